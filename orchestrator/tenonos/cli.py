@@ -1,0 +1,193 @@
+"""The command line: one lazily loaded module per command, one line per error."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from tenonos import __version__, paths
+from tenonos.errors import InputError, TenonError
+from tenonos.settings import SETTINGS
+
+COMMANDS = (
+    *("demo", "compose", "explain", "new", "build", "run", "config", "graph", "bench", "size"),
+    *("check", "test", "list", "tree", "measure", "explore", "report", "mcp", "doctor", "clean"),
+)
+"""In the order of the help; a command without a module is not offered yet."""
+
+INTERRUPTED = 130
+HELP = {"help_option_names": ["-h", "--help"]}
+
+
+def _set(name: str, value: Any) -> Any:
+    if value not in (None, False):
+        setattr(SETTINGS, name, value)
+    return value
+
+
+def _enter(folder: Path | None) -> Path | None:
+    if folder is not None:
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            raise InputError(f"cannot enter {folder}: {error.strerror}", "-C") from None
+    return folder
+
+
+def _option(kind: Any, field: str, names: tuple[str, ...], text: str, **more: Any) -> Any:
+    action = more.pop("callback", functools.partial(_set, field))
+    return Annotated[
+        kind,
+        typer.Option(*names, callback=lambda value: action(value), help=text, **more),
+    ]
+
+
+GLOBAL_OPTIONS: dict[str, Any] = {
+    "_directory": _option(
+        Path | None,
+        "",
+        ("-C",),
+        "Work in DIR.",
+        metavar="DIR",
+        callback=_enter,
+        is_eager=True,
+    ),
+    "_quiet": _option(bool, "quiet", ("-q", "--quiet"), "No messages but errors."),
+    "_verbose": _option(bool, "verbose", ("-v", "--verbose"), "More messages."),
+    "_yes": _option(bool, "yes", ("--yes",), "Answer every question with yes."),
+    "_offline": _option(bool, "offline", ("--offline",), "Fetch nothing."),
+    "_locked": _option(bool, "locked", ("--locked",), "Keep every lock file as it is."),
+    "_jobs": _option(int, "jobs", ("-j", "--jobs"), "Jobs at once (0: one per core).", min=0),
+}
+
+
+def _with_global_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command's function with the global options added to its signature."""
+
+    @functools.wraps(command)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return command(*args, **{k: v for k, v in kwargs.items() if k not in GLOBAL_OPTIONS})
+
+    signature = inspect.signature(command, eval_str=True)
+    defaults: dict[str, Any] = {"_directory": None, "_jobs": 0}
+    extra = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=defaults.get(name, False),
+            annotation=annotation,
+        )
+        for name, annotation in GLOBAL_OPTIONS.items()
+    ]
+    parameters = [*signature.parameters.values(), *extra]
+    wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
+    return wrapper
+
+
+class LazyCommands(TyperGroup):
+    """The group that imports a command's module when the command is named."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The commands that exist, in the order of the help."""
+        return [name for name in COMMANDS if importlib.util.find_spec(_module(name))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, or None."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(_module(cmd_name))
+        if hasattr(module, "app"):
+            return typer.main.get_command(module.app)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
+        app.command(cmd_name)(_with_global_options(module.command))
+        return typer.main.get_command(app)
+
+
+def _module(name: str) -> str:
+    return f"tenonos.commands.{name}"
+
+
+def _version(value: bool) -> None:
+    if value:
+        sys.stdout.write(f"tenon {__version__}\n")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name="./tenon",
+    cls=LazyCommands,
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings=HELP,
+    epilog="Exit status: 0 done, 1 the work failed, 2 the input is wrong.",
+)
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")
+    ] = False,
+) -> None:
+    """TenonOS: one pool of micro-libraries, two kernels, composed from an objective."""
+
+
+app.callback()(_with_global_options(_root))
+
+
+def _complain(line: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.write(f"tenon: {line}\n")
+
+
+def _report(error: BaseException) -> str:
+    """One line about a bug of ours, with the file that has the rest."""
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    try:
+        log = paths.ensure(paths.LOG) / f"error-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+        log.write_text(f"{sys.argv}\n\n{''.join(traceback.format_exception(error))}")
+    except OSError:
+        return f"internal error: {what}"
+    return f"internal error: {what} (details in {paths.shown(log)})"
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """One command line, worked through; its exit status."""
+    try:
+        return app(arguments, prog_name="./tenon", standalone_mode=False) or 0
+    except TenonError as error:
+        _complain(str(error))
+        return error.status
+    except (KeyboardInterrupt, typer.Abort):
+        _complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe went away; let nothing be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except Exception as error:
+        if hasattr(error, "format_message"):  # typer's usage errors
+            _complain(f"{error.format_message()}; see ./tenon --help".replace(".; see", "; see"))
+            return 2
+        _complain(_report(error))
+        return 1
+
+
+def main() -> None:
+    """The process's entry point."""
+    sys.exit(run())

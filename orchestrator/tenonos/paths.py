@@ -1,0 +1,50 @@
+"""The places the orchestrator reads and writes.
+
+Whatever is not a system package lives under `.tenon/` of the clone, so that removing
+that one folder undoes everything. No function here touches the disk except `ensure`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The clone: the folder `./tenon` is in."""
+
+POOL = ROOT / "pool"
+BOARDS = ROOT / "boards"
+APPS = ROOT / "apps"
+SYSTEMS = ROOT / "systems"
+TESTS = ROOT / "tests"
+
+DOT = ROOT / ".tenon"
+"""Everything fetched or built."""
+
+CACHE = DOT / "cache"
+"""What was fetched or is dear to make again; survives `./tenon clean`."""
+
+BUILD = DOT / "build"
+"""Generated image crates and packed systems: BUILD/SYSTEM/IMAGE/."""
+
+TARGET = DOT / "target"
+"""Cargo's target directory, shared by all images of a profile."""
+
+RUN = DOT / "run"
+"""Files of running systems: shared memory, sockets, traces."""
+
+LOG = DOT / "log"
+"""Reports of what went wrong unexpectedly, and of long sub-processes."""
+
+
+def ensure(folder: Path) -> Path:
+    """The folder, made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def shown(path: Path) -> str:
+    """A path as a person would type it: relative to the working folder if below it."""
+    try:
+        return str(Path(path).resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,114 @@
+"""What a person sees: data on stdout, messages on stderr.
+
+No animation unless stderr is a terminal; NO_COLOR is honoured (rich does both).
+rich is imported on first use only: `./tenon --version` must not pay for it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tenonos.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+
+@cache
+def out() -> Console:
+    """The console for data."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+@cache
+def err() -> Console:
+    """The console for messages."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def animated() -> bool:
+    """Whether stderr is a terminal that may be redrawn."""
+    return err().is_terminal and not SETTINGS.quiet
+
+
+def message(text: str, style: str | None = None) -> None:
+    """One line about progress; silent with -q. Square brackets are not markup."""
+    if not SETTINGS.quiet:
+        err().print(text, style=style, markup=False, soft_wrap=True)
+
+
+def detail(text: str) -> None:
+    """One line only -v asks for."""
+    if SETTINGS.verbose:
+        err().print(text, style="dim", markup=False, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """One line that is shown even with -q."""
+    err().print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
+
+
+def data(text: str) -> None:
+    """Text on stdout, exactly as it is."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def print_json(value: Any) -> None:
+    """A value as JSON on stdout, keys in the order given."""
+    data(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
+    """A table on stdout; a column whose name begins with ``>`` is right-aligned."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        right = name.startswith(">")
+        grid.add_column(name.lstrip(">"), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    out().print(grid)
+
+
+@contextmanager
+def step(text: str) -> Iterator[None]:
+    """A spinner beside `text` while the block runs; a plain line off a terminal."""
+    if not animated():
+        message(text)
+        yield
+        return
+    with err().status(text):
+        yield
+    message(f"✓ {text}")
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """A rich progress display on stderr; disabled off a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=err(), disable=not animated(), transient=True) as bar:
+        yield bar
+
+
+def confirm(question: str) -> bool:
+    """A yes or no from the user; --yes, and no terminal, mean yes."""
+    if SETTINGS.yes or not sys.stdin.isatty():
+        return True
+    err().print(f"{question} [Y/n] ", end="", markup=False)
+    return sys.stdin.readline().strip().lower() in ("", "y", "yes")

@@ -1,0 +1,58 @@
+import pytest
+
+from tenonos import cli
+from tenonos.errors import InputError, WorkError
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Makes every command end in the given exception."""
+
+    def arm(error):
+        def explode(*_args, **_kwargs):
+            raise error
+
+        monkeypatch.setattr(cli, "app", explode)
+
+    return arm
+
+
+def test_an_unknown_command_is_one_line_and_status_2(capsys):
+    assert cli.run(["blorp"]) == 2
+    assert capsys.readouterr().err == "tenon: No such command 'blorp'; see ./tenon --help\n"
+
+
+def test_an_unknown_option_is_one_line_and_status_2(capsys):
+    assert cli.run(["clean", "--zap"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_folder_that_does_not_exist_is_named_wherever_the_option_stands(capsys):
+    for line in (["-C", "/nonexistent", "clean"], ["clean", "-C", "/nonexistent"]):
+        assert cli.run(line) == 2
+        assert "/nonexistent" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("error", "status"), [(InputError, 2), (WorkError, 1)])
+def test_an_error_says_what_where_and_how_to_mend_it(failing, capsys, error, status):
+    failing(error("CPU 3 given\ntwice", "system.toml:7", "give it to one VM"))
+    assert cli.run([]) == status
+    line = "tenon: system.toml:7: CPU 3 given twice; give it to one VM\n"
+    assert capsys.readouterr().err == line
+
+
+def test_a_bug_leaves_a_log_and_no_traceback(failing, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(cli.paths, "LOG", tmp_path)
+    failing(ZeroDivisionError("of ours"))
+    assert cli.run([]) == 1
+    line = capsys.readouterr().err
+    assert line.startswith("tenon: internal error: ZeroDivisionError: of ours (details in ")
+    assert line.count("\n") == 1
+    (log,) = tmp_path.iterdir()
+    assert "Traceback" in log.read_text()
+
+
+def test_the_help_lists_only_commands_that_exist(capsys):
+    assert cli.run(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert "clean" in text and "Exit status" in text
