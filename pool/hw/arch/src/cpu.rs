@@ -1,0 +1,53 @@
+//! Waiting, interrupt masks and the core's identity.
+
+/// Sleeps until an interrupt is pending, masked or not.
+#[inline(always)]
+pub fn wait_for_interrupt() {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: waiting changes no state.
+    unsafe {
+        core::arch::asm!("wfi", options(nostack, preserves_flags));
+    }
+}
+
+/// Masks IRQ and FIQ on this core.
+#[inline(always)]
+pub fn mask_interrupts() {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: fewer interrupts never break an invariant.
+    unsafe {
+        core::arch::asm!("msr daifset, #3", options(nostack, preserves_flags));
+    }
+}
+
+/// Unmasks IRQ on this core.
+///
+/// # Safety
+///
+/// The vectors must be in place, and no lock may be held that an interrupt
+/// handler takes.
+#[inline(always)]
+pub unsafe fn unmask_interrupts() {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the caller's contract.
+    unsafe {
+        core::arch::asm!("msr daifclr, #2", options(nostack, preserves_flags));
+    }
+}
+
+/// Affinity of this core: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0.
+#[must_use]
+pub fn affinity() -> u64 {
+    crate::registers::mpidr_el1::read() & 0xff_00ff_ffff
+}
+
+/// Stops this core for good.
+pub fn park() -> ! {
+    mask_interrupts();
+    loop {
+        #[cfg(target_arch = "aarch64")]
+        wait_for_interrupt();
+        #[cfg(not(target_arch = "aarch64"))]
+        panic!("a parked core does not return");
+    }
+}

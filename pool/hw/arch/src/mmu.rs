@@ -1,0 +1,102 @@
+//! The change from one translation table to the next.
+//!
+//! An image starts on the early table of [`crate::entry`], which maps whole
+//! gibibytes; the kernel then builds its own with `core/paging` and changes to
+//! it here, with W^X enforced by `SCTLR.WXN` from then on.
+
+use crate::{ExceptionLevel, read_register};
+
+/// Memory attributes that every translation table uses, as `MAIR_ELx`:
+/// index 0 Device-nGnRE, index 1 Normal write-back.
+pub const MAIR: u64 = 0xff04;
+
+/// Attribute index of device memory.
+pub const DEVICE: usize = 0;
+
+/// Attribute index of normal memory.
+pub const NORMAL: usize = 1;
+
+/// Address bits that the kernels' own tables translate: one level-1 table.
+pub const ADDRESS_BITS: u64 = 39;
+
+/// `SCTLR_ELx` with MMU, caches, alignment of SP and W^X on, RES1 bits set.
+///
+/// Bits M(0), C(2), SA(3), I(12), WXN(19); RES1 differ by level (Arm ARM,
+/// D19.2.120 and D19.2.121).
+const fn sctlr(level: u8) -> u64 {
+    let on = 1 | 1 << 2 | 1 << 3 | 1 << 12 | 1 << 19;
+    match level {
+        1 => on | 1 << 29 | 1 << 28 | 1 << 23 | 1 << 22 | 1 << 20 | 1 << 11 | 1 << 8 | 1 << 7,
+        _ => {
+            on | 1 << 29
+                | 1 << 28
+                | 1 << 23
+                | 1 << 22
+                | 1 << 18
+                | 1 << 16
+                | 1 << 11
+                | 1 << 5
+                | 1 << 4
+        }
+    }
+}
+
+/// `TCR_ELx`: 4 KiB granule, write-back inner-shareable walks, the core's own
+/// physical address size, and no second table at EL1 (EPD1).
+fn tcr(level: u8) -> u64 {
+    let size = read_register!("id_aa64mmfr0_el1") & 0x7;
+    let walk = (64 - ADDRESS_BITS) | 1 << 8 | 1 << 10 | 3 << 12;
+    match level {
+        1 => walk | 1 << 23 | size << 32,
+        _ => walk | size << 16 | 1 << 23 | 1 << 31,
+    }
+}
+
+/// Makes `root` the translation table of this core, with W^X on.
+///
+/// The MMU is off for the moment of change, because the new table may map in
+/// pages what the old one mapped in blocks (break-before-make, Arm ARM D8.17.1).
+///
+/// # Safety
+///
+/// `root` must be the level-1 table of [`ADDRESS_BITS`] that maps the running
+/// code, the stack and all that Rust refers to at the addresses they have now,
+/// which must be physical ones; it must stay as long as it is used.
+pub unsafe fn activate<L: ExceptionLevel>(root: usize) {
+    let (control, translation) = (sctlr(L::LEVEL), tcr(L::LEVEL));
+    #[cfg(target_arch = "aarch64")]
+    macro_rules! switch {
+        ($el:literal, $tlbi:literal) => {
+            // SAFETY: no memory is touched while the MMU is off; the caller
+            // vouches for the table.
+            unsafe {
+                core::arch::asm!(
+                    "dsb sy",
+                    concat!("mrs {old}, sctlr_", $el),
+                    "bic {old}, {old}, #1",
+                    concat!("msr sctlr_", $el, ", {old}"),
+                    "isb",
+                    concat!("msr ttbr0_", $el, ", {root}"),
+                    concat!("msr tcr_", $el, ", {tcr}"),
+                    concat!("msr mair_", $el, ", {mair}"),
+                    "isb",
+                    $tlbi,
+                    "dsb nsh",
+                    "isb",
+                    concat!("msr sctlr_", $el, ", {sctlr}"),
+                    "isb",
+                    old = out(reg) _, root = in(reg) root, tcr = in(reg) translation,
+                    mair = in(reg) MAIR, sctlr = in(reg) control,
+                    options(nostack, preserves_flags),
+                )
+            }
+        };
+    }
+    #[cfg(target_arch = "aarch64")]
+    match L::LEVEL {
+        1 => switch!("el1", "tlbi vmalle1"),
+        _ => switch!("el2", "tlbi alle2"),
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    let _ = (root, control, translation);
+}
