@@ -45,7 +45,9 @@ pub fn affinity() -> u64 {
 pub fn park() -> ! {
     mask_interrupts();
     loop {
+        #[cfg(target_arch = "aarch64")]
         wait_for_interrupt();
-        core::hint::spin_loop();
+        #[cfg(not(target_arch = "aarch64"))]
+        panic!("a parked core does not return");
     }
 }

@@ -11,7 +11,6 @@
 //! - [`mmu`]: the change from one translation table to the next
 //! - [`barrier`], [`cache`], [`cpu`]: barriers, cache maintenance, waiting and
 //!   interrupt masks
-//! - [`mmio`]: a frame of device registers
 //! - [`firmware`]: PSCI calls to the firmware below
 //! - [`registers`]: the registers that exist once, by name
 //! - [`layout`]: where the parts of the running image are
@@ -31,7 +30,6 @@ pub mod entry;
 pub mod firmware;
 pub mod layout;
 pub mod level;
-pub mod mmio;
 pub mod mmu;
 pub mod registers;
 

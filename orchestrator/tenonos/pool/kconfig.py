@@ -1,0 +1,276 @@
+"""The configuration space: one Kconfig tree, evaluated once per image.
+
+A `Tree` is loaded once and evaluated any number of times. Nothing is taken from
+the environment, and nothing that was asked for is dropped in silence: a line of
+a fragment that names no symbol, or that cannot have its effect, is an
+`InputError` with file and line.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import kconfiglib
+
+from tenonos.errors import InputError
+from tenonos.paths import ROOT, shown
+
+PREFIX = "CONFIG_"
+Value = bool | int | str
+
+_ASSIGNED = re.compile(r"\s*CONFIG_([A-Za-z0-9_]+)\s*=\s*(.*?)\s*$")
+_UNSET = re.compile(r"\s*#\s*CONFIG_([A-Za-z0-9_]+) is not set\s*$")
+_ENVIRONMENT = ("srctree", "CONFIG_", "KCONFIG_WARN_UNDEF", "KCONFIG_STRICT", "KCONFIG_FUNCTIONS")
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One demand on a symbol (without `CONFIG_`), as Kconfig writes its value, and who made it."""
+
+    symbol: str
+    value: str
+    where: str | None = None
+
+
+@dataclass(frozen=True)
+class Config:
+    """One evaluated configuration: every symbol's typed value."""
+
+    values: dict[str, Value]
+    minimal: str
+
+    def __getitem__(self, symbol: str) -> Value:
+        """The value of a symbol; a bool that does not exist is off."""
+        return self.values.get(symbol, False)
+
+    @cached_property
+    def enabled(self) -> frozenset[str]:
+        """The bools that are y."""
+        return frozenset(name for name, value in self.values.items() if value is True)
+
+    @property
+    def libraries(self) -> list[str]:
+        """The symbols of the chosen libraries and application, sorted."""
+        return sorted(name for name in self.enabled if name.startswith(("LIB_", "APP_")))
+
+    @property
+    def capabilities(self) -> list[str]:
+        """The capabilities this image has, as an objective names them (`time.tickless`)."""
+        return sorted(capability(name) for name in self.enabled if name.startswith("CAP_"))
+
+
+_DASHED = {"CAP_VIRT_CACHE_COLOURING": "virt.cache-colouring"}
+
+
+def capability(symbol: str) -> str:
+    """The name of a capability's symbol: `CAP_NET_IP` is `net.ip`."""
+    return _DASHED.get(symbol) or symbol.removeprefix("CAP_").lower().replace("_", ".")
+
+
+def symbol_of(name: str) -> str:
+    """The symbol of a capability: `net.ip` is `CAP_NET_IP`."""
+    return "CAP_" + name.upper().replace(".", "_").replace("-", "_")
+
+
+class Tree:
+    """The Kconfig tree of the pool, with the Kconfig files of outside applications added."""
+
+    def __init__(self, kconf: kconfiglib.Kconfig) -> None:
+        self.kconf = kconf
+
+    @property
+    def warnings(self) -> list[str]:
+        """What kconfiglib found questionable in the Kconfig files."""
+        return list(self.kconf.warnings)
+
+    @property
+    def symbols(self) -> dict[str, kconfiglib.Symbol]:
+        """Every defined symbol by its name, without `CONFIG_`."""
+        return {symbol.name: symbol for symbol in self.kconf.unique_defined_syms}
+
+    def evaluate(self, assignments: Iterable[Assignment], *, strict: bool = True) -> Config:
+        """The configuration with these demands; later ones win. Strict: each must take effect."""
+        demands: dict[str, Assignment] = {}
+        for assignment in assignments:
+            self._check(assignment)
+            demands[assignment.symbol] = assignment
+        self.kconf.unset_values()
+        for assignment in demands.values():
+            self.kconf.syms[assignment.symbol].set_value(_bare(assignment.value))
+        if strict:
+            for assignment in demands.values():
+                self._effective(assignment)
+        values = {s.name: value for s in self.symbols.values() if (value := _typed(s)) is not None}
+        return Config(values, self._minimal())
+
+    def _check(self, assignment: Assignment) -> None:
+        symbol = self.symbols.get(assignment.symbol)
+        if symbol is None:
+            close = get_close_matches(assignment.symbol, self.symbols, 1, 0.6)
+            raise InputError(
+                f"unknown {PREFIX}{assignment.symbol}",
+                where=assignment.where,
+                mend=f"did you mean {PREFIX}{close[0]}?" if close else "see ./tenon config",
+            )
+        if problem := _malformed(symbol, assignment.value):
+            raise InputError(
+                f"{PREFIX}{symbol.name}={assignment.value}: {problem}", where=assignment.where
+            )
+
+    def _effective(self, assignment: Assignment) -> None:
+        symbol = self.kconf.syms[assignment.symbol]
+        if _same(symbol, symbol.str_value, _bare(assignment.value)):
+            return
+        raise InputError(
+            f"{PREFIX}{symbol.name}={assignment.value} has no effect: {self._why(symbol)}",
+            where=assignment.where,
+        )
+
+    def _why(self, symbol: kconfiglib.Symbol) -> str:
+        """Why `symbol` does not take the value it was given."""
+        if not any(node.prompt for node in symbol.nodes):
+            return "it is derived from what is chosen"
+        if symbol.choice is not None:
+            return "another one of its choice is chosen"
+        if kconfiglib.expr_value(symbol.direct_dep) == 0:
+            return f"it depends on {kconfiglib.expr_str(symbol.direct_dep)}"
+        if symbol.type is kconfiglib.BOOL:
+            selectors = [
+                item.name
+                for item in kconfiglib.expr_items(symbol.rev_dep)
+                if isinstance(item, kconfiglib.Symbol) and item.str_value == "y"
+            ]
+            return f"{' and '.join(sorted(selectors)) or 'something'} needs it"
+        return f"its range leaves {symbol.str_value}"
+
+    def _minimal(self) -> str:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "config"
+            self.kconf.write_min_config(str(file), header="")
+            return file.read_text()
+
+
+def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
+    """The tree of `pool/Kconfig`, and of each Kconfig file in `extra`."""
+    with _isolated(root), TemporaryDirectory() as folder:
+        top = root / "pool" / "Kconfig"
+        if extra:
+            file = Path(folder) / "Kconfig"
+            file.write_text("".join(f'source "{path}"\n' for path in (top, *extra)))
+            top = file
+        try:
+            kconf = kconfiglib.Kconfig(str(top), warn_to_stderr=False, suppress_traceback=False)
+        except (kconfiglib.KconfigError, OSError) as error:
+            raise InputError(_first_line(error)) from None
+    return Tree(kconf)
+
+
+def fragment(file: Path) -> list[Assignment]:
+    """The assignments of a fragment; a file that does not exist has none."""
+    if not file.exists():
+        return []
+    found = []
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        where = f"{shown(file)}:{number}"
+        if match := _ASSIGNED.match(line):
+            found.append(Assignment(match[1], match[2], where))
+        elif match := _UNSET.match(line):
+            found.append(Assignment(match[1], "n", where))
+        elif line.strip() and not line.lstrip().startswith("#"):
+            raise InputError(
+                f'"{line.strip()}" is no assignment', where=where, mend="write CONFIG_NAME=value"
+            )
+    return found
+
+
+def define(text: str) -> Assignment:
+    """An assignment from the command line: `-D CONFIG_X=y`."""
+    match = _ASSIGNED.match(text)
+    if not match:
+        raise InputError(
+            f'"{text}" is no assignment', where="-D", mend="write -D CONFIG_NAME=value"
+        )
+    return Assignment(match[1], match[2], "-D")
+
+
+@contextmanager
+def _isolated(root: Path) -> Iterator[None]:
+    """kconfiglib reads its settings from the environment: give it ours, then restore."""
+    saved = {name: os.environ.pop(name, None) for name in _ENVIRONMENT}
+    os.environ.update(srctree=str(root))
+    try:
+        yield
+    finally:
+        for name, value in saved.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _typed(symbol: kconfiglib.Symbol) -> Value | None:
+    """A symbol's value; None for a number or text whose dependencies are not met."""
+    text = symbol.str_value
+    match symbol.orig_type:
+        case kconfiglib.BOOL | kconfiglib.TRISTATE:
+            return text == "y"
+        case kconfiglib.INT:
+            return int(text) if text else None
+        case kconfiglib.HEX:
+            return int(text, 16) if text else None
+        case _:
+            return text
+
+
+def _bare(value: str) -> str:
+    """A value without the quotes of a string."""
+    quoted = len(value) >= 2 and value[0] == value[-1] == '"'
+    return re.sub(r"\\(.)", r"\1", value[1:-1]) if quoted else value
+
+
+def _malformed(symbol: kconfiglib.Symbol, value: str) -> str | None:
+    """What is wrong with the form of a value, if anything."""
+    match symbol.orig_type:
+        case kconfiglib.BOOL:
+            return None if value in ("y", "n") else "it is a bool; write y or n"
+        case kconfiglib.INT:
+            if not re.fullmatch(r"-?\d+", value):
+                return "it is a whole number"
+            return _outside(symbol, int(value), 10)
+        case kconfiglib.HEX:
+            if not re.fullmatch(r"0x[0-9a-fA-F]+", value):
+                return "it is a hexadecimal number; write 0x..."
+            return _outside(symbol, int(value, 16), 16)
+        case _:
+            return (
+                None if re.fullmatch(r'"(?:[^"\\]|\\.)*"', value) else 'it is a text; write "..."'
+            )
+
+
+def _outside(symbol: kconfiglib.Symbol, value: int, base: int) -> str | None:
+    """Whether every range of the symbol excludes a number (a conditional range may not apply)."""
+    spans = [
+        (int(low.str_value, base), int(high.str_value, base)) for low, high, _ in symbol.ranges
+    ]
+    if spans and not any(low <= value <= high for low, high in spans):
+        low, high = spans[0]
+        return f"it is from {low:#x} to {high:#x}" if base == 16 else f"it is from {low} to {high}"
+    return None
+
+
+def _same(symbol: kconfiglib.Symbol, got: str, wanted: str) -> bool:
+    if symbol.orig_type in (kconfiglib.INT, kconfiglib.HEX):
+        base = 16 if symbol.orig_type is kconfiglib.HEX else 10
+        return bool(got) and int(got, base) == int(wanted, base)
+    return got == wanted
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().splitlines()[0]
+    return text.replace(f"{ROOT}/", "")

@@ -1,0 +1,201 @@
+"""The index of micro-libraries: what each crate of the pool says of itself.
+
+A library is a folder `pool/LAYER/NAME` or `apps/NAME` with a Cargo.toml (whose
+`[package.metadata.tenon]` declares authority, registrations and tables) and a
+Kconfig. An application of one's own, outside the tree, is read the same way.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tenonos.errors import InputError
+from tenonos.paths import APPS, POOL, ROOT, shown
+
+RANK = {"hw": 0, "core": 1, "mortise": 2, "tenon": 2, "apps": 3}
+"""A crate may use its own layer and those of lower rank; mortise and tenon are siblings."""
+
+AUTHORITIES = ("sysreg", "mmio", "raw-memory", "page-tables", "asm")
+
+
+@dataclass(frozen=True)
+class Register:
+    """Something a library registers: `item` (a path inside it) goes into table `table`."""
+
+    table: str
+    item: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A registration table a library owns, and what must hold between its entries."""
+
+    name: str
+    item: str
+    disjoint: str | None
+    clash: str
+
+
+@dataclass(frozen=True)
+class Library:
+    """One crate of the pool."""
+
+    id: str
+    path: Path
+    package: str
+    crate: str
+    symbol: str
+    layer: str
+    description: str
+    authority: tuple[str, ...]
+    registers: tuple[Register, ...]
+    tables: tuple[Table, ...]
+    root: str | None
+    dependencies: tuple[str, ...]
+
+    @property
+    def manifest(self) -> Path:
+        """Its Cargo.toml."""
+        return self.path / "Cargo.toml"
+
+    def may_use(self, other: "Library") -> bool:
+        """Whether the layer order allows a dependency on `other`."""
+        return self.layer == other.layer or RANK[other.layer] < RANK[self.layer]
+
+
+def read(folder: Path, layer: str | None = None) -> Library:
+    """The library in `folder`; its layer is that of the tree unless given."""
+    manifest = folder / "Cargo.toml"
+    where = shown(manifest)
+    try:
+        values = tomllib.loads(manifest.read_text())
+        package = values["package"]["name"]
+    except OSError:
+        raise InputError("no Cargo.toml", where=shown(folder)) from None
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise InputError(f"not a crate's manifest: {error}", where=where) from None
+    meta = values["package"].get("metadata", {}).get("tenon", {})
+    _known(meta, where)
+    layer = layer or folder.parent.name
+    app = layer == "apps"
+    identity = f"{layer}/{folder.name}"
+    return Library(
+        id=identity,
+        path=folder,
+        package=package,
+        crate=values.get("lib", {}).get("name", package.replace("-", "_")),
+        symbol=("APP_" + _symbol(package)) if app else f"LIB_{_symbol(identity)}",
+        layer=layer,
+        description=values["package"].get("description", ""),
+        authority=tuple(meta.get("authority", ())),
+        registers=tuple(Register(r["table"], r["item"]) for r in meta.get("registers", ())),
+        tables=tuple(
+            Table(name, t["item"], t.get("disjoint"), t.get("clash", "clash"))
+            for name, t in meta.get("tables", {}).items()
+        ),
+        root=meta.get("root"),
+        dependencies=tuple(_dependencies(values)),
+    )
+
+
+def _symbol(text: str) -> str:
+    return text.upper().replace("-", "_").replace("/", "_")
+
+
+def _known(meta: Mapping[str, Any], where: str) -> None:
+    for key in meta.keys() - {"authority", "registers", "tables", "root"}:
+        raise InputError(f'unknown key "{key}" in [package.metadata.tenon]', where=where)
+    for name in meta.get("authority", ()):
+        if name not in AUTHORITIES:
+            raise InputError(
+                f'unknown authority "{name}"',
+                where=where,
+                mend=f"known are {', '.join(AUTHORITIES)}",
+            )
+
+
+def _dependencies(values: Mapping[str, Any]) -> Iterable[str]:
+    """Package names of what the crate itself needs; not what only its tests need."""
+    tables = [values.get("dependencies", {})]
+    tables += [target.get("dependencies", {}) for target in values.get("target", {}).values()]
+    for table in tables:
+        for name, value in table.items():
+            yield value.get("package", name) if isinstance(value, dict) else name
+
+
+@dataclass(frozen=True)
+class Index:
+    """All libraries, and applications from outside the tree that were added."""
+
+    libraries: tuple[Library, ...]
+
+    @cached_property
+    def by_package(self) -> dict[str, Library]:
+        """Libraries by cargo package name."""
+        return {library.package: library for library in self.libraries}
+
+    @cached_property
+    def by_symbol(self) -> dict[str, Library]:
+        """Libraries by Kconfig symbol, without `CONFIG_`."""
+        return {library.symbol: library for library in self.libraries}
+
+    @cached_property
+    def by_id(self) -> dict[str, Library]:
+        """Libraries by `layer/name`."""
+        return {library.id: library for library in self.libraries}
+
+    def pool_dependencies(self, library: Library) -> list[Library]:
+        """The libraries of the pool that `library` needs directly."""
+        return [self.by_package[name] for name in library.dependencies if name in self.by_package]
+
+    def table(self, name: str) -> tuple[Library, Table] | None:
+        """The owner of a registration table, and the table."""
+        for library in self.libraries:
+            for table in library.tables:
+                if table.name == name:
+                    return library, table
+        return None
+
+    def with_app(self, folder: Path) -> "Index":
+        """This index and the application in `folder`, unless it is there already."""
+        if any(library.path == folder for library in self.libraries):
+            return self
+        return Index((*self.libraries, read(folder, "apps")))
+
+
+def index(root: Path = ROOT) -> Index:
+    """The libraries of the tree, in the order of their layers and names."""
+    folders = sorted((root / POOL.relative_to(ROOT)).glob("*/*/Cargo.toml"))
+    folders += sorted((root / APPS.relative_to(ROOT)).glob("*/Cargo.toml"))
+    libraries = [read(file.parent) for file in folders]
+    return Index(tuple(sorted(libraries, key=lambda lib: (RANK[lib.layer], lib.layer, lib.id))))
+
+
+def breaches(index: Index) -> list[InputError]:
+    """Every dependency that reaches above its layer, or across from one kernel to the other."""
+    return [
+        InputError(
+            f"{library.id} reaches above its layer: it depends on {other.id}",
+            where=_line(library, other.package),
+            mend=f"{library.layer} may use {_below(library.layer)}",
+        )
+        for library in index.libraries
+        for other in index.pool_dependencies(library)
+        if not library.may_use(other)
+    ]
+
+
+def _below(layer: str) -> str:
+    names = [name for name in RANK if name == layer or RANK[name] < RANK[layer]]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _line(library: Library, package: str) -> str:
+    """`file:line` where `library` names `package`."""
+    for number, line in enumerate(library.manifest.read_text().splitlines(), 1):
+        if line.strip().startswith((package, f'"{package}"')) or f'package = "{package}"' in line:
+            return f"{shown(library.manifest)}:{number}"
+    return shown(library.manifest)

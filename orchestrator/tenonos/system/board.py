@@ -1,0 +1,203 @@
+"""A board: its memory map, interrupt controller, devices and how QEMU plays it.
+
+Read from `boards/NAME/board.toml`; the Kconfig beside it makes it a choice.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tenonos.errors import InputError
+from tenonos.paths import ROOT
+from tenonos.system.units import Size
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Ram(_Part):
+    """The RAM TenonOS uses."""
+
+    base: int
+    size: Size
+
+
+class Image(_Part):
+    """Where images run.
+
+    Mortise's address, Tenon's offset in its RAM, the guest address of shared areas.
+    """
+
+    mortise: int
+    guest_offset: int
+    shared: int
+
+
+class Frame(_Part):
+    """A range of registers."""
+
+    base: int
+    size: int
+
+
+class Gic(_Part):
+    """The interrupt controller and what of it is reserved."""
+
+    version: int
+    distributor: Frame
+    redistributor: Frame
+    stride: int
+    maintenance: int
+    doorbell_sgi: int
+    channel_sgis: tuple[int, ...]
+    spare: tuple[int, ...]
+
+
+class Timer(_Part):
+    """The architected timer: its frequency and the INTIDs of its four interrupts."""
+
+    frequency: int
+    secure: int
+    physical: int
+    virtual: int
+    hypervisor: int
+
+
+class Serial(_Part):
+    """The serial port of the console."""
+
+    kind: str
+    base: int
+    size: int
+    interrupt: int
+    clock: int
+
+
+class Qemu(_Part):
+    """The QEMU options that make the board."""
+
+    machine: str
+    cpu: str
+    arguments: tuple[str, ...]
+
+
+class Device(_Part):
+    """A device a VM may own."""
+
+    kind: str
+    help: str
+    base: int
+    size: int
+    interrupts: tuple[int, ...]
+
+
+class _File(_Part):
+    name: str
+    title: str
+    cpus: int
+    cpu: str
+    ram: Ram
+    image: Image
+    gic: Gic
+    timer: Timer
+    serial: Serial
+    qemu: Qemu
+    devices: dict[str, Device] = {}
+
+
+@dataclass(frozen=True)
+class Board:
+    """One board, read and checked."""
+
+    name: str
+    title: str
+    cpus: int
+    cpu: str
+    ram: Ram
+    image: Image
+    gic: Gic
+    timer: Timer
+    serial: Serial
+    qemu: Qemu
+    devices: dict[str, Device]
+    folder: Path
+
+    @property
+    def symbol(self) -> str:
+        """The Kconfig symbol, without `CONFIG_`."""
+        return "BOARD_" + self.name.upper().replace("-", "_")
+
+    @property
+    def ram_end(self) -> int:
+        """The first address behind the RAM."""
+        return self.ram.base + self.ram.size
+
+    def frames(self) -> dict[str, tuple[int, int]]:
+        """The registers no VM gets: name to (base, size)."""
+        return {
+            "the GIC distributor": (self.gic.distributor.base, self.gic.distributor.size),
+            "the GIC redistributors": (self.gic.redistributor.base, self.gic.redistributor.size),
+            "the serial port": (self.serial.base, self.serial.size),
+        }
+
+    def constants(self) -> dict[str, str | int]:
+        """What the image crates see as `config::board`."""
+        return {
+            "NAME": self.name,
+            "CPUS": self.cpus,
+            "RAM_BASE": self.ram.base,
+            "RAM_SIZE": self.ram.size,
+            "IMAGE_BASE": self.image.mortise,
+            "GUEST_IMAGE_BASE": self.ram.base + self.image.guest_offset,
+            "GICD_BASE": self.gic.distributor.base,
+            "GICD_SIZE": self.gic.distributor.size,
+            "GICR_BASE": self.gic.redistributor.base,
+            "GICR_STRIDE": self.gic.stride,
+            "GICR_SIZE": self.cpus * self.gic.stride,
+            "UART_BASE": self.serial.base,
+            "UART_SIZE": self.serial.size,
+            "UART_IRQ": self.serial.interrupt,
+            "UART_CLOCK": self.serial.clock,
+            "TIMER_VIRTUAL_IRQ": self.timer.virtual,
+            "TIMER_HYPERVISOR_IRQ": self.timer.hypervisor,
+            "TIMER_FREQUENCY": self.timer.frequency,
+            "DOORBELL_SGI": self.gic.doorbell_sgi,
+            "MAINTENANCE_IRQ": self.gic.maintenance,
+            "SHARED_BASE": self.image.shared,
+        }
+
+
+def names() -> list[str]:
+    """All boards there are."""
+    return sorted(path.parent.name for path in (ROOT / "boards").glob("*/board.toml"))
+
+
+@cache
+def _read(name: str) -> Board:
+    file = ROOT / "boards" / name / "board.toml"
+    try:
+        read = _File.model_validate(tomllib.loads(file.read_text()))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not valid TOML: {error}", where=f"boards/{name}/board.toml") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{key}: {first['msg']}", where=f"boards/{name}/board.toml") from None
+    return Board(
+        **{field: getattr(read, field) for field in _File.model_fields}, folder=file.parent
+    )
+
+
+def load(name: str, where: str | None = None) -> Board:
+    """The board called `name`; `where` is the place that asked for it."""
+    known = names()
+    if name not in known:
+        close = get_close_matches(name, known, 1, 0.6)
+        mend = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
+        raise InputError(f'unknown board "{name}"', where=where, mend=mend)
+    return _read(name)

@@ -1,0 +1,234 @@
+"""What a `system.toml` means on its board: each check names the line and the way out."""
+
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+
+from tenonos.errors import InputError
+from tenonos.system.model import System, Vm
+
+BLOCK = 2 << 20
+"""Stage-2 block size: uncoloured VMs are mapped in blocks (paper section 4.3)."""
+
+VCPUS = 8
+"""vCPUs the status page has room for."""
+
+
+def check(system: System) -> None:
+    """Everything that can be known before an image is built."""
+    for rule in _RULES:
+        rule(system)
+
+
+def _distinct(system: System) -> None:
+    seen: dict[str, int] = {}
+    for vm in system.vms:
+        where = system.where("vm", vm.index, "name")
+        if vm.name == "mortise":
+            raise InputError(
+                '"mortise" is the hypervisor\'s own name', where=where, mend="rename the VM"
+            )
+        if vm.name in seen:
+            first = system.where("vm", seen[vm.name], "name").rpartition(":")[2]
+            raise InputError(
+                f'two VMs are called "{vm.name}" (first in line {first})',
+                where=where,
+                mend="rename one",
+            )
+        seen[vm.name] = vm.index
+        tasks: set[str] = set()
+        for number, task in enumerate(vm.tasks):
+            if task.name in tasks:
+                raise InputError(
+                    f'two tasks of VM "{vm.name}" are called "{task.name}"',
+                    where=system.where("vm", vm.index, "task", number, "name"),
+                    mend="rename one",
+                )
+            tasks.add(task.name)
+
+
+def _cpus(system: System) -> None:
+    owner: dict[int, str] = {}
+    board = system.board
+    wanted = sum(len(vm.cpus) for vm in system.vms)
+    for vm in system.vms:
+        where = system.where("vm", vm.index, "cpus")
+        if len(vm.cpus) > VCPUS:
+            raise InputError(
+                f'VM "{vm.name}" has {len(vm.cpus)} CPUs',
+                where=where,
+                mend=f"at most {VCPUS} to a VM",
+            )
+        for cpu in vm.cpus:
+            if not 0 <= cpu < board.cpus:
+                many = f", and {wanted} are asked for in all" if wanted > board.cpus else ""
+                raise InputError(
+                    f"there is no CPU {cpu}: {board.name} has {board.cpus}{many}",
+                    where=where,
+                    mend=f"use 0 to {board.cpus - 1}",
+                )
+            if cpu in owner:
+                mine = "twice" if owner[cpu] == vm.name else f'to "{owner[cpu]}" already'
+                free = sorted(set(range(board.cpus)) - {c for v in system.vms for c in v.cpus})
+                mend = (
+                    f"free: {', '.join(map(str, free))}"
+                    if free
+                    else f"{board.name} has {board.cpus} in all"
+                )
+                raise InputError(f"CPU {cpu} is given {mine}", where=where, mend=mend)
+            owner[cpu] = vm.name
+
+
+def _kinds(system: System) -> None:
+    for vm in system.vms:
+        if vm.kind == "linux":
+            if vm.interrupts != "shared":
+                raise InputError(
+                    f'Linux VM "{vm.name}" needs shared interrupts: its GIC is virtual',
+                    where=system.where("vm", vm.index, "interrupts"),
+                    mend='write interrupts = "shared"',
+                )
+            _foreign(system, vm, "Tenon", {"app": vm.app, "config": vm.config, "task": vm.tasks})
+        else:
+            if vm.app is None:
+                raise InputError(
+                    f'Tenon VM "{vm.name}" has no app',
+                    where=system.where("vm", vm.index),
+                    mend='add app = "NAME" (./tenon list libraries shows them) or a path',
+                )
+            foreign = {"kernel": vm.kernel, "initramfs": vm.initramfs, "cmdline": vm.cmdline}
+            _foreign(system, vm, "Linux", foreign)
+
+
+def _foreign(system: System, vm: Vm, other: str, keys: Mapping[str, object]) -> None:
+    for key in keys:
+        if keys[key] and ("vm", vm.index, key) in _written(system):
+            raise InputError(
+                f'{key} is for {other} VMs, and "{vm.name}" is a {vm.kind.capitalize()} VM',
+                where=system.where("vm", vm.index, key),
+                mend="remove it",
+            )
+
+
+def _written(system: System) -> set[tuple[str | int, ...]]:
+    return {path[:3] for path in system.lines}
+
+
+def _devices(system: System) -> None:
+    owner: dict[str, str] = {}
+    known = system.board.devices
+    for vm in system.vms:
+        where = system.where("vm", vm.index, "devices")
+        for name in vm.devices:
+            if name not in known:
+                close = get_close_matches(name, known, 1, 0.6)
+                mend = (
+                    f"did you mean {close[0]}?" if close else f"it has {', '.join(known) or 'none'}"
+                )
+                raise InputError(
+                    f'{system.board.name} has no device "{name}"', where=where, mend=mend
+                )
+            if name in owner:
+                raise InputError(
+                    f'device "{name}" is given to "{owner[name]}" already',
+                    where=where,
+                    mend="one VM only",
+                )
+            owner[name] = vm.name
+
+
+def _console(system: System) -> None:
+    names = [vm.name for vm in system.vms]
+    if system.console is not None and system.console not in names:
+        raise InputError(
+            f'console = "{system.console}": no such VM',
+            where=system.where("console"),
+            mend=f"use {' or '.join(names)}",
+        )
+
+
+def _memory(system: System) -> None:
+    board = system.board
+    explicit: list[tuple[int, int, Vm]] = []
+    for vm in system.vms:
+        where = system.where("vm", vm.index, "memory")
+        if vm.memory % BLOCK:
+            raise InputError(
+                f'memory of VM "{vm.name}" is not a multiple of 2 MiB',
+                where=where,
+                mend='for example memory = "16M"',
+            )
+        if vm.kind == "tenon" and board.ram.base + vm.memory > board.image.shared:
+            most = (board.image.shared - board.ram.base) >> 20
+            raise InputError(
+                f'VM "{vm.name}" has more memory than its map holds',
+                where=where,
+                mend=f"at most {most}M",
+            )
+        if vm.memory_at is not None:
+            _placed(system, vm, explicit)
+            explicit.append((vm.memory_at, vm.memory_at + vm.memory, vm))
+    total = sum(vm.memory for vm in system.vms)
+    usable = board.ram_end - board.image.mortise - BLOCK
+    if total > usable:
+        last = system.vms[-1]
+        raise InputError(
+            f"{total >> 20}M for VMs do not fit the {board.ram.size >> 20}M of {board.name}",
+            where=system.where("vm", last.index, "memory"),
+            mend=f"{usable >> 20}M are left beside Mortise",
+        )
+
+
+def _placed(system: System, vm: Vm, others: Iterable[tuple[int, int, Vm]]) -> None:
+    board, base = system.board, vm.memory_at
+    assert base is not None
+    end = base + vm.memory
+    where = system.where("vm", vm.index, "memory_at")
+    span = f'memory of VM "{vm.name}" ({base:#x} to {end - 1:#x})'
+    if base % BLOCK:
+        raise InputError(
+            f"memory_at {base:#x} is not 2 MiB aligned",
+            where=where,
+            mend=f"{base // BLOCK * BLOCK:#x} is",
+        )
+    for name, (start, size) in _registers(system).items():
+        if base < start + size and start < end:
+            raise InputError(f"{span} overlaps {name}", where=where, mend=_ram(system))
+    if base < board.ram.base or end > board.ram_end:
+        raise InputError(f"{span} is outside of RAM", where=where, mend=_ram(system))
+    if base < board.image.mortise + BLOCK and board.image.mortise < end:
+        raise InputError(
+            f"{span} overlaps Mortise's image at {board.image.mortise:#x}",
+            where=where,
+            mend=_ram(system),
+        )
+    for start, stop, other in others:
+        if base < stop and start < end:
+            line = system.where("vm", other.index, "memory_at").rpartition(":")[2]
+            raise InputError(
+                f'{span} overlaps that of VM "{other.name}" (line {line}, {start:#x} on)',
+                where=where,
+                mend="move one, or leave memory_at out",
+            )
+
+
+def _registers(system: System) -> dict[str, tuple[int, int]]:
+    devices = {
+        f'device "{name}"': (device.base, device.size)
+        for name, device in system.board.devices.items()
+    }
+    return system.board.frames() | devices
+
+
+def _ram(system: System) -> str:
+    board = system.board
+    return f"RAM for VMs is above {board.image.mortise:#x}, up to {board.ram_end - 1:#x}"
+
+
+_RULES: tuple[Callable[[System], None], ...] = (
+    _distinct,
+    _kinds,
+    _cpus,
+    _devices,
+    _console,
+    _memory,
+)

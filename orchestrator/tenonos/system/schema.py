@@ -1,0 +1,159 @@
+"""The schema of `system.toml`: what may be written, and one exact line for what may not.
+
+`SystemSpec` is the file as it stands; `parse` reads one and turns the first
+complaint, of TOML or of the schema, into an `InputError` with file and line.
+What a value means on a board is checked in `tenonos.system.check`.
+"""
+
+import re
+import tomllib
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from tenonos.errors import InputError
+from tenonos.system.lines import Path, locate, nearest
+from tenonos.system.units import Address, Duration, Size
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9-]{0,30}", value):
+        raise ValueError(
+            f'"{value}" is not a name; use up to 31 of a-z, 0-9 and "-", a letter first'
+        )
+    return value
+
+
+Name = Annotated[str, AfterValidator(_name)]
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class TaskSpec(_Spec):
+    """One periodic task of a Tenon VM: `[[vm.task]]`."""
+
+    name: Name
+    period: Duration
+    deadline: Duration | None = None
+
+
+class VmSpec(_Spec):
+    """One VM: `[[vm]]`."""
+
+    name: Name
+    kind: Literal["tenon", "linux"]
+    cpus: list[int] = Field(min_length=1)
+    memory: Size
+    memory_at: Address | None = None
+    interrupts: Literal["direct", "shared"] | None = None
+    on_fault: Literal["stop", "restart"] = "stop"
+    restart_limit: int = Field(default=3, ge=1, le=1000)
+    wfi: Literal["pass", "trap"] = "pass"
+    devices: list[str] = []
+    app: str | None = None
+    config: str | None = None
+    task: list[TaskSpec] = []
+    kernel: str | None = None
+    initramfs: str | None = None
+    cmdline: str | None = None
+
+
+class SystemSpec(_Spec):
+    """A whole `system.toml`."""
+
+    name: Name
+    board: str
+    pool: str
+    mode: Literal["static"] = "static"
+    console: str | None = None
+    vm: list[VmSpec] = Field(min_length=1)
+
+
+def parse(text: str, shown: str) -> tuple[SystemSpec, dict[Path, int]]:
+    """The specification in `text` and the line of each key.
+
+    `shown` is the file's name in messages.
+    """
+    lines = locate(text)
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, place = str(error).partition(" (at line ")
+        line = place.split(",")[0] or str(len(text.splitlines()))
+        what = f"{what[:1].lower()}{what[1:]}"
+        raise InputError(f"not valid TOML: {what}", where=f"{shown}:{line}") from None
+    try:
+        return SystemSpec.model_validate(values), lines
+    except ValidationError as error:
+        # A misspelt key is a missing one too: unknown keys first, then in the order of lines.
+        first = min(
+            error.errors(include_url=False),
+            key=lambda e: (e["type"] != "extra_forbidden", nearest(lines, e["loc"])),
+        )
+        what, mend = _explain(first, values)
+        raise InputError(what, where=f"{shown}:{nearest(lines, first['loc'])}", mend=mend) from None
+
+
+def _explain(error: Any, values: dict[str, Any]) -> tuple[str, str | None]:
+    """One complaint of pydantic in this project's words, and how to mend it."""
+    path, kind, context = error["loc"], error["type"], error.get("ctx", {})
+    key = next((part for part in reversed(path) if isinstance(part, str)), "")
+    model = _model(path)
+    of = _of(path, values)
+    match kind:
+        case "extra_forbidden":
+            known = list(model.model_fields)
+            close = get_close_matches(key, known, 1, 0.6)
+            mend = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
+            return f'unknown key "{key}"{of}', mend
+        case "missing":
+            return f"{key}{of} is missing", f"add {_example(key)}"
+        case "literal_error":
+            expected = context["expected"].replace("'", '"')
+            noun = "VM kind" if key == "kind" else key
+            return f'unknown {noun} "{error["input"]}"{of}', f"use {expected}"
+        case "value_error":
+            what, _, mend = str(context["error"]).partition("; ")
+            return f"{key}: {what}", mend or None
+        case "too_short":
+            return (f"{key}{of} is empty", f"add {_example(key)}")
+        case _:
+            detail = error["msg"][:1].lower() + error["msg"][1:]
+            return f"{key}{of}: {detail}", f"for example {_example(key)}"
+
+
+def _model(path: tuple[str | int, ...]) -> type[_Spec]:
+    """The model whose key the last part of `path` is."""
+    if "task" in path[:-1]:
+        return TaskSpec
+    return VmSpec if path[0] == "vm" and len(path) > 2 else SystemSpec
+
+
+def _of(path: tuple[str | int, ...], values: dict[str, Any]) -> str:
+    """` of VM "motor"`, as far as the file names what the complaint is about."""
+    try:
+        name = values["vm"][path[1]]["name"] if path[0] == "vm" and len(path) > 2 else None
+    except (KeyError, TypeError, IndexError):
+        name = None
+    return f' of VM "{name}"' if isinstance(name, str) and path[-1] != "name" else ""
+
+
+_EXAMPLES = {
+    "name": 'name = "motor"',
+    "board": 'board = "qemu-virt"',
+    "pool": 'pool = "0.1"',
+    "vm": "a [[vm]] table",
+    "kind": 'kind = "tenon" or kind = "linux"',
+    "cpus": "cpus = [3]",
+    "memory": 'memory = "16M"',
+    "period": 'period = "1ms"',
+    "devices": 'devices = ["gpio"]',
+    "restart_limit": "restart_limit = 3",
+}
+
+
+def _example(key: str) -> str:
+    return _EXAMPLES.get(key, f'{key} = "..."')

@@ -1,0 +1,70 @@
+"""Sizes, addresses and durations as people write them: `"16M"`, `"0x58000000"`, `"1ms"`."""
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
+
+_SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_TIMES = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+
+
+def size(value: object) -> int:
+    """Bytes from `"16M"` (K, M, G are powers of 1024) or a number of bytes."""
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    match = re.fullmatch(r"\s*(\d+)\s*([KMG]?)i?B?\s*", value) if isinstance(value, str) else None
+    if not match or not int(match[1]):
+        raise ValueError(f'{_shown(value)} is not a size; write "64K", "16M" or "1G"')
+    return int(match[1]) * _SIZES[match[2]]
+
+
+def address(value: object) -> int:
+    """An address from `"0x5800_0000"` or a number."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and re.fullmatch(r"0x[0-9a-fA-F_]+|\d[\d_]*", value):
+        return int(value, 0)
+    raise ValueError(f'{_shown(value)} is not an address; write "0x58000000"')
+
+
+def duration(value: object) -> int:
+    """Nanoseconds from `"1ms"`, `"250us"`, `"1.5s"` or `"800ns"`."""
+    match = (
+        re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)\s*", value)
+        if isinstance(value, str)
+        else None
+    )
+    if not match:
+        raise ValueError(f'{_shown(value)} is not a duration; write "1ms", "250us" or "2s"')
+    whole, _, fraction = match[1].partition(".")
+    scale = _TIMES[match[2].replace("µ", "u")]
+    scaled = int(whole + fraction) * scale
+    if scaled == 0 or scaled % 10 ** len(fraction):
+        raise ValueError(f"{_shown(value)} is not a whole, positive number of nanoseconds")
+    return scaled // 10 ** len(fraction)
+
+
+def size_text(value: int) -> str:
+    """A size as `size` reads it."""
+    for unit in "GMK":
+        if value % _SIZES[unit] == 0:
+            return f"{value // _SIZES[unit]}{unit}"
+    return str(value)
+
+
+def duration_text(value: int) -> str:
+    """A duration as `duration` reads it."""
+    for unit in ("s", "ms", "us"):
+        if value % _TIMES[unit] == 0:
+            return f"{value // _TIMES[unit]}{unit}"
+    return f"{value}ns"
+
+
+def _shown(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+Size = Annotated[int, BeforeValidator(size), PlainSerializer(size_text)]
+Address = Annotated[int, BeforeValidator(address), PlainSerializer(hex)]
+Duration = Annotated[int, BeforeValidator(duration), PlainSerializer(duration_text)]
