@@ -1,0 +1,56 @@
+//! The state in which a virtual CPU starts.
+
+use hw_arch::{El2, ExceptionLevel, write_register};
+
+/// Where a virtual CPU starts, and with what in x0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Start {
+    /// Address of the first instruction, in the guest's physical space.
+    pub entry: u64,
+    /// Value of x0.
+    pub argument: u64,
+}
+
+/// `SCTLR_EL1` with MMU and caches off: the RES1 bits only.
+const SCTLR_RESET: u64 = 0x30d0_0800;
+
+/// EL1 with SP_EL1, all of DAIF masked.
+const SPSR_RESET: u64 = 0x3c5;
+
+/// Takes this core's EL1 to what PSCI promises a core that is turned on (DEN
+/// 0022, 6.4): EL1, MMU off, interrupts masked, nothing left of what ran before.
+///
+/// # Safety
+///
+/// No guest may be in the middle of anything on this core that it is to resume.
+pub unsafe fn reset(start: Start) {
+    write_register!("sctlr_el1", SCTLR_RESET);
+    // Everything that EL1 could have set and would not expect set: translation,
+    // exceptions, identity, timers, debug, performance monitor.
+    macro_rules! zero {
+        ($($name:literal)*) => { $(write_register!($name, 0);)* };
+    }
+    zero!("cpacr_el1" "ttbr0_el1" "ttbr1_el1" "tcr_el1" "mair_el1" "amair_el1" "vbar_el1"
+        "contextidr_el1" "tpidr_el0" "tpidrro_el0" "tpidr_el1" "elr_el1" "spsr_el1" "esr_el1"
+        "far_el1" "afsr0_el1" "afsr1_el1" "par_el1" "csselr_el1" "sp_el0" "sp_el1"
+        "cntkctl_el1" "cntv_ctl_el0" "cntp_ctl_el0" "mdscr_el1" "pmcr_el0" "pmuserenr_el0");
+    write_register!("pmcntenclr_el0", 0xffff_ffff);
+    write_register!("pmintenclr_el1", 0xffff_ffff);
+    // SAFETY: these take effect at the next return to the guest.
+    unsafe {
+        El2::write_elr(start.entry);
+        El2::write_spsr(SPSR_RESET);
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: dropping cached translations and instructions changes no meaning.
+    unsafe {
+        core::arch::asm!(
+            "dsb ish",
+            "tlbi vmalls12e1is",
+            "ic iallu",
+            "dsb ish",
+            "isb",
+            options(nostack, preserves_flags)
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Which registers a guest owns and which trap.
+//!
+//! | registers | direct | shared | control |
+//! |---|---|---|---|
+//! | translation, vectors, exceptions, thread pointers of EL1 | own | own | |
+//! | floating point and SIMD | own | own | `CPTR_EL2.TFP` = 0 |
+//! | trace, SVE | trap | trap | `CPTR_EL2.TTA`, `TZ` |
+//! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
+//! | physical timer | trap | trap | `CNTHCTL_EL2.EL1PCEN` = 0 |
+//! | performance monitor | own | own | `MDCR_EL2.HPMN` = all |
+//! | self-hosted debug | trap | trap | `MDCR_EL2.TDA`, `TDOSA`, `TDRA` |
+//! | implementation defined, `ACTLR_EL1` | trap | trap | `HCR_EL2.TIDCP`, `TACR` |
+//! | Group 1 interrupts (`ICC_IAR1`, `EOIR1`, `IGRPEN1`, `AP1R`, `BPR1`) | own | virtual | `HCR_EL2.IMO` |
+//! | Group 0 interrupts, `ICC_PMR`, `RPR`, `DIR`, `CTLR` | virtual | virtual | `HCR_EL2.FMO` = 1 |
+//! | `ICC_SGI<n>R_EL1` | trap | trap | `HCR_EL2.FMO` = 1 |
+//! | SMC | trap | trap | `HCR_EL2.TSC` |
+//! | WFI | own, or trap if asked for | same | `HCR_EL2.TWI` |
+//!
+//! *Own*: the hardware's, not shared with anybody, because the core is the
+//! guest's alone. *Virtual*: the virtual CPU interface's. Sections: Arm ARM
+//! D19.2.48 (HCR_EL2), D19.3 (MDCR_EL2), D24.10 (timer); IHI 0069, 6.1.
+
+use hw_arch::registers as r;
+
+/// How interrupts reach a virtual machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterruptMode {
+    /// Group 1 interrupts go straight to EL1, with no exit.
+    Direct,
+    /// Interrupts come to Mortise and reach EL1 through list registers.
+    Shared,
+}
+
+/// The traps that hold one virtual CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traps {
+    /// How its interrupts arrive.
+    pub interrupts: InterruptMode,
+    /// Whether an idle guest exits.
+    pub trap_wait: bool,
+}
+
+mod hcr {
+    pub const VM: u64 = 1;
+    pub const SWIO: u64 = 1 << 1;
+    pub const FMO: u64 = 1 << 3;
+    pub const IMO: u64 = 1 << 4;
+    pub const AMO: u64 = 1 << 5;
+    pub const TWI: u64 = 1 << 13;
+    pub const TSC: u64 = 1 << 19;
+    pub const TIDCP: u64 = 1 << 20;
+    pub const TACR: u64 = 1 << 21;
+    pub const RW: u64 = 1 << 31;
+    /// Pointer authentication is the guest's (bits APK and API).
+    pub const POINTER_AUTHENTICATION: u64 = 3 << 40;
+}
+
+impl Traps {
+    /// `HCR_EL2` of this virtual CPU.
+    #[must_use]
+    pub const fn hcr(&self) -> u64 {
+        let always = hcr::VM
+            | hcr::SWIO
+            | hcr::FMO
+            | hcr::AMO
+            | hcr::TSC
+            | hcr::TIDCP
+            | hcr::TACR
+            | hcr::RW
+            | hcr::POINTER_AUTHENTICATION;
+        let interrupts = match self.interrupts {
+            InterruptMode::Direct => 0,
+            InterruptMode::Shared => hcr::IMO,
+        };
+        always | interrupts | if self.trap_wait { hcr::TWI } else { 0 }
+    }
+
+    /// Sets the traps of this core, its stage 2 and the identity that the guest
+    /// reads.
+    ///
+    /// # Safety
+    ///
+    /// `root` must be the level-1 root of the virtual machine's stage 2, which
+    /// stays as long as the core is in it; `vmid` must be that machine's alone.
+    pub unsafe fn apply(&self, root: usize, vmid: u8, vcpu: usize) {
+        // SAFETY: these registers bind EL1 and EL0 only; the caller vouches for
+        // the tables.
+        unsafe {
+            r::hcr_el2::write(self.hcr());
+            // RES1 bits and TZ, and TTA (Arm ARM, D19.2.33).
+            r::cptr_el2::write(0x33ff | 1 << 20);
+            // All event counters to the guest; debug traps TDRA, TDOSA, TDA.
+            let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
+            r::mdcr_el2::write(counters | 7 << 9);
+            r::hstr_el2::write(0);
+            // EL1PCTEN without EL1PCEN: it reads the counter, the timer traps.
+            r::cnthctl_el2::write(1);
+            r::cntvoff_el2::write(0);
+            r::vpidr_el2::write(r::midr_el1::read());
+            // RES1, and the index as Aff0.
+            r::vmpidr_el2::write(1 << 31 | vcpu as u64);
+            // 39 bits from level 1, write-back walks, the core's address size.
+            let size = r::id_aa64mmfr0_el1::read() & 7;
+            r::vtcr_el2::write(25 | 1 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | size << 16 | 1 << 31);
+            r::vttbr_el2::write(u64::from(vmid) << 48 | root as u64);
+        }
+        hw_arch::barrier::isb();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InterruptMode, Traps};
+
+    #[test]
+    fn direct_differs_from_shared_by_imo_only() {
+        let direct = Traps {
+            interrupts: InterruptMode::Direct,
+            trap_wait: false,
+        };
+        let shared = Traps {
+            interrupts: InterruptMode::Shared,
+            ..direct
+        };
+        assert_eq!(direct.hcr() ^ shared.hcr(), 1 << 4);
+        assert_eq!(
+            Traps {
+                trap_wait: true,
+                ..direct
+            }
+            .hcr()
+                ^ direct.hcr(),
+            1 << 13
+        );
+    }
+}

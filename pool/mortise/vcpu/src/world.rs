@@ -1,0 +1,220 @@
+//! World switch: the vectors of EL2 and the way into the guest.
+
+use hw_arch::{El2, ExceptionLevel};
+
+/// General registers of a guest whose core is in Mortise.
+///
+/// Its program counter and processor state stay in `ELR_EL2` and `SPSR_EL2`:
+/// Mortise runs with every interrupt masked, so nothing overwrites them.
+#[repr(C, align(16))]
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// x0 to x30.
+    pub x: [u64; 31],
+}
+
+/// Bytes that a frame takes on the stack.
+pub const FRAME_SIZE: usize = size_of::<Frame>();
+
+impl Frame {
+    /// All registers zero.
+    pub const ZERO: Self = Self { x: [0; 31] };
+
+    /// Register `index` as an instruction names it: 31 reads as zero.
+    #[must_use]
+    pub fn register(&self, index: u8) -> u64 {
+        self.x.get(usize::from(index)).copied().unwrap_or(0)
+    }
+
+    /// Writes register `index` as an instruction names it: 31 is discarded.
+    pub fn set_register(&mut self, index: u8, value: u64) {
+        if let Some(register) = self.x.get_mut(usize::from(index)) {
+            *register = value;
+        }
+    }
+}
+
+/// Vector through which the core came to Mortise.
+#[repr(u64)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Synchronous exception: a trap, a call or a fault.
+    Synchronous = 0,
+    /// Group 1 interrupt.
+    Irq = 1,
+    /// Group 0 interrupt.
+    Fiq = 2,
+    /// System error.
+    SError = 3,
+}
+
+/// Writes one vector of 32 instructions for an exit from the guest.
+#[cfg(target_os = "none")]
+macro_rules! from_guest {
+    ($cause:literal) => {
+        concat!(
+            ".balign 128\n sub sp, sp, #256\n stp x0, x1, [sp]\n mov x1, #",
+            $cause,
+            "\n b mortise_save\n"
+        )
+    };
+}
+
+/// Writes one vector for a fault of Mortise's own.
+#[cfg(target_os = "none")]
+macro_rules! own_fault {
+    ($cause:literal) => {
+        concat!(
+            ".balign 128\n mov x0, #",
+            $cause,
+            "\n b mortise_own_fault\n"
+        )
+    };
+}
+
+#[cfg(target_os = "none")]
+core::arch::global_asm!(
+    ".section .text.vectors, \"ax\"",
+    ".balign 2048",
+    ".global mortise_vectors",
+    "mortise_vectors:",
+    own_fault!("0"),
+    own_fault!("1"),
+    own_fault!("2"),
+    own_fault!("3"),
+    own_fault!("0"),
+    own_fault!("1"),
+    own_fault!("2"),
+    own_fault!("3"),
+    from_guest!("0"),
+    from_guest!("1"),
+    from_guest!("2"),
+    from_guest!("3"),
+    from_guest!("0"),
+    from_guest!("1"),
+    from_guest!("2"),
+    from_guest!("3"),
+    ".balign 128",
+    "mortise_save:",
+    "    stp x2, x3, [sp, #16]",
+    "    stp x4, x5, [sp, #32]",
+    "    stp x6, x7, [sp, #48]",
+    "    stp x8, x9, [sp, #64]",
+    "    stp x10, x11, [sp, #80]",
+    "    stp x12, x13, [sp, #96]",
+    "    stp x14, x15, [sp, #112]",
+    "    stp x16, x17, [sp, #128]",
+    "    stp x18, x19, [sp, #144]",
+    "    stp x20, x21, [sp, #160]",
+    "    stp x22, x23, [sp, #176]",
+    "    stp x24, x25, [sp, #192]",
+    "    stp x26, x27, [sp, #208]",
+    "    stp x28, x29, [sp, #224]",
+    "    str x30, [sp, #240]",
+    "    mov x0, sp",
+    "    mov x29, xzr",
+    "    bl mortise_exit",
+    ".global mortise_restore",
+    "mortise_restore:",
+    "    ldp x2, x3, [sp, #16]",
+    "    ldp x4, x5, [sp, #32]",
+    "    ldp x6, x7, [sp, #48]",
+    "    ldp x8, x9, [sp, #64]",
+    "    ldp x10, x11, [sp, #80]",
+    "    ldp x12, x13, [sp, #96]",
+    "    ldp x14, x15, [sp, #112]",
+    "    ldp x16, x17, [sp, #128]",
+    "    ldp x18, x19, [sp, #144]",
+    "    ldp x20, x21, [sp, #160]",
+    "    ldp x22, x23, [sp, #176]",
+    "    ldp x24, x25, [sp, #192]",
+    "    ldp x26, x27, [sp, #208]",
+    "    ldp x28, x29, [sp, #224]",
+    "    ldr x30, [sp, #240]",
+    "    ldp x0, x1, [sp], #256",
+    "    eret",
+    // A fault of Mortise's own may be its stack: report it from another one.
+    "mortise_own_fault:",
+    "    adrp x1, mortise_last_stack",
+    "    add x1, x1, :lo12:mortise_last_stack",
+    "    add sp, x1, #2048",
+    "    b mortise_fault",
+    ".previous",
+    ".section .bss.mortise_last_stack, \"aw\", %nobits",
+    ".balign 16",
+    "mortise_last_stack: .skip 2048",
+    ".previous",
+);
+
+/// Makes Mortise's vectors those of this core.
+pub fn install_vectors() {
+    #[cfg(target_os = "none")]
+    {
+        unsafe extern "C" {
+            static mortise_vectors: u8;
+        }
+        // SAFETY: the symbol is a vector table of 2 KiB, aligned, never written.
+        unsafe { El2::write_vbar(&raw const mortise_vectors as u64) };
+        hw_arch::barrier::isb();
+    }
+}
+
+/// Enters the guest for the first time on this core, with `argument` in x0 and
+/// zero in the other registers; `stack_top` is the stack its exits use.
+///
+/// # Safety
+///
+/// [`crate::reset`] must have run for this virtual CPU; `stack_top` must be the
+/// 16-byte aligned end of a stack that belongs to this core alone and of which
+/// nothing is needed any more.
+pub unsafe fn enter(argument: u64, stack_top: usize) -> ! {
+    #[cfg(target_os = "none")]
+    // SAFETY: the caller owns the stack, and nothing on it is needed any more.
+    unsafe {
+        core::arch::asm!(
+            "sub x2, x1, #256",
+            "mov x3, x2",
+            "2: stp xzr, xzr, [x3], #16",
+            "cmp x3, x1",
+            "b.lo 2b",
+            "str x0, [x2]",
+            "mov sp, x2",
+            "b mortise_restore",
+            in("x0") argument, in("x1") stack_top,
+            options(noreturn),
+        )
+    }
+    #[cfg(not(target_os = "none"))]
+    {
+        let _ = (argument, stack_top);
+        hw_arch::cpu::park()
+    }
+}
+
+/// Lets the guest go on after the instruction that trapped.
+///
+/// A trapped SMC and a trapped access are stepped over; an HVC is not, its
+/// return address is already the next instruction (Arm ARM, D1.3.2).
+pub fn skip_instruction() {
+    // SAFETY: only the guest's own program counter moves.
+    unsafe { El2::write_elr(El2::read_elr().wrapping_add(4)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FRAME_SIZE, Frame};
+
+    #[test]
+    fn layout_is_the_assembly_s() {
+        assert_eq!(FRAME_SIZE, 256);
+        assert_eq!(core::mem::offset_of!(Frame, x), 0);
+    }
+
+    #[test]
+    fn register_31_is_the_zero_register() {
+        let mut frame = Frame::ZERO;
+        frame.set_register(31, 7);
+        frame.set_register(30, 8);
+        assert_eq!((frame.register(31), frame.register(30)), (0, 8));
+    }
+}
