@@ -45,9 +45,7 @@ pub fn affinity() -> u64 {
 pub fn park() -> ! {
     mask_interrupts();
     loop {
-        #[cfg(target_arch = "aarch64")]
         wait_for_interrupt();
-        #[cfg(not(target_arch = "aarch64"))]
-        panic!("a parked core does not return");
+        core::hint::spin_loop();
     }
 }

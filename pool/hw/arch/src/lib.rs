@@ -11,6 +11,7 @@
 //! - [`mmu`]: the change from one translation table to the next
 //! - [`barrier`], [`cache`], [`cpu`]: barriers, cache maintenance, waiting and
 //!   interrupt masks
+//! - [`mmio`]: a frame of device registers
 //! - [`firmware`]: PSCI calls to the firmware below
 //! - [`registers`]: the registers that exist once, by name
 //! - [`layout`]: where the parts of the running image are
@@ -30,6 +31,7 @@ pub mod entry;
 pub mod firmware;
 pub mod layout;
 pub mod level;
+pub mod mmio;
 pub mod mmu;
 pub mod registers;
 

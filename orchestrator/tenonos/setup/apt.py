@@ -1,0 +1,202 @@
+"""A private apt for arm64 packages, beside the system's and without root.
+
+The system's own sources and keys are used, so nothing new is trusted; they are rewritten
+for `Architectures: arm64` because adding the architecture to the system itself would
+change every later `apt update` (and breaks it where arm64 lives on other mirrors).
+All state is below one folder; only the trust anchors stay where the system keeps them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tenonos import paths
+from tenonos.errors import WorkError
+
+ARCHITECTURE = "arm64"
+_ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s*)?(?P<rest>\S.*)$")
+_NETWORK = re.compile(r"Acquire::(?!IndexTargets|Changelogs|Languages)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One entry of sources.list, in the terms of the deb822 format."""
+
+    uris: str
+    suites: tuple[str, ...]
+    components: str
+    signed_by: str | None = None
+
+    def stanza(self) -> str:
+        """The entry as a deb822 paragraph for arm64."""
+        lines = [
+            "Types: deb",
+            f"URIs: {self.uris}",
+            f"Suites: {' '.join(self.suites)}",
+            f"Components: {self.components}",
+            f"Architectures: {ARCHITECTURE}",
+        ]
+        if self.signed_by:
+            lines.append(f"Signed-By: {self.signed_by}")
+        return "\n".join(lines) + "\n"
+
+
+def parse_one_line(text: str) -> Iterator[Source]:
+    """The `deb` lines of a sources.list."""
+    for line in text.splitlines():
+        match = _ONE_LINE.match(line.split("#")[0].strip())
+        if not match:
+            continue
+        uri, suite, *components = match["rest"].split()
+        options = dict(
+            option.split("=", 1) for option in (match["options"] or "").split() if "=" in option
+        )
+        signed = options.get("signed-by")
+        yield Source(uri, (suite,), " ".join(components), signed and signed.replace(",", " "))
+
+
+def parse_deb822(text: str) -> Iterator[Source]:
+    """The enabled `deb` paragraphs of a .sources file; an embedded key is kept as it is."""
+    uncommented = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    for paragraph in re.split(r"\n\s*\n", uncommented.strip()):
+        fields: dict[str, str] = {}
+        name = ""
+        for line in paragraph.splitlines():
+            if line[:1].isspace():
+                fields[name] += "\n" + line
+            elif ":" in line:
+                name, value = line.split(":", 1)
+                name = name.strip().lower()
+                fields[name] = value.strip()
+        if fields.get("enabled", "yes").lower() in ("no", "false"):
+            continue
+        if "deb" in fields.get("types", "").split() and "uris" in fields:
+            yield Source(
+                " ".join(fields["uris"].split()),
+                tuple(fields.get("suites", "").split()),
+                " ".join(fields.get("components", "").split()),
+                fields.get("signed-by"),
+            )
+
+
+def own_archive(sources: Iterator[Source] | list[Source], codename: str) -> list[Source]:
+    """The sources of the distribution itself: its suites, component main.
+
+    Third parties publish suites of other names or other components; asking them for
+    arm64 costs time and could shadow the distribution's packages.
+    """
+    wanted = {codename, f"{codename}-updates", f"{codename}-security", f"{codename}/updates"}
+    kept = []
+    for source in sources:
+        suites = tuple(suite for suite in source.suites if suite in wanted)
+        if suites and "main" in source.components.split():
+            kept.append(Source(source.uris, suites, "main", source.signed_by))
+    return kept
+
+
+def os_release(path: Path = Path("/etc/os-release")) -> dict[str, str]:
+    """The fields of os-release; empty where there is none."""
+    fields = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            name, mark, value = line.partition("=")
+            if mark:
+                fields[name] = value.strip("\"'")
+    return fields
+
+
+def system_sources(etc: Path = Path("/etc/apt")) -> list[Source]:
+    """Every source the system's administrator set up."""
+    parts = etc / "sources.list.d"
+    found: list[Source] = []
+    for file in [etc / "sources.list", *sorted(parts.glob("*.list"))]:
+        if file.exists():
+            found += parse_one_line(file.read_text())
+    for file in sorted(parts.glob("*.sources")):
+        found += parse_deb822(file.read_text())
+    return found
+
+
+class PrivateApt:
+    """An apt whose lists, cache and configuration are below one folder."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or paths.DOT / "apt"
+
+    def _configuration(self) -> str:
+        # The system's own configuration parts are left out, since their hooks expect
+        # root; how to reach the network is kept.
+        dump = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=False)
+        network = [line for line in dump.stdout.splitlines() if _NETWORK.match(line)]
+        own = {
+            "APT::Architecture": ARCHITECTURE,
+            "APT::Sandbox::User": "",
+            "Acquire::Languages": "none",
+            "Dir::State": f"{self.root}/state",
+            "Dir::State::status": f"{self.root}/status",
+            "Dir::Cache": f"{self.root}/cache",
+            "Dir::Etc::sourcelist": f"{self.root}/arm64.sources",
+            "Dir::Etc::sourceparts": f"{self.root}/empty",
+            "Dir::Etc::parts": f"{self.root}/empty",
+            "Dir::Etc::main": f"{self.root}/none",
+        }
+        lines = [*network, "#clear APT::Architectures;"]
+        lines += [f'APT::Architectures {{ "{ARCHITECTURE}"; }};']
+        lines += [f'{name} "{value}";' for name, value in own.items()]
+        return "\n".join(lines) + "\n"
+
+    def prepare(self) -> None:
+        """The folder, its sources and its configuration, written anew."""
+        release = os_release()
+        codename = release.get("VERSION_CODENAME", "")
+        sources = own_archive(system_sources(), codename)
+        if release.get("ID") != "debian" or not sources:
+            raise WorkError(
+                "cannot tell which of this system's package sources is Debian's",
+                mend="give the system a kernel and an initramfs by path",
+            )
+        for folder in ("state/lists/partial", "cache/archives/partial", "empty"):
+            paths.ensure(self.root / folder)
+        (self.root / "status").touch()
+        text = "\n".join(source.stanza() for source in sources)
+        (self.root / "arm64.sources").write_text(text)
+        (self.root / "apt.conf").write_text(self._configuration())
+
+    def run(self, *arguments: str, folder: Path | None = None) -> str:
+        """One apt tool's output; WorkError with apt's own reason if it fails."""
+        environment = dict(os.environ, APT_CONFIG=str(self.root / "apt.conf"), LC_ALL="C")
+        done = subprocess.run(
+            arguments, env=environment, cwd=folder, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            reasons = [line for line in done.stderr.splitlines() if line.startswith("E:")]
+            reason = (reasons or done.stderr.splitlines() or ["no reason given"])[0]
+            raise WorkError(f"{' '.join(arguments[:2])}: {reason.removeprefix('E: ')}")
+        return done.stdout
+
+    def update(self) -> None:
+        """The package lists, fetched."""
+        self.prepare()
+        self.run("apt-get", "-q", "-o", "APT::Update::Error-Mode=any", "update")
+
+    def show(self, package: str) -> dict[str, str]:
+        """The fields of the newest version of a package."""
+        text = self.run("apt-cache", "show", "--no-all-versions", package)
+        fields = {}
+        for line in text.split("\n\n")[0].splitlines():
+            if not line[:1].isspace() and ": " in line:
+                name, value = line.split(": ", 1)
+                fields[name] = value
+        return fields
+
+    def download(self, package: str, version: str, folder: Path) -> Path:
+        """A package's file in `folder`; apt has checked it against the signed lists."""
+        paths.ensure(folder)
+        self.run("apt-get", "-q", "download", f"{package}={version}", folder=folder)
+        name = f"{package}_{version.replace(':', '%3a')}_{ARCHITECTURE}.deb"
+        return folder / name

@@ -1,0 +1,157 @@
+"""Debian's own arm64 files: the cloud kernel, a static busybox.
+
+Each is the unmodified file out of the distribution's signed package. The version and
+the hash of what was fetched are recorded, and the same file serves ever after, so that
+measurements compare and no network is needed; `./tenon clean --all` lets go of it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import subprocess
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tenonos import paths, ui
+from tenonos.errors import WorkError
+from tenonos.settings import SETTINGS
+from tenonos.setup.apt import PrivateApt
+
+KERNEL = "linux-image-cloud-arm64"
+BUSYBOX = "busybox-static"
+
+IMAGE_MAGIC = b"ARM\x64"
+"""At offset 56 of an arm64 Image (Documentation/arch/arm64/booting.rst)."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """One file out of a package, and which package it was."""
+
+    package: str
+    version: str
+    sha256: str
+    file: str
+
+    @property
+    def path(self) -> Path:
+        """The file itself."""
+        return _folder() / self.file
+
+
+def _folder() -> Path:
+    return paths.CACHE / "debian"
+
+
+def _record() -> Path:
+    return _folder() / "fetched.json"
+
+
+def fetched(name: str) -> Fetched | None:
+    """What `name` (kernel, busybox) was fetched as, if its file is there unharmed."""
+    record = _record()
+    if not record.exists():
+        return None
+    entry = json.loads(record.read_text()).get(name)
+    if entry is None:
+        return None
+    found = Fetched(**entry)
+    if not found.path.exists() or _sha256(found.path) != found.sha256:
+        return None
+    return found
+
+
+def _remember(name: str, entry: Fetched) -> None:
+    record = _record()
+    known = json.loads(record.read_text()) if record.exists() else {}
+    known[name] = vars(entry)
+    part = record.with_suffix(".part")
+    part.write_text(json.dumps(known, indent=2) + "\n")
+    part.replace(record)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def member(package: Path, wanted: re.Pattern[str]) -> bytes:
+    """The one file of a .deb whose path matches, unpacked without its neighbours."""
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as unpack:
+        assert unpack.stdout is not None
+        with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
+            for entry in archive:
+                if entry.isfile() and wanted.fullmatch(entry.name):
+                    file = archive.extractfile(entry)
+                    assert file is not None
+                    content = file.read()
+                    unpack.kill()
+                    return content
+    raise WorkError(f"no file like {wanted.pattern} in {package.name}")
+
+
+def plain_image(content: bytes) -> bytes:
+    """An arm64 Image, as bootloaders want it: unpacked if the package compresses it."""
+    if content[:2] == b"\x1f\x8b":
+        content = gzip.decompress(content)
+    if content[56:60] != IMAGE_MAGIC:
+        raise WorkError("Debian's kernel is not an arm64 Image", mend="name a kernel by path")
+    return content
+
+
+@cache
+def _apt() -> PrivateApt:
+    """The private apt, its lists fetched once per run."""
+    apt = PrivateApt()
+    apt.update()
+    return apt
+
+
+def _fetch(
+    name: str, package: Callable[[PrivateApt], str], wanted: str, prepare: Callable[[bytes], bytes]
+) -> Path:
+    found = fetched(name)
+    if found:
+        return found.path
+    if SETTINGS.offline:
+        raise WorkError(f"Debian's arm64 {name} is not here yet", mend="run once without --offline")
+    with ui.step(f"Fetching Debian's arm64 {name}"):
+        apt = _apt()
+        exact = package(apt)
+        version = apt.show(exact)["Version"]
+        downloaded = apt.download(exact, version, paths.ensure(_folder()))
+        content = prepare(member(downloaded, re.compile(wanted)))
+        target = _folder() / f"{name}-{version.replace(':', '-')}"
+        part = target.with_suffix(".part")
+        part.write_bytes(content)
+        part.chmod(0o755)
+        part.replace(target)
+        downloaded.unlink()
+        _remember(name, Fetched(exact, version, _sha256(target), target.name))
+    return target
+
+
+def _newest_kernel(apt: PrivateApt) -> str:
+    """The real package behind the one that always depends on the newest kernel."""
+    depends = apt.show(KERNEL).get("Depends", "")
+    match = re.search(r"linux-image-[^ ,]+-cloud-arm64", depends)
+    if not match:
+        raise WorkError(f"{KERNEL} depends on no kernel", mend="name a kernel by path")
+    return match[0]
+
+
+def kernel() -> Path:
+    """Debian's cloud kernel for arm64: an unmodified, uncompressed Image."""
+    return _fetch("kernel", _newest_kernel, r"\./boot/vmlinuz-.*", plain_image)
+
+
+def busybox() -> Path:
+    """A static arm64 busybox."""
+    return _fetch("busybox", lambda _: BUSYBOX, r"\./(usr/)?bin/busybox", lambda content: content)

@@ -1,0 +1,118 @@
+"""The initramfs of the Linux VM: one static busybox and an init script, as a newc cpio.
+
+Written in plain Python so that it needs no root (device nodes!) and no cpio; inode
+numbers, times and owners are fixed, so the same input gives the same bytes. Format:
+Documentation/driver-api/early-userspace/buffer-format.rst of the Linux tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tenonos import paths
+
+DIRECTORY = 0o040755
+FILE = 0o100644
+PROGRAM = 0o100755
+LINK = 0o120777
+CHARACTER = 0o020600
+
+INIT = """\
+#!/bin/busybox sh
+# The first process: mounts what a shell needs, says that Linux is up, keeps a shell.
+# busybox's own applets are found without links (FEATURE_SH_STANDALONE).
+export PATH=/bin:/sbin HOME=/root TERM=vt100
+/bin/busybox mkdir -p /proc /sys /dev /root /tmp
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t sysfs sysfs /sys
+/bin/busybox mount -t devtmpfs devtmpfs /dev
+/bin/busybox --install -s /bin
+echo 4 > /proc/sys/kernel/printk
+cd /root
+[ ! -x /etc/start ] || /etc/start
+console=$(cat /sys/class/tty/console/active 2>/dev/null)
+echo "tenon-ready cpus=$(grep -c ^processor /proc/cpuinfo)"
+while :; do
+    # A session of its own with the console as its controlling terminal, for job control.
+    setsid sh -c "exec sh -i </dev/${console##* } >/dev/${console##* } 2>&1"
+done
+"""
+"""Prints `tenon-ready cpus=N` at its shell: the mark deterministic runs wait for."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One name in the archive."""
+
+    name: str
+    mode: int
+    content: bytes = b""
+    device: tuple[int, int] = (0, 0)
+
+
+def _padded(content: bytes) -> bytes:
+    return content + bytes(-len(content) % 4)
+
+
+def _record(entry: Entry, inode: int) -> bytes:
+    name = entry.name.encode() + b"\0"
+    links = 2 if entry.mode & 0o170000 == 0o040000 else 1
+    fields = (
+        inode,
+        entry.mode,
+        *(0, 0),  # owner, group
+        links,
+        0,  # modification time
+        len(entry.content),
+        *(0, 0),  # device the archive was made on
+        *entry.device,
+        len(name),
+        0,  # checksum, unused in newc
+    )
+    header = b"070701" + b"".join(b"%08X" % field for field in fields)
+    return _padded(header + name) + _padded(entry.content)
+
+
+def archive(entries: list[Entry]) -> bytes:
+    """The entries, in their order, as one newc archive."""
+    records = [_record(entry, inode) for inode, entry in enumerate(entries, 1)]
+    # The kernel looks for the next archive at 512 bytes only after a trailer.
+    content = b"".join([*records, _record(Entry("TRAILER!!!", 0), 0)])
+    return content + bytes(-len(content) % 512)
+
+
+def entries(busybox: bytes, extra: Mapping[str, bytes] | None = None) -> list[Entry]:
+    """What is in it: busybox, its init, and the extra files, executable, by path."""
+    files = {"init": INIT.encode(), "bin/busybox": busybox}
+    files |= {name.strip("/"): content for name, content in (extra or {}).items()}
+    folders = {"bin", "sbin", "dev", "etc", "proc", "root", "sys", "tmp"}
+    for name in files:
+        parents = Path(name).parents
+        folders |= {str(parent) for parent in parents if str(parent) != "."}
+    return [
+        *(Entry(name, DIRECTORY) for name in sorted(folders)),
+        # Needed before devtmpfs is mounted: the kernel opens it for init's output.
+        Entry("dev/console", CHARACTER, device=(5, 1)),
+        Entry("bin/sh", LINK, b"busybox"),
+        *(Entry(name, PROGRAM, content) for name, content in sorted(files.items())),
+    ]
+
+
+def build(extra: Mapping[str, bytes] | None = None) -> Path:
+    """The initramfs with Debian's arm64 busybox, cached by its content.
+
+    `extra` are more files by path; an executable /etc/start runs before the shell.
+    """
+    from tenonos.setup import debian
+
+    content = archive(entries(debian.busybox().read_bytes(), extra))
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    target = paths.ensure(paths.CACHE / "initramfs") / f"{digest}.cpio"
+    if not target.exists():
+        part = target.with_suffix(".part")
+        part.write_bytes(content)
+        part.replace(target)
+    return target

@@ -1,0 +1,119 @@
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from tenonos.errors import WorkError
+from tenonos.settings import SETTINGS
+from tenonos.setup import apt, debian
+
+DEB822 = """\
+# the system's own
+Types: deb deb-src
+URIs: http://mirror.example/debian
+Suites: bookworm bookworm-updates bookworm-backports
+Components: main contrib
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+
+Types: deb
+Enabled: no
+URIs: http://off.example/debian
+Suites: bookworm
+Components: main
+
+Types: deb
+URIs: https://third.example/node
+Suites: nodistro
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ -----END PGP PUBLIC KEY BLOCK-----
+"""
+
+
+def test_deb822_sources_are_read_and_rewritten_for_arm64():
+    sources = list(apt.parse_deb822(DEB822))
+    assert [source.uris for source in sources] == [
+        "http://mirror.example/debian",
+        "https://third.example/node",
+    ]
+    assert sources[1].signed_by.count("\n") == 3
+    (own,) = apt.own_archive(sources, "bookworm")
+    assert own.suites == ("bookworm", "bookworm-updates")
+    assert own.components == "main"
+    assert "Architectures: arm64\n" in own.stanza()
+    assert "Signed-By: /usr/share/keyrings" in own.stanza()
+
+
+def test_one_line_sources_keep_their_key():
+    text = """
+    deb [arch=amd64 signed-by=/k.gpg] http://mirror.example/debian trixie main non-free # ours
+    deb-src http://mirror.example/debian trixie main
+    deb https://third.example/apt trixie stable
+    """
+    first, third = apt.parse_one_line(text)
+    assert (first.signed_by, third.signed_by) == ("/k.gpg", None)
+    assert [s.uris for s in apt.own_archive([first, third], "trixie")] == [first.uris]
+
+
+def test_an_unknown_system_is_told_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(apt, "os_release", lambda: {"ID": "plan9"})
+    with pytest.raises(WorkError, match="Debian's"):
+        apt.PrivateApt(tmp_path).prepare()
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setattr(debian.paths, "CACHE", tmp_path)
+    (tmp_path / "debian").mkdir()
+    return tmp_path / "debian"
+
+
+def test_what_was_fetched_serves_again_without_network(cache, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "offline", True)
+    with pytest.raises(WorkError, match="without --offline"):
+        debian.busybox()
+    (cache / "busybox-1").write_bytes(b"elf")
+    digest = debian._sha256(cache / "busybox-1")
+    debian._remember("busybox", debian.Fetched("busybox-static", "1", digest, "busybox-1"))
+    assert debian.busybox() == cache / "busybox-1"
+    assert json.loads((cache / "fetched.json").read_text())["busybox"]["sha256"] == digest
+
+
+def test_a_damaged_file_is_not_served(cache):
+    (cache / "kernel-1").write_bytes(b"good")
+    digest = debian._sha256(cache / "kernel-1")
+    debian._remember("kernel", debian.Fetched("linux-image", "1", digest, "kernel-1"))
+    assert debian.fetched("kernel")
+    (cache / "kernel-1").write_bytes(b"evil")
+    assert debian.fetched("kernel") is None
+
+
+def test_a_compressed_kernel_is_unpacked_and_a_strange_one_refused():
+    import gzip
+
+    image = bytes(56) + b"ARM\x64" + bytes(64)
+    assert debian.plain_image(image) == image
+    assert debian.plain_image(gzip.compress(image)) == image
+    with pytest.raises(WorkError, match="not an arm64 Image"):
+        debian.plain_image(b"MZ" + bytes(100))
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="needs dpkg")
+def test_one_file_comes_out_of_a_package(tmp_path):
+    tree = tmp_path / "tree"
+    (tree / "DEBIAN").mkdir(parents=True)
+    control = (
+        "Package: x\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example>\nDescription: x\n"
+    )
+    (tree / "DEBIAN/control").write_text(control)
+    (tree / "boot").mkdir()
+    (tree / "boot/vmlinuz-6.1").write_bytes(b"kernel")
+    package = tmp_path / "x.deb"
+    subprocess.run(["dpkg-deb", "--build", tree, package], check=True, capture_output=True)
+    assert debian.member(package, re.compile(r"\./boot/vmlinuz-.*")) == b"kernel"
+    with pytest.raises(WorkError, match="no file like"):
+        debian.member(package, re.compile("absent"))

@@ -1,0 +1,262 @@
+//! Intrusive circular lists in safe Rust.
+//!
+//! The links live inside the listed thing, a thread or a timer, which is named by a shared
+//! reference; the list itself is one word. Run queues, timer queues and wait queues are made of
+//! it, so that queueing never allocates and never searches.
+//!
+//! Guarantees: every operation is O(1), without allocation, panic or `unsafe`. The links are
+//! [`Cell`]s, so a list belongs to one context at a time: the caller's lock or masked interrupts
+//! see to that, and the compiler refuses to share one without.
+//!
+//! ```
+//! use core_list::{Link, Linked, List};
+//!
+//! #[derive(Default)]
+//! struct Job<'a> {
+//!     link: Link<&'a Job<'a>>,
+//! }
+//!
+//! impl<'a> Linked for &'a Job<'a> {
+//!     fn link(&self) -> &Link<Self> {
+//!         &self.link
+//!     }
+//! }
+//!
+//! let (first, second) = (Job::default(), Job::default());
+//! let list = List::new();
+//! list.push(&first);
+//! list.push(&second);
+//! assert!(list.pop().is_some_and(|job| job.is(&&first)));
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+use core::cell::Cell;
+
+/// The two neighbours of a listed thing; both absent while it is in no list.
+pub struct Link<T> {
+    next: Cell<Option<T>>,
+    previous: Cell<Option<T>>,
+}
+
+impl<T> Link<T> {
+    /// The link of a thing in no list.
+    pub const fn new() -> Self {
+        Self {
+            next: Cell::new(None),
+            previous: Cell::new(None),
+        }
+    }
+}
+
+impl<T> Default for Link<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A reference to something that carries a [`Link`].
+pub trait Linked: Copy {
+    /// The link, at the same place for as long as the reference lives.
+    fn link(&self) -> &Link<Self>;
+
+    /// Whether both references name the same thing.
+    fn is(&self, other: &Self) -> bool {
+        core::ptr::eq(self.link(), other.link())
+    }
+
+    /// Whether the thing is in a list.
+    fn is_linked(&self) -> bool {
+        let next = self.link().next.get();
+        next.is_some()
+    }
+}
+
+/// A circular list, known by its first element.
+///
+/// An element is in one list at most: [`push`](List::push) leaves one that is listed where it is.
+pub struct List<T> {
+    first: Cell<Option<T>>,
+}
+
+impl<T> List<T> {
+    /// An empty list.
+    pub const fn new() -> Self {
+        Self {
+            first: Cell::new(None),
+        }
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Linked> List<T> {
+    /// The first element.
+    pub fn first(&self) -> Option<T> {
+        self.first.get()
+    }
+
+    /// Whether no element is listed.
+    pub fn is_empty(&self) -> bool {
+        self.first.get().is_none()
+    }
+
+    /// Appends an element; one that is in a list already stays there.
+    pub fn push(&self, element: T) {
+        if element.is_linked() {
+            return;
+        }
+        let link = element.link();
+        let Some(first) = self.first.get() else {
+            link.next.set(Some(element));
+            link.previous.set(Some(element));
+            self.first.set(Some(element));
+            return;
+        };
+        // In a circle the last element is the first one's predecessor.
+        if let Some(last) = first.link().previous.replace(Some(element)) {
+            last.link().next.set(Some(element));
+            link.previous.set(Some(last));
+            link.next.set(Some(first));
+        }
+    }
+
+    /// Puts an element before all others; one that is in a list already stays there.
+    pub fn push_first(&self, element: T) {
+        if !element.is_linked() {
+            self.push(element);
+            self.first.set(Some(element));
+        }
+    }
+
+    /// Takes an element of this list out; one that is in no list stays so.
+    pub fn remove(&self, element: T) {
+        let link = element.link();
+        let (Some(next), Some(previous)) = (link.next.take(), link.previous.take()) else {
+            return;
+        };
+        if next.is(&element) {
+            self.first.set(None);
+            return;
+        }
+        previous.link().next.set(Some(next));
+        next.link().previous.set(Some(previous));
+        if self.first.get().is_some_and(|first| first.is(&element)) {
+            self.first.set(Some(next));
+        }
+    }
+
+    /// Takes the first element out.
+    pub fn pop(&self) -> Option<T> {
+        let first = self.first.get()?;
+        self.remove(first);
+        Some(first)
+    }
+
+    /// Makes the second element the first one and the first one the last.
+    pub fn rotate(&self) {
+        if let Some(first) = self.first.get() {
+            self.first.set(first.link().next.get());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+    use std::vec::Vec;
+
+    struct Item<'a> {
+        number: usize,
+        link: Link<&'a Item<'a>>,
+    }
+
+    impl<'a> Linked for &'a Item<'a> {
+        fn link(&self) -> &Link<Self> {
+            &self.link
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Operation {
+        Push(usize),
+        PushFirst(usize),
+        Remove(usize),
+        Pop,
+        Rotate,
+    }
+
+    fn operation() -> impl Strategy<Value = Operation> {
+        prop_oneof![
+            (0..8usize).prop_map(Operation::Push),
+            (0..8usize).prop_map(Operation::PushFirst),
+            (0..8usize).prop_map(Operation::Remove),
+            Just(Operation::Pop),
+            Just(Operation::Rotate),
+        ]
+    }
+
+    fn contents<'a>(list: &List<&'a Item<'a>>) -> Vec<usize> {
+        let mut numbers = Vec::new();
+        let mut item = list.first();
+        while let Some(current) = item {
+            numbers.push(current.number);
+            item = current.link.next.get();
+            if item.is_some_and(|next| list.first().is_some_and(|first| first.is(&next))) {
+                break;
+            }
+        }
+        numbers
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_deque(operations in prop::collection::vec(operation(), 0..64)) {
+            let items: Vec<Item> = (0..8).map(|number| Item { number, link: Link::new() }).collect();
+            let list = List::new();
+            let mut model = VecDeque::new();
+            for operation in operations {
+                match operation {
+                    Operation::Push(i) => {
+                        list.push(&items[i]);
+                        if !model.contains(&i) {
+                            model.push_back(i);
+                        }
+                    }
+                    Operation::PushFirst(i) => {
+                        list.push_first(&items[i]);
+                        if !model.contains(&i) {
+                            model.push_front(i);
+                        }
+                    }
+                    Operation::Remove(i) => {
+                        list.remove(&items[i]);
+                        model.retain(|&other| other != i);
+                    }
+                    Operation::Pop => {
+                        prop_assert_eq!(list.pop().map(|item| item.number), model.pop_front());
+                    }
+                    Operation::Rotate => {
+                        list.rotate();
+                        if !model.is_empty() {
+                            model.rotate_left(1);
+                        }
+                    }
+                }
+                prop_assert_eq!(contents(&list), model.iter().copied().collect::<Vec<_>>());
+                for (i, item) in items.iter().enumerate() {
+                    prop_assert_eq!(item.is_linked(), model.contains(&i));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A static pool of page frames.
+
+use crate::PAGE_SIZE;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A page of memory, aligned to its size.
+#[derive(Debug)]
+#[repr(C, align(4096))]
+pub struct Frame {
+    /// What it holds.
+    pub bytes: [u8; PAGE_SIZE as usize],
+}
+
+/// `N` frames that are part of the image, each either free or owned by who allocated it.
+///
+/// Finding a free frame looks at each at most once. That is meant for setting up, not for the
+/// real-time path.
+#[derive(Debug)]
+pub struct FramePool<const N: usize> {
+    taken: [AtomicBool; N],
+    owned: AtomicUsize,
+    frames: [UnsafeCell<Frame>; N],
+}
+
+// SAFETY: a frame is reached only by who turned its flag in `taken` from false to true, one core
+// at a time; the flag's acquire and release order one owner's accesses before the next one's.
+unsafe impl<const N: usize> Sync for FramePool<N> {}
+
+impl<const N: usize> FramePool<N> {
+    /// A pool with every frame free. In a `static` it costs the image no bytes but zeroed memory.
+    pub const fn new() -> Self {
+        Self {
+            taken: [const { AtomicBool::new(false) }; N],
+            owned: AtomicUsize::new(0),
+            frames: [const {
+                UnsafeCell::new(Frame {
+                    bytes: [0; PAGE_SIZE as usize],
+                })
+            }; N],
+        }
+    }
+
+    /// A frame of zeros, owned by the caller until it is given back, or nothing if none is free.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the frame's flag makes the reference exclusive"
+    )]
+    pub fn allocate(&'static self) -> Option<&'static mut Frame> {
+        let (_, cell) = self.taken.iter().zip(&self.frames).find(|(taken, _)| {
+            !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
+        })?;
+        self.owned.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the flag was false and is true now by this call, so nobody else has a reference
+        // to this frame until `free` takes back the one made here.
+        let frame = unsafe { &mut *cell.get() };
+        frame.bytes.fill(0);
+        Some(frame)
+    }
+
+    /// Takes a frame back; says whether it was one of this pool's. One that was not stays lost to
+    /// its own pool, never becomes part of this one.
+    pub fn free(&'static self, frame: &'static mut Frame) -> bool {
+        let address: *const Frame = frame;
+        let owner = self.taken.iter().zip(&self.frames);
+        for (taken, cell) in owner {
+            if core::ptr::eq(cell.get(), address) {
+                self.owned.fetch_sub(1, Ordering::Relaxed);
+                taken.store(false, Ordering::Release);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Frames that can be allocated now.
+    pub fn available(&self) -> usize {
+        N.saturating_sub(self.owned.load(Ordering::Relaxed))
+    }
+}
+
+impl<const N: usize> Default for FramePool<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pool<const N: usize>() -> &'static FramePool<N> {
+        Box::leak(Box::default())
+    }
+
+    #[test]
+    fn frames_are_page_aligned_and_zero_each_time() {
+        let pool = pool::<1>();
+        let frame = pool.allocate().unwrap();
+        assert!((&raw const *frame).addr().is_multiple_of(4096));
+        frame.bytes.fill(0xff);
+        assert!(pool.free(frame));
+        assert!(pool.allocate().unwrap().bytes.iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn a_foreign_frame_is_refused() {
+        let (one, other) = (pool::<1>(), pool::<1>());
+        assert!(!one.free(other.allocate().unwrap()));
+        assert_eq!((one.available(), other.available()), (1, 0));
+    }
+
+    #[test]
+    fn cores_never_share_a_frame() {
+        let pool = pool::<8>();
+        let hold = |mark: u8| {
+            for _ in 0..1000 {
+                if let Some(frame) = pool.allocate() {
+                    frame.bytes.fill(mark);
+                    assert!(frame.bytes.iter().all(|&byte| byte == mark));
+                    assert!(pool.free(frame));
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| hold(1));
+            scope.spawn(|| hold(2));
+        });
+        assert_eq!(pool.available(), 8);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn every_frame_is_handed_out_once(steps in prop::collection::vec(any::<bool>(), 1..60)) {
+            let pool = pool::<4>();
+            let mut held: Vec<&'static mut Frame> = Vec::new();
+            for take in steps {
+                if take {
+                    let frame = pool.allocate();
+                    prop_assert_eq!(frame.is_some(), held.len() < 4);
+                    held.extend(frame);
+                } else if let Some(frame) = held.pop() {
+                    prop_assert!(pool.free(frame));
+                }
+                prop_assert_eq!(pool.available(), 4 - held.len());
+            }
+        }
+    }
+}

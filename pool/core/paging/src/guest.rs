@@ -1,0 +1,168 @@
+//! Stage 2 of a virtual machine.
+
+use crate::{Error, Frames, explain, frames::Supply, pages};
+use aarch64_paging::{
+    Mapping,
+    descriptor::{PhysicalAddress, Stage2Attributes},
+    paging::{Constraints, MemoryRegion, Stage2},
+};
+
+/// What a virtual machine may do with a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Ordinary memory: read, write, execute.
+    Full,
+    /// Shared memory: read and write.
+    ReadWrite,
+    /// Shared memory: read.
+    ReadOnly,
+    /// Device registers: read and write.
+    Device,
+}
+
+/// The stage 2 map of one virtual machine.
+pub struct GuestMap {
+    mapping: Mapping<Supply, Stage2>,
+}
+
+/// Root tables translate 39 bits: `VTCR_EL2.SL0` = 1.
+const ROOT_LEVEL: usize = 1;
+
+/// Normal memory, inner and outer write-back; stage 1 decides further.
+const NORMAL: Stage2Attributes = Stage2Attributes::VALID
+    .union(Stage2Attributes::ACCESS_FLAG)
+    .union(Stage2Attributes::MEMATTR_NORMAL_INNER_WB)
+    .union(Stage2Attributes::MEMATTR_NORMAL_OUTER_WB)
+    .union(Stage2Attributes::SH_INNER);
+
+impl GuestMap {
+    /// Empty map whose tables come from `supply`.
+    #[must_use]
+    pub fn new(supply: &'static dyn Frames) -> Self {
+        Self {
+            mapping: Mapping::new(Supply(supply), ROOT_LEVEL, Stage2),
+        }
+    }
+
+    /// Maps `size` bytes from intermediate physical address `ipa` to physical
+    /// address `pa`.
+    pub fn map(&mut self, ipa: usize, pa: usize, size: usize, access: Access) -> Result<(), Error> {
+        let region = pages(ipa, size, pa)?;
+        let attributes = match access {
+            Access::Full => NORMAL | Stage2Attributes::S2AP_ACCESS_RW,
+            Access::ReadWrite => NORMAL | Stage2Attributes::S2AP_ACCESS_RW | Stage2Attributes::XN,
+            Access::ReadOnly => NORMAL | Stage2Attributes::S2AP_ACCESS_RO | Stage2Attributes::XN,
+            Access::Device => {
+                Stage2Attributes::VALID
+                    | Stage2Attributes::ACCESS_FLAG
+                    | Stage2Attributes::MEMATTR_DEVICE_nGnRE
+                    | Stage2Attributes::S2AP_ACCESS_RW
+                    | Stage2Attributes::XN
+            }
+        };
+        self.mapping
+            .map_range(
+                &region,
+                PhysicalAddress(pa),
+                attributes,
+                Constraints::NO_CONTIGUOUS_HINT,
+            )
+            .map_err(|error| explain(&error, ipa))
+    }
+
+    /// Physical address that `ipa` is mapped to.
+    #[must_use]
+    pub fn translate(&self, ipa: usize) -> Option<usize> {
+        let page = ipa & !0xfff;
+        let region = MemoryRegion::new(page, page.checked_add(1)?);
+        let mut found = None;
+        self.mapping
+            .walk_range(&region, &mut |_, descriptor, level| {
+                if descriptor.is_valid() && (level == 3 || !descriptor.is_table_or_page()) {
+                    let block = 0x1000usize << ((3 - level) * 9);
+                    found = Some(descriptor.output_address().0 | ipa & (block - 1));
+                }
+                Ok(())
+            })
+            .ok()?;
+        found
+    }
+
+    /// Physical address of the root table, for `VTTBR_EL2`.
+    #[must_use]
+    pub fn root(&self) -> usize {
+        self.mapping.root_address().0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Access, GuestMap};
+    use crate::{Error, Frame, Frames};
+    use core::ptr::NonNull;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    struct Heap(AtomicUsize);
+
+    impl Frames for Heap {
+        fn take(&self) -> Option<NonNull<Frame>> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            NonNull::new(Box::leak(Box::new(Frame::ZERO)))
+        }
+        fn give_back(&self, _: NonNull<Frame>) {}
+    }
+
+    fn heap() -> &'static Heap {
+        Box::leak(Box::new(Heap(AtomicUsize::new(0))))
+    }
+
+    #[test]
+    fn aligned_memory_takes_blocks_only() {
+        let heap = heap();
+        let mut guest = GuestMap::new(heap);
+        guest
+            .map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)
+            .unwrap();
+        assert_eq!(
+            heap.0.load(Ordering::Relaxed),
+            2,
+            "root and one level-2 table"
+        );
+        assert_eq!(guest.translate(0x40ff_ffff), Some(0x58ff_ffff));
+        assert_eq!(guest.translate(0x4100_0000), None);
+        assert_eq!(guest.translate(0x3fff_ffff), None);
+    }
+
+    #[test]
+    fn pages_where_blocks_do_not_fit() {
+        let mut guest = GuestMap::new(heap());
+        guest
+            .map(0x8000_0000, 0x4567_1000, 0x3000, Access::ReadOnly)
+            .unwrap();
+        assert_eq!(guest.translate(0x8000_2abc), Some(0x4567_3abc));
+        assert_eq!(guest.translate(0x8000_3000), None);
+    }
+
+    #[test]
+    fn refuses_what_does_not_fit() {
+        let mut guest = GuestMap::new(heap());
+        assert_eq!(
+            guest.map(0x800, 0, 0x1000, Access::Full),
+            Err(Error::Unaligned(0x800))
+        );
+        assert_eq!(
+            guest.map(0, 0x1000, 7, Access::Full),
+            Err(Error::Unaligned(7))
+        );
+        let end = 1 << 39;
+        assert_eq!(
+            guest.map(end - 0x1000, 0, 0x2000, Access::Full),
+            Err(Error::OutOfRange(end + 0x1000))
+        );
+        assert!(
+            guest
+                .map(usize::MAX & !0xfff, 0, 0x1000, Access::Full)
+                .is_err()
+        );
+    }
+}

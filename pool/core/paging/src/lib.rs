@@ -1,0 +1,88 @@
+//! Translation tables of both kernels.
+//!
+//! - [`KernelMap`]: a kernel's own stage 1, one to one, for either exception
+//!   level; no page is both writable and executable.
+//! - [`GuestMap`]: the stage 2 of a virtual machine, from intermediate physical
+//!   to physical addresses.
+//!
+//! Both use the largest blocks that alignment allows (4 KiB, 2 MiB, 1 GiB) and
+//! translate 39 bits from a level-1 root. Tables come from a supply of
+//! [`Frames`] fixed at build time and are reached one to one. Building is linear
+//! in the number of entries written; nothing here runs on a real-time path.
+//!
+//! ```
+//! use core_paging::{Access, Frame, Frames, GuestMap};
+//! # struct Heap;
+//! # impl Frames for Heap {
+//! #     fn take(&self) -> Option<core::ptr::NonNull<Frame>> {
+//! #         core::ptr::NonNull::new(Box::leak(Box::new(Frame::ZERO)))
+//! #     }
+//! #     fn give_back(&self, _: core::ptr::NonNull<Frame>) {}
+//! # }
+//! # static HEAP: Heap = Heap;
+//! let mut guest = GuestMap::new(&HEAP);
+//! guest.map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)?;
+//! assert_eq!(guest.translate(0x4012_3456), Some(0x5812_3456));
+//! # Ok::<(), core_paging::Error>(())
+//! ```
+#![cfg_attr(not(test), no_std)]
+#![expect(unsafe_code, reason = "translation tables are reached by address")]
+
+mod frames;
+mod guest;
+mod kernel;
+
+pub use frames::{Frame, Frames};
+pub use guest::{Access, GuestMap};
+pub use kernel::{KernelMap, Level, Use};
+
+use core::fmt;
+
+/// Why a range could not be mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Error {
+    /// The address, size or target is not a multiple of 4 KiB.
+    Unaligned(usize),
+    /// The range ends beyond the 39 bits that are translated.
+    OutOfRange(usize),
+    /// A live table would have to be changed in a way that needs
+    /// break-before-make (Arm ARM, D8.17.1).
+    Live(usize),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unaligned(address) => write!(f, "{address:#x} is not a multiple of 4 KiB"),
+            Self::OutOfRange(address) => write!(f, "{address:#x} is beyond the 39 bits translated"),
+            Self::Live(address) => write!(f, "{address:#x} is in use and cannot be mapped anew"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Checked range of pages.
+fn pages(
+    start: usize,
+    size: usize,
+    target: usize,
+) -> Result<aarch64_paging::paging::MemoryRegion, Error> {
+    for value in [start, size, target] {
+        if !value.is_multiple_of(aarch64_paging::paging::PAGE_SIZE) {
+            return Err(Error::Unaligned(value));
+        }
+    }
+    let end = start.checked_add(size).ok_or(Error::OutOfRange(start))?;
+    if end > 1 << hw_arch::mmu::ADDRESS_BITS {
+        return Err(Error::OutOfRange(end));
+    }
+    Ok(aarch64_paging::paging::MemoryRegion::new(start, end))
+}
+
+fn explain(error: &aarch64_paging::MapError, start: usize) -> Error {
+    match error {
+        aarch64_paging::MapError::BreakBeforeMakeViolation(_) => Error::Live(start),
+        _ => Error::OutOfRange(start),
+    }
+}

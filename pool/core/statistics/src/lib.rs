@@ -1,0 +1,115 @@
+//! The figures that Mortise and the VMs leave in shared memory.
+//!
+//! # Purpose
+//!
+//! Two formats, read by other cores and by the host while the writer runs:
+//!
+//! - the [`StatusPage`] of a VM, 4 KiB, written by Mortise alone and mapped read-only into the VM:
+//!   its state, the registers of its last fault, its exits by kind;
+//! - the [`TaskArea`] of a periodic task, written by the VM: a header and a journal with one
+//!   [`Sample`] for each release.
+//!
+//! Both are described once, as `repr(C)` types whose offsets are checked when this crate compiles;
+//! the orchestrator reads the same bytes. Both sides have a golden-bytes test.
+//!
+//! # Guarantees
+//!
+//! Every update is a fixed number of stores to memory; none waits, allocates or can panic.
+//! Counters have one writer each (the core that runs the vCPU), so counting needs no atomic
+//! read-modify-write. A reader may see fields of different moments, a single field never torn.
+//!
+//! # Example
+//!
+//! ```
+//! use core::sync::atomic::AtomicU64;
+//! use core_ring::Area;
+//! use core_statistics::{ExitKind, State, StatusReader, StatusWriter};
+//!
+//! let memory: [AtomicU64; 512] = [const { AtomicU64::new(0) }; 512];
+//! let status = StatusWriter::create(Area::new(&memory), "motor", 1).unwrap();
+//! status.set_state(State::Running);
+//! status.count_exit(0, ExitKind::Hypercall);
+//!
+//! let reader = StatusReader::attach(Area::new(&memory)).unwrap();
+//! assert_eq!(reader.exits(), 1);
+//! assert_eq!(reader.snapshot().name(), "motor");
+//! ```
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+mod status;
+mod task;
+
+pub use status::{
+    ExitKind, FaultRegisters, MAX_VCPUS, Reason, State, StatusPage, StatusReader, StatusWriter,
+};
+pub use task::{Sample, TaskArea, TaskHeader, TaskReader};
+
+use core::fmt;
+
+// The types below are copied byte by byte, in the machine's order.
+const _: () = assert!(cfg!(target_endian = "little"));
+
+/// Bytes of a name field; shorter names are padded with NUL.
+pub const NAME_LENGTH: usize = 32;
+
+/// Why an area does not serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The area is too small for the format.
+    TooSmall,
+    /// The area holds something else, or another version of the format.
+    Foreign,
+    /// The VM has more vCPUs than the format has counters for.
+    TooManyVcpus,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooSmall => "the shared area is too small for its statistics",
+            Self::Foreign => "the shared area holds no statistics of this version",
+            Self::TooManyVcpus => "the status page counts for eight vCPUs at most",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// The text of a field up to its first NUL; nothing of it if it is not UTF-8.
+fn text(field: &[u8]) -> &str {
+    let length = field
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(field.len());
+    field
+        .get(..length)
+        .and_then(|bytes| str::from_utf8(bytes).ok())
+        .unwrap_or("")
+}
+
+/// `text` as a NUL-padded field. What is too long is cut at a character's end.
+fn field<const N: usize>(text: &str) -> [u8; N] {
+    let mut field = [0; N];
+    let mut length = text.len().min(N);
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    for (to, from) in field.iter_mut().zip(text.as_bytes().iter().take(length)) {
+        *to = *from;
+    }
+    field
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        assert_eq!(text(&field::<4>("abcdef")), "abcd");
+        assert_eq!(text(&field::<4>("abcé")), "abc");
+        assert_eq!(text(b"ab\xff"), "");
+    }
+}

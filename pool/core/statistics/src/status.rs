@@ -1,0 +1,327 @@
+//! The status page of a VM.
+
+use crate::{Error, NAME_LENGTH, field, text};
+use core::mem::offset_of;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core_ring::Area;
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+
+/// vCPUs the page has counters for.
+pub const MAX_VCPUS: usize = 8;
+
+const MAGIC: u32 = u32::from_le_bytes(*b"TNST");
+const VERSION: u32 = 1;
+const EXIT_KINDS: usize = 6;
+
+/// The page as it lies in memory. All fields are little endian.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct StatusPage {
+    /// `TNST`.
+    pub magic: u32,
+    /// Version of this format.
+    pub version: u32,
+    name: [u8; NAME_LENGTH],
+    state: u32,
+    reason: u32,
+    /// How often the VM was started again.
+    pub restarts: u32,
+    /// vCPUs the VM has.
+    pub vcpus: u32,
+    /// From the first instruction of Mortise to the first of the guest, at its first start.
+    pub boot_ns: u64,
+    /// Registers of the last fault.
+    pub fault: FaultRegisters,
+    /// The vCPU that faulted.
+    pub fault_vcpu: u32,
+    reserved: [u8; 0x14],
+    /// General registers at the last fault.
+    pub x: [u64; 31],
+    reserved2: [u8; 8],
+    reason_text: [u8; 128],
+    /// Exits of each vCPU by [`ExitKind`].
+    pub exits: [ExitCounters; MAX_VCPUS],
+    reserved3: [u8; 0xc00],
+}
+
+/// The syndrome registers of a fault (Arm ARM, D19).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
+#[repr(C)]
+pub struct FaultRegisters {
+    /// ESR_EL2: why.
+    pub esr: u64,
+    /// FAR_EL2: at which virtual address.
+    pub far: u64,
+    /// HPFAR_EL2: at which intermediate physical page.
+    pub hpfar: u64,
+    /// ELR_EL2: at which instruction.
+    pub elr: u64,
+    /// SPSR_EL2: in which state.
+    pub spsr: u64,
+}
+
+/// Exits of one vCPU, one cache line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct ExitCounters {
+    /// Indexed by [`ExitKind`].
+    pub by_kind: [u64; EXIT_KINDS],
+    reserved: [u64; 2],
+}
+
+const _: () = {
+    assert!(size_of::<StatusPage>() == 0x1000);
+    assert!(offset_of!(StatusPage, name) == 0x008);
+    assert!(offset_of!(StatusPage, state) == 0x028);
+    assert!(offset_of!(StatusPage, restarts) == 0x030);
+    assert!(offset_of!(StatusPage, boot_ns) == 0x038);
+    assert!(offset_of!(StatusPage, fault) == 0x040);
+    assert!(offset_of!(StatusPage, fault_vcpu) == 0x068);
+    assert!(offset_of!(StatusPage, x) == 0x080);
+    assert!(offset_of!(StatusPage, reason_text) == 0x180);
+    assert!(offset_of!(StatusPage, exits) == 0x200);
+    assert!(size_of::<ExitCounters>() == 64);
+};
+
+/// Numbers a set of cases and makes them back from a number.
+macro_rules! numbered {
+    ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident = $value:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u32)]
+        pub enum $name { $($(#[$case_doc])* $case = $value,)* }
+
+        impl $name {
+            /// The case of this number, or nothing for a number without one.
+            pub const fn from_number(number: u32) -> Option<Self> {
+                match number {
+                    $($value => Some(Self::$case),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+numbered! {
+    /// What a VM is doing.
+    State {
+        /// Not started yet.
+        Empty = 0,
+        /// Being copied into place.
+        Starting = 1,
+        /// Running.
+        Running = 2,
+        /// Stopped after a fault.
+        Stopped = 3,
+        /// Switched off by itself (PSCI SYSTEM_OFF).
+        Off = 4,
+        /// Being copied into place again.
+        Restarting = 5,
+    }
+}
+
+numbered! {
+    /// Why a VM was stopped.
+    Reason {
+        /// It was not.
+        None = 0,
+        /// It accessed memory it does not have.
+        DataAbort = 1,
+        /// It executed memory it does not have.
+        InstructionAbort = 2,
+        /// It executed an instruction that does not exist.
+        Undefined = 3,
+        /// It executed an instruction, or used a register, it may not.
+        Privileged = 4,
+        /// An asynchronous error of the memory system (SError).
+        SystemError = 5,
+        /// Anything else; the text says what.
+        Other = 6,
+        /// It faulted more often than its restart limit allows.
+        RestartLimit = 7,
+    }
+}
+
+numbered! {
+    /// Kinds of exits from a VM to Mortise.
+    ExitKind {
+        /// A physical interrupt.
+        Interrupt = 0,
+        /// HVC or SMC.
+        Hypercall = 1,
+        /// An access to an emulated device.
+        Mmio = 2,
+        /// A trapped system register.
+        SystemRegister = 3,
+        /// A trapped wait for an interrupt.
+        Wait = 4,
+        /// Anything else.
+        Other = 5,
+    }
+}
+
+impl StatusPage {
+    /// The VM's name.
+    pub fn name(&self) -> &str {
+        text(&self.name)
+    }
+
+    /// The VM's state, if its number has a name.
+    pub const fn state(&self) -> Option<State> {
+        State::from_number(self.state)
+    }
+
+    /// Why the VM was stopped, if its number has a name.
+    pub const fn reason(&self) -> Option<Reason> {
+        Reason::from_number(self.reason)
+    }
+
+    /// Why the VM was stopped, for people.
+    pub fn reason_text(&self) -> &str {
+        text(&self.reason_text)
+    }
+}
+
+/// The byte offset of a counter, or nothing beyond the last vCPU.
+fn counter(vcpu: usize, kind: usize) -> Option<usize> {
+    let line = size_of::<ExitCounters>();
+    (vcpu < MAX_VCPUS).then(|| offset_of!(StatusPage, exits) + vcpu * line + kind * 8)
+}
+
+/// Mortise's side: all updates of one VM's page.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusWriter<'a> {
+    area: Area<'a>,
+}
+
+impl<'a> StatusWriter<'a> {
+    /// Makes an empty page in `area`, its state [`State::Empty`].
+    pub fn create(area: Area<'a>, name: &str, vcpus: usize) -> Result<Self, Error> {
+        let area = area
+            .part(0, size_of::<StatusPage>())
+            .ok_or(Error::TooSmall)?;
+        let mut page = StatusPage::new_zeroed();
+        page.version = VERSION;
+        page.name = field(name);
+        page.vcpus = u32::try_from(vcpus)
+            .ok()
+            .filter(|&count| count as usize <= MAX_VCPUS)
+            .ok_or(Error::TooManyVcpus)?;
+        area.write(0, page.as_bytes());
+        // The magic number last: whoever sees it sees an empty page.
+        area.store_half(offset_of!(StatusPage, magic), MAGIC, Release);
+        Ok(Self { area })
+    }
+
+    /// Notes what the VM is doing.
+    pub fn set_state(&self, state: State) {
+        self.area
+            .store_half(offset_of!(StatusPage, state), state as u32, Release);
+    }
+
+    /// Notes that the VM was started again, and returns how often that happened.
+    pub fn count_restart(&self) -> u32 {
+        let offset = offset_of!(StatusPage, restarts);
+        let count = self.area.load_half(offset, Relaxed).saturating_add(1);
+        self.area.store_half(offset, count, Relaxed);
+        count
+    }
+
+    /// Notes how long the VM's first start took.
+    pub fn set_boot_time(&self, nanoseconds: u64) {
+        self.area
+            .store(offset_of!(StatusPage, boot_ns), nanoseconds, Relaxed);
+    }
+
+    /// Notes a fault of `vcpu`: syndrome, general registers, and why the VM is stopped for it.
+    pub fn set_fault(
+        &self,
+        vcpu: usize,
+        registers: &FaultRegisters,
+        x: &[u64; 31],
+        reason: Reason,
+        reason_text: &str,
+    ) {
+        self.area
+            .write(offset_of!(StatusPage, fault), registers.as_bytes());
+        self.area
+            .store_half(offset_of!(StatusPage, fault_vcpu), vcpu as u32, Relaxed);
+        self.area.write(offset_of!(StatusPage, x), x.as_bytes());
+        self.set_reason(reason, reason_text);
+    }
+
+    /// Notes why the VM is stopped.
+    pub fn set_reason(&self, reason: Reason, reason_text: &str) {
+        let length = size_of::<[u8; 128]>();
+        self.area.write(
+            offset_of!(StatusPage, reason_text),
+            &field::<128>(reason_text)[..length],
+        );
+        self.area
+            .store_half(offset_of!(StatusPage, reason), reason as u32, Release);
+    }
+
+    /// Counts an exit of `vcpu`. Called on the core that runs it, the counter's only writer.
+    #[inline]
+    pub fn count_exit(&self, vcpu: usize, kind: ExitKind) {
+        if let Some(offset) = counter(vcpu, kind as usize) {
+            let count = self.area.load(offset, Relaxed);
+            self.area.store(offset, count.wrapping_add(1), Relaxed);
+        }
+    }
+
+    /// Everything written so far.
+    pub fn snapshot(&self) -> StatusPage {
+        snapshot(&self.area)
+    }
+}
+
+/// Everybody else's side.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusReader<'a> {
+    area: Area<'a>,
+    vcpus: usize,
+}
+
+impl<'a> StatusReader<'a> {
+    /// Finds the page that Mortise keeps in `area`.
+    pub fn attach(area: Area<'a>) -> Result<Self, Error> {
+        let area = area
+            .part(0, size_of::<StatusPage>())
+            .ok_or(Error::TooSmall)?;
+        let magic = area.load_half(offset_of!(StatusPage, magic), Acquire);
+        let version = area.load_half(offset_of!(StatusPage, version), Relaxed);
+        if (magic, version) != (MAGIC, VERSION) {
+            return Err(Error::Foreign);
+        }
+        let vcpus = area.load_half(offset_of!(StatusPage, vcpus), Relaxed) as usize;
+        Ok(Self {
+            area,
+            vcpus: vcpus.min(MAX_VCPUS),
+        })
+    }
+
+    /// Exits of all vCPUs and kinds so far: six loads for each vCPU.
+    #[inline]
+    pub fn exits(&self) -> u64 {
+        let counters = (0..self.vcpus)
+            .flat_map(|vcpu| (0..EXIT_KINDS).filter_map(move |kind| counter(vcpu, kind)));
+        counters.fold(0, |sum, offset| {
+            sum.wrapping_add(self.area.load(offset, Relaxed))
+        })
+    }
+
+    /// The page at this moment.
+    pub fn snapshot(&self) -> StatusPage {
+        snapshot(&self.area)
+    }
+}
+
+fn snapshot(area: &Area<'_>) -> StatusPage {
+    let mut page = StatusPage::new_zeroed();
+    area.read(0, page.as_mut_bytes());
+    page
+}

@@ -1,0 +1,259 @@
+//! The radix heap.
+
+use core::cell::Cell;
+use core_list::{Linked, List};
+
+/// Digits are hexadecimal: 16 slots to a level, 16 levels to a 64-bit deadline.
+const BITS: usize = 4;
+const SLOTS: usize = 1 << BITS;
+const LEVELS: usize = 64 / BITS;
+
+/// What the queue keeps inside each timer, beside its link.
+#[derive(Debug)]
+pub struct Due {
+    deadline: Cell<u64>,
+    place: Cell<Option<Place>>,
+}
+
+/// A slot of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    level: u8,
+    slot: u8,
+}
+
+impl Due {
+    /// Of a timer that was never started.
+    pub const fn new() -> Self {
+        Self {
+            deadline: Cell::new(0),
+            place: Cell::new(None),
+        }
+    }
+
+    /// When it expires, or when it last did.
+    pub fn deadline(&self) -> u64 {
+        self.deadline.get()
+    }
+
+    /// Whether it is yet to expire.
+    pub fn is_pending(&self) -> bool {
+        self.place.get().is_some()
+    }
+}
+
+impl Default for Due {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A reference to a timer.
+pub trait Timed: Linked {
+    /// The queue's part of it.
+    fn due(&self) -> &Due;
+}
+
+/// What one step of expiry did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<T> {
+    /// This timer expired; there may be more.
+    Expired(T),
+    /// A timer was moved nearer; there may be more.
+    Moved,
+    /// Nothing is due.
+    Idle,
+}
+
+struct Slot<T> {
+    timers: List<T>,
+    /// No later than any deadline in the slot; meaningless when it is empty.
+    earliest: Cell<u64>,
+}
+
+struct Level<T> {
+    occupied: Cell<u16>,
+    slots: [Slot<T>; SLOTS],
+}
+
+/// The timers of one core.
+///
+/// ```
+/// use core_list::{Link, Linked};
+/// use core_timer::{Due, Step, Timed, TimerQueue};
+///
+/// #[derive(Default)]
+/// struct Timer<'a> {
+///     link: Link<&'a Timer<'a>>,
+///     due: Due,
+/// }
+///
+/// impl<'a> Linked for &'a Timer<'a> {
+///     fn link(&self) -> &Link<Self> {
+///         &self.link
+///     }
+/// }
+///
+/// impl<'a> Timed for &'a Timer<'a> {
+///     fn due(&self) -> &Due {
+///         &self.due
+///     }
+/// }
+///
+/// let timer = Timer::default();
+/// let queue = TimerQueue::new();
+/// queue.start(&timer, 1_000);
+/// assert_eq!(queue.next(), Some(1_000)); // what to set the hardware for
+/// assert!(matches!(queue.expire(999), Step::Idle));
+/// assert!(matches!(queue.expire(1_001), Step::Expired(_)));
+/// ```
+pub struct TimerQueue<T> {
+    /// No later than any pending deadline, and never after the present.
+    base: Cell<u64>,
+    occupied: Cell<u16>,
+    levels: [Level<T>; LEVELS],
+    /// The slot that fell due and is not empty yet: until it is, the base stays.
+    dealing: Cell<Option<Place>>,
+}
+
+impl<T> TimerQueue<T> {
+    /// An empty queue.
+    pub const fn new() -> Self {
+        Self {
+            base: Cell::new(0),
+            occupied: Cell::new(0),
+            levels: [const {
+                Level {
+                    occupied: Cell::new(0),
+                    slots: [const {
+                        Slot {
+                            timers: List::new(),
+                            earliest: Cell::new(0),
+                        }
+                    }; SLOTS],
+                }
+            }; LEVELS],
+            dealing: Cell::new(None),
+        }
+    }
+}
+
+impl<T> Default for TimerQueue<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Timed> TimerQueue<T> {
+    /// Starts a timer, anew if it is pending; a deadline that passed is due at once.
+    pub fn start(&self, timer: T, deadline: u64) {
+        self.cancel(timer);
+        timer.due().deadline.set(deadline.max(self.base.get()));
+        self.insert(timer);
+    }
+
+    /// Takes a timer out; returns whether it was pending.
+    pub fn cancel(&self, timer: T) -> bool {
+        let Some(place) = timer.due().place.take() else {
+            return false;
+        };
+        self.remove(timer, place);
+        true
+    }
+
+    /// When [`expire`](TimerQueue::expire) is to be called next: what to set the hardware for.
+    pub fn next(&self) -> Option<u64> {
+        if self.dealing.get().is_some() {
+            return Some(self.base.get());
+        }
+        self.first().map(|place| self.slot(place).earliest.get())
+    }
+
+    /// Takes one step of expiry at the present time; to be repeated until nothing is due.
+    pub fn expire(&self, now: u64) -> Step<T> {
+        let Some(place) = self.dealing.get().or_else(|| self.fall_due(now)) else {
+            return Step::Idle;
+        };
+        let Some(timer) = self.slot(place).timers.first() else {
+            return Step::Idle;
+        };
+        self.remove(timer, place);
+        if timer.due().deadline.get() == self.base.get() {
+            timer.due().place.set(None);
+            return Step::Expired(timer);
+        }
+        self.insert(timer);
+        Step::Moved
+    }
+
+    /// Moves the base to the earliest deadline, if that has passed, and begins to deal out its
+    /// slot. All other timers keep their places: their deadlines differ from the new base in the
+    /// same digit as from the old one.
+    fn fall_due(&self, now: u64) -> Option<Place> {
+        let place = self.first()?;
+        let earliest = self.slot(place).earliest.get();
+        if earliest > now {
+            return None;
+        }
+        self.base.set(earliest);
+        self.dealing.set(Some(place));
+        Some(place)
+    }
+
+    fn insert(&self, timer: T) {
+        let deadline = timer.due().deadline.get();
+        let differing = (deadline ^ self.base.get()).checked_ilog2().unwrap_or(0);
+        let level = differing as usize / BITS;
+        let place = Place {
+            level: level as u8,
+            slot: (deadline >> (level * BITS)) as u8 % SLOTS as u8,
+        };
+        let Slot { timers, earliest } = self.slot(place);
+        if timers.is_empty() || deadline < earliest.get() {
+            earliest.set(deadline);
+        }
+        timers.push(timer);
+        timer.due().place.set(Some(place));
+        self.occupied.set(self.occupied.get() | 1 << level);
+        let slots = &self.level(place).occupied;
+        slots.set(slots.get() | 1 << place.slot);
+    }
+
+    fn remove(&self, timer: T, place: Place) {
+        let timers = &self.slot(place).timers;
+        timers.remove(timer);
+        if timers.is_empty() {
+            let slots = &self.level(place).occupied;
+            slots.set(slots.get() & !(1 << place.slot));
+            if slots.get() == 0 {
+                self.occupied.set(self.occupied.get() & !(1 << place.level));
+            }
+            if self.dealing.get() == Some(place) {
+                self.dealing.set(None);
+            }
+        }
+    }
+
+    /// The earliest slot: the first one of the lowest level that is not empty.
+    fn first(&self) -> Option<Place> {
+        let levels = self.occupied.get();
+        if levels == 0 {
+            return None;
+        }
+        let level = levels.trailing_zeros() as u8;
+        let slots = self.levels[usize::from(level)].occupied.get();
+        Some(Place {
+            level,
+            slot: slots.trailing_zeros() as u8,
+        })
+    }
+
+    /// The remainders prove to the compiler what construction ensures: indexing is unchecked.
+    fn level(&self, place: Place) -> &Level<T> {
+        &self.levels[usize::from(place.level) % LEVELS]
+    }
+
+    fn slot(&self, place: Place) -> &Slot<T> {
+        &self.level(place).slots[usize::from(place.slot) % SLOTS]
+    }
+}

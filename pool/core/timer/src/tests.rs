@@ -1,0 +1,191 @@
+//! The radix heap against a naive model: a vector sorted by deadline and order of start.
+
+extern crate std;
+
+use crate::{Due, Step, Timed, TimerQueue};
+use core_list::{Link, Linked};
+use proptest::prelude::*;
+use std::vec::Vec;
+
+struct Timer<'a> {
+    number: usize,
+    link: Link<&'a Timer<'a>>,
+    due: Due,
+}
+
+impl Timer<'_> {
+    fn new(number: usize) -> Self {
+        Self {
+            number,
+            link: Link::new(),
+            due: Due::new(),
+        }
+    }
+}
+
+impl<'a> Linked for &'a Timer<'a> {
+    fn link(&self) -> &Link<Self> {
+        &self.link
+    }
+}
+
+impl<'a> Timed for &'a Timer<'a> {
+    fn due(&self) -> &Due {
+        &self.due
+    }
+}
+
+/// All that is due, in order of expiry.
+fn expire<'a>(queue: &TimerQueue<&'a Timer<'a>>, now: u64) -> Vec<usize> {
+    let mut expired = Vec::new();
+    loop {
+        match queue.expire(now) {
+            Step::Expired(timer) => expired.push(timer.number),
+            Step::Moved => {}
+            Step::Idle => return expired,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Start(usize, u64),
+    Cancel(usize),
+    Advance(u64),
+    Step,
+}
+
+/// Times of every magnitude: a uniform choice would never meet a low level.
+fn span() -> impl Strategy<Value = u64> {
+    (0..40u32, any::<u64>()).prop_map(|(bits, value)| value & ((1 << bits) - 1))
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        4 => (0..12usize, span()).prop_map(|(i, span)| Operation::Start(i, span)),
+        1 => (0..12usize).prop_map(Operation::Cancel),
+        2 => span().prop_map(Operation::Advance),
+        1 => Just(Operation::Step),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn expires_like_the_model(operations in prop::collection::vec(operation(), 0..200)) {
+        let timers: Vec<Timer> = (0..12).map(Timer::new).collect();
+        let queue = TimerQueue::new();
+        let mut model: Vec<(u64, usize)> = Vec::new();
+        let mut now = 0u64;
+        for operation in operations {
+            match operation {
+                Operation::Start(i, span) => {
+                    queue.start(&timers[i], now + span);
+                    model.retain(|&(_, other)| other != i);
+                    model.push((now + span, i));
+                }
+                Operation::Cancel(i) => {
+                    let pending = model.iter().any(|&(_, other)| other == i);
+                    prop_assert_eq!(queue.cancel(&timers[i]), pending);
+                    model.retain(|&(_, other)| other != i);
+                }
+                Operation::Advance(span) => {
+                    now += span;
+                    let mut due: Vec<_> =
+                        model.iter().copied().filter(|&(deadline, _)| deadline <= now).collect();
+                    due.sort_by_key(|&(deadline, _)| deadline);
+                    model.retain(|&(deadline, _)| deadline > now);
+                    let due: Vec<_> = due.into_iter().map(|(_, number)| number).collect();
+                    prop_assert_eq!(expire(&queue, now), due);
+                }
+                // A step in the middle, as when interrupts are let in: nothing may be early.
+                Operation::Step => match queue.expire(now) {
+                    Step::Expired(timer) => {
+                        let earliest = model.iter().map(|&(deadline, _)| deadline).min();
+                        let place = model.iter().position(|&(_, other)| other == timer.number);
+                        let (deadline, _) = model.remove(place.expect("pending"));
+                        prop_assert!(deadline <= now);
+                        prop_assert_eq!(Some(deadline), earliest);
+                    }
+                    Step::Moved => {}
+                    Step::Idle => prop_assert!(model.iter().all(|&(deadline, _)| deadline > now)),
+                },
+            }
+            let earliest = model.iter().map(|&(deadline, _)| deadline).min();
+            // Never late; early only where the earliest of a slot was cancelled.
+            prop_assert_eq!(queue.next().is_some(), earliest.is_some());
+            prop_assert!(queue.next() <= earliest);
+            for (i, timer) in timers.iter().enumerate() {
+                prop_assert_eq!(timer.due.is_pending(), model.iter().any(|&(_, other)| other == i));
+            }
+        }
+    }
+
+    #[test]
+    fn is_set_for_the_very_deadline(deadlines in prop::collection::vec(any::<u64>(), 1..40)) {
+        let timers: Vec<Timer> = (0..deadlines.len()).map(Timer::new).collect();
+        let queue = TimerQueue::new();
+        for (timer, &deadline) in timers.iter().zip(&deadlines) {
+            queue.start(timer, deadline);
+        }
+        let mut sorted = deadlines;
+        sorted.sort_unstable();
+        sorted.dedup();
+        for deadline in sorted {
+            prop_assert_eq!(queue.next(), Some(deadline));
+            prop_assert!(!expire(&queue, deadline).is_empty());
+        }
+        prop_assert_eq!(queue.next(), None);
+    }
+
+    #[test]
+    fn a_timer_moves_once_per_level_at_most(deadlines in prop::collection::vec(span(), 1..200)) {
+        let timers: Vec<Timer> = (0..deadlines.len()).map(Timer::new).collect();
+        let queue = TimerQueue::new();
+        for (timer, &deadline) in timers.iter().zip(&deadlines) {
+            queue.start(timer, deadline);
+        }
+        let mut moves = 0;
+        loop {
+            match queue.expire(u64::MAX) {
+                Step::Moved => moves += 1,
+                Step::Expired(_) => {}
+                Step::Idle => break,
+            }
+        }
+        prop_assert!(moves <= deadlines.len() * 16);
+    }
+}
+
+#[test]
+fn a_deadline_that_passed_is_due_at_once() {
+    let (first, late) = (Timer::new(0), Timer::new(1));
+    let queue = TimerQueue::new();
+    queue.start(&first, 1_000);
+    assert_eq!(expire(&queue, 5_000), [0]);
+    queue.start(&late, 10);
+    assert_eq!(queue.next(), Some(1_000));
+    assert_eq!(expire(&queue, 5_000), [1]);
+}
+
+#[test]
+fn a_lonely_timer_expires_without_being_moved() {
+    let timer = Timer::new(0);
+    let queue = TimerQueue::new();
+    queue.start(&timer, 123_456_789);
+    assert!(matches!(queue.expire(123_456_789), Step::Expired(_)));
+}
+
+#[test]
+fn a_timer_can_be_cancelled_while_its_slot_is_dealt_out() {
+    let timers: Vec<Timer> = (0..3).map(Timer::new).collect();
+    let queue = TimerQueue::new();
+    for (timer, deadline) in timers.iter().zip([0x1_0000, 0x1_0001, 0x1_0002]) {
+        queue.start(timer, deadline);
+    }
+    assert!(matches!(
+        queue.expire(0x2_0000),
+        Step::Expired(&Timer { number: 0, .. })
+    ));
+    assert!(queue.cancel(&timers[2]));
+    assert_eq!(expire(&queue, 0x2_0000), [1]);
+}

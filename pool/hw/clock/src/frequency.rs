@@ -1,0 +1,114 @@
+//! Exact conversion between counter ticks and nanoseconds.
+
+const NANOSECONDS_PER_SECOND: u32 = 1_000_000_000;
+
+/// The counter's frequency, as the reduced fraction of nanoseconds per tick.
+///
+/// With *n*/*d* that fraction, ticks are split into whole multiples of *d* and a rest: the
+/// multiples convert without rounding, the rest is below *d* < 2³² and times *n* < 2³⁰ fits a
+/// `u64`. So 64-bit divisions give the exact result that otherwise takes 128-bit ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frequency {
+    hertz: u32,
+    /// Nanoseconds in `period_ticks` ticks; both without a common divisor.
+    period_nanoseconds: u64,
+    period_ticks: u64,
+}
+
+impl Frequency {
+    /// The frequency of so many ticks per second, or nothing for zero.
+    pub const fn from_hertz(hertz: u32) -> Option<Self> {
+        if hertz == 0 {
+            return None;
+        }
+        let divisor = greatest_common_divisor(NANOSECONDS_PER_SECOND, hertz);
+        Some(Self {
+            hertz,
+            period_nanoseconds: (NANOSECONDS_PER_SECOND / divisor) as u64,
+            period_ticks: (hertz / divisor) as u64,
+        })
+    }
+
+    /// Ticks per second.
+    pub const fn hertz(self) -> u32 {
+        self.hertz
+    }
+
+    /// The time `ticks` take, in nanoseconds rounded down.
+    #[inline]
+    pub const fn nanoseconds(self, ticks: u64) -> u64 {
+        let whole = (ticks / self.period_ticks).saturating_mul(self.period_nanoseconds);
+        let rest = ticks % self.period_ticks * self.period_nanoseconds / self.period_ticks;
+        whole.saturating_add(rest)
+    }
+
+    /// The fewest ticks that take at least `nanoseconds`.
+    #[inline]
+    pub const fn ticks(self, nanoseconds: u64) -> u64 {
+        let whole = (nanoseconds / self.period_nanoseconds).saturating_mul(self.period_ticks);
+        let rest = nanoseconds % self.period_nanoseconds * self.period_ticks;
+        whole.saturating_add(rest.div_ceil(self.period_nanoseconds))
+    }
+}
+
+const fn greatest_common_divisor(mut a: u32, mut b: u32) -> u32 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn common_frequencies_reduce() {
+        let parts = |hertz| {
+            let frequency = Frequency::from_hertz(hertz).unwrap();
+            (frequency.period_nanoseconds, frequency.period_ticks)
+        };
+        assert_eq!(parts(62_500_000), (16, 1));
+        assert_eq!(parts(24_000_000), (125, 3));
+        assert_eq!(parts(54_000_000), (500, 27));
+        assert_eq!(parts(1_000_000_000), (1, 1));
+        assert_eq!(Frequency::from_hertz(0), None);
+    }
+
+    fn frequency() -> impl Strategy<Value = Frequency> {
+        prop_oneof![
+            1..=u32::MAX,
+            Just(62_500_000),
+            Just(24_000_000),
+            Just(19_200_000)
+        ]
+        .prop_map(|hertz| Frequency::from_hertz(hertz).unwrap())
+    }
+
+    fn clamp(wide: u128) -> u64 {
+        u64::try_from(wide).unwrap_or(u64::MAX)
+    }
+
+    proptest! {
+        #[test]
+        fn nanoseconds_are_the_exact_quotient(frequency in frequency(), ticks in any::<u64>()) {
+            let exact = u128::from(ticks) * 1_000_000_000 / u128::from(frequency.hertz());
+            prop_assert_eq!(frequency.nanoseconds(ticks), clamp(exact));
+        }
+
+        #[test]
+        fn ticks_are_the_exact_quotient_rounded_up(frequency in frequency(), time in any::<u64>()) {
+            let exact = (u128::from(time) * u128::from(frequency.hertz())).div_ceil(1_000_000_000);
+            prop_assert_eq!(frequency.ticks(time), clamp(exact));
+        }
+
+        #[test]
+        fn an_alarm_is_never_early(frequency in frequency(), time in 0..u64::MAX / 8) {
+            let ticks = frequency.ticks(time);
+            prop_assume!(ticks < u64::MAX && frequency.nanoseconds(ticks) < u64::MAX);
+            prop_assert!(frequency.nanoseconds(ticks) >= time);
+            prop_assert!(ticks == 0 || frequency.nanoseconds(ticks - 1) < time);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! CPU interface by system registers (IHI 0069, 12.2).
+//!
+//! One core's end of the controller: what it acknowledges and ends. Each call is
+//! one instruction, two where a barrier is due.
+
+use crate::Group;
+use hw_arch::registers::{
+    icc_bpr1_el1, icc_ctlr_el1, icc_dir_el1, icc_eoir0_el1, icc_eoir1_el1, icc_iar0_el1,
+    icc_iar1_el1, icc_igrpen0_el1, icc_igrpen1_el1, icc_pmr_el1, icc_sgi0r_el1, icc_sgi1r_el1,
+};
+
+/// INTIDs that are answers, not interrupts (IHI 0069, 2.2.1).
+const SPECIAL: core::ops::Range<u32> = 1020..1024;
+
+/// What ending an interrupt does (`ICC_CTLR_EL1.EOImode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Drops the priority and deactivates.
+    Whole,
+    /// Drops the priority; deactivation is a second step, by [`deactivate`] or
+    /// by a guest through its list register.
+    Split,
+}
+
+/// Opens this core's interface to all priorities, Group 1 on.
+pub fn initialise(end: End) {
+    icc_pmr_el1::write(0xff);
+    icc_bpr1_el1::write(0);
+    icc_ctlr_el1::write(if end == End::Split { 1 << 1 } else { 0 });
+    icc_igrpen1_el1::write(1);
+    hw_arch::barrier::isb();
+}
+
+/// Turns a group on or off on this core.
+pub fn set_group_enabled(group: Group, enabled: bool) {
+    match group {
+        Group::Zero => icc_igrpen0_el1::write(u64::from(enabled)),
+        Group::One => icc_igrpen1_el1::write(u64::from(enabled)),
+    }
+    hw_arch::barrier::isb();
+}
+
+/// Takes the most urgent pending interrupt of a group, if there is one.
+#[inline(always)]
+#[must_use]
+pub fn acknowledge(group: Group) -> Option<u32> {
+    let intid = match group {
+        Group::Zero => icc_iar0_el1::read(),
+        Group::One => icc_iar1_el1::read(),
+    } as u32
+        & 0xff_ffff;
+    (!SPECIAL.contains(&intid)).then_some(intid)
+}
+
+/// Ends an acknowledged interrupt, as set by [`initialise`].
+#[inline(always)]
+pub fn end(group: Group, intid: u32) {
+    match group {
+        Group::Zero => icc_eoir0_el1::write(u64::from(intid)),
+        Group::One => icc_eoir1_el1::write(u64::from(intid)),
+    }
+}
+
+/// Deactivates an interrupt that was ended in split mode.
+#[inline(always)]
+pub fn deactivate(intid: u32) {
+    icc_dir_el1::write(u64::from(intid));
+}
+
+/// Sends SGI `intid` to the core of `affinity`.
+///
+/// All earlier stores are visible to the receiver (IHI 0069, 12.2.20: the write
+/// itself orders nothing).
+pub fn send_sgi(group: Group, intid: u32, affinity: u64) {
+    hw_arch::barrier::dsb_ish();
+    let value = sgi_value(intid, affinity);
+    match group {
+        Group::Zero => icc_sgi0r_el1::write(value),
+        Group::One => icc_sgi1r_el1::write(value),
+    }
+    hw_arch::barrier::isb();
+}
+
+/// `ICC_SGI<n>R_EL1` for one target: Aff3 48, range 44, Aff2 32, INTID 24,
+/// Aff1 16, target list 0.
+const fn sgi_value(intid: u32, affinity: u64) -> u64 {
+    let aff = [
+        affinity & 0xff,
+        affinity >> 8 & 0xff,
+        affinity >> 16 & 0xff,
+        affinity >> 32 & 0xff,
+    ];
+    aff[3] << 48
+        | (aff[0] >> 4) << 44
+        | aff[2] << 32
+        | (intid as u64 & 0xf) << 24
+        | aff[1] << 16
+        | 1 << (aff[0] & 0xf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sgi_value;
+
+    #[test]
+    fn targets_one_core() {
+        assert_eq!(sgi_value(3, 0x02), 3 << 24 | 1 << 2);
+        assert_eq!(
+            sgi_value(1, 0x07_0005_0412),
+            7 << 48 | 1 << 44 | 5 << 32 | 1 << 24 | 4 << 16 | 1 << 2
+        );
+    }
+}

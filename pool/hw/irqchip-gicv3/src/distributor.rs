@@ -1,0 +1,101 @@
+//! Distributor: the shared interrupts (IHI 0069, 12.9).
+
+use crate::{FIRST_SPI, Group, Trigger, bank};
+use hw_arch::mmio::Mmio;
+
+const CTLR: usize = 0x0000;
+const TYPER: usize = 0x0004;
+const IROUTER: usize = 0x6000;
+
+/// EnableGrp0, EnableGrp1 and ARE where `GICD_CTLR.DS` is one.
+const ENABLE: u32 = 1 | 1 << 1 | 1 << 4;
+/// Register write pending.
+const RWP: u32 = 1 << 31;
+
+/// The shared half of the controller.
+#[derive(Debug, Clone, Copy)]
+pub struct Distributor {
+    frame: Mmio,
+}
+
+impl Distributor {
+    /// Distributor whose registers are in `frame`.
+    #[must_use]
+    pub const fn new(frame: Mmio) -> Self {
+        Self { frame }
+    }
+
+    /// Its registers, for a mediator that has checked the access.
+    #[must_use]
+    pub const fn frame(&self) -> Mmio {
+        self.frame
+    }
+
+    /// Number of INTIDs it has, private ones included.
+    #[must_use]
+    pub fn interrupts(&self) -> u32 {
+        (((self.frame.read32(TYPER) & 0x1f) + 1) * 32).min(1020)
+    }
+
+    /// Puts every shared interrupt into Group 1, disabled, at the default
+    /// priority, and turns both groups on with affinity routing.
+    pub fn initialise(&self) {
+        self.frame.write32(CTLR, 0);
+        self.wait();
+        for word in 1..self.interrupts() as usize / 32 {
+            bank::reset_word(self.frame, word);
+        }
+        self.frame.write32(CTLR, ENABLE);
+        self.wait();
+    }
+
+    /// Lets shared interrupt `intid` through.
+    pub fn enable(&self, intid: u32) {
+        bank::touch(self.frame, bank::SET_ENABLE, intid);
+    }
+
+    /// Stops shared interrupt `intid`; none of it arrives after the return.
+    pub fn disable(&self, intid: u32) {
+        bank::touch(self.frame, bank::CLEAR_ENABLE, intid);
+        self.wait();
+    }
+
+    /// Makes `intid` pending.
+    pub fn set_pending(&self, intid: u32) {
+        bank::touch(self.frame, bank::SET_PENDING, intid);
+    }
+
+    /// Forgets that `intid` is pending or active.
+    pub fn clear(&self, intid: u32) {
+        bank::touch(self.frame, bank::CLEAR_PENDING, intid);
+        bank::touch(self.frame, bank::CLEAR_ACTIVE, intid);
+    }
+
+    /// Sets the group of `intid`.
+    pub fn set_group(&self, intid: u32, group: Group) {
+        bank::set_group(self.frame, intid, group);
+    }
+
+    /// Sets the priority of `intid`; lower is more urgent.
+    pub fn set_priority(&self, intid: u32, priority: u8) {
+        bank::set_priority(self.frame, intid, priority);
+    }
+
+    /// Sets when `intid` becomes pending.
+    pub fn set_trigger(&self, intid: u32, trigger: Trigger) {
+        bank::set_trigger(self.frame, intid, trigger);
+    }
+
+    /// Sends `intid` to the core of `affinity` only.
+    pub fn route(&self, intid: u32, affinity: u64) {
+        if intid >= FIRST_SPI {
+            self.frame.write64(IROUTER + intid as usize * 8, affinity);
+        }
+    }
+
+    fn wait(&self) {
+        while self.frame.read32(CTLR) & RWP != 0 {
+            core::hint::spin_loop();
+        }
+    }
+}

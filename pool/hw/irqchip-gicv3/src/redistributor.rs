@@ -1,0 +1,105 @@
+//! Redistributor: one core's private interrupts (IHI 0069, 12.10, 12.11).
+
+use crate::{Group, Trigger, bank};
+use hw_arch::mmio::Mmio;
+
+const CTLR: usize = 0x0000;
+const TYPER: usize = 0x0008;
+const WAKER: usize = 0x0014;
+
+const PROCESSOR_SLEEP: u32 = 1 << 1;
+const CHILDREN_ASLEEP: u32 = 1 << 2;
+const RWP: u32 = 1 << 3;
+
+/// One core's half of the controller.
+#[derive(Debug, Clone, Copy)]
+pub struct Redistributor {
+    control: Mmio,
+    private: Mmio,
+}
+
+impl Redistributor {
+    /// Redistributor whose two 64 KiB frames are `control` and `private`.
+    #[must_use]
+    pub const fn new(control: Mmio, private: Mmio) -> Self {
+        Self { control, private }
+    }
+
+    /// Its control registers, for a mediator that has checked the access.
+    #[must_use]
+    pub const fn control_frame(&self) -> Mmio {
+        self.control
+    }
+
+    /// Its SGI and PPI registers, for a mediator that has checked the access.
+    #[must_use]
+    pub const fn private_frame(&self) -> Mmio {
+        self.private
+    }
+
+    /// Affinity of the core it serves: Aff3 in bits 39:32, the rest in 23:0.
+    #[must_use]
+    pub fn affinity(&self) -> u64 {
+        let value = self.control.read64(TYPER) >> 32;
+        (value & 0xff00_0000) << 8 | value & 0x00ff_ffff
+    }
+
+    /// Wakes it and puts every private interrupt into Group 1, disabled, at the
+    /// default priority.
+    pub fn initialise(&self) {
+        self.control
+            .write32(WAKER, self.control.read32(WAKER) & !PROCESSOR_SLEEP);
+        while self.control.read32(WAKER) & CHILDREN_ASLEEP != 0 {
+            core::hint::spin_loop();
+        }
+        self.reset(0);
+    }
+
+    /// Takes every private interrupt but those in `kept` (bit per INTID) back to
+    /// its first state.
+    pub fn reset(&self, kept: u32) {
+        if kept == 0 {
+            bank::reset_word(self.private, 0);
+        } else {
+            self.private.write32(bank::CLEAR_ENABLE, !kept);
+            self.private.write32(bank::CLEAR_PENDING, !kept);
+            self.private.write32(bank::CLEAR_ACTIVE, !kept);
+            for intid in (0..32).filter(|intid| kept >> intid & 1 == 0) {
+                bank::set_priority(self.private, intid, crate::DEFAULT_PRIORITY);
+            }
+        }
+        self.wait();
+    }
+
+    /// Lets private interrupt `intid` through.
+    pub fn enable(&self, intid: u32) {
+        bank::touch(self.private, bank::SET_ENABLE, intid);
+    }
+
+    /// Stops private interrupt `intid`; none of it arrives after the return.
+    pub fn disable(&self, intid: u32) {
+        bank::touch(self.private, bank::CLEAR_ENABLE, intid);
+        self.wait();
+    }
+
+    /// Sets the group of `intid`.
+    pub fn set_group(&self, intid: u32, group: Group) {
+        bank::set_group(self.private, intid, group);
+    }
+
+    /// Sets the priority of `intid`; lower is more urgent.
+    pub fn set_priority(&self, intid: u32, priority: u8) {
+        bank::set_priority(self.private, intid, priority);
+    }
+
+    /// Sets when PPI `intid` becomes pending.
+    pub fn set_trigger(&self, intid: u32, trigger: Trigger) {
+        bank::set_trigger(self.private, intid, trigger);
+    }
+
+    fn wait(&self) {
+        while self.control.read32(CTLR) & RWP != 0 {
+            core::hint::spin_loop();
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! From an offset to a register.
+
+use crate::{Frame, PRIVATE, Width};
+
+/// A family of registers with one bit per interrupt, 32 interrupts a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bank {
+    /// IGROUPR.
+    Group,
+    /// ISENABLER.
+    SetEnable,
+    /// ICENABLER.
+    ClearEnable,
+    /// ISPENDR.
+    SetPending,
+    /// ICPENDR.
+    ClearPending,
+    /// ISACTIVER.
+    SetActive,
+    /// ICACTIVER.
+    ClearActive,
+}
+
+/// Which part of a 64-bit register a permitted access covers (section 12.1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Bits 31 to 0.
+    Low,
+    /// Bits 63 to 32.
+    High,
+    /// All of it.
+    Both,
+}
+
+impl Half {
+    /// The part of a register's value that a read of this half returns.
+    #[inline]
+    #[must_use]
+    pub const fn of(self, value: u64) -> u64 {
+        match self {
+            Self::Low => value & 0xffff_ffff,
+            Self::High => value >> 32,
+            Self::Both => value,
+        }
+    }
+}
+
+/// A register of a GICv3 frame, as one access meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Register {
+    /// GICD_CTLR.
+    DistributorControl,
+    /// GICD_TYPER.
+    DistributorType,
+    /// GICR_TYPER, or half of it.
+    RedistributorType(Half),
+    /// GICD_IIDR or GICR_IIDR.
+    Implementer,
+    /// GICD_PIDR2 or GICR_PIDR2.
+    Peripheral2,
+    /// One bit per interrupt; `first` is the interrupt of bit 0.
+    Bank {
+        /// What the bits mean.
+        bank: Bank,
+        /// The interrupt of bit 0, a multiple of 32.
+        first: u32,
+    },
+    /// IPRIORITYR: `count` bytes (1 or 4), the lowest that of `first`.
+    Priority {
+        /// The interrupt of the lowest byte.
+        first: u32,
+        /// How many interrupts the access covers.
+        count: u32,
+    },
+    /// ICFGR: two bits each for 16 interrupts, the upper one set for an edge.
+    Configuration {
+        /// The interrupt of the lowest two bits, a multiple of 16.
+        first: u32,
+    },
+    /// IROUTER of a shared interrupt, or half of it.
+    Route {
+        /// The interrupt routed.
+        intid: u32,
+        /// What the access covers.
+        half: Half,
+    },
+    /// Reads as zero, ignores writes. So do, beside what the architecture reserves: GICR_CTLR
+    /// (no LPIs), GICR_WAKER (always awake), STATUSR, IGRPMODR and NSACR (one security state),
+    /// ITARGETSR and SGIR (affinity routing), and every access of a width or alignment the
+    /// register does not take.
+    Reserved,
+}
+
+impl Register {
+    /// The register at `offset` of `frame` for an access of `width` (sections 12.8, 12.10).
+    #[inline]
+    #[must_use]
+    pub const fn decode(frame: Frame, offset: usize, width: Width) -> Self {
+        if offset & (width.bytes() - 1) != 0 {
+            return Self::Reserved;
+        }
+        match frame {
+            Frame::Distributor => Self::distributor(offset, width),
+            Frame::Redistributor(_) => Self::redistributor(offset, width),
+            Frame::Sgi(_) => Self::interrupts(offset, width, 0, PRIVATE),
+        }
+    }
+
+    #[inline]
+    const fn distributor(offset: usize, width: Width) -> Self {
+        match (offset, width) {
+            (0x0000, Width::Word) => Self::DistributorControl,
+            (0x0004, Width::Word) => Self::DistributorType,
+            (0x0008, Width::Word) => Self::Implementer,
+            (0x6100..0x7fe0, _) => Self::route(offset, width),
+            (0xffe8, Width::Word) => Self::Peripheral2,
+            // With affinity routing the fields of SGIs and PPIs are RAZ/WI here (section 12.9).
+            _ => Self::interrupts(offset, width, PRIVATE, 1020),
+        }
+    }
+
+    #[inline]
+    const fn redistributor(offset: usize, width: Width) -> Self {
+        match (offset, width) {
+            (0x0004, Width::Word) => Self::Implementer,
+            (0x0008, Width::Double) => Self::RedistributorType(Half::Both),
+            (0x0008, Width::Word) => Self::RedistributorType(Half::Low),
+            (0x000c, Width::Word) => Self::RedistributorType(Half::High),
+            (0xffe8, Width::Word) => Self::Peripheral2,
+            _ => Self::Reserved,
+        }
+    }
+
+    /// The registers that GICD and SGI_base lay out alike, for interrupts `from..to`.
+    #[inline]
+    const fn interrupts(offset: usize, width: Width, from: u32, to: u32) -> Self {
+        let at = offset as u32;
+        let (first, register) = match (offset, width) {
+            (0x080..0x400, Width::Word) => {
+                let first = (at & 0x7f) * 8;
+                (
+                    first,
+                    Self::Bank {
+                        bank: Self::bank(offset),
+                        first,
+                    },
+                )
+            }
+            (0x400..0x800, Width::Word) => {
+                let first = at - 0x400;
+                (first, Self::Priority { first, count: 4 })
+            }
+            (0x400..0x800, Width::Byte) => {
+                let first = at - 0x400;
+                (first, Self::Priority { first, count: 1 })
+            }
+            (0xc00..0xd00, Width::Word) => {
+                let first = (at - 0xc00) * 4;
+                (first, Self::Configuration { first })
+            }
+            _ => return Self::Reserved,
+        };
+        if from <= first && first < to {
+            register
+        } else {
+            Self::Reserved
+        }
+    }
+
+    #[inline]
+    const fn bank(offset: usize) -> Bank {
+        match offset >> 7 {
+            1 => Bank::Group,
+            2 => Bank::SetEnable,
+            3 => Bank::ClearEnable,
+            4 => Bank::SetPending,
+            5 => Bank::ClearPending,
+            6 => Bank::SetActive,
+            _ => Bank::ClearActive,
+        }
+    }
+
+    #[inline]
+    const fn route(offset: usize, width: Width) -> Self {
+        let half = match (width, offset & 4) {
+            (Width::Double, _) => Half::Both,
+            (Width::Word, 0) => Half::Low,
+            (Width::Word, _) => Half::High,
+            _ => return Self::Reserved,
+        };
+        Self::Route {
+            intid: (offset as u32 - 0x6000) / 8,
+            half,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Width::{Byte, Double, Half as HalfWord, Word};
+
+    const WIDTHS: [Width; 4] = [Byte, HalfWord, Word, Double];
+
+    fn gicd(offset: usize, width: Width) -> Register {
+        Register::decode(Frame::Distributor, offset, width)
+    }
+
+    #[test]
+    fn identification_is_word_wide() {
+        for (offset, register) in [
+            (0x0000, Register::DistributorControl),
+            (0x0004, Register::DistributorType),
+            (0x0008, Register::Implementer),
+            (0xffe8, Register::Peripheral2),
+        ] {
+            assert_eq!(gicd(offset, Word), register);
+            for width in [Byte, HalfWord, Double] {
+                assert_eq!(
+                    gicd(offset, width),
+                    Register::Reserved,
+                    "{offset:#x} {width:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn banks_lie_128_bytes_apart() {
+        let banks = [
+            Bank::Group,
+            Bank::SetEnable,
+            Bank::ClearEnable,
+            Bank::SetPending,
+            Bank::ClearPending,
+            Bank::SetActive,
+            Bank::ClearActive,
+        ];
+        for (i, bank) in banks.into_iter().enumerate() {
+            let base = 0x80 * (i + 1);
+            assert_eq!(gicd(base, Word), Register::Reserved);
+            assert_eq!(gicd(base + 4, Word), Register::Bank { bank, first: 32 });
+            assert_eq!(gicd(base + 0x7c, Word), Register::Bank { bank, first: 992 });
+            let sgi = |offset| Register::decode(Frame::Sgi(0), offset, Word);
+            assert_eq!(sgi(base), Register::Bank { bank, first: 0 });
+            assert_eq!(sgi(base + 4), Register::Reserved);
+        }
+    }
+
+    #[test]
+    fn priorities_take_bytes_and_words() {
+        assert_eq!(
+            gicd(0x421, Byte),
+            Register::Priority {
+                first: 33,
+                count: 1
+            }
+        );
+        assert_eq!(
+            gicd(0x424, Word),
+            Register::Priority {
+                first: 36,
+                count: 4
+            }
+        );
+        assert_eq!(gicd(0x41c, Word), Register::Reserved);
+        assert_eq!(gicd(0x422, HalfWord), Register::Reserved);
+        assert_eq!(gicd(0x420, Double), Register::Reserved);
+        let sgi = Register::decode(Frame::Sgi(1), 0x41c, Word);
+        assert_eq!(
+            sgi,
+            Register::Priority {
+                first: 28,
+                count: 4
+            }
+        );
+    }
+
+    #[test]
+    fn configuration_is_sixteen_a_word() {
+        assert_eq!(gicd(0xc04, Word), Register::Reserved);
+        assert_eq!(gicd(0xc08, Word), Register::Configuration { first: 32 });
+        let sgi = Register::decode(Frame::Sgi(0), 0xc04, Word);
+        assert_eq!(sgi, Register::Configuration { first: 16 });
+    }
+
+    #[test]
+    fn routes_are_64_bits_or_two_halves() {
+        let route = |half| Register::Route { intid: 33, half };
+        assert_eq!(gicd(0x6108, Double), route(Half::Both));
+        assert_eq!(gicd(0x6108, Word), route(Half::Low));
+        assert_eq!(gicd(0x610c, Word), route(Half::High));
+        assert_eq!(gicd(0x6108, Byte), Register::Reserved);
+        assert_eq!(
+            gicd(0x7fd8, Double),
+            Register::Route {
+                intid: 1019,
+                half: Half::Both
+            }
+        );
+        assert_eq!(gicd(0x7fe0, Double), Register::Reserved);
+        assert_eq!(gicd(0x60f8, Double), Register::Reserved);
+    }
+
+    #[test]
+    fn every_offset_decodes_to_interrupts_that_can_exist() {
+        for offset in 0..2 * crate::FRAME_SIZE {
+            for width in WIDTHS {
+                for (frame, range) in [
+                    (Frame::Distributor, 32..1020),
+                    (Frame::Redistributor(0), 0..0),
+                    (Frame::Sgi(0), 0..32),
+                ] {
+                    let first = match Register::decode(frame, offset, width) {
+                        Register::Bank { first, .. }
+                        | Register::Priority { first, .. }
+                        | Register::Configuration { first } => first,
+                        Register::Route { intid, .. } => intid,
+                        _ => continue,
+                    };
+                    assert!(range.contains(&first), "{frame:?} {offset:#x} {width:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_redistributor_region_alternates_its_frames() {
+        assert_eq!(Frame::in_redistributors(0x8), (Frame::Redistributor(0), 8));
+        assert_eq!(Frame::in_redistributors(0x1_0100), (Frame::Sgi(0), 0x100));
+        assert_eq!(Frame::in_redistributors(0x5_ffff), (Frame::Sgi(2), 0xffff));
+    }
+
+    #[test]
+    fn widths_come_from_the_syndrome() {
+        assert_eq!([0, 1, 2, 3].map(Width::from_sas), WIDTHS);
+        assert_eq!(WIDTHS.map(Width::bytes), [1, 2, 4, 8]);
+        assert_eq!(
+            WIDTHS.map(Width::mask),
+            [0xff, 0xffff, 0xffff_ffff, u64::MAX]
+        );
+    }
+
+    #[test]
+    fn types_report_one_security_state_and_no_lpis() {
+        assert_eq!(crate::distributor_type(288) & 0x1f, 8);
+        assert_eq!(
+            crate::distributor_type(288) & (1 << 17 | 1 << 16 | 1 << 10),
+            0
+        );
+        assert_eq!(crate::redistributor_type(2, 3), 2 << 32 | 2 << 8 | 1 << 4);
+        assert_eq!(crate::redistributor_type(0, 3), 0);
+    }
+}
