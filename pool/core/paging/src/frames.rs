@@ -5,24 +5,26 @@ use aarch64_paging::{
     paging::{PageTable, Translation},
 };
 use core::ptr::NonNull;
-
-/// A frame of memory, the size of a table.
-#[repr(C, align(4096))]
-#[derive(Debug)]
-pub struct Frame([u8; 4096]);
-
-impl Frame {
-    /// A frame of zeroes.
-    pub const ZERO: Self = Self([0; 4096]);
-}
+use core_memory::{Frame, FramePool};
 
 /// A supply of zeroed frames that are mapped one to one.
 pub trait Frames: Sync {
     /// Takes a zeroed frame that nobody else uses, if one is left.
-    fn take(&self) -> Option<NonNull<Frame>>;
+    fn take(&'static self) -> Option<&'static mut Frame>;
 
-    /// Takes back a frame that [`Frames::take`] gave out and nobody uses any more.
-    fn give_back(&self, frame: NonNull<Frame>);
+    /// Takes back a frame that [`Frames::take`] gave out.
+    fn give_back(&'static self, frame: &'static mut Frame);
+}
+
+impl<const N: usize> Frames for FramePool<N> {
+    fn take(&'static self) -> Option<&'static mut Frame> {
+        self.allocate()
+    }
+
+    fn give_back(&'static self, frame: &'static mut Frame) {
+        let ours = self.free(frame);
+        debug_assert!(ours, "a table goes back to the pool it came from");
+    }
 }
 
 /// The supply as the page-table library wants it.
@@ -37,11 +39,15 @@ impl<A: PagingAttributes> Translation<A> for Supply {
             .0
             .take()
             .expect("out of page tables: raise MORTISE_PAGE_TABLES");
-        (frame.cast(), PhysicalAddress(frame.as_ptr() as usize))
+        let table = NonNull::from(frame).cast::<PageTable<A>>();
+        (table, PhysicalAddress(table.as_ptr() as usize))
     }
 
     unsafe fn deallocate_table(&mut self, page_table: NonNull<PageTable<A>>) {
-        self.0.give_back(page_table.cast());
+        // SAFETY: `allocate_table` made the pointer from such a reference, and
+        // the library has no use for it any more.
+        self.0
+            .give_back(unsafe { page_table.cast::<Frame>().as_mut() });
     }
 
     fn physical_to_virtual(&self, pa: PhysicalAddress) -> NonNull<PageTable<A>> {

@@ -98,28 +98,17 @@ impl GuestMap {
 #[cfg(test)]
 mod tests {
     use super::{Access, GuestMap};
-    use crate::{Error, Frame, Frames};
-    use core::ptr::NonNull;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use crate::Error;
+    use core_memory::FramePool;
 
-    struct Heap(AtomicUsize);
-
-    impl Frames for Heap {
-        fn take(&self) -> Option<NonNull<Frame>> {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            NonNull::new(Box::leak(Box::new(Frame::ZERO)))
-        }
-        fn give_back(&self, _: NonNull<Frame>) {}
-    }
-
-    fn heap() -> &'static Heap {
-        Box::leak(Box::new(Heap(AtomicUsize::new(0))))
+    fn frames() -> &'static FramePool<8> {
+        Box::leak(Box::new(FramePool::new()))
     }
 
     #[test]
     fn aligned_memory_takes_blocks_only() {
-        let heap = heap();
-        let mut guest = GuestMap::new(heap);
+        let frames = frames();
+        let mut guest = GuestMap::new(frames);
         guest
             .map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)
             .unwrap();
@@ -135,7 +124,7 @@ mod tests {
 
     #[test]
     fn pages_where_blocks_do_not_fit() {
-        let mut guest = GuestMap::new(heap());
+        let mut guest = GuestMap::new(frames());
         guest
             .map(0x8000_0000, 0x4567_1000, 0x3000, Access::ReadOnly)
             .unwrap();
@@ -145,7 +134,7 @@ mod tests {
 
     #[test]
     fn refuses_what_does_not_fit() {
-        let mut guest = GuestMap::new(heap());
+        let mut guest = GuestMap::new(frames());
         assert_eq!(
             guest.map(0x800, 0, 0x1000, Access::Full),
             Err(Error::Unaligned(0x800))

@@ -11,16 +11,11 @@
 //! in the number of entries written; nothing here runs on a real-time path.
 //!
 //! ```
-//! use core_paging::{Access, Frame, Frames, GuestMap};
-//! # struct Heap;
-//! # impl Frames for Heap {
-//! #     fn take(&self) -> Option<core::ptr::NonNull<Frame>> {
-//! #         core::ptr::NonNull::new(Box::leak(Box::new(Frame::ZERO)))
-//! #     }
-//! #     fn give_back(&self, _: core::ptr::NonNull<Frame>) {}
-//! # }
-//! # static HEAP: Heap = Heap;
-//! let mut guest = GuestMap::new(&HEAP);
+//! use core_memory::FramePool;
+//! use core_paging::{Access, GuestMap};
+//!
+//! static FRAMES: FramePool<4> = FramePool::new();
+//! let mut guest = GuestMap::new(&FRAMES);
 //! guest.map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)?;
 //! assert_eq!(guest.translate(0x4012_3456), Some(0x5812_3456));
 //! # Ok::<(), core_paging::Error>(())
@@ -32,7 +27,7 @@ mod frames;
 mod guest;
 mod kernel;
 
-pub use frames::{Frame, Frames};
+pub use frames::Frames;
 pub use guest::{Access, GuestMap};
 pub use kernel::{KernelMap, Level, Use};
 
