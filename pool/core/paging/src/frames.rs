@@ -10,6 +10,10 @@ use core_memory::{Frame, FramePool};
 /// A supply of zeroed frames that are mapped one to one.
 pub trait Frames: Sync {
     /// Takes a zeroed frame that nobody else uses, if one is left.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "each frame is given to one taker at a time"
+    )]
     fn take(&'static self) -> Option<&'static mut Frame>;
 
     /// Takes back a frame that [`Frames::take`] gave out.
