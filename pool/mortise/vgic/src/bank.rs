@@ -1,0 +1,232 @@
+//! The state of 32 interrupts.
+
+use crate::{ListRegister, State};
+use mortise_gic_frame::bits;
+
+/// An interrupt routed to nobody: its affinity names no vCPU.
+pub(crate) const NOBODY: u8 = 0xff;
+
+/// GICv3 offers at least 16 levels of priority to a virtual CPU interface, QEMU and Arm's cores 32:
+/// the low three bits are RES0 (section 4.8).
+const PRIORITY_BITS: u8 = 0xf8;
+
+/// 32 interrupts, bit by bit: the private ones of a vCPU, or a row of shared ones.
+///
+/// An interrupt is in memory or *listed*, that is, in a list register of `holder`. Being listed as
+/// pending takes it out of `latch`; `soft` remembers that it came from there. So a new edge is
+/// told from the one on its way, and a level that fell leaves nothing behind.
+pub(crate) struct Bank {
+    /// Given to the VM; nothing else in here is ever set for the others.
+    pub present: u32,
+    /// Backed by the physical interrupt of the same INTID.
+    pub hardware: u32,
+    /// In Group 1.
+    pub group: u32,
+    /// Enabled by the guest.
+    pub enabled: u32,
+    /// Pending by an edge or by a write; for hardware: acknowledged at EL2, physically active.
+    pub latch: u32,
+    /// Level of the virtual line.
+    pub line: u32,
+    /// Edge-triggered, not level-sensitive.
+    pub edge: u32,
+    /// Taken and not ended; as of the holder's last exit if listed.
+    pub active: u32,
+    /// In a list register of its holder.
+    pub listed: u32,
+    /// Listed, and pending from the latch.
+    pub soft: u32,
+    priority: [u8; 32],
+    route: [u8; 32],
+    holder: [u8; 32],
+}
+
+impl Bank {
+    /// Group 1 from the start, as no guest here has a secure side that would set this up.
+    const fn new(present: u32, edge: u32, route: u8) -> Self {
+        Self {
+            present,
+            hardware: 0,
+            group: u32::MAX,
+            enabled: 0,
+            latch: 0,
+            line: 0,
+            edge,
+            active: 0,
+            listed: 0,
+            soft: 0,
+            priority: [0; 32],
+            route: [route; 32],
+            holder: [route; 32],
+        }
+    }
+
+    /// The SGIs and PPIs of a vCPU: SGIs always exist and are edge-triggered (section 4.1).
+    pub const fn private(vcpu: u8) -> Self {
+        Self::new(0xffff, 0xffff, vcpu)
+    }
+
+    /// A row of SPIs, routed to vCPU 0.
+    pub const fn shared() -> Self {
+        Self::new(0, 0, 0)
+    }
+
+    /// Back to the state of power-on, keeping what was given to the VM.
+    pub fn reset(&mut self, fresh: Self) {
+        let (present, hardware) = (self.present, self.hardware);
+        *self = Self {
+            present,
+            hardware,
+            ..fresh
+        };
+    }
+
+    /// Pending in memory.
+    #[inline]
+    pub fn pending(&self) -> u32 {
+        self.latch | self.line & !self.edge
+    }
+
+    /// Interrupts a vCPU may have to hold, of those in groups that are `forwarded`: to be taken
+    /// (first), or taken (second).
+    #[inline]
+    pub fn candidates(&self, forwarded: Forwarded) -> (u32, u32) {
+        let here = !self.listed;
+        let groups = forwarded.mask(self.group);
+        (
+            self.pending() & self.enabled & groups & here,
+            self.active & here,
+        )
+    }
+
+    #[inline]
+    pub fn priority(&self, bit: u32) -> u8 {
+        self.priority[bit as usize % 32]
+    }
+
+    /// Sets a priority; whether that changed it.
+    #[inline]
+    pub fn set_priority(&mut self, bit: u32, priority: u8) -> bool {
+        let new = priority & PRIORITY_BITS;
+        core::mem::replace(&mut self.priority[bit as usize % 32], new) != new
+    }
+
+    #[inline]
+    pub fn route(&self, bit: u32) -> u8 {
+        self.route[bit as usize % 32]
+    }
+
+    #[inline]
+    pub fn set_route(&mut self, bit: u32, vcpu: u8) {
+        self.route[bit as usize % 32] = vcpu;
+    }
+
+    /// The vCPU that has the interrupt, or would get it.
+    #[inline]
+    pub fn owner(&self, bit: u32) -> u8 {
+        if (self.listed | self.active) >> bit & 1 != 0 {
+            self.holder[bit as usize % 32]
+        } else {
+            self.route(bit)
+        }
+    }
+
+    /// The owners of these interrupts, one bit each.
+    pub fn owners(&self, word: u32) -> u32 {
+        bits(word)
+            .map(|bit| self.owner(bit))
+            .filter(|&v| v != NOBODY)
+            .fold(0, |a, v| a | 1 << v)
+    }
+
+    /// Makes interrupts active that were not, on the vCPUs they are routed to.
+    pub fn activate(&mut self, word: u32) {
+        for bit in bits(word & !self.active) {
+            self.holder[bit as usize % 32] = self.route(bit);
+        }
+        self.active |= word;
+    }
+
+    /// The interrupt `first + bit` moves into a list register of `vcpu`.
+    pub fn list(&mut self, first: u32, bit: u32, vcpu: u8, forwarded: Forwarded) -> ListRegister {
+        let mask = 1 << bit;
+        let (ready, active) = self.candidates(forwarded);
+        let hardware = self.hardware & mask != 0;
+        let level = !self.edge & mask != 0;
+        let state = if active & mask == 0 {
+            State::Pending
+        } else if ready & mask == 0 || hardware || level {
+            // Hardware holds back what is active by itself; a level is looked at again at the end.
+            State::Active
+        } else {
+            State::PendingActive
+        };
+        self.listed |= mask;
+        self.holder[bit as usize % 32] = vcpu;
+        if state != State::Active {
+            self.soft |= self.latch & mask;
+            self.latch &= !mask;
+        }
+        let value = ListRegister::new(
+            first + bit,
+            self.priority(bit),
+            self.group & mask != 0,
+            state,
+        );
+        if hardware {
+            value.with_hardware(first + bit)
+        } else if level && self.line & mask != 0 {
+            value.with_end_notice()
+        } else {
+            value
+        }
+    }
+
+    /// The interrupt comes back out of a list register of `vcpu`. False if it was not its to
+    /// hold any more.
+    pub fn unlist(&mut self, value: ListRegister, vcpu: u8, shared: bool) -> bool {
+        let bit = value.intid() % 32;
+        let mask = 1 << bit;
+        let listed = self.listed & mask != 0;
+        if shared && !(listed && self.holder[bit as usize] == vcpu) {
+            return false;
+        }
+        if value.is_pending() {
+            // What is not listed was injected by its template, which is as good as a latch.
+            self.latch |= if listed { self.soft & mask } else { mask };
+        }
+        self.soft &= !mask;
+        self.listed &= !mask;
+        if value.is_active() {
+            self.active |= mask;
+            self.holder[bit as usize] = vcpu;
+        } else {
+            self.active &= !mask;
+        }
+        true
+    }
+
+    /// A physical interrupt arrived: whatever is known of an earlier one is out of date, because
+    /// the GIC does not signal what is active.
+    pub fn arrive(&mut self, bit: u32) {
+        let mask = 1 << bit;
+        self.listed &= !mask;
+        self.soft &= !mask;
+        self.active &= !mask;
+        self.latch |= mask;
+    }
+}
+
+/// Which groups the distributor forwards: GICD_CTLR bits 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Forwarded(pub u8);
+
+impl Forwarded {
+    /// Of interrupts with these Group 1 bits, those forwarded.
+    #[inline]
+    pub const fn mask(self, group1: u32) -> u32 {
+        let zero = if self.0 & 1 != 0 { !group1 } else { 0 };
+        let one = if self.0 & 2 != 0 { group1 } else { 0 };
+        zero | one
+    }
+}

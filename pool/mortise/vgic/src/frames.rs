@@ -1,0 +1,155 @@
+//! Accesses to the frames: identification, control, routing; the rest is in [`crate::registers`].
+
+use crate::bank::{Forwarded, NOBODY};
+use crate::{Access, Frame, Operation, Physical, Virtual};
+use mortise_gic_frame::{
+    Half, PIDR2_GICV3, PRIVATE, Register, bits, control, distributor_type, redistributor_type,
+};
+
+/// GICD_IIDR and GICR_IIDR: Arm as the implementer, `T` as the product, which no driver keeps a
+/// list of errata for (section 12.9.17).
+const IMPLEMENTER: u64 = (b'T' as u64) << 24 | 0x43b;
+
+impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
+    /// Answers an access of `vcpu` to a frame: the value read, or 0 for a write. What the
+    /// architecture does not define reads as zero and ignores writes.
+    #[inline]
+    pub fn access(&mut self, vcpu: usize, access: Access, physical: &mut impl Physical) -> u64 {
+        // Whose private registers these are; any vCPU of the VM may access them.
+        let whose = match access.frame {
+            Frame::Distributor => vcpu,
+            Frame::Redistributor(whose) | Frame::Sgi(whose) => whose,
+        };
+        if vcpu >= self.vcpus || whose >= self.vcpus {
+            return 0;
+        }
+        let register = Register::decode(access.frame, access.offset, access.width);
+        match access.operation {
+            Operation::Read => self.read(vcpu, whose, register, physical),
+            Operation::Write(value) => {
+                self.write(vcpu, whose, register, value & access.width.mask(), physical);
+                0
+            }
+        }
+    }
+
+    #[inline]
+    fn read(
+        &mut self,
+        vcpu: usize,
+        whose: usize,
+        register: Register,
+        physical: &mut impl Physical,
+    ) -> u64 {
+        match register {
+            Register::Bank { bank, first } => self.read_bank(vcpu, whose, bank, first, physical),
+            Register::Priority { first, count } => self.read_priority(whose, first, count),
+            Register::Configuration { first } => self.read_configuration(whose, first),
+            Register::Route { intid, half } => half.of(self.read_route(intid)),
+            Register::DistributorControl => {
+                control::ARE | control::DS | u64::from(self.forwarded.0)
+            }
+            Register::DistributorType => distributor_type(PRIVATE * (1 + ROWS as u32)),
+            Register::RedistributorType(half) => half.of(redistributor_type(whose, self.vcpus)),
+            Register::Implementer => IMPLEMENTER,
+            Register::Peripheral2 => PIDR2_GICV3,
+            Register::Reserved => 0,
+        }
+    }
+
+    #[inline]
+    fn write(
+        &mut self,
+        vcpu: usize,
+        whose: usize,
+        register: Register,
+        value: u64,
+        physical: &mut impl Physical,
+    ) {
+        match register {
+            Register::Bank { bank, first } => {
+                self.write_bank(vcpu, whose, bank, first, value as u32, physical);
+            }
+            Register::Priority { first, count } => {
+                self.write_priority(vcpu, whose, first, count, value, physical);
+            }
+            Register::Configuration { first } => {
+                self.write_configuration(whose, first, value as u32, physical);
+            }
+            Register::Route {
+                intid,
+                half: Half::Low | Half::Both,
+            } => {
+                self.write_route(vcpu, intid, value, physical);
+            }
+            // Aff3 is always zero: GICD_TYPER.A3V = 0.
+            Register::Route {
+                half: Half::High, ..
+            } => {}
+            Register::DistributorControl => self.write_control(vcpu, value, physical),
+            Register::DistributorType
+            | Register::RedistributorType(_)
+            | Register::Implementer
+            | Register::Peripheral2
+            | Register::Reserved => {}
+        }
+    }
+
+    fn write_control(&mut self, vcpu: usize, value: u64, physical: &mut impl Physical) {
+        let forwarded = (value & (control::ENABLE_GROUP0 | control::ENABLE_GROUP1)) as u8;
+        if self.forwarded == Forwarded(forwarded) {
+            return;
+        }
+        self.forwarded = Forwarded(forwarded);
+        for whose in 0..self.vcpus {
+            self.publish(whose, u32::MAX, physical);
+        }
+        self.tell(vcpu, (1 << self.vcpus) - 1, physical);
+    }
+
+    fn read_route(&self, intid: u32) -> u64 {
+        let bit = intid % 32;
+        match self.bank(0, intid) {
+            Some(bank) if bank.present >> bit & 1 != 0 => u64::from(bank.route(bit)),
+            _ => 0,
+        }
+    }
+
+    fn write_route(&mut self, vcpu: usize, intid: u32, value: u64, physical: &mut impl Physical) {
+        /// Aff2, Aff1, Aff0. IRM is RES0 where there is no 1-of-N routing (GICD_TYPER.No1N).
+        const AFFINITY: u64 = 0x00ff_ffff;
+        let affinity = value & AFFINITY;
+        let known = affinity < self.vcpus as u64;
+        let route = if known { affinity as u8 } else { NOBODY };
+        let bit = intid % 32;
+        let Some(bank) = self.bank_mut(vcpu, intid) else {
+            return;
+        };
+        if bank.present >> bit & 1 == 0 || bank.route(bit) == route {
+            return;
+        }
+        bank.set_route(bit, route);
+        let concerned = (bank.pending() & bank.enabled | bank.listed) & 1 << bit;
+        let owners = bank.owners(concerned);
+        if bank.hardware >> bit & 1 != 0 && known {
+            physical.set_route(intid, usize::from(route));
+        }
+        self.tell(vcpu, owners, physical);
+    }
+
+    /// Calls `f` with each of these interrupts that hardware backs, and the vCPU it concerns.
+    pub(crate) fn each_hardware(
+        &self,
+        whose: usize,
+        first: u32,
+        word: u32,
+        mut f: impl FnMut(u32, usize),
+    ) {
+        let Some(bank) = self.bank(whose, first) else {
+            return;
+        };
+        for bit in bits(word & bank.hardware) {
+            f(first + bit, self.concerned(whose, first + bit));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the virtual GIC asks of the physical one.
+
+use crate::ListRegister;
+
+/// The maintenance interrupts wanted of a vCPU's virtual CPU interface: bits of ICH_HCR_EL2
+/// (section 12.4.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Maintenance {
+    /// UIE: when at most one list register is in use.
+    pub underflow: bool,
+    /// NPIE: when no list register is pending.
+    pub no_pending: bool,
+    /// LRENPIE: when the guest ended an interrupt that is in no list register.
+    pub absent_end: bool,
+}
+
+/// The physical interrupt controller, seen from the core the call runs on.
+///
+/// The first five reach this core's virtual CPU interface. The others carry what a guest did to an
+/// interrupt that its VM owns and that hardware backs; `vcpu` is the one whose private interrupt
+/// it is, or to which a shared one is routed.
+pub trait Physical {
+    /// The number of list registers, 1 to 16 (ICH_VTR_EL2.ListRegs + 1).
+    fn list_registers(&self) -> usize;
+
+    /// Reads list register `index`.
+    fn read(&self, index: usize) -> ListRegister;
+
+    /// Writes list register `index`.
+    fn write(&mut self, index: usize, value: ListRegister);
+
+    /// Reads and clears ICH_HCR_EL2.EOIcount.
+    fn take_absent_ends(&mut self) -> usize;
+
+    /// Sets which conditions raise the maintenance interrupt. Called only when that changes.
+    fn set_maintenance(&mut self, wanted: Maintenance);
+
+    /// Makes another vCPU of the VM call [`refresh`](crate::Virtual::refresh) soon, if it is on:
+    /// it is running, or asleep, or may fall asleep. Only
+    /// [`set_line`](crate::Virtual::set_line), which has no vCPU of its own, may name the vCPU of
+    /// this very core.
+    fn kick(&mut self, vcpu: usize);
+
+    /// Enables or disables the interrupt.
+    fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool);
+
+    /// Makes the interrupt pending, or takes that back.
+    fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool);
+
+    /// Sets the priority, never more urgent than
+    /// [`MOST_URGENT_PHYSICAL`](crate::MOST_URGENT_PHYSICAL).
+    fn set_priority(&mut self, intid: u32, vcpu: usize, priority: u8);
+
+    /// Routes a shared interrupt to the core of this vCPU.
+    fn set_route(&mut self, intid: u32, vcpu: usize);
+
+    /// Makes the interrupt edge-triggered or level-sensitive.
+    fn set_edge(&mut self, intid: u32, vcpu: usize, edge: bool);
+
+    /// Ends the active state of an interrupt that the guest will not end. GICD_ICACTIVER or that
+    /// vCPU's GICR_ICACTIVER0 does this from any core.
+    fn deactivate(&mut self, intid: u32, vcpu: usize);
+
+    /// The value with which this private, hardware-backed interrupt may from now on be injected
+    /// without a call here: while list register 0 [is free](ListRegister::is_free), write it there.
+    /// [Empty](ListRegister::EMPTY) if it must go through
+    /// [`inject_hardware`](crate::Virtual::inject_hardware).
+    fn set_template(&mut self, intid: u32, vcpu: usize, value: ListRegister) {
+        let _ = (intid, vcpu, value);
+    }
+}

@@ -1,0 +1,150 @@
+//! The choice of interrupts for too few list registers.
+
+/// An interrupt that wants a list register; the lesser is the more urgent.
+///
+/// At one priority, what is active comes before what is pending, because the latter cannot
+/// preempt it; then the lower INTID comes first, as in the physical GIC of QEMU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Claim(u32);
+
+impl Claim {
+    const PENDING: u32 = 1 << 16;
+
+    #[inline]
+    pub const fn new(priority: u8, active: bool, intid: u32) -> Self {
+        let pending = if active { 0 } else { Self::PENDING };
+        Self((priority as u32) << 24 | pending | intid & 0xffff)
+    }
+
+    #[inline]
+    pub const fn intid(self) -> u32 {
+        self.0 & 0xffff
+    }
+
+    #[inline]
+    const fn is_pending(self) -> bool {
+        self.0 & Self::PENDING != 0
+    }
+}
+
+/// The most urgent claims, as many as there are list registers, in order.
+pub(crate) struct Selection {
+    chosen: [Claim; 16],
+    len: usize,
+    capacity: usize,
+    /// The most urgent pending claim that found no place.
+    next_pending: Option<Claim>,
+    /// How many pending and active claims found no place.
+    pub pending_left: usize,
+    pub active_left: usize,
+}
+
+impl Selection {
+    #[inline]
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            chosen: [Claim(u32::MAX); 16],
+            len: 0,
+            capacity: capacity.clamp(1, 16),
+            next_pending: None,
+            pending_left: 0,
+            active_left: 0,
+        }
+    }
+
+    #[inline]
+    pub fn offer(&mut self, claim: Claim) {
+        if self.len == self.capacity {
+            let last = self.chosen[self.len - 1];
+            self.leave_out(last.max(claim));
+            if claim > last {
+                return;
+            }
+            self.len -= 1;
+        }
+        let mut at = self.len;
+        while at > 0 && self.chosen[at - 1] > claim {
+            self.chosen[at] = self.chosen[at - 1];
+            at -= 1;
+        }
+        self.chosen[at] = claim;
+        self.len += 1;
+    }
+
+    fn leave_out(&mut self, claim: Claim) {
+        if claim.is_pending() {
+            self.pending_left += 1;
+            self.next_pending = Some(self.next_pending.map_or(claim, |next| next.min(claim)));
+        } else {
+            self.active_left += 1;
+        }
+    }
+
+    /// The claims to list. At least one of them is pending if any claim was: a guest that ends
+    /// interrupts in two steps (EOImode 1) may be ready for it with all chosen ones active.
+    pub fn finish(&mut self) -> &[Claim] {
+        if let Some(next) = self.next_pending
+            && !self.chosen[..self.len]
+                .iter()
+                .any(|claim| claim.is_pending())
+        {
+            self.chosen[self.len - 1] = next;
+            self.pending_left -= 1;
+            self.active_left += 1;
+        }
+        &self.chosen[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn active_before_pending_at_one_priority() {
+        assert!(Claim::new(0xa0, true, 90) < Claim::new(0xa0, false, 1));
+        assert!(Claim::new(0x80, false, 90) < Claim::new(0xa0, true, 1));
+        assert!(Claim::new(0xa0, false, 1) < Claim::new(0xa0, false, 2));
+    }
+
+    #[test]
+    fn a_pending_claim_replaces_the_last_of_too_many_active_ones() {
+        let mut selection = Selection::new(2);
+        for intid in 0..3 {
+            selection.offer(Claim::new(0, true, intid));
+        }
+        selection.offer(Claim::new(0xf0, false, 40));
+        let chosen: Vec<_> = selection
+            .finish()
+            .iter()
+            .map(|claim| claim.intid())
+            .collect();
+        assert_eq!(chosen, [0, 40]);
+        assert_eq!((selection.pending_left, selection.active_left), (0, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn chooses_the_most_urgent(
+            claims in prop::collection::vec((any::<u8>(), any::<bool>(), 0u32..1020), 0..40),
+            capacity in 1usize..17,
+        ) {
+            let mut all: Vec<_> = claims.iter().map(|&(p, a, i)| Claim::new(p, a, i)).collect();
+            let mut selection = Selection::new(capacity);
+            all.iter().for_each(|&claim| selection.offer(claim));
+            let chosen = selection.finish().to_vec();
+            all.sort();
+            let n = all.len().min(capacity);
+            prop_assert_eq!(chosen.len(), n);
+            prop_assert_eq!(selection.pending_left + selection.active_left, all.len() - n);
+            let pending = all.iter().find(|claim| claim.is_pending());
+            if pending.is_none_or(|p| all[..n].contains(p)) {
+                prop_assert_eq!(&chosen[..], &all[..n]);
+            } else {
+                prop_assert_eq!(&chosen[..n - 1], &all[..n - 1]);
+                prop_assert_eq!(chosen.last(), pending);
+            }
+        }
+    }
+}

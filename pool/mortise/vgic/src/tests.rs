@@ -1,0 +1,1 @@
+//! The virtual GIC as a whole, on a model of the hardware.

@@ -1,0 +1,241 @@
+//! A VM's interrupt controller: what there is, and what belongs to whom.
+
+use crate::bank::{Bank, Forwarded, NOBODY};
+use crate::{ListRegister, Maintenance, Physical, State};
+use mortise_gic_frame::{PRIVATE, bits};
+
+/// Why a VM's interrupt controller cannot be as asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// More vCPUs than there is room for, or none.
+    TooManyVcpus,
+    /// The interrupt is an SGI, or beyond the last SPI there is room for.
+    NoSuchInterrupt(u32),
+    /// The VM has the interrupt already.
+    Taken(u32),
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::TooManyVcpus => write!(f, "the virtual GIC has no room for so many vCPUs"),
+            Self::NoSuchInterrupt(intid) => write!(f, "no interrupt {intid} can be given to a VM"),
+            Self::Taken(intid) => write!(f, "the VM has interrupt {intid} already"),
+        }
+    }
+}
+
+/// What is known of a vCPU's list registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Lists {
+    /// Those in use, one bit each.
+    pub used: u32,
+    /// An active interrupt found no room in them.
+    pub absent: bool,
+    /// What was asked of the maintenance interrupt.
+    pub maintenance: Maintenance,
+}
+
+impl Lists {
+    pub const NONE: Self = Self {
+        used: 0,
+        absent: false,
+        maintenance: Maintenance {
+            underflow: false,
+            no_pending: false,
+            absent_end: false,
+        },
+    };
+}
+
+/// The virtual GICv3 of one VM with up to `VCPUS` vCPUs (at most 8) and `ROWS` times 32 SPIs
+/// (at most 30), the first of them INTID 32.
+pub struct Virtual<const VCPUS: usize, const ROWS: usize> {
+    pub(crate) vcpus: usize,
+    pub(crate) forwarded: Forwarded,
+    pub(crate) private: [Bank; VCPUS],
+    pub(crate) shared: [Bank; ROWS],
+    /// Rows of SPIs in which something may be pending or active, one bit each.
+    pub(crate) busy: u32,
+    pub(crate) lists: [Lists; VCPUS],
+}
+
+impl<const VCPUS: usize, const ROWS: usize> Default for Virtual<VCPUS, ROWS> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
+    /// An interrupt controller without vCPUs and without interrupts but the SGIs.
+    #[must_use]
+    pub const fn new() -> Self {
+        const { assert!(VCPUS >= 1 && VCPUS <= 8, "a virtual GIC has 1 to 8 vCPUs") };
+        const { assert!(ROWS <= 30, "the last SPI is INTID 1019") };
+        let mut private = [const { Bank::private(0) }; VCPUS];
+        let mut vcpu = 0;
+        while vcpu < VCPUS {
+            private[vcpu] = Bank::private(vcpu as u8);
+            vcpu += 1;
+        }
+        Self {
+            vcpus: 0,
+            forwarded: Forwarded(0),
+            private,
+            shared: [const { Bank::shared() }; ROWS],
+            busy: 0,
+            lists: [Lists::NONE; VCPUS],
+        }
+    }
+
+    /// Sets the number of vCPUs of the VM.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyVcpus`] if that is none, or more than there is room for.
+    pub fn set_vcpus(&mut self, vcpus: usize) -> Result<(), Error> {
+        if vcpus == 0 || vcpus > VCPUS {
+            return Err(Error::TooManyVcpus);
+        }
+        self.vcpus = vcpus;
+        Ok(())
+    }
+
+    /// Gives the VM an emulated interrupt: an SPI, or a PPI on every vCPU.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such interrupt, or the VM has it already.
+    pub fn add_virtual(&mut self, intid: u32) -> Result<(), Error> {
+        self.add(intid, false)
+    }
+
+    /// Gives the VM a physical interrupt, which has the same INTID there: an SPI, or a PPI on
+    /// every vCPU. That no other VM has it is for the caller to see to.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such interrupt, or the VM has it already.
+    pub fn add_hardware(&mut self, intid: u32) -> Result<(), Error> {
+        self.add(intid, true)
+    }
+
+    fn add(&mut self, intid: u32, hardware: bool) -> Result<(), Error> {
+        let banks = match intid {
+            0..16 => return Err(Error::NoSuchInterrupt(intid)),
+            16..PRIVATE => &mut self.private[..],
+            _ => match self.shared.get_mut(row(intid)) {
+                Some(bank) => core::slice::from_mut(bank),
+                None => return Err(Error::NoSuchInterrupt(intid)),
+            },
+        };
+        let mask = 1 << (intid % 32);
+        for bank in banks {
+            if bank.present & mask != 0 {
+                return Err(Error::Taken(intid));
+            }
+            bank.present |= mask;
+            if hardware {
+                bank.hardware |= mask;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of vCPUs.
+    #[must_use]
+    pub const fn vcpus(&self) -> usize {
+        self.vcpus
+    }
+
+    /// Whether the VM was given this interrupt as one that hardware backs.
+    #[must_use]
+    pub fn is_hardware(&self, intid: u32) -> bool {
+        self.bank(0, intid)
+            .is_some_and(|bank| bank.hardware >> (intid % 32) & 1 != 0)
+    }
+
+    /// Whether an interrupt waits to be taken by this vCPU, list registers aside: call after
+    /// [`leave`](Self::leave), to decide whether a vCPU may sleep.
+    #[must_use]
+    pub fn has_pending(&self, vcpu: usize) -> bool {
+        let Some(private) = self.private.get(vcpu) else {
+            return false;
+        };
+        private.candidates(self.forwarded).0 != 0
+            || bits(self.busy).any(|row| {
+                let bank = &self.shared[row as usize];
+                bits(bank.candidates(self.forwarded).0)
+                    .any(|bit| usize::from(bank.owner(bit)) == vcpu)
+            })
+    }
+
+    /// The bank of an interrupt as `vcpu` sees it, if both exist.
+    #[inline]
+    pub(crate) fn bank(&self, vcpu: usize, intid: u32) -> Option<&Bank> {
+        if intid >= PRIVATE {
+            self.shared.get(row(intid))
+        } else if vcpu < self.vcpus {
+            self.private.get(vcpu)
+        } else {
+            None
+        }
+    }
+
+    /// The same, to change it. Whoever makes an SPI pending or active says so with
+    /// [`mark_busy`](Self::mark_busy).
+    #[inline]
+    pub(crate) fn bank_mut(&mut self, vcpu: usize, intid: u32) -> Option<&mut Bank> {
+        if intid >= PRIVATE {
+            self.shared.get_mut(row(intid))
+        } else if vcpu < self.vcpus {
+            self.private.get_mut(vcpu)
+        } else {
+            None
+        }
+    }
+
+    /// Delivery has to look at the row of this interrupt, if it is an SPI.
+    #[inline]
+    pub(crate) fn mark_busy(&mut self, intid: u32) {
+        if intid >= PRIVATE {
+            self.busy |= 1 << row(intid);
+        }
+    }
+
+    /// Hands out the ready-made list registers of these private interrupts, as far as hardware
+    /// backs them.
+    pub(crate) fn publish(&self, vcpu: usize, word: u32, physical: &mut impl Physical) {
+        let Some(bank) = self.private.get(vcpu) else {
+            return;
+        };
+        let direct = bank.enabled & self.forwarded.mask(bank.group);
+        for bit in bits(word & bank.hardware) {
+            let template = if direct >> bit & 1 != 0 {
+                let group1 = bank.group >> bit & 1 != 0;
+                ListRegister::new(bit, bank.priority(bit), group1, State::Pending)
+                    .with_hardware(bit)
+            } else {
+                ListRegister::EMPTY
+            };
+            physical.set_template(bit, vcpu, template);
+        }
+    }
+
+    /// The vCPU an effect on a physical interrupt is reported for.
+    pub(crate) fn concerned(&self, vcpu: usize, intid: u32) -> usize {
+        match self
+            .bank(vcpu, intid)
+            .map_or(NOBODY, |bank| bank.route(intid % 32))
+        {
+            NOBODY => 0,
+            route => usize::from(route),
+        }
+    }
+}
+
+/// The index of an SPI's bank.
+#[inline]
+pub(crate) const fn row(intid: u32) -> usize {
+    (intid / 32).wrapping_sub(1) as usize
+}
