@@ -82,7 +82,7 @@ pub struct SecondaryStart {
 /// hw_arch::image_entry! {
 ///     level: "el2",               // or "el1"
 ///     early: EARLY_TABLE,         // a static hw_arch::entry::EarlyTable
-///     stack: BOOT_STACK_TOP,      // symbol of the first byte after the boot stack
+///     stack: BOOT_STACK + 16384,  // first byte after the boot stack: symbol, offset
 ///     main: main,                 // extern "C" fn(argument: usize) -> !
 ///     secondary: secondary,       // extern "C" fn(argument: usize) -> !
 ///     other: drop_to_el1,         // code for a core found at another level
@@ -96,7 +96,7 @@ pub struct SecondaryStart {
 #[macro_export]
 macro_rules! image_entry {
     (
-        level: $el:tt, early: $early:ident, stack: $stack:ident,
+        level: $el:tt, early: $early:ident, stack: $stack:ident $(+ $offset:expr)?,
         main: $main:ident, secondary: $secondary:ident, other: $other:ident $(,)?
     ) => {
         #[cfg(target_os = "none")]
@@ -130,7 +130,10 @@ macro_rules! image_entry {
             "    b 2b",
             "4:  bl 5f",
             concat!("    adrp x0, ", stringify!($stack)),
-            concat!("    add sp, x0, :lo12:", stringify!($stack)),
+            concat!("    add x0, x0, :lo12:", stringify!($stack)),
+            "    mov x1, #({offset} & 0xffff)",
+            "    movk x1, #({offset} >> 16), lsl #16",
+            "    add sp, x0, x1",
             "    mov x0, x19",
             "    mov x29, xzr",
             "    mov x30, xzr",
@@ -174,6 +177,7 @@ macro_rules! image_entry {
             "    isb",
             "    ret",
             ".previous",
+            offset = const 0usize $(+ $offset)?,
         );
     };
 }
