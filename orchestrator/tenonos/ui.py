@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @cache
 def out() -> Console:
-    """The console for data."""
+    """The console for data; off a terminal wide enough that no table cell is folded."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
 @cache
