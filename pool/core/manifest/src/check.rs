@@ -1,0 +1,135 @@
+//! What must hold between the parts of a system.
+
+use crate::{Console, Error, Mapping, MappingKind, Vm, limits};
+use core_memory::PhysicalRange;
+
+/// Checks each VM by itself and against the ones in front of it.
+pub(crate) fn vms<'a>(vms: &[Vm<'a>]) -> Result<(), Error<'a>> {
+    for (index, vm) in vms.iter().enumerate() {
+        alone(vm)?;
+        for other in vms.iter().take(index) {
+            together(vm, other)?;
+        }
+    }
+    Ok(())
+}
+
+fn alone<'a>(vm: &Vm<'a>) -> Result<(), Error<'a>> {
+    if vm.name.len() > limits::NAME {
+        let must = "have at most 32 bytes";
+        return Err(Error::Invalid {
+            node: vm.name,
+            property: "name",
+            must,
+        });
+    }
+    let clash = |what| {
+        Err(Error::Clash {
+            node: vm.name,
+            other: vm.name,
+            what,
+        })
+    };
+    if has_duplicate(&vm.cpus) {
+        return clash("CPU");
+    }
+    if has_duplicate(&vm.interrupts) {
+        return clash("interrupt");
+    }
+    for (mapping, others) in with_earlier(&vm.mappings) {
+        if others
+            .iter()
+            .any(|other| other.intermediate.overlaps(&mapping.intermediate))
+        {
+            return clash("intermediate physical address");
+        }
+        if others
+            .iter()
+            .any(|other| exclude_each_other(mapping, other))
+        {
+            return clash("physical address");
+        }
+    }
+    // Its log ring it does write; what restarts and judges it, it must not.
+    let sources = vm.payloads.iter().map(|payload| payload.source);
+    if sources.chain([vm.status]).any(|kept| can_write(vm, &kept)) {
+        return clash("physical address");
+    }
+    Ok(())
+}
+
+fn together<'a>(vm: &Vm<'a>, other: &Vm<'a>) -> Result<(), Error<'a>> {
+    let clash = |what| {
+        Err(Error::Clash {
+            node: other.name,
+            other: vm.name,
+            what,
+        })
+    };
+    if vm.name == other.name {
+        return clash("name");
+    }
+    if vm.cpus.iter().any(|cpu| other.cpus.contains(cpu)) {
+        return clash("CPU");
+    }
+    if vm
+        .interrupts
+        .iter()
+        .any(|number| other.interrupts.contains(number))
+    {
+        return clash("interrupt");
+    }
+    if vm.status.overlaps(&other.status) {
+        return clash("status page");
+    }
+    let mut pairs = vm
+        .mappings
+        .iter()
+        .flat_map(|a| other.mappings.iter().map(move |b| (a, b)));
+    if pairs.any(|(a, b)| exclude_each_other(a, b)) {
+        return clash("physical address");
+    }
+    if reaches_into(vm, other) || reaches_into(other, vm) {
+        return clash("physical address");
+    }
+    Ok(())
+}
+
+/// Whether two mappings may not lead to the same place: only shared memory may be in two.
+fn exclude_each_other(a: &Mapping, b: &Mapping) -> bool {
+    let both_shared = matches!(
+        (a.kind, b.kind),
+        (MappingKind::Shared { .. }, MappingKind::Shared { .. })
+    );
+    !both_shared && a.physical.overlaps(&b.physical)
+}
+
+/// Whether `vm` could write what Mortise keeps for, or copies into, `other`.
+fn reaches_into(vm: &Vm<'_>, other: &Vm<'_>) -> bool {
+    let log = match other.console {
+        Console::Ring(log) => Some(log),
+        Console::None | Console::Pl011 => None,
+    };
+    let sources = other.payloads.iter().map(|payload| payload.source);
+    let kept = sources.chain([other.status]).chain(log);
+    kept.into_iter().any(|range| can_write(vm, &range))
+}
+
+fn can_write(vm: &Vm<'_>, range: &PhysicalRange) -> bool {
+    let read_only = MappingKind::Shared { writable: false };
+    vm.mappings
+        .iter()
+        .any(|mapping| mapping.kind != read_only && mapping.physical.overlaps(range))
+}
+
+fn has_duplicate<T: PartialEq>(items: &[T]) -> bool {
+    with_earlier(items).any(|(item, earlier)| earlier.contains(item))
+}
+
+/// Each item with those in front of it.
+fn with_earlier<T>(items: &[T]) -> impl Iterator<Item = (&T, &[T])> {
+    items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| (item, items.split_at(index).0))
+}

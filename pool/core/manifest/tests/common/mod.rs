@@ -1,0 +1,151 @@
+//! A short way to write trees.
+
+// Each test binary uses a part of it.
+#![allow(dead_code)]
+
+use dtoolkit::Node as _;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+
+/// A node under construction.
+pub struct Builder(DeviceTreeNode);
+
+impl Builder {
+    pub fn new(name: &str) -> Self {
+        Self(DeviceTreeNode::builder(name).unwrap().build())
+    }
+
+    pub fn with(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        self.0.remove_property(name);
+        self.0
+            .add_property(DeviceTreeProperty::new(name, value.into()).unwrap());
+        self
+    }
+
+    pub fn text(self, name: &str, text: &str) -> Self {
+        self.with(name, format!("{text}\0"))
+    }
+
+    pub fn cells(self, name: &str, cells: &[u32]) -> Self {
+        self.with(
+            name,
+            cells
+                .iter()
+                .flat_map(|cell| cell.to_be_bytes())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    /// Numbers of two cells each.
+    pub fn wide(self, name: &str, numbers: &[u64]) -> Self {
+        self.with(
+            name,
+            numbers
+                .iter()
+                .flat_map(|number| number.to_be_bytes())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.remove_property(name).unwrap();
+        self
+    }
+
+    pub fn child(mut self, child: Builder) -> Self {
+        assert!(self.0.child(child.0.name().as_ref()).is_none());
+        self.0.add_child(child.0);
+        self
+    }
+
+    /// The tree whose root has this node's properties and children.
+    pub fn tree(self) -> Vec<u8> {
+        let mut tree = DeviceTree::new();
+        tree.root = self.0;
+        tree.to_dtb()
+    }
+}
+
+/// A root node of this kind.
+pub fn root(compatible: &str) -> Builder {
+    Builder(DeviceTree::new().root)
+        .text("compatible", compatible)
+        .cells("#address-cells", &[2])
+        .cells("#size-cells", &[2])
+}
+
+/// The VM of the demonstration that controls a motor.
+pub fn motor() -> Builder {
+    Builder::new("motor")
+        .text("kind", "tenon")
+        .cells("cpus", &[3])
+        .text("irq-mode", "direct")
+        .text("wfi", "pass")
+        .wide("entry", &[0x4008_0000])
+        .wide("argument", &[0x4000_0000])
+        .text("on-fault", "restart")
+        .cells("restart-limit", &[3])
+        .text("console", "ring")
+        .wide("status", &[0x5100_0000])
+        .wide("log", &[0x5100_1000, 0x1_0000])
+        .wide("memory", &[0x4000_0000, 0x5000_0000, 0x100_0000])
+        .cells(
+            "shared",
+            &[
+                [0, 0x8000_0000, 0, 0x5100_0000, 0, 0x1000, 0],
+                [0, 0x8000_1000, 0, 0x5100_1000, 0, 0x1_0000, 1],
+            ]
+            .concat(),
+        )
+        .wide("load", &[0x4008_0000, 0x4040_0000, 0x1234])
+}
+
+/// The VM of the demonstration that runs Linux.
+pub fn linux() -> Builder {
+    Builder::new("linux")
+        .text("kind", "linux")
+        .cells("cpus", &[0, 1, 2])
+        .text("irq-mode", "shared")
+        .text("wfi", "trap")
+        .wide("entry", &[0x6020_0000])
+        .wide("argument", &[0x6000_0000])
+        .text("on-fault", "stop")
+        .text("console", "pl011")
+        .wide("status", &[0x5102_0000])
+        .wide("memory", &[0x6000_0000, 0x6000_0000, 0x2000_0000])
+        .wide("device", &[0x0a00_0000, 0x0a00_0000, 0x1000])
+        .cells("interrupts", &[48, 49])
+}
+
+/// A system of these VMs.
+pub fn system(vms: impl IntoIterator<Item = Builder>) -> Builder {
+    let vms = vms.into_iter().fold(Builder::new("vms"), Builder::child);
+    root("tenonos,system-1")
+        .text("system", "motor-linux")
+        .text("board", "qemu-virt")
+        .text("console-input", "linux")
+        .child(vms)
+}
+
+/// The motor VM's own tree.
+pub fn guest() -> Builder {
+    guest_with(task("control", 0x8001_1000))
+}
+
+/// The motor VM's own tree with this task.
+pub fn guest_with(task: Builder) -> Builder {
+    root("tenonos,guest-1")
+        .text("vm", "motor")
+        .cells("cpus", &[1])
+        .child(Builder::new("memory").wide("reg", &[0x4000_0000, 0x100_0000]))
+        .child(Builder::new("status").wide("reg", &[0x8000_0000, 0x1000]))
+        .child(Builder::new("log").wide("reg", &[0x8000_1000, 0x1_0000]))
+        .child(Builder::new("tasks").child(task))
+}
+
+/// A task at 1 kHz.
+pub fn task(name: &str, area: u64) -> Builder {
+    Builder::new(name)
+        .wide("reg", &[area, 0x20_1000])
+        .wide("period-ns", &[1_000_000])
+        .wide("deadline-ns", &[500_000])
+}
