@@ -86,13 +86,17 @@ fn what_is_missing_is_named() {
         ("log", "motor: no log"),
         ("restart-limit", "motor: no restart-limit"),
         ("cpus", "motor: cpus must name at least one CPU"),
-        ("memory", "motor: entry must lie in the VM's memory"),
     ] {
         assert_eq!(
             refusal(system([motor().without(property), linux()])),
             message
         );
     }
+    let bare = motor().without("load").without("memory");
+    assert_eq!(
+        refusal(system([bare])),
+        "motor: entry must lie in the VM's memory"
+    );
     assert_eq!(refusal(common::root("tenonos,system-1")), "/: no vms");
     assert_eq!(refusal(system([linux()]).without("board")), "/: no board");
     assert_eq!(refusal(system([])), "/: vms must hold at least one VM");
@@ -153,11 +157,11 @@ fn what_is_claimed_twice_is_named() {
         both(linux().wide("status", &[0x5100_0000])),
         clash("status page")
     );
-    let at = |pa: u64| linux().wide("memory", &[0x6000_0000, pa, 0x2000_0000]);
+    let at = |pa: u64| linux().wide("memory", &[0x6000_0000, pa, 0x40_0000]);
     assert_eq!(both(at(0x5000_0000)), clash("physical address"));
     // The other VM's log and payload are not to be written either.
-    assert_eq!(both(at(0x3500_0000)), clash("physical address"));
-    assert_eq!(both(at(0x3000_0000)), clash("physical address"));
+    assert_eq!(both(at(0x5100_0000)), clash("physical address"));
+    assert_eq!(both(at(0x4040_0000)), clash("physical address"));
     let interrupts = motor().cells("interrupts", &[49]);
     assert_eq!(refusal(system([interrupts, linux()])), clash("interrupt"));
 

@@ -110,7 +110,7 @@ pub fn linux() -> Builder {
         .wide("argument", &[0x6000_0000])
         .text("on-fault", "stop")
         .text("console", "pl011")
-        .wide("status", &[0x5102_0000])
+        .wide("status", &[0x5200_0000])
         .wide("memory", &[0x6000_0000, 0x6000_0000, 0x2000_0000])
         .wide("device", &[0x0a00_0000, 0x0a00_0000, 0x1000])
         .cells("interrupts", &[48, 49])
