@@ -203,13 +203,24 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
     }
 
+    /// Whether list register 0 is kept for templates. What a template puts there has no state in
+    /// memory, so once ended it may be overwritten, which no other may.
+    #[inline]
+    pub(crate) fn has_templates(&self, vcpu: usize, list_registers: usize) -> bool {
+        list_registers > 1 && self.private[vcpu].hardware != 0
+    }
+
     /// Hands out the ready-made list registers of these private interrupts, as far as hardware
     /// backs them.
     pub(crate) fn publish(&self, vcpu: usize, word: u32, physical: &mut impl Physical) {
         let Some(bank) = self.private.get(vcpu) else {
             return;
         };
-        let direct = bank.enabled & self.forwarded.mask(bank.group);
+        let direct = if self.has_templates(vcpu, physical.list_registers()) {
+            bank.enabled & self.forwarded.mask(bank.group)
+        } else {
+            0
+        };
         for bit in bits(word & bank.hardware) {
             let template = if direct >> bit & 1 != 0 {
                 let group1 = bank.group >> bit & 1 != 0;
