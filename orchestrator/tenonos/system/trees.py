@@ -1,0 +1,239 @@
+"""The flattened device trees a system is described by.
+
+One for Mortise (its manifest), one for each Tenon VM, one for each Linux, all
+made from the same system and layout. Nothing in them is random, so that two
+builds of one system are the same bytes.
+"""
+
+import fdt
+
+from tenonos.system.board import Board
+from tenonos.system.layout import LOG_SIZE, STATUS_SIZE, Layout, VmLayout
+from tenonos.system.model import System, Vm
+
+GIC, CLOCK = 1, 2
+"""The phandles of Linux's tree."""
+
+_SPI, _PPI = 0, 1
+_LEVEL_HIGH, _LEVEL_LOW = 4, 8
+_FIRST_SPI, _FIRST_PPI = 32, 16
+
+CMDLINE = "console=ttyAMA0 rdinit=/init"
+"""Linux's command line unless the system has one of its own."""
+
+
+def manifest(system: System, layout: Layout) -> bytes:
+    """What Mortise reads at boot: the VMs in their order, with every address resolved."""
+    root = _Node("/")
+    root.text("compatible", "tenonos,system-1")
+    root.text("system", system.name)
+    root.text("board", system.board.name)
+    root.cells("#address-cells", 2)
+    root.cells("#size-cells", 2)
+    if system.console:
+        root.text("console-input", system.console)
+    vms = root.child("vms")
+    for vm in system.vms:
+        _manifest_vm(vms.child(vm.name), system.board, vm, layout.vm(vm.name))
+    return root.blob()
+
+
+def _manifest_vm(node: "_Node", board: Board, vm: Vm, place: VmLayout) -> None:
+    node.text("kind", vm.kind)
+    node.cells("cpus", *vm.cpus)
+    node.text("irq-mode", vm.interrupts)
+    node.text("wfi", vm.wfi)
+    node.longs("entry", place.entry)
+    node.longs("argument", place.argument)
+    node.text("on-fault", vm.on_fault)
+    node.cells("restart-limit", vm.restart_limit)
+    node.text("console", vm.console)
+    node.longs("status", place.status_pa)
+    if place.log_pa is not None:
+        node.longs("log", place.log_pa, place.log_size)
+    node.longs("memory", place.ipa, place.pa, place.size)
+    shared: list[int] = []
+    for area in place.shared:
+        shared += [*_halves(area.ipa, area.pa, area.size), area.flags]
+    node.cells("shared", *shared)
+    devices = [board.devices[name] for name in vm.devices]
+    node.longs("device", *(x for d in devices for x in (d.base, d.base, d.size)))
+    node.longs("load", *(x for p in place.payloads.values() for x in (p.ipa, p.pa, p.size)))
+    node.cells("interrupts", *(intid for device in devices for intid in device.interrupts))
+
+
+def guest(vm: Vm, layout: Layout) -> bytes:
+    """What a Tenon VM finds at its x0: its memory, shared areas and tasks, by guest address."""
+    place = layout.vm(vm.name)
+    root = _Node("/")
+    root.text("compatible", "tenonos,guest-1")
+    root.text("vm", vm.name)
+    root.cells("#address-cells", 2)
+    root.cells("#size-cells", 2)
+    root.cells("cpus", len(vm.cpus))
+    root.child("memory").longs("reg", place.ipa, place.size)
+    root.child("status").longs("reg", place.status_ipa, STATUS_SIZE)
+    if place.log_ipa is not None:
+        root.child("log").longs("reg", place.log_ipa, LOG_SIZE)
+    tasks = root.child("tasks")
+    tasks.cells("#address-cells", 2)
+    tasks.cells("#size-cells", 2)
+    for task in place.tasks.values():
+        node = tasks.child(task.name)
+        node.longs("reg", task.ipa, task.size)
+        node.longs("period-ns", task.period)
+        node.longs("deadline-ns", task.deadline)
+    return root.blob()
+
+
+def linux(system: System, vm: Vm, layout: Layout) -> bytes:
+    """The machine an unmodified Linux sees: its CPUs and memory, virtual GIC, timer and serial."""
+    board, place = system.board, layout.vm(vm.name)
+    root = _Node("/")
+    root.text("compatible", "linux,dummy-virt")
+    root.text("model", f"TenonOS VM {vm.name} on {board.name}")
+    root.cells("#address-cells", 2)
+    root.cells("#size-cells", 2)
+    root.cells("interrupt-parent", GIC)
+    serial = f"pl011@{board.serial.base:x}"
+    _chosen(root.child("chosen"), vm, place, f"/{serial}")
+    root.child("aliases").text("serial0", f"/{serial}")
+    memory = root.child(f"memory@{place.ipa:x}")
+    memory.text("device_type", "memory")
+    memory.longs("reg", place.ipa, place.size)
+    psci = root.child("psci")
+    psci.text("compatible", "arm,psci-1.0", "arm,psci-0.2")
+    psci.text("method", "hvc")
+    _cpus(root.child("cpus"), board, len(vm.cpus))
+    _interrupts(root, board, len(vm.cpus))
+    clock = root.child("apb-pclk")
+    clock.text("compatible", "fixed-clock")
+    clock.cells("#clock-cells", 0)
+    clock.cells("clock-frequency", board.serial.clock)
+    clock.text("clock-output-names", "clk24mhz")
+    clock.cells("phandle", CLOCK)
+    _primecell(root.child(serial), "arm,pl011", (board.serial.base, board.serial.size), ())
+    uart = root.child(serial)
+    uart.cells("interrupts", _SPI, board.serial.interrupt - _FIRST_SPI, _LEVEL_HIGH)
+    uart.cells("clocks", CLOCK, CLOCK)
+    uart.text("clock-names", "uartclk", "apb_pclk")
+    for name in vm.devices:
+        _device(root, board, name)
+    return root.blob()
+
+
+def _chosen(node: "_Node", vm: Vm, place: VmLayout, serial: str) -> None:
+    node.text("bootargs", vm.cmdline or CMDLINE)
+    node.text("stdout-path", serial)
+    if initramfs := place.payloads.get("initramfs"):
+        node.longs("linux,initrd-start", initramfs.ipa)
+        node.longs("linux,initrd-end", initramfs.ipa + initramfs.size)
+
+
+def _cpus(node: "_Node", board: Board, count: int) -> None:
+    node.cells("#address-cells", 1)
+    node.cells("#size-cells", 0)
+    for number in range(count):
+        cpu = node.child(f"cpu@{number:x}")
+        cpu.text("device_type", "cpu")
+        cpu.text("compatible", board.cpu)
+        cpu.cells("reg", number)
+        cpu.text("enable-method", "psci")
+
+
+def _interrupts(root: "_Node", board: Board, cpus: int) -> None:
+    gic, timer = board.gic, board.timer
+    node = root.child(f"intc@{gic.distributor.base:x}")
+    node.text("compatible", "arm,gic-v3")
+    node.cells("#interrupt-cells", 3)
+    node.cells("#address-cells", 2)
+    node.cells("#size-cells", 2)
+    node.flag("interrupt-controller")
+    node.longs(
+        "reg",
+        gic.distributor.base,
+        gic.distributor.size,
+        gic.redistributor.base,
+        cpus * gic.stride,
+    )
+    node.cells("phandle", GIC)
+    node = root.child("timer")
+    node.text("compatible", "arm,armv8-timer")
+    node.flag("always-on")
+    # The binding's order; Linux at EL1 without EL2 takes the virtual one.
+    order = (timer.secure, timer.physical, timer.virtual, timer.hypervisor)
+    node.cells("interrupts", *(x for i in order for x in (_PPI, i - _FIRST_PPI, _LEVEL_LOW)))
+
+
+def _device(root: "_Node", board: Board, name: str) -> None:
+    """A device passed through. A page of virtio transports is eight devices."""
+    device = board.devices[name]
+    if device.kind == "virtio-mmio":
+        for slot, intid in enumerate(device.interrupts):
+            base = device.base + slot * 0x200
+            node = root.child(f"virtio_mmio@{base:x}")
+            node.text("compatible", "virtio,mmio")
+            node.longs("reg", base, 0x200)
+            node.cells("interrupts", _SPI, intid - _FIRST_SPI, 1)
+            node.flag("dma-coherent")
+        return
+    node = root.child(f"{device.kind}@{device.base:x}")
+    _primecell(node, f"arm,{device.kind}", (device.base, device.size), device.interrupts)
+    node.cells("clocks", CLOCK)
+    node.text("clock-names", "apb_pclk")
+    if device.kind == "pl061":
+        node.flag("gpio-controller")
+        node.cells("#gpio-cells", 2)
+
+
+def _primecell(
+    node: "_Node", kind: str, registers: tuple[int, int], interrupts: tuple[int, ...]
+) -> None:
+    node.text("compatible", kind, "arm,primecell")
+    node.longs("reg", *registers)
+    if interrupts:
+        cells = (x for i in interrupts for x in (_SPI, i - _FIRST_SPI, _LEVEL_HIGH))
+        node.cells("interrupts", *cells)
+
+
+def _halves(*values: int) -> list[int]:
+    return [half for value in values for half in (value >> 32, value & 0xFFFF_FFFF)]
+
+
+class _Node:
+    """A node being written; children are made on first mention and keep their order."""
+
+    def __init__(self, name: str) -> None:
+        self._node = fdt.Node(name)
+        self._children: dict[str, _Node] = {}
+
+    def child(self, name: str) -> "_Node":
+        """The child of that name."""
+        if name not in self._children:
+            self._children[name] = _Node(name)
+            self._node.append(self._children[name]._node)
+        return self._children[name]
+
+    def text(self, name: str, *values: str) -> None:
+        """A property of one or more strings."""
+        self._node.append(fdt.PropStrings(name, *values))
+
+    def cells(self, name: str, *values: int) -> None:
+        """A property of 32-bit cells; none, no property."""
+        if values:
+            self._node.append(fdt.PropWords(name, *values))
+
+    def longs(self, name: str, *values: int) -> None:
+        """A property of 64-bit numbers, two cells each; none, no property."""
+        self.cells(name, *_halves(*values))
+
+    def flag(self, name: str) -> None:
+        """A property that is there or not."""
+        self._node.append(fdt.Property(name))
+
+    def blob(self) -> bytes:
+        """The tree below this node as a flattened device tree."""
+        tree = fdt.FDT()
+        tree.root = self._node
+        tree.header.version = 17
+        return tree.to_dtb(version=17, last_comp_version=16, boot_cpuid_phys=0)
