@@ -58,7 +58,7 @@ def test_values_are_typed(tree):
     assert config["CORE_TIMER_BASE"] == 0x1000
     assert config["CORE_TIMER_NAME"] == 'b"c'
     assert config.libraries == ["LIB_CORE_TIMER", "LIB_HW_CLOCK"]
-    assert "CORE_TIMER_SLOTS" not in evaluate(tree).values
+    assert evaluate(tree)["CORE_TIMER_SLOTS"] == 0
 
 
 def test_evaluations_do_not_leak(tree):

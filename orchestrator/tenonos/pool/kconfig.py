@@ -22,6 +22,12 @@ from tenonos.errors import InputError
 from tenonos.paths import ROOT, shown
 
 PREFIX = "CONFIG_"
+
+
+class Hex(int):
+    """The value of a `hex` symbol: a number that is an address or a mask, not a count."""
+
+
 Value = bool | int | str
 
 _ASSIGNED = re.compile(r"\s*CONFIG_([A-Za-z0-9_]+)\s*=\s*(.*?)\s*$")
@@ -106,8 +112,14 @@ class Tree:
         if strict:
             for assignment in demands.values():
                 self._effective(assignment)
-        values = {s.name: value for s in self.symbols.values() if (value := _typed(s)) is not None}
+        values = {symbol.name: _typed(symbol) for symbol in self.symbols.values()}
         return Config(values, self._minimal())
+
+    def providers(self, capability: str) -> list[str]:
+        """The symbols that select a capability, sorted."""
+        items = kconfiglib.expr_items(self.kconf.syms[capability].rev_dep)
+        names = (item.name for item in items if isinstance(item, kconfiglib.Symbol))
+        return sorted(name for name in names if name.startswith(("LIB_", "APP_")))
 
     def _check(self, assignment: Assignment) -> None:
         symbol = self.symbols.get(assignment.symbol)
@@ -214,16 +226,19 @@ def _isolated(root: Path) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _typed(symbol: kconfiglib.Symbol) -> Value | None:
-    """A symbol's value; None for a number or text whose dependencies are not met."""
+def _typed(symbol: kconfiglib.Symbol) -> Value:
+    """A symbol's value; zero for a number whose dependencies are not met.
+
+    Code that tests a switch compiles with the switch off too, so a name always exists.
+    """
     text = symbol.str_value
     match symbol.orig_type:
         case kconfiglib.BOOL | kconfiglib.TRISTATE:
             return text == "y"
         case kconfiglib.INT:
-            return int(text) if text else None
+            return int(text or 0)
         case kconfiglib.HEX:
-            return int(text, 16) if text else None
+            return Hex(text or "0", 16)
         case _:
             return text
 

@@ -1,0 +1,144 @@
+"""From a system to one bootable file.
+
+`build` generates a crate per image, compiles them, lays memory out and packs the
+result. What has not changed is not made again, and two builds of one system
+are the same bytes.
+"""
+
+import fcntl
+import hashlib
+import shutil
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tenonos import ui
+from tenonos.build.cargo import compile_image
+from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
+from tenonos.build.images import images
+from tenonos.build.pack import pack
+from tenonos.errors import InputError
+from tenonos.generate.image import Image, write
+from tenonos.paths import BUILD, SYSTEMS, ensure, shown
+from tenonos.system import trees
+from tenonos.system.layout import TREE_SIZE, Content, Layout, lay_out
+from tenonos.system.model import System, Vm
+
+__all__ = ["Built", "build", "folder"]
+
+_HEADER = struct.Struct("<8xQQ32s4s")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A built system: the file to boot, each image's ELF, and where everything lies."""
+
+    image: Path
+    elves: dict[str, Path]
+    images: tuple[Image, ...]
+    system: System
+    layout: Layout
+
+
+def folder(system: System) -> Path:
+    """Where a system is built; one of the same name elsewhere has a folder of its own."""
+    if system.folder.parent == SYSTEMS:
+        return BUILD / system.name
+    digest = hashlib.sha256(str(system.folder).encode()).hexdigest()[:8]
+    return BUILD / f"{system.name}-{digest}"
+
+
+def build(system: System, *, pristine: bool = False, defines: Sequence[str] = ()) -> Built:
+    """The system, built. `pristine` starts from nothing; `defines` are `CONFIG_X=y`."""
+    target = folder(system)
+    with _exclusive():
+        if pristine and target.exists():
+            shutil.rmtree(target)
+        made = images(system, defines)
+        elves = {}
+        for image in made:
+            write(image, target / image.name)
+            elves[image.name] = compile_image(image, target / image.name)
+        flats = {name: flatten(elf) for name, elf in elves.items()}
+        packed, layout = _pack(system, flats)
+        file = target / "system.img"
+        _write(file, packed)
+    ui.detail(f"{shown(file)}: {len(packed)} bytes")
+    return Built(file, elves, tuple(made), system, layout)
+
+
+@contextmanager
+def _exclusive() -> Iterator[None]:
+    """One build at a time: two would write the same crates."""
+    with (ensure(BUILD) / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
+    payloads: dict[tuple[str, str], bytes] = {}
+    contents = {}
+    for vm in system.vms:
+        parts, contents[vm.name] = _content(system, vm, flats)
+        payloads |= {(vm.name, part): content for part, content in parts.items()}
+    mortise = flats["mortise"]
+    layout = lay_out(system, mortise.end - mortise.base, contents, mortise.text)
+    for vm in system.vms:
+        tree = trees.linux(system, vm, layout) if vm.kind == "linux" else trees.guest(vm, layout)
+        payloads[vm.name, "tree"] = tree
+    return pack(mortise, trees.manifest(system, layout), payloads, layout), layout
+
+
+def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, bytes], Content]:
+    """The parts a VM is filled with, but for its tree, and what the layout must know of them."""
+    if vm.kind == "tenon":
+        flat = flats[vm.name]
+        sizes = {"image": len(flat.content), "tree": TREE_SIZE}
+        return {"image": flat.content}, Content(sizes, 0, flat.end - flat.base)
+    kernel = _kernel(system, vm)
+    content = kernel.read_bytes()
+    if len(content) < 64 or content[56:60] != HEADER_MAGIC:
+        raise InputError(
+            f"{shown(kernel)} is no arm64 Image",
+            where=system.where("vm", vm.index, "kernel"),
+            mend="use an uncompressed kernel",
+        )
+    text_offset, size, _, _ = _HEADER.unpack_from(content)
+    parts = {"kernel": content, "initramfs": _initramfs(system, vm).read_bytes()}
+    sizes = {name: len(part) for name, part in parts.items()} | {"tree": TREE_SIZE}
+    return parts, Content(sizes, text_offset, size)
+
+
+def _kernel(system: System, vm: Vm) -> Path:
+    from tenonos.setup import debian
+
+    return debian.kernel() if vm.kernel == "debian-cloud" else _file(system, vm, "kernel")
+
+
+def _initramfs(system: System, vm: Vm) -> Path:
+    from tenonos.setup import initramfs
+
+    return initramfs.build() if vm.initramfs == "busybox" else _file(system, vm, "initramfs")
+
+
+def _file(system: System, vm: Vm, key: str) -> Path:
+    path = system.folder / str(getattr(vm, key))
+    if not path.is_file():
+        known = {"kernel": "debian-cloud", "initramfs": "busybox"}[key]
+        raise InputError(
+            f'no {key} "{getattr(vm, key)}"',
+            where=system.where("vm", vm.index, key),
+            mend=f"give a file, or {known}",
+        )
+    return path
+
+
+def _write(file: Path, content: bytes) -> None:
+    """A file that is replaced as a whole, and only if it changes."""
+    if file.exists() and file.read_bytes() == content:
+        return
+    part = file.with_suffix(".part")
+    part.write_bytes(content)
+    part.replace(file)

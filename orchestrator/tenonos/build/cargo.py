@@ -1,0 +1,154 @@
+"""The cargo driver: one generated crate to one ELF, and one line when that fails.
+
+All images share one target directory, so that what they have in common is
+compiled once. Versions of crates from the registry are those of the workspace's
+Cargo.lock: each generated crate starts from a copy of it, and what cargo adds
+beyond it is refused with `--locked`.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tenonos import ui
+from tenonos.errors import InputError, WorkError
+from tenonos.generate.image import LINKER_SCRIPT, Image
+from tenonos.paths import LOG, ROOT, TARGET, ensure, shown
+from tenonos.settings import SETTINGS
+from tenonos.setup import rust
+
+LOCK = "Cargo.lock"
+_SOURCES = (".rs", ".toml", ".S", ".s", ".ld", ".c", ".h")
+
+
+def compile_image(image: Image, folder: Path) -> Path:
+    """The linked ELF of the crate in `folder`; at once if nothing it is made of has changed."""
+    elf, stamp = folder / f"{image.name}.elf", folder / "built"
+    _seed_lock(folder)
+    state = _fingerprint(image, folder)
+    if elf.exists() and stamp.exists() and stamp.read_text() == state:
+        ui.detail(f"{image.name}: nothing to do")
+        return elf
+    stamp.unlink(missing_ok=True)
+    with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
+        built = _run(image, folder)
+    _check_lock(folder)
+    shutil.copyfile(built, elf)
+    stamp.write_text(_fingerprint(image, folder))
+    return elf
+
+
+def _run(image: Image, folder: Path) -> Path:
+    # The lock of a generated crate is never the workspace's own, so cargo's --locked is not
+    # asked for; _check_lock does what it would.
+    locked, SETTINGS.locked = SETTINGS.locked, False
+    try:
+        command, environment = rust.cargo(
+            "build",
+            "--release",
+            "--message-format=json",
+            f"--manifest-path={folder / 'Cargo.toml'}",
+            f"--target={rust.IMAGE_TARGET}",
+            f"--target-dir={TARGET}",
+            image=True,
+        )
+    finally:
+        SETTINGS.locked = locked
+    # Panic messages carry paths; without this the image would depend on where the clone is.
+    environment = environment | {"RUSTFLAGS": f"--remap-path-prefix={ROOT}=."}
+    environment.pop("CARGO_BUILD_TARGET", None)
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, check=False
+    )
+    messages = list(_messages(done.stdout))
+    if done.returncode:
+        raise _failure(image, messages, done.stderr)
+    for message in messages:
+        target = message.get("target", {})
+        if message.get("executable") and target.get("name") == image.package:
+            return Path(message["executable"])
+    raise WorkError(f"cargo built no image {image.name}")
+
+
+def _messages(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.splitlines():
+        if line.startswith("{"):
+            yield json.loads(line)
+
+
+def _failure(image: Image, messages: Iterable[dict[str, Any]], rest: str) -> WorkError:
+    """The first error as one line; all of them in a log file."""
+    errors = [
+        message["message"]
+        for message in messages
+        if message.get("reason") == "compiler-message" and message["message"]["level"] == "error"
+    ]
+    log = ensure(LOG) / f"build-{image.package}.log"
+    log.write_text("".join(error.get("rendered") or "" for error in errors) + rest)
+    mend = f"all of it is in {shown(log)}"
+    if not errors:
+        reasons = [line for line in rest.splitlines() if line.startswith("error")]
+        what = reasons[0].removeprefix("error: ") if reasons else "cargo failed"
+        return WorkError(f"{image.name}: {what}", mend=mend)
+    return WorkError(*_first(image, errors[0]), mend)
+
+
+def _first(image: Image, error: dict[str, Any]) -> tuple[str, str | None]:
+    """What a compiler error says, and where. A failed assertion of ours speaks for itself."""
+    asserted = re.search(r"evaluation (?:panicked|of constant value failed): (.*)", error["message"])
+    if not asserted and error.get("code") and error["code"]["code"] == "E0080":
+        asserted = re.search(r"the evaluated program panicked at '([^']*)'", error["rendered"] or "")
+    if asserted:
+        return f"{image.name}: {asserted[1]}", None
+    spans = [span for span in error["spans"] if span["is_primary"]]
+    if not spans:
+        return f"{image.name}: {error['message'].splitlines()[0]}", None
+    file = Path(spans[0]["file_name"])
+    place = ROOT / file if not file.is_absolute() and (ROOT / file).exists() else file
+    where = f"{shown(place)}:{spans[0]['line_start']}"
+    return f"{image.name}: {error['message'].splitlines()[0]}", where
+
+
+def _seed_lock(folder: Path) -> None:
+    """Start from the workspace's versions; again whenever they change."""
+    source, seed, lock = ROOT / LOCK, folder / "workspace.lock", folder / LOCK
+    if not seed.exists() or not lock.exists() or seed.read_bytes() != source.read_bytes():
+        shutil.copyfile(source, seed)
+        shutil.copyfile(source, lock)
+
+
+def _check_lock(folder: Path) -> None:
+    if not SETTINGS.locked:
+        return
+    new = _registry(folder / LOCK) - _registry(ROOT / LOCK)
+    if new:
+        names = ", ".join(f"{name} {version}" for name, version in sorted(new))
+        raise InputError(f"not in {LOCK}: {names}", where="--locked", mend="build without it once")
+
+
+def _registry(file: Path) -> set[tuple[str, str]]:
+    packages = tomllib.loads(file.read_text()).get("package", [])
+    return {(p["name"], p["version"]) for p in packages if "source" in p}
+
+
+def _fingerprint(image: Image, folder: Path) -> str:
+    """A hash of everything the image is made of."""
+    digest = hashlib.sha256(repr(rust.toolchain()).encode())
+    generated = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
+    files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK, folder / "Cargo.toml", *generated]
+    for library in image.libraries:
+        files += sorted(
+            file
+            for file in library.path.rglob("*")
+            if file.suffix in _SOURCES and "target" not in file.relative_to(library.path).parts
+        )
+    for file in files:
+        digest.update(f"{file}\0".encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""The generator: one crate per image, written from an evaluated configuration."""
