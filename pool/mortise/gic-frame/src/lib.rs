@@ -40,6 +40,10 @@ pub const PRIVATE: u32 = 32;
 /// GICD_PIDR2 and GICR_PIDR2 of a GICv3: ArchRev = 3 (section 12.9.37).
 pub const PIDR2_GICV3: u64 = 3 << 4;
 
+/// GICD_IIDR and GICR_IIDR: Arm as the implementer, `T` as the product, which no driver keeps a
+/// list of errata for (section 12.9.17).
+pub const IMPLEMENTER: u64 = (b'T' as u64) << 24 | 0x43b;
+
 /// GICD_CTLR of a distributor with one security state (section 12.9.4).
 pub mod control {
     /// Group 0 interrupts are forwarded.

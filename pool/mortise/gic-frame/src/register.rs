@@ -52,6 +52,8 @@ pub enum Register {
     DistributorControl,
     /// GICD_TYPER.
     DistributorType,
+    /// GICR_CTLR.
+    RedistributorControl,
     /// GICR_TYPER, or half of it.
     RedistributorType(Half),
     /// GICD_IIDR or GICR_IIDR.
@@ -84,10 +86,10 @@ pub enum Register {
         /// What the access covers.
         half: Half,
     },
-    /// Reads as zero, ignores writes. So do, beside what the architecture reserves: GICR_CTLR
-    /// (no LPIs), GICR_WAKER (always awake), STATUSR, IGRPMODR and NSACR (one security state),
-    /// ITARGETSR and SGIR (affinity routing), and every access of a width or alignment the
-    /// register does not take.
+    /// Reads as zero, ignores writes. So do, beside what the architecture reserves: GICR_WAKER
+    /// (always awake), the registers of LPIs (none), STATUSR, IGRPMODR and NSACR (one security
+    /// state), ITARGETSR and SGIR (affinity routing), and every access of a width or alignment
+    /// the register does not take.
     Reserved,
 }
 
@@ -122,6 +124,7 @@ impl Register {
     #[inline]
     const fn redistributor(offset: usize, width: Width) -> Self {
         match (offset, width) {
+            (0x0000, Width::Word) => Self::RedistributorControl,
             (0x0004, Width::Word) => Self::Implementer,
             (0x0008, Width::Double) => Self::RedistributorType(Half::Both),
             (0x0008, Width::Word) => Self::RedistributorType(Half::Low),
@@ -222,6 +225,22 @@ mod tests {
                     "{offset:#x} {width:?}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_redistributor_has_control_type_and_identification() {
+        let gicr = |offset, width| Register::decode(Frame::Redistributor(1), offset, width);
+        assert_eq!(gicr(0x0, Word), Register::RedistributorControl);
+        assert_eq!(gicr(0x4, Word), Register::Implementer);
+        assert_eq!(gicr(0x8, Double), Register::RedistributorType(Half::Both));
+        assert_eq!(gicr(0x8, Word), Register::RedistributorType(Half::Low));
+        assert_eq!(gicr(0xc, Word), Register::RedistributorType(Half::High));
+        assert_eq!(gicr(0xffe8, Word), Register::Peripheral2);
+        // WAKER, PROPBASER, PENDBASER.
+        for offset in [0x14, 0x70, 0x78] {
+            assert_eq!(gicr(offset, Word), Register::Reserved);
+            assert_eq!(gicr(offset, Double), Register::Reserved);
         }
     }
 

@@ -3,12 +3,9 @@
 use crate::bank::{Forwarded, NOBODY};
 use crate::{Access, Frame, Operation, Physical, Virtual};
 use mortise_gic_frame::{
-    Half, PIDR2_GICV3, PRIVATE, Register, bits, control, distributor_type, redistributor_type,
+    Half, IMPLEMENTER, PIDR2_GICV3, PRIVATE, Register, bits, control, distributor_type,
+    redistributor_type,
 };
-
-/// GICD_IIDR and GICR_IIDR: Arm as the implementer, `T` as the product, which no driver keeps a
-/// list of errata for (section 12.9.17).
-const IMPLEMENTER: u64 = (b'T' as u64) << 24 | 0x43b;
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Answers an access of `vcpu` to a frame: the value read, or 0 for a write. What the
@@ -53,7 +50,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             Register::RedistributorType(half) => half.of(redistributor_type(whose, self.vcpus)),
             Register::Implementer => IMPLEMENTER,
             Register::Peripheral2 => PIDR2_GICV3,
-            Register::Reserved => 0,
+            // No LPIs, and no write is ever outstanding.
+            Register::RedistributorControl | Register::Reserved => 0,
         }
     }
 
@@ -88,6 +86,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             } => {}
             Register::DistributorControl => self.write_control(vcpu, value, physical),
             Register::DistributorType
+            | Register::RedistributorControl
             | Register::RedistributorType(_)
             | Register::Implementer
             | Register::Peripheral2

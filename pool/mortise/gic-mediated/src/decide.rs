@@ -1,0 +1,212 @@
+//! The decisions.
+
+use crate::{Access, Cpu, Decision, Frame, MOST_URGENT, Mediated, Operation, PhysicalFrame, Place};
+use mortise_gic_frame::{
+    Bank, Half, IMPLEMENTER, PIDR2_GICV3, PRIVATE, Register, SgiRequest, Width, bits, control,
+    distributor_type, redistributor_type,
+};
+
+/// GICD_CTLR.RWP: a change of enables has not taken effect yet (section 12.9.4).
+const DISTRIBUTOR_WRITE_PENDING: u64 = 1 << 31;
+/// GICR_CTLR.RWP (section 12.11.2).
+const REDISTRIBUTOR_WRITE_PENDING: u64 = 1 << 3;
+
+impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
+    /// What an access of one of the VM's vCPUs may do. It may access the redistributor of any.
+    #[inline]
+    #[must_use]
+    pub fn decide(&self, access: Access) -> Decision {
+        let frame = match access.frame {
+            Frame::Distributor => Some(PhysicalFrame::Distributor),
+            Frame::Redistributor(vcpu) => self
+                .cpu(vcpu)
+                .map(|cpu| PhysicalFrame::Redistributor(cpu.number)),
+            Frame::Sgi(vcpu) => self.cpu(vcpu).map(|cpu| PhysicalFrame::Sgi(cpu.number)),
+        };
+        let register = Register::decode(access.frame, access.offset, access.width);
+        match (frame, access.operation) {
+            (Some(frame), Operation::Read) => {
+                let place = Place {
+                    frame,
+                    offset: access.offset,
+                    width: access.width,
+                };
+                self.read(access.frame, place, register)
+            }
+            (Some(frame), Operation::Write(value)) => {
+                let place = Place {
+                    frame,
+                    offset: access.offset,
+                    width: access.width,
+                };
+                self.write(place, register, value & access.width.mask())
+            }
+            (None, Operation::Read) => Decision::Value(0),
+            (None, Operation::Write(_)) => Decision::Ignore,
+        }
+    }
+
+    fn cpu(&self, vcpu: usize) -> Option<Cpu> {
+        self.cpus().get(vcpu).copied()
+    }
+
+    #[inline]
+    fn read(&self, frame: Frame, place: Place, register: Register) -> Decision {
+        let part = |mask| match mask {
+            0 => Decision::Value(0),
+            _ => Decision::Read {
+                place,
+                mask,
+                ones: 0,
+            },
+        };
+        match register {
+            Register::Bank {
+                bank: Bank::Group,
+                first,
+            } => Decision::Value(u64::from(self.owned(first))),
+            Register::Bank { first, .. } => part(u64::from(self.owned(first))),
+            Register::Priority { first, count } => part(u64::from(self.bytes(first, count))),
+            Register::Configuration { first } => part(u64::from(self.pairs(first))),
+            Register::Route { intid, half } if self.owns(intid) => Decision::ReadRoute {
+                place: route(intid),
+                half,
+            },
+            Register::DistributorControl => Decision::Read {
+                place,
+                mask: DISTRIBUTOR_WRITE_PENDING,
+                ones: control::DS | control::ARE | control::ENABLE_GROUP1,
+            },
+            Register::RedistributorControl => part(REDISTRIBUTOR_WRITE_PENDING),
+            Register::DistributorType => {
+                Decision::Value(distributor_type(PRIVATE * (1 + ROWS as u32)))
+            }
+            Register::RedistributorType(half) => match frame {
+                Frame::Redistributor(vcpu) => {
+                    Decision::Value(half.of(redistributor_type(vcpu, self.cpus().len())))
+                }
+                _ => Decision::Value(0),
+            },
+            Register::Implementer => Decision::Value(IMPLEMENTER),
+            Register::Peripheral2 => Decision::Value(PIDR2_GICV3),
+            Register::Route { .. } | Register::Reserved => Decision::Value(0),
+        }
+    }
+
+    #[inline]
+    fn write(&self, place: Place, register: Register, value: u64) -> Decision {
+        match register {
+            Register::Bank {
+                bank: Bank::Group, ..
+            } => Decision::Ignore,
+            Register::Bank { first, .. } => match value & u64::from(self.owned(first)) {
+                0 => Decision::Ignore,
+                value => Decision::Write { place, value },
+            },
+            Register::Priority { first, count } => {
+                self.write_priority(place, self.bytes(first, count), value as u32)
+            }
+            Register::Configuration { first } => match self.pairs(first) {
+                // SGIs are edge-triggered, whatever is written (section 12.9.10).
+                _ if first < 16 => Decision::Ignore,
+                0 => Decision::Ignore,
+                mask => Decision::Merge {
+                    place,
+                    mask,
+                    value: value as u32 & mask,
+                },
+            },
+            Register::Route {
+                intid,
+                half: Half::Low | Half::Both,
+            } if self.owns(intid) => {
+                /// Aff2, Aff1, Aff0; Aff3 is zero, and there is no 1-of-N routing.
+                const AFFINITY: u64 = 0x00ff_ffff;
+                match self.cpu((value & AFFINITY) as usize) {
+                    Some(cpu) => Decision::Write {
+                        place: route(intid),
+                        value: cpu.affinity,
+                    },
+                    None => Decision::Ignore,
+                }
+            }
+            Register::Route { .. }
+            | Register::DistributorControl
+            | Register::DistributorType
+            | Register::RedistributorControl
+            | Register::RedistributorType(_)
+            | Register::Implementer
+            | Register::Peripheral2
+            | Register::Reserved => Decision::Ignore,
+        }
+    }
+
+    fn write_priority(&self, place: Place, mask: u32, value: u32) -> Decision {
+        let value = value
+            .to_le_bytes()
+            .map(|priority| priority.max(MOST_URGENT));
+        let value = u32::from_le_bytes(value) & mask;
+        match (mask, place.width) {
+            (0, _) => Decision::Ignore,
+            (u32::MAX, _) | (_, Width::Byte) => Decision::Write {
+                place,
+                value: value.into(),
+            },
+            _ => Decision::WriteBytes { place, mask, value },
+        }
+    }
+
+    /// The guest's view of a route: the vCPU whose CPU it names. One that names none of the VM's,
+    /// before the guest's first write, reads as vCPU 0.
+    #[must_use]
+    pub fn route(&self, physical: u64) -> u64 {
+        self.cpus()
+            .iter()
+            .position(|cpu| cpu.affinity == physical)
+            .unwrap_or(0) as u64
+    }
+
+    /// What to write to ICC_SGI1R_EL1 on behalf of a guest that wrote to it on `vcpu`: one value
+    /// for each CPU reached, nothing if the SGI is not the VM's.
+    pub fn sgis(&self, vcpu: usize, request: SgiRequest) -> impl Iterator<Item = u64> {
+        let intid = request.intid();
+        let targets = if self.owns(intid) {
+            request.targets(vcpu, self.cpus().len())
+        } else {
+            0
+        };
+        bits(targets)
+            .filter_map(move |target| self.cpu(target as usize))
+            .map(move |cpu| SgiRequest::to_cpu(intid, cpu.affinity))
+    }
+
+    #[inline]
+    fn owns(&self, intid: u32) -> bool {
+        self.owned(intid) >> (intid % 32) & 1 != 0
+    }
+
+    /// 0xff for each of `count` interrupts that the VM owns.
+    #[inline]
+    fn bytes(&self, first: u32, count: u32) -> u32 {
+        let owned = self.owned(first) >> (first % 32);
+        (0..count)
+            .filter(|i| owned >> i & 1 != 0)
+            .fold(0, |mask, i| mask | 0xff << (8 * i))
+    }
+
+    /// Two bits for each of 16 interrupts that the VM owns.
+    #[inline]
+    fn pairs(&self, first: u32) -> u32 {
+        let owned = self.owned(first) >> (first % 32) & 0xffff;
+        bits(owned).fold(0, |mask, bit| mask | 3 << (2 * bit))
+    }
+}
+
+/// GICD_IROUTER of an SPI.
+const fn route(intid: u32) -> Place {
+    Place {
+        frame: PhysicalFrame::Distributor,
+        offset: 0x6000 + 8 * intid as usize,
+        width: Width::Double,
+    }
+}

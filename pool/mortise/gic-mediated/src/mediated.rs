@@ -1,0 +1,131 @@
+//! What a VM owns.
+
+use mortise_gic_frame::{PRIVATE, bits};
+
+/// Why a VM cannot own what it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// More vCPUs than there is room for, or none.
+    TooManyVcpus,
+    /// The interrupt is an SGI, or beyond the last SPI there is room for.
+    NoSuchInterrupt(u32),
+    /// The VM has the interrupt already.
+    Taken(u32),
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::TooManyVcpus => write!(f, "a VM in direct mode cannot have so many vCPUs"),
+            Self::NoSuchInterrupt(intid) => write!(f, "no interrupt {intid} can be given to a VM"),
+            Self::Taken(intid) => write!(f, "the VM has interrupt {intid} already"),
+        }
+    }
+}
+
+/// A physical CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpu {
+    /// What its redistributor is known by, in [`PhysicalFrame`](crate::PhysicalFrame).
+    pub number: usize,
+    /// Its affinity, as MPIDR_EL1 and GICD_IROUTER lay it out: Aff3 in bits 39:32, the others
+    /// in 23:0.
+    pub affinity: u64,
+}
+
+/// What a VM in direct mode owns: up to `VCPUS` CPUs (at most 8) and interrupts, among them
+/// `ROWS` times 32 SPIs (at most 30), the first of them INTID 32.
+pub struct Mediated<const VCPUS: usize, const ROWS: usize> {
+    cpus: [Cpu; VCPUS],
+    vcpus: usize,
+    private: u32,
+    shared: [u32; ROWS],
+}
+
+impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
+    /// No CPU, and no interrupt but the SGIs other than the doorbell's.
+    #[must_use]
+    pub const fn new(doorbell_sgi: u32) -> Self {
+        const { assert!(VCPUS >= 1 && VCPUS <= 8, "a VM has 1 to 8 vCPUs") };
+        const { assert!(ROWS <= 30, "the last SPI is INTID 1019") };
+        Self {
+            cpus: [Cpu {
+                number: 0,
+                affinity: 0,
+            }; VCPUS],
+            vcpus: 0,
+            private: 0xffff & !(1 << (doorbell_sgi & 0xf)),
+            shared: [0; ROWS],
+        }
+    }
+
+    /// Sets the physical CPUs: vCPU `i` runs on the `i`-th, and nowhere else.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyVcpus`] if there are none, or more than there is room for.
+    pub fn set_cpus(&mut self, cpus: &[Cpu]) -> Result<(), Error> {
+        if cpus.is_empty() || cpus.len() > VCPUS {
+            return Err(Error::TooManyVcpus);
+        }
+        self.vcpus = cpus.len();
+        self.cpus[..cpus.len()].copy_from_slice(cpus);
+        Ok(())
+    }
+
+    /// Gives the VM an interrupt: an SPI, or a PPI on each of its CPUs. That neither another VM
+    /// nor the hypervisor has it is for the caller to see to.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such interrupt, or the VM has it already.
+    pub fn add(&mut self, intid: u32) -> Result<(), Error> {
+        let word = match intid {
+            0..16 => return Err(Error::NoSuchInterrupt(intid)),
+            16..PRIVATE => &mut self.private,
+            _ => self
+                .shared
+                .get_mut(intid as usize / 32 - 1)
+                .ok_or(Error::NoSuchInterrupt(intid))?,
+        };
+        let mask = 1 << (intid % 32);
+        if *word & mask != 0 {
+            return Err(Error::Taken(intid));
+        }
+        *word |= mask;
+        Ok(())
+    }
+
+    /// The physical CPUs, in the order of the vCPUs.
+    #[must_use]
+    pub fn cpus(&self) -> &[Cpu] {
+        &self.cpus[..self.vcpus]
+    }
+
+    /// The SGIs and PPIs the VM owns on each of its CPUs, one bit each: what to silence when it
+    /// stops.
+    #[must_use]
+    pub const fn private(&self) -> u32 {
+        self.private
+    }
+
+    /// The SPIs the VM owns.
+    pub fn shared(&self) -> impl Iterator<Item = u32> {
+        (1..)
+            .zip(self.shared)
+            .flat_map(|(row, word)| bits(word).map(move |bit| row * 32 + bit))
+    }
+
+    /// Of the 32 interrupts from `first`, those the VM owns, one bit each.
+    #[inline]
+    pub(crate) fn owned(&self, first: u32) -> u32 {
+        if first < PRIVATE {
+            self.private
+        } else {
+            self.shared
+                .get(first as usize / 32 - 1)
+                .copied()
+                .unwrap_or(0)
+        }
+    }
+}

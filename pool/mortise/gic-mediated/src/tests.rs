@@ -1,0 +1,1 @@
+//! The decisions, register by register and against a hostile guest.
