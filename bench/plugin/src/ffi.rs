@@ -1,0 +1,56 @@
+//! The part of QEMU's plugin interface that is used here.
+//!
+//! Debian does not package `qemu-plugin.h`. These functions have kept their binary form from interface
+//! 1 (QEMU 4.2) to 4 (QEMU 10); QEMU resolves them from its own executable when it loads the plugin.
+
+use core::ffi::{c_char, c_int, c_uint, c_void};
+
+/// Identifies this plugin to QEMU.
+pub type Id = u64;
+/// A translation block while it is being translated.
+#[repr(C)]
+pub struct Block([u8; 0]);
+/// An instruction of a block while it is being translated.
+#[repr(C)]
+pub struct Instruction([u8; 0]);
+/// Where an access went, valid during the access's callback.
+#[repr(C)]
+pub struct HardwareAddress([u8; 0]);
+
+/// Called when a block is translated.
+pub type OnTranslate = extern "C" fn(Id, *mut Block);
+/// Called before an instruction executes.
+pub type OnExecute = extern "C" fn(c_uint, *mut c_void);
+/// Called after a memory access.
+pub type OnAccess = extern "C" fn(c_uint, u32, u64, *mut c_void);
+/// The entry QEMU calls; kept here so that the exported function has a checked type.
+pub type Install = unsafe extern "C" fn(Id, *const c_void, c_int, *const *const c_char) -> c_int;
+
+/// The callback needs no guest registers.
+pub const NO_REGISTERS: c_int = 0;
+/// Stores only.
+pub const WRITES: c_int = 2;
+
+#[expect(unsafe_code, reason = "declarations of QEMU's C functions")]
+unsafe extern "C" {
+    pub fn qemu_plugin_register_vcpu_tb_trans_cb(id: Id, callback: OnTranslate);
+    pub fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
+    pub fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut Instruction;
+    pub fn qemu_plugin_insn_haddr(instruction: *const Instruction) -> *mut c_void;
+    pub fn qemu_plugin_register_vcpu_insn_exec_cb(
+        instruction: *mut Instruction,
+        callback: OnExecute,
+        flags: c_int,
+        data: *mut c_void,
+    );
+    pub fn qemu_plugin_register_vcpu_mem_cb(
+        instruction: *mut Instruction,
+        callback: OnAccess,
+        flags: c_int,
+        access: c_int,
+        data: *mut c_void,
+    );
+    pub fn qemu_plugin_get_hwaddr(info: u32, address: u64) -> *mut HardwareAddress;
+    pub fn qemu_plugin_hwaddr_is_io(address: *const HardwareAddress) -> bool;
+    pub fn qemu_plugin_hwaddr_phys_addr(address: *const HardwareAddress) -> u64;
+}

@@ -1,0 +1,94 @@
+//! The machine's RAM as QEMU has it mapped.
+
+#![expect(unsafe_code, reason = "reads memory that QEMU mapped")]
+
+use std::fs;
+use std::path::Path;
+
+/// The mapping of the RAM file in this process.
+#[derive(Clone, Copy, Debug)]
+pub struct Ram {
+    host: usize,
+    base: u64,
+    size: u64,
+}
+
+impl Ram {
+    /// The mapping of `file`, once QEMU has made it.
+    pub fn find(file: &Path, base: u64, size: u64) -> Option<Ram> {
+        let maps = fs::read_to_string("/proc/self/maps").ok()?;
+        let host = maps.lines().find_map(|line| mapping(line, file, size))?;
+        Some(Ram { host, base, size })
+    }
+
+    /// The physical address behind a host address, if it is RAM.
+    pub fn physical(&self, host: usize) -> Option<u64> {
+        let offset = host.checked_sub(self.host)? as u64;
+        (offset < self.size).then_some(self.base + offset)
+    }
+
+    /// The word at an aligned physical address.
+    pub fn word(&self, address: u64) -> Option<u64> {
+        let offset = address.checked_sub(self.base)?;
+        if !offset.is_multiple_of(8) || offset.checked_add(8)? > self.size {
+            return None;
+        }
+        let pointer = (self.host + offset as usize) as *const u64;
+        // SAFETY: `find` saw `size` readable bytes mapped at `host`, which QEMU keeps for its
+        // lifetime; the offset is aligned and inside. Guests write it meanwhile, hence volatile.
+        Some(unsafe { pointer.read_volatile() })
+    }
+
+    /// The 32-bit value at an aligned physical address.
+    pub fn half(&self, address: u64) -> Option<u32> {
+        let word = self.word(address & !7)?;
+        Some((word >> (8 * (address & 4))) as u32)
+    }
+}
+
+/// The host address at which a line of the maps file says that the whole of `file` is mapped.
+fn mapping(line: &str, file: &Path, size: u64) -> Option<usize> {
+    let (range, rest) = line.split_once(' ')?;
+    let offset = rest.split(' ').nth(1)?;
+    let path = &line[line.find('/')?..];
+    let (start, end) = range.split_once('-')?;
+    let start = usize::from_str_radix(start, 16).ok()?;
+    let end = usize::from_str_radix(end, 16).ok()?;
+    let whole = u64::from_str_radix(offset, 16) == Ok(0) && (end - start) as u64 >= size;
+    (Path::new(path) == file && whole).then_some(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_mapping_is_found() {
+        let line = "7f0000000000-7f0000002000 rw-s 00000000 00:1a 7    /dev/shm/run 1/ram";
+        let file = Path::new("/dev/shm/run 1/ram");
+        assert_eq!(mapping(line, file, 0x2000), Some(0x7f00_0000_0000));
+        assert_eq!(mapping(line, file, 0x3000), None);
+        assert_eq!(mapping("7f00-7f01 rw-p 00000000 00:00 0 ", file, 1), None);
+    }
+
+    #[test]
+    fn addresses_outside_are_refused() {
+        let words = [1_u64, 0x0000_0003_0000_0002];
+        let host = words.as_ptr() as usize;
+        let ram = Ram {
+            host,
+            base: 0x4000_0000,
+            size: 16,
+        };
+        assert_eq!(ram.word(0x4000_0000), Some(1));
+        assert_eq!(ram.half(0x4000_000c), Some(3));
+        assert_eq!(
+            (ram.word(0x4000_0010), ram.word(0x3fff_fff8), ram.word(4)),
+            (None, None, None)
+        );
+        assert_eq!(
+            (ram.physical(host + 8), ram.physical(host + 16)),
+            (Some(0x4000_0008), None)
+        );
+    }
+}
