@@ -1,0 +1,216 @@
+"""The demultiplexer of the one physical console all VMs share.
+
+Mortise begins every line with `[seconds.nanoseconds] NAME| ` and lets a line appear as its
+characters come. A line that another source breaks off goes on later behind `[..] NAME+ `.
+`Demultiplexer` turns the bytes back into chunks per VM, `Transcript` joins them into each VM's
+text, `LinePrinter` into lines.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+SELECT = b"\x14"  # Ctrl-T: the next byte, a digit, says which VM hears the keyboard
+_HEADER = re.compile(r"\[ *(\d+)\.(\d{9})\] ([A-Za-z0-9_.-]{1,32})([|+])( ?)")
+_LONGEST_HEADER = 64
+RAW = "raw"  # who speaks when a line has no header: firmware, or an image without Mortise
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of one physical line."""
+
+    name: str
+    time_ns: int | None
+    text: str
+    begins: bool = False
+    continues: bool = False
+    ends: bool = False
+
+
+class Demultiplexer:
+    """A parser of the console's byte stream, at any cut of the stream."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._start = ""  # the beginning of a line whose header is not complete yet
+        self._line: tuple[str, int | None] | None = None
+        self._held = ""  # carriage returns that end the line if a newline follows
+
+    def feed(self, data: bytes) -> list[Chunk]:
+        """The chunks that `data` completes."""
+        chunks: list[Chunk] = []
+        for part in re.split(r"(\n)", self._decoder.decode(data)):
+            if part:
+                chunks.extend(self._part(part))
+        return chunks
+
+    def close(self) -> list[Chunk]:
+        """What an unfinished header turns out to be at the end of the stream."""
+        chunks = list(self._text(self._begin(force=True)))
+        self._line = None
+        return chunks
+
+    def _part(self, part: str) -> Iterator[Chunk]:
+        if self._line is None:
+            self._start += part
+            yield from self._text(self._begin(force=part == "\n"))
+        else:
+            yield from self._text([("", part)])
+
+    def _begin(self, force: bool) -> list[tuple[str, str]]:
+        """The line's first text with its mark, once it is clear who speaks."""
+        start = self._start
+        match = _HEADER.match(start)
+        if match and (match[5] or force or len(start) > match.end()):
+            self._line = (match[3], int(match[1]) * 1_000_000_000 + int(match[2]))
+            self._start = ""
+            return [(match[4], start[match.end() :])]
+        if start and (force or start[0] != "[" or len(start) > _LONGEST_HEADER):
+            self._line = (RAW, None)
+            self._start = ""
+            return [("|", start)]
+        return []
+
+    def _text(self, pieces: list[tuple[str, str]]) -> Iterator[Chunk]:
+        for mark, piece in pieces:
+            assert self._line is not None
+            name, stamp = self._line
+            ends = piece.endswith("\n")
+            text = self._held + piece.removesuffix("\n")
+            body = text.rstrip("\r")
+            self._held = "" if ends else text[len(body) :]
+            if ends:
+                self._line = None
+            if body or mark or ends:
+                yield Chunk(name, stamp, body, mark != "", mark == "+", ends)
+
+
+@dataclass
+class Line:
+    """One line of a VM, with the time at which it began."""
+
+    time_ns: int | None
+    text: str = ""
+
+
+@dataclass
+class Transcript:
+    """All that one VM said."""
+
+    lines: list[Line] = field(default_factory=list)
+
+    def add(self, chunk: Chunk) -> None:
+        """Append a chunk; a continuation rejoins the line that was broken off."""
+        if chunk.begins and not (chunk.continues and self.lines):
+            self.lines.append(Line(chunk.time_ns))
+        if not self.lines:
+            self.lines.append(Line(chunk.time_ns))
+        self.lines[-1].text += chunk.text
+
+    def find(self, text: str, start: tuple[int, int]) -> tuple[int, int] | None:
+        """The position (line, column) behind the first `text` from `start` on."""
+        wanted = text.split("\n")
+        for row in range(start[0], len(self.lines) - len(wanted) + 1):
+            column = start[1] if row == start[0] else 0
+            if len(wanted) == 1:
+                at = self.lines[row].text.find(text, column)
+                if at >= 0:
+                    return row, at + len(text)
+            elif self._matches(row, column, wanted):
+                return row + len(wanted) - 1, len(wanted[-1])
+        return None
+
+    def _matches(self, row: int, column: int, wanted: list[str]) -> bool:
+        rows = [line.text for line in self.lines[row : row + len(wanted)]]
+        return (
+            rows[0][column:].endswith(wanted[0])
+            and rows[1:-1] == wanted[1:-1]
+            and rows[-1].startswith(wanted[-1])
+        )
+
+    @property
+    def text(self) -> str:
+        """Everything, lines joined by newlines."""
+        return "\n".join(line.text for line in self.lines)
+
+
+class LinePrinter:
+    """A writer of whole lines, `NAME| text` each.
+
+    A line whose next line is another source's may have been broken off: it waits, for a moment, for
+    its continuation.
+    """
+
+    PATIENCE = 0.25
+
+    def __init__(self, write: Callable[[str], None], only: str | None = None) -> None:
+        self._write, self._only = write, only
+        self._open: dict[str, tuple[str, str]] = {}  # name -> mark, text so far
+        self._waiting: dict[str, float] = {}  # ended lines that may go on -> since when
+
+    def add(self, chunk: Chunk, now: float | None = None) -> None:
+        """Take a chunk; print the lines that are certainly whole."""
+        now = time.monotonic() if now is None else now
+        name = chunk.name
+        if chunk.begins:
+            if name in self._open and not chunk.continues:
+                self._flush(name)
+            self._waiting.pop(name, None)
+            self._open.setdefault(name, ("+" if chunk.continues else "|", ""))
+        mark, text = self._open.setdefault(name, ("|", ""))
+        self._open[name] = (mark, text + chunk.text)
+        if chunk.ends:
+            self._waiting[name] = now
+        self.expire(now)
+
+    def expire(self, now: float | None = None) -> None:
+        """Print the lines that waited long enough."""
+        now = time.monotonic() if now is None else now
+        for name, since in list(self._waiting.items()):
+            if now - since >= self.PATIENCE:
+                self._flush(name)
+
+    def close(self) -> None:
+        """Print all that is left, in order."""
+        for name in [*self._waiting, *self._open]:
+            self._flush(name)
+
+    def _flush(self, name: str) -> None:
+        self._waiting.pop(name, None)
+        mark, text = self._open.pop(name, ("|", None))
+        if text is not None and self._only in (None, name):
+            self._write(f"{name}{mark} {text}" if text else f"{name}{mark}")
+
+
+class StreamPrinter:
+    """A writer of characters as they come, for a person at a terminal."""
+
+    def __init__(self, write: Callable[[str], None], only: str | None = None) -> None:
+        self._write, self._only = write, only
+        self._current: str | None = None
+
+    def add(self, chunk: Chunk) -> None:
+        """Print a chunk at once, with its name where a line begins."""
+        if self._only not in (None, chunk.name):
+            return
+        if self._current is not None and self._current != chunk.name:
+            self._write("\n")
+            self._current = None
+        if chunk.begins or self._current is None:
+            self._write(f"{chunk.name}{'+' if chunk.continues else '|'} ")
+        self._write(chunk.text + ("\n" if chunk.ends else ""))
+        self._current = None if chunk.ends else chunk.name
+
+    def expire(self) -> None:
+        """Nothing: no line waits here."""
+
+    def close(self) -> None:
+        """End the line that is open."""
+        if self._current is not None:
+            self._write("\n")
+            self._current = None

@@ -1,0 +1,252 @@
+"""Readers of the memory formats that Mortise and Tenon share with whoever watches them.
+
+The same layouts are written by `pool/core/statistics` and `pool/core/ring`; both sides test against
+the same bytes. All values are little endian. What a guest wrote is hostile: every index is bounded
+here.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+STATUS_SIZE = 4096
+STATUS_MAGIC = 0x54534E54
+RING_MAGIC = 0x474E5254
+TASK_MAGIC = 0x4B534154
+TASK_HEAD = 0x40
+TASK_SAMPLES = 0x1000
+SAMPLE = struct.Struct("<4Q")
+MAX_VCPUS = 8
+CAUSES = ("irq", "hypercall", "mmio", "sysreg", "wfi", "other")
+
+_STATUS_HEAD = struct.Struct("<II32sIIIIQ5QI")
+_REGISTERS = struct.Struct("<31Q")
+_EXITS = struct.Struct("<6Q")
+_RING_HEAD = struct.Struct("<IIII")
+_TASK_HEADER = struct.Struct("<II32sQQQQ")
+
+
+class Memory(Protocol):
+    """A view of physical memory."""
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes at a physical address."""
+        ...
+
+
+class State(IntEnum):
+    """The state of a VM."""
+
+    EMPTY = 0
+    STARTING = 1
+    RUNNING = 2
+    STOPPED = 3
+    OFF = 4
+    RESTARTING = 5
+
+    @property
+    def ended(self) -> bool:
+        """Whether the VM will not run again by itself."""
+        return self in (State.STOPPED, State.OFF)
+
+
+class Reason(IntEnum):
+    """The reason of a VM's last fault."""
+
+    NONE = 0
+    DATA_ABORT = 1
+    INSTRUCTION_ABORT = 2
+    UNDEFINED = 3
+    PRIVILEGED = 4
+    SERROR = 5
+    OTHER = 6
+    RESTART_LIMIT = 7
+
+    @property
+    def text(self) -> str:
+        """The name used in JSON."""
+        return self.name.lower().replace("_", "-")
+
+
+class FormatError(ValueError):
+    """Bytes that are not what their address should hold."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The registers of a VM at its last fault."""
+
+    vcpu: int
+    esr: int
+    far: int
+    hpfar: int
+    elr: int
+    spsr: int
+    registers: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Status:
+    """One VM's status page."""
+
+    name: str
+    state: State
+    reason: Reason
+    restarts: int
+    boot_ns: int
+    fault: Fault
+    exits: tuple[tuple[int, ...], ...]
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """The exits by cause, summed over the vCPUs."""
+        return tuple(map(sum, zip(*self.exits, strict=True))) if self.exits else (0,) * len(CAUSES)
+
+    @classmethod
+    def parse(cls, page: bytes) -> Status:
+        """The status in a page, or `FormatError` if Mortise has not written it yet."""
+        magic, version, name, state, reason, restarts, vcpus, boot, *rest = (
+            _STATUS_HEAD.unpack_from(page)
+        )
+        if magic != STATUS_MAGIC or version != 1:
+            raise FormatError(f"no status page: magic {magic:#x}, version {version}")
+        esr, far, hpfar, elr, spsr, vcpu = rest
+        fault = Fault(
+            vcpu=vcpu,
+            esr=esr,
+            far=far,
+            hpfar=hpfar,
+            elr=elr,
+            spsr=spsr,
+            registers=_REGISTERS.unpack_from(page, 0x80),
+            text=_text(page[0x180:0x200]),
+        )
+        exits = tuple(
+            _EXITS.unpack_from(page, 0x200 + 64 * i) for i in range(min(vcpus, MAX_VCPUS))
+        )
+        try:
+            return cls(_text(name), State(state), Reason(reason), restarts, boot, fault, exits)
+        except ValueError as error:
+            raise FormatError(f"status page: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One execution of a periodic task's body."""
+
+    seq: int
+    release_ns: int
+    begin_ns: int
+    exits: int
+
+    @property
+    def latency_ns(self) -> int:
+        """The time from the release to the body's first instruction."""
+        return self.begin_ns - self.release_ns
+
+
+@dataclass(frozen=True)
+class TaskArea:
+    """The header of a periodic task's journal."""
+
+    name: str
+    period_ns: int
+    deadline_ns: int
+    capacity: int
+    head: int
+
+    @classmethod
+    def parse(cls, header: bytes, size: int) -> TaskArea:
+        """The header of an area of `size` bytes; `FormatError` if absent or not to be trusted."""
+        magic, version, name, period, deadline, capacity, head = _TASK_HEADER.unpack_from(header)
+        if magic != TASK_MAGIC or version != 1:
+            raise FormatError(f"no task area: magic {magic:#x}, version {version}")
+        if (
+            capacity == 0
+            or capacity & (capacity - 1)
+            or TASK_SAMPLES + capacity * SAMPLE.size > size
+        ):
+            raise FormatError(f"task area: capacity {capacity} does not fit {size} bytes")
+        return cls(_text(name), period, deadline, capacity, head)
+
+
+class TaskReader:
+    """A reader that follows one task's overwriting journal and counts what it was too slow for."""
+
+    def __init__(self, memory: Memory, address: int, size: int) -> None:
+        self._memory, self._address, self._size = memory, address, size
+        self.next = 0
+        self.lost = 0
+        self.restarts = 0
+
+    def header(self) -> TaskArea | None:
+        """The header now, or nothing while the task has not started."""
+        try:
+            return TaskArea.parse(self._memory.read(self._address, _TASK_HEADER.size), self._size)
+        except FormatError:
+            return None
+
+    def drain(self) -> list[Sample]:
+        """The samples published since the last call, oldest first."""
+        area = self.header()
+        if area is None:
+            return []
+        if area.head < self.next:  # the VM was restarted, its journal began anew
+            self.restarts += 1
+            self.next = 0
+        oldest = max(self.next, area.head - area.capacity)
+        samples = [self._slot(index, area.capacity) for index in range(oldest, area.head)]
+        # The writer goes on meanwhile: what it may have overwritten is lost, the slot after its
+        # head included, which it may be writing right now.
+        again = self.header()
+        after = again.head if again is not None and again.head >= area.head else area.head
+        torn = min(max(0, after + 1 - area.capacity - oldest), len(samples))
+        self.lost += oldest - self.next + torn
+        self.next = area.head
+        return samples[torn:]
+
+    def _slot(self, index: int, capacity: int) -> Sample:
+        address = self._address + TASK_SAMPLES + (index & (capacity - 1)) * SAMPLE.size
+        return Sample(*SAMPLE.unpack(self._memory.read(address, SAMPLE.size)))
+
+
+@dataclass(frozen=True)
+class Ring:
+    """A byte ring's state and what it holds."""
+
+    capacity: int
+    head: int
+    tail: int
+    lost: int
+    data: bytes
+
+    @classmethod
+    def read(cls, memory: Memory, address: int, size: int) -> Ring:
+        """The ring in an area of `size` bytes, its unread bytes included."""
+        magic, capacity, _, _ = _RING_HEAD.unpack(memory.read(address, _RING_HEAD.size))
+        if magic != RING_MAGIC:
+            raise FormatError(f"no byte ring: magic {magic:#x}")
+        if capacity == 0 or capacity & (capacity - 1) or 0x100 + capacity > size:
+            raise FormatError(f"byte ring: capacity {capacity} does not fit {size} bytes")
+        head, lost = struct.unpack("<QQ", memory.read(address + 0x40, 16))
+        (tail,) = struct.unpack("<Q", memory.read(address + 0x80, 8))
+        used = min((head - tail) % (1 << 64), capacity)
+        whole = memory.read(address + 0x100, capacity)
+        start = (head - used) % capacity
+        data = (whole + whole)[start : start + used]
+        return cls(capacity, head, tail, lost, data)
+
+
+def samples(data: bytes) -> Iterator[Sample]:
+    """The samples in consecutive bytes."""
+    for fields in SAMPLE.iter_unpack(data):
+        yield Sample(*fields)
+
+
+def _text(field: bytes) -> str:
+    return field.split(b"\0", 1)[0].decode("utf-8", "replace")

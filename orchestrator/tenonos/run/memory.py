@@ -1,0 +1,73 @@
+"""The emulated machine's RAM as a shared file, and the folder a run keeps it in."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+_SHM = Path("/dev/shm")
+_PREFIX = "tenon-run-"
+
+
+class Ram:
+    """A read-only view of the machine's RAM, by physical address.
+
+    The emulator maps the same file, so watching costs the guests nothing: no exit, no instruction.
+    """
+
+    def __init__(self, path: Path, base: int, size: int) -> None:
+        self.path, self.base, self.size = path, base, size
+        with path.open("w+b") as file:
+            file.truncate(size)  # sparse: only what a guest touches takes space
+        with path.open("rb") as file:
+            self._view = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED)
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes at a physical address."""
+        offset = address - self.base
+        if offset < 0 or offset + size > self.size:
+            raise ValueError(f"{address:#x}+{size:#x} is outside RAM")
+        return self._view[offset : offset + size]
+
+    def close(self) -> None:
+        """Unmap the view."""
+        self._view.close()
+
+
+class RunFolder:
+    """A temporary folder of one run, removed at its end."""
+
+    def __init__(self, ram_size: int, fallback: Path) -> None:
+        self._parent = _SHM if _roomy(_SHM, ram_size) else fallback
+        self.path = Path()
+
+    def __enter__(self) -> Path:
+        self._parent.mkdir(parents=True, exist_ok=True)
+        _sweep(self._parent)
+        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=self._parent))
+        return self.path
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what runs left behind that were killed: their process is gone."""
+    for folder in parent.glob(f"{_PREFIX}*-*"):
+        owner = folder.name.removeprefix(_PREFIX).split("-")[0]
+        if owner.isdecimal() and not Path("/proc", owner).exists() and Path("/proc/self").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _roomy(folder: Path, size: int) -> bool:
+    # Half as much again: another run may be growing into the same space.
+    return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > size + size // 2

@@ -1,0 +1,182 @@
+"""The counting plugin: what the guests cannot see of themselves, counted from outside.
+
+`bench/plugin` is loaded into QEMU and told by a plan file which physical code to count and which
+words to watch. It answers through a pipe with records in the order in which things happened, each
+complete in itself: a published sample with the counters of that very moment, or one passage of a
+measured path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from tenonos import paths
+from tenonos.errors import WorkError
+from tenonos.run.formats import Reason, Sample, State
+from tenonos.run.result import PathResult
+from tenonos.run.target import Target
+
+SOURCE = paths.ROOT / "bench" / "plugin"
+VCPUS = 8
+
+_FRAME = struct.Struct("<II")
+_SAMPLE = struct.Struct(f"<IIQ4Q{VCPUS}Q{VCPUS}Q")
+_VM = struct.Struct("<IIII6Q")
+_PASSAGE = struct.Struct("<IIQ")
+KIND_SAMPLE, KIND_PASSAGE = 1, 2
+
+
+@dataclass(frozen=True)
+class VmMoment:
+    """A VM's state and exits by cause at one moment."""
+
+    state: State
+    reason: Reason
+    restarts: int
+    exits: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The publication of a sample, with all counters as they were right then."""
+
+    task: int
+    vcpu: int
+    head: int
+    sample: Sample
+    el2: tuple[int, ...]
+    """Instructions each physical CPU has executed in Mortise."""
+    guest: tuple[int, ...]
+    """Instructions each physical CPU has executed in the watched VMs."""
+    vms: tuple[VmMoment, ...]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One execution of a measured path: the instructions from its start to its end."""
+
+    path: int
+    vcpu: int
+    instructions: int
+
+
+def build() -> Path:
+    """The plugin, built if its source is newer."""
+    target = paths.TARGET / "plugin"
+    command = ["cargo", "build", "--release", "--quiet", "--locked"]
+    environment = {**os.environ, "TENON_PLUGIN_API": str(api(qemu_version()))}
+    done = subprocess.run(
+        [*command, "--manifest-path", str(SOURCE / "Cargo.toml"), "--target-dir", str(target)],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise WorkError(f"the counting plugin does not build: {_first_error(done.stderr)}")
+    return target / "release" / "libtenon_plugin.so"
+
+
+@cache
+def qemu_version(binary: str = "qemu-system-aarch64") -> tuple[int, int]:
+    """QEMU's version."""
+    try:
+        said = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout
+    except OSError:
+        raise WorkError(f"{binary} is not installed", mend="see ./tenon doctor") from None
+    match = re.search(r"version (\d+)\.(\d+)", said)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def api(version: tuple[int, int]) -> int:
+    """The plugin interface to declare: what we use is the same in all, but QEMU insists."""
+    return 1 if version < (9, 0) else 2
+
+
+def _first_error(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.startswith("error")]
+    return lines[0] if lines else text.strip()[-200:]
+
+
+def plan(target: Target, ram: Path, pipe: int, routes: Sequence[tuple[int, int]] = ()) -> str:
+    """The plan file: one statement per line, numbers in hexadecimal."""
+    lines = [
+        f"ram {target.machine.ram_base:x} {target.machine.ram_size:x} {ram}",
+        f"pipe {pipe:x}",
+        f"el2 {target.mortise_text.start:x} {target.mortise_text.stop:x}",
+        *(f"status {vm.status:x}" for vm in target.vms),
+        *(f"task {task.address:x} {task.size:x}" for task in target.tasks),
+        *(f"path {start:x} {end:x}" for start, end in routes),
+        *(f"guest {vm.memory.start:x} {vm.memory.stop:x}" for vm in target.vms if vm.tasks),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def records(data: bytearray, vms: int) -> Iterator[Moment | Passage]:
+    """The complete records at the front of `data`, which are removed from it."""
+    at = 0
+    while len(data) - at >= _FRAME.size:
+        kind, size = _FRAME.unpack_from(data, at)
+        if len(data) - at < _FRAME.size + size:
+            break
+        body = at + _FRAME.size
+        if kind == KIND_SAMPLE:
+            yield _moment(data, body, vms)
+        elif kind == KIND_PASSAGE:
+            yield Passage(*_PASSAGE.unpack_from(data, body))
+        at = body + size
+    del data[:at]
+
+
+def _moment(data: bytearray, at: int, vms: int) -> Moment:
+    task, vcpu, head, *rest = _SAMPLE.unpack_from(data, at)
+    states: list[VmMoment] = []
+    for index in range(vms):
+        state, reason, restarts, _, *exits = _VM.unpack_from(
+            data, at + _SAMPLE.size + index * _VM.size
+        )
+        states.append(VmMoment(State(state), Reason(reason), restarts, tuple(exits)))
+    counts = rest[4:]
+    return Moment(
+        task,
+        vcpu,
+        head,
+        Sample(*rest[:4]),
+        tuple(counts[:VCPUS]),
+        tuple(counts[VCPUS:]),
+        tuple(states),
+    )
+
+
+@dataclass
+class Passages:
+    """All passages of the measured paths."""
+
+    counts: dict[tuple[int, int], Counter[int]] = field(default_factory=dict)
+
+    def add(self, passage: Passage) -> None:
+        """Count a passage."""
+        key = (passage.path, passage.vcpu)
+        self.counts.setdefault(key, Counter())[passage.instructions] += 1
+
+    def results(self, routes: Sequence[tuple[int, int]]) -> list[PathResult]:
+        """One result per path and vCPU that took it."""
+        return [
+            PathResult(
+                start=hex(routes[path][0]),
+                end=hex(routes[path][1]),
+                vcpu=vcpu,
+                count=counts.total(),
+                min=min(counts),
+                max=max(counts),
+                histogram=dict(sorted(counts.items())),
+            )
+            for (path, vcpu), counts in sorted(self.counts.items())
+        ]

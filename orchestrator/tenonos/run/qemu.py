@@ -1,0 +1,152 @@
+"""QEMU as the machine: its command line, its process, its monitor."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tenonos.errors import WorkError
+from tenonos.run.target import Machine, Target
+
+BINARY = "qemu-system-aarch64"
+
+# One instruction is one nanosecond of guest time, idle time is skipped, and nothing of the host's
+# clock or entropy reaches the guest: two runs agree to the instruction.
+DETERMINISTIC = (
+    *("-icount", "shift=0,sleep=off"),
+    *("-rtc", "base=2026-01-01T00:00:00,clock=vm"),
+    *("-seed", "1"),
+)
+
+
+def command_line(
+    target: Target,
+    folder: Path,
+    *,
+    deterministic: bool = False,
+    plugin: str | None = None,
+    gdb: int | None = None,
+    binary: str = BINARY,
+) -> list[str]:
+    """The command that boots a target with its files in `folder`."""
+    machine = target.machine
+    arguments = [
+        binary,
+        *("-machine", machine_option(machine)),
+        *("-cpu", machine.cpu),
+        *("-smp", str(machine.cpus)),
+        *("-m", f"{machine.ram_size >> 20}M"),
+        *("-object", f"memory-backend-file,id=ram,share=on,mem-path={folder / 'ram'},"
+                     f"size={machine.ram_size}"),
+        *machine.arguments,
+        *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
+        *("-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"),
+        *("-no-reboot", "-kernel", str(target.image)),
+    ]  # fmt: skip
+    if deterministic:
+        arguments += DETERMINISTIC
+    else:
+        arguments += ["-accel", "tcg,thread=multi"]
+    if plugin is not None:
+        arguments += ["-plugin", plugin]
+    if gdb is not None:
+        arguments += ["-gdb", f"tcp:127.0.0.1:{gdb}", "-S"]
+    return arguments
+
+
+def machine_option(machine: Machine) -> str:
+    """The board's `-machine` value with RAM from our file and no entropy in the device tree."""
+    parts = machine.machine.split(",")
+    if parts[0] == "virt" and not any(part.startswith("dtb-randomness") for part in parts):
+        parts.append("dtb-randomness=off")
+    return ",".join([*parts, "memory-backend=ram"])
+
+
+class Qemu:
+    """A running emulator."""
+
+    def __init__(self, command: Sequence[str], folder: Path, inherit: Sequence[int] = ()) -> None:
+        if shutil.which(command[0]) is None:
+            raise WorkError(f"{command[0]} is not installed", mend="see ./tenon doctor")
+        self._folder = folder
+        self._errors = folder / "stderr"
+        with self._errors.open("wb") as errors:
+            self.process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                pass_fds=tuple(inherit),
+                # The terminal's Ctrl-C is for us: we stop the emulator in order.
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+                env={**os.environ, "QEMU_AUDIO_DRV": "none"},
+            )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self._input, self.output = self.process.stdin, self.process.stdout
+
+    def type(self, data: bytes) -> None:
+        """Put bytes on the serial line."""
+        with contextlib.suppress(BrokenPipeError):
+            self._input.write(data)
+            self._input.flush()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the emulator is gone."""
+        return self.process.poll() is not None
+
+    def pause(self) -> None:
+        """Halt the guests, so that memory holds still."""
+        self._monitor("stop")
+
+    def stop(self, patience: float = 3.0) -> None:
+        """End the emulator: politely, then not."""
+        if not self.ended:
+            self._monitor("quit")
+        deadline = time.monotonic() + patience
+        while not self.ended and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if not self.ended:
+            self.process.kill()  # it may ignore SIGTERM under sleep=off
+        self.process.wait()
+        with contextlib.suppress(BrokenPipeError):
+            self._input.close()
+
+    def check(self) -> None:
+        """`WorkError` with the emulator's own words if it failed."""
+        status = self.process.poll()
+        if status:
+            said = self._errors.read_text(errors="replace").strip().splitlines()
+            raise WorkError(
+                f"QEMU ended with status {status}: {said[-1] if said else 'no message'}"
+            )
+
+    def _monitor(self, command: str) -> None:
+        """One QMP command; a monitor that does not answer is left alone."""
+        with contextlib.suppress(OSError, ValueError), socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(2.0)
+            line.connect(str(self._folder / "qmp"))
+            with line.makefile("rw") as channel:
+                channel.readline()
+                for name in ("qmp_capabilities", command):
+                    channel.write(json.dumps({"execute": name}) + "\n")
+                    channel.flush()
+                    # Events come in between; an empty line is the end of the connection.
+                    while (answer := channel.readline()) and '"return"' not in answer:
+                        pass
+
+
+def _die_with_parent() -> None:
+    """Let the kernel end the emulator if we are killed and cannot."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG, on Linux only

@@ -1,0 +1,151 @@
+"""The result of a session, computed from what was seen.
+
+A deterministic run is cut at the last sample of its window: everything comes from the plugin's
+counters at that moment, nothing from when the host got to look. In host timing the status pages
+serve.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tenonos.run.formats import CAUSES, Reason, State, Status, TaskReader
+from tenonos.run.plugin import Moment
+from tenonos.run.result import (
+    HOST_NOISE,
+    ChannelResult,
+    Exits,
+    FaultResult,
+    Latency,
+    PeriodicResult,
+    Result,
+    VmResult,
+)
+from tenonos.run.target import WatchedVm
+from tenonos.run.window import TaskRecord
+
+if TYPE_CHECKING:
+    from tenonos.run.session import Session
+
+
+def report(session: Session, readers: list[TaskReader]) -> Result:
+    """The result of a session whose emulator is halted."""
+    target, options = session.target, session.options
+    if not options.deterministic:
+        for record, reader in zip(session.window.records, readers, strict=True):
+            area = reader.header()
+            record.messages, record.lost = (0 if area is None else area.head), reader.lost
+    result = Result(
+        board=target.board,
+        mode=target.mode,
+        timing="deterministic" if options.deterministic else "host",
+        note=None if options.deterministic else HOST_NOISE,
+        vms=[_vm(session, vm) for vm in target.vms],
+        periodic=[_periodic(record) for record in session.window.records],
+        channels=_channels(session.window.records),
+        paths=session.passages.results(options.routes) if options.routes else None,
+    )
+    result.problem = session.problem
+    return result
+
+
+def _vm(session: Session, vm: WatchedVm) -> VmResult:
+    status = session.statuses.get(vm.name)
+    window = session.window
+    result = VmResult(
+        name=vm.name,
+        kind=vm.kind,
+        cpus=list(vm.cpus),
+        state=State.EMPTY.name.lower(),
+        exit_reason=None,
+        boot_ns=0,
+        exits=Exits(),
+        exits_in_window=0,
+    )
+    if status is None:
+        return result
+    state, reason, restarts, exits = status.state, status.reason, status.restarts, status.totals
+    first, last = window.first, window.last
+    if session.options.deterministic and first is not None and last is not None:
+        if session.complete:
+            cut = last.vms[vm.index]
+            state, reason, restarts, exits = cut.state, cut.reason, cut.restarts, cut.exits
+        result.el2_instructions_in_window = _el2(first, last, vm)
+        before = first.vms[vm.index].exits
+        until = last.vms[vm.index].exits
+    else:
+        opening = session.opening.get(vm.name)
+        before = opening.totals if opening is not None else status.totals
+        until = status.totals
+    result.state = state.name.lower()
+    result.exit_reason = _exit_reason(state, reason)
+    result.boot_ns = status.boot_ns
+    result.exits = Exits(**dict(zip(CAUSES, exits, strict=True)))
+    own = [record for record in window.records if record.task.vm == vm.name and record.first]
+    result.exits_in_window = _own_exits(own) if own else sum(until) - sum(before)
+    result.restarts = restarts or None
+    result.fault = _fault(status) if reason is not Reason.NONE else None
+    return result
+
+
+def _own_exits(records: list[TaskRecord]) -> int:
+    """By the VM's own samples: from the first body's begin to the last's."""
+    firsts = [record.first for record in records if record.first is not None]
+    lasts = [record.last for record in records if record.last is not None]
+    first = min(firsts, key=lambda sample: sample.begin_ns)
+    last = max(lasts, key=lambda sample: sample.begin_ns)
+    return last.exits - first.exits
+
+
+def _el2(first: Moment, last: Moment, vm: WatchedVm) -> int:
+    return sum(last.el2[cpu] - first.el2[cpu] for cpu in vm.cpus)
+
+
+def _exit_reason(state: State, reason: Reason) -> str | None:
+    if state is State.STOPPED:
+        return reason.text
+    return "system-off" if state is State.OFF else None
+
+
+def _fault(status: Status) -> FaultResult:
+    fault = status.fault
+    return FaultResult(
+        text=fault.text or status.reason.text,
+        vcpu=fault.vcpu,
+        esr=hex(fault.esr),
+        far=hex(fault.far),
+        hpfar=hex(fault.hpfar),
+        elr=hex(fault.elr),
+        spsr=hex(fault.spsr),
+        registers=[hex(value) for value in fault.registers],
+    )
+
+
+def _periodic(record: TaskRecord) -> PeriodicResult:
+    low, p50, p99, p999, high = record.latency.percentiles(0, 50, 99, 99.9, 100)
+    return PeriodicResult(
+        vm=record.task.vm,
+        task=record.task.name,
+        period_ns=record.task.period_ns,
+        released=record.released,
+        completed=record.completed,
+        late=record.late,
+        duplicates=record.duplicates,
+        deadline_ns=record.task.deadline_ns,
+        first_ns=record.first.release_ns if record.first else 0,
+        last_ns=record.last.release_ns if record.last else 0,
+        latency_ns=Latency(min=low, p50=p50, p99=p99, p999=p999, max=high),
+    )
+
+
+def _channels(records: list[TaskRecord]) -> list[ChannelResult]:
+    """The samples' way out of each VM."""
+    alone = len(records) == 1
+    return [
+        ChannelResult(
+            name="telemetry" if alone else f"telemetry {record.task.vm}/{record.task.name}",
+            messages=record.messages,
+            lost=record.lost,
+        )
+        for record in records
+    ]

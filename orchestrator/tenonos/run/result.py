@@ -1,0 +1,145 @@
+"""The result of a run, as `--json` writes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tenonos.errors import InputError
+
+HOST_NOISE = "late and latency_ns include the host's noise; --deterministic has none"
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Exits(_Record):
+    """Exits to EL2 by cause."""
+
+    irq: int = 0
+    hypercall: int = 0
+    mmio: int = 0
+    sysreg: int = 0
+    wfi: int = 0
+    other: int = 0
+
+
+class FaultResult(_Record):
+    """The last fault of a VM; addresses and registers in hexadecimal."""
+
+    text: str
+    vcpu: int
+    esr: str
+    far: str
+    hpfar: str
+    elr: str
+    spsr: str
+    registers: list[str]
+
+
+class VmResult(_Record):
+    """What became of one VM."""
+
+    name: str
+    kind: str
+    cpus: list[int]
+    state: str
+    exit_reason: str | None
+    boot_ns: int
+    exits: Exits
+    exits_in_window: int
+    el2_instructions_in_window: int | None = None
+    restarts: int | None = None
+    fault: FaultResult | None = None
+
+
+class Latency(_Record):
+    """Nearest-rank percentiles of the time from release to body."""
+
+    min: int
+    p50: int
+    p99: int
+    p999: int
+    max: int
+
+
+class PeriodicResult(_Record):
+    """What one periodic task did in the window."""
+
+    vm: str
+    task: str
+    period_ns: int
+    released: int
+    completed: int
+    late: int
+    duplicates: int
+    deadline_ns: int
+    first_ns: int
+    last_ns: int
+    latency_ns: Latency
+
+
+class ChannelResult(_Record):
+    """A stream of messages out of a VM."""
+
+    name: str
+    messages: int
+    lost: int
+
+
+class PathResult(_Record):
+    """The instructions a vCPU executed from one address to another."""
+
+    start: str
+    end: str
+    vcpu: int
+    count: int
+    min: int
+    max: int
+    histogram: dict[int, int]
+
+
+class Result(_Record):
+    """All of a run."""
+
+    board: str
+    mode: str
+    timing: Literal["host", "deterministic"]
+    note: str | None = None
+    vms: list[VmResult]
+    periodic: list[PeriodicResult]
+    channels: list[ChannelResult]
+    paths: list[PathResult] | None = None
+    problem: str | None = Field(default=None, exclude=True)
+
+    @property
+    def failure(self) -> str | None:
+        """Why the run's exit status is 1, if it is."""
+        if self.problem is not None:
+            return self.problem
+        for vm in self.vms:
+            if vm.state == "stopped":
+                return f"{vm.name} stopped: {vm.exit_reason}"
+        return None
+
+    def to_json(self) -> str:
+        """The JSON; what there is nothing to say about is left out, but for `exit_reason`."""
+        return json.dumps(_told(self.model_dump()), indent=2, ensure_ascii=False) + "\n"
+
+    def write(self, path: Path) -> None:
+        """Write the JSON to a file."""
+        try:
+            path.write_text(self.to_json(), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write the result: {error.strerror}", str(path)) from None
+
+
+def _told(value: Any) -> Any:
+    """A value without the optional keys that hold nothing."""
+    if isinstance(value, dict):
+        return {k: _told(v) for k, v in value.items() if v is not None or k == "exit_reason"}
+    return [_told(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,129 @@
+"""Scripts that type on a VM's console: lines `expect TEXT`, `send TEXT` and `timeout SECONDS`.
+
+`send` ends its text with a newline unless it closes with `\\c`. Escapes: `\\n \\r \\t \\e \\\\
+\\xHH`. Empty lines and lines that begin with `#` are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tenonos.errors import InputError, WorkError
+from tenonos.run.console import Transcript
+
+DEFAULT_TIMEOUT = 120.0
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "e": "\x1b", "\\": "\\"}
+_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|.|$)")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a script."""
+
+    verb: str
+    text: str
+    where: str
+    timeout: float
+
+
+def parse(path: Path) -> list[Step]:
+    """The steps of a script file; the first malformed line is an `InputError`."""
+    try:
+        content = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the script: {error}", where=str(path)) from None
+    steps: list[Step] = []
+    timeout = DEFAULT_TIMEOUT
+    for number, line in enumerate(content.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        where = f"{path}:{number}"
+        verb, _, text = line.partition(" ")
+        if verb == "timeout":
+            timeout = _seconds(text, where)
+        elif verb == "expect" and text:
+            steps.append(Step(verb, unescape(text, where), where, timeout))
+        elif verb == "send":
+            ended = not text.endswith("\\c")
+            body = unescape(text if ended else text[:-2], where)
+            steps.append(Step(verb, body + ("\n" if ended else ""), where, timeout))
+        else:
+            raise InputError(
+                f"not a step: {line.strip()!r}",
+                where=where,
+                mend="write `expect TEXT`, `send TEXT` or `timeout SECONDS`",
+            )
+    return steps
+
+
+def unescape(text: str, where: str) -> str:
+    """The text that an escaped text stands for."""
+
+    def one(match: re.Match[str]) -> str:
+        code = match[1]
+        if code.startswith("x") and len(code) == 3:
+            return chr(int(code[1:], 16))
+        if code in _ESCAPES:
+            return _ESCAPES[code]
+        raise InputError(
+            f"unknown escape \\{code}", where=where, mend=r"known are \n \r \t \e \\ \xHH"
+        )
+
+    return _ESCAPE.sub(one, text)
+
+
+def _seconds(text: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise InputError(f"not a time limit: {text!r}", where=where, mend="write `timeout 30`")
+    return value
+
+
+class Player:
+    """A script being played on one VM's console.
+
+    `advance` never blocks: it takes as many steps as the console's text allows.
+    """
+
+    def __init__(self, vm: str, steps: list[Step], send: Callable[[str, bytes], None]) -> None:
+        self.vm, self._steps, self._send = vm, steps, send
+        self._position = (0, 0)
+        self._next = 0
+        self._since: float | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether every step was taken."""
+        return self._next == len(self._steps)
+
+    def advance(self, transcript: Transcript, now: float | None = None) -> None:
+        """Take the steps that can be taken; `WorkError` if the one that cannot waited too long."""
+        now = time.monotonic() if now is None else now
+        if self._since is None:
+            self._since = now
+        while not self.done:
+            step = self._steps[self._next]
+            if step.verb == "expect":
+                found = transcript.find(step.text, self._position)
+                if found is None:
+                    self._check(step, now)
+                    return
+                self._position = found
+            else:
+                self._send(self.vm, step.text.encode())
+            self._next += 1
+            self._since = now
+
+    def _check(self, step: Step, now: float) -> None:
+        assert self._since is not None
+        if now - self._since >= step.timeout:
+            raise WorkError(
+                f"{step.where}: {self.vm} did not say {step.text!r} within {step.timeout:g} s"
+            )

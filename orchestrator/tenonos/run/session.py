@@ -1,0 +1,296 @@
+"""A run: one emulator, watched from its start to the end of the measurement window.
+
+Threads only carry bytes (console, plugin) into one queue; everything is decided in one loop, in the
+order of arrival.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import re
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from tenonos import paths
+from tenonos.run import plugin, qemu
+from tenonos.run.console import SELECT, Chunk, Demultiplexer, Transcript
+from tenonos.run.formats import STATUS_SIZE, FormatError, Status, TaskReader
+from tenonos.run.memory import Ram, RunFolder
+from tenonos.run.report import report
+from tenonos.run.result import Result
+from tenonos.run.script import Player, Step
+from tenonos.run.target import Target
+from tenonos.run.window import Window
+
+READY = re.compile(r"\btenon-ready cpus=(\d+)")
+TICK = 0.05
+
+
+class Observer(Protocol):
+    """Whoever shows a run while it goes on."""
+
+    def chunk(self, chunk: Chunk) -> None:
+        """A piece of console output came."""
+        ...
+
+    def tick(self, session: Session) -> None:
+        """Some 50 ms went by."""
+        ...
+
+    def close(self, session: Session) -> None:
+        """The run is over."""
+        ...
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run a target."""
+
+    seconds: float | None = None
+    """The window's length in guest time; without it the run goes on until something ends it."""
+    deterministic: bool = False
+    count: bool = False
+    """Load the counting plugin in host timing too."""
+    scripts: dict[str, Sequence[Step]] = field(default_factory=dict)
+    routes: tuple[tuple[int, int], ...] = ()
+    """Paths to measure: the physical addresses of their two ends."""
+    boot_limit: float = 300.0
+    """Host seconds until every Linux must be ready."""
+    gdb: int | None = None
+    """The TCP port on which a debugger is awaited."""
+    binary: str = qemu.BINARY
+
+    @property
+    def counting(self) -> bool:
+        """Whether the plugin is loaded."""
+        return self.deterministic or self.count or bool(self.routes)
+
+    @property
+    def limit(self) -> float | None:
+        """Host seconds the window may take."""
+        return None if self.seconds is None else 120.0 + 30.0 * self.seconds
+
+
+class Session:
+    """One run of a target."""
+
+    def __init__(self, target: Target, options: RunOptions, observers: Sequence[Observer]) -> None:
+        self.target, self.options, self.observers = target, options, observers
+        self.window = Window(target.tasks, options.seconds)
+        self.transcripts: dict[str, Transcript] = {}
+        self.statuses: dict[str, Status] = {}
+        self.opening: dict[str, Status] = {}
+        self.ready: dict[str, int] = {}
+        self.passages = plugin.Passages()
+        self.problem: str | None = None
+        self.began = time.monotonic()
+        self._opened: float | None = None
+        self._selected = target.console
+        self._demultiplexer = Demultiplexer()
+        self._events: queue.Queue[tuple[str, bytes]] = queue.Queue(maxsize=256)
+        self._records = bytearray()
+        self._readers: list[TaskReader] = []
+        self._players = [Player(vm, list(s), self.send) for vm, s in options.scripts.items()]
+        self._stopping = False
+        self._settling: float | None = None
+
+    def run(self) -> Result:
+        """Boot, watch, stop; the result."""
+        library = plugin.build() if self.options.counting else None
+        machine = self.target.machine
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(RunFolder(machine.ram_size, paths.RUN))
+            self._ram = Ram(folder / "ram", machine.ram_base, machine.ram_size)
+            stack.callback(self._ram.close)
+            self._readers = [
+                TaskReader(self._ram, task.address, task.size) for task in self.target.tasks
+            ]
+            self._start(folder, library)
+            stack.callback(self._qemu.stop)
+            try:
+                self._watch()
+            except KeyboardInterrupt:
+                if self.options.seconds is not None:
+                    raise
+            finally:
+                for observer in self.observers:
+                    observer.close(self)
+            self._qemu.pause()
+            self._look()
+            return report(self, self._readers)
+
+    def send(self, vm: str, data: bytes) -> None:
+        """Type on a VM's console."""
+        watched = self.target.vm(vm)
+        if watched is not None and self._selected != vm:
+            self._qemu.type(SELECT + str(watched.index).encode())
+            self._selected = vm
+        self._qemu.type(data.replace(SELECT, SELECT + SELECT))
+
+    def type(self, data: bytes) -> None:
+        """Pass keys on as they are, switches included."""
+        self._qemu.type(data)
+        self._selected = None  # who hears now is known to Mortise only
+
+    def finish(self) -> None:
+        """Let the run end at the next tick."""
+        self._stopping = True
+
+    @property
+    def complete(self) -> bool:
+        """Whether the window was filled: what it holds then does not depend on the host."""
+        return self.window.done()
+
+    def _start(self, folder: Path, library: Path | None) -> None:
+        inherit: tuple[int, ...] = ()
+        option, reading = None, -1
+        if library is not None:
+            reading, writing = os.pipe()
+            inherit = (writing,)
+            text = plugin.plan(self.target, folder / "ram", writing, self.options.routes)
+            (folder / "plan").write_text(text)
+            option = f"{library},plan={folder / 'plan'}"
+        command = qemu.command_line(
+            self.target,
+            folder,
+            deterministic=self.options.deterministic,
+            plugin=option,
+            gdb=self.options.gdb,
+            binary=self.options.binary,
+        )
+        self._qemu = qemu.Qemu(command, folder, inherit)
+        self._carry("console", self._qemu.output.fileno())
+        if inherit:
+            os.close(inherit[0])
+            self._carry("records", reading)
+
+    def _carry(self, kind: str, descriptor: int) -> None:
+        def work() -> None:
+            with contextlib.suppress(OSError):
+                while data := os.read(descriptor, 1 << 16):
+                    self._events.put((kind, data))
+            self._events.put((kind, b""))
+
+        threading.Thread(target=work, name=kind, daemon=True).start()
+
+    def _watch(self) -> None:
+        """The loop, until something ends the run."""
+        due = 0.0
+        while not self._over():
+            with contextlib.suppress(queue.Empty):
+                self._take(*self._events.get(timeout=TICK))
+            if (now := time.monotonic()) >= due:
+                due = now + TICK
+                self._tick()
+        for chunk in self._demultiplexer.close():
+            self._chunk(chunk)
+
+    def _take(self, kind: str, data: bytes) -> None:
+        if kind == "console":
+            for chunk in self._demultiplexer.feed(data):
+                self._chunk(chunk)
+        else:
+            self._records += data
+            for record in plugin.records(self._records, len(self.target.vms)):
+                if isinstance(record, plugin.Passage):
+                    self.passages.add(record)
+                elif self.options.deterministic:
+                    self.window.add(record.task, record.sample, record)
+
+    def _chunk(self, chunk: Chunk) -> None:
+        transcript = self.transcripts.setdefault(chunk.name, Transcript())
+        transcript.add(chunk)
+        vm = self.target.vm(chunk.name)
+        if chunk.ends and vm is not None and vm.kind == "linux" and vm.name not in self.ready:
+            line = transcript.lines[-1]
+            if READY.search(line.text):
+                self.ready[vm.name] = line.time_ns or 0
+        for observer in self.observers:
+            observer.chunk(chunk)
+
+    def _tick(self) -> None:
+        self._look()
+        if not self.options.deterministic:
+            for index, reader in enumerate(self._readers):
+                for sample in reader.drain():
+                    self.window.add(index, sample)
+        self._open()
+        for player in self._players:
+            player.advance(self.transcripts.get(player.vm, Transcript()))
+        if self._players and all(player.done for player in self._players):
+            # What the scripts did belongs into the window.
+            self.window.close_by(self.window.latest())
+            self._players = []
+        for observer in self.observers:
+            observer.tick(self)
+
+    def _look(self) -> None:
+        """Read all status pages."""
+        for vm in self.target.vms:
+            with contextlib.suppress(FormatError):
+                self.statuses[vm.name] = Status.parse(self._ram.read(vm.status, STATUS_SIZE))
+
+    def _open(self) -> None:
+        if self._opened is not None:
+            return
+        guests = [vm.name for vm in self.target.vms if vm.kind == "linux"]
+        if guests and all(name in self.ready or name in self._gone() for name in guests):
+            self.window.open(max(self.ready.values(), default=0))
+        elif not guests:
+            if self.target.tasks:
+                self.window.open_at_first()
+            elif len(self.statuses) == len(self.target.vms):
+                self.window.open(0)
+        if self.window.start is not None:
+            self._opened = time.monotonic()
+            self.opening = dict(self.statuses)
+
+    def _gone(self) -> frozenset[str]:
+        return frozenset(name for name, status in self.statuses.items() if status.state.ended)
+
+    def _over(self) -> bool:
+        """Whether the run is at its end, for good or for bad."""
+        if self._stopping:
+            return True
+        if self._qemu.ended and self._events.empty():
+            self._qemu.check()
+            return True
+        if self.options.gdb is not None:
+            return False
+        now = time.monotonic()
+        if self._opened is None and now - self.began > self.options.boot_limit:
+            self.problem = self._late()
+            return True
+        if self._players:
+            return False
+        if self.statuses and len(self._gone()) == len(self.target.vms):
+            return self._settled(now)
+        if self.options.scripts and self.options.seconds is None:
+            return True
+        if self._opened is None or self.options.limit is None:
+            return False
+        if not self.target.tasks:
+            assert self.options.seconds is not None
+            return now - self._opened >= self.options.seconds
+        if now - self._opened > self.options.limit:
+            self.problem = f"the window was not over within {self.options.limit:g} s"
+            return True
+        return self.window.done(self._gone())
+
+    def _settled(self, now: float) -> bool:
+        """Whether all VMs have been gone for a moment, so that their last words are here."""
+        self._settling = self._settling or now
+        return now - self._settling > 0.5
+
+    def _late(self) -> str:
+        waiting = [
+            vm.name for vm in self.target.vms if vm.kind == "linux" and vm.name not in self.ready
+        ]
+        who = f"{', '.join(waiting)} did not say `tenon-ready`" if waiting else "no VM started"
+        return f"{who} within {self.options.boot_limit:g} s"

@@ -1,0 +1,114 @@
+"""What a run needs to know of a system: the picture, the machine, and where to watch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tenonos.build import Built
+
+
+@dataclass(frozen=True)
+class WatchedTask:
+    """A periodic task and its journal in physical memory."""
+
+    vm: str
+    name: str
+    period_ns: int
+    deadline_ns: int
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
+class WatchedVm:
+    """A VM, its status page and its RAM in physical memory."""
+
+    index: int
+    name: str
+    kind: str
+    cpus: tuple[int, ...]
+    status: int
+    memory: range
+    tasks: tuple[WatchedTask, ...] = ()
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The emulated machine: QEMU's options for the board."""
+
+    machine: str
+    cpu: str
+    arguments: tuple[str, ...]
+    cpus: int
+    ram_base: int
+    ram_size: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """A built system, as far as running and watching it goes."""
+
+    name: str
+    board: str
+    mode: str
+    image: Path
+    machine: Machine
+    vms: tuple[WatchedVm, ...]
+    mortise_text: range
+    console: str | None = None
+    elves: tuple[tuple[str, Path], ...] = ()
+
+    @property
+    def tasks(self) -> tuple[WatchedTask, ...]:
+        """The periodic tasks of all VMs."""
+        return tuple(task for vm in self.vms for task in vm.tasks)
+
+    def vm(self, name: str) -> WatchedVm | None:
+        """The VM of that name."""
+        return next((vm for vm in self.vms if vm.name == name), None)
+
+    @classmethod
+    def of(cls, built: Built) -> Target:
+        """The target that a build made."""
+        system, layout = built.system, built.layout
+        board = system.board
+        vms: list[WatchedVm] = []
+        for vm in system.vms:
+            place = layout.vm(vm.name)
+            tasks = tuple(
+                WatchedTask(
+                    vm.name,
+                    task.name,
+                    task.period,
+                    task.deadline,
+                    place.tasks[task.name].pa,
+                    place.tasks[task.name].size,
+                )
+                for task in vm.tasks
+            )
+            memory = range(place.pa, place.pa + place.size)
+            vms.append(
+                WatchedVm(vm.index, vm.name, vm.kind, vm.cpus, place.status_pa, memory, tasks)
+            )
+        machine = Machine(
+            board.qemu.machine,
+            board.qemu.cpu,
+            board.qemu.arguments,
+            board.cpus,
+            board.ram.base,
+            board.ram.size,
+        )
+        return cls(
+            name=system.name,
+            board=board.name,
+            mode=system.mode,
+            image=built.image,
+            machine=machine,
+            vms=tuple(vms),
+            mortise_text=layout.mortise_text,
+            console=system.console,
+            elves=tuple(built.elves.items()),
+        )
