@@ -106,9 +106,10 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
             Register::Priority { first, count } => {
                 self.write_priority(place, self.bytes(first, count), value as u32)
             }
-            Register::Configuration { first } => match self.pairs(first) {
-                // SGIs are edge-triggered, whatever is written (section 12.9.10).
-                _ if first < 16 => Decision::Ignore,
+            // SGIs are edge-triggered, whatever is written (section 12.9.10).
+            Register::Configuration { first: 0 } => Decision::Ignore,
+            // Of each two bits, the lower one is RES0.
+            Register::Configuration { first } => match self.pairs(first) & 0xaaaa_aaaa {
                 0 => Decision::Ignore,
                 mask => Decision::Merge {
                     place,
