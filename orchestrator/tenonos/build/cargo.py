@@ -101,9 +101,13 @@ def _failure(image: Image, messages: Iterable[dict[str, Any]], rest: str) -> Wor
 
 def _first(image: Image, error: dict[str, Any]) -> tuple[str, str | None]:
     """What a compiler error says, and where. A failed assertion of ours speaks for itself."""
-    asserted = re.search(r"evaluation (?:panicked|of constant value failed): (.*)", error["message"])
+    asserted = re.search(
+        r"evaluation (?:panicked|of constant value failed): (.*)", error["message"]
+    )
     if not asserted and error.get("code") and error["code"]["code"] == "E0080":
-        asserted = re.search(r"the evaluated program panicked at '([^']*)'", error["rendered"] or "")
+        asserted = re.search(
+            r"the evaluated program panicked at '([^']*)'", error["rendered"] or ""
+        )
     if asserted:
         return f"{image.name}: {asserted[1]}", None
     spans = [span for span in error["spans"] if span["is_primary"]]

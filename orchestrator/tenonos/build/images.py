@@ -58,9 +58,7 @@ def _known(tree: Tree, demands: Sequence[Assignment]) -> None:
     tree.evaluate(demands, strict=False)
 
 
-def _mortise(
-    system: System, index: Index, tree: Tree, demands: Sequence[Assignment]
-) -> Image:
+def _mortise(system: System, index: Index, tree: Tree, demands: Sequence[Assignment]) -> Image:
     roots = [lib for lib in index.libraries if lib.root == "mortise"]
     given = _given(system, "IMAGE_MORTISE", *(root.symbol for root in roots))
     where = system.mortise_config
@@ -105,9 +103,7 @@ def _given(system: System, *symbols: str) -> list[Assignment]:
     return [Assignment(name, "y", system.shown) for name in names]
 
 
-def _evaluate(
-    tree: Tree, assignments: list[Assignment], demands: Sequence[Assignment]
-) -> Config:
+def _evaluate(tree: Tree, assignments: list[Assignment], demands: Sequence[Assignment]) -> Config:
     """A configuration in which every line of the fragment holds, and -D where it can."""
     tree.evaluate(assignments)
     return tree.evaluate([*assignments, *demands], strict=False)

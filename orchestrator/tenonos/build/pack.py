@@ -22,14 +22,18 @@ def pack(
     if mortise.content[_MAGIC : _MAGIC + 4] != HEADER_MAGIC:
         raise WorkError("Mortise's image does not begin with an arm64 Image header")
     if len(manifest) > MANIFEST_SIZE:
-        raise WorkError(f"the manifest has {len(manifest)} bytes; there is room for {MANIFEST_SIZE}")
+        raise WorkError(
+            f"the manifest has {len(manifest)} bytes; there is room for {MANIFEST_SIZE}"
+        )
     image = bytearray(layout.image_size)
     _put(image, 0, mortise.content)
     _put(image, layout.manifest_pa - layout.image_base, manifest)
     for (vm, part), content in payloads.items():
         place = layout.vm(vm).payloads[part]
         if len(content) > place.size:
-            raise WorkError(f"{part} of VM {vm}: {len(content)} bytes; there is room for {place.size}")
+            raise WorkError(
+                f"{part} of VM {vm}: {len(content)} bytes; there is room for {place.size}"
+            )
         _put(image, place.pa - layout.image_base, content)
     struct.pack_into("<Q", image, _IMAGE_SIZE, len(image))
     return bytes(image)

@@ -57,7 +57,7 @@ def _orphans(libraries: Iterable[Library], tables: dict[str, Table]) -> None:
         for register in library.registers:
             if register.table not in tables:
                 raise InputError(
-                    f'{library.id} registers in table "{register.table}", and nothing chosen owns it',
+                    f'{library.id} registers in "{register.table}", a table nothing chosen owns',
                     where=shown(library.manifest),
                     mend="select the library that does",
                 )

@@ -12,6 +12,9 @@ BLOCK = 2 << 20
 VCPUS = 8
 """vCPUs the status page has room for."""
 
+VMS, TASKS, INTERRUPTS = 8, 8, 32
+"""What the manifest has room for (pool/core/manifest)."""
+
 
 def check(system: System) -> None:
     """Everything that can be known before an image is built."""
@@ -44,6 +47,20 @@ def _distinct(system: System) -> None:
                     mend="rename one",
                 )
             tasks.add(task.name)
+
+
+def _limits(system: System) -> None:
+    for vm in system.vms:
+        if vm.index >= VMS:
+            raise InputError(
+                f"more than {VMS} VMs", where=system.where("vm", vm.index), mend="use fewer"
+            )
+        if len(vm.tasks) > TASKS:
+            raise InputError(
+                f'VM "{vm.name}" has more than {TASKS} tasks',
+                where=system.where("vm", vm.index, "task", TASKS),
+                mend="use fewer",
+            )
 
 
 def _cpus(system: System) -> None:
@@ -134,6 +151,12 @@ def _devices(system: System) -> None:
                     mend="one VM only",
                 )
             owner[name] = vm.name
+        if sum(len(known[name].interrupts) for name in vm.devices) > INTERRUPTS:
+            raise InputError(
+                f'devices of VM "{vm.name}" have more than {INTERRUPTS} interrupts',
+                where=where,
+                mend="give it fewer",
+            )
 
 
 def _console(system: System) -> None:
@@ -226,6 +249,7 @@ def _ram(system: System) -> str:
 
 _RULES: tuple[Callable[[System], None], ...] = (
     _distinct,
+    _limits,
     _kinds,
     _cpus,
     _devices,

@@ -1,0 +1,38 @@
+"""`./tenon build`: a composition into one bootable image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    system: Annotated[
+        Path | None, typer.Argument(help="A name under systems/, a folder, or a system.toml.")
+    ] = None,
+    pristine: Annotated[bool, typer.Option("--pristine", help="Start from nothing.")] = False,
+    define: Annotated[
+        list[str] | None, typer.Option("-D", metavar="CONFIG_X=y", help="One more setting.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Build a system into one image that boots."""
+    from tenonos import system as systems
+    from tenonos import ui
+    from tenonos.build import build
+    from tenonos.paths import shown
+
+    built = build(systems.load(system), pristine=pristine, defines=define or ())
+    if as_json:
+        ui.print_json(
+            {
+                "system": built.system.name,
+                "image": str(built.image),
+                "bytes": built.image.stat().st_size,
+                "elves": {name: str(path) for name, path in built.elves.items()},
+            }
+        )
+    else:
+        ui.data(shown(built.image))

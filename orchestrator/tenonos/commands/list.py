@@ -1,0 +1,66 @@
+"""`./tenon list`: what there is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class What(StrEnum):
+    """What can be listed."""
+
+    boards = "boards"
+    libraries = "libraries"
+    systems = "systems"
+
+
+def command(
+    what: Annotated[What, typer.Argument(help="boards, libraries or systems.")],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List the boards, the micro-libraries or the systems."""
+    from tenonos import ui
+
+    columns, rows = {
+        What.boards: _boards,
+        What.libraries: _libraries,
+        What.systems: _systems,
+    }[what]()
+    if as_json:
+        ui.print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        ui.table(columns, rows)
+
+
+Rows = tuple[list[str], list[list[str]]]
+
+
+def _boards() -> Rows:
+    from tenonos.system import board
+
+    boards = [board.load(name) for name in board.names()]
+    return ["board", "is", "devices"], [[b.name, b.title, " ".join(b.devices)] for b in boards]
+
+
+def _libraries() -> Rows:
+    from tenonos.pool.library import index
+
+    return (
+        ["library", "authority", "is"],
+        [[lib.id, " ".join(lib.authority), lib.description] for lib in index().libraries],
+    )
+
+
+def _systems() -> Rows:
+    from tenonos import system
+
+    systems = [system.load(name) for name in system.names()]
+    return (
+        ["system", "board", "VMs"],
+        [
+            [s.name, s.board.name, ", ".join(f"{vm.name} ({vm.kind})" for vm in s.vms)]
+            for s in systems
+        ],
+    )

@@ -1,0 +1,74 @@
+"""`./tenon size`: bytes and source lines per micro-library, and which both kernels share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+BAR = 28
+
+
+def command(
+    system: Annotated[
+        Path | None, typer.Argument(help="A name under systems/, a folder, or a system.toml.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show what an image is made of, and what is in both kernels."""
+    from tenonos import system as systems
+    from tenonos import ui
+    from tenonos.build import build
+    from tenonos.build.size import measure
+
+    answer = measure(build(systems.load(system or "motor-linux")))
+    if as_json:
+        ui.print_json(answer)
+        return
+    kinds = ("text", "rodata", "data", "bss", "total")
+    ui.table(
+        ["image", *(f">{kind}" for kind in kinds)],
+        ([image["name"], *(f"{image[kind]:,}" for kind in kinds)] for image in answer["images"]),
+    )
+    _libraries(answer)
+
+
+def _libraries(answer: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    from tenonos import ui
+
+    images = len(answer["images"])
+    rows = sorted(answer["libraries"], key=lambda row: -row["text"])
+    rows += sorted(answer["third_party"], key=lambda row: -row["text"])
+    most = max((row["text"] for row in rows), default=0) or 1
+    ui.table(
+        ["library", ">lines", ">text", "", "in"],
+        (
+            [
+                row["name"],
+                str(row.get("sloc", "")),
+                f"{row['text']:,}",
+                Text(bar(row["text"], most), style=style(row, images)),
+                " + ".join(row["in"]),
+            ]
+            for row in rows
+        ),
+    )
+    shared = [row["name"] for row in answer["libraries"] if len(row["in"]) > 1]
+    if shared:
+        ui.message(f"in more than one image: {', '.join(sorted(shared))}")
+
+
+def bar(value: int, most: int) -> str:
+    """A bar of that share of `BAR` columns, to an eighth of one."""
+    eighths = round(value * BAR * 8 / most)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+
+
+def style(row: dict[str, Any], images: int) -> str:
+    """Green for what the kernels share, blue for our own, dim for what is not ours."""
+    if "sloc" not in row:
+        return "bright_black"
+    return "green" if images > 1 and len(row["in"]) > 1 else "blue"
