@@ -1,7 +1,8 @@
 """The index of micro-libraries: what each crate of the pool says of itself.
 
 A library is a folder `pool/LAYER/NAME` or `apps/NAME` with a Cargo.toml (whose
-`[package.metadata.tenon]` declares authority, registrations and tables) and a
+`[package.metadata.tenon]` declares authority, the modules that grant an authority to
+whoever names them, registrations and tables) and a
 Kconfig. An application of one's own, outside the tree, is read the same way.
 """
 
@@ -51,6 +52,7 @@ class Library:
     layer: str
     description: str
     authority: tuple[str, ...]
+    grants: Mapping[str, tuple[str, ...]]
     registers: tuple[Register, ...]
     tables: tuple[Table, ...]
     root: str | None
@@ -91,6 +93,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         layer=layer,
         description=values["package"].get("description", ""),
         authority=tuple(meta.get("authority", ())),
+        grants={name: tuple(modules) for name, modules in meta.get("grants", {}).items()},
         registers=tuple(Register(r["table"], r["item"]) for r in meta.get("registers", ())),
         tables=tuple(
             Table(name, t["item"], t.get("disjoint"), t.get("clash", "clash"))
@@ -106,9 +109,9 @@ def _symbol(text: str) -> str:
 
 
 def _known(meta: Mapping[str, Any], where: str) -> None:
-    for key in meta.keys() - {"authority", "registers", "tables", "root"}:
+    for key in meta.keys() - {"authority", "grants", "registers", "tables", "root"}:
         raise InputError(f'unknown key "{key}" in [package.metadata.tenon]', where=where)
-    for name in meta.get("authority", ()):
+    for name in (*meta.get("authority", ()), *meta.get("grants", {})):
         if name not in AUTHORITIES:
             raise InputError(
                 f'unknown authority "{name}"',

@@ -59,9 +59,7 @@ def _system() -> Finding:
     known = (release.get("ID"), release.get("VERSION_ID")) in KNOWN_SYSTEMS
     name = release.get("PRETTY_NAME", platform.platform())
     mend = "" if known else "never tried here; what is listed as missing is yours to provide"
-    return Finding(
-        "system", "ok" if known else "optional", name, "all packages", mend=mend
-    )
+    return Finding("system", "ok" if known else "optional", name, "all packages", mend=mend)
 
 
 def _python() -> Finding:

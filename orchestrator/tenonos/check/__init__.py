@@ -1,0 +1,14 @@
+"""The house rules as programs: each has a name, its gist and its reason.
+
+`./tenon check` runs them all; CONTRIBUTING.md lists the same names, and a test holds the
+two together. A breach is one line: where, which rule, what, and how to mend it.
+"""
+
+from __future__ import annotations
+
+from tenonos.check import sources, tools, tree
+from tenonos.check.rule import Breach, Context, Rule, Skipped
+
+RULES: tuple[Rule, ...] = (*tree.RULES, *sources.RULES, *tools.RULES)
+
+__all__ = ["RULES", "Breach", "Context", "Rule", "Skipped"]

@@ -1,0 +1,115 @@
+"""Rules about single files: length, licence, documentation."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from tenonos.check.rule import Breach, Context, Rule
+
+LONGEST = 400
+COUNTED = {".rs", ".py", ".sh", ".c", ".h", ".S", ".ld"}
+LICENCE = "MIT OR Apache-2.0"
+KERNEL_LICENCE = "GPL-2.0"
+"""Of what runs inside the Linux kernel."""
+
+_MARK = f"SPDX-License-Identifier: {KERNEL_LICENCE}"
+
+_VERBS = re.compile(
+    r"^(?:This|It|Provides?|Implements?|Contains?|Defines?|Handles?|Returns?|Gives?|Does)\b"
+)
+
+
+def file_length(context: Context) -> Iterator[Breach]:
+    """Source files that grew too long."""
+    for file in context.files:
+        if file.suffix in COUNTED or file == context.root / "tenon":
+            count = len(file.read_text(errors="replace").splitlines())
+            if count > LONGEST:
+                what = f"{count} lines"
+                mend = f"split it: at most {LONGEST}"
+                yield Breach("file-length", context.shown(file, LONGEST + 1), what, mend)
+
+
+def _manifest_licence(file: Path, workspace: str | None) -> str | None:
+    try:
+        values = tomllib.loads(file.read_text())
+    except tomllib.TOMLDecodeError:
+        return None
+    package = values.get("package") or values.get("project")
+    if package is None:
+        return values.get("workspace", {}).get("package", {}).get("license", workspace)
+    stated = package.get("license")
+    return workspace if stated == {"workspace": True} else stated
+
+
+def licence(context: Context) -> Iterator[Breach]:
+    """Packages without the project's licence, scripts and kernel code without a mark."""
+    rule = "licence"
+    top = context.root / "Cargo.toml"
+    workspace = _manifest_licence(top, None) if top.exists() else None
+    for file in context.files:
+        kernel = file.is_relative_to(context.root / "linux")
+        if file.name in ("Cargo.toml", "pyproject.toml"):
+            stated = _manifest_licence(file, workspace)
+            if stated != LICENCE and not (kernel and stated):
+                mend = f'say license = "{LICENCE}"'
+                yield Breach(rule, context.shown(file), f"licence {stated}", mend)
+        elif kernel and file.suffix in (".c", ".h") and _MARK not in file.read_text():
+            yield Breach(rule, context.shown(file, 1), "no SPDX line", f"open with // {_MARK}")
+
+
+def _first_doc_line(file: Path) -> tuple[int, str] | None:
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        text = line.strip()
+        if text.startswith("//!") and text[3:].strip():
+            return number, text[3:].strip()
+        if text and not text.startswith(("//", "#!")):
+            return None
+    return None
+
+
+def documented(context: Context) -> Iterator[Breach]:
+    """Libraries without a description, Kconfig help, or docs that open with a noun phrase."""
+    rule = "documented"
+    for library in context.index.libraries:
+        if not library.description:
+            where = context.shown(library.manifest)
+            yield Breach(rule, where, "no description", "say in one phrase what the crate is")
+        kconfig = library.path / "Kconfig"
+        if kconfig.exists() and not re.search(r"^\s+help\s*$", kconfig.read_text(), re.MULTILINE):
+            mend = "say what it is, as the crate's docs do: objectives are matched against it"
+            yield Breach(rule, context.shown(kconfig), "no help", mend)
+        top = library.path / "src/lib.rs"
+        if not top.exists():
+            continue
+        first = _first_doc_line(top)
+        if first is None:
+            yield Breach(rule, context.shown(top, 1), "no crate docs", "open with //! and a noun")
+        elif _VERBS.match(first[1]):
+            what = f'docs open with "{first[1].split()[0]}"'
+            yield Breach(rule, context.shown(top, first[0]), what, "open with a noun phrase")
+
+
+RULES = (
+    Rule(
+        "file-length",
+        f"No source file is longer than {LONGEST} lines.",
+        "A file that fits in the head is reviewed; a longer one is scrolled.",
+        file_length,
+    ),
+    Rule(
+        "licence",
+        "Every package states its licence; code inside Linux carries its SPDX line.",
+        "Whoever takes a library out of the tree must see the terms with it.",
+        licence,
+    ),
+    Rule(
+        "documented",
+        "Every library has a description, a Kconfig help, and docs that open with a noun phrase.",
+        "The planner chooses libraries by these texts, and so do people.",
+        documented,
+    ),
+)
