@@ -1,0 +1,116 @@
+//! Groups of functions, and the way to them.
+
+use crate::{Call, Caller, Outcome, Reply};
+use core::fmt;
+
+/// Functions that one library serves.
+pub struct Group {
+    /// What it is called in messages.
+    pub name: &'static str,
+    /// The function identifiers it claims, each pair a first and a last one.
+    pub ranges: &'static [(u32, u32)],
+    /// Serves a call to one of them. Called on the core of the vCPU that calls.
+    pub handle: fn(&Call, &mut dyn Caller) -> Outcome,
+}
+
+impl Group {
+    fn claims(&self, function: u32) -> bool {
+        self.ranges
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&function))
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Whether no function identifier belongs to both groups. The generator asks for each pair of the
+/// chosen groups when an image is compiled.
+pub const fn disjoint(one: &Group, other: &Group) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while i < one.ranges.len() {
+        while j < other.ranges.len() {
+            let ((first, last), (other_first, other_last)) = (one.ranges[i], other.ranges[j]);
+            if first <= other_last && other_first <= last {
+                return false;
+            }
+            j += 1;
+        }
+        (i, j) = (i + 1, 0);
+    }
+    true
+}
+
+/// Serves a call by the group that claims it; without one, there is no such function.
+pub fn route(groups: &[&Group], call: &Call, caller: &mut dyn Caller) -> Outcome {
+    match groups.iter().find(|group| group.claims(call.function())) {
+        Some(group) => (group.handle)(call, caller),
+        None => Outcome::Return(Reply::NOT_SUPPORTED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PowerState, Start};
+    use proptest::prelude::*;
+
+    struct Alone;
+
+    impl Caller for Alone {
+        fn vcpu(&self) -> usize {
+            0
+        }
+        fn vcpu_with_affinity(&self, _: u64) -> Option<usize> {
+            None
+        }
+        fn power_state(&self, _: usize) -> PowerState {
+            PowerState::On
+        }
+        fn has_memory_at(&self, _: u64) -> bool {
+            false
+        }
+        fn start_vcpu(&mut self, _: usize, _: Start) -> Result<(), PowerState> {
+            Err(PowerState::On)
+        }
+        fn kick_console(&mut self) {}
+    }
+
+    const fn group(
+        ranges: &'static [(u32, u32)],
+        handle: fn(&Call, &mut dyn Caller) -> Outcome,
+    ) -> Group {
+        Group {
+            name: "test",
+            ranges,
+            handle,
+        }
+    }
+
+    const LOW: Group = group(&[(2, 3), (10, 10)], |_, _| Reply::value(100).into());
+    const HIGH: Group = group(&[(4, 9), (11, u32::MAX)], |_, _| Reply::value(200).into());
+
+    const _: () = assert!(disjoint(&LOW, &HIGH) && disjoint(&HIGH, &LOW));
+    const _: () = assert!(!disjoint(&LOW, &group(&[(0, 1), (5, 10)], LOW.handle)));
+
+    proptest! {
+        #[test]
+        fn a_call_goes_to_the_group_that_claims_it(
+            function in prop_oneof![0u32..16, any::<u32>()], registers in any::<[u64; 8]>(),
+        ) {
+            let mut registers = registers;
+            registers[0] = registers[0] << 32 | u64::from(function);
+            let expected = match function {
+                0 | 1 => Reply::NOT_SUPPORTED,
+                2 | 3 | 10 => Reply::value(100),
+                _ => Reply::value(200),
+            };
+            let outcome = route(&[&LOW, &HIGH], &Call::new(registers), &mut Alone);
+            prop_assert_eq!(outcome, Outcome::Return(expected));
+            prop_assert_eq!(route(&[], &Call::new(registers), &mut Alone), Reply::NOT_SUPPORTED.into());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Virtual PSCI 1.1: guests start and stop their vCPUs and themselves.
+//!
+//! # Purpose
+//!
+//! PSCI (Arm DEN 0022) is how an operating system manages the power of its cores. A guest calls it
+//! as on hardware; [`GROUP`] serves the calls, on vCPUs of its own VM only. [`Psci`] keeps their
+//! power states for the library that runs them.
+//!
+//! | function | answer |
+//! |---|---|
+//! | PSCI_VERSION, PSCI_FEATURES | 1.1, and which functions there are |
+//! | CPU_ON | starts a vCPU that is off, at an address in the VM's memory |
+//! | CPU_OFF | does not return |
+//! | CPU_SUSPEND | at once: a wake-up is pending as far as the guest can tell |
+//! | AFFINITY_INFO | the vCPU's state |
+//! | MIGRATE_INFO_TYPE | no trusted OS that would have to migrate |
+//! | SYSTEM_OFF, SYSTEM_RESET | do not return |
+//!
+//! # Guarantees
+//!
+//! Every argument is checked; none can panic or reach another VM. Each call takes bounded time, no
+//! lock of its own and no allocation.
+//!
+//! # Example
+//!
+//! ```
+//! use mortise_hypercall::PowerState;
+//! use mortise_psci::Psci;
+//!
+//! let mut power = Psci::new(2);
+//! assert_eq!(power.state(1), PowerState::Off);
+//! assert_eq!(power.request_on(1), Ok(()));
+//! assert_eq!(power.request_on(1), Err(PowerState::OnPending));
+//! power.started(1);
+//! assert_eq!(power.state(1), PowerState::On);
+//! ```
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+mod functions;
+mod power;
+
+pub use functions::GROUP;
+pub use power::{MAX_VCPUS, Psci};
