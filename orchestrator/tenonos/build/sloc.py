@@ -78,5 +78,6 @@ def _without_tests(text: str) -> str:
             while depth and stop < len(text):
                 depth += {"{": 1, "}": -1}.get(text[stop], 0)
                 stop += 1
+            stop += text[stop : stop + 1] == ";"
         text = text[: match.start()] + text[stop:]
     return text

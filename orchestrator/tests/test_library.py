@@ -1,0 +1,93 @@
+"""The pool's index: what crates say of themselves, and the order of the layers."""
+
+import pytest
+
+from tenonos.errors import InputError
+from tenonos.pool import library
+
+MANIFEST = """\
+[package]
+name = "{name}"
+description = "a crate"
+
+[package.metadata.tenon]
+authority = ["mmio"]
+{meta}
+[dependencies]
+{dependencies}
+"""
+
+
+@pytest.fixture
+def pool(tmp_path, monkeypatch):
+    """A tree to which crates are added: `add("core/timer", "hw-clock")`."""
+    monkeypatch.chdir(tmp_path)
+
+    def add(path: str, *needs: str, meta: str = "", dev: str = ""):
+        folder = tmp_path / ("pool" if "apps/" not in path else "") / path
+        folder.mkdir(parents=True)
+        dependencies = "".join(f'{name} = {{ path = "x" }}\n' for name in needs)
+        name = path.replace("/", "-").removeprefix("apps-")
+        text = MANIFEST.format(name=name, meta=meta, dependencies=dependencies)
+        (folder / "Cargo.toml").write_text(
+            text + (f"[dev-dependencies]\n{dev} = {{}}\n" if dev else "")
+        )
+
+    add.root = tmp_path
+    return add
+
+
+def test_what_a_crate_says(pool):
+    pool(
+        "core/timer", "hw-clock", meta='[[package.metadata.tenon.registers]]\ntable="t"\nitem="A"\n'
+    )
+    pool("hw/clock", dev="core-timer")
+    pool("apps/motor", "core-timer")
+    index = library.index(pool.root)
+    assert [lib.id for lib in index.libraries] == ["hw/clock", "core/timer", "apps/motor"]
+    timer = index.by_id["core/timer"]
+    assert (timer.package, timer.crate, timer.symbol) == (
+        "core-timer",
+        "core_timer",
+        "LIB_CORE_TIMER",
+    )
+    assert timer.registers == (library.Register("t", "A"),)
+    assert timer.authority == ("mmio",)
+    assert index.by_id["apps/motor"].symbol == "APP_MOTOR"
+    assert index.pool_dependencies(timer) == [index.by_id["hw/clock"]]
+    assert library.breaches(index) == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "line"),
+    [
+        (
+            "hw/clock",
+            "core/timer",
+            "pool/hw/clock/Cargo.toml:9: hw/clock reaches above its layer: ",
+        ),
+        ("core/timer", "mortise/vcpu", "pool/core/timer/Cargo.toml:9: core/timer reaches above "),
+        ("mortise/vcpu", "tenon/thread", "pool/mortise/vcpu/Cargo.toml:9: mortise/vcpu reaches"),
+        ("tenon/thread", "mortise/vcpu", "pool/tenon/thread/Cargo.toml:9: tenon/thread reaches"),
+        ("tenon/thread", "apps/motor", "pool/tenon/thread/Cargo.toml:9: tenon/thread reaches"),
+    ],
+)
+def test_a_crate_above_its_layer(pool, low, high, line):
+    pool(high)
+    pool(low, high.replace("/", "-").removeprefix("apps-"))
+    (breach,) = library.breaches(library.index(pool.root))
+    assert str(breach).startswith(line)
+    assert f"it depends on {high}; {low.split('/')[0]} may use " in str(breach)
+    assert breach.status == 2
+
+
+def test_an_unknown_authority(pool):
+    pool("hw/clock")
+    file = pool.root / "pool/hw/clock/Cargo.toml"
+    file.write_text(file.read_text().replace("mmio", "root"))
+    with pytest.raises(InputError, match='unknown authority "root"; known are sysreg, mmio'):
+        library.index(pool.root)
+
+
+def test_the_tree_keeps_its_layers():
+    assert library.breaches(library.index()) == []
