@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -94,6 +94,20 @@ def step(text: str) -> Iterator[None]:
     with err().status(text):
         yield
     message(f"✓ {text}")
+
+
+@contextmanager
+def activity(text: str) -> Iterator[Callable[[str], None]]:
+    """A spinner whose text the block may change; off a terminal one line at the start."""
+    if not animated():
+        message(text)
+        yield detail
+        return
+    from rich.markup import escape
+
+    width = max(20, err().width - len(text) - 8)
+    with err().status(escape(text)) as status:
+        yield lambda more: status.update(escape(f"{text}: {more[-width:]}"))
 
 
 @contextmanager

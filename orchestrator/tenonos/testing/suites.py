@@ -1,0 +1,39 @@
+"""The suites by name, in the order they run: the quick ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from tenonos import paths
+from tenonos.testing import cargo, pytest
+from tenonos.testing.cargo import Show
+from tenonos.testing.count import Count
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One kind of test, and whether plain `./tenon test` includes it."""
+
+    name: str
+    purpose: str
+    run: Callable[[Show], Count]
+    usual: bool = True
+
+
+def _python(name: str, folder: str, silence: float) -> Callable[[Show], Count]:
+    return partial(pytest.run, name, paths.ROOT / folder, silence)
+
+
+SUITES = (
+    Suite("python", "the orchestrator", _python("python", "orchestrator/tests", 180)),
+    Suite("host", "the libraries' logic", cargo.run),
+    Suite("target", "whole systems in QEMU", _python("target", "tests/target", 900)),
+    Suite(
+        "bootstrap",
+        "the way in, on minimal Debian systems",
+        _python("bootstrap", "tests/bootstrap", 2400),
+        usual=False,
+    ),
+)

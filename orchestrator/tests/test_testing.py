@@ -1,0 +1,111 @@
+import sys
+import time
+
+import pytest
+
+from tenonos import cli, testing
+from tenonos.testing import Count, Suite, cargo
+from tenonos.testing import pytest as python_tests
+from tenonos.testing.process import Process, Silent
+
+LIBTEST = """\
+     Running unittests src/lib.rs (.tenon/target/debug/deps/core_timer-1)
+
+running 3 tests
+test a ... ok
+test b ... FAILED
+test c ... ignored
+printed by a test test d ... ok
+
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+   Doc-tests core_ring
+test pool/core/ring/src/lib.rs - (line 12) ... ok
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"""
+
+
+def test_libtest_results_are_added_up():
+    shown = []
+    total = cargo.count(LIBTEST.splitlines(), shown.append)
+    assert total == Count(3, 1, 1, ["core_timer: b"])
+    assert shown == ["core_timer", "core_ring (docs)"]
+
+
+def test_the_closing_line():
+    assert Count(3, 0).line == "3 passed, 0 failed"
+    assert (Count(3, 0) + Count(0, 1, 2, ["x"])).line == "3 passed, 1 failed, 2 skipped"
+
+
+@pytest.fixture
+def scratch(monkeypatch, tmp_path):
+    monkeypatch.setattr(python_tests.paths, "LOG", tmp_path / "log")
+    monkeypatch.setattr(python_tests.paths, "RUN", tmp_path / "run")
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    return folder
+
+
+def test_python_results_are_added_up(scratch):
+    (scratch / "test_x.py").write_text(
+        "import pytest\n"
+        "def test_good(): pass\n"
+        "def test_bad(): assert 0\n"
+        "def test_broken(absent): pass\n"
+        "@pytest.mark.skip\ndef test_not(): pass\n"
+    )
+    total = python_tests.run("x", scratch, 60, lambda _: None)
+    assert (total.passed, total.failed, total.skipped) == (1, 2, 1)
+    assert any("test_bad" in name for name in total.failures)
+
+
+def test_python_tests_that_cannot_be_read_are_a_failure(scratch):
+    (scratch / "test_x.py").write_text("def (\n")
+    assert python_tests.run("x", scratch, 60, lambda _: None).failed == 1
+
+
+def test_a_folder_without_tests_is_none(scratch):
+    assert python_tests.run("x", scratch, 60, lambda _: None) == Count()
+
+
+def test_a_silent_program_is_killed_with_its_children(tmp_path):
+    command = ["sh", "-c", "echo hello; sleep 60 & sleep 60"]
+    process = Process(command, tmp_path / "log", tmp_path, {"PATH": "/bin:/usr/bin"})
+    process._ended_soon = lambda: False
+    started = time.monotonic()
+    seen = []
+    with pytest.raises(Silent):
+        for line in process.lines(0.3):
+            seen.append(line)
+    assert seen == ["hello"]
+    assert time.monotonic() - started < 10
+    assert process.status < 0
+
+
+def test_lines_and_status_come_through(tmp_path):
+    command = [sys.executable, "-c", "print('a'); print('b'); raise SystemExit(3)"]
+    process = Process(command, tmp_path / "log", tmp_path, {})
+    assert list(process.lines(30)) == ["a", "b"]
+    assert process.status == 3
+    assert (tmp_path / "log").read_text() == "a\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("counts", "status", "line"),
+    [
+        ((Count(2, 0), Count(1, 0)), 0, "3 passed, 0 failed"),
+        ((Count(2, 0), Count(0, 1, 0, ["x"])), 1, "2 passed, 1 failed"),
+        ((Count(), Count()), 1, "0 passed, 0 failed"),
+    ],
+)
+def test_the_command_closes_with_the_sum(monkeypatch, capsys, counts, status, line):
+    suites = [Suite(str(n), "x", lambda _, c=c: c) for n, c in enumerate(counts)]
+    never = Suite("never", "x", lambda _: Count(0, 9), usual=False)
+    monkeypatch.setattr(testing, "SUITES", (*suites, never))
+    assert cli.run(["test"]) == status
+    assert capsys.readouterr().out == line + "\n"
+
+
+def test_an_unknown_suite_is_refused(capsys):
+    assert cli.run(["test", "blorp"]) == 2
+    assert "no tests named blorp" in capsys.readouterr().err
