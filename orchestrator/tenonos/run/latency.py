@@ -76,7 +76,8 @@ def _even(low: int, high: int, limit: int) -> list[int]:
 
 def _doubling(low: int, high: int, limit: int) -> list[int]:
     top = max(high, 1).bit_length()
-    powers = [1 << power for power in range(max(0, top - limit + 1), top + 1)]
+    bottom = max(top - limit + 1, low.bit_length() - 1 if low > 0 else 0)
+    powers = [1 << power for power in range(bottom, top + 1)]
     # The first bar takes all that is smaller.
     return [min(low, 0), *powers] if low < powers[0] else powers
 

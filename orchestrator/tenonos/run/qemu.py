@@ -111,9 +111,8 @@ class Qemu:
 
     def stop(self, patience: float = 3.0) -> None:
         """End the emulator: politely, then not."""
-        if not self.ended:
-            self._monitor("quit")
-        deadline = time.monotonic() + patience
+        answered = not self.ended and self._monitor("quit")
+        deadline = time.monotonic() + (patience if answered else 0)
         while not self.ended and time.monotonic() < deadline:
             time.sleep(0.02)
         if not self.ended:
@@ -131,8 +130,8 @@ class Qemu:
                 f"QEMU ended with status {status}: {said[-1] if said else 'no message'}"
             )
 
-    def _monitor(self, command: str) -> None:
-        """One QMP command; a monitor that does not answer is left alone."""
+    def _monitor(self, command: str) -> bool:
+        """One QMP command; whether the monitor took it."""
         with contextlib.suppress(OSError, ValueError), socket.socket(socket.AF_UNIX) as line:
             line.settimeout(2.0)
             line.connect(str(self._folder / "qmp"))
@@ -144,6 +143,8 @@ class Qemu:
                     # Events come in between; an empty line is the end of the connection.
                     while (answer := channel.readline()) and '"return"' not in answer:
                         pass
+            return True
+        return False
 
 
 def _die_with_parent() -> None:

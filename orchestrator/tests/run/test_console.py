@@ -1,4 +1,5 @@
-"""The console's demultiplexer: whatever the interleaving, every VM's text comes out as it went in."""
+"""The console's demultiplexer: whatever the interleaving, every VM's text comes out as it went
+in."""
 
 import random
 

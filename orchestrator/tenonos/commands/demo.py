@@ -1,0 +1,73 @@
+"""`./tenon demo`: from a sentence to a running, measured system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tenonos.system import System
+
+OBJECTIVE = (
+    "a 1 kHz motor-control loop with bounded jitter beside Linux on four cores, smallest footprint"
+)
+BOARD = "qemu-virt"
+SECONDS = 10.0
+
+
+def command(
+    headless: Annotated[
+        bool, typer.Option("--headless", help="No live screen; a summary at the end.")
+    ] = False,
+    deterministic: Annotated[
+        bool,
+        typer.Option("--deterministic", help="One instruction is one nanosecond; runs repeat."),
+    ] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", help="Measure N seconds of guest time (headless: 10)."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the result (- is stdout).", metavar="FILE")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", help="Write a picture of the screen.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Run a 1 kHz control loop beside Linux, composed from an objective."""
+    import sys
+
+    from tenonos import build, ui
+    from tenonos.run import RunOptions, front
+
+    length = front.seconds(seconds)
+    alone = headless or not (sys.stdin.isatty() and sys.stdout.isatty())
+    ui.message(f"objective: {OBJECTIVE}")
+    system = _compose()
+    with ui.step(f"building {system.name}"):
+        built = build.build(system)
+    options = RunOptions(
+        seconds=SECONDS if length is None and alone else length,
+        deterministic=deterministic,
+    )
+    wishes = front.Wishes(headless=headless, live=True, title=OBJECTIVE, json=json_file, svg=svg)
+    front.play(built, options, wishes)
+
+
+def _compose() -> System:
+    """The system that the objective asks for."""
+    import importlib.util
+
+    from tenonos import paths, ui
+    from tenonos import system as systems
+
+    if importlib.util.find_spec("tenonos.plan") is None:
+        return systems.load("motor-linux")
+    from tenonos import plan
+
+    with ui.step("composing"):
+        folder = paths.ensure(paths.DOT / "demo")
+        plan.compose(OBJECTIVE, BOARD).write(folder)
+    return systems.load(folder)

@@ -1,0 +1,149 @@
+"""The way from a command's options to a run, and from its result to the user."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tenonos import ui
+from tenonos.errors import InputError, WorkError
+from tenonos.run import gdb, screen, script
+from tenonos.run.live import LiveScreen, picture
+from tenonos.run.result import Result
+from tenonos.run.session import Observer, RunOptions, Session
+from tenonos.run.target import Target
+from tenonos.run.terminal import Interactive, Printed, raw
+
+if TYPE_CHECKING:
+    from tenonos.build import Built
+    from tenonos.system import System
+
+STDOUT = Path("-")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked of a run, beyond the system."""
+
+    headless: bool = False
+    live: bool = False
+    """The whole screen redrawn, instead of the consoles as they come."""
+    title: str = ""
+    console: str | None = None
+    json: Path | None = None
+    svg: Path | None = None
+    gdb: bool = False
+
+
+def scripts(system: System, inputs: Sequence[str]) -> dict[str, list[script.Step]]:
+    """The scripts of `--input VM=FILE` options."""
+    found: dict[str, list[script.Step]] = {}
+    for text in inputs:
+        name, separator, file = text.partition("=")
+        if not separator or not file:
+            raise InputError(f"not VM=FILE: {text!r}", "--input", "write --input linux=steps.txt")
+        if system.vm(name).name in found:
+            raise InputError(f"two scripts for {name}", "--input", "join them into one file")
+        found[name] = script.parse(Path(file))
+    return found
+
+
+def seconds(value: float | None) -> float | None:
+    """A window's length, checked."""
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise InputError(f"not a length of time: {value:g}", "--seconds", "give more than 0")
+    return value
+
+
+def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
+    """Run a built system, show it as wished, say how it went."""
+    target = Target.of(built)
+    person = not wishes.headless and sys.stdin.isatty() and sys.stdout.isatty()
+    with _orderly(), contextlib.ExitStack() as stack:
+        observers: list[Observer] = []
+        if wishes.gdb:
+            observers += [_printed(wishes), Debugged(target, options, sys.stdin.isatty())]
+        elif person and wishes.live:
+            observers.append(LiveScreen(ui.out(), wishes.title))
+        elif person:
+            ui.message("Ctrl-T and a digit: type to that VM; Ctrl-T q: end")
+            observers.append(Interactive(wishes.console))
+            stack.enter_context(raw())
+        else:
+            observers.append(_printed(wishes))
+        session = Session(target, options, observers)
+        result = session.run()
+    _tell(session, result, wishes)
+    return result
+
+
+def _printed(wishes: Wishes) -> Printed:
+    return Printed(lambda line: print(line, file=sys.stderr, flush=True), wishes.console)
+
+
+def _tell(session: Session, result: Result, wishes: Wishes) -> None:
+    if wishes.json == STDOUT:
+        ui.data(result.to_json())
+    else:
+        console = ui.out()
+        console.print(screen.summary(result, session.window.records, console.width))
+        if wishes.json is not None:
+            result.write(wishes.json)
+    if wishes.svg is not None:
+        picture(session, result, wishes.title, wishes.svg)
+    if result.failure is not None:
+        raise WorkError(result.failure)
+
+
+@contextlib.contextmanager
+def _orderly() -> Iterator[None]:
+    """A termination that leaves neither emulator nor files behind."""
+
+    def leave(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class Debugged:
+    """An observer that has a debugger in the foreground, or says how to start one."""
+
+    def __init__(self, target: Target, options: RunOptions, person: bool) -> None:
+        assert options.gdb is not None
+        self._target, self._port, self._person = target, options.gdb, person
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started = False
+
+    def chunk(self, chunk: object) -> None:
+        """Nothing: the consoles are printed by another observer."""
+
+    def tick(self, session: Session) -> None:
+        """Start the debugger once, end the run with it."""
+        if not self._started:
+            self._started = True
+            if self._person:
+                # Ctrl-C is the debugger's now: it interrupts the guest.
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                self._process = gdb.start(self._target, self._port)
+            else:
+                ui.message(f"waiting for a debugger:\n{gdb.shown(self._target, self._port)}")
+        elif self._process is not None and self._process.poll() is not None:
+            session.finish()
+
+    def close(self, session: Session) -> None:
+        """Give Ctrl-C back."""
+        if self._process is not None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if self._process.poll() is None:
+                self._process.terminate()

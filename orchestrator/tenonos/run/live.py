@@ -1,0 +1,125 @@
+"""The live screen of `./tenon demo`, and the picture of it."""
+
+from __future__ import annotations
+
+import io
+import time
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from tenonos.errors import InputError
+from tenonos.run.console import Chunk
+from tenonos.run.result import HOST_NOISE, Result
+from tenonos.run.screen import (
+    VmRow,
+    console_panel,
+    rows_now,
+    rows_of,
+    task_panel,
+    vm_table,
+)
+from tenonos.run.session import Session
+
+REFRESH = 0.25
+PICTURE_WIDTH = 112
+
+
+class LiveScreen:
+    """An observer that redraws the whole state of a run a few times a second."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        self._console, self._title = console, title
+        self._live = Live(console=console, auto_refresh=False, screen=True)
+        self._drawn = 0.0
+        self._running = False
+
+    def chunk(self, chunk: Chunk) -> None:
+        """Nothing: the consoles are drawn from the session's transcripts."""
+
+    def tick(self, session: Session) -> None:
+        """Redraw if it is time."""
+        if not self._running:
+            self._live.start()
+            self._running = True
+        now = time.monotonic()
+        if now - self._drawn >= REFRESH:
+            self._drawn = now
+            size = self._console.size
+            view = screen(session, rows_now(session), self._title, size.width, size.height)
+            self._live.update(view, refresh=True)
+
+    def close(self, session: Session) -> None:
+        """Give the terminal back."""
+        if self._running:
+            self._live.stop()
+
+
+def screen(
+    session: Session, rows: list[VmRow], title: str, width: int, height: int
+) -> RenderableType:
+    """The state of a run on a screen of this size."""
+    note = None if session.options.deterministic else HOST_NOISE
+    parts: list[RenderableType] = [
+        Text(title, "bold", no_wrap=True, overflow="ellipsis"),
+        stages(session),
+        vm_table(rows),
+    ]
+    half = width // 2
+    figures = [task_panel(record, note, half) for record in session.window.records[:2]]
+    names = [vm.name for vm in session.target.vms]
+    room = max(3, (height - 8 - len(names)) // max(1, len(names)) - 2)
+    consoles = [
+        console_panel(f"{name} console", session.transcripts.get(name), room) for name in names
+    ]
+    grid = Table.grid(expand=True, padding=(0, 1))
+    grid.add_column(ratio=1)
+    if figures:
+        grid.add_column(ratio=1)
+    grid.add_row(Group(*consoles), *([Group(*figures)] if figures else []))
+    parts.append(grid)
+    return Group(*parts)
+
+
+def stages(session: Session) -> Text:
+    """How far the run has come."""
+    guests = [vm.name for vm in session.target.vms if vm.kind == "linux"]
+    steps = [("built", True), ("Mortise up", bool(session.statuses))]
+    steps += [(f"{name} at its shell", name in session.ready) for name in guests]
+    steps += [(_measured(session), session.window.done() or session.window.length is None)]
+    text = Text(no_wrap=True, overflow="ellipsis")
+    reached = True
+    for name, done in steps:
+        mark, style = ("✓", "green") if done else ("…", "yellow") if reached else ("·", "dim")
+        text.append(f"{mark} {name}   ", style)
+        reached = reached and done
+    return text
+
+
+def _measured(session: Session) -> str:
+    window = session.window
+    if window.start is None:
+        return "measuring"
+    seconds = max(0, window.latest() - window.start) / 1e9
+    total = "" if window.length is None else f" of {window.length / 1e9:g}"
+    return f"measured {seconds:.1f}{total} s"
+
+
+def picture(session: Session, result: Result, title: str, file: Path) -> None:
+    """Write the last screen of a run as SVG."""
+    console = Console(
+        record=True,
+        width=PICTURE_WIDTH,
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        legacy_windows=False,
+    )
+    console.print(screen(session, rows_of(result), title, PICTURE_WIDTH, 40))
+    try:
+        file.write_text(console.export_svg(title="./tenon demo"), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write the picture: {error.strerror}", str(file)) from None

@@ -1,0 +1,203 @@
+"""What a run looks like: the parts of the live screen, of its picture and of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from tenonos.run.console import Transcript
+from tenonos.run.formats import CAUSES, State
+from tenonos.run.latency import Distribution, buckets, duration
+from tenonos.run.result import Exits, Result
+from tenonos.run.window import TaskRecord
+
+if TYPE_CHECKING:
+    from tenonos.run.session import Session
+
+_STYLES = {
+    "running": "green",
+    "stopped": "bold red",
+    "off": "dim",
+    "restarting": "yellow",
+    "starting": "yellow",
+    "empty": "dim",
+}
+_PERCENTILES = (("min", 0), ("p50", 50), ("p99", 99), ("p99.9", 99.9), ("max", 100))
+
+
+@dataclass(frozen=True)
+class VmRow:
+    """A VM's line in the table."""
+
+    name: str
+    kind: str
+    cpus: Sequence[int]
+    state: str
+    boot_ns: int
+    exits: Exits
+    in_window: int | None = None
+    el2: int | None = None
+    restarts: int = 0
+    reason: str | None = None
+
+
+def rows_now(session: Session) -> list[VmRow]:
+    """The VMs of a running session."""
+    rows: list[VmRow] = []
+    for vm in session.target.vms:
+        status = session.statuses.get(vm.name)
+        if status is None:
+            rows.append(VmRow(vm.name, vm.kind, vm.cpus, "empty", 0, Exits()))
+            continue
+        before = session.opening.get(vm.name)
+        rows.append(
+            VmRow(
+                vm.name,
+                vm.kind,
+                vm.cpus,
+                status.state.name.lower(),
+                status.boot_ns,
+                Exits(**dict(zip(CAUSES, status.totals, strict=True))),
+                None if before is None else sum(status.totals) - sum(before.totals),
+                restarts=status.restarts,
+                reason=status.reason.text if status.state is State.STOPPED else None,
+            )
+        )
+    return rows
+
+
+def rows_of(result: Result) -> list[VmRow]:
+    """The VMs of a result."""
+    return [
+        VmRow(
+            vm.name,
+            vm.kind,
+            vm.cpus,
+            vm.state,
+            vm.boot_ns,
+            vm.exits,
+            vm.exits_in_window,
+            vm.el2_instructions_in_window,
+            vm.restarts or 0,
+            vm.exit_reason,
+        )
+        for vm in result.vms
+    ]
+
+
+def vm_table(rows: Sequence[VmRow]) -> Table:
+    """The state of every VM and its exits to EL2."""
+    counted = any(row.el2 is not None for row in rows)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("VM", "kind", "CPUs", "state"):
+        table.add_column(name)
+    for name in ("boot", "exits", "in window", *(["EL2 instr."] if counted else [])):
+        table.add_column(name, justify="right")
+    for row in rows:
+        state = row.state if row.reason is None else f"{row.state}: {row.reason}"
+        state += f" ({row.restarts} restarts)" if row.restarts else ""
+        window = "" if row.in_window is None else f"{row.in_window:,}"
+        silent = row.in_window == 0
+        table.add_row(
+            Text(row.name, "bold"),
+            row.kind,
+            ",".join(map(str, row.cpus)),
+            Text(state, _STYLES.get(row.state, "")),
+            duration(row.boot_ns) if row.boot_ns else "",
+            f"{sum(row.exits.model_dump().values()):,}",
+            Text(window, "bold green" if silent else ""),
+            *(["" if row.el2 is None else f"{row.el2:,}"] if counted else []),
+        )
+    return table
+
+
+def task_figures(record: TaskRecord) -> Table:
+    """What a task did, and its latency in figures."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for _ in range(5):
+        table.add_column(justify="right")
+    missing = record.released - record.completed
+    table.add_row(
+        *(Text(name, "dim") for name in ("released", "completed", "missing", "twice", "late"))
+    )
+    table.add_row(
+        f"{record.released:,}",
+        f"{record.completed:,}",
+        _bad(missing),
+        _bad(record.duplicates),
+        f"{record.late:,}",
+    )
+    values = record.latency.percentiles(*(rank for _, rank in _PERCENTILES))
+    table.add_row(*(Text(name, "dim") for name, _ in _PERCENTILES))
+    table.add_row(*(duration(value) for value in values))
+    return table
+
+
+def histogram(distribution: Distribution, width: int, bar: str = "█") -> Text:
+    """The distribution of latencies as bars; a bar that counts anything is seen."""
+    bars = buckets(distribution, 12)
+    most = max((one.count for one in bars), default=0)
+    text = Text()
+    for one in bars:
+        length = -(-one.count * width // most)
+        text.append(f"{duration(one.low):>8} ", "dim")
+        text.append(bar * length, "cyan")
+        text.append(f" {one.count:,}\n" if one.count else "\n")
+    text.rstrip()
+    return text
+
+
+def task_panel(record: TaskRecord, note: str | None, width: int) -> Panel:
+    """One task: figures and histogram."""
+    parts: list[RenderableType] = [task_figures(record)]
+    if record.latency.total:
+        parts += [Text(), histogram(record.latency, max(10, width - 24))]
+    if note:
+        parts += [Text(note, "dim italic")]
+    period = duration(record.task.period_ns)
+    title = f"{record.task.vm}: {record.task.name} every {period}, latency"
+    return Panel(Group(*parts), title=title, title_align="left", border_style="cyan")
+
+
+def console_panel(name: str, transcript: Transcript | None, height: int) -> Panel:
+    """The last lines a VM said."""
+    lines = [] if transcript is None else [line.text for line in transcript.lines[-height:]]
+    text = Text("\n".join(clean(line) for line in lines), no_wrap=True, overflow="ellipsis")
+    return Panel(text, title=name, title_align="left", height=height + 2, border_style="blue")
+
+
+def clean(line: str) -> str:
+    """A line without what would move our cursor or change our colours."""
+    return "".join(c for c in Text.from_ansi(line).plain if c.isprintable())
+
+
+def summary(result: Result, records: Sequence[TaskRecord], width: int) -> Group:
+    """The end of a run in words, for a screen or a file."""
+    parts: list[RenderableType] = [vm_table(rows_of(result))]
+    for record in records:
+        period = duration(record.task.period_ns)
+        parts.append(Text(f"{record.task.vm}: {record.task.name} every {period}", "bold"))
+        parts.append(task_figures(record))
+        if record.latency.total:
+            parts.append(Text("\nlatency from release to body", "dim"))
+            parts.append(histogram(record.latency, max(10, min(60, width - 24)), bar="#"))
+    for path in result.paths or []:
+        spread = str(path.min) if path.min == path.max else f"{path.min} to {path.max}"
+        parts.append(
+            f"path {path.start} to {path.end} on CPU {path.vcpu}: {spread} instructions,"
+            f" {path.count:,} times"
+        )
+    if result.note and records:
+        parts.append(Text(result.note, "italic"))
+    return Group(*parts)
+
+
+def _bad(count: int) -> Text:
+    return Text(f"{count:,}", "bold red" if count else "")

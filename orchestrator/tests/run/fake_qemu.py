@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""A stand-in for QEMU: fills memory and talks on the console as a scenario says.
+
+Scenarios are the words after `scenario:` in the kernel file's text.
+"""
+
+import mmap
+import re
+import struct
+import sys
+import time
+from pathlib import Path
+
+arguments = " ".join(sys.argv)
+ram_file = re.search(r"mem-path=([^,]+)", arguments)[1]
+picture = Path(sys.argv[sys.argv.index("-kernel") + 1])
+words = picture.read_text().removeprefix("scenario:").split()
+
+BASE, MS = 0x4000_0000, 1_000_000
+STATUS = {"motor": 0x4000_1000, "linux": 0x4000_2000}
+TASK = 0x4001_0000
+
+with open(ram_file, "r+b") as file:
+    ram = mmap.mmap(file.fileno(), 0)
+
+
+def put(address, data):
+    ram[address - BASE : address - BASE + len(data)] = data
+
+
+def say(name, text, when=0.0):
+    whole, part = divmod(round(when * 1e9), 10**9)
+    sys.stdout.write(f"[{whole:05}.{part:09}] {name}| {text}\r\n")
+    sys.stdout.flush()
+
+
+def state(name, number, reason=0):
+    put(STATUS[name] + 0x28, struct.pack("<II", number, reason))
+
+
+for name, vcpus in (("motor", 1), ("linux", 3)):
+    put(STATUS[name], b"TNST\x01\0\0\0" + name.encode())
+    put(STATUS[name] + 0x34, struct.pack("<I", vcpus))
+    put(STATUS[name] + 0x38, struct.pack("<Q", 5000))
+    put(STATUS[name] + 0x200, struct.pack("<6Q", 1, 2, 3, 4, 5, 6))
+    state(name, 2)
+put(TASK, b"TASK\x01\0\0\0control")
+put(TASK + 0x28, struct.pack("<QQQ", MS, MS, 64))
+
+if "fails" in words:
+    sys.exit("fake-qemu: no such machine")
+seq = 0
+
+
+def release(count):
+    global seq
+    for _ in range(count):
+        put(TASK + 0x1000 + 32 * (seq % 64), struct.pack("<4Q", seq, seq * MS, seq * MS + 100, 7))
+        seq += 1
+        put(TASK + 0x40, struct.pack("<Q", seq))
+
+
+say("mortise", "motor running")
+if "silent" not in words:
+    say("linux", "tenon-ready cpus=3", 0.0199)
+if "dies" in words:
+    put(STATUS["motor"] + 0x40, struct.pack("<5Q", 0x92000047, 0xDEAD000, 0, 0x40080000, 5))
+    put(STATUS["motor"] + 0x180, b"write to 0xdead000")
+    state("motor", 3, 1)
+    say("mortise", "motor stopped: write to 0xdead000")
+if "off" in words:
+    state("motor", 4)
+    state("linux", 4)
+if "quits" in words:
+    sys.exit(0)
+if "echo" in words:
+    typed = b""
+    while b"reboot -f\n" not in typed:
+        typed += sys.stdin.buffer.raw.read(1)
+    say("linux", f"heard {typed!r}", 1.0)
+    say("linux", "tenon-ready cpus=3", 1.1)
+while True:
+    if "dies" not in words:
+        release(5)
+    time.sleep(0.02)

@@ -1,0 +1,83 @@
+"""What a person sees of a run: summary, live screen and picture."""
+
+import io
+import shlex
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tenonos.errors import InputError
+from tenonos.run import front, gdb
+from tenonos.run.console import Chunk, Transcript
+from tenonos.run.latency import Distribution
+from tenonos.run.screen import console_panel, histogram, summary
+from tenonos.run.target import Machine, Target
+
+
+def rendered(what, width=100):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(what)
+    return console.file.getvalue()
+
+
+def test_a_summary_tells_it_all(scenario):
+    session = scenario("", seconds=0.1)
+    result = session.run()
+    text = rendered(summary(result, session.window.records, 100))
+    for part in (
+        "motor",
+        "linux",
+        "running",
+        "0,1,2",
+        "released",
+        "100 ns",
+        "host's noise",
+        "####",
+    ):
+        assert part in text
+
+
+def test_the_picture_is_svg(scenario, tmp_path):
+    from tenonos.run.live import picture
+
+    session = scenario("", seconds=0.1)
+    result = session.run()
+    picture(session, result, "the objective", tmp_path / "demo.svg")
+    svg = (tmp_path / "demo.svg").read_text()
+    assert svg.startswith("<svg") and "objective" in svg and "motor" in svg
+    with pytest.raises(InputError):
+        picture(session, result, "", tmp_path / "none" / "demo.svg")
+
+
+def test_the_bar_of_a_rare_value_is_seen():
+    distribution = Distribution()
+    for _ in range(10_000):
+        distribution.add(100)
+    distribution.add(900)
+    lines = histogram(distribution, 20, "#").plain.splitlines()
+    assert lines[0].endswith("#" * 20 + " 10,000")
+    assert lines[-1].endswith("# 1")
+
+
+def test_a_guest_cannot_move_our_cursor():
+    transcript = Transcript()
+    transcript.add(Chunk("linux", 0, "\x1b[2J\x1b[31mred\x07\x1b]0;title\x07", begins=True))
+    assert "\x1b" not in rendered(console_panel("linux", transcript, 3))
+
+
+def test_the_debugger_gets_every_image():
+    target = Target(
+        *("x", "b", "static", Path("i"), Machine("virt", "a", (), 1, 0, 0), (), range(0)),
+        elves=(("mortise", Path("/m y/mortise")), ("motor", Path("/motor"))),
+    )
+    line = gdb.command(target, 1234)
+    assert 'file "/m y/mortise"' in line and "add-symbol-file /motor" in line
+    assert shlex.split(gdb.shown(target, 1234)) == line
+
+
+def test_seconds_are_checked():
+    assert front.seconds(None) is None and front.seconds(0.5) == 0.5
+    for bad in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError):
+            front.seconds(bad)

@@ -1,0 +1,116 @@
+"""A whole run around a stand-in for QEMU: what is decided when, and what the result says."""
+
+import json
+import os
+import time
+
+import pytest
+
+from tenonos.errors import WorkError
+from tenonos.run.memory import RunFolder
+from tenonos.run.script import parse
+
+
+def test_the_json_is_as_documented(scenario):
+    result = scenario("", seconds=0.1).run()
+    assert result.failure is None
+    value = json.loads(result.to_json())
+    assert list(value) == ["board", "mode", "timing", "note", "vms", "periodic", "channels"]
+    motor, linux = value["vms"]
+    assert motor == {
+        "name": "motor",
+        "kind": "tenon",
+        "cpus": [3],
+        "state": "running",
+        "exit_reason": None,
+        "boot_ns": 5000,
+        "exits": {"irq": 1, "hypercall": 2, "mmio": 3, "sysreg": 4, "wfi": 5, "other": 6},
+        "exits_in_window": 0,
+    }
+    assert linux["cpus"] == [0, 1, 2]
+    assert value["periodic"] == [
+        {
+            "vm": "motor",
+            "task": "control",
+            "period_ns": 1_000_000,
+            "released": 100,
+            "completed": 100,
+            "late": 0,
+            "duplicates": 0,
+            "deadline_ns": 1_000_000,
+            "first_ns": 20_000_000,
+            "last_ns": 119_000_000,
+            "latency_ns": {"min": 100, "p50": 100, "p99": 100, "p999": 100, "max": 100},
+        }
+    ]
+    (channel,) = value["channels"]
+    assert channel["name"] == "telemetry" and channel["lost"] == 0
+
+
+def test_a_vm_that_died_is_a_failure_with_its_registers(scenario):
+    result = scenario("dies", seconds=0.1).run()
+    motor = json.loads(result.to_json())["vms"][0]
+    assert result.failure == "motor stopped: data-abort"
+    assert (motor["state"], motor["exit_reason"]) == ("stopped", "data-abort")
+    assert motor["fault"]["text"] == "write to 0xdead000"
+    assert (motor["fault"]["far"], motor["fault"]["esr"]) == ("0xdead000", "0x92000047")
+
+
+def test_a_run_without_an_end_ends_with_its_vms(scenario):
+    result = scenario("off").run()
+    assert [(vm.state, vm.exit_reason) for vm in result.vms] == [("off", "system-off")] * 2
+    assert result.failure is None
+
+
+def test_a_linux_that_never_gets_ready_is_told(scenario):
+    result = scenario("silent", seconds=0.1, boot_limit=0.5).run()
+    assert result.failure == "linux did not say `tenon-ready` within 0.5 s"
+
+
+def test_an_emulator_that_fails_is_told_in_its_own_words(scenario):
+    with pytest.raises(WorkError, match="no such machine"):
+        scenario("fails").run()
+
+
+def test_an_emulator_that_quits_ends_the_run(scenario):
+    assert scenario("quits", seconds=0.1).run().vms[0].state == "running"
+
+
+def test_a_script_types_on_its_vm_and_belongs_into_the_window(scenario, tmp_path):
+    file = tmp_path / "script"
+    file.write_text("expect tenon-ready\nsend reboot -f\nexpect tenon-ready\n")
+    session = scenario("echo", seconds=0.01, scripts={"linux": parse(file)})
+    result = session.run()
+    heard = session.transcripts["linux"].text
+    assert r"heard b'\x141reboot -f\n'" in heard, "VM 1 was selected first"
+    assert session.ready == {"linux": 19_900_000}, "the first time counts"
+    assert result.failure is None
+
+
+def test_a_script_without_a_length_ends_the_run(scenario, tmp_path):
+    file = tmp_path / "script"
+    file.write_text("expect tenon-ready\n")
+    assert scenario("", scripts={"linux": parse(file)}).run().failure is None
+
+
+def test_nothing_is_left_behind(scenario):
+    session = scenario("", seconds=0.05)
+    session.run()
+    assert session._qemu.ended
+    assert not session._ram.path.parent.exists()
+
+
+def test_what_a_killed_run_left_is_swept(tmp_path):
+    gone, mine = tmp_path / "tenon-run-99999999-x", tmp_path / f"tenon-run-{os.getpid()}-y"
+    gone.mkdir()
+    mine.mkdir()
+    with RunFolder(1 << 60, tmp_path) as folder:
+        assert folder.parent == tmp_path, "what is too big for shared memory goes to the disk"
+        assert not gone.exists() and mine.exists()
+    assert not folder.exists()
+
+
+def test_a_run_does_not_wait_for_the_host(scenario):
+    began = time.monotonic()
+    scenario("", seconds=0.1).run()
+    assert time.monotonic() - began < 10

@@ -1,0 +1,9 @@
+"""What the tests on the emulated machine share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "orchestrator"))

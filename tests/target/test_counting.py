@@ -1,0 +1,174 @@
+"""The counting plugin and the run around it, on a machine with neither kernel.
+
+A few hand-assembled instructions play both: some code declared to be Mortise's is called before every
+sample, a status page and a task area are filled, and every count is known beforehand.
+"""
+
+import struct
+
+import pytest
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.target import Machine, WatchedTask, WatchedVm
+
+BASE = 0x4008_0000  # where QEMU puts a kernel without a header
+MORTISE = BASE + 0x1000
+STATUS, TASK, UART = 0x4400_0000, 0x4410_0000, 0x0900_0000
+SAMPLES, PERIOD = 20, 1000
+NOP, RET, WFI = 0xD503201F, 0xD65F03C0, 0xD503207F
+HELLO = b"[00000.000000007] motor| hello\r\n"
+
+
+class Program:
+    """An assembler for what is needed here."""
+
+    def __init__(self):
+        self.words = []
+
+    @property
+    def here(self):
+        return BASE + 4 * len(self.words)
+
+    def put(self, *words):
+        self.words += words
+
+    def load(self, register, value):
+        for part in range(4):
+            movk_or_movz = 0xF280_0000 if part else 0xD280_0000
+            word = movk_or_movz | part << 21 | (value >> 16 * part & 0xFFFF) << 5
+            self.put(word | register)
+
+    def store(self, register, base, offset=0, size=3):
+        self.put(size << 30 | 0x3900_0000 | offset >> size << 10 | base << 5 | register)
+
+    def store_release(self, register, base):
+        self.put(0xC89F_FC00 | base << 5 | register)
+
+    def add(self, to, register, value):
+        self.put(0x9100_0000 | value << 10 | register << 5 | to)
+
+    def set(self, address, value, size=3):
+        self.load(9, address)
+        self.load(10, value)
+        self.store(10, 9, size=size)
+
+    def branch(self, target, link=False):
+        self.put((0x9400_0000 if link else 0x1400_0000) | (target - self.here >> 2) & 0x3FF_FFFF)
+
+    def branch_unless_equal(self, a, b, target):
+        self.put(0xEB00_001F | b << 16 | a << 5)
+        self.put(0x5400_0001 | (target - self.here >> 2 & 0x7_FFFF) << 5)
+
+
+def program():
+    """The picture, and the two ends of the measured path."""
+    code = Program()
+    for byte in HELLO:
+        code.set(UART, byte, size=0)
+    code.set(STATUS, 1 << 32 | 0x54534E54)
+    code.set(STATUS + 0x28, 2)  # running
+    code.set(STATUS + 0x30, 1 << 32)  # one vCPU
+    code.set(TASK, 1 << 32 | 0x4B534154)
+    code.set(TASK + 0x28, PERIOD)
+    code.set(TASK + 0x38, 64)
+    for register, value in ((1, TASK), (2, 0), (3, SAMPLES), (4, TASK + 0x1000), (5, 0)):
+        code.load(register, value)
+    code.load(7, TASK + 0x40)
+    code.load(8, STATUS + 0x200)
+    loop = code.here
+    code.branch(MORTISE, link=True)
+    code.add(11, 11, 1)
+    code.store(11, 8)  # one exit by interrupt
+    start = code.here
+    code.put(NOP, NOP, NOP)
+    end = code.here
+    code.store(2, 4, 0)  # seq
+    code.store(5, 4, 8)  # release
+    code.add(6, 5, 16)
+    code.store(6, 4, 16)  # begin
+    code.store(11, 4, 24)  # exits
+    code.add(4, 4, 32)
+    code.add(5, 5, PERIOD)
+    code.add(2, 2, 1)
+    code.store_release(2, 7)
+    code.branch_unless_equal(2, 3, loop)
+    code.put(WFI)
+    code.branch(code.here - 4)
+    code.words += [NOP] * ((MORTISE - code.here) // 4)
+    code.put(NOP, NOP, NOP, NOP, RET)
+    return struct.pack(f"<{len(code.words)}I", *code.words), start, end
+
+
+@pytest.fixture
+def machine(tmp_path):
+    picture, start, end = program()
+    image = tmp_path / "image"
+    image.write_bytes(picture)
+    task = WatchedTask("motor", "control", PERIOD, PERIOD, TASK, 0x1000 + 64 * 32)
+    ram = range(BASE, MORTISE)
+    target = Target(
+        name="bare",
+        board="qemu-virt",
+        mode="static",
+        image=image,
+        machine=Machine(
+            "virt,virtualization=on,gic-version=3",
+            "cortex-a53",
+            ("-nodefaults", "-nic", "none", "-display", "none"),
+            cpus=1,
+            ram_base=0x4000_0000,
+            ram_size=256 << 20,
+        ),
+        vms=(WatchedVm(0, "motor", "tenon", (0,), STATUS, ram, (task,)),),
+        mortise_text=range(MORTISE, MORTISE + 0x1000),
+    )
+    return target, (start, end)
+
+
+def options(**more):
+    return RunOptions(seconds=10 * PERIOD / 1e9, boot_limit=30, **more)
+
+
+@pytest.mark.timeout(60)
+def test_every_count_is_exact_and_repeats(machine):
+    target, route = machine
+    texts = []
+    for _ in range(2):
+        session = Session(target, options(deterministic=True, routes=(route,)), [])
+        result = session.run()
+        texts.append(result.to_json())
+    assert texts[0] == texts[1]
+    assert result.failure is None
+    vm, task, path = result.vms[0], result.periodic[0], result.paths[0]
+    assert (vm.state, vm.exits_in_window) == ("running", 9)
+    assert vm.exits.irq == 10, "as of the last sample of the window, not of the end"
+    assert vm.el2_instructions_in_window == 9 * 5
+    assert (task.released, task.completed, task.late, task.duplicates) == (10, 10, 0, 0)
+    assert (task.first_ns, task.last_ns) == (0, 9 * PERIOD)
+    assert (task.latency_ns.min, task.latency_ns.max) == (16, 16)
+    assert (path.min, path.max, path.count) == (3, 3, SAMPLES)
+    assert (result.channels[0].messages, result.channels[0].lost) == (10, 0)
+    assert session.transcripts["motor"].text == "hello"
+
+
+@pytest.mark.timeout(60)
+def test_host_timing_reads_the_same_from_memory(machine):
+    target, _ = machine
+    result = Session(target, options(), []).run()
+    assert result.failure is None
+    assert result.timing == "host" and result.note
+    assert result.periodic[0].completed == 10
+    assert result.vms[0].exits_in_window == 9
+    assert result.vms[0].el2_instructions_in_window is None
+    assert result.channels[0].messages == SAMPLES
+
+
+@pytest.mark.timeout(60)
+def test_an_emulator_that_fails_is_told(machine, tmp_path):
+    from dataclasses import replace
+
+    from tenonos.errors import WorkError
+
+    target, _ = machine
+    broken = replace(target, machine=replace(target.machine, cpu="cortex-a1"))
+    with pytest.raises(WorkError, match="cortex-a1"):
+        Session(broken, options(), []).run()
