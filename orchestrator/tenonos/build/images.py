@@ -4,8 +4,8 @@ What the system says (the kind of image, the board, the application) is assigned
 first, then the image's fragment, then `-D` from the command line.
 """
 
-import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tenonos.errors import InputError
@@ -17,8 +17,41 @@ from tenonos.pool.library import Index, Library
 from tenonos.system.model import System, Vm
 
 
-def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
-    """Mortise's image, then one for each Tenon VM."""
+@dataclass(frozen=True)
+class Space:
+    """What a system's images are chosen from: the index and the tree, with its own applications."""
+
+    system: System
+    index: Index
+    tree: Tree
+    apps: dict[str, Library]
+
+    def given(self, image: str) -> list[Assignment]:
+        """What the system says of an image: its kind, its board, and what it is there for."""
+        if image == "mortise":
+            roots = [lib.symbol for lib in self.index.libraries if lib.root == "mortise"]
+            names = ["IMAGE_MORTISE", *roots]
+        else:
+            names = ["IMAGE_TENON", self.apps[image].symbol]
+        names.append(self.system.board.symbol)
+        return [Assignment(name, "y", self.system.shown) for name in names]
+
+    def fragment_file(self, image: str) -> Path | None:
+        """The fragment an image is configured by."""
+        if image == "mortise":
+            return self.system.mortise_config
+        return self.system.vm(image).config
+
+    def evaluate(self, image: str, demands: Sequence[Assignment] = ()) -> Config:
+        """An image's configuration: every line of its fragment holds, `demands` where they can."""
+        file = self.fragment_file(image)
+        lines = [*self.given(image), *(fragment(file) if file else ())]
+        config = self.tree.evaluate(lines)
+        return self.tree.evaluate([*lines, *demands], strict=False) if demands else config
+
+
+def space(system: System) -> Space:
+    """What the images of `system` are chosen from."""
     index = library.index()
     apps: dict[str, Library] = {}
     for vm in system.vms:
@@ -27,15 +60,22 @@ def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
             index = index.with_app(folder)
             apps[vm.name] = next(lib for lib in index.libraries if lib.path == folder)
     outside = [app.path / "Kconfig" for app in apps.values() if not app.path.is_relative_to(ROOT)]
-    tree = load(list(dict.fromkeys(outside)))
+    return Space(system, index, load(list(dict.fromkeys(outside))), apps)
+
+
+def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
+    """Mortise's image, then one for each Tenon VM."""
+    choices = space(system)
     demands = [define(text) for text in defines]
-    _known(tree, demands)
-    made = [_mortise(system, index, tree, demands)]
-    made += [
-        _tenon(system, index, tree, vm, apps[vm.name], demands)
-        for vm in system.vms
-        if vm.kind == "tenon"
-    ]
+    mortise = choices.evaluate("mortise", demands)
+    _capable(system, choices.tree, mortise)
+    made = [_image(choices, "mortise", mortise, system.shown)]
+    for vm in system.vms:
+        if vm.kind == "tenon":
+            config = choices.evaluate(vm.name, demands)
+            made.append(_image(choices, vm.name, config, system.where("vm", vm.index, "app")))
+    for demand in demands:
+        _effective(choices.tree, demand, [image.config for image in made])
     return made
 
 
@@ -53,60 +93,29 @@ def app_folder(system: System, vm: Vm) -> Path:
     )
 
 
-def _known(tree: Tree, demands: Sequence[Assignment]) -> None:
-    """-D goes to every image it can apply to, so that it must exist in the tree at least."""
-    tree.evaluate(demands, strict=False)
-
-
-def _mortise(system: System, index: Index, tree: Tree, demands: Sequence[Assignment]) -> Image:
-    roots = [lib for lib in index.libraries if lib.root == "mortise"]
-    given = _given(system, "IMAGE_MORTISE", *(root.symbol for root in roots))
-    where = system.mortise_config
-    config = _evaluate(tree, [*given, *fragment(where)], demands)
-    _capable(system, tree, config)
-    libraries = choose(index, config, system.shown)
-    root = root_of(libraries, "mortise", system.shown)
+def _image(choices: Space, name: str, config: Config, where: str) -> Image:
+    kind = "mortise" if name == "mortise" else "tenon"
+    libraries = choose(choices.index, config, where)
     return Image(
-        name="mortise",
-        kind="mortise",
-        package=f"{system.name}-mortise",
-        board=system.board,
+        name=name,
+        kind=kind,
+        package=f"{choices.system.name}-{name}",
+        board=choices.system.board,
         config=config,
         libraries=libraries,
-        root=root,
-        app=None,
+        root=root_of(libraries, kind, where),
+        app=choices.apps.get(name),
     )
 
 
-def _tenon(
-    system: System, index: Index, tree: Tree, vm: Vm, app: Library, demands: Sequence[Assignment]
-) -> Image:
-    given = _given(system, "IMAGE_TENON", app.symbol)
-    lines = fragment(vm.config) if vm.config else []
-    config = _evaluate(tree, [*given, *lines], demands)
-    where = system.where("vm", vm.index, "app")
-    libraries = choose(index, config, where)
-    return Image(
-        name=vm.name,
-        kind="tenon",
-        package=f"{system.name}-{vm.name}",
-        board=system.board,
-        config=config,
-        libraries=libraries,
-        root=root_of(libraries, "tenon", where),
-        app=app,
-    )
-
-
-def _given(system: System, *symbols: str) -> list[Assignment]:
-    names = (*symbols, system.board.symbol)
-    return [Assignment(name, "y", system.shown) for name in names]
-
-
-def _evaluate(tree: Tree, assignments: list[Assignment], demands: Sequence[Assignment]) -> Config:
-    """A configuration in which every line of the fragment holds, and -D where it can."""
-    tree.evaluate(assignments)
-    return tree.evaluate([*assignments, *demands], strict=False)
+def _effective(tree: Tree, demand: Assignment, configs: Sequence[Config]) -> None:
+    """-D goes to every image it applies to; to none of them, it is a mistake."""
+    if not any(tree.holds(demand, config) for config in configs):
+        raise InputError(
+            f"CONFIG_{demand.symbol}={demand.value} has no effect in any image",
+            where=demand.where,
+            mend="see ./tenon config for what it depends on",
+        )
 
 
 NEEDS = {
@@ -131,9 +140,3 @@ def _capable(system: System, tree: Tree, config: Config) -> None:
                 where=system.where("vm", vm.index, key),
                 mend=mend or "nothing in the pool provides it",
             )
-
-
-def pool_version() -> str:
-    """The version of this pool."""
-    values = tomllib.loads((ROOT / "Cargo.toml").read_text())
-    return str(values["workspace"]["package"]["version"])

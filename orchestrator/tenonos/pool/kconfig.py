@@ -113,7 +113,7 @@ class Tree:
             for assignment in demands.values():
                 self._effective(assignment)
         values = {symbol.name: _typed(symbol) for symbol in self.symbols.values()}
-        return Config(values, self._minimal())
+        return Config(values, self.minimal())
 
     def providers(self, capability: str) -> list[str]:
         """The symbols that select a capability, sorted."""
@@ -161,7 +161,16 @@ class Tree:
             return f"{' and '.join(sorted(selectors)) or 'something'} needs it"
         return f"its range leaves {symbol.str_value}"
 
-    def _minimal(self) -> str:
+    def holds(self, assignment: Assignment, config: Config) -> bool:
+        """Whether a demand is met in an evaluated configuration."""
+        symbol, value = self.symbols[assignment.symbol], config[assignment.symbol]
+        got = "ny"[value] if isinstance(value, bool) else str(value)
+        if isinstance(value, Hex):
+            got = hex(value)
+        return _same(symbol, got, _bare(assignment.value))
+
+    def minimal(self) -> str:
+        """The current configuration as the fewest lines that make it."""
         with TemporaryDirectory() as folder:
             file = Path(folder) / "config"
             self.kconf.write_min_config(str(file), header="")

@@ -1,0 +1,29 @@
+"""`./tenon config`: menuconfig for one image of a system."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    image: Annotated[str, typer.Argument(help="mortise, or the name of a Tenon VM.")],
+    system: Annotated[
+        Path | None, typer.Argument(help="A name under systems/, a folder, or a system.toml.")
+    ] = None,
+) -> None:
+    """Configure an image in a menu; its fragment keeps what differs from the default."""
+    from tenonos import system as systems
+    from tenonos import ui
+    from tenonos.build.menu import edit
+    from tenonos.errors import InputError
+    from tenonos.paths import shown
+
+    loaded = systems.load(system or "motor-linux")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError("the menu needs a terminal", mend="edit the fragment, or build with -D")
+    file = edit(loaded, image)
+    ui.message(f"{shown(file)} written" if file else "nothing changed")
