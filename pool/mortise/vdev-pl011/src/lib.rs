@@ -1,0 +1,209 @@
+//! Virtual PL011: the serial port a Linux guest sees.
+//!
+//! # Purpose
+//!
+//! A model of the Arm PL011 (Arm DDI 0183) for unmodified drivers: Linux's `amba-pl011` and its
+//! early console. It is the registers alone: who emulates the guest's accesses calls
+//! [`Pl011::read`] and [`Pl011::write`], passes sent bytes on, puts received ones in, and shows the
+//! level of [`Pl011::interrupt`] to the virtual interrupt controller after each of them.
+//!
+//! # What differs from the device
+//!
+//! - Sending takes no time: the transmit FIFO is always empty and [`Pl011::write`] returns the byte.
+//! - The receive timeout takes no time either: a single byte interrupts at once. On the device it
+//!   does after 32 bit periods without another.
+//! - The receive FIFO is longer ([`FIFO_DEPTH`]), for a console whose input arrives in bursts, and
+//!   takes bytes whether or not the port is enabled. Trigger levels are those of the device's 32.
+//! - Baud rate, parity and flow control are stored and mean nothing; there is no DMA and no modem.
+//!
+//! # Guarantees
+//!
+//! The guest is hostile: any sequence of accesses is total, bounded in time and free of panics.
+//!
+//! # Example
+//!
+//! ```
+//! use mortise_vdev_pl011::Pl011;
+//!
+//! let mut port = Pl011::new();
+//! assert_eq!(port.write(0x000, b'x'.into()), Some(b'x')); // UARTDR
+//!
+//! port.write(0x038, 1 << 6); // UARTIMSC: receive timeout
+//! assert!(port.receive(b'y') && port.interrupt());
+//! assert_eq!(port.read(0x000), b'y'.into());
+//! assert!(!port.interrupt());
+//! ```
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+mod registers;
+#[cfg(test)]
+mod tests;
+
+use heapless::Deque;
+use registers::{control, flag, interrupt, line, offset};
+
+/// Bytes the receive FIFO holds.
+pub const FIFO_DEPTH: usize = 256;
+
+/// Bytes the registers take.
+pub const SIZE: u64 = 0x1000;
+
+/// A serial port.
+#[derive(Clone, Debug)]
+pub struct Pl011 {
+    fifo: Deque<u8, FIFO_DEPTH>,
+    /// UARTRSR, of which only the overrun bit is ever set.
+    overrun: bool,
+    /// UARTRIS.
+    raw: u32,
+    /// UARTIMSC.
+    mask: u32,
+    low_power: u32,
+    integer_baud: u32,
+    fractional_baud: u32,
+    line: u32,
+    control: u32,
+    levels: u32,
+    dma: u32,
+}
+
+impl Pl011 {
+    /// A port as reset leaves it (DDI 0183, table 3-1).
+    pub const fn new() -> Self {
+        Self {
+            fifo: Deque::new(),
+            overrun: false,
+            raw: 0,
+            mask: 0,
+            low_power: 0,
+            integer_baud: 0,
+            fractional_baud: 0,
+            line: 0,
+            control: control::RESET,
+            levels: registers::LEVELS_RESET,
+            dma: 0,
+        }
+    }
+
+    /// The guest reads at a byte offset. Inside a register, the bytes from there on.
+    pub fn read(&mut self, at: u64) -> u32 {
+        let value = match at & !3 {
+            offset::DATA => self.take(),
+            offset::STATUS => u32::from(self.overrun) << registers::STATUS_OVERRUN,
+            offset::FLAGS => self.flags(),
+            offset::LOW_POWER => self.low_power,
+            offset::INTEGER_BAUD => self.integer_baud,
+            offset::FRACTIONAL_BAUD => self.fractional_baud,
+            offset::LINE => self.line,
+            offset::CONTROL => self.control,
+            offset::LEVELS => self.levels,
+            offset::MASK => self.mask,
+            offset::RAW => self.raw,
+            offset::MASKED => self.raw & self.mask,
+            offset::DMA => self.dma,
+            other => registers::identification(other),
+        };
+        value >> ((at & 3) * 8)
+    }
+
+    /// The guest writes at a byte offset; a byte it sends by that is returned. Inside a register, a
+    /// write has no effect.
+    #[must_use = "the byte is to be sent"]
+    pub fn write(&mut self, at: u64, value: u32) -> Option<u8> {
+        match at {
+            offset::DATA => return self.send(value as u8),
+            offset::STATUS => self.overrun = false,
+            offset::LOW_POWER => self.low_power = value & 0xff,
+            offset::INTEGER_BAUD => self.integer_baud = value & 0xffff,
+            offset::FRACTIONAL_BAUD => self.fractional_baud = value & 0x3f,
+            offset::LINE => self.line = value & 0xff,
+            offset::CONTROL => self.control = value & control::ALL,
+            offset::LEVELS => self.levels = value & 0x3f,
+            offset::MASK => self.mask = value & interrupt::ALL,
+            offset::CLEAR => self.raw &= !value,
+            offset::DMA => self.dma = value & 0x7,
+            _ => {}
+        }
+        None
+    }
+
+    /// Puts a received byte into the FIFO. If it is full, the byte is lost, the guest learns of an
+    /// overrun, and the result is false.
+    pub fn receive(&mut self, byte: u8) -> bool {
+        let fits = self.fifo.push_back(byte).is_ok();
+        if !fits {
+            self.overrun = true;
+            self.raw |= interrupt::OVERRUN;
+        }
+        self.raw |= interrupt::RECEIVE_TIMEOUT;
+        if self.fifo.len() >= self.trigger() {
+            self.raw |= interrupt::RECEIVE;
+        }
+        fits
+    }
+
+    /// Whether the FIFO has no room for another byte.
+    pub fn is_full(&self) -> bool {
+        self.fifo.is_full()
+    }
+
+    /// The level of the interrupt line (UARTINTR).
+    pub const fn interrupt(&self) -> bool {
+        self.raw & self.mask != 0
+    }
+
+    fn send(&mut self, byte: u8) -> Option<u8> {
+        // The FIFO passes its trigger level on the way up and, sent already, on the way down.
+        self.raw |= interrupt::TRANSMIT;
+        if self.control & control::LOOPBACK != 0 {
+            self.receive(byte);
+            return None;
+        }
+        Some(byte)
+    }
+
+    /// UARTDR: the oldest byte, and whether one was lost behind it.
+    fn take(&mut self) -> u32 {
+        let byte = self.fifo.pop_front().unwrap_or(0);
+        if self.fifo.len() < self.trigger() {
+            self.raw &= !interrupt::RECEIVE;
+        }
+        if self.fifo.is_empty() {
+            self.raw &= !interrupt::RECEIVE_TIMEOUT;
+        }
+        u32::from(byte) | u32::from(self.overrun) << registers::DATA_OVERRUN
+    }
+
+    fn flags(&self) -> u32 {
+        let mut flags = flag::TRANSMIT_EMPTY | flag::MODEM_READY;
+        if self.fifo.is_empty() {
+            flags |= flag::RECEIVE_EMPTY;
+        }
+        if self.fifo.is_full() {
+            flags |= flag::RECEIVE_FULL;
+        }
+        flags
+    }
+
+    /// How many received bytes raise the receive interrupt (DDI 0183, 3.3.9).
+    const fn trigger(&self) -> usize {
+        if self.line & line::FIFOS == 0 {
+            return 1;
+        }
+        match self.levels >> 3 & 7 {
+            0 => 4,
+            1 => 8,
+            2 => 16,
+            3 => 24,
+            _ => 28,
+        }
+    }
+}
+
+impl Default for Pl011 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
