@@ -1,0 +1,289 @@
+//! The few instructions Rust has no words for: vectors, context switch, interrupt mask.
+//!
+//! Threads run on SP_EL0 and exceptions on SP_EL1, so that the hardware itself changes to the
+//! interrupt stack (Arm ARM, D1.2.2), an interrupt needs no room on a thread's stack, and a thread
+//! that overflowed its stack can still be reported. An interrupt that switches nobody saves and
+//! restores on the interrupt stack alone and fits the 32 instructions of its vector. Only one that
+//! preempts moves what it saved to the thread's stack, and from there on a preempted thread looks
+//! like one that called [`switch`] itself: all waiting threads wait at one place, with twelve
+//! callee-saved registers on their stack. Costs are listed in `docs/costs.md`.
+
+/// Words on the stack of a thread that waits: x19 to x30.
+pub const CONTEXT: usize = 12;
+
+/// Bytes an interrupt saves: x0 to x18, x30, ELR and SPSR.
+#[cfg(target_arch = "aarch64")]
+const FRAME: usize = 22 * 8;
+
+/// The context of a thread that has not run: it begins with `entry(argument)`, which must not
+/// return, with interrupts on.
+pub fn first_context(entry: usize, argument: usize) -> [usize; CONTEXT] {
+    let mut context = [0; CONTEXT];
+    context[0] = entry;
+    context[1] = argument;
+    context[CONTEXT - 1] = begin as *const () as usize;
+    context
+}
+
+/// Masks interrupts and returns the former mask.
+#[inline(always)]
+pub fn mask() -> u64 {
+    let mask = hw_arch::read_register!("daif");
+    hw_arch::cpu::mask_interrupts();
+    mask
+}
+
+/// Puts back a mask that [`mask`] returned.
+///
+/// # Safety
+///
+/// What the mask protected must be consistent again.
+#[inline(always)]
+pub unsafe fn unmask(mask: u64) {
+    hw_arch::write_register!("daif", mask);
+}
+
+/// Whether this is an interrupt handler: it runs on SP_EL1.
+#[inline(always)]
+pub fn in_handler() -> bool {
+    hw_arch::read_register!("spsel") != 0
+}
+
+#[cfg(target_arch = "aarch64")]
+pub use real::{begin, enter, switch, vectors};
+
+#[cfg(target_arch = "aarch64")]
+mod real {
+    use super::FRAME;
+    use core::arch::{global_asm, naked_asm};
+
+    /// Waits here until somebody switches back: saves the caller's context, notes its stack
+    /// pointer at `previous`, and goes on in the context `next`.
+    ///
+    /// # Safety
+    ///
+    /// Interrupts are masked; `previous` is the place of the caller's own stack pointer, and `next`
+    /// is what `switch` or `first_context` left of a thread that is not running.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn switch(previous: *mut usize, next: usize) {
+        naked_asm!(
+            "stp x19, x20, [sp, #-96]!",
+            "stp x21, x22, [sp, #16]",
+            "stp x23, x24, [sp, #32]",
+            "stp x25, x26, [sp, #48]",
+            "stp x27, x28, [sp, #64]",
+            "stp x29, x30, [sp, #80]",
+            "mov x9, sp",
+            "str x9, [x0]",
+            "mov sp, x1",
+            "ldp x21, x22, [sp, #16]",
+            "ldp x23, x24, [sp, #32]",
+            "ldp x25, x26, [sp, #48]",
+            "ldp x27, x28, [sp, #64]",
+            "ldp x29, x30, [sp, #80]",
+            "ldp x19, x20, [sp], #96",
+            "ret",
+        )
+    }
+
+    /// Leaves the boot stack, which is the interrupt stack from here on, for the first thread.
+    ///
+    /// # Safety
+    ///
+    /// As for [`switch`]; nothing on the boot stack is used any more, and `interrupt_stack` is its
+    /// end.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn enter(next: usize, interrupt_stack: usize) -> ! {
+        naked_asm!(
+            "mov sp, x1",
+            "msr spsel, #0",
+            "mov sp, x0",
+            "ldp x29, x30, [sp, #80]",
+            "ldp x19, x20, [sp], #96",
+            "ret",
+        )
+    }
+
+    /// Where a thread begins: `first_context` is what it finds in its registers.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn begin() -> ! {
+        naked_asm!(
+            "mov x0, x20",
+            "mov x30, xzr",
+            "msr daifclr, #2",
+            "br x19",
+        )
+    }
+
+    /// The address of the vector table.
+    pub fn vectors() -> usize {
+        unsafe extern "C" {
+            static tenon_vectors: u8;
+        }
+        &raw const tenon_vectors as usize
+    }
+
+    global_asm!(
+        // Arm ARM, D1.4.2: sixteen vectors of 32 instructions; the first four are taken from
+        // SP_EL0, where threads run, the next four from SP_EL1, where handlers do. Everything but
+        // an interrupt to a thread is the end of this image.
+        ".macro tenon_fatal kind",
+        "    .balign 0x80",
+        "    mov x0, #\\kind",
+        "    b {fatal}",
+        ".endm",
+        ".macro tenon_restore",
+        "    ldp x0, x1, [sp, #160]",
+        "    ldp x18, x30, [sp, #144]",
+        "    msr elr_el1, x0",
+        "    msr spsr_el1, x1",
+        "    ldp x2, x3, [sp, #16]",
+        "    ldp x4, x5, [sp, #32]",
+        "    ldp x6, x7, [sp, #48]",
+        "    ldp x8, x9, [sp, #64]",
+        "    ldp x10, x11, [sp, #80]",
+        "    ldp x12, x13, [sp, #96]",
+        "    ldp x14, x15, [sp, #112]",
+        "    ldp x16, x17, [sp, #128]",
+        "    ldp x0, x1, [sp], #{frame}",
+        "    eret",
+        ".endm",
+        ".section .text.vectors, \"ax\"",
+        ".balign 0x800",
+        "tenon_vectors:",
+        "    tenon_fatal 0",
+        "    .balign 0x80",
+        "    stp x0, x1, [sp, #-{frame}]!",
+        "    stp x2, x3, [sp, #16]",
+        "    stp x4, x5, [sp, #32]",
+        "    stp x6, x7, [sp, #48]",
+        "    stp x8, x9, [sp, #64]",
+        "    stp x10, x11, [sp, #80]",
+        "    stp x12, x13, [sp, #96]",
+        "    stp x14, x15, [sp, #112]",
+        "    stp x16, x17, [sp, #128]",
+        "    mrs x0, elr_el1",
+        "    mrs x1, spsr_el1",
+        "    stp x18, x30, [sp, #144]",
+        "    stp x0, x1, [sp, #160]",
+        "    bl {interrupt}",
+        "    cbnz w0, 1f",
+        "    tenon_restore",
+        "    tenon_fatal 2",
+        "    tenon_fatal 3",
+        "    tenon_fatal 4",
+        "    tenon_fatal 5",
+        "    tenon_fatal 6",
+        "    tenon_fatal 7",
+        "    tenon_fatal 8",
+        "    tenon_fatal 9",
+        "    tenon_fatal 10",
+        "    tenon_fatal 11",
+        "    tenon_fatal 12",
+        "    tenon_fatal 13",
+        "    tenon_fatal 14",
+        "    tenon_fatal 15",
+        "    .balign 0x80",
+        // Preemption: what was saved moves to the thread's stack, and the thread calls the
+        // scheduler from there.
+        "1:  mov x0, sp",
+        "    add sp, sp, #{frame}",
+        "    msr spsel, #0",
+        "    ldp x2, x3, [x0]",
+        "    ldp x4, x5, [x0, #16]",
+        "    ldp x6, x7, [x0, #32]",
+        "    ldp x8, x9, [x0, #48]",
+        "    ldp x10, x11, [x0, #64]",
+        "    ldp x12, x13, [x0, #80]",
+        "    ldp x14, x15, [x0, #96]",
+        "    ldp x16, x17, [x0, #112]",
+        "    stp x2, x3, [sp, #-{frame}]!",
+        "    stp x4, x5, [sp, #16]",
+        "    stp x6, x7, [sp, #32]",
+        "    stp x8, x9, [sp, #48]",
+        "    stp x10, x11, [sp, #64]",
+        "    stp x12, x13, [sp, #80]",
+        "    stp x14, x15, [sp, #96]",
+        "    stp x16, x17, [sp, #112]",
+        "    ldp x2, x3, [x0, #128]",
+        "    ldp x4, x5, [x0, #144]",
+        "    ldp x6, x7, [x0, #160]",
+        "    stp x2, x3, [sp, #128]",
+        "    stp x4, x5, [sp, #144]",
+        "    stp x6, x7, [sp, #160]",
+        "    bl {reschedule}",
+        "    tenon_restore",
+        ".previous",
+        interrupt = sym crate::kernel::interrupt,
+        reschedule = sym crate::kernel::reschedule,
+        fatal = sym crate::fault::fatal,
+        frame = const FRAME,
+    );
+
+    // Arm ARM, D1.2: a core that was started at EL2 without Mortise goes down to EL1 for good.
+    // HCR_EL2.RW makes EL1 AArch64; the timers and the GIC's registers are left to EL1; SPSR 0x3c5
+    // is EL1 on SP_EL1 with everything masked. x30 is where the entry code goes on.
+    global_asm!(
+        ".section .text.tenon_drop, \"ax\"",
+        ".global tenon_drop_to_el1",
+        "tenon_drop_to_el1:",
+        "    cmp x0, #8",
+        "1:  b.ne 1b",
+        "    mov x0, #1 << 31",
+        "    msr hcr_el2, x0",
+        "    mov x0, #3",
+        "    msr cnthctl_el2, x0",
+        "    msr cntvoff_el2, xzr",
+        "    mrs x0, midr_el1",
+        "    msr vpidr_el2, x0",
+        "    mrs x0, mpidr_el1",
+        "    msr vmpidr_el2, x0",
+        "    mov x0, #0x33ff",
+        "    msr cptr_el2, x0",
+        "    msr hstr_el2, xzr",
+        "    mov x0, #0xf",
+        "    msr S3_4_C12_C9_5, x0",
+        "    isb",
+        "    mov x0, #0x0800",
+        "    movk x0, #0x30d0, lsl #16",
+        "    msr sctlr_el1, x0",
+        "    mov x0, #0x3c5",
+        "    msr spsr_el2, x0",
+        "    msr elr_el2, x30",
+        "    eret",
+        ".previous",
+    );
+}
+
+#[cfg(not(target_arch = "aarch64"))]
+pub use host::{begin, enter, switch, vectors};
+
+/// On the host nothing is switched: what is tested there is who would run.
+#[cfg(not(target_arch = "aarch64"))]
+mod host {
+    /// Stands for the switch.
+    ///
+    /// # Safety
+    ///
+    /// None is needed.
+    pub unsafe extern "C" fn switch(_: *mut usize, _: usize) {}
+
+    /// Stands for the first switch.
+    ///
+    /// # Safety
+    ///
+    /// None is needed.
+    pub unsafe extern "C" fn enter(_: usize, _: usize) -> ! {
+        hw_arch::cpu::park()
+    }
+
+    /// Stands for a thread's first instructions.
+    pub extern "C" fn begin() -> ! {
+        hw_arch::cpu::park()
+    }
+
+    /// Stands for the vectors.
+    pub fn vectors() -> usize {
+        0
+    }
+}

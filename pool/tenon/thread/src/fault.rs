@@ -1,0 +1,47 @@
+//! The end of an image: an exception nobody expected, or a panic.
+
+use crate::log;
+use core::panic::PanicInfo;
+use hw_arch::{El1, ExceptionLevel};
+
+/// What a vector stands for: who was interrupted, by what (Arm ARM, D1.4.2).
+fn describe(vector: usize) -> (&'static str, &'static str) {
+    let from = match vector / 4 {
+        0 => "thread",
+        1 => "handler",
+        _ => "EL0",
+    };
+    let kind = match vector % 4 {
+        0 => "exception",
+        1 => "interrupt",
+        2 => "fast interrupt",
+        _ => "system error",
+    };
+    (kind, from)
+}
+
+/// Reports an exception and gives up.
+pub(crate) extern "C" fn fatal(vector: usize) -> ! {
+    let (kind, from) = describe(vector);
+    let (esr, far, elr) = (El1::read_esr(), El1::read_far(), El1::read_elr());
+    log::last(format_args!(
+        "fatal {kind} in {from}: esr={esr:#x} far={far:#x} elr={elr:#x}"
+    ));
+    surrender()
+}
+
+/// Reports a panic and gives up.
+pub fn panic(info: &PanicInfo<'_>) -> ! {
+    log::last(format_args!("{info}"));
+    surrender()
+}
+
+/// Ends this image: under Mortise by a fault of the VM, which is then stopped or restarted as its
+/// system says; on bare metal by parking.
+fn surrender() -> ! {
+    hw_arch::cpu::mask_interrupts();
+    if crate::environment::is_guest() {
+        crate::environment::fault();
+    }
+    hw_arch::cpu::park()
+}

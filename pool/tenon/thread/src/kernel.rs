@@ -1,0 +1,200 @@
+//! What one core knows: who is ready, what is due, who handles which interrupt.
+
+use crate::assembly;
+use crate::thread::{Storage, Thread};
+use crate::timer::Timer;
+use core::cell::Cell;
+use core::ops::Deref;
+use core_sched::Scheduler;
+use core_timer::{Step, TimerQueue};
+use hw_arch::{El1, ExceptionLevel};
+use hw_clock::{Clock, Frequency};
+use tenon_irq::{Interrupts, Line};
+
+/// Timers that one interrupt expires or moves at most, so that interrupts stay masked for a bounded
+/// time whatever is due; the alarm, still due, then interrupts at once again.
+const STEPS: usize = 8;
+
+/// State of one core: reached from that core alone, and only with interrupts masked.
+#[derive(Debug)]
+pub struct PerCore<T>(T);
+
+impl<T> PerCore<T> {
+    /// Wraps what a core will own.
+    pub const fn new(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> Deref for PerCore<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+// SAFETY: the fields and methods of what is wrapped are private to this crate, which reaches them
+// through `Kernel::with` and from the vector, each on one core with its interrupts masked.
+unsafe impl<T> Sync for PerCore<T> {}
+
+/// The kernel of one core; TPIDR_EL1 points to it.
+pub struct Kernel {
+    pub(crate) scheduler: Scheduler<&'static Thread>,
+    pub(crate) timers: TimerQueue<&'static Timer>,
+    pub(crate) interrupts: Interrupts,
+    pub(crate) clock: Cell<Clock<El1>>,
+    /// The device tree this image was given as a guest.
+    pub(crate) tree: Cell<Option<&'static [u8]>>,
+    /// What the alarm is set for.
+    alarm: Cell<Option<u64>>,
+    pub(crate) idle: Storage<IDLE_STACK>,
+}
+
+/// Room for the idle loop's frame, a preemption's and a context, and some to spare.
+const IDLE_STACK: usize = 1024;
+
+impl Kernel {
+    /// The kernel of a core that has not started, with these places for interrupt handlers.
+    pub const fn new(lines: &'static [Line], preemptive: bool) -> Self {
+        // Nothing is timed before `boot` reads the frequency; one hertz stands for unknown.
+        let Some(unknown) = Frequency::from_hertz(1) else {
+            panic!("one is not zero")
+        };
+        Self {
+            scheduler: Scheduler::new(preemptive),
+            timers: TimerQueue::new(),
+            interrupts: Interrupts::new(lines),
+            clock: Cell::new(Clock::with_frequency(unknown)),
+            tree: Cell::new(None),
+            alarm: Cell::new(None),
+            idle: Storage::new(),
+        }
+    }
+
+    /// This core's kernel.
+    ///
+    /// # Safety
+    ///
+    /// `boot` has run on this core, and interrupts are masked as long as the reference is used.
+    #[cfg(target_arch = "aarch64")]
+    unsafe fn this() -> &'static Self {
+        let this = El1::read_tpidr() as *const Self;
+        // SAFETY: `boot` put the address of a static there.
+        unsafe { &*this }
+    }
+
+    #[cfg(not(target_arch = "aarch64"))]
+    unsafe fn this() -> &'static Self {
+        unreachable!("Tenon does not run on the host: test what is below it")
+    }
+
+    /// Calls `action` with interrupts masked; if somebody more urgent became ready in it, they run
+    /// before this returns. Not to be nested: the inner call would let others run.
+    #[inline(always)]
+    pub(crate) fn with<R>(action: impl FnOnce(&'static Self) -> R) -> R {
+        let mask = assembly::mask();
+        // SAFETY: whoever calls runs in a thread or in a handler, which exist since `boot`;
+        // interrupts are masked until the end.
+        let this = unsafe { Self::this() };
+        let result = action(this);
+        if this.scheduler.is_needed() && !assembly::in_handler() {
+            this.switch(false);
+        }
+        // SAFETY: every operation on the queues is complete.
+        unsafe { assembly::unmask(mask) };
+        result
+    }
+
+    /// The thread that runs.
+    #[inline(always)]
+    pub(crate) fn current(&self) -> &'static Thread {
+        match self.scheduler.current() {
+            Some(thread) => thread,
+            // Unreachable after `boot`, which starts the scheduler before the first thread.
+            None => hw_arch::cpu::park(),
+        }
+    }
+
+    /// Lets the scheduler decide, and switches if it says so; returns when this thread's turn comes
+    /// again. Interrupts are masked, before and after.
+    #[inline(always)]
+    pub(crate) fn switch(&self, yielding: bool) {
+        let previous = self.current();
+        if let Some(next) = self.scheduler.next(yielding) {
+            // SAFETY: interrupts are masked, as everywhere here; `next` is ready and not the
+            // current one, so it waits in `switch` or has not begun.
+            unsafe { assembly::switch(previous.stack_pointer().as_ptr(), next.stack_pointer().get()) };
+        }
+    }
+
+    /// Blocks the current thread until somebody wakes it.
+    #[inline(always)]
+    pub(crate) fn block(&self) {
+        self.scheduler.block(self.current());
+        self.switch(false);
+    }
+
+    /// Starts a timer at a counter value.
+    #[inline(always)]
+    pub(crate) fn start_timer(&self, timer: &'static Timer, ticks: u64) {
+        self.timers.start(timer, ticks);
+        self.arm();
+    }
+
+    /// Stops a timer; returns whether it was pending.
+    #[inline(always)]
+    pub(crate) fn cancel_timer(&self, timer: &'static Timer) -> bool {
+        let pending = self.timers.cancel(timer);
+        self.arm();
+        pending
+    }
+
+    /// Sets the alarm for the earliest deadline, if it is not already.
+    #[inline(always)]
+    fn arm(&self) {
+        let next = self.timers.next();
+        if self.alarm.replace(next) != next {
+            match next {
+                Some(ticks) => self.clock.get().set_alarm(ticks),
+                None => self.clock.get().stop_alarm(),
+            }
+        }
+    }
+
+    /// Expires what is due: the timer interrupt's work.
+    #[inline(always)]
+    pub(crate) fn expire(&self) {
+        let now = self.clock.get().ticks();
+        for _ in 0..STEPS {
+            match self.timers.expire(now) {
+                Step::Expired(timer) => timer.fire(self),
+                Step::Moved => {}
+                Step::Idle => break,
+            }
+        }
+        self.arm();
+    }
+}
+
+/// Serves an interrupt, called by its vector; returns whether the thread is to be preempted.
+pub(crate) extern "C" fn interrupt() -> u32 {
+    // SAFETY: the vectors are in place since `boot`; an exception masks interrupts.
+    let this = unsafe { Kernel::this() };
+    this.interrupts.serve();
+    u32::from(this.scheduler.is_needed())
+}
+
+/// Preempts the current thread: the vector's second half, on the thread's own stack.
+pub(crate) extern "C" fn reschedule() {
+    // SAFETY: as in `interrupt`.
+    let this = unsafe { Kernel::this() };
+    this.switch(false);
+}
+
+/// The handler of the timer interrupt.
+pub(crate) fn timer_interrupt(_: u32) {
+    // SAFETY: handlers are called by `interrupt` alone.
+    let this = unsafe { Kernel::this() };
+    this.expire();
+}
