@@ -110,7 +110,7 @@ macro_rules! image_entry {
             "    b 1f",
             "    .long 0",
             "    .quad IMAGE_OFFSET",
-            "    .quad __image_end - __image_start",
+            "    .quad IMAGE_SIZE",
             "    .quad 0xa",
             "    .quad 0, 0, 0",
             "    .ascii \"ARM\\x64\"",
