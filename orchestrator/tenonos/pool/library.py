@@ -8,7 +8,7 @@ Kconfig. An application of one's own, outside the tree, is read the same way.
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -52,11 +52,11 @@ class Library:
     layer: str
     description: str
     authority: tuple[str, ...]
-    grants: Mapping[str, tuple[str, ...]]
     registers: tuple[Register, ...]
     tables: tuple[Table, ...]
     root: str | None
     dependencies: tuple[str, ...]
+    grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def manifest(self) -> Path:

@@ -38,6 +38,7 @@ def run(name: str, folder: Path, silence: float, show: Show) -> Count:
     report = paths.ensure(paths.RUN) / f"test-{name}.xml"
     report.unlink(missing_ok=True)
     arguments = ["-v", "--tb=short", "--color=no", "-p", "no:cacheprovider"]
+    arguments += ["--continue-on-collection-errors"]
     command = [sys.executable, "-u", "-m", "pytest", *arguments, f"--junit-xml={report}"]
     process = Process([*command, str(folder)], log, paths.ROOT, os.environ)
     total = Count()

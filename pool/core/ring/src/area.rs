@@ -154,10 +154,8 @@ mod tests {
         let memory = words::<2>();
         let start = memory.as_ptr().cast_mut().cast::<u8>();
         // SAFETY: `memory` lives on and is accessed through the area alone.
-        assert_eq!(
-            unsafe { Area::from_raw(start, 16) }.map(|a| a.len()),
-            Some(16)
-        );
+        let area = unsafe { Area::from_raw(start, 16) };
+        assert_eq!(area.map(|a| a.len()), Some(16));
         // SAFETY: refused before it is used.
         assert!(unsafe { Area::from_raw(start.wrapping_add(1), 8) }.is_none());
         // SAFETY: refused before it is used.
