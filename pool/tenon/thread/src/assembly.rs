@@ -49,6 +49,15 @@ pub fn in_handler() -> bool {
     hw_arch::read_register!("spsel") != 0
 }
 
+/// Touches an address that no VM has: Mortise takes it as this VM's fault and acts on it.
+pub fn fault() {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: Mortise maps nothing there, so nothing is written.
+    unsafe {
+        core::arch::asm!("str xzr, [{}]", in(reg) 0usize, options(nostack, preserves_flags));
+    }
+}
+
 #[cfg(target_arch = "aarch64")]
 pub use real::{begin, enter, switch, vectors};
 
@@ -107,19 +116,15 @@ mod real {
     /// Where a thread begins: `first_context` is what it finds in its registers.
     #[unsafe(naked)]
     pub unsafe extern "C" fn begin() -> ! {
-        naked_asm!(
-            "mov x0, x20",
-            "mov x30, xzr",
-            "msr daifclr, #2",
-            "br x19",
-        )
+        naked_asm!("mov x0, x20", "mov x30, xzr", "msr daifclr, #2", "br x19",)
+    }
+
+    unsafe extern "C" {
+        static tenon_vectors: u8;
     }
 
     /// The address of the vector table.
     pub fn vectors() -> usize {
-        unsafe extern "C" {
-            static tenon_vectors: u8;
-        }
         &raw const tenon_vectors as usize
     }
 

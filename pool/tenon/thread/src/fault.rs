@@ -1,6 +1,8 @@
 //! The end of an image: an exception nobody expected, or a panic.
 
-use crate::log;
+use crate::assembly;
+use crate::console::last_words;
+use crate::kernel::Kernel;
 use core::panic::PanicInfo;
 use hw_arch::{El1, ExceptionLevel};
 
@@ -21,10 +23,14 @@ fn describe(vector: usize) -> (&'static str, &'static str) {
 }
 
 /// Reports an exception and gives up.
+#[cfg_attr(
+    not(target_arch = "aarch64"),
+    expect(dead_code, reason = "for the vectors")
+)]
 pub(crate) extern "C" fn fatal(vector: usize) -> ! {
     let (kind, from) = describe(vector);
     let (esr, far, elr) = (El1::read_esr(), El1::read_far(), El1::read_elr());
-    log::last(format_args!(
+    last_words(format_args!(
         "fatal {kind} in {from}: esr={esr:#x} far={far:#x} elr={elr:#x}"
     ));
     surrender()
@@ -32,7 +38,7 @@ pub(crate) extern "C" fn fatal(vector: usize) -> ! {
 
 /// Reports a panic and gives up.
 pub fn panic(info: &PanicInfo<'_>) -> ! {
-    log::last(format_args!("{info}"));
+    last_words(format_args!("{info}"));
     surrender()
 }
 
@@ -40,8 +46,8 @@ pub fn panic(info: &PanicInfo<'_>) -> ! {
 /// system says; on bare metal by parking.
 fn surrender() -> ! {
     hw_arch::cpu::mask_interrupts();
-    if crate::environment::is_guest() {
-        crate::environment::fault();
+    if Kernel::tree().is_some() {
+        assembly::fault();
     }
     hw_arch::cpu::park()
 }

@@ -1,13 +1,13 @@
 //! What one core knows: who is ready, what is due, who handles which interrupt.
 
 use crate::assembly;
-use crate::thread::{Storage, Thread};
+use crate::console::Console;
+use crate::thread::Thread;
 use crate::timer::Timer;
 use core::cell::Cell;
-use core::ops::Deref;
 use core_sched::Scheduler;
 use core_timer::{Step, TimerQueue};
-use hw_arch::{El1, ExceptionLevel};
+use hw_arch::El1;
 use hw_clock::{Clock, Frequency};
 use tenon_irq::{Interrupts, Line};
 
@@ -16,7 +16,6 @@ use tenon_irq::{Interrupts, Line};
 const STEPS: usize = 8;
 
 /// State of one core: reached from that core alone, and only with interrupts masked.
-#[derive(Debug)]
 pub struct PerCore<T>(T);
 
 impl<T> PerCore<T> {
@@ -24,51 +23,51 @@ impl<T> PerCore<T> {
     pub const fn new(value: T) -> Self {
         Self(value)
     }
-}
 
-impl<T> Deref for PerCore<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
+    pub(crate) const fn get(&self) -> &T {
         &self.0
     }
 }
 
-// SAFETY: the fields and methods of what is wrapped are private to this crate, which reaches them
-// through `Kernel::with` and from the vector, each on one core with its interrupts masked.
+// SAFETY: what is wrapped is private to this crate, which reaches it through `Kernel::with` and from
+// the vector, each on one core with its interrupts masked.
 unsafe impl<T> Sync for PerCore<T> {}
 
 /// The kernel of one core; TPIDR_EL1 points to it.
 pub struct Kernel {
     pub(crate) scheduler: Scheduler<&'static Thread>,
-    pub(crate) timers: TimerQueue<&'static Timer>,
+    timers: &'static Timers,
     pub(crate) interrupts: Interrupts,
     pub(crate) clock: Cell<Clock<El1>>,
     /// The device tree this image was given as a guest.
     pub(crate) tree: Cell<Option<&'static [u8]>>,
     /// What the alarm is set for.
     alarm: Cell<Option<u64>>,
-    pub(crate) idle: Storage<IDLE_STACK>,
+    pub(crate) console: Cell<Console>,
 }
 
-/// Room for the idle loop's frame, a preemption's and a context, and some to spare.
-const IDLE_STACK: usize = 1024;
+/// The timers of a core. Large and zero at first, so not inside [`Kernel`], which is neither.
+pub type Timers = TimerQueue<&'static Timer>;
 
 impl Kernel {
-    /// The kernel of a core that has not started, with these places for interrupt handlers.
-    pub const fn new(lines: &'static [Line], preemptive: bool) -> Self {
+    /// The kernel of a core that has not started.
+    pub const fn new<const LINES: usize>(
+        lines: &'static PerCore<[Line; LINES]>,
+        timers: &'static PerCore<Timers>,
+        preemptive: bool,
+    ) -> Self {
         // Nothing is timed before `boot` reads the frequency; one hertz stands for unknown.
         let Some(unknown) = Frequency::from_hertz(1) else {
             panic!("one is not zero")
         };
         Self {
             scheduler: Scheduler::new(preemptive),
-            timers: TimerQueue::new(),
-            interrupts: Interrupts::new(lines),
+            timers: timers.get(),
+            interrupts: Interrupts::new(lines.get()),
             clock: Cell::new(Clock::with_frequency(unknown)),
             tree: Cell::new(None),
             alarm: Cell::new(None),
-            idle: Storage::new(),
+            console: Cell::new(Console::None),
         }
     }
 
@@ -79,7 +78,7 @@ impl Kernel {
     /// `boot` has run on this core, and interrupts are masked as long as the reference is used.
     #[cfg(target_arch = "aarch64")]
     unsafe fn this() -> &'static Self {
-        let this = El1::read_tpidr() as *const Self;
+        let this = <El1 as hw_arch::ExceptionLevel>::read_tpidr() as *const Self;
         // SAFETY: `boot` put the address of a static there.
         unsafe { &*this }
     }
@@ -106,6 +105,19 @@ impl Kernel {
         result
     }
 
+    /// The clock; it does not change after `boot`, so that nothing needs masking.
+    #[inline(always)]
+    pub(crate) fn clock() -> Clock<El1> {
+        // SAFETY: whoever calls runs since `boot`; only what never changes is read.
+        unsafe { Self::this() }.clock.get()
+    }
+
+    /// The device tree of this guest; it does not change after `boot` either.
+    pub(crate) fn tree() -> Option<&'static [u8]> {
+        // SAFETY: as in `clock`.
+        unsafe { Self::this() }.tree.get()
+    }
+
     /// The thread that runs.
     #[inline(always)]
     pub(crate) fn current(&self) -> &'static Thread {
@@ -124,7 +136,12 @@ impl Kernel {
         if let Some(next) = self.scheduler.next(yielding) {
             // SAFETY: interrupts are masked, as everywhere here; `next` is ready and not the
             // current one, so it waits in `switch` or has not begun.
-            unsafe { assembly::switch(previous.stack_pointer().as_ptr(), next.stack_pointer().get()) };
+            unsafe {
+                assembly::switch(
+                    previous.stack_pointer().as_ptr(),
+                    next.stack_pointer().get(),
+                )
+            };
         }
     }
 
@@ -178,6 +195,10 @@ impl Kernel {
 }
 
 /// Serves an interrupt, called by its vector; returns whether the thread is to be preempted.
+#[cfg_attr(
+    not(target_arch = "aarch64"),
+    expect(dead_code, reason = "for the vectors")
+)]
 pub(crate) extern "C" fn interrupt() -> u32 {
     // SAFETY: the vectors are in place since `boot`; an exception masks interrupts.
     let this = unsafe { Kernel::this() };
@@ -186,6 +207,10 @@ pub(crate) extern "C" fn interrupt() -> u32 {
 }
 
 /// Preempts the current thread: the vector's second half, on the thread's own stack.
+#[cfg_attr(
+    not(target_arch = "aarch64"),
+    expect(dead_code, reason = "for the vectors")
+)]
 pub(crate) extern "C" fn reschedule() {
     // SAFETY: as in `interrupt`.
     let this = unsafe { Kernel::this() };

@@ -34,14 +34,15 @@ impl core::error::Error for Error {}
 /// What a thread that is not ready waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
+    /// To be made: it has not begun or has ended. Zero, as all of a thread is at first, so that
+    /// storage takes no room in the image.
+    Spawn = 0,
     /// Nothing: it runs or could.
     Nothing,
     /// Its timer.
     Timer,
     /// [`Thread::unpark`].
     Unpark,
-    /// To be made: it has not begun or has ended.
-    Spawn,
 }
 
 /// A thread.
@@ -54,7 +55,7 @@ pub struct Thread {
     waits: Cell<Wait>,
     /// An unpark came before the park.
     token: Cell<bool>,
-    name: Cell<&'static str>,
+    name: Cell<Option<&'static str>>,
 }
 
 // SAFETY: all fields are private to this crate, which touches them with interrupts masked, on the
@@ -70,13 +71,13 @@ impl Thread {
             timer: Timer::of_thread(),
             waits: Cell::new(Wait::Spawn),
             token: Cell::new(false),
-            name: Cell::new(""),
+            name: Cell::new(None),
         }
     }
 
     /// Its name.
     pub fn name(&self) -> &'static str {
-        self.name.get()
+        self.name.get().unwrap_or("")
     }
 
     /// Its priority.
@@ -139,7 +140,7 @@ impl Schedulable for &'static Thread {
 
 impl fmt::Debug for Thread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "thread {}", self.name.get())
+        write!(f, "thread {}", self.name())
     }
 }
 
@@ -181,7 +182,7 @@ impl<const STACK: usize> Storage<STACK> {
         body: F,
     ) -> Result<&'static Thread, Error> {
         Kernel::with(|kernel| {
-            let thread = self.prepare(name, at_least_one(priority), body)?;
+            let thread = self.prepare(kernel, name, at_least_one(priority), body)?;
             thread.wake(kernel);
             Ok(thread)
         })
@@ -190,6 +191,7 @@ impl<const STACK: usize> Storage<STACK> {
     /// Everything but the waking: `boot` makes its threads before there is anybody to preempt.
     pub(crate) fn prepare<F: FnOnce() + Send + 'static>(
         &'static self,
+        kernel: &Kernel,
         name: &'static str,
         priority: Priority,
         body: F,
@@ -216,10 +218,10 @@ impl<const STACK: usize> Storage<STACK> {
             ));
         }
         thread.stack_pointer.set(context);
-        thread.name.set(name);
+        thread.name.set(Some(name));
         thread.token.set(false);
         thread.timer.wakes(thread);
-        thread.state.restart(priority);
+        kernel.scheduler.set_priority(thread, priority);
         thread.waits.set(Wait::Nothing);
         Ok(thread)
     }

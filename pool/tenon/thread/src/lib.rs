@@ -1,0 +1,52 @@
+//! The LibOS kernel: boot, threads, time, interrupts.
+//!
+//! One address space, one image: the application is linked with this and starts in a thread of its
+//! own. [`image!`] makes the image; the same one boots under Mortise, where it is given a device
+//! tree, and on bare metal at EL2 or EL1.
+//!
+//! - [`thread`]: threads by priority, preempted, in static storage;
+//! - [`time`]: instants, sleeping, timers, without a tick;
+//! - [`interrupt`]: handlers of device interrupts;
+//! - [`environment`]: what Mortise gave this VM.
+//!
+//! The parts, from the metal up: [`assembly`](self) has vectors and context switch; `kernel` joins
+//! the scheduler, the timer queue and the interrupt table of a core, all of them pure libraries
+//! tested on the host; the rest is what applications call.
+//!
+//! Guarantees: nothing allocates. From interrupt to thread there is no lock and no loop that is not
+//! bounded by a constant; the longest section with interrupts masked is the expiry of eight timers,
+//! log lines aside. In steady state a VM in direct mode makes no exit to Mortise: timer, interrupt
+//! acknowledgement and idling are all the core's own. One core so far.
+
+#![no_std]
+#![expect(
+    unsafe_code,
+    reason = "context switch, boot, shared memory, state of a core behind masked interrupts"
+)]
+
+mod assembly;
+mod boot;
+mod console;
+pub mod environment;
+mod fault;
+mod image;
+pub mod interrupt;
+mod kernel;
+pub mod thread;
+pub mod time;
+mod timer;
+
+/// What [`image!`] is made of; not for applications.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::boot::{IDLE_STACK, Image, Platform, boot, logger};
+    pub use crate::console::ConsoleSink;
+    pub use crate::fault::panic;
+    pub use crate::kernel::{Kernel, PerCore, Timers};
+    pub use crate::thread::Storage;
+    pub use core_log::Logger;
+    pub use hw_arch::cpu::park;
+    pub use hw_arch::entry::EarlyTable;
+    pub use hw_arch::image_entry;
+    pub use tenon_irq::Line;
+}
