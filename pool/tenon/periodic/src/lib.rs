@@ -1,0 +1,93 @@
+//! Periodic tasks with absolute release times.
+//!
+//! A task's body runs once for each release, in order. Release *k* is due at first + *k* × period,
+//! whatever happened before: time a body takes, or that it begins late, moves no later release, and
+//! a task that overran its period catches up by running the bodies it owes at once. A [`Sample`]
+//! of each release, taken as its body begins, goes to the area that the system gives the task in
+//! shared memory, where another core or the host reads it: watching makes no exit and takes no lock.
+//!
+//! Guarantees: no drift, because releases are summed in whole nanoseconds and each is converted to
+//! counter ticks on its own, rounded up: never early, late by less than a tick. Between release and
+//! body there is one interrupt and one context switch; nothing is allocated. The instructions are
+//! listed in `docs/costs.md`.
+//!
+//! ```no_run
+//! use tenon_periodic::Task;
+//! use tenon_thread::time::Duration;
+//!
+//! // In a thread of the priority the task needs:
+//! let task = Task::new("control", Duration::from_millis(1));
+//! task.run(|release| { /* step the controller */ });
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod schedule;
+
+pub use core_statistics::Sample;
+pub use schedule::Schedule;
+
+use core_statistics::{StatusReader, TaskArea};
+use tenon_thread::environment;
+use tenon_thread::time::{Duration, Instant, sleep_until};
+
+/// A periodic task, to be run by a thread of its own.
+#[derive(Debug)]
+pub struct Task {
+    period_ns: u64,
+    area: Option<TaskArea<'static>>,
+    status: Option<StatusReader<'static>>,
+}
+
+impl Task {
+    /// The task of this name. The system's description decides its period and where its samples go;
+    /// on bare metal, or if the system does not name it, the period is `period`, and there are no
+    /// samples.
+    pub fn new(name: &str, period: Duration) -> Self {
+        let given = environment::task(name);
+        let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
+        Self {
+            period_ns: given.map_or(period, |task| task.period_ns).max(1),
+            area: given.and_then(|task| {
+                TaskArea::create(task.area, name, task.period_ns, task.deadline_ns).ok()
+            }),
+            status: environment::status(),
+        }
+    }
+
+    /// Runs `body` for each release, in the current thread, for ever.
+    pub fn run(self, body: impl FnMut(&Sample)) -> ! {
+        self.run_while(body, |_| true);
+        unreachable!("the condition is always true")
+    }
+
+    /// Runs `body` for each release as long as `go_on` says so after it.
+    pub fn run_while(
+        mut self,
+        mut body: impl FnMut(&Sample),
+        mut go_on: impl FnMut(&Sample) -> bool,
+    ) {
+        let mut schedule = Schedule::starting_after(Instant::now(), self.period_ns);
+        loop {
+            let (sequence, release) = schedule.release();
+            sleep_until(release);
+            let begin = Instant::now();
+            let sample = Sample {
+                sequence,
+                release_ns: release.nanoseconds(),
+                begin_ns: begin.nanoseconds(),
+                // After the time is taken: counting exits is no part of the latency.
+                exits: self.status.as_ref().map_or(0, StatusReader::exits),
+            };
+            body(&sample);
+            if let Some(area) = &mut self.area {
+                area.publish(sample);
+            }
+            if !go_on(&sample) {
+                return;
+            }
+            schedule.advance();
+        }
+    }
+}
