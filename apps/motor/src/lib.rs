@@ -30,7 +30,7 @@ const LOAD_CHANGES: u64 = 500;
 
 /// One step: measure, control, actuate; every half second the load comes or goes.
 pub fn step(motor: &mut Motor, controller: &mut Controller, sequence: u64) {
-    let load = if (sequence / LOAD_CHANGES) % 2 == 0 {
+    let load = if (sequence / LOAD_CHANGES).is_multiple_of(2) {
         Fixed::ZERO
     } else {
         Fixed::from_ratio(1, 4)

@@ -20,7 +20,7 @@ macro_rules! image {
 
             const STACK: usize = config::TENON_THREAD_INTERRUPT_STACK;
             const _: () = assert!(
-                STACK % 16 == 0,
+                STACK.is_multiple_of(16),
                 "TENON_THREAD_INTERRUPT_STACK is no multiple of 16"
             );
 

@@ -166,7 +166,12 @@ unsafe impl<const STACK: usize> Sync for Storage<STACK> {}
 impl<const STACK: usize> Storage<STACK> {
     /// Storage without a thread.
     pub const fn new() -> Self {
-        const { assert!(STACK % 16 == 0, "a stack is a multiple of 16 bytes") };
+        const {
+            assert!(
+                STACK.is_multiple_of(16),
+                "a stack is a multiple of 16 bytes"
+            )
+        };
         Self {
             stack: UnsafeCell::new([MaybeUninit::uninit(); STACK]),
             thread: Thread::new(),
