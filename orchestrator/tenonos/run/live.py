@@ -70,11 +70,14 @@ def screen(
     ]
     half = width // 2
     figures = [task_panel(record, note, half) for record in session.window.records[:2]]
-    names = [vm.name for vm in session.target.vms]
-    room = max(3, (height - 8 - len(names)) // max(1, len(names)) - 2)
-    consoles = [
-        console_panel(f"{name} console", session.transcripts.get(name), room) for name in names
-    ]
+    room = height - 8 - len(rows)
+    consoles: list[RenderableType] = []
+    names = ["mortise", *(vm.name for vm in session.target.vms)]
+    for index, name in enumerate(sorted(names, key=lambda name: name in session.ready)):
+        # Linux says most: it comes last and takes what is left.
+        lines = max(3, room - 2) if index == len(names) - 1 else 3
+        room -= lines + 2
+        consoles.append(console_panel(name, session.transcripts.get(name), lines))
     grid = Table.grid(expand=True, padding=(0, 1))
     grid.add_column(ratio=1)
     if figures:

@@ -1,0 +1,49 @@
+"""Where a function of an image is in physical memory."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tenonos.errors import InputError
+
+if TYPE_CHECKING:
+    from tenonos.build import Built
+
+MORTISE = "mortise"
+
+
+def address(built: Built, image: str, symbol: str) -> int:
+    """The physical address of a symbol: what the counting plugin knows code by.
+
+    Mortise runs where it is loaded; a Tenon's image is copied from its link address, a guest
+    address, into the VM's RAM.
+    """
+    value = _value(built, image, symbol)
+    if image == MORTISE:
+        return value
+    place = built.layout.vm(image)
+    return value - place.ipa + place.pa
+
+
+def _value(built: Built, image: str, symbol: str) -> int:
+    from elftools.elf.elffile import ELFFile
+
+    wanted = _pattern(symbol)
+    with built.elves[image].open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        entries = [] if table is None else list(table.iter_symbols())
+        values = {int(entry["st_value"]) for entry in entries if wanted.fullmatch(entry.name)}
+    if len(values) != 1:
+        how = "no" if not values else "more than one"
+        raise InputError(f"{how} symbol {symbol} in the image of {image}")
+    return values.pop()
+
+
+def _pattern(symbol: str) -> re.Pattern[str]:
+    """What the linker calls a symbol: a plain name, or `crate::function` mangled either way."""
+    parts = symbol.split("::")
+    if len(parts) == 1:
+        return re.compile(re.escape(symbol))
+    path = "".join(f"{len(part)}{part}" for part in parts)
+    return re.compile(rf"_ZN{path}17h[0-9a-f]{{16}}E|_RNv\w*_{path}")
