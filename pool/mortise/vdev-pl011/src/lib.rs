@@ -48,7 +48,7 @@ use registers::{control, flag, interrupt, line, offset};
 pub const FIFO_DEPTH: usize = 256;
 
 /// Bytes the registers take.
-pub const SIZE: u64 = 0x1000;
+pub const SIZE: usize = 0x1000;
 
 /// A serial port.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Pl011 {
     }
 
     /// The guest reads at a byte offset. Inside a register, the bytes from there on.
-    pub fn read(&mut self, at: u64) -> u32 {
+    pub fn read(&mut self, at: usize) -> u32 {
         let value = match at & !3 {
             offset::DATA => self.take(),
             offset::STATUS => u32::from(self.overrun) << registers::STATUS_OVERRUN,
@@ -111,7 +111,7 @@ impl Pl011 {
     /// The guest writes at a byte offset; a byte it sends by that is returned. Inside a register, a
     /// write has no effect.
     #[must_use = "the byte is to be sent"]
-    pub fn write(&mut self, at: u64, value: u32) -> Option<u8> {
+    pub fn write(&mut self, at: usize, value: u32) -> Option<u8> {
         match at {
             offset::DATA => return self.send(value as u8),
             offset::STATUS => self.overrun = false,

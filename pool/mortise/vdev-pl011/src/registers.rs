@@ -1,21 +1,21 @@
 //! Registers and their bits (DDI 0183, 3.2 and 3.3).
 
 pub(crate) mod offset {
-    pub(crate) const DATA: u64 = 0x000;
-    pub(crate) const STATUS: u64 = 0x004;
-    pub(crate) const FLAGS: u64 = 0x018;
-    pub(crate) const LOW_POWER: u64 = 0x020;
-    pub(crate) const INTEGER_BAUD: u64 = 0x024;
-    pub(crate) const FRACTIONAL_BAUD: u64 = 0x028;
-    pub(crate) const LINE: u64 = 0x02c;
-    pub(crate) const CONTROL: u64 = 0x030;
-    pub(crate) const LEVELS: u64 = 0x034;
-    pub(crate) const MASK: u64 = 0x038;
-    pub(crate) const RAW: u64 = 0x03c;
-    pub(crate) const MASKED: u64 = 0x040;
-    pub(crate) const CLEAR: u64 = 0x044;
-    pub(crate) const DMA: u64 = 0x048;
-    pub(crate) const IDENTIFICATION: u64 = 0xfe0;
+    pub(crate) const DATA: usize = 0x000;
+    pub(crate) const STATUS: usize = 0x004;
+    pub(crate) const FLAGS: usize = 0x018;
+    pub(crate) const LOW_POWER: usize = 0x020;
+    pub(crate) const INTEGER_BAUD: usize = 0x024;
+    pub(crate) const FRACTIONAL_BAUD: usize = 0x028;
+    pub(crate) const LINE: usize = 0x02c;
+    pub(crate) const CONTROL: usize = 0x030;
+    pub(crate) const LEVELS: usize = 0x034;
+    pub(crate) const MASK: usize = 0x038;
+    pub(crate) const RAW: usize = 0x03c;
+    pub(crate) const MASKED: usize = 0x040;
+    pub(crate) const CLEAR: usize = 0x044;
+    pub(crate) const DMA: usize = 0x048;
+    pub(crate) const IDENTIFICATION: usize = 0xfe0;
 }
 
 /// Bits of UARTFR.
@@ -59,11 +59,11 @@ pub(crate) const LEVELS_RESET: u32 = 0x12;
 
 /// Peripheral and PrimeCell identification, one byte in each word. Revision 3 (r1p5) is the one
 /// with FIFOs of 32 bytes.
-pub(crate) fn identification(at: u64) -> u32 {
+pub(crate) fn identification(at: usize) -> u32 {
     const BYTES: [u8; 8] = [0x11, 0x10, 0x34, 0x00, 0x0d, 0xf0, 0x05, 0xb1];
     let index = at
         .checked_sub(offset::IDENTIFICATION)
         .map(|distance| distance / 4);
-    let byte = index.and_then(|index| BYTES.get(usize::try_from(index).ok()?));
+    let byte = index.and_then(|index| BYTES.get(index));
     byte.copied().unwrap_or(0).into()
 }

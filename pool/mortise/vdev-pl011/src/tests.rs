@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn any_accesses_keep_bytes_in_order(
         steps in prop::collection::vec(
-            (0usize..4, prop_oneof![0u64..0x50, 0xfd0u64..0x1000, any::<u64>()], any::<u32>()), 0..200,
+            (0usize..4, prop_oneof![0usize..0x50, 0xfd0usize..0x1000, any::<usize>()], any::<u32>()), 0..200,
         ),
     ) {
         let mut port = Pl011::new();

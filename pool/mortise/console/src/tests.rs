@@ -1,0 +1,168 @@
+//! What appears on the line, to the byte, and where input goes.
+
+use super::input::ESCAPE;
+use super::*;
+use proptest::prelude::*;
+
+#[derive(Default)]
+struct Line(Vec<u8>);
+
+impl Port for Line {
+    fn put(&mut self, byte: u8) {
+        self.0.push(byte);
+    }
+}
+
+/// What is on the line after these writes of (VM, time in seconds, text).
+fn shown(writes: &[(usize, u64, &str)]) -> String {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    for (vm, seconds, text) in writes {
+        let (name, now) = (["motor", "linux"][*vm], seconds * 1_000_000_000);
+        console.write(*vm, name, now, text.as_bytes(), &mut line);
+    }
+    String::from_utf8(line.0).unwrap()
+}
+
+#[test]
+fn a_line_says_who_and_when() {
+    assert_eq!(
+        shown(&[(0, 1, "hello\n")]),
+        "[    1.000000000] motor| hello\r\n"
+    );
+    assert_eq!(shown(&[(0, 123_456, "x")]), "[123456.000000000] motor| x");
+    assert_eq!(shown(&[]), "");
+}
+
+#[test]
+fn a_prompt_appears_at_once_and_goes_on_in_place() {
+    assert_eq!(
+        shown(&[(1, 1, "/ # "), (1, 2, "ls\r\n"), (1, 3, "\n")]),
+        "[    1.000000000] linux| / # ls\r\n[    3.000000000] linux| \r\n"
+    );
+}
+
+#[test]
+fn a_broken_line_goes_on_later_with_its_own_time() {
+    assert_eq!(
+        shown(&[
+            (1, 1, "/ # ec"),
+            (0, 2, "tick\nto"),
+            (1, 3, "ho\n"),
+            (0, 4, "ck\n")
+        ]),
+        "[    1.000000000] linux| / # ec\r\n\
+         [    2.000000000] motor| tick\r\n\
+         [    2.000000000] motor| to\r\n\
+         [    1.000000000] linux+ ho\r\n\
+         [    2.000000000] motor+ ck\r\n"
+    );
+}
+
+#[test]
+fn a_broken_line_that_only_ends_says_so() {
+    assert_eq!(
+        shown(&[(1, 1, "done"), (0, 2, "x\n"), (1, 3, "\n"), (1, 4, "next")]),
+        "[    1.000000000] linux| done\r\n\
+         [    2.000000000] motor| x\r\n\
+         [    1.000000000] linux+ \r\n\
+         [    4.000000000] linux| next"
+    );
+}
+
+#[test]
+fn mortise_writes_whole_lines_of_its_own() {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    console.write(0, "motor", 0, b"unfinis", &mut line);
+    console.message(5, format_args!("{} running", "linux"), &mut line);
+    console.finish(0, "motor", 9, &mut line);
+    console.finish(0, "motor", 9, &mut line);
+    console.finish(1, "linux", 9, &mut line);
+    console.write(0, "motor", 9, b"again", &mut line);
+    assert_eq!(
+        String::from_utf8(line.0).unwrap(),
+        "[    0.000000000] motor| unfinis\r\n\
+         [    0.000000005] mortise| linux running\r\n\
+         [    0.000000000] motor+ \r\n\
+         [    0.000000009] motor| again"
+    );
+}
+
+#[test]
+fn nobody_writes_over_a_name() {
+    assert_eq!(shown(&[(0, 1, "\r\r[\r")]), "[    1.000000000] motor| [");
+}
+
+#[test]
+fn a_writer_without_a_number_is_not_heard() {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    for vm in [OWN, WRITERS, usize::MAX] {
+        console.write(vm, "none", 0, b"x", &mut line);
+        console.finish(vm, "none", 0, &mut line);
+    }
+    assert!(line.0.is_empty());
+}
+
+#[test]
+fn input_goes_where_ctrl_t_says() {
+    let mut console = Console::new();
+    let to = |vm, byte| Input::To { vm, byte };
+    assert_eq!(console.input(b'a', 2), Input::Nothing);
+    console.select(1);
+    assert_eq!(console.input(b'a', 2), to(1, b'a'));
+    assert_eq!(console.input(ESCAPE, 2), Input::Nothing);
+    assert_eq!(console.input(b'0', 2), Input::Switched { vm: 0 });
+    assert_eq!(console.input(b'0', 2), to(0, b'0'));
+    for byte in *b"2x\n" {
+        assert_eq!(console.input(ESCAPE, 2), Input::Nothing);
+        assert_eq!(console.input(byte, 2), Input::Nothing);
+    }
+    assert_eq!(console.selected(), Some(0));
+    assert_eq!(console.input(ESCAPE, 2), Input::Nothing);
+    assert_eq!(console.input(ESCAPE, 2), to(0, ESCAPE));
+    assert_eq!(console.input(b'1', 2), to(0, b'1'));
+}
+
+proptest! {
+    #[test]
+    fn each_writers_text_can_be_put_together_again(
+        writes in prop::collection::vec((0usize..3, "[ -~\r\n]{0,12}"), 0..40),
+    ) {
+        let (mut console, mut line) = (Console::new(), Line::default());
+        let mut written = [const { String::new() }; 3];
+        for (time, (vm, text)) in writes.iter().enumerate() {
+            console.write(*vm, &format!("vm{vm}"), time as u64, text.as_bytes(), &mut line);
+            written[*vm].push_str(&text.replace('\r', ""));
+        }
+        let shown = String::from_utf8(line.0).unwrap();
+        let mut found = [const { String::new() }; 3];
+        let mut open = [false; 3];
+        for piece in shown.split_inclusive("\r\n") {
+            let (head, text) = piece.split_at("[    0.000000000] vm0| ".len());
+            let vm = head.as_bytes()[20] - b'0';
+            let goes_on = head.as_bytes()[21] == b'+';
+            let vm = usize::from(vm);
+            prop_assert!(head.ends_with("| ") || goes_on);
+            if open[vm] && !goes_on {
+                found[vm].push('\n');
+            }
+            found[vm].push_str(text.trim_end_matches("\r\n"));
+            open[vm] = true;
+        }
+        for (found, written) in found.iter().zip(&written) {
+            prop_assert_eq!(found, written.strip_suffix('\n').unwrap_or(written));
+        }
+    }
+
+    #[test]
+    fn any_input_reaches_only_vms_that_are_there(
+        bytes in prop::collection::vec(prop_oneof![Just(ESCAPE), any::<u8>()], 0..100), vms in 0usize..12,
+    ) {
+        let mut console = Console::new();
+        for byte in bytes {
+            match console.input(byte, vms) {
+                Input::To { vm, .. } | Input::Switched { vm } => prop_assert!(vm < vms),
+                Input::Nothing => {}
+            }
+        }
+    }
+}
