@@ -17,7 +17,7 @@ from pathlib import Path
 from tenonos import ui
 from tenonos.build.cargo import compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
-from tenonos.build.images import images
+from tenonos.build.images import images as images_of
 from tenonos.build.pack import pack
 from tenonos.errors import InputError
 from tenonos.generate.image import Image, write
@@ -56,7 +56,7 @@ def build(system: System, *, pristine: bool = False, defines: Sequence[str] = ()
     with _exclusive():
         if pristine and target.exists():
             shutil.rmtree(target)
-        made = images(system, defines)
+        made = images_of(system, defines)
         elves = {}
         for image in made:
             write(image, target / image.name)

@@ -21,8 +21,8 @@ from tenonos.pool.library import Library
 
 _POOL = re.compile(r"(?:^|/)pool/([^/]+/[^/]+)/")
 _APP = re.compile(r"(?:^|/)(apps/[^/]+)/")
-_REGISTRY = re.compile(r"/registry/src/[^/]+/(.+?)-\d[^/]*/")
-_RUST = re.compile(r"/(?:rustc/[^/]+|rust/library|library)/")
+_REGISTRY = re.compile(r"/registry/src/[^/]+/((?!compiler_builtins).+?)-\d[^/]*/")
+_RUST = re.compile(r"(?:^|/)(?:rustc/[^/]+|library)/|/compiler_builtins-")
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,8 @@ def _spans(image: ELFFile, libraries: tuple[Library, ...]) -> list[tuple[int, in
                 continue
             if last is not None and last.address < state.address and last.address:
                 if last.file not in owners:
-                    owners[last.file] = _owner(_file_name(program, last.file), outside)
+                    path = f"{_folder(unit)}/{_file_name(program, last.file)}"
+                    owners[last.file] = _owner(path, outside)
                 spans.append((last.address, state.address, owners[last.file]))
             last = None if state.end_sequence else state
     return spans
@@ -140,17 +141,23 @@ def _file_name(program: Any, number: int) -> str:
     return f"{folder.decode()}/{entry.name.decode()}"
 
 
+def _folder(unit: Any) -> str:
+    """Where the compiler ran: what relative paths of a unit are relative to."""
+    attribute = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    return attribute.value.decode() if attribute else ""
+
+
 def _owner(path: str, outside: dict[str, str]) -> str:
-    if match := _POOL.search(path):
-        return match[1]
-    if match := _APP.search(path):
-        return match[1]
+    """Who wrote a file. The last match counts: an absolute path may follow the unit's folder."""
     for folder, name in outside.items():
-        if path.startswith(folder):
+        if folder in path:
             return name
-    if match := _REGISTRY.search(path):
-        return match[1]
-    return "rust" if _RUST.search(path) else "generated"
+    found = [
+        (match.start(), match[1] if match.groups() else "rust")
+        for pattern in (_POOL, _APP, _REGISTRY, _RUST)
+        for match in pattern.finditer(path)
+    ]
+    return max(found, default=(0, "generated"))[1]
 
 
 def _labels(image: ELFFile, libraries: tuple[Library, ...]) -> list[tuple[int, str]]:
