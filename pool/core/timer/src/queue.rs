@@ -4,9 +4,9 @@ use core::cell::Cell;
 use core_list::{Linked, List};
 
 /// Digits are hexadecimal: 16 slots to a level, 16 levels to a 64-bit deadline.
-const BITS: usize = 4;
+const BITS: u32 = 4;
 const SLOTS: usize = 1 << BITS;
-const LEVELS: usize = 64 / BITS;
+const LEVELS: usize = (u64::BITS / BITS) as usize;
 
 /// What the queue keeps inside each timer, beside its link.
 #[derive(Debug)]
@@ -15,12 +15,8 @@ pub struct Due {
     place: Cell<Option<Place>>,
 }
 
-/// A slot of a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    level: u8,
-    slot: u8,
-}
+/// A slot by its level, in the upper half, and its number there, in the lower.
+type Place = u8;
 
 impl Due {
     /// Of a timer that was never started.
@@ -71,11 +67,6 @@ struct Slot<T> {
     earliest: Cell<u64>,
 }
 
-struct Level<T> {
-    occupied: Cell<u16>,
-    slots: [Slot<T>; SLOTS],
-}
-
 /// The timers of one core.
 ///
 /// ```
@@ -110,8 +101,11 @@ struct Level<T> {
 pub struct TimerQueue<T> {
     /// No later than any pending deadline, and never after the present.
     base: Cell<u64>,
-    occupied: Cell<u16>,
-    levels: [Level<T>; LEVELS],
+    /// Bit *n* is set while level *n* is not empty.
+    levels: Cell<u16>,
+    /// For each level, bit *n* is set while its slot *n* is not empty.
+    occupied: [Cell<u16>; LEVELS],
+    slots: [Slot<T>; LEVELS * SLOTS],
     /// The slot that fell due and is not empty yet: until it is, the base stays.
     dealing: Cell<Option<Place>>,
 }
@@ -121,18 +115,14 @@ impl<T> TimerQueue<T> {
     pub const fn new() -> Self {
         Self {
             base: Cell::new(0),
-            occupied: Cell::new(0),
-            levels: [const {
-                Level {
-                    occupied: Cell::new(0),
-                    slots: [const {
-                        Slot {
-                            timers: List::new(),
-                            earliest: Cell::new(0),
-                        }
-                    }; SLOTS],
+            levels: Cell::new(0),
+            occupied: [const { Cell::new(0) }; LEVELS],
+            slots: [const {
+                Slot {
+                    timers: List::new(),
+                    earliest: Cell::new(0),
                 }
-            }; LEVELS],
+            }; LEVELS * SLOTS],
             dealing: Cell::new(None),
         }
     }
@@ -157,7 +147,14 @@ impl<T: Timed> TimerQueue<T> {
         let Some(place) = timer.due().place.take() else {
             return false;
         };
-        self.remove(timer, place);
+        let timers = &self.slot(place).timers;
+        timers.remove(timer);
+        if timers.is_empty() {
+            self.vacate(place);
+            if self.dealing.get() == Some(place) {
+                self.dealing.set(None);
+            }
+        }
         true
     }
 
@@ -174,10 +171,16 @@ impl<T: Timed> TimerQueue<T> {
         let Some(place) = self.dealing.get().or_else(|| self.fall_due(now)) else {
             return Step::Idle;
         };
-        let Some(timer) = self.slot(place).timers.first() else {
+        let timers = &self.slot(place).timers;
+        let Some(timer) = timers.pop() else {
             return Step::Idle;
         };
-        self.remove(timer, place);
+        if timers.is_empty() {
+            self.vacate(place);
+            self.dealing.set(None);
+        } else {
+            self.dealing.set(Some(place));
+        }
         if timer.due().deadline.get() == self.base.get() {
             timer.due().place.set(None);
             return Step::Expired(timer);
@@ -186,9 +189,8 @@ impl<T: Timed> TimerQueue<T> {
         Step::Moved
     }
 
-    /// Moves the base to the earliest deadline, if that has passed, and begins to deal out its
-    /// slot. All other timers keep their places: their deadlines differ from the new base in the
-    /// same digit as from the old one.
+    /// The earliest slot, if its time has come; the base moves there. All other timers keep their
+    /// places: their deadlines differ from the new base in the same digit as from the old one.
     fn fall_due(&self, now: u64) -> Option<Place> {
         let place = self.first()?;
         let earliest = self.slot(place).earliest.get();
@@ -196,64 +198,50 @@ impl<T: Timed> TimerQueue<T> {
             return None;
         }
         self.base.set(earliest);
-        self.dealing.set(Some(place));
         Some(place)
     }
 
     fn insert(&self, timer: T) {
         let deadline = timer.due().deadline.get();
-        let differing = (deadline ^ self.base.get()).checked_ilog2().unwrap_or(0);
-        let level = differing as usize / BITS;
-        let place = Place {
-            level: level as u8,
-            slot: (deadline >> (level * BITS)) as u8 % SLOTS as u8,
-        };
+        // No bit differs: level 0, as if the lowest did.
+        let level = ((deadline ^ self.base.get()) | 1).ilog2() / BITS;
+        let slot = (deadline >> (level * BITS)) as u8 % SLOTS as u8;
+        let place = (level as u8) << BITS | slot;
         let Slot { timers, earliest } = self.slot(place);
         if timers.is_empty() || deadline < earliest.get() {
             earliest.set(deadline);
         }
         timers.push(timer);
         timer.due().place.set(Some(place));
-        self.occupied.set(self.occupied.get() | 1 << level);
-        let slots = &self.level(place).occupied;
-        slots.set(slots.get() | 1 << place.slot);
+        let occupied = self.occupied(place);
+        occupied.set(occupied.get() | 1 << slot);
+        self.levels.set(self.levels.get() | 1 << level);
     }
 
-    fn remove(&self, timer: T, place: Place) {
-        let timers = &self.slot(place).timers;
-        timers.remove(timer);
-        if timers.is_empty() {
-            let slots = &self.level(place).occupied;
-            slots.set(slots.get() & !(1 << place.slot));
-            if slots.get() == 0 {
-                self.occupied.set(self.occupied.get() & !(1 << place.level));
-            }
-            if self.dealing.get() == Some(place) {
-                self.dealing.set(None);
-            }
+    /// Notes that a slot is empty.
+    fn vacate(&self, place: Place) {
+        let occupied = self.occupied(place);
+        occupied.set(occupied.get() & !(1 << (place % SLOTS as u8)));
+        if occupied.get() == 0 {
+            self.levels.set(self.levels.get() & !(1 << (place >> BITS)));
         }
     }
 
     /// The earliest slot: the first one of the lowest level that is not empty.
     fn first(&self) -> Option<Place> {
-        let levels = self.occupied.get();
+        let levels = self.levels.get();
         if levels == 0 {
             return None;
         }
-        let level = levels.trailing_zeros() as u8;
-        let slots = self.levels[usize::from(level)].occupied.get();
-        Some(Place {
-            level,
-            slot: slots.trailing_zeros() as u8,
-        })
+        let level = (levels.trailing_zeros() as u8) << BITS;
+        Some(level | self.occupied(level).get().trailing_zeros() as u8)
     }
 
-    /// The remainders prove to the compiler what construction ensures: indexing is unchecked.
-    fn level(&self, place: Place) -> &Level<T> {
-        &self.levels[usize::from(place.level) % LEVELS]
+    fn occupied(&self, place: Place) -> &Cell<u16> {
+        &self.occupied[usize::from(place >> BITS)]
     }
 
     fn slot(&self, place: Place) -> &Slot<T> {
-        &self.level(place).slots[usize::from(place.slot) % SLOTS]
+        &self.slots[usize::from(place)]
     }
 }
