@@ -1,7 +1,7 @@
 //! The state of 32 interrupts.
 
 use crate::{ListRegister, State};
-use mortise_gic_frame::bits;
+use mortise_gic_frame::{PRIVATE, bits};
 
 /// An interrupt routed to nobody: its affinity names no vCPU.
 pub(crate) const NOBODY: u8 = 0xff;
@@ -85,6 +85,13 @@ impl Bank {
     #[inline]
     pub fn pending(&self) -> u32 {
         self.latch | self.line & !self.edge
+    }
+
+    /// What may be in a list register, of the bank whose first interrupt is `first`: a template may
+    /// have put private ones of the hardware there.
+    #[inline]
+    pub fn in_flight(&self, first: u32) -> u32 {
+        self.listed | if first < PRIVATE { self.hardware } else { 0 }
     }
 
     /// Interrupts a vCPU may have to hold, of those in groups that are `forwarded`: to be taken
@@ -175,7 +182,7 @@ impl Bank {
         );
         if hardware {
             value.with_hardware(first + bit)
-        } else if level && self.line & mask != 0 {
+        } else if level && self.pending() & mask != 0 {
             value.with_end_notice()
         } else {
             value

@@ -74,9 +74,12 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             };
             let mask = 1 << (intid % 32);
             bank.active &= !mask;
+            // Pending again, it may be another's by now.
+            let others = bank.owners(bank.pending() & bank.enabled & mask) & !(1 << vcpu);
             if bank.hardware & mask != 0 {
                 physical.deactivate(intid, vcpu);
             }
+            bits(others).for_each(|other| physical.kick(other as usize));
         }
     }
 
@@ -145,6 +148,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if lists.maintenance != wanted {
             lists.maintenance = wanted;
             physical.set_maintenance(wanted);
+            self.publish(vcpu, u32::MAX, physical);
         }
     }
 

@@ -14,6 +14,15 @@ pub struct Maintenance {
     pub absent_end: bool,
 }
 
+impl Maintenance {
+    /// No interrupt wanted.
+    pub const NONE: Self = Self {
+        underflow: false,
+        no_pending: false,
+        absent_end: false,
+    };
+}
+
 /// The physical interrupt controller, seen from the core the call runs on.
 ///
 /// The first five reach this core's virtual CPU interface. The others carry what a guest did to an

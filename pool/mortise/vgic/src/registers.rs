@@ -75,8 +75,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         };
         let changed = (bank.group ^ value) & bank.present;
         bank.group ^= changed;
-        let in_flight = bank.pending() | bank.listed | bank.hardware;
-        let owners = bank.owners(changed & in_flight);
+        let owners = bank.owners(changed & (bank.pending() | bank.in_flight(first)));
         if changed != 0 && first < PRIVATE {
             self.publish(whose, changed, physical);
         }
@@ -106,11 +105,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         bank.enabled ^= changed;
         let concerned = if enabled {
             bank.pending()
-        } else if first < PRIVATE {
-            // A template may have put a private one where `listed` does not tell of it.
-            bank.listed | bank.hardware
         } else {
-            bank.listed
+            bank.in_flight(first)
         };
         let owners = bank.owners(changed & concerned);
         if first < PRIVATE {
@@ -233,7 +229,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if changed == 0 {
             return;
         }
-        let owners = bank.owners(changed & (bank.pending() & bank.enabled | bank.listed));
+        let waiting = bank.pending() & bank.enabled;
+        let owners = bank.owners(changed & (waiting | bank.in_flight(first)));
         if first < PRIVATE {
             self.publish(whose, changed, physical);
         }

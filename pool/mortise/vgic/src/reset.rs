@@ -18,7 +18,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             physical.write(index, ListRegister::EMPTY);
         }
         physical.take_absent_ends();
-        physical.set_maintenance(Maintenance::default());
+        physical.set_maintenance(Maintenance::NONE);
         self.lists[vcpu] = Lists::NONE;
         self.reset_private(vcpu, physical);
         for row in 0..ROWS {
@@ -27,6 +27,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
                 .filter(|&bit| usize::from(bank.owner(bit)) == vcpu)
                 .fold(0, |word, bit| word | 1 << bit);
             bank.active &= !here;
+            let others = bank.owners(bank.pending() & bank.enabled & here) & !(1 << vcpu);
+            bits(others).for_each(|other| physical.kick(other as usize));
             self.each_hardware(vcpu, PRIVATE * (1 + row as u32), here, |intid, vcpu| {
                 physical.deactivate(intid, vcpu);
             });

@@ -1,1 +1,8 @@
 //! The virtual GIC as a whole, on a model of the hardware.
+
+mod delivery;
+mod hostile;
+mod linux;
+mod machine;
+mod random;
+mod registers;

@@ -40,11 +40,7 @@ impl Lists {
     pub const NONE: Self = Self {
         used: 0,
         absent: false,
-        maintenance: Maintenance {
-            underflow: false,
-            no_pending: false,
-            absent_end: false,
-        },
+        maintenance: Maintenance::NONE,
     };
 }
 
@@ -211,12 +207,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     }
 
     /// Hands out the ready-made list registers of these private interrupts, as far as hardware
-    /// backs them.
+    /// backs them. There are none while interrupts wait in memory: some may be more urgent.
     pub(crate) fn publish(&self, vcpu: usize, word: u32, physical: &mut impl Physical) {
         let Some(bank) = self.private.get(vcpu) else {
             return;
         };
-        let direct = if self.has_templates(vcpu, physical.list_registers()) {
+        let nothing_waits = self.lists[vcpu].maintenance == Maintenance::NONE;
+        let direct = if nothing_waits && self.has_templates(vcpu, physical.list_registers()) {
             bank.enabled & self.forwarded.mask(bank.group)
         } else {
             0

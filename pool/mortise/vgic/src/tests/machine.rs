@@ -1,0 +1,385 @@
+//! Cores with virtual CPU interfaces, a physical GIC, and a hypervisor that does what it is told.
+
+use crate::*;
+
+pub const VCPUS: usize = 3;
+pub const TIMER: u32 = 27;
+
+/// What the virtual GIC did to a physical interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Enable(u32, usize, bool),
+    Pending(u32, usize, bool),
+    Priority(u32, usize, u8),
+    Route(u32, usize),
+    Edge(u32, usize, bool),
+    Deactivate(u32, usize),
+}
+
+impl Effect {
+    pub fn target(self) -> (u32, usize) {
+        match self {
+            Self::Enable(intid, vcpu, _)
+            | Self::Pending(intid, vcpu, _)
+            | Self::Priority(intid, vcpu, _)
+            | Self::Route(intid, vcpu)
+            | Self::Edge(intid, vcpu, _)
+            | Self::Deactivate(intid, vcpu) => (intid, vcpu),
+        }
+    }
+}
+
+/// The state of a physical interrupt; private ones have one for each core.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Source {
+    pub enabled: bool,
+    pub pending: bool,
+    pub active: bool,
+    pub route: usize,
+}
+
+/// One core: its list registers and the running priorities of its guest.
+#[derive(Clone)]
+pub struct Core {
+    pub lists: Vec<ListRegister>,
+    pub maintenance: Maintenance,
+    pub absent_ends: usize,
+    pub running: Vec<(u32, u8)>,
+    pub kicked: bool,
+    pub template: ListRegister,
+    pub sources: [Source; 288],
+}
+
+impl Core {
+    /// Whether the maintenance interrupt is asserted (section 4.6.4).
+    pub fn maintenance_asserted(&self) -> bool {
+        let used = self.lists.iter().filter(|list| !list.is_free()).count();
+        let pending = self.lists.iter().any(|list| list.state() == State::Pending);
+        let notice = self
+            .lists
+            .iter()
+            .any(|list| list.is_free() && list.has_end_notice());
+        self.maintenance.underflow && used <= 1
+            || self.maintenance.no_pending && !pending
+            || self.maintenance.absent_end && self.absent_ends > 0
+            || notice
+    }
+
+    /// What the guest's acknowledge register would return now.
+    pub fn highest(&self) -> Option<usize> {
+        let running = self
+            .running
+            .last()
+            .map_or(0x100, |&(_, priority)| u16::from(priority));
+        (0..self.lists.len())
+            .filter(|&i| self.lists[i].state() == State::Pending)
+            .filter(|&i| u16::from(self.lists[i].priority()) < running)
+            .min_by_key(|&i| (self.lists[i].priority(), self.lists[i].intid()))
+    }
+}
+
+/// A VM of three vCPUs on three cores, with PPI 27 and the SPIs 40 to 47 backed by hardware, and
+/// the SPIs 33 and 64 to 71 virtual.
+pub struct Machine {
+    pub vgic: Virtual<VCPUS, 8>,
+    pub cores: Vec<Core>,
+    pub effects: Vec<Effect>,
+    /// The physical interrupts taken at EL2, with the core they are private to or 0.
+    pub taken: Vec<(u32, usize)>,
+}
+
+struct Port<'a> {
+    me: usize,
+    cores: &'a mut [Core],
+    effects: &'a mut Vec<Effect>,
+    list_registers: usize,
+}
+
+macro_rules! port {
+    ($machine:ident, $vcpu:expr) => {{
+        let list_registers = $machine.cores[0].lists.len();
+        Port {
+            me: $vcpu,
+            cores: &mut $machine.cores,
+            effects: &mut $machine.effects,
+            list_registers,
+        }
+    }};
+}
+
+impl Port<'_> {
+    fn source(&mut self, intid: u32, vcpu: usize) -> &mut Source {
+        let core = if intid < 32 { vcpu } else { 0 };
+        &mut self.cores[core].sources[intid as usize]
+    }
+}
+
+impl Physical for Port<'_> {
+    fn list_registers(&self) -> usize {
+        self.list_registers
+    }
+    fn read(&self, index: usize) -> ListRegister {
+        self.cores[self.me].lists[index]
+    }
+    fn write(&mut self, index: usize, value: ListRegister) {
+        assert!(!value.is_hardware() || value.state() != State::PendingActive);
+        self.cores[self.me].lists[index] = value;
+    }
+    fn take_absent_ends(&mut self) -> usize {
+        std::mem::take(&mut self.cores[self.me].absent_ends)
+    }
+    fn set_maintenance(&mut self, wanted: Maintenance) {
+        self.cores[self.me].maintenance = wanted;
+    }
+    fn kick(&mut self, vcpu: usize) {
+        self.cores[vcpu].kicked = true;
+    }
+    fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool) {
+        self.effects.push(Effect::Enable(intid, vcpu, enabled));
+        self.source(intid, vcpu).enabled = enabled;
+    }
+    fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool) {
+        self.effects.push(Effect::Pending(intid, vcpu, pending));
+        self.source(intid, vcpu).pending = pending;
+    }
+    fn set_priority(&mut self, intid: u32, vcpu: usize, priority: u8) {
+        self.effects.push(Effect::Priority(intid, vcpu, priority));
+    }
+    fn set_route(&mut self, intid: u32, vcpu: usize) {
+        self.effects.push(Effect::Route(intid, vcpu));
+        self.source(intid, vcpu).route = vcpu;
+    }
+    fn set_edge(&mut self, intid: u32, vcpu: usize, edge: bool) {
+        self.effects.push(Effect::Edge(intid, vcpu, edge));
+    }
+    fn deactivate(&mut self, intid: u32, vcpu: usize) {
+        self.effects.push(Effect::Deactivate(intid, vcpu));
+        self.source(intid, vcpu).active = false;
+    }
+    fn set_template(&mut self, intid: u32, vcpu: usize, value: ListRegister) {
+        assert_eq!(intid, TIMER);
+        self.cores[vcpu].template = value;
+    }
+}
+
+impl Machine {
+    pub fn new(list_registers: usize) -> Self {
+        let mut vgic = Virtual::new();
+        vgic.set_vcpus(VCPUS).unwrap();
+        vgic.add_hardware(TIMER).unwrap();
+        (40..48).for_each(|intid| vgic.add_hardware(intid).unwrap());
+        vgic.add_virtual(33).unwrap();
+        (64..72).for_each(|intid| vgic.add_virtual(intid).unwrap());
+        let core = Core {
+            lists: vec![ListRegister::EMPTY; list_registers],
+            maintenance: Maintenance::default(),
+            absent_ends: 0,
+            running: Vec::new(),
+            kicked: false,
+            template: ListRegister::EMPTY,
+            sources: [Source::default(); 288],
+        };
+        Self {
+            vgic,
+            cores: vec![core; VCPUS],
+            effects: Vec::new(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// With all interrupts enabled, at one priority.
+    pub fn running(list_registers: usize) -> Self {
+        let mut machine = Self::new(list_registers);
+        machine.write(0, Frame::Distributor, 0x0, 0b11);
+        for vcpu in 0..VCPUS {
+            machine.write(vcpu, Frame::Sgi(vcpu), 0x100, u32::MAX.into());
+            for offset in (0x400..0x420).step_by(4) {
+                machine.write(vcpu, Frame::Sgi(vcpu), offset, 0xa0a0_a0a0);
+            }
+        }
+        for row in 1..9 {
+            machine.write(0, Frame::Distributor, 0x100 + 4 * row, u32::MAX.into());
+        }
+        for offset in (0x420..0x520).step_by(4) {
+            machine.write(0, Frame::Distributor, offset, 0xa0a0_a0a0);
+        }
+        (0..VCPUS).for_each(|vcpu| machine.refresh(vcpu));
+        machine.effects.clear();
+        machine
+    }
+
+    pub fn access(&mut self, vcpu: usize, access: Access) -> u64 {
+        self.vgic.access(vcpu, access, &mut port!(self, vcpu))
+    }
+
+    pub fn read(&mut self, vcpu: usize, frame: Frame, offset: usize) -> u64 {
+        let (width, operation) = (Width::Word, Operation::Read);
+        self.access(
+            vcpu,
+            Access {
+                frame,
+                offset,
+                width,
+                operation,
+            },
+        )
+    }
+
+    pub fn write(&mut self, vcpu: usize, frame: Frame, offset: usize, value: u64) {
+        let (width, operation) = (Width::Word, Operation::Write(value));
+        self.access(
+            vcpu,
+            Access {
+                frame,
+                offset,
+                width,
+                operation,
+            },
+        );
+    }
+
+    pub fn route(&mut self, vcpu: usize, intid: u32, to: u64) {
+        let (width, operation) = (Width::Double, Operation::Write(to));
+        let offset = 0x6000 + 8 * intid as usize;
+        self.access(
+            vcpu,
+            Access {
+                frame: Frame::Distributor,
+                offset,
+                width,
+                operation,
+            },
+        );
+    }
+
+    pub fn sgi(&mut self, vcpu: usize, value: u64) {
+        self.vgic
+            .send_sgi(vcpu, SgiRequest::new(value), true, &mut port!(self, vcpu));
+    }
+
+    pub fn sgi_group0(&mut self, vcpu: usize, value: u64) {
+        self.vgic
+            .send_sgi(vcpu, SgiRequest::new(value), false, &mut port!(self, vcpu));
+    }
+
+    /// A device on the core of `vcpu` moves its line, and the hypervisor minds its kick.
+    pub fn line(&mut self, vcpu: usize, intid: u32, high: bool) {
+        self.vgic
+            .set_line(vcpu, intid, high, &mut port!(self, vcpu));
+        if self.cores[vcpu].kicked {
+            self.refresh(vcpu);
+        }
+    }
+
+    /// An exit for a kick or a maintenance interrupt. The latter must be gone then.
+    pub fn refresh(&mut self, vcpu: usize) {
+        self.cores[vcpu].kicked = false;
+        self.vgic.refresh(vcpu, &mut port!(self, vcpu));
+        assert!(
+            !self.cores[vcpu].maintenance_asserted(),
+            "a maintenance interrupt without end"
+        );
+    }
+
+    pub fn leave(&mut self, vcpu: usize) {
+        self.vgic.leave(vcpu, &mut port!(self, vcpu));
+    }
+
+    pub fn reset_vcpu(&mut self, vcpu: usize) {
+        self.vgic.reset_vcpu(vcpu, &mut port!(self, vcpu));
+    }
+
+    pub fn reset(&mut self) {
+        self.vgic.reset(&mut port!(self, 0));
+    }
+
+    pub fn source(&mut self, intid: u32, vcpu: usize) -> &mut Source {
+        let core = if intid < 32 { vcpu } else { 0 };
+        &mut self.cores[core].sources[intid as usize]
+    }
+
+    /// The physical interrupt is raised, and taken at EL2 unless something is in its way.
+    pub fn raise(&mut self, intid: u32, vcpu: usize) {
+        self.source(intid, vcpu).pending = true;
+        self.signal(intid, vcpu);
+    }
+
+    /// The physical interrupt is taken at EL2 if it can be.
+    pub fn signal(&mut self, intid: u32, vcpu: usize) {
+        let source = self.source(intid, vcpu);
+        if !source.enabled || !source.pending || source.active {
+            return;
+        }
+        (source.pending, source.active) = (false, true);
+        let vcpu = if intid < 32 { vcpu } else { source.route };
+        self.taken.push((intid, if intid < 32 { vcpu } else { 0 }));
+        let core = &mut self.cores[vcpu];
+        let quick = intid == TIMER && core.template != ListRegister::EMPTY;
+        if quick && core.lists[0].is_free() {
+            core.lists[0] = core.template;
+        } else {
+            assert!(
+                self.vgic
+                    .inject_hardware(vcpu, intid, &mut port!(self, vcpu))
+            );
+        }
+    }
+
+    /// All physical interrupts are taken that can be.
+    pub fn signal_all(&mut self) {
+        for intid in 40..48 {
+            self.signal(intid, 0);
+        }
+        (0..VCPUS).for_each(|vcpu| self.signal(TIMER, vcpu));
+    }
+
+    /// The guest acknowledges: the INTID, if one is signalled.
+    pub fn acknowledge(&mut self, vcpu: usize) -> Option<u32> {
+        let core = &mut self.cores[vcpu];
+        let index = core.highest()?;
+        let list = &mut core.lists[index];
+        *list = list.with_state(State::Active);
+        core.running.push((list.intid(), list.priority()));
+        Some(list.intid())
+    }
+
+    /// The guest ends what it acknowledged last (EOImode 0).
+    pub fn end(&mut self, vcpu: usize) -> Option<u32> {
+        let core = &mut self.cores[vcpu];
+        let (intid, _) = core.running.pop()?;
+        match core
+            .lists
+            .iter_mut()
+            .find(|list| list.intid() == intid && list.is_active())
+        {
+            None => core.absent_ends += 1,
+            Some(list) if list.is_pending() => *list = list.with_state(State::Pending),
+            Some(list) => {
+                *list = list.with_state(State::Invalid);
+                if list.is_hardware() {
+                    let intid = list.physical_intid();
+                    self.source(intid, vcpu).active = false;
+                    self.signal(intid, vcpu);
+                }
+            }
+        }
+        if self.cores[vcpu].maintenance_asserted() {
+            self.refresh(vcpu);
+        }
+        Some(intid)
+    }
+
+    /// The guest takes and ends all it can get: the INTIDs in order.
+    pub fn drain(&mut self, vcpu: usize) -> Vec<u32> {
+        let mut taken = Vec::new();
+        while let Some(intid) = self.acknowledge(vcpu) {
+            taken.push(intid);
+            if self.cores[vcpu].maintenance_asserted() {
+                self.refresh(vcpu);
+            }
+            self.end(vcpu);
+            assert!(taken.len() < 1000, "an interrupt storm: {taken:?}");
+        }
+        taken
+    }
+}
