@@ -1,0 +1,54 @@
+"""`./tenon new`: a tested skeleton of one's own."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class What(StrEnum):
+    """What can be made."""
+
+    app = "app"
+    system = "system"
+    library = "library"
+
+
+class Language(StrEnum):
+    """What an application is written in."""
+
+    rust = "rust"
+    c = "c"
+
+
+def command(
+    what: Annotated[What, typer.Argument(help="app, system or library.")],
+    name: Annotated[str, typer.Argument(help="Its name; LAYER/NAME for a library.")],
+    lang: Annotated[Language, typer.Option("--lang", help="Of an app.")] = Language.rust,
+) -> None:
+    """Make the skeleton of an application, a system or a micro-library."""
+    from tenonos import new, ui
+    from tenonos.errors import InputError
+    from tenonos.paths import shown
+
+    if lang is Language.c:
+        raise InputError("applications in C do not work yet", where="--lang", mend="use rust")
+    here = Path.cwd()
+    folder, made = {
+        What.app: lambda: new.app(name, here),
+        What.system: lambda: new.system(name, here),
+        What.library: lambda: new.library(name),
+    }[what]()
+    for file in made:
+        ui.data(shown(file))
+    ui.message(_next(what, shown(folder)))
+
+
+def _next(what: What, folder: str) -> str:
+    """What one would type now."""
+    if what is What.library:
+        return "next: select it in the Kconfig of whoever uses it; ./tenon check"
+    return f"next: ./tenon build {folder} && ./tenon run {folder}"

@@ -1,0 +1,97 @@
+"""Skeletons of one's own: an application, a system or a library that builds, runs and is tested.
+
+Where one stands decides where it goes: inside the clone into the tree, anywhere
+else into a folder of its own that names the pool's version.
+"""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from string import Template
+
+from tenonos.errors import InputError
+from tenonos.paths import APPS, POOL, ROOT, SYSTEMS, shown
+from tenonos.pool.library import RANK
+
+Made = tuple[Path, list[Path]]
+"""The folder and the files in it."""
+
+SKELETONS = Path(__file__).parent / "skeletons"
+"""A folder per skeleton: `FILE.in`, in which `$name` and the like are filled in."""
+
+
+def app(name: str, here: Path) -> Made:
+    """A new application, with a system that runs it when outside the tree."""
+    _named(name, r"[a-z][a-z0-9-]{0,30}")
+    inside = here.is_relative_to(ROOT)
+    folder = APPS / name if inside else here / name
+    values = _values(name) | {
+        "dependency": '{ path = "../../pool/tenon/api" }' if inside else f'"{_version()}"',
+        "pool_paths": _patches(folder),
+    }
+    return _write(folder, ["app", "app-inside" if inside else "app-outside"], values)
+
+
+def system(name: str, here: Path) -> Made:
+    """A new system: one Tenon VM with the smallest application, ready to be changed."""
+    _named(name, r"[a-z][a-z0-9-]{0,30}")
+    folder = SYSTEMS / name if here.is_relative_to(ROOT) else here / name
+    return _write(folder, ["system"], _values(name) | {"app": "hello"})
+
+
+def library(name: str) -> Made:
+    """A new micro-library of the pool: `core/filter`."""
+    layer, slash, short = name.partition("/")
+    layers = [layer for layer in RANK if layer != "apps"]
+    if not slash or layer not in layers:
+        raise InputError(
+            f'"{name}" names no layer',
+            mend=f"write LAYER/NAME, with {', '.join(layers[:-1])} or {layers[-1]}",
+        )
+    _named(short, r"[a-z][a-z0-9-]{0,40}")
+    image = {"mortise": "\tdepends on IMAGE_MORTISE\n", "tenon": "\tdepends on IMAGE_TENON\n"}
+    values = _values(f"{layer}-{short}") | {"depends": image.get(layer, "")}
+    return _write(POOL / layer / short, ["library"], values)
+
+
+def _named(name: str, form: str) -> None:
+    if not re.fullmatch(form, name):
+        raise InputError(f'"{name}" is not a name', mend="use a-z, 0-9 and -, a letter first")
+
+
+def _values(name: str) -> dict[str, str]:
+    crate = name.replace("-", "_")
+    words = name.replace("-", " ")
+    return {
+        "name": name,
+        "crate": crate,
+        "symbol": crate.upper(),
+        "title": words[:1].upper() + words[1:],
+        "pool": _version(),
+    }
+
+
+def _version() -> str:
+    """The pool's version as a project names it: major and minor."""
+    values = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    return ".".join(str(values["workspace"]["package"]["version"]).split(".")[:2])
+
+
+def _patches(folder: Path) -> str:
+    """Where cargo finds the pool's crates when it is called by hand in an outside folder."""
+    return f"tenon-api = {{ path = {json.dumps(str(POOL / 'tenon' / 'api'))} }}"
+
+
+def _write(folder: Path, parts: list[str], values: dict[str, str]) -> Made:
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{shown(folder)} exists already", mend="choose another name")
+    written = []
+    for part in parts:
+        for source in sorted((SKELETONS / part).rglob("*.in")):
+            name = str(source.relative_to(SKELETONS / part)).removesuffix(".in")
+            file = folder / name.replace("NAME", values["name"])
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(Template(source.read_text()).substitute(values))
+            written.append(file)
+    return folder, written

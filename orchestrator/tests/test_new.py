@@ -1,0 +1,87 @@
+"""The skeletons: they are what the pool takes, and what their first lines promise."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from tenonos import new, paths, system
+from tenonos.build import images
+from tenonos.errors import InputError
+from tenonos.pool import kconfig, library
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """An empty tree that counts as the clone."""
+    for name in ("POOL", "APPS", "SYSTEMS", "ROOT"):
+        below = getattr(paths, name).relative_to(paths.ROOT)
+        monkeypatch.setattr(new, name, tmp_path / below)
+    shutil.copy(paths.ROOT / "Cargo.toml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_an_app_of_ones_own_is_taken(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder, files = new.app("blinker", tmp_path)
+    assert folder == tmp_path / "blinker"
+    assert all("$" not in file.read_text() for file in files)
+    loaded = system.load(folder)
+    space = images.space(loaded)
+    config = space.evaluate("blinker")
+    assert "APP_BLINKER" in config.enabled
+    assert "LIB_TENON_API" in config.enabled
+    assert space.apps["blinker"].path == folder
+    assert 'tenon-api = "0.1"' in (folder / "Cargo.toml").read_text()
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo")
+def test_its_own_test_passes(tmp_path):
+    folder, _ = new.app("blinker", tmp_path)
+    shutil.copy(paths.ROOT / "Cargo.lock", folder)
+    done = subprocess.run(
+        ["cargo", "test", "--offline", "--lib"],
+        cwd=folder,
+        env=os.environ | {"CARGO_TARGET_DIR": str(paths.TARGET)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 passed" in done.stdout, done.stderr
+
+
+def test_an_app_of_the_tree(tree):
+    folder, _ = new.app("blinker", tree)
+    assert folder == tree / "apps" / "blinker"
+    app = library.read(folder)
+    assert (app.symbol, app.dependencies) == ("APP_BLINKER", ("tenon-api",))
+
+
+def test_a_system(tmp_path):
+    folder, _ = new.system("bench", tmp_path)
+    loaded = system.load(folder)
+    assert [vm.app for vm in loaded.vms] == ["hello"]
+    assert images.space(loaded).evaluate("bench").enabled >= {"APP_HELLO", "LIB_TENON_API"}
+
+
+@pytest.mark.parametrize(("name", "symbol"), [("core/fir", "LIB_CORE_FIR"), ("mortise/x", None)])
+def test_a_library(tree, name, symbol):
+    folder, _ = new.library(name)
+    made = library.read(folder)
+    assert made.id == name
+    (tree / "pool" / "Kconfig").write_text(f'source "pool/{name}/Kconfig"\n')
+    assert made.symbol in kconfig.load(root=tree).symbols
+    if symbol:
+        assert made.symbol == symbol
+
+
+def test_refusals(tree):
+    with pytest.raises(InputError, match='"fir" names no layer; write LAYER/NAME, with hw, core'):
+        new.library("fir")
+    with pytest.raises(InputError, match='"Blinker" is not a name; use a-z'):
+        new.app("Blinker", tree)
+    new.app("blinker", tree)
+    with pytest.raises(InputError, match="apps/blinker exists already; choose another name"):
+        new.app("blinker", tree)
