@@ -159,14 +159,15 @@ impl Bank {
         let mask = 1 << bit;
         let (ready, active) = self.candidates(forwarded);
         let hardware = self.hardware & mask != 0;
-        let level = !self.edge & mask != 0;
+        let again = self.edge & ready & mask != 0 && self.route(bit) == vcpu;
         let state = if active & mask == 0 {
             State::Pending
-        } else if ready & mask == 0 || hardware || level {
-            // Hardware holds back what is active by itself; a level is looked at again at the end.
-            State::Active
-        } else {
+        } else if again && !hardware {
             State::PendingActive
+        } else {
+            // Hardware holds back what is active by itself. A level, or what goes elsewhere next
+            // time, is looked at again at the end.
+            State::Active
         };
         self.listed |= mask;
         self.holder[bit as usize % 32] = vcpu;
@@ -182,7 +183,7 @@ impl Bank {
         );
         if hardware {
             value.with_hardware(first + bit)
-        } else if level && self.pending() & mask != 0 {
+        } else if self.pending() & mask != 0 {
             value.with_end_notice()
         } else {
             value

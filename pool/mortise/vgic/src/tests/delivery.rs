@@ -149,6 +149,33 @@ fn an_edge_outlives_its_line() {
 }
 
 #[test]
+fn what_becomes_pending_while_active_comes_at_its_end() {
+    let mut machine = Machine::running(4);
+    machine.line(0, 33, true);
+    assert_eq!(machine.acknowledge(0), Some(33));
+    machine.write(0, GICD, 0x204, 0b10);
+    machine.line(0, 33, false);
+    machine.end(0);
+    assert_eq!(machine.drain(0), [33]);
+}
+
+#[test]
+fn an_edge_while_active_goes_where_it_is_routed_by_then() {
+    let mut machine = Machine::running(4);
+    machine.write(0, GICD, 0xc10, 0b10);
+    for high in [true, false] {
+        machine.line(0, 64, high);
+    }
+    assert_eq!(machine.acknowledge(0), Some(64));
+    machine.line(0, 64, true);
+    machine.route(0, 64, 2);
+    machine.end(0);
+    assert!(machine.cores[2].kicked);
+    machine.refresh(2);
+    assert_eq!((machine.drain(0), machine.drain(2)), (vec![], vec![64]));
+}
+
+#[test]
 fn a_shared_interrupt_follows_its_route() {
     let mut machine = Machine::running(4);
     machine.line(0, 33, true);
