@@ -60,14 +60,18 @@ impl Distributor {
         self.wait();
     }
 
-    /// Makes `intid` pending.
-    pub fn set_pending(&self, intid: u32) {
-        bank::touch(self.frame, bank::SET_PENDING, intid);
+    /// Makes `intid` pending, or takes that back.
+    pub fn set_pending(&self, intid: u32, pending: bool) {
+        let bank = if pending {
+            bank::SET_PENDING
+        } else {
+            bank::CLEAR_PENDING
+        };
+        bank::touch(self.frame, bank, intid);
     }
 
-    /// Forgets that `intid` is pending or active.
-    pub fn clear(&self, intid: u32) {
-        bank::touch(self.frame, bank::CLEAR_PENDING, intid);
+    /// Ends the active state of `intid` without its handler.
+    pub fn deactivate(&self, intid: u32) {
         bank::touch(self.frame, bank::CLEAR_ACTIVE, intid);
     }
 

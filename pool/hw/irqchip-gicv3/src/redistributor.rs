@@ -82,6 +82,21 @@ impl Redistributor {
         self.wait();
     }
 
+    /// Makes `intid` pending, or takes that back.
+    pub fn set_pending(&self, intid: u32, pending: bool) {
+        let bank = if pending {
+            bank::SET_PENDING
+        } else {
+            bank::CLEAR_PENDING
+        };
+        bank::touch(self.private, bank, intid);
+    }
+
+    /// Ends the active state of `intid` without its handler.
+    pub fn deactivate(&self, intid: u32) {
+        bank::touch(self.private, bank::CLEAR_ACTIVE, intid);
+    }
+
     /// Sets the group of `intid`.
     pub fn set_group(&self, intid: u32, group: Group) {
         bank::set_group(self.private, intid, group);

@@ -1,0 +1,57 @@
+//! What Mortise must know of the board before it can read anything.
+
+use hw_arch::mmio::Mmio;
+use hw_irqchip_gicv3::{Distributor, Redistributor};
+
+/// Addresses and interrupts of a board, constants of the image.
+#[derive(Debug, Clone, Copy)]
+pub struct Board {
+    /// Number of cores.
+    pub cpus: usize,
+    /// Base of the distributor.
+    pub gicd_base: usize,
+    /// Bytes of the distributor.
+    pub gicd_size: usize,
+    /// Base of the first redistributor.
+    pub gicr_base: usize,
+    /// Bytes from one redistributor to the next.
+    pub gicr_stride: usize,
+    /// Base of the console's PL011.
+    pub uart_base: usize,
+    /// Bytes of the console's PL011.
+    pub uart_size: usize,
+    /// Interrupt of the console's PL011.
+    pub uart_irq: u32,
+    /// Virtual timer of EL1, a private interrupt.
+    pub virtual_timer: u32,
+    /// Timer of EL2, a private interrupt.
+    pub hypervisor_timer: u32,
+    /// Maintenance interrupt of the virtual CPU interface, private.
+    pub maintenance: u32,
+    /// Group 0 SGI with which Mortise calls a core back.
+    pub doorbell: u32,
+}
+
+/// Bytes of one frame of GIC registers.
+pub(crate) const GIC_FRAME: usize = 0x1_0000;
+
+impl Board {
+    /// The distributor.
+    pub(crate) fn distributor(&self) -> Distributor {
+        // SAFETY: the board description says where it is; `core_map` maps it as
+        // device memory on every core.
+        Distributor::new(unsafe { Mmio::new(self.gicd_base, self.gicd_size) })
+    }
+
+    /// The redistributor of core `cpu`, which the board numbers like the cores.
+    pub(crate) fn redistributor(&self, cpu: usize) -> Redistributor {
+        let base = self.gicr_base + cpu * self.gicr_stride;
+        // SAFETY: as for the distributor.
+        unsafe {
+            Redistributor::new(
+                Mmio::new(base, GIC_FRAME),
+                Mmio::new(base + GIC_FRAME, GIC_FRAME),
+            )
+        }
+    }
+}

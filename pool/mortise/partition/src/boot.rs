@@ -1,0 +1,142 @@
+//! From the first Rust instruction to running cores.
+//!
+//! The first core reads the manifest, makes the virtual machines, starts the
+//! other cores that have one, and joins them. Until a core activates its own map
+//! it runs on the early table, which maps all of RAM.
+
+use crate::{
+    console,
+    machine::{Core, Machine, now},
+    memory::{self, MANIFEST_SIZE},
+    vm::Vm,
+};
+use core::sync::atomic::Ordering;
+use core_log::{error, info};
+use core_manifest::{InterruptMode, System};
+use hw_arch::{entry::SecondaryStart, firmware, layout};
+
+/// What the first core does.
+pub fn primary(machine: &'static Machine) -> ! {
+    machine.start_time.call_once(now);
+    if let Some(core) = machine.cores.first() {
+        core.make_current();
+    }
+    console::open(machine);
+    // SAFETY: the packer puts the manifest behind the image, in a slot of this
+    // size, and nobody writes it.
+    let manifest =
+        unsafe { core::slice::from_raw_parts(layout::image_end() as *const u8, MANIFEST_SIZE) };
+    match System::parse(manifest) {
+        Ok(system) => partition(machine, system),
+        Err(error) => stop(format_args!("manifest: {error}")),
+    }
+}
+
+/// Divides the machine as the manifest says.
+fn partition(machine: &'static Machine, system: System<'static>) -> ! {
+    info!("Mortise starts {} on {}", system.name, system.board);
+    machine.board.distributor().initialise();
+    if system.vms.len() > machine.vms.len() {
+        stop(format_args!(
+            "{} virtual machines: raise MORTISE_VMS",
+            system.vms.len()
+        ));
+    }
+    console::select(machine, system.console_input);
+    let kick = !system
+        .vms
+        .iter()
+        .any(|vm| vm.interrupt_mode == InterruptMode::Shared);
+    for (index, (slot, description)) in machine.vms.iter().zip(system.vms).enumerate() {
+        let name = description.name;
+        if let Some(&cpu) = description
+            .cpus
+            .iter()
+            .find(|&&cpu| usize::from(cpu) >= machine.cores.len())
+        {
+            stop(format_args!("{name}: the image has no CPU {cpu}"));
+        }
+        match Vm::new(index, description, machine, kick) {
+            Ok(vm) => slot.call_once(|| vm),
+            Err(error) => stop(format_args!("{name}: {error}")),
+        };
+        machine.live.fetch_add(1, Ordering::Relaxed);
+    }
+    for core in machine
+        .cores
+        .iter()
+        .skip(1)
+        .filter(|core| core.vcpu().is_some())
+    {
+        start(core);
+    }
+    match machine.cores.first() {
+        Some(core) => enter(core),
+        None => stop(format_args!("the image has no core")),
+    }
+}
+
+/// Turns another core on.
+fn start(core: &'static Core) {
+    let context = core.start.call_once(|| SecondaryStart {
+        stack: core.stack_top(),
+        argument: core.cpu,
+    });
+    let affinity = core.machine.board.redistributor(core.cpu).affinity();
+    let context = core::ptr::from_ref(context) as u64;
+    // SAFETY: `secondary_start` expects exactly this context, which lives in a
+    // static.
+    let started =
+        unsafe { firmware::cpu_on::<firmware::Smc>(affinity, secondary_start(), context) };
+    if let Err(error) = started {
+        stop(format_args!("CPU {} does not start: {error:?}", core.cpu));
+    }
+}
+
+/// Where a core that is turned on begins.
+fn secondary_start() -> u64 {
+    #[cfg(target_os = "none")]
+    {
+        unsafe extern "C" {
+            fn secondary_start();
+        }
+        secondary_start as *const () as u64
+    }
+    #[cfg(not(target_os = "none"))]
+    0
+}
+
+/// What every other core does.
+pub fn secondary(machine: &'static Machine, cpu: usize) -> ! {
+    match machine.cores.get(cpu) {
+        Some(core) => {
+            core.make_current();
+            enter(core)
+        }
+        None => hw_arch::cpu::park(),
+    }
+}
+
+/// Gives this core its map and its guest.
+fn enter(core: &'static Core) -> ! {
+    match memory::core_map(core) {
+        Ok(map) => core.adopt(map),
+        Err(error) => stop(format_args!("CPU {} has no map: {error}", core.cpu)),
+    }
+    core.run()
+}
+
+/// Gives up before any guest runs.
+fn stop(why: core::fmt::Arguments<'_>) -> ! {
+    error!("{why}");
+    firmware::system_off::<firmware::Smc>()
+}
+
+/// What a panic of Mortise's own does: says where, and turns the machine off.
+pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
+    console::last_words(
+        Core::current().machine,
+        format_args!("Mortise panicked: {info}"),
+    );
+    firmware::system_off::<firmware::Smc>()
+}

@@ -1,0 +1,99 @@
+//! Hypercalls, PSCI among them.
+
+use crate::{
+    console,
+    machine::Core,
+    vm::{Order, Vm},
+};
+use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
+use mortise_vcpu::Frame;
+
+/// Function identifier of the console kick: fast, SMC64, vendor hypervisor
+/// service (SMCCC, 6.2).
+pub const CONSOLE_KICK: u32 = 0xc600_0000;
+
+/// Calls that concern the console.
+pub const CONSOLE: Group = Group {
+    name: "console",
+    ranges: &[(CONSOLE_KICK, CONSOLE_KICK)],
+    handle: |_, caller| {
+        caller.kick_console();
+        Outcome::Return(Reply::SUCCESS)
+    },
+};
+
+/// Answers the call that the guest's registers hold.
+pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+    let [x0, x1, x2, x3, x4, x5, x6, x7, ..] = frame.x;
+    let call = Call::new([x0, x1, x2, x3, x4, x5, x6, x7]);
+    let mut caller = Vcpu { core, vm, vcpu };
+    match route(core.machine.hypercalls, &call, &mut caller) {
+        Outcome::Return(reply) => {
+            for (register, value) in frame.x.iter_mut().zip(reply.registers) {
+                *register = value;
+            }
+        }
+        Outcome::VcpuOff => {
+            let others = vm.power.lock().stopped(vcpu);
+            if others {
+                core.start_anew(vm, vcpu, frame);
+            } else {
+                // The last vCPU to stop takes the virtual machine with it: no
+                // other is left to start one again.
+                vm.give(Order::Off, core.machine, core.cpu);
+            }
+        }
+        Outcome::SystemOff => vm.give(Order::Off, core.machine, core.cpu),
+        Outcome::SystemReset => vm.give(Order::Restart, core.machine, core.cpu),
+    }
+}
+
+/// The vCPU that calls.
+struct Vcpu {
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+}
+
+impl Caller for Vcpu {
+    fn vcpu(&self) -> usize {
+        self.vcpu
+    }
+
+    fn vcpu_with_affinity(&self, affinity: u64) -> Option<usize> {
+        // vCPU i has the affinity 0.0.0.i (`mortise_vcpu::Traps::apply`).
+        usize::try_from(affinity)
+            .ok()
+            .filter(|&vcpu| vcpu < self.vm.vcpus())
+    }
+
+    fn power_state(&self, vcpu: usize) -> PowerState {
+        self.vm.power.lock().state(vcpu)
+    }
+
+    fn has_memory_at(&self, address: u64) -> bool {
+        self.vm
+            .description
+            .memory()
+            .any(|memory| memory.intermediate.holds(address))
+    }
+
+    fn start_vcpu(&mut self, vcpu: usize, start: Start) -> Result<(), PowerState> {
+        self.vm.power.lock().request_on(vcpu)?;
+        let cpu = self.vm.cpu(vcpu);
+        if let Some(target) = self.core.machine.cores.get(cpu) {
+            let start = mortise_vcpu::Start {
+                entry: start.entry,
+                argument: start.argument,
+            };
+            self.vm.mark_running(vcpu);
+            *target.mailbox.lock() = Some(start);
+            self.core.machine.ring(cpu);
+        }
+        Ok(())
+    }
+
+    fn kick_console(&mut self) {
+        console::drain_ring(self.core.machine, self.vm);
+    }
+}

@@ -1,0 +1,238 @@
+//! One serial line for all virtual machines.
+//!
+//! A virtual machine with a virtual PL011 writes to the line as it goes. One in
+//! direct mode must not exit to write: it fills a ring in its memory, which the
+//! console's core empties by a timer, or, where no core can be disturbed for it,
+//! the virtual machine itself asks Mortise to empty.
+
+use crate::{
+    gic::VmInterrupts,
+    machine::{Core, Machine, now},
+    vm::{Interrupts, Vm},
+};
+use core::ptr::NonNull;
+use core_log::{Level, Logger, Sink};
+use core_manifest::Console as Kind;
+use core_ring::{Area, stream::Consumer};
+use hw_arch::El2;
+use hw_clock::Clock;
+use hw_serial_pl011::{Registers, Serial};
+use mortise_console::{Console, Input, Port};
+
+/// How often rings are emptied, in nanoseconds.
+const DRAIN_PERIOD: u64 = 10_000_000;
+
+/// Bytes of one virtual machine that are written at a time.
+const DRAIN_LIMIT: usize = 0x4000;
+
+/// The serial line and who writes on it.
+pub(crate) struct Line {
+    console: Console,
+    serial: Option<Serial<'static>>,
+}
+
+impl Line {
+    /// A line that nobody has opened.
+    pub(crate) const CLOSED: Self = Self {
+        console: Console::new(),
+        serial: None,
+    };
+}
+
+/// The hardware's end of the line.
+struct Wire<'a>(&'a mut Option<Serial<'static>>);
+
+impl Port for Wire<'_> {
+    fn put(&mut self, byte: u8) {
+        if let Some(serial) = self.0 {
+            serial.write_byte(byte);
+        }
+    }
+}
+
+/// Mortise's own lines.
+struct OwnLines;
+
+impl Sink for OwnLines {
+    fn write_line(&self, line: &str) {
+        let mut guard = Core::current().machine.console.lock();
+        let Line { console, serial } = &mut *guard;
+        console.message(now(), format_args!("{line}"), &mut Wire(serial));
+    }
+}
+
+static LOGGER: Logger<OwnLines> = Logger::new(OwnLines, Level::Info);
+
+/// Opens the line and lets Mortise log on it.
+pub(crate) fn open(machine: &'static Machine) {
+    machine.console.lock().serial = wire(machine);
+    LOGGER.install();
+}
+
+/// Sends what is typed to virtual machine `index` at first.
+pub(crate) fn select(machine: &Machine, index: Option<usize>) {
+    if let Some(index) = index {
+        machine.console.lock().console.select(index);
+    }
+}
+
+/// Writes a last line, even if whoever holds the line never gives it back.
+pub(crate) fn last_words(machine: &Machine, text: core::fmt::Arguments<'_>) {
+    let mut line = Line {
+        console: Console::new(),
+        serial: wire(machine),
+    };
+    line.console
+        .message(now(), text, &mut Wire(&mut line.serial));
+}
+
+/// The board's serial port.
+fn wire(machine: &Machine) -> Option<Serial<'static>> {
+    let registers = NonNull::new(machine.board.uart_base as *mut Registers)?;
+    // SAFETY: the board description says where it is; every map of Mortise's has
+    // it as device memory, and no guest's has it.
+    Some(unsafe { Serial::new(registers) })
+}
+
+/// Prepares the console's own interrupts on its core.
+pub(crate) fn attach(core: &Core) {
+    let board = &core.machine.board;
+    let distributor = board.distributor();
+    distributor.route(board.uart_irq, core.affinity());
+    distributor.enable(board.uart_irq);
+    if let Some(serial) = &mut core.machine.console.lock().serial {
+        serial.enable_receive_interrupt();
+    }
+    if core.machine.vms().any(|vm| vm.log.lock().is_some()) {
+        board.redistributor(core.cpu).enable(board.hypervisor_timer);
+        set_timer();
+    }
+}
+
+fn set_timer() {
+    if let Ok(clock) = Clock::<El2>::new() {
+        clock.set_alarm(clock.ticks() + clock.frequency().ticks(DRAIN_PERIOD));
+    }
+}
+
+/// Carries out an access to a virtual PL011.
+pub(crate) fn access(core: &Core, vm: &'static Vm, offset: usize, stored: Option<u64>) -> u64 {
+    let mut value = 0;
+    let (sent, level) = {
+        let mut serial = vm.serial.lock();
+        let sent = match stored {
+            Some(stored) => serial.write(offset, stored as u32),
+            None => {
+                value = serial.read(offset);
+                None
+            }
+        };
+        (sent, serial.interrupt())
+    };
+    if let Some(byte) = sent {
+        write(core.machine, vm, &[byte]);
+    }
+    set_line(core.machine, vm, level);
+    u64::from(value)
+}
+
+/// Tells the virtual interrupt controller the level of the virtual PL011's line.
+fn set_line(machine: &'static Machine, vm: &'static Vm, level: bool) {
+    if let Interrupts::Shared(gic) = &vm.interrupts {
+        let intid = machine.board.uart_irq;
+        gic.lock()
+            .set_line(0, intid, level, &mut VmInterrupts { machine, vm });
+    }
+}
+
+/// Takes what was typed.
+pub(crate) fn receive(core: &Core) {
+    let machine = core.machine;
+    loop {
+        let (input, known) = {
+            let mut guard = machine.console.lock();
+            let Line { console, serial } = &mut *guard;
+            let Some(byte) = serial.as_mut().and_then(Serial::read_byte) else {
+                if let Some(serial) = serial {
+                    serial.clear_receive_interrupt();
+                }
+                return;
+            };
+            let known = machine.vms().count();
+            (console.input(byte, known), known)
+        };
+        match input {
+            Input::To { vm, byte } => {
+                if let Some(vm) = machine
+                    .vms()
+                    .nth(vm)
+                    .filter(|vm| vm.description.console == Kind::Pl011)
+                {
+                    let level = {
+                        let mut serial = vm.serial.lock();
+                        serial.receive(byte);
+                        serial.interrupt()
+                    };
+                    set_line(machine, vm, level);
+                }
+            }
+            Input::Switched { vm } if vm < known => {
+                if let Some(vm) = machine.vms().nth(vm) {
+                    core_log::info!("input to {}", vm.name());
+                }
+            }
+            Input::Switched { .. } | Input::Nothing => {}
+        }
+    }
+}
+
+/// Puts what a virtual machine wrote on the line.
+fn write(machine: &Machine, vm: &Vm, bytes: &[u8]) {
+    let mut guard = machine.console.lock();
+    let Line { console, serial } = &mut *guard;
+    console.write(vm.index, vm.name(), now(), bytes, &mut Wire(serial));
+}
+
+/// Makes the log ring of a virtual machine, empty. It is asked to call when it
+/// has written only if no core can be disturbed by a timer instead.
+pub(crate) fn open_ring(vm: &core_manifest::Vm<'_>, kick: bool) -> Option<Consumer<'static>> {
+    let Kind::Ring(range) = vm.console else {
+        return None;
+    };
+    // SAFETY: the ring is mapped on every core that comes here, and words of it
+    // are accessed atomically only, as the guest may write there at any time.
+    let area = unsafe { Area::from_raw(range.start() as *mut u8, range.size() as usize) }?;
+    Consumer::create(area, kick).ok()
+}
+
+/// Ends the line that a virtual machine has begun: it starts anew or is gone.
+pub(crate) fn finish(machine: &Machine, vm: &Vm) {
+    let mut guard = machine.console.lock();
+    let Line { console, serial } = &mut *guard;
+    console.finish(vm.index, vm.name(), now(), &mut Wire(serial));
+}
+
+/// Empties every ring, and comes again.
+pub(crate) fn drain_rings(core: &Core) {
+    for vm in core.machine.vms() {
+        drain_ring(core.machine, vm);
+    }
+    set_timer();
+}
+
+/// Empties the ring of one virtual machine. One that writes on and on does not
+/// keep Mortise: what is too much now is left for the next time.
+pub(crate) fn drain_ring(machine: &Machine, vm: &Vm) {
+    let mut bytes = [0; 256];
+    for _ in 0..DRAIN_LIMIT / bytes.len() {
+        let count = vm
+            .log
+            .lock()
+            .as_mut()
+            .map_or(0, |ring| ring.read(&mut bytes));
+        if count == 0 {
+            break;
+        }
+        write(machine, vm, &bytes[..count]);
+    }
+}

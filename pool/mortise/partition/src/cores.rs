@@ -1,0 +1,221 @@
+//! A core's life: into Mortise, into a guest, and to rest.
+//!
+//! ```text
+//!            ┌────────────── order: restart ──────────────┐
+//!            ▼                                            │
+//! boot ─► settle ─► wait ──start──► enter ─► guest ◄─► exit
+//!                    ▲  ▲                                 │
+//!                    │  └───────── CPU_OFF ───────────────┤
+//!                    └──────────── order: stop, off ──────┘
+//! ```
+//!
+//! The core of a virtual machine's first vCPU leads it: it fills the memory,
+//! waits until the other vCPUs rest, and carries out orders. A core at rest still
+//! takes Mortise's own interrupts, so that the console goes on.
+
+use crate::{
+    gic::{VmInterrupts, set_virtual_interface},
+    interrupts,
+    machine::{Core, now},
+    memory,
+    vm::{Interrupts, Order, Vm},
+};
+use core::sync::atomic::Ordering;
+use core_log::{error, info};
+use core_statistics::State;
+use hw_arch::{El2, ExceptionLevel, cpu};
+use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_vcpu::{Frame, Start};
+
+impl Core {
+    /// Takes this core from its first Rust instruction into its guest.
+    pub(crate) fn run(&'static self) -> ! {
+        mortise_vcpu::install_vectors();
+        self.settle();
+        let Some((vm, vcpu)) = self.vcpu() else {
+            loop {
+                self.rest();
+            }
+        };
+        // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
+        unsafe { vm.traps().apply(vm.stage2.root(), vm.index as u8 + 1, vcpu) };
+        if vcpu == 0 {
+            self.fill(vm, State::Starting);
+        }
+        let start = self.wait_for_start(vm, vcpu);
+        self.prepare(vm, vcpu, start);
+        // SAFETY: `prepare` has reset EL1; this core's stack is its own, and
+        // this function never returns.
+        unsafe { mortise_vcpu::enter(start.argument, self.stack_top()) }
+    }
+
+    /// Makes this core's half of the interrupt controller ready: the doorbell in
+    /// Group 0 and most urgent, everything else in Group 1 and off.
+    fn settle(&self) {
+        let board = &self.machine.board;
+        // SAFETY: system registers for the interrupt controller, for both levels;
+        // nothing else at EL2 depends on it.
+        unsafe { hw_arch::registers::icc_sre_el2::write(0xf) };
+        hw_arch::barrier::isb();
+        let private = board.redistributor(self.cpu);
+        private.initialise();
+        private.set_group(board.doorbell, Group::Zero);
+        private.set_priority(board.doorbell, 0);
+        private.enable(board.doorbell);
+        let split = self.vcpu().is_some_and(|(vm, _)| vm.is_shared());
+        cpu_interface::initialise(if split {
+            cpu_interface::End::Split
+        } else {
+            cpu_interface::End::Whole
+        });
+        cpu_interface::set_group_enabled(Group::Zero, true);
+        set_virtual_interface(false);
+        if split {
+            private.enable(board.maintenance);
+        }
+        if self.machine.console_core() == Some(self.cpu) {
+            crate::console::attach(self);
+        }
+    }
+
+    /// Fills the virtual machine's memory and lets its first vCPU start.
+    fn fill(&self, vm: &'static Vm, state: State) {
+        vm.set_state(state);
+        if let Some(Err(failure)) = self.with_map(|map| memory::load(vm, map)) {
+            // The manifest was checked at boot; this is a table that cannot be
+            // changed while in use, a mistake of ours.
+            error!("{} cannot be loaded: {failure}", vm.name());
+            vm.give(Order::Stop, self.machine, self.cpu);
+            return;
+        }
+        let description = &vm.description;
+        let start = Start {
+            entry: description.entry,
+            argument: description.argument,
+        };
+        *self.mailbox.lock() = Some(start);
+    }
+
+    /// Rests until vCPU `vcpu` is to start, carrying out orders if it leads.
+    fn wait_for_start(&'static self, vm: &'static Vm, vcpu: usize) -> Start {
+        loop {
+            if vm.order() != Order::Run {
+                self.mailbox.lock().take();
+                vm.mark_resting(vcpu);
+                if vcpu == 0 && vm.is_at_rest() {
+                    self.lead(vm);
+                    continue;
+                }
+            } else if let Some(start) = self.mailbox.lock().take() {
+                vm.mark_running(vcpu);
+                return start;
+            }
+            self.rest();
+        }
+    }
+
+    /// Carries out the order for a virtual machine whose vCPUs all rest.
+    fn lead(&'static self, vm: &'static Vm) {
+        match vm.order() {
+            Order::Run => {}
+            Order::Restart => {
+                let count = vm.status.count_restart();
+                info!("{} restarts ({count})", vm.name());
+                vm.renew(self.machine);
+                self.fill(vm, State::Restarting);
+                vm.revive();
+            }
+            order @ (Order::Stop | Order::Off) => {
+                if order == Order::Off {
+                    vm.set_state(State::Off);
+                    info!("{} is off", vm.name());
+                } else {
+                    vm.set_state(State::Stopped);
+                }
+                if self.machine.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+                    info!("every virtual machine has ended");
+                    hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
+                }
+                loop {
+                    self.rest();
+                }
+            }
+        }
+    }
+
+    /// Sleeps until something happens, and takes what comes to Mortise.
+    fn rest(&self) {
+        cpu::wait_for_interrupt();
+        interrupts::serve_pending(self);
+    }
+
+    /// Makes this core's EL1 and its interrupts ready for a start.
+    fn prepare(&self, vm: &'static Vm, vcpu: usize, start: Start) {
+        // SAFETY: no guest is in the middle of anything here: this vCPU starts.
+        unsafe { mortise_vcpu::reset(start) };
+        let board = &self.machine.board;
+        match &vm.interrupts {
+            Interrupts::Direct(_) => {
+                set_virtual_interface(false);
+                board.redistributor(self.cpu).reset(1 << board.doorbell);
+                hw_arch::registers::icc_ap1r0_el1::write(0);
+                hw_arch::registers::icc_bpr1_el1::write(0);
+                cpu_interface::set_group_enabled(Group::One, false);
+            }
+            Interrupts::Shared(gic) => {
+                gic.lock().reset_vcpu(
+                    vcpu,
+                    &mut VmInterrupts {
+                        machine: self.machine,
+                        vm,
+                    },
+                );
+                set_virtual_interface(true);
+            }
+        }
+        // SAFETY: system register access for EL1; `ICC_SRE_EL1` is the guest's.
+        unsafe { hw_arch::registers::icc_sre_el1::write(7) };
+        hw_arch::barrier::isb();
+        if vcpu == 0 {
+            vm.note_running(now().saturating_sub(self.machine.started()));
+            info!("{} running", vm.name());
+        }
+    }
+
+    /// Lets a guest that waits rest until something comes for it.
+    pub(crate) fn idle(&'static self) {
+        cpu::wait_for_interrupt();
+    }
+
+    /// Carries out an order at the end of an exit: returns when the guest is to
+    /// go on, at its next instruction or at a new start.
+    pub(crate) fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+        if vm.order() != Order::Run {
+            self.start_anew(vm, vcpu, frame);
+        }
+    }
+
+    /// Rests until this vCPU is started, then lets the guest go on there.
+    pub(crate) fn start_anew(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+        // Nothing of what ran before may interrupt what comes.
+        let quiet = Start::default();
+        // SAFETY: this vCPU has ended what it did.
+        unsafe { mortise_vcpu::reset(quiet) };
+        vm.mark_resting(vcpu);
+        let start = self.wait_for_start(vm, vcpu);
+        self.prepare(vm, vcpu, start);
+        *frame = Frame::ZERO;
+        frame.x[0] = start.argument;
+    }
+}
+
+/// Faults of Mortise's own end the machine: nothing it says can be trusted any
+/// more. Called by the vectors.
+pub fn own_fault(cause: u64) -> ! {
+    panic!(
+        "exception {cause} at EL2: esr={:#x} far={:#x} elr={:#x}",
+        El2::read_esr(),
+        El2::read_far(),
+        El2::read_elr()
+    )
+}

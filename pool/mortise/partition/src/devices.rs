@@ -1,0 +1,159 @@
+//! Loads and stores that a device of Mortise's answers.
+
+use crate::{
+    board::Board,
+    console,
+    gic::VmInterrupts,
+    machine::Core,
+    vm::{Interrupts, Vm},
+};
+use core_manifest::{Console, limits};
+use core_sync::TicketLock;
+use hw_arch::mmio::Mmio;
+use mortise_gic_frame::{Access as GicAccess, FRAME_SIZE, Frame as GicFrame, Operation, Width};
+use mortise_gic_mediated::{Decision, Mediated, PhysicalFrame, Place};
+use mortise_vcpu::{Access, Frame};
+
+/// No device is at the address.
+pub(crate) struct NoDevice;
+
+/// Carries out a guest's access to a device.
+pub(crate) fn access(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    ipa: u64,
+    access: Access,
+    frame: &mut Frame,
+) -> Result<(), NoDevice> {
+    let board = &core.machine.board;
+    let address = usize::try_from(ipa).map_err(|_| NoDevice)?;
+    let stored = access.write.then(|| frame.register(access.register));
+    let value = if let Some(place) = gic_frame(board, vm, address) {
+        gic(core, vm, vcpu, place, access, stored)
+    } else if vm.description.console == Console::Pl011
+        && inside(address, board.uart_base, board.uart_size)
+    {
+        console::access(core, vm, address - board.uart_base, stored)
+    } else {
+        return Err(NoDevice);
+    };
+    if !access.write {
+        frame.set_register(access.register, access.extend(value));
+    }
+    Ok(())
+}
+
+const fn inside(address: usize, base: usize, size: usize) -> bool {
+    address >= base && address - base < size
+}
+
+/// The frame of the interrupt controller at `address`, as the guest numbers
+/// them: its redistributors are those of its own vCPUs, one after the other.
+fn gic_frame(board: &Board, vm: &Vm, address: usize) -> Option<(GicFrame, usize)> {
+    if inside(address, board.gicd_base, FRAME_SIZE) {
+        Some((GicFrame::Distributor, address - board.gicd_base))
+    } else if inside(address, board.gicr_base, vm.vcpus() * 2 * FRAME_SIZE) {
+        Some(GicFrame::in_redistributors(address - board.gicr_base))
+    } else {
+        None
+    }
+}
+
+fn gic(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    (frame, offset): (GicFrame, usize),
+    access: Access,
+    stored: Option<u64>,
+) -> u64 {
+    let access = GicAccess {
+        frame,
+        offset,
+        width: Width::from_sas(u64::from(access.width.trailing_zeros())),
+        operation: stored.map_or(Operation::Read, Operation::Write),
+    };
+    match &vm.interrupts {
+        Interrupts::Shared(gic) => {
+            let mut physical = VmInterrupts {
+                machine: core.machine,
+                vm,
+            };
+            gic.lock().access(vcpu, access, &mut physical)
+        }
+        Interrupts::Direct(gic) => mediate(&core.machine.board, gic, access),
+    }
+}
+
+/// Two guests' bits can share a register that is written back as a whole.
+static MERGE: TicketLock<()> = TicketLock::new(());
+
+/// Carries out what a direct guest's access to the physical controller may do.
+fn mediate<const ROWS: usize>(
+    board: &Board,
+    gic: &Mediated<{ limits::VCPUS }, ROWS>,
+    access: GicAccess,
+) -> u64 {
+    match gic.decide(access) {
+        Decision::Value(value) => value,
+        Decision::Read { place, mask, ones } => load(board, place) & mask | ones,
+        Decision::ReadRoute { place, half } => {
+            half.of(gic.route(physical(board, place.frame).read64(place.offset)))
+        }
+        Decision::Write { place, value } => {
+            store(board, place, value);
+            0
+        }
+        Decision::WriteBytes { place, mask, value } => {
+            for byte in (0..4).filter(|byte| mask >> (byte * 8) & 1 != 0) {
+                let place = Place {
+                    offset: place.offset + byte,
+                    width: Width::Byte,
+                    ..place
+                };
+                store(board, place, u64::from(value >> (byte * 8) & 0xff));
+            }
+            0
+        }
+        Decision::Merge { place, mask, value } => {
+            let _guard = MERGE.lock();
+            let old = load(board, place);
+            store(
+                board,
+                place,
+                old & !u64::from(mask) | u64::from(value & mask),
+            );
+            0
+        }
+        Decision::Ignore => 0,
+    }
+}
+
+fn physical(board: &Board, frame: PhysicalFrame) -> Mmio {
+    match frame {
+        PhysicalFrame::Distributor => board.distributor().frame(),
+        PhysicalFrame::Redistributor(cpu) => board.redistributor(cpu).control_frame(),
+        PhysicalFrame::Sgi(cpu) => board.redistributor(cpu).private_frame(),
+    }
+}
+
+fn load(board: &Board, place: Place) -> u64 {
+    let frame = physical(board, place.frame);
+    match place.width {
+        Width::Byte => frame.read8(place.offset).into(),
+        Width::Half => frame.read16(place.offset).into(),
+        Width::Word => frame.read32(place.offset).into(),
+        Width::Double => frame.read64(place.offset),
+    }
+}
+
+fn store(board: &Board, place: Place, value: u64) {
+    let frame = physical(board, place.frame);
+    match place.width {
+        Width::Byte => frame.write8(place.offset, value as u8),
+        Width::Half => frame.write16(place.offset, value as u16),
+        Width::Word => frame.write32(place.offset, value as u32),
+        Width::Double => frame.write64(place.offset, value),
+    }
+}

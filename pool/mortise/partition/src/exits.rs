@@ -1,0 +1,248 @@
+//! What a guest's exit leads to.
+
+use crate::{
+    calls, devices, interrupts,
+    machine::Core,
+    vm::{Interrupts, Vm},
+};
+use core::fmt;
+use core_log::info;
+use core_statistics::{ExitKind, FaultRegisters, Reason};
+use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
+use mortise_gic_frame::SgiRequest;
+use mortise_vcpu::{Cause, Exit, Frame, SystemRegister, inject_undefined, skip_instruction};
+
+/// Takes an exit. Called by the vectors with the guest's registers; what it
+/// returns to is the guest.
+pub fn exit(frame: &mut Frame, cause: Cause) {
+    let core = Core::current();
+    let Some((vm, vcpu)) = core.vcpu() else {
+        return;
+    };
+    match cause {
+        Cause::Irq => {
+            vm.status.count_exit(vcpu, ExitKind::Interrupt);
+            interrupts::shared(core, vm, vcpu);
+        }
+        Cause::Fiq => {
+            vm.status.count_exit(vcpu, ExitKind::Interrupt);
+            interrupts::doorbell(core);
+            interrupts::refresh(core, vm, vcpu);
+        }
+        Cause::SError => {
+            vm.status.count_exit(vcpu, ExitKind::Other);
+            let reason = Fault {
+                reason: Reason::SystemError,
+                text: "system error (SError)",
+            };
+            fault(core, vm, vcpu, frame, &reason);
+        }
+        Cause::Synchronous => synchronous(core, vm, vcpu, frame),
+    }
+    core.obey(vm, vcpu, frame);
+}
+
+fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+    let exit = Exit::decode(El2::read_esr(), hpfar_el2::read(), El2::read_far());
+    let kind = match exit {
+        Exit::Hypercall | Exit::Smc => ExitKind::Hypercall,
+        Exit::DataAbort { .. } => ExitKind::Mmio,
+        Exit::SystemRegister(_) => ExitKind::SystemRegister,
+        Exit::Wait => ExitKind::Wait,
+        Exit::InstructionAbort { .. } | Exit::Other(_) => ExitKind::Other,
+    };
+    vm.status.count_exit(vcpu, kind);
+    match exit {
+        Exit::Hypercall => calls::call(core, vm, vcpu, frame),
+        Exit::Smc => {
+            skip_instruction();
+            calls::call(core, vm, vcpu, frame);
+        }
+        Exit::Wait => {
+            skip_instruction();
+            core.idle();
+        }
+        Exit::SystemRegister(access) => system_register(core, vm, vcpu, frame, access),
+        Exit::DataAbort {
+            ipa: Some(ipa),
+            access: Some(access),
+        } => match devices::access(core, vm, vcpu, ipa, access, frame) {
+            Ok(()) => skip_instruction(),
+            Err(devices::NoDevice) => {
+                let text = Address {
+                    what: "data abort",
+                    write: Some(access.write),
+                    at: Some(ipa),
+                };
+                fault(
+                    core,
+                    vm,
+                    vcpu,
+                    frame,
+                    &Fault {
+                        reason: Reason::DataAbort,
+                        text,
+                    },
+                );
+            }
+        },
+        Exit::DataAbort { ipa, access } => {
+            let write = access.map(|access| access.write);
+            let text = Address {
+                what: "data abort",
+                write,
+                at: ipa,
+            };
+            fault(
+                core,
+                vm,
+                vcpu,
+                frame,
+                &Fault {
+                    reason: Reason::DataAbort,
+                    text,
+                },
+            );
+        }
+        Exit::InstructionAbort { ipa } => {
+            let text = Address {
+                what: "instruction abort",
+                write: None,
+                at: ipa,
+            };
+            fault(
+                core,
+                vm,
+                vcpu,
+                frame,
+                &Fault {
+                    reason: Reason::InstructionAbort,
+                    text,
+                },
+            );
+        }
+        // Instructions and registers that a virtual machine does not have.
+        Exit::Other(_) => inject_undefined(),
+    }
+}
+
+/// Answers a trapped MRS or MSR.
+fn system_register(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    frame: &mut Frame,
+    access: SystemRegister,
+) {
+    /// `ICC_SGI1R_EL1`, `ICC_ASGI1R_EL1` and `ICC_SGI0R_EL1`.
+    const SGI1R: u16 = SystemRegister::encode(3, 0, 12, 11, 5);
+    const ASGI1R: u16 = SystemRegister::encode(3, 0, 12, 11, 6);
+    const SGI0R: u16 = SystemRegister::encode(3, 0, 12, 11, 7);
+    const ACTLR: u16 = SystemRegister::encode(3, 0, 1, 0, 1);
+    match access.encoding {
+        SGI1R | ASGI1R | SGI0R if access.write => {
+            let request = SgiRequest::new(frame.register(access.register));
+            send_sgi(core, vm, vcpu, request, access.encoding == SGI1R);
+        }
+        // Self-hosted debug and ACTLR read as zero and ignore writes: Linux
+        // clears the former at start and leaves them alone.
+        ACTLR => read_zero(frame, access),
+        _ if access.op0() == 2 => read_zero(frame, access),
+        _ => return inject_undefined(),
+    }
+    skip_instruction();
+}
+
+fn read_zero(frame: &mut Frame, access: SystemRegister) {
+    if !access.write {
+        frame.set_register(access.register, 0);
+    }
+}
+
+/// Sends a software-generated interrupt from vCPU to vCPU.
+fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiRequest, group1: bool) {
+    match &vm.interrupts {
+        Interrupts::Direct(gic) if group1 => {
+            for value in gic.sgis(vcpu, request) {
+                hw_arch::registers::icc_sgi1r_el1::write(value);
+            }
+            hw_arch::barrier::isb();
+        }
+        Interrupts::Direct(_) => {}
+        Interrupts::Shared(gic) => {
+            let mut physical = crate::gic::VmInterrupts {
+                machine: core.machine,
+                vm,
+            };
+            gic.lock().send_sgi(vcpu, request, group1, &mut physical);
+        }
+    }
+}
+
+/// Why a virtual machine cannot go on.
+struct Fault<T> {
+    reason: Reason,
+    text: T,
+}
+
+/// Text of an abort: what, whether it was a store, and where.
+struct Address {
+    what: &'static str,
+    write: Option<bool>,
+    at: Option<u64>,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)?;
+        if let Some(at) = self.at {
+            write!(f, " at {at:#x}")?;
+        }
+        match self.write {
+            Some(true) => f.write_str(" (write)"),
+            Some(false) => f.write_str(" (read)"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Stops or restarts a virtual machine that cannot go on, and says why on the
+/// console and in its status page.
+fn fault<T: fmt::Display>(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    frame: &Frame,
+    fault: &Fault<T>,
+) {
+    let registers = FaultRegisters {
+        esr: El2::read_esr(),
+        far: El2::read_far(),
+        hpfar: hpfar_el2::read(),
+        elr: El2::read_elr(),
+        spsr: El2::read_spsr(),
+    };
+    let mut text = heapless::String::<120>::new();
+    // A longer text is cut; the registers say the rest.
+    let _ = fmt::write(&mut text, format_args!("{}", fault.text));
+    vm.status
+        .set_fault(vcpu, &registers, &frame.x, fault.reason, &text);
+    info!(
+        "{} stopped: {text} on vCPU {vcpu}; esr={:#x} far={:#x} elr={:#x}",
+        vm.name(),
+        registers.esr,
+        registers.far,
+        registers.elr
+    );
+    for (row, registers) in frame.x.chunks(4).enumerate() {
+        let mut line = heapless::String::<100>::new();
+        for (column, value) in registers.iter().enumerate() {
+            let _ = fmt::write(
+                &mut line,
+                format_args!(" x{:<2}={value:016x}", row * 4 + column),
+            );
+        }
+        info!("{}{line}", vm.name());
+    }
+    vm.give(vm.order_after_fault(), core.machine, core.cpu);
+}

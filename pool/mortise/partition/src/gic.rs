@@ -1,0 +1,165 @@
+//! The physical interrupt controller behind a virtual one.
+
+use crate::{machine::Machine, vm::Vm};
+use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
+use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
+use mortise_vgic::{ListRegister, Maintenance, Physical};
+
+/// `ICH_HCR_EL2` (IHI 0069, 12.4.5).
+mod hcr {
+    pub const EN: u64 = 1;
+    pub const UIE: u64 = 1 << 1;
+    pub const LRENPIE: u64 = 1 << 2;
+    pub const NPIE: u64 = 1 << 3;
+    pub const EOI_COUNT_SHIFT: u64 = 27;
+    pub const EOI_COUNT: u64 = 0x1f << EOI_COUNT_SHIFT;
+}
+
+/// Turns the virtual CPU interface of this core on, empty, or off.
+pub(crate) fn set_virtual_interface(on: bool) {
+    for index in 0..list_registers() {
+        ich_lr::write(index, 0);
+    }
+    hw_arch::registers::ich_ap0r0_el2::write(0);
+    hw_arch::registers::ich_ap1r0_el2::write(0);
+    // All priorities pass, groups off, as a reset leaves the interface.
+    hw_arch::registers::ich_vmcr_el2::write(0);
+    ich_hcr_el2::write(if on { hcr::EN } else { 0 });
+    hw_arch::barrier::isb();
+}
+
+fn list_registers() -> usize {
+    (ich_vtr_el2::read() & 0x1f) as usize + 1
+}
+
+/// This core's list registers, and the interrupts that `vm` owns.
+pub(crate) struct VmInterrupts {
+    pub machine: &'static Machine,
+    pub vm: &'static Vm,
+}
+
+impl VmInterrupts {
+    /// Runs `private` on the redistributor of `vcpu`, or `shared` on the
+    /// distributor, whichever `intid` belongs to.
+    fn on<R>(
+        &self,
+        intid: u32,
+        vcpu: usize,
+        private: impl FnOnce(hw_irqchip_gicv3::Redistributor) -> R,
+        shared: impl FnOnce(hw_irqchip_gicv3::Distributor) -> R,
+    ) -> R {
+        let board = &self.machine.board;
+        if intid < FIRST_SPI {
+            private(board.redistributor(self.vm.cpu(vcpu)))
+        } else {
+            shared(board.distributor())
+        }
+    }
+}
+
+impl Physical for VmInterrupts {
+    fn list_registers(&self) -> usize {
+        list_registers()
+    }
+
+    fn read(&self, index: usize) -> ListRegister {
+        ListRegister::from_bits(ich_lr::read(index))
+    }
+
+    fn write(&mut self, index: usize, value: ListRegister) {
+        ich_lr::write(index, value.bits());
+    }
+
+    fn take_absent_ends(&mut self) -> usize {
+        let value = ich_hcr_el2::read();
+        if value & hcr::EOI_COUNT != 0 {
+            ich_hcr_el2::write(value & !hcr::EOI_COUNT);
+        }
+        ((value & hcr::EOI_COUNT) >> hcr::EOI_COUNT_SHIFT) as usize
+    }
+
+    fn set_maintenance(&mut self, wanted: Maintenance) {
+        let mut value = ich_hcr_el2::read() & !(hcr::UIE | hcr::NPIE | hcr::LRENPIE);
+        for (on, bit) in [
+            (wanted.underflow, hcr::UIE),
+            (wanted.no_pending, hcr::NPIE),
+            (wanted.absent_end, hcr::LRENPIE),
+        ] {
+            if on {
+                value |= bit;
+            }
+        }
+        ich_hcr_el2::write(value);
+    }
+
+    fn kick(&mut self, vcpu: usize) {
+        self.machine.ring(self.vm.cpu(vcpu));
+    }
+
+    fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool) {
+        self.on(
+            intid,
+            vcpu,
+            |private| {
+                if enabled {
+                    private.enable(intid)
+                } else {
+                    private.disable(intid)
+                }
+            },
+            |shared| {
+                if enabled {
+                    shared.enable(intid)
+                } else {
+                    shared.disable(intid)
+                }
+            },
+        );
+    }
+
+    fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool) {
+        self.on(
+            intid,
+            vcpu,
+            |private| private.set_pending(intid, pending),
+            |shared| shared.set_pending(intid, pending),
+        );
+    }
+
+    fn set_priority(&mut self, intid: u32, vcpu: usize, priority: u8) {
+        self.on(
+            intid,
+            vcpu,
+            |private| private.set_priority(intid, priority),
+            |shared| shared.set_priority(intid, priority),
+        );
+    }
+
+    fn set_route(&mut self, intid: u32, vcpu: usize) {
+        if let Some(core) = self.machine.cores.get(self.vm.cpu(vcpu)) {
+            self.machine
+                .board
+                .distributor()
+                .route(intid, core.affinity());
+        }
+    }
+
+    fn set_edge(&mut self, intid: u32, vcpu: usize, edge: bool) {
+        let trigger = if edge { Trigger::Edge } else { Trigger::Level };
+        self.on(
+            intid,
+            vcpu,
+            |private| private.set_trigger(intid, trigger),
+            |shared| shared.set_trigger(intid, trigger),
+        );
+    }
+
+    fn deactivate(&mut self, intid: u32, vcpu: usize) {
+        self.on(
+            intid,
+            vcpu,
+            |private| private.deactivate(intid),
+            |shared| shared.deactivate(intid),
+        );
+    }
+}

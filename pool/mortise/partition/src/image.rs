@@ -1,0 +1,117 @@
+//! The statics and entry points of an image.
+
+/// Writes the statics of a Mortise image and its entry points.
+///
+/// `config` is the module of constants and `tables` that of registration tables
+/// which the generator writes. Called once, in the generated crate.
+#[macro_export]
+macro_rules! image {
+    (config: $($config:ident)::+, tables: $($tables:ident)::+ $(,)?) => {
+        use $($config)::+ as mortise_config;
+        use mortise_config::board as mortise_board;
+
+        const MORTISE_STACK: usize = mortise_config::MORTISE_STACK_SIZE;
+        const MORTISE_CPUS: usize = mortise_board::CPUS;
+
+        /// Map until each core has its own; read by the entry code.
+        #[unsafe(no_mangle)]
+        static MORTISE_EARLY_TABLE: $crate::deps::hw_arch::entry::EarlyTable =
+            $crate::deps::hw_arch::entry::EarlyTable::new(
+                mortise_board::RAM_BASE,
+                mortise_board::RAM_BASE + mortise_board::RAM_SIZE,
+            );
+
+        /// One stack per core, each over a page that is never mapped.
+        #[unsafe(no_mangle)]
+        static mut MORTISE_STACKS: [$crate::Stack<MORTISE_STACK>; MORTISE_CPUS] =
+            [$crate::Stack::NEW; MORTISE_CPUS];
+
+        fn mortise_stacks() -> $crate::Stacks {
+            $crate::Stacks {
+                start: &raw const MORTISE_STACKS as usize,
+                stride: size_of::<$crate::Stack<MORTISE_STACK>>(),
+                count: MORTISE_CPUS,
+            }
+        }
+
+        static MORTISE_FRAMES: $crate::deps::FramePool<{ mortise_config::MORTISE_PAGE_TABLES }> =
+            $crate::deps::FramePool::new();
+
+        static MORTISE_CORES: [$crate::Core; MORTISE_CPUS] = {
+            let mut cores = [const { $crate::Core::new(&MORTISE_MACHINE, 0) }; MORTISE_CPUS];
+            let mut cpu = 0;
+            while cpu < MORTISE_CPUS {
+                cores[cpu].cpu = cpu;
+                cpu += 1;
+            }
+            cores
+        };
+
+        static MORTISE_VMS: [$crate::deps::Once<$crate::Vm>; mortise_config::MORTISE_VMS] =
+            [const { $crate::deps::Once::new() }; mortise_config::MORTISE_VMS];
+
+        static MORTISE_MACHINE: $crate::Machine = $crate::Machine::new(
+            $crate::Board {
+                cpus: MORTISE_CPUS,
+                gicd_base: mortise_board::GICD_BASE,
+                gicd_size: mortise_board::GICD_SIZE,
+                gicr_base: mortise_board::GICR_BASE,
+                gicr_stride: mortise_board::GICR_STRIDE,
+                uart_base: mortise_board::UART_BASE,
+                uart_size: mortise_board::UART_SIZE,
+                uart_irq: mortise_board::UART_IRQ as u32,
+                virtual_timer: mortise_board::TIMER_VIRTUAL_IRQ as u32,
+                hypervisor_timer: mortise_board::TIMER_HYPERVISOR_IRQ as u32,
+                maintenance: mortise_board::MAINTENANCE_IRQ as u32,
+                doorbell: mortise_board::DOORBELL_SGI as u32,
+            },
+            mortise_stacks,
+            &MORTISE_CORES,
+            &MORTISE_VMS,
+            &MORTISE_FRAMES,
+            $($tables)::+::HYPERCALL,
+        );
+
+        $crate::deps::hw_arch::image_entry! {
+            level: "el2",
+            early: MORTISE_EARLY_TABLE,
+            stack: MORTISE_STACKS + size_of::<$crate::Stack<MORTISE_STACK>>(),
+            main: mortise_main,
+            secondary: mortise_secondary,
+            other: mortise_other_level,
+        }
+
+        // A core that does not start at EL2 cannot be divided.
+        core::arch::global_asm!(
+            ".section .text.other_level, \"ax\"",
+            "mortise_other_level: wfi",
+            "b mortise_other_level",
+            ".previous",
+        );
+
+        #[unsafe(no_mangle)]
+        extern "C" fn mortise_main(_argument: usize) -> ! {
+            $crate::primary(&MORTISE_MACHINE)
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn mortise_secondary(cpu: usize) -> ! {
+            $crate::secondary(&MORTISE_MACHINE, cpu)
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn mortise_exit(frame: &mut $crate::deps::Frame, cause: $crate::deps::Cause) {
+            $crate::exit(frame, cause);
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn mortise_fault(cause: u64) -> ! {
+            $crate::own_fault(cause)
+        }
+
+        #[panic_handler]
+        fn mortise_panic(info: &core::panic::PanicInfo<'_>) -> ! {
+            $crate::panicked(info)
+        }
+    };
+}

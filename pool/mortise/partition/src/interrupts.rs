@@ -1,0 +1,73 @@
+//! Interrupts that come to Mortise.
+//!
+//! Group 0 is the doorbell, on every core. Group 1 comes here only on cores of
+//! shared virtual machines: Mortise's own (console, its timer, maintenance) and
+//! those that go on to the guest through a list register.
+
+use crate::{
+    console,
+    gic::VmInterrupts,
+    machine::Core,
+    vm::{Interrupts, Vm},
+};
+use hw_irqchip_gicv3::{Group, cpu_interface};
+
+/// Takes the doorbell. What it is about stands in the VM's order, in the core's
+/// mailbox or in the virtual interrupt controller.
+pub(crate) fn doorbell(core: &Core) {
+    while let Some(intid) = cpu_interface::acknowledge(Group::Zero) {
+        cpu_interface::end(Group::Zero, intid);
+        if core.vcpu().is_some_and(|(vm, _)| vm.is_shared()) {
+            cpu_interface::deactivate(intid);
+        }
+    }
+}
+
+/// Takes one Group 1 interrupt of a shared core; false if there is none.
+pub(crate) fn shared(core: &Core, vm: &'static Vm, vcpu: usize) -> bool {
+    let Some(intid) = cpu_interface::acknowledge(Group::One) else {
+        return false;
+    };
+    cpu_interface::end(Group::One, intid);
+    let board = &core.machine.board;
+    if intid == board.uart_irq {
+        console::receive(core);
+        cpu_interface::deactivate(intid);
+    } else if intid == board.hypervisor_timer {
+        console::drain_rings(core);
+        cpu_interface::deactivate(intid);
+    } else if intid == board.maintenance {
+        refresh(core, vm, vcpu);
+        cpu_interface::deactivate(intid);
+    } else if let Interrupts::Shared(gic) = &vm.interrupts {
+        let mut physical = VmInterrupts {
+            machine: core.machine,
+            vm,
+        };
+        let _ = gic.lock().inject_hardware(vcpu, intid, &mut physical);
+    }
+    true
+}
+
+/// Brings this core's list registers up to date.
+pub(crate) fn refresh(core: &Core, vm: &'static Vm, vcpu: usize) {
+    if let Interrupts::Shared(gic) = &vm.interrupts {
+        gic.lock().refresh(
+            vcpu,
+            &mut VmInterrupts {
+                machine: core.machine,
+                vm,
+            },
+        );
+    }
+}
+
+/// Takes everything pending on a core that rests.
+pub(crate) fn serve_pending(core: &Core) {
+    doorbell(core);
+    if let Some((vm, vcpu)) = core.vcpu()
+        && vm.is_shared()
+    {
+        while shared(core, vm, vcpu) {}
+    }
+}

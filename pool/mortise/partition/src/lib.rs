@@ -1,0 +1,65 @@
+//! Static partitions: mode 1 of Mortise.
+//!
+//! The manifest divides the machine: each virtual machine has cores, memory,
+//! devices and interrupts of its own, for as long as it runs. There is no
+//! scheduler, and a core's translation table holds nothing of another virtual
+//! machine's memory (TenonOS paper, 4.4.2, Figure 6).
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | `boot` | from the first Rust instruction to running cores |
+//! | `machine`, `board` | the cores and what they share; the board's constants |
+//! | `memory` | what each core maps; stage 2; filling a guest's memory |
+//! | `vm` | one virtual machine: what Mortise keeps for it, and orders to it |
+//! | `cores` | a core's life: start, rest, orders |
+//! | `exits` | what a guest's exit leads to; faults |
+//! | `calls` | hypercalls and PSCI |
+//! | `devices`, `gic` | loads and stores that a device of Mortise's answers |
+//! | `interrupts` | interrupts that come to Mortise |
+//! | `console` | one serial line for all |
+//!
+//! A guest is hostile. What comes from it is decoded in `mortise-vcpu` and
+//! answered here or in the library of the device; what it has no right to stops
+//! it, with a reason, or does not exist for it. Nothing it does panics Mortise.
+//!
+//! In *direct* mode a guest's interrupts and timer never come here: between its
+//! set-up and its end, its core executes no instruction of Mortise's.
+//!
+//! The generated image crate calls [`image!`] with its constants and tables.
+#![cfg_attr(target_os = "none", no_std)]
+#![expect(
+    unsafe_code,
+    reason = "memory and registers of the machine are divided here"
+)]
+
+mod board;
+mod boot;
+mod calls;
+mod console;
+mod cores;
+mod devices;
+mod exits;
+mod gic;
+mod image;
+mod interrupts;
+mod machine;
+mod memory;
+mod vm;
+
+pub use board::Board;
+pub use boot::{panicked, primary, secondary};
+pub use calls::{CONSOLE, CONSOLE_KICK};
+pub use cores::own_fault;
+pub use exits::exit;
+pub use machine::{Core, Machine};
+pub use memory::{MANIFEST_SIZE, Stack, Stacks};
+pub use vm::Vm;
+
+/// What the [`image!`] macro refers to, wherever the image crate stands.
+#[doc(hidden)]
+pub mod deps {
+    pub use core_memory::FramePool;
+    pub use hw_arch;
+    pub use mortise_vcpu::{Cause, Frame};
+    pub use spin::Once;
+}

@@ -1,0 +1,317 @@
+//! One virtual machine.
+
+use crate::{console, gic::VmInterrupts, machine::Machine};
+use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core_manifest::{FaultPolicy, InterruptMode, limits};
+use core_paging::GuestMap;
+use core_ring::{Area, stream::Consumer};
+use core_statistics::{State, StatusWriter};
+use core_sync::TicketLock;
+use mortise_gic_mediated::{Cpu, Mediated};
+use mortise_psci::Psci;
+use mortise_vcpu::Traps;
+use mortise_vdev_pl011::Pl011;
+use mortise_vgic::Virtual;
+
+/// SPIs that a virtual machine can have, in rows of 32: INTID 32 to 287.
+const SPI_ROWS: usize = 8;
+
+/// How a virtual machine's interrupts are controlled.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "each stands in a static slot that is as large as the larger one"
+)]
+pub(crate) enum Interrupts {
+    /// By itself; its accesses to the distributor are mediated.
+    Direct(Mediated<{ limits::VCPUS }, SPI_ROWS>),
+    /// By Mortise, through a controller that it emulates.
+    Shared(TicketLock<Virtual<{ limits::VCPUS }, SPI_ROWS>>),
+}
+
+impl Interrupts {
+    fn new(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<Self, VmError> {
+        let board = &machine.board;
+        let passed = vm.interrupts.iter().map(|&intid| u32::from(intid));
+        match vm.interrupt_mode {
+            InterruptMode::Direct => {
+                let mut gic = Mediated::new(board.doorbell);
+                let mut cpus = heapless::Vec::<Cpu, { limits::VCPUS }>::new();
+                cpus.extend(vm.cpus.iter().map(|&cpu| {
+                    let number = usize::from(cpu);
+                    Cpu {
+                        number,
+                        affinity: board.redistributor(number).affinity(),
+                    }
+                }));
+                gic.set_cpus(&cpus)?;
+                gic.add(board.virtual_timer)?;
+                for intid in passed {
+                    gic.add(intid)?;
+                }
+                Ok(Self::Direct(gic))
+            }
+            InterruptMode::Shared => {
+                let mut gic = Virtual::new();
+                gic.set_vcpus(vm.cpus.len())?;
+                gic.add_hardware(board.virtual_timer)?;
+                if vm.console == core_manifest::Console::Pl011 {
+                    gic.add_virtual(board.uart_irq)?;
+                }
+                for intid in passed {
+                    gic.add_hardware(intid)?;
+                }
+                Ok(Self::Shared(TicketLock::new(gic)))
+            }
+        }
+    }
+}
+
+/// What all vCPUs of a virtual machine are to do at their next exit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Order {
+    /// Go on.
+    Run = 0,
+    /// Stop: the virtual machine faulted.
+    Stop = 1,
+    /// Start anew from the payload.
+    Restart = 2,
+    /// Stop: the guest turned itself off.
+    Off = 3,
+}
+
+/// A virtual machine and all that Mortise keeps for it.
+pub struct Vm {
+    /// Its place in the manifest.
+    pub(crate) index: usize,
+    /// What the manifest says of it.
+    pub(crate) description: core_manifest::Vm<'static>,
+    /// Its memory, as it sees it.
+    pub(crate) stage2: GuestMap,
+    /// Its status page.
+    pub(crate) status: StatusWriter<'static>,
+    /// Power states of its vCPUs.
+    pub(crate) power: TicketLock<Psci>,
+    /// Its interrupt controller.
+    pub(crate) interrupts: Interrupts,
+    /// Its virtual serial port.
+    pub(crate) serial: TicketLock<Pl011>,
+    /// Its log ring, if it has one instead of a serial port.
+    pub(crate) log: TicketLock<Option<Consumer<'static>>>,
+    /// Whether it must call for the ring to be emptied.
+    kick: bool,
+    /// What its vCPUs are to do.
+    order: AtomicU32,
+    /// Bit per vCPU that runs or is about to.
+    running: AtomicU32,
+    /// How often it faulted.
+    faults: AtomicU32,
+    /// Whether it has run before.
+    started: AtomicBool,
+}
+
+impl Vm {
+    /// Virtual machine `index` as `description` has it. With `kick` it must call
+    /// for its log to be emptied.
+    pub(crate) fn new(
+        index: usize,
+        description: core_manifest::Vm<'static>,
+        machine: &'static Machine,
+        kick: bool,
+    ) -> Result<Self, VmError> {
+        let stage2 = crate::memory::guest_map(machine.frames, &description)?;
+        let page = description.status;
+        // SAFETY: the early table maps all of RAM; the manifest's parser has
+        // checked that the page is nobody else's, and guests map it read-only.
+        let area = unsafe { Area::from_raw(page.start() as *mut u8, page.size() as usize) };
+        let vcpus = description.cpus.len();
+        let status = area
+            .and_then(|area| StatusWriter::create(area, description.name, vcpus).ok())
+            .ok_or(VmError::Status)?;
+        Ok(Self {
+            index,
+            stage2,
+            status,
+            power: TicketLock::new(Psci::new(vcpus)),
+            interrupts: Interrupts::new(machine, &description)?,
+            serial: TicketLock::new(Pl011::new()),
+            log: TicketLock::new(console::open_ring(&description, kick)),
+            kick,
+            order: AtomicU32::new(Order::Run as u32),
+            running: AtomicU32::new(1),
+            faults: AtomicU32::new(0),
+            started: AtomicBool::new(false),
+            description,
+        })
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &'static str {
+        self.description.name
+    }
+
+    /// Whether its interrupts come through Mortise.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.description.interrupt_mode == InterruptMode::Shared
+    }
+
+    /// The core that vCPU `vcpu` is pinned to; beyond the last one, the first.
+    pub(crate) fn cpu(&self, vcpu: usize) -> usize {
+        let cpus = &self.description.cpus;
+        cpus.get(vcpu)
+            .or(cpus.first())
+            .map_or(0, |&cpu| usize::from(cpu))
+    }
+
+    /// The vCPU that is pinned to core `cpu`.
+    pub(crate) fn vcpu_on(&self, cpu: usize) -> Option<usize> {
+        self.description
+            .cpus
+            .iter()
+            .position(|&own| usize::from(own) == cpu)
+    }
+
+    /// Number of its vCPUs.
+    pub(crate) fn vcpus(&self) -> usize {
+        self.description.cpus.len()
+    }
+
+    /// The traps that hold its vCPUs.
+    pub(crate) fn traps(&self) -> Traps {
+        Traps {
+            interrupts: match self.description.interrupt_mode {
+                InterruptMode::Direct => mortise_vcpu::InterruptMode::Direct,
+                InterruptMode::Shared => mortise_vcpu::InterruptMode::Shared,
+            },
+            trap_wait: self.description.wait == core_manifest::WaitPolicy::Trap,
+        }
+    }
+
+    /// What its vCPUs are to do now.
+    pub(crate) fn order(&self) -> Order {
+        match self.order.load(Ordering::Acquire) {
+            1 => Order::Stop,
+            2 => Order::Restart,
+            3 => Order::Off,
+            _ => Order::Run,
+        }
+    }
+
+    /// Gives all vCPUs an order, unless they already have one, and calls them in.
+    pub(crate) fn give(&self, order: Order, machine: &Machine, from: usize) {
+        let given = self.order.compare_exchange(
+            Order::Run as u32,
+            order as u32,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
+        if given.is_ok() {
+            for &cpu in self
+                .description
+                .cpus
+                .iter()
+                .filter(|&&cpu| usize::from(cpu) != from)
+            {
+                machine.ring(usize::from(cpu));
+            }
+        }
+    }
+
+    /// Notes that vCPU `vcpu` runs, or is about to.
+    pub(crate) fn mark_running(&self, vcpu: usize) {
+        self.running.fetch_or(1 << vcpu, Ordering::AcqRel);
+    }
+
+    /// Notes that vCPU `vcpu` rests.
+    pub(crate) fn mark_resting(&self, vcpu: usize) {
+        self.running.fetch_and(!(1 << vcpu), Ordering::AcqRel);
+    }
+
+    /// Whether no vCPU runs.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.running.load(Ordering::Acquire) == 0
+    }
+
+    /// Lets the virtual machine run again, its first vCPU only.
+    pub(crate) fn revive(&self) {
+        self.running.store(1, Ordering::Release);
+        self.order.store(Order::Run as u32, Ordering::Release);
+    }
+
+    /// What a fault leads to now: a restart while the limit allows one.
+    pub(crate) fn order_after_fault(&self) -> Order {
+        let before = self.faults.fetch_add(1, Ordering::Relaxed);
+        match self.description.on_fault {
+            FaultPolicy::Restart { limit } if before < limit => Order::Restart,
+            _ => Order::Stop,
+        }
+    }
+
+    /// Takes down what it does.
+    pub(crate) fn set_state(&self, state: State) {
+        self.status.set_state(state);
+    }
+
+    /// Takes down that it runs, and after how long if this is its first start.
+    pub(crate) fn note_running(&self, after: u64) {
+        if !self.started.swap(true, Ordering::Relaxed) {
+            self.status.set_boot_time(after);
+        }
+        self.set_state(State::Running);
+    }
+
+    /// Takes its devices back to their first state, for a start from the payload.
+    pub(crate) fn renew(&'static self, machine: &'static Machine) {
+        *self.power.lock() = Psci::new(self.vcpus());
+        *self.serial.lock() = Pl011::new();
+        console::drain_ring(machine, self);
+        console::finish(machine, self);
+        *self.log.lock() = console::open_ring(&self.description, self.kick);
+        if let Interrupts::Shared(gic) = &self.interrupts {
+            gic.lock().reset(&mut VmInterrupts { machine, vm: self });
+        }
+    }
+}
+
+/// Why a virtual machine of the manifest cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VmError {
+    /// Its memory cannot be mapped.
+    Memory(core_paging::Error),
+    /// Its status page is not usable.
+    Status,
+    /// Its interrupts cannot be mediated.
+    Mediated(mortise_gic_mediated::Error),
+    /// Its interrupts are not those of a virtual interrupt controller.
+    Virtual(mortise_vgic::Error),
+}
+
+impl From<core_paging::Error> for VmError {
+    fn from(error: core_paging::Error) -> Self {
+        Self::Memory(error)
+    }
+}
+
+impl From<mortise_gic_mediated::Error> for VmError {
+    fn from(error: mortise_gic_mediated::Error) -> Self {
+        Self::Mediated(error)
+    }
+}
+
+impl From<mortise_vgic::Error> for VmError {
+    fn from(error: mortise_vgic::Error) -> Self {
+        Self::Virtual(error)
+    }
+}
+
+impl fmt::Display for VmError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(error) => write!(f, "memory: {error}"),
+            Self::Status => f.write_str("status page: not a page of its own"),
+            Self::Mediated(error) => write!(f, "interrupts: {error}"),
+            Self::Virtual(error) => write!(f, "interrupts: {error}"),
+        }
+    }
+}
