@@ -109,3 +109,7 @@ def test_the_command_closes_with_the_sum(monkeypatch, capsys, counts, status, li
 def test_an_unknown_suite_is_refused(capsys):
     assert cli.run(["test", "blorp"]) == 2
     assert "no tests named blorp" in capsys.readouterr().err
+
+
+def test_lock_free_code_has_its_models_run():
+    assert {"core-ring", "core-sync"} <= set(cargo.modelled())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable
 
 from tenonos import paths
@@ -44,10 +45,28 @@ def count(lines: Iterable[str], show: Show) -> Count:
 
 
 def run(show: Show) -> Count:
-    """Every test of the workspace, examples in the docs included."""
-    command, environment = rust.cargo("test", "--workspace", "--no-fail-fast")
-    log = paths.ensure(paths.LOG) / "test-host.log"
-    process = Process(command, log, paths.ROOT, environment)
+    """Every test of the workspace, examples in the docs included, and the models."""
+    total = _test("test-host", ["--workspace", "--no-fail-fast"], {}, show)
+    if packages := modelled():
+        # Another atomic library under the same code: a build of its own.
+        target = str(paths.TARGET / "models")
+        chosen = [word for package in packages for word in ("-p", package)]
+        arguments = ["--release", "--lib", "--no-fail-fast", "--target-dir", target, *chosen]
+        total += _test("test-models", arguments, {"RUSTFLAGS": "--cfg loom"}, show)
+    return total
+
+
+def modelled() -> list[str]:
+    """The packages whose lock-free code loom runs in every order the memory model allows."""
+    manifests = sorted(paths.POOL.glob("*/*/Cargo.toml"))
+    described = [tomllib.loads(manifest.read_text()) for manifest in manifests]
+    return [it["package"]["name"] for it in described if "cfg(loom)" in it.get("target", {})]
+
+
+def _test(name: str, arguments: list[str], extra: dict[str, str], show: Show) -> Count:
+    command, environment = rust.cargo("test", *arguments)
+    log = paths.ensure(paths.LOG) / f"{name}.log"
+    process = Process(command, log, paths.ROOT, environment | extra)
     try:
         total = count(process.lines(SILENCE), show)
     except Silent:
