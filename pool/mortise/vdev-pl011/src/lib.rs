@@ -10,8 +10,8 @@
 //! # What differs from the device
 //!
 //! - Sending takes no time: the transmit FIFO is always empty and [`Pl011::write`] returns the byte.
-//! - The receive timeout takes no time either: a single byte interrupts at once. On the device it
-//!   does after 32 bit periods without another.
+//! - The receive timeout takes no time either: a single byte interrupts at once, and while bytes are
+//!   there the interrupt cannot be cleared. On the device it comes after 32 bit periods.
 //! - The receive FIFO is longer ([`FIFO_DEPTH`]), for a console whose input arrives in bursts, and
 //!   takes bytes whether or not the port is enabled. Trigger levels are those of the device's 32.
 //! - Baud rate, parity and flow control are stored and mean nothing; there is no DMA and no modem.
@@ -53,11 +53,14 @@ pub const SIZE: usize = 0x1000;
 /// A serial port.
 #[derive(Clone, Debug)]
 pub struct Pl011 {
-    fifo: Deque<u8, FIFO_DEPTH>,
+    /// What UARTDR reads, one after the other: a byte and whether others were lost before it.
+    fifo: Deque<u16, FIFO_DEPTH>,
+    /// Bytes were lost since the last one in the FIFO.
+    lost: bool,
     /// UARTRSR, of which only the overrun bit is ever set.
     overrun: bool,
-    /// UARTRIS.
-    raw: u32,
+    /// UARTRIS but for the receive timeout.
+    latched: u32,
     /// UARTIMSC.
     mask: u32,
     low_power: u32,
@@ -74,8 +77,9 @@ impl Pl011 {
     pub const fn new() -> Self {
         Self {
             fifo: Deque::new(),
+            lost: false,
             overrun: false,
-            raw: 0,
+            latched: 0,
             mask: 0,
             low_power: 0,
             integer_baud: 0,
@@ -100,8 +104,8 @@ impl Pl011 {
             offset::CONTROL => self.control,
             offset::LEVELS => self.levels,
             offset::MASK => self.mask,
-            offset::RAW => self.raw,
-            offset::MASKED => self.raw & self.mask,
+            offset::RAW => self.raw(),
+            offset::MASKED => self.raw() & self.mask,
             offset::DMA => self.dma,
             other => registers::identification(other),
         };
@@ -122,7 +126,7 @@ impl Pl011 {
             offset::CONTROL => self.control = value & control::ALL,
             offset::LEVELS => self.levels = value & 0x3f,
             offset::MASK => self.mask = value & interrupt::ALL,
-            offset::CLEAR => self.raw &= !value,
+            offset::CLEAR => self.latched &= !value,
             offset::DMA => self.dma = value & 0x7,
             _ => {}
         }
@@ -132,14 +136,17 @@ impl Pl011 {
     /// Puts a received byte into the FIFO. If it is full, the byte is lost, the guest learns of an
     /// overrun, and the result is false.
     pub fn receive(&mut self, byte: u8) -> bool {
-        let fits = self.fifo.push_back(byte).is_ok();
+        // The next byte that fits carries the mark (DDI 0183, 2.4, overrun bit). One that stayed
+        // until UARTECR is written would stay for ever: Linux does not write it.
+        let entry = u16::from(byte) | u16::from(self.lost) << registers::DATA_OVERRUN;
+        let fits = self.fifo.push_back(entry).is_ok();
+        self.lost = !fits;
         if !fits {
             self.overrun = true;
-            self.raw |= interrupt::OVERRUN;
+            self.latched |= interrupt::OVERRUN;
         }
-        self.raw |= interrupt::RECEIVE_TIMEOUT;
         if self.fifo.len() >= self.trigger() {
-            self.raw |= interrupt::RECEIVE;
+            self.latched |= interrupt::RECEIVE;
         }
         fits
     }
@@ -150,13 +157,13 @@ impl Pl011 {
     }
 
     /// The level of the interrupt line (UARTINTR).
-    pub const fn interrupt(&self) -> bool {
-        self.raw & self.mask != 0
+    pub fn interrupt(&self) -> bool {
+        self.raw() & self.mask != 0
     }
 
     fn send(&mut self, byte: u8) -> Option<u8> {
         // The FIFO passes its trigger level on the way up and, sent already, on the way down.
-        self.raw |= interrupt::TRANSMIT;
+        self.latched |= interrupt::TRANSMIT;
         if self.control & control::LOOPBACK != 0 {
             self.receive(byte);
             return None;
@@ -164,16 +171,23 @@ impl Pl011 {
         Some(byte)
     }
 
-    /// UARTDR: the oldest byte, and whether one was lost behind it.
+    /// UARTDR: the oldest byte, and whether others were lost before it.
     fn take(&mut self) -> u32 {
-        let byte = self.fifo.pop_front().unwrap_or(0);
+        let entry = self.fifo.pop_front().unwrap_or(0);
         if self.fifo.len() < self.trigger() {
-            self.raw &= !interrupt::RECEIVE;
+            self.latched &= !interrupt::RECEIVE;
         }
+        entry.into()
+    }
+
+    /// UARTRIS. The receive timeout is up while there are bytes: Linux clears it at start-up and
+    /// leaves bytes behind, as our FIFO is longer than the one it knows.
+    fn raw(&self) -> u32 {
         if self.fifo.is_empty() {
-            self.raw &= !interrupt::RECEIVE_TIMEOUT;
+            self.latched
+        } else {
+            self.latched | interrupt::RECEIVE_TIMEOUT
         }
-        u32::from(byte) | u32::from(self.overrun) << registers::DATA_OVERRUN
     }
 
     fn flags(&self) -> u32 {
