@@ -1,0 +1,250 @@
+"""Who wrote each byte of code in a linked image.
+
+Link-time optimisation moves code across crates and inlines it, so that neither
+symbols nor object files tell. Debug information does: every function, also an
+inlined one, names the file it was written in. Generics of Rust's own library that
+were inlined count for whoever uses them; assembly, which has no functions, for
+whoever wrote its lines or its labels.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from elftools.dwarf.ranges import BaseAddressEntry
+from elftools.elf.elffile import ELFFile
+
+from tenonos.build.sloc import sources
+
+RUST, GENERATED = "rust", "generated"
+
+_PATTERNS = (
+    (re.compile(r"(?:^|/)pool/([^/]+/[^/]+)/"), None),
+    (re.compile(r"(?:^|/)(apps/[^/]+)/"), None),
+    (re.compile(r"/registry/src/[^/]+/((?!compiler_builtins).+?)-\d[^/]*/"), None),
+    (re.compile(r"(?:^|/)(?:rustc/[^/]+|library)/|/compiler_builtins-"), RUST),
+)
+_EXECUTABLE = 4  # SHF_EXECINSTR
+
+Span = tuple[int, int, str]
+"""An address range and its owner."""
+
+
+def attribute(content: bytes, folders: dict[str, Path]) -> dict[str, int]:
+    """Bytes of code by owner; `folders` are the crates whose id is to be named."""
+    return _Image(content, folders).attribute()
+
+
+class _Image:
+    """One ELF image being attributed."""
+
+    def __init__(self, content: bytes, folders: dict[str, Path]) -> None:
+        self.elf = ELFFile(BytesIO(content))
+        self.dwarf = self.elf.get_dwarf_info()
+        self.folders = folders
+        self.found: Counter[str] = Counter()
+
+    def attribute(self) -> dict[str, int]:
+        """Bytes by owner: of functions first, then of what lies between them."""
+        functions: list[Span] = []
+        lines: list[Span] = []
+        for unit in self.dwarf.iter_CUs():
+            files = _Files(self.dwarf, unit, self.folders)
+            functions += self._functions(unit, files)
+            lines += files.spans()
+        spans = _without_overlap(functions)
+        fallback = _without_overlap([*lines, *self._labels()])
+        for section in self.elf.iter_sections():
+            if section["sh_flags"] & _EXECUTABLE:
+                start, end = section["sh_addr"], section["sh_addr"] + section["sh_size"]
+                for low, high in _gaps(spans, start, end):
+                    self._between(fallback, low, high)
+        return {owner: size for owner, size in self.found.items() if size}
+
+    def _functions(self, unit: Any, files: "_Files") -> Iterator[Span]:
+        """The functions of a unit that have code; what is inlined in them is counted on the way."""
+        pending = [unit.get_top_DIE()]
+        while pending:
+            die = pending.pop()
+            if die.tag == "DW_TAG_subprogram":
+                spans = self._ranges(unit, die)
+                if spans:
+                    owner = files.owner(die)
+                    yield from ((low, high, owner) for low, high in spans)
+                    self.found[owner] += _size(spans)
+                    self._inlined(unit, files, die, owner)
+                    continue
+            if die.has_children and die.tag in _SCOPES:
+                pending.extend(die.iter_children())
+
+    def _inlined(self, unit: Any, files: "_Files", function: Any, owner: str) -> None:
+        """Move the bytes of functions inlined in `function` from its owner to theirs."""
+        pending = [(child, owner) for child in function.iter_children()]
+        while pending:
+            die, around = pending.pop()
+            mine = around
+            if die.tag == "DW_TAG_inlined_subroutine":
+                written = files.owner(die)
+                mine = around if written == RUST else written
+                size = _size(self._ranges(unit, die))
+                self.found[mine] += size
+                self.found[around] -= size
+            elif die.tag != "DW_TAG_lexical_block":
+                continue
+            pending += [(child, mine) for child in die.iter_children()]
+
+    def _ranges(self, unit: Any, die: Any) -> list[tuple[int, int]]:
+        """The address ranges of a function; empty for one without code of its own."""
+        attributes = die.attributes
+        if "DW_AT_ranges" in attributes:
+            base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+            offset = base.value if base else 0
+            spans = []
+            lists: Any = self.dwarf.range_lists()
+            for entry in lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, unit):
+                if isinstance(entry, BaseAddressEntry):
+                    offset = entry.base_address
+                    continue
+                shift = 0 if entry.is_absolute else offset
+                spans.append((shift + entry.begin_offset, shift + entry.end_offset))
+            return [span for span in spans if span[0]]
+        if "DW_AT_low_pc" not in attributes or "DW_AT_high_pc" not in attributes:
+            return []
+        low, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
+        end = high.value if high.form == "DW_FORM_addr" else low + high.value
+        return [(low, end)] if low else []
+
+    def _labels(self) -> Iterator[Span]:
+        """Labels of assembly up to the next symbol, by the crate whose source defines them."""
+        written: dict[str, str] = {}
+        for name, folder in self.folders.items():
+            for file in sources(folder):
+                for label in re.findall(r'^\s*"?([A-Za-z_]\w*):', file.read_text(), re.MULTILINE):
+                    written.setdefault(label, name)
+        table: Any = self.elf.get_section_by_name(".symtab")
+        symbols = sorted((s["st_value"], s.name) for s in table.iter_symbols() if s["st_value"])
+        known = [(at, name) for at, name in symbols if not name.startswith("$")]
+        for (at, name), (following, _) in pairwise(known):
+            if name in written and at < following:
+                yield at, following, written[name]
+
+    def _between(self, fallback: list[Span], low: int, high: int) -> None:
+        at = low
+        position = max(0, bisect_right(fallback, low, key=lambda span: span[0]) - 1)
+        for start, end, owner in fallback[position:]:
+            if start >= high:
+                break
+            start, end = max(start, at), min(end, high)
+            if start < end:
+                self.found[GENERATED] += start - at
+                self.found[owner] += end - start
+                at = end
+        self.found[GENERATED] += high - at
+
+
+_SCOPES = {
+    "DW_TAG_compile_unit",
+    "DW_TAG_namespace",
+    "DW_TAG_structure_type",
+    "DW_TAG_union_type",
+    "DW_TAG_enumeration_type",
+}
+
+
+class _Files:
+    """The files of one compilation unit, and who wrote them."""
+
+    def __init__(self, dwarf: Any, unit: Any, folders: dict[str, Path]) -> None:
+        self.unit, self.folders = unit, folders
+        self.program = dwarf.line_program_for_CU(unit)
+        directory = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+        self.directory = directory.value.decode() if directory else ""
+        self.known: dict[int, str] = {}
+
+    def owner(self, die: Any) -> str:
+        """Who wrote a function: the file of its declaration, wherever that stands."""
+        for _ in range(4):
+            if "DW_AT_decl_file" in die.attributes:
+                return self._owner(die.attributes["DW_AT_decl_file"].value)
+            for link in ("DW_AT_abstract_origin", "DW_AT_specification"):
+                if link in die.attributes:
+                    die = die.get_DIE_from_attribute(link)
+                    break
+            else:
+                return GENERATED
+            if die.cu is not self.unit:
+                return _Files(die.dwarfinfo, die.cu, self.folders).owner(die)
+        return GENERATED
+
+    def spans(self) -> Iterator[Span]:
+        """The line table as address ranges and owners."""
+        last = None
+        for entry in self.program.get_entries() if self.program else ():
+            state = entry.state
+            if state is None:
+                continue
+            if last is not None and 0 < last.address < state.address:
+                yield last.address, state.address, self._owner(last.file)
+            last = None if state.end_sequence else state
+
+    def _owner(self, number: int) -> str:
+        if number not in self.known:
+            self.known[number] = owner(f"{self.directory}/{self._path(number)}", self.folders)
+        return self.known[number]
+
+    def _path(self, number: int) -> str:
+        """The path of a file; DWARF 5 counts from 0, DWARF 4 from 1."""
+        header = self.program.header
+        shift = 0 if header["version"] >= 5 else 1
+        if not 0 <= number - shift < len(header["file_entry"]):
+            return ""
+        entry = header["file_entry"][number - shift]
+        directory = entry["dir_index"] - shift
+        folder = header["include_directory"][directory] if directory >= 0 else b""
+        return f"{folder.decode()}/{entry.name.decode()}"
+
+
+def owner(path: str, folders: dict[str, Path]) -> str:
+    """Who wrote a file. The last match counts: an absolute path may follow another."""
+    for name, folder in folders.items():
+        if f"{folder}/" in path:
+            return name
+    found = [
+        (match.start(), fixed or match[1])
+        for pattern, fixed in _PATTERNS
+        for match in pattern.finditer(path)
+    ]
+    return max(found, default=(0, GENERATED))[1]
+
+
+def _size(spans: Iterable[tuple[int, int]]) -> int:
+    return sum(high - low for low, high in spans)
+
+
+def _without_overlap(spans: Iterable[Span]) -> list[Span]:
+    """The spans in order; where two overlap, the one that begins first keeps the bytes."""
+    kept: list[Span] = []
+    end = 0
+    for low, high, name in sorted(spans):
+        low = max(low, end)
+        if low < high:
+            kept.append((low, high, name))
+            end = high
+    return kept
+
+
+def _gaps(spans: list[Span], start: int, end: int) -> Iterator[tuple[int, int]]:
+    at = start
+    for low, high, _ in spans:
+        if high <= start or low >= end:
+            continue
+        if at < low:
+            yield at, low
+        at = max(at, high)
+    if at < end:
+        yield at, end
