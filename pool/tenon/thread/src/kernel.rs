@@ -13,7 +13,7 @@ use tenon_irq::{Interrupts, Line};
 
 /// Timers that one interrupt expires or moves at most, so that interrupts stay masked for a bounded
 /// time whatever is due; the alarm, still due, then interrupts at once again.
-const STEPS: usize = 8;
+pub(crate) const STEPS: usize = 8;
 
 /// State of one core: reached from that core alone, and only with interrupts masked.
 pub struct PerCore<T>(T);

@@ -9,7 +9,7 @@
 //! - [`interrupt`]: handlers of device interrupts;
 //! - [`environment`]: what Mortise gave this VM.
 //!
-//! The parts, from the metal up: [`assembly`](self) has vectors and context switch; `kernel` joins
+//! From the metal up: `assembly` has vectors and context switch; `kernel` joins
 //! the scheduler, the timer queue and the interrupt table of a core, all of them pure libraries
 //! tested on the host; the rest is what applications call.
 //!
@@ -35,6 +35,9 @@ mod kernel;
 pub mod thread;
 pub mod time;
 mod timer;
+
+#[cfg(test)]
+mod tests;
 
 /// What [`image!`] is made of; not for applications.
 #[doc(hidden)]

@@ -1,0 +1,76 @@
+//! What Tenon promises its applications, tried on the target.
+//!
+//! The host tests the logic of scheduler and timers; here is what it cannot try: that contexts are
+//! really switched, interrupts really preempt, and registers survive both. Each case prints a line,
+//! `ok` or `FAILED`, and the last line sums up.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod threads;
+mod timers;
+
+use core::fmt;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// A case and its name.
+type Case = (&'static str, fn() -> Result<(), Failure>);
+
+/// What was expected and did not happen.
+pub struct Failure {
+    expected: &'static str,
+    got: u64,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {}, got {:#x}", self.expected, self.got)
+    }
+}
+
+/// Fails with what was `got` unless the condition holds.
+fn expect(condition: bool, expected: &'static str, got: u64) -> Result<(), Failure> {
+    if condition {
+        Ok(())
+    } else {
+        Err(Failure { expected, got })
+    }
+}
+
+/// The order of events, as decimal digits: the newest is the last.
+pub struct Trail(AtomicUsize);
+
+impl Trail {
+    const fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    fn note(&self, digit: usize) {
+        let digits = self.0.load(Ordering::Relaxed);
+        self.0.store(digits * 10 + digit, Ordering::Relaxed);
+    }
+
+    fn expect(&self, digits: usize, expected: &'static str) -> Result<(), Failure> {
+        let got = self.0.swap(0, Ordering::Relaxed);
+        expect(got == digits, expected, got as u64)
+    }
+}
+
+/// The main thread: all cases, one after the other.
+pub fn main() {
+    let cases = threads::CASES.iter().chain(timers::CASES);
+    let (mut passed, mut failed) = (0, 0);
+    for (name, case) in cases {
+        match case() {
+            Ok(()) => {
+                passed += 1;
+                tenon::log::info!("ok {name}");
+            }
+            Err(failure) => {
+                failed += 1;
+                tenon::log::error!("FAILED {name}: {failure}");
+            }
+        }
+    }
+    tenon::log::info!("selftest: {passed} passed, {failed} failed");
+}

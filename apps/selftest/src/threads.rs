@@ -1,0 +1,198 @@
+//! Threads: order, preemption, waiting.
+
+use crate::{Case, Failure, Trail, expect};
+use core::hint::black_box;
+use core::sync::atomic::{AtomicBool, Ordering};
+use tenon::thread::{self, Error, Priority, Storage};
+use tenon::time::{self, Duration};
+
+pub const CASES: &[Case] = &[
+    ("a more urgent thread runs at once", urgent_first),
+    ("peers take turns in order", peers_in_order),
+    ("a less urgent thread waits", less_urgent_waits),
+    ("an unpark before the park is kept", unpark_is_kept),
+    ("an interrupt preempts a busy thread", interrupt_preempts),
+    ("registers survive preemption", registers_survive),
+    ("without preemption nobody comes between", nobody_between),
+    ("a change of priority takes effect", priority_changes),
+    ("storage is free when its thread ends", storage_is_free),
+    ("a thread takes its closure along", closure_is_taken),
+];
+
+static A: Storage<4096> = Storage::new();
+static B: Storage<4096> = Storage::new();
+static C: Storage<4096> = Storage::new();
+static TRAIL: Trail = Trail::new();
+
+fn relative(difference: i8) -> Priority {
+    Priority::new(
+        thread::current()
+            .priority()
+            .number()
+            .saturating_add_signed(difference),
+    )
+}
+
+fn failed(_: Error) -> Failure {
+    Failure {
+        expected: "a new thread",
+        got: 0,
+    }
+}
+
+fn urgent_first() -> Result<(), Failure> {
+    A.spawn("a", relative(1), || TRAIL.note(1))
+        .map_err(failed)?;
+    TRAIL.note(2);
+    TRAIL.expect(12, "the new thread first")
+}
+
+fn peers_in_order() -> Result<(), Failure> {
+    for (number, storage) in [(1, &A), (2, &B), (3, &C)] {
+        let turns = move || {
+            for _ in 0..3 {
+                TRAIL.note(number);
+                thread::yield_now();
+            }
+        };
+        storage.spawn("peer", relative(0), turns).map_err(failed)?;
+    }
+    for _ in 0..4 {
+        thread::yield_now();
+    }
+    TRAIL.expect(123_123_123, "three rounds in order")
+}
+
+fn less_urgent_waits() -> Result<(), Failure> {
+    let main = thread::current();
+    let other = move || {
+        TRAIL.note(1);
+        main.unpark();
+    };
+    A.spawn("other", relative(-1), other).map_err(failed)?;
+    TRAIL.note(2);
+    thread::yield_now();
+    TRAIL.note(3);
+    thread::park();
+    TRAIL.note(4);
+    // The other is at its end, but has not come to it yet.
+    time::sleep(Duration::from_millis(5));
+    TRAIL.expect(2_314, "the other only while this one waited")
+}
+
+fn unpark_is_kept() -> Result<(), Failure> {
+    let parker = || {
+        TRAIL.note(1);
+        thread::park();
+        TRAIL.note(2);
+        thread::park();
+        TRAIL.note(3);
+    };
+    let parker = A.spawn("parker", relative(1), parker).map_err(failed)?;
+    TRAIL.note(4);
+    parker.unpark();
+    TRAIL.note(5);
+    parker.unpark();
+    thread::current().unpark();
+    thread::park();
+    TRAIL.expect(14_253, "each park to end with its unpark")
+}
+
+fn interrupt_preempts() -> Result<(), Failure> {
+    static CAME: AtomicBool = AtomicBool::new(false);
+    CAME.store(false, Ordering::Relaxed);
+    let waker = || {
+        time::sleep(Duration::from_micros(200));
+        CAME.store(true, Ordering::Relaxed);
+    };
+    A.spawn("waker", relative(1), waker).map_err(failed)?;
+    let end = time::Instant::now() + Duration::from_millis(200);
+    while !CAME.load(Ordering::Relaxed) {
+        if time::Instant::now() > end {
+            return expect(false, "the sleeper to take the core", 0);
+        }
+    }
+    Ok(())
+}
+
+/// Twelve values kept in registers while they change; the outcome depends on every step of each.
+fn mix(rounds: u64) -> u64 {
+    let mut state: [u64; 12] = core::array::from_fn(|index| index as u64 + 1);
+    for round in 0..rounds {
+        for value in &mut state {
+            *value = value.rotate_left(7).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ round;
+        }
+    }
+    state
+        .into_iter()
+        .fold(0, |sum, value| sum.rotate_left(1) ^ value)
+}
+
+fn registers_survive() -> Result<(), Failure> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let rounds = black_box(100_000);
+    let undisturbed = mix(rounds);
+    STOP.store(false, Ordering::Relaxed);
+    let disturber = || {
+        while !STOP.load(Ordering::Relaxed) {
+            black_box(mix(black_box(3)));
+            time::sleep(Duration::from_micros(7));
+        }
+    };
+    A.spawn("disturber", relative(1), disturber)
+        .map_err(failed)?;
+    let disturbed = mix(rounds);
+    STOP.store(true, Ordering::Relaxed);
+    time::sleep(Duration::from_millis(1));
+    expect(disturbed == undisturbed, "the same sum", disturbed)
+}
+
+fn nobody_between() -> Result<(), Failure> {
+    thread::without_preemption(|| {
+        A.spawn("a", relative(1), || TRAIL.note(1))
+            .map_err(failed)?;
+        TRAIL.note(2);
+        // Also not by an interrupt that wakes somebody.
+        let end = time::Instant::now() + Duration::from_micros(300);
+        while time::Instant::now() < end {}
+        TRAIL.note(3);
+        Ok(())
+    })?;
+    TRAIL.note(4);
+    TRAIL.expect(2_314, "the other right afterwards")
+}
+
+fn priority_changes() -> Result<(), Failure> {
+    let own = thread::current().priority();
+    let other = A
+        .spawn("a", relative(-1), || TRAIL.note(1))
+        .map_err(failed)?;
+    TRAIL.note(2);
+    other.set_priority(relative(1));
+    TRAIL.note(3);
+    B.spawn("b", relative(-1), || TRAIL.note(4))
+        .map_err(failed)?;
+    thread::current().set_priority(relative(-2));
+    TRAIL.note(5);
+    thread::current().set_priority(own);
+    TRAIL.expect(21_345, "raised before, lowered after")
+}
+
+fn storage_is_free() -> Result<(), Failure> {
+    let first = A
+        .spawn("first", relative(1), thread::park)
+        .map_err(failed)?;
+    let second = A.spawn("second", relative(1), || {});
+    expect(second.err() == Some(Error::InUse), "the storage in use", 0)?;
+    first.unpark();
+    A.spawn("third", relative(1), || {})
+        .map(drop)
+        .map_err(failed)
+}
+
+fn closure_is_taken() -> Result<(), Failure> {
+    let numbers: [u64; 20] = core::array::from_fn(|index| index as u64);
+    let adder = move || TRAIL.note(usize::from(numbers.iter().sum::<u64>() == 190));
+    A.spawn("adder", relative(1), adder).map_err(failed)?;
+    TRAIL.expect(1, "the sum of what was taken along")
+}

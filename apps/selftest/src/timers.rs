@@ -1,0 +1,125 @@
+//! Time: sleeping, timers, periods.
+
+use crate::{Case, Failure, Trail, expect};
+use tenon::irq::{self, Trigger};
+use tenon::periodic::Task;
+use tenon::time::{self, Duration, Instant, Timer};
+
+pub const CASES: &[Case] = &[
+    ("time goes on", time_goes_on),
+    ("a sleep is never short", sleep_is_never_short),
+    ("an instant that passed is no wait", past_is_no_wait),
+    ("timers expire in order", timers_in_order),
+    ("a cancelled timer stays silent", cancelled_is_silent),
+    ("every release runs once, in order", releases_in_order),
+    ("an overrun is caught up", overrun_is_caught_up),
+    ("an interrupt has one handler", one_handler),
+];
+
+static TRAIL: Trail = Trail::new();
+static TIMERS: [Timer; 3] = [
+    Timer::new(|| TRAIL.note(1)),
+    Timer::new(|| TRAIL.note(2)),
+    Timer::new(|| TRAIL.note(3)),
+];
+
+fn time_goes_on() -> Result<(), Failure> {
+    let start = Instant::now();
+    let mut last = start;
+    while last.since(start) < Duration::from_micros(50) {
+        let now = Instant::now();
+        expect(now >= last, "no step back", now.nanoseconds())?;
+        last = now;
+    }
+    Ok(())
+}
+
+fn sleep_is_never_short() -> Result<(), Failure> {
+    for microseconds in [1, 3, 17, 100, 999, 1_000, 5_000] {
+        let end = Instant::now() + Duration::from_micros(microseconds);
+        time::sleep_until(end);
+        let now = Instant::now();
+        expect(
+            now >= end,
+            "the whole sleep",
+            end.since(now).subsec_nanos().into(),
+        )?;
+    }
+    Ok(())
+}
+
+fn past_is_no_wait() -> Result<(), Failure> {
+    time::sleep_until(Instant::from_nanoseconds(0));
+    time::sleep(Duration::ZERO);
+    Ok(())
+}
+
+fn timers_in_order() -> Result<(), Failure> {
+    let now = Instant::now();
+    for (timer, microseconds) in TIMERS.iter().zip([700, 300, 500]) {
+        timer.start(now + Duration::from_micros(microseconds));
+    }
+    time::sleep(Duration::from_millis(2));
+    TRAIL.expect(231, "the order of the deadlines")
+}
+
+fn cancelled_is_silent() -> Result<(), Failure> {
+    let now = Instant::now();
+    for (timer, microseconds) in TIMERS.iter().zip([2_000, 2_500, 3_000]) {
+        timer.start(now + Duration::from_micros(microseconds));
+    }
+    let [_, second, _] = &TIMERS;
+    expect(second.cancel(), "it to be pending", 0)?;
+    expect(!second.cancel(), "it not to be pending any more", 0)?;
+    time::sleep(Duration::from_millis(4));
+    TRAIL.expect(13, "the others only")
+}
+
+/// Runs ten releases, of which one body takes longer than three periods, and checks each sample.
+fn releases(overrun: bool) -> Result<(), Failure> {
+    const PERIOD: u64 = 1_000_000;
+    let mut first = None;
+    let mut outcome = Ok(());
+    let mut next = 0;
+    Task::new("selftest", Duration::from_nanos(PERIOD)).run_while(
+        |sample| {
+            let start = *first.get_or_insert(sample.release_ns);
+            let due = start + sample.sequence * PERIOD;
+            let right =
+                sample.sequence == next && sample.release_ns == due && sample.begin_ns >= due;
+            if !right && outcome.is_ok() {
+                outcome = expect(false, "the next release, not early", sample.sequence);
+            }
+            next += 1;
+            if overrun && sample.sequence == 4 {
+                let end = Instant::now() + Duration::from_nanos(3 * PERIOD + PERIOD / 2);
+                while Instant::now() < end {}
+            }
+        },
+        |sample| sample.sequence < 9,
+    );
+    outcome?;
+    expect(next == 10, "ten bodies", next)
+}
+
+fn releases_in_order() -> Result<(), Failure> {
+    releases(false)
+}
+
+fn overrun_is_caught_up() -> Result<(), Failure> {
+    releases(true)
+}
+
+fn one_handler() -> Result<(), Failure> {
+    let timer = irq::register(27, Trigger::Level, |_| {});
+    expect(
+        timer == Err(irq::Error::Taken(27)),
+        "the timer's to be taken",
+        0,
+    )?;
+    expect(
+        irq::unexpected() == 0,
+        "no unexpected interrupt",
+        irq::unexpected().into(),
+    )
+}
