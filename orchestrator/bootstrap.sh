@@ -52,6 +52,14 @@ target_missing() {
     return 1
 }
 
+# A linker for the targets: the toolchain's own, or LLVM's.
+links() {
+    for linker in "$1"/lib/rustlib/*/bin/rust-lld; do
+        [ ! -x "$linker" ] || return 0
+    done
+    have rust-lld || have ld.lld
+}
+
 # Sets rust to: ready, targets (rustup must add them), toolchain (rustup must bring a newer
 # one), or packages (no Rust that serves, and no rustup).
 find_rust() {
@@ -61,10 +69,12 @@ find_rust() {
         sysroot=$(rustc --print sysroot)
         if ! target_missing "$sysroot"; then
             rust=ready
+        elif have rustup && [ "$(cat "$dot/without-targets" 2>/dev/null)" != "$version" ]; then
+            rust=targets
+        elif [ -d "$sysroot/lib/rustlib/src/rust/library" ] && links "$sysroot"; then
+            rust=ready # core is built with the image: -Zbuild-std
         elif have rustup; then
             rust=targets
-        elif [ -d "$sysroot/lib/rustlib/src/rust/library" ] && { have rust-lld || have ld.lld; }; then
-            rust=ready # core is built with the image: -Zbuild-std
         else
             rust=packages
         fi
@@ -197,16 +207,20 @@ make_environment() {
     rm -rf "$dot/cache/pip"
 }
 
+# Automatic installation may be switched off, so nothing is left to it. A release may lack
+# the bare-metal targets (1.99.1 does): then core's source serves, as with Debian's Rust.
 add_targets() {
-    # Automatic installation may be switched off, so nothing is left to it.
     # shellcheck disable=SC2086 # a list of names
-    rustup target add $targets
+    rustup target add "$@" $targets || {
+        rustup component add "$@" rust-src
+        rust_version rustc >"$dot/without-targets"
+    }
 }
 
 add_toolchain() {
-    # shellcheck disable=SC2086 # lists of names
-    rustup toolchain install stable --profile minimal --component rustfmt --component clippy \
-        $(printf -- '--target %s ' $targets)
+    rustup toolchain install stable --no-self-update --profile minimal \
+        --component rustfmt --component clippy
+    add_targets --toolchain stable
 }
 
 bootstrap() {

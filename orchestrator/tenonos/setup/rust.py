@@ -47,7 +47,8 @@ class Toolchain:
         if not self.builds_core:
             return {}
         wanted = {"RUSTC_BOOTSTRAP": "1"}
-        if not shutil.which("rust-lld", path=self.environment.get("PATH")):
+        own = any(self.sysroot.glob("lib/rustlib/*/bin/rust-lld"))
+        if not own and not shutil.which("rust-lld", path=self.environment.get("PATH")):
             for target in TARGETS:
                 name = target.upper().replace("-", "_")
                 wanted[f"CARGO_TARGET_{name}_LINKER"] = "ld.lld"

@@ -1,0 +1,141 @@
+"""The way in: from Debian with git and nothing else to a running system.
+
+One machine per combination of release and Rust; the tests of a machine run in their order
+and build on each other, as a user's first hour does.
+"""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from tenonos.setup import rust
+
+pytestmark = pytest.mark.timeout(2400)
+
+DEMO = "./tenon demo --headless --seconds 2 --json out.json"
+
+
+def in_clone(command):
+    return f"cd tenonos && {command}"
+
+
+def demo(machine, **how):
+    """The whole main job, or as much of it as there is."""
+    done = machine.run(in_clone(DEMO), **how)
+    assert done.returncode == 0, done.stderr[-2000:]
+    home = "root" if how.get("user", "root") == "root" else f"home/{how['user']}"
+    report = json.loads((machine.root / home / "tenonos/out.json").read_text())
+    assert {vm["state"] for vm in report["vms"]} == {"running"}
+
+
+@pytest.fixture(scope="module")
+def debian12(machines):
+    return machines(12)
+
+
+@pytest.fixture(scope="module")
+def debian12_with_rustup(machines):
+    rustup = shutil.which("rustup", path=rust.search_path())
+    if rustup is None:
+        pytest.skip("needs a rustup to take along")
+    machine = machines(12)
+    machine.run("apt-get -q update && apt-get -q install -y ca-certificates")
+    # The program installs itself when called by this name.
+    shutil.copy(Path(rustup).resolve(), machine.root / "usr/local/bin/rustup-init")
+    done = machine.run("rustup-init -y --profile minimal --default-toolchain stable")
+    assert done.returncode == 0, done.stderr[-2000:]
+    machine.clone()
+    return machine
+
+
+@pytest.fixture(scope="module")
+def debian13(machines):
+    machine = machines(13)
+    machine.clone()
+    return machine
+
+
+class TestDebian12WithItsOwnRust:
+    """Rust from the distribution: the images' `core` is built along."""
+
+    def test_without_root_it_says_what_root_must_do(self, debian12):
+        debian12.run("useradd --create-home someone")
+        debian12.clone("home/someone", "someone")
+        done = debian12.run(in_clone("./tenon doctor"), user="someone")
+        assert done.returncode == 1
+        last = done.stderr.splitlines()[-1]
+        assert "as root: apt-get install --no-install-recommends python3" in last
+        assert not (debian12.root / "home/someone/tenonos/.tenon/venv").exists()
+
+    def test_the_doctor_comes_out_of_nothing(self, debian12):
+        debian12.clone()
+        done = debian12.run(in_clone("./tenon doctor"))
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert "MB to fetch" in done.stderr
+        assert "core built with each image" in done.stdout
+
+    def test_the_second_start_is_instant(self, debian12):
+        started = time.monotonic()
+        done = debian12.run(in_clone("./tenon --version"))
+        assert done.returncode == 0 and done.stderr == ""
+        assert time.monotonic() - started < 2
+
+    def test_the_demo(self, debian12):
+        demo(debian12)
+
+    def test_the_demo_again_without_a_network(self, debian12):
+        demo(debian12, network=False)
+        demo(debian12, network=False)
+
+    def test_an_ordinary_user_where_the_packages_are(self, debian12):
+        done = debian12.run(in_clone("./tenon doctor --json"), user="someone")
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert json.loads(done.stdout)["healthy"]
+        assert "as root" not in done.stderr
+
+    def test_the_demo_of_an_ordinary_user(self, debian12):
+        demo(debian12, user="someone")
+
+    def test_an_interrupted_set_up_goes_on(self, debian12):
+        done = debian12.run(
+            in_clone(
+                "rm -r .tenon/venv .tenon/ready && { timeout -s INT 3 ./tenon --version; :; }"
+                " && ./tenon --version"
+            )
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert done.stdout.endswith("tenon 0.1.0\n")
+
+
+class TestDebian12WithRustup:
+    """Rust from rustup, installed as its users do; the bare-metal targets are added."""
+
+    def test_the_doctor_adds_the_targets(self, debian12_with_rustup):
+        done = debian12_with_rustup.run(in_clone("./tenon doctor"))
+        assert done.returncode == 0, done.stderr[-2000:]
+        # A release may lack the targets; then rustup brings core's source instead.
+        assert "targets by rustup" in done.stdout or "core built with each" in done.stdout
+        assert "rustc-web" not in done.stderr
+
+    def test_the_demo(self, debian12_with_rustup):
+        demo(debian12_with_rustup)
+
+    def test_the_demo_again_without_a_network(self, debian12_with_rustup):
+        demo(debian12_with_rustup, network=False)
+
+
+class TestDebian13:
+    """The newer release, with its own Rust."""
+
+    def test_the_doctor_comes_out_of_nothing(self, debian13):
+        done = debian13.run(in_clone("./tenon doctor"))
+        assert done.returncode == 0, done.stderr[-2000:]
+
+    def test_the_demo(self, debian13):
+        demo(debian13)
+
+    def test_the_demo_again_without_a_network(self, debian13):
+        demo(debian13, network=False)
