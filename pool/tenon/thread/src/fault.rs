@@ -38,7 +38,10 @@ pub(crate) extern "C" fn fatal(vector: usize) -> ! {
 
 /// Reports a panic and gives up.
 pub fn panic(info: &PanicInfo<'_>) -> ! {
-    last_words(format_args!("{info}"));
+    match info.location() {
+        Some(place) => last_words(format_args!("panic: {} ({place})", info.message())),
+        None => last_words(format_args!("panic: {}", info.message())),
+    }
     surrender()
 }
 
