@@ -1,0 +1,216 @@
+"""Building for real: reproducible, quick when nothing changed, and refused in one line."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, assert_well
+
+
+def digest(outcome):
+    built = json.loads(outcome.stdout)
+    files = [Path(built["image"]), *map(Path, built["elves"].values())]
+    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+
+
+@pytest.fixture
+def build(tenon):
+    def call(*arguments, **more):
+        return tenon("build", *arguments, "--json", json_file=False, **more)
+
+    return call
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A copy of a system outside the tree, for the test to spoil."""
+
+    def copy(name):
+        folder = tmp_path / name
+        shutil.copytree(ROOT / "systems" / name, folder)
+        return folder
+
+    return copy
+
+
+def test_two_builds_are_the_same_bytes(build):
+    first = build("hello")
+    assert_well(first)
+    again = build("hello", "--pristine")
+    assert_well(again)
+    assert digest(first) == digest(again)
+
+
+def test_no_setting_leaks_through_the_shared_target_folder(build):
+    plain = digest(build("hello"))
+    other = build("hello", "-D", "CONFIG_TENON_THREAD_PREEMPTION=n")
+    assert_well(other)
+    changed = digest(other)
+    # hello is the third: the packed image, Mortise, hello.
+    assert changed[2] != plain[2]
+    assert changed[1] == plain[1]
+    assert digest(build("hello")) == plain
+
+
+def test_a_build_of_nothing_new_is_quick(build):
+    assert_well(build("hello"))
+    started = time.monotonic()
+    again = build("hello")
+    assert time.monotonic() - started < 5
+    assert "Building" not in again.stderr
+
+
+def test_size_says_what_both_kernels_share(tenon):
+    outcome = tenon("size", "motor-linux", "--json", json_file=False)
+    assert_well(outcome)
+    answer = json.loads(outcome.stdout)
+    assert [image["name"] for image in answer["images"]] == ["mortise", "motor"]
+    shared = {
+        lib["name"] for lib in answer["libraries"] if lib["in"] == ["mortise", "motor"]
+    }
+    assert shared >= {
+        "hw/arch", "hw/serial-pl011", "core/memory", "core/log", "core/manifest", "hw/clock"
+    }  # fmt: skip
+    text = sum(row["text"] for row in answer["libraries"] + answer["third_party"])
+    assert text == sum(image["text"] for image in answer["images"])
+    assert all(lib["sloc"] > 0 for lib in answer["libraries"])
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "line"),
+    [
+        (
+            "system.toml",
+            '"qemu-virt"',
+            '"toaster"',
+            'system.toml:3: unknown board "toaster"; known',
+        ),
+        (
+            "system.toml",
+            "cpus = [3]",
+            "cpus = [2]",
+            'CPU 2 is given to "motor" already; free: 3',
+        ),
+        (
+            "system.toml",
+            '"motor"\ncpus',
+            '"rotor"\ncpus',
+            'no application "rotor"; known are hello',
+        ),
+        (
+            "system.toml",
+            '"16M"',
+            '"16M"\nmemory_at = "0x40400000"',
+            "overlaps the system image",
+        ),
+        (
+            "system.toml",
+            '"debian-cloud"',
+            '"vmlinux"',
+            'no kernel "vmlinux"; give a file, or debian',
+        ),
+        (
+            "motor.config",
+            "#",
+            "CONFIG_LIB_CORE_TIMR=y\n#",
+            "motor.config:1: unknown CONFIG_LIB_CORE_T",
+        ),
+        (
+            "mortise.config",
+            "#",
+            "CONFIG_LIB_TENON_API=y\n#",
+            "mortise.config:1: CONFIG_LIB_TENON_API=y",
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_status_2(build, mine, file, old, new, line):
+    folder = mine("motor-linux")
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1))
+    outcome = build(folder)
+    assert outcome.status == 2
+    complaints = [
+        said for said in outcome.stderr.splitlines() if said.startswith("tenon:")
+    ]
+    assert len(complaints) == 1
+    assert line in complaints[0]
+    assert "Traceback" not in outcome.stderr
+
+
+def test_an_unknown_config_on_the_command_line(build):
+    outcome = build("hello", "-D", "CONFIG_NONSENSE=y")
+    assert outcome.status == 2
+    assert outcome.stderr.startswith("tenon: -D: unknown CONFIG_NONSENSE")
+
+
+def test_an_application_of_ones_own(tenon, tmp_path):
+    """The README's ten minutes: new, build, run, outside of the tree."""
+    made = tenon("-C", tmp_path, "new", "app", "blinker", json_file=False)
+    assert_well(made)
+    outcome = tenon("run", tmp_path / "blinker", "--headless", "--seconds", "2")
+    assert_well(outcome)
+    assert any("blinker: 1" in line for line in outcome.stderr.splitlines())
+
+
+def test_a_compile_error_is_one_line_with_its_place(tenon, tmp_path):
+    assert_well(tenon("-C", tmp_path, "new", "app", "broken", json_file=False))
+    source = tmp_path / "broken" / "src" / "lib.rs"
+    source.write_text(source.read_text().replace("counter.next()", "counter.nxt()", 1))
+    outcome = tenon("build", tmp_path / "broken", json_file=False)
+    assert outcome.status == 1
+    (complaint,) = [
+        line for line in outcome.stderr.splitlines() if line.startswith("tenon:")
+    ]
+    assert "broken/src/lib.rs:29: broken: no method named `nxt`" in complaint
+    assert "; all of it is in " in complaint
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A copy of the tree for a test to break, and a way to build in it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+
+    def build(file, old, new):
+        text = (tmp_path / file).read_text()
+        assert old in text
+        (tmp_path / file).write_text(text.replace(old, new, 1))
+        return subprocess.run(
+            [sys.executable, tmp_path / "orchestrator", "build", "hello"],
+            cwd=tmp_path,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+
+    return build
+
+
+def test_a_duplicate_hypercall_stops_the_build(clone):
+    done = clone("pool/mortise/partition/src/calls.rs", "0xc600_0000", "0x8400_0003")
+    assert done.returncode == 1
+    assert (
+        "tenon: mortise: hypercall: mortise/partition and mortise/psci "
+        "claim the same function identifier; all of it is in "
+    ) in done.stderr
+
+
+def test_a_crate_above_its_layer_stops_the_build(clone):
+    timer = 'hw-arch = { path = "../arch" }\ncore-timer = { path = "../../core/timer" }'
+    done = clone("pool/hw/clock/Cargo.toml", 'hw-arch = { path = "../arch" }', timer)
+    assert done.returncode == 2
+    assert "Building" not in done.stderr
+    assert (
+        "hw/clock reaches above its layer: it depends on core/timer; hw may use hw"
+        in (done.stderr)
+    )
