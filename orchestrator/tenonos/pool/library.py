@@ -15,6 +15,7 @@ from typing import Any
 
 from tenonos.errors import InputError
 from tenonos.paths import APPS, POOL, ROOT, shown
+from tenonos.system.units import duration
 
 RANK = {"hw": 0, "core": 1, "mortise": 2, "tenon": 2, "apps": 3}
 """A crate may use its own layer and those of lower rank; mortise and tenon are siblings."""
@@ -57,6 +58,8 @@ class Library:
     root: str | None
     dependencies: tuple[str, ...]
     grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tasks: Mapping[str, int] = field(default_factory=dict)
+    """Of an application: its periodic tasks, and the period in ns each has unless told."""
 
     @property
     def manifest(self) -> Path:
@@ -101,6 +104,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         ),
         root=meta.get("root"),
         dependencies=tuple(_dependencies(values)),
+        tasks={task: duration(period) for task, period in meta.get("tasks", {}).items()},
     )
 
 
@@ -109,7 +113,7 @@ def _symbol(text: str) -> str:
 
 
 def _known(meta: Mapping[str, Any], where: str) -> None:
-    for key in meta.keys() - {"authority", "grants", "registers", "tables", "root"}:
+    for key in meta.keys() - {"authority", "grants", "registers", "tables", "root", "tasks"}:
         raise InputError(f'unknown key "{key}" in [package.metadata.tenon]', where=where)
     for name in (*meta.get("authority", ()), *meta.get("grants", {})):
         if name not in AUTHORITIES:

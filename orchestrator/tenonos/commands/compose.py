@@ -1,0 +1,45 @@
+"""`./tenon compose`: from an objective to a validated system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    objective: Annotated[str, typer.Argument(help="What the system is for, in English.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The folder to write (default: one of its name)."),
+    ] = None,
+    board: Annotated[str | None, typer.Option(help="The board (default: qemu-virt).")] = None,
+    planner: Annotated[
+        str, typer.Option(help="Who reads the objective: offline or llm.")
+    ] = "offline",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The answer as JSON; writes files only with -o.")
+    ] = False,
+) -> None:
+    """Choose and configure libraries for an objective; write the system and why."""
+    from tenonos import paths, ui
+    from tenonos.plan.compose import compose
+    from tenonos.plan.planner import planner as planner_named
+    from tenonos.plan.report import refusal, show
+    from tenonos.plan.write import folder_for, system_name
+
+    using = planner_named(planner)
+    name = system_name([output.resolve().name]) if output else None
+    answer = compose(objective, board, using=using, name=name)
+    if as_json:
+        ui.print_json(answer.json_dict())
+    if not answer.accepted:
+        raise refusal(answer)
+    folder = output or (None if as_json else folder_for(answer))
+    if folder:
+        answer.write(folder)
+    if not as_json:
+        show(answer)
+    if folder:
+        ui.message(f"wrote {paths.shown(folder)}/; next: ./tenon run {paths.shown(folder)}")

@@ -1,0 +1,51 @@
+"""`./tenon explain`: why a library is in a composition, or out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tenonos.plan.explain import Explanation
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="A folder that compose wrote.")],
+    symbol: Annotated[
+        str | None, typer.Argument(help="A library, capability or CONFIG symbol (default: all).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show why: the words of the objective, the path, the dependency, the cost."""
+    from tenonos import ui
+    from tenonos.plan.explain import Explainer
+    from tenonos.plan.pool import Pool
+
+    explainer = Explainer(folder, Pool())
+    found = explainer.about(symbol) if symbol else explainer.all()
+    if as_json:
+        ui.print_json([explanation.json_dict() for explanation in found])
+    elif symbol:
+        for explanation in found:
+            _show(explanation)
+    else:
+        ui.table(
+            ["image", "library", f">{found[0].cost_unit if found else 'cost'}", "because"],
+            ([e.image, e.name, str(e.cost or ""), e.because] for e in found),
+        )
+
+
+def _show(explanation: Explanation) -> None:
+    from tenonos import ui
+
+    e = explanation
+    ui.data(f"{e.name} is {'in' if e.chosen else 'not in'} {e.image}: {e.because}")
+    if e.path:
+        arrow = "".join(f" ─{step.relation}→ {step.target}" for step in e.path)
+        ui.data(f"  path     {e.path[0].source}{arrow}")
+    if e.pulls_in:
+        ui.data(f"  pulls in {', '.join(e.pulls_in)}")
+    if e.cost:
+        ui.data(f"  costs    {e.cost} {e.cost_unit}")

@@ -1,0 +1,179 @@
+"""Allocation: CPUs and memory for every VM, or which demands stand against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tenonos.plan.defaults import LINUX_LEAST, TENON_MEMORY, usable
+from tenonos.plan.models import Guest, Item
+from tenonos.system.board import Board
+from tenonos.system.check import BLOCK
+
+
+class Infeasible(Exception):
+    """Demands that no allocation meets; the message is the reason in one clause."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one VM gets."""
+
+    cpus: tuple[int, ...]
+    memory: int
+
+
+def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> dict[str, Share]:
+    """Each VM's CPUs and memory. Real-time VMs have the last CPUs, Linux the first."""
+    cpus = _Cpus(guests, items, board).run()
+    memory = {guest.name: _memory(guest, items) for guest in guests}
+    if sum(memory.values()) > usable(board):
+        total, have = sum(memory.values()) >> 20, usable(board) >> 20
+        raise Infeasible(f"{total} MiB for VMs, and {board.name} has room for {have}")
+    return {guest.name: Share(tuple(cpus[guest.name]), memory[guest.name]) for guest in guests}
+
+
+def check_timing(guests: Sequence[Guest], items: Sequence[Item]) -> None:
+    """That no task must work longer than it may."""
+    for guest in guests:
+        low = _least(guest.name, items, ("period", "deadline"))
+        work = _most(guest.name, items, "wcet")
+        if low and work and work > low:
+            raise Infeasible(f"{guest.name} would work {work} ns of every {low}")
+        periods = _values(guest.name, items, "period")
+        if len(set(periods)) > 1:
+            raise Infeasible(f"{guest.name} would have {len(set(periods))} periods")
+
+
+def check_count(guests: Sequence[Guest], items: Sequence[Item]) -> None:
+    """That there are as many VMs as were counted."""
+    for item in items:
+        if item.kind == "vms" and item.value != len(guests):
+            raise Infeasible(f"{item.value} VMs are asked for, and {len(guests)} named")
+
+
+def check_company(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> None:
+    """That no guest is there that is forbidden, and only one board is named."""
+    for item in items:
+        if item.kind == "forbid" and any(f"guest.{g.kind}" == item.value for g in guests):
+            raise Infeasible(f"{item.value} is both wanted and forbidden")
+        if item.kind == "board" and item.value != board.name:
+            raise Infeasible(f"{item.value} and {board.name} are two boards")
+
+
+def _values(image: str | None, items: Sequence[Item], kind: str) -> list[int]:
+    return [
+        int(i.value) for i in items if (i.image, i.kind) == (image, kind) and i.value is not None
+    ]
+
+
+def _least(image: str | None, items: Sequence[Item], kinds: Sequence[str]) -> int | None:
+    return min((v for kind in kinds for v in _values(image, items, kind)), default=None)
+
+
+def _most(image: str | None, items: Sequence[Item], kind: str) -> int | None:
+    return max(_values(image, items, kind), default=None)
+
+
+def _memory(guest: Guest, items: Sequence[Item]) -> int:
+    """A VM's memory in blocks of stage 2: a bound is rounded down, an amount up."""
+    rams = [i for i in items if i.image == guest.name and i.kind == "ram"]
+    amounts = {-(-int(i.value or 0) // BLOCK) * BLOCK for i in rams if i.rule != "at-most"}
+    bounds = [int(i.value or 0) // BLOCK * BLOCK for i in rams if i.rule == "at-most"]
+    if len(amounts) > 1:
+        raise Infeasible(f"{guest.name} is given {len(amounts)} amounts of memory")
+    size = next(iter(amounts), TENON_MEMORY if guest.kind == "tenon" else min(bounds, default=0))
+    if bounds and min(bounds) < size:
+        if amounts:
+            raise Infeasible(f"{guest.name} is given more memory than it may have")
+        size = min(bounds)
+    least = LINUX_LEAST if guest.kind == "linux" else BLOCK
+    if size < least:
+        raise Infeasible(f"{guest.name} cannot do with less than {least >> 20} MiB")
+    return size
+
+
+class _Cpus:
+    def __init__(self, guests: Sequence[Guest], items: Sequence[Item], board: Board) -> None:
+        self.guests = list(guests)
+        self.items = items
+        self.board = board
+        self.tenons = [g for g in guests if g.kind == "tenon"]
+        self.linuxes = [g for g in guests if g.kind == "linux"]
+
+    def run(self) -> dict[str, list[int]]:
+        total = self._total()
+        if total > self.board.cpus:
+            raise Infeasible(f"{total} cores, and {self.board.name} has {self.board.cpus}")
+        wanted = {g.name: self._wanted(g) for g in self.guests}
+        counts = {g.name: wanted[g.name] or 1 for g in self.tenons}
+        left = total - sum(counts.values())
+        open_ones = [g.name for g in self.linuxes if wanted[g.name] is None]
+        for guest in self.linuxes:
+            if (count := wanted[guest.name]) is not None:
+                counts[guest.name] = count
+                left -= count
+        for place, name in enumerate(open_ones):
+            counts[name] = left // len(open_ones) + (place < left % len(open_ones))
+        if left < 0 or any(count < 1 for count in counts.values()):
+            raise Infeasible(f"{sum(counts.values())} cores for VMs, and there are {total}")
+        return self._place(counts, total)
+
+    def _total(self) -> int:
+        stated = [i for i in self.items if i.kind == "cores" and i.image is None]
+        values = {int(i.value) for i in stated if i.value is not None}
+        if len(values) > 1:
+            raise Infeasible(f"{' and '.join(map(str, sorted(values)))} cores in all")
+        if values:
+            return values.pop()
+        if self.linuxes or self._pins():
+            return self.board.cpus
+        return sum(self._wanted(g) or 1 for g in self.tenons)
+
+    def _wanted(self, guest: Guest) -> int | None:
+        items = [i for i in self.items if i.image == guest.name and i.kind == "cores"]
+        counts = {int(i.value) for i in items if i.unit == "cores" and i.value is not None}
+        if len(counts) > 1:
+            raise Infeasible(
+                f"{guest.name} is given {' and '.join(map(str, sorted(counts)))} cores"
+            )
+        pins = len({i.value for i in items if i.unit == "cpu"})
+        if pins and counts and pins != next(iter(counts)):
+            raise Infeasible(f"{guest.name} is given {pins} named cores of {next(iter(counts))}")
+        return next(iter(counts), None) or (pins or None)
+
+    def _pins(self) -> dict[int, str]:
+        taken: dict[int, str] = {}
+        for item in self.items:
+            if item.kind == "cores" and item.unit == "cpu" and item.image:
+                cpu = int(item.value or 0)
+                if cpu >= self.board.cpus:
+                    last = self.board.cpus - 1
+                    raise Infeasible(f"core {cpu}, and {self.board.name} counts 0 to {last}")
+                if taken.setdefault(cpu, item.image) != item.image:
+                    raise Infeasible(f"core {cpu} is given twice")
+        return taken
+
+    def _place(self, counts: dict[str, int], total: int) -> dict[str, list[int]]:
+        pins = self._pins()
+        free = [cpu for cpu in range(total) if cpu not in pins]
+        placed = {name: [c for c, owner in pins.items() if owner == name] for name in counts}
+        self._fill(self.linuxes, counts, placed, free)
+        if self.linuxes:
+            open_ones = sum(counts[g.name] - len(placed[g.name]) for g in self.tenons)
+            free = free[len(free) - open_ones :] if open_ones <= len(free) else free
+        self._fill(self.tenons, counts, placed, free)
+        return {name: sorted(cpus) for name, cpus in placed.items()}
+
+    @staticmethod
+    def _fill(
+        guests: Sequence[Guest],
+        counts: dict[str, int],
+        placed: dict[str, list[int]],
+        free: list[int],
+    ) -> None:
+        for guest in guests:
+            while len(placed[guest.name]) < counts[guest.name]:
+                if not free:
+                    raise Infeasible("a named core leaves too few for the others")
+                placed[guest.name].append(free.pop(0))

@@ -1,0 +1,150 @@
+"""Attachment: whose quantity is it?
+
+A quantity belongs to the noun it stands before ("a 1 kHz loop", "256 MiB for Linux"),
+else to the VM named last before it, of a kind that can have it. Core counts may be the
+machine's instead: of two readings, the one that uses every core is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tenonos.plan.marks import Mark
+from tenonos.plan.phrases import Cut, Element, Unit
+from tenonos.plan.subjects import Subject, Subjects, is_company
+
+TIMING = ("period", "deadline", "jitter", "wcet", "priority", "image")
+ATTACHED = (*TIMING, "ram", "cores", "cpu", "rest", "vms")
+WHOLE = "cores-of-the-whole-system"
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A quantity and the images it is demanded of (None: the system)."""
+
+    mark: Mark
+    images: tuple[str | None, ...]
+    rule: str | None = None
+
+
+def attach(elements: Sequence[Element], subjects: Subjects, cpus: int) -> list[Attachment]:
+    """Every quantity with its VM."""
+    subjects.name_all()
+    work = _Attacher(elements, subjects, cpus)
+    return [
+        found for at, e in enumerate(elements) if isinstance(e, Mark) for found in work.one(at, e)
+    ]
+
+
+class _Attacher:
+    def __init__(self, elements: Sequence[Element], subjects: Subjects, cpus: int) -> None:
+        self.elements = elements
+        self.subjects = subjects
+        self.cpus = cpus
+        self._periods: dict[int, list[Mark]] = {}
+        self._own: set[int] = set()
+        """Subjects that have a core count of their own."""
+        for at, element in enumerate(elements):
+            if isinstance(element, Mark) and element.kind == "period":
+                subject = self._subject(at, timing=True)
+                self._periods.setdefault(id(subject), []).append(element)
+
+    def one(self, at: int, mark: Mark) -> list[Attachment]:
+        if mark.kind not in ATTACHED:
+            return []
+        if mark.kind == "vms":
+            return [Attachment(mark, (None,))]
+        if mark.kind == "cores":
+            return [self._cores(at, mark)]
+        subject = self._subject(at, mark.kind in TIMING)
+        if subject is None:
+            return [Attachment(mark, (None,))]
+        if mark.kind == "period":
+            return [Attachment(mark, self._share(subject, mark))]
+        if mark.kind in ("cpu", "cores"):
+            self._own.add(id(subject))
+        return [Attachment(mark, tuple(subject.names))]
+
+    def _share(self, subject: Subject, mark: Mark) -> tuple[str, ...]:
+        """Several periods of several VMs alike go to one each, in order."""
+        periods = self._periods[id(subject)]
+        if len(periods) == len(subject.names) > 1:
+            return (subject.names[periods.index(mark)],)
+        return tuple(subject.names)
+
+    def _cores(self, at: int, mark: Mark) -> Attachment:
+        if mark.whole:
+            return Attachment(mark, (None,))
+        before = self._directly_before(at)
+        after = self._named_after(at)
+        subject = after or before or self._preceding(at, timing=False)
+        if subject is None:
+            # Said first of all ("on four cores, ..."): of the whole system.
+            return Attachment(mark, (None,))
+        if after is None and self._is_whole(at, mark, subject):
+            return Attachment(mark, (None,), None)
+        if subject.kind == "tenon" and after is None and before is None and not self._single(mark):
+            return Attachment(mark, (None,), None)
+        self._own.add(id(subject))
+        return Attachment(mark, tuple(subject.names))
+
+    def _single(self, mark: Mark) -> bool:
+        """One core: a VM's own if there are others beside it."""
+        return mark.value == 1 and len(self.subjects.all) > 1
+
+    def _is_whole(self, at: int, mark: Mark, subject: Subject) -> bool:
+        """Whether a count after a guest is that of the machine (`beside Linux on four cores`)."""
+        if subject.kind == "tenon":
+            return False
+        real_time = sum(s.count for s in self.subjects.tenons)
+        value = int(mark.value or 0)
+        if value + real_time > self.cpus:
+            # It cannot be the guest's alone, unless the guest was asked for just so.
+            return any(s.at < subject.at for s in self.subjects.tenons) or value == self.cpus
+        others_own = any(id(s) in self._own for s in self.subjects.tenons)
+        fills = value + real_time == self.cpus
+        return is_company(subject) and bool(real_time) and not others_own and not fills
+
+    def _subject(self, at: int, timing: bool) -> Subject | None:
+        return (
+            self._named_after(at, timing)
+            or self._directly_before(at, timing)
+            or self._preceding(at, timing)
+            or self._following(at, timing)
+        )
+
+    def _named_after(self, at: int, timing: bool = False) -> Subject | None:
+        """`256 MiB for Linux`, `three cores to Linux`."""
+        return self._next(at, timing, ("for", "to"))
+
+    def _directly_before(self, at: int, timing: bool = False) -> Subject | None:
+        """`a 1 kHz loop`, `two-core Linux`."""
+        return self._next(at, timing, (None,))
+
+    def _next(self, at: int, timing: bool, prepositions: Sequence[str | None]) -> Subject | None:
+        for position in range(at + 1, len(self.elements)):
+            element = self.elements[position]
+            if isinstance(element, Cut):
+                return None
+            if not isinstance(element, Unit):
+                continue
+            subject = self.subjects.of(position)
+            if subject is None or (timing and subject.kind != "tenon"):
+                return None
+            return subject if element.chunks[0].preposition in prepositions else None
+        return None
+
+    def _preceding(self, at: int, timing: bool) -> Subject | None:
+        for position in range(at - 1, -1, -1):
+            subject = self.subjects.of(position)
+            if subject and not (timing and subject.kind != "tenon"):
+                return subject
+        return None
+
+    def _following(self, at: int, timing: bool) -> Subject | None:
+        for position in range(at + 1, len(self.elements)):
+            subject = self.subjects.of(position)
+            if subject and not (timing and subject.kind != "tenon"):
+                return subject
+        return next((s for s in self.subjects.tenons), None) if timing else None

@@ -1,0 +1,341 @@
+"""Composition: a plan made into images that are proven to fit together.
+
+Every answer is one of three: images, a conflict (the minimal set of demands that
+cannot hold together) or what is missing from the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tenonos.errors import InputError, WorkError
+from tenonos.plan.allocate import (
+    Infeasible,
+    Share,
+    allocate,
+    check_company,
+    check_count,
+    check_timing,
+)
+from tenonos.plan.defaults import complete
+from tenonos.plan.models import Clash, Composition, Guest, Image, Item, Missing, Plan
+from tenonos.plan.planner import Planner, planner
+from tenonos.plan.pool import Pool
+from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable, solve
+from tenonos.plan.write import explain_json, system_files
+from tenonos.pool.kconfig import Assignment, Config
+from tenonos.system import board as boards
+from tenonos.system.board import Board
+
+BOARD = "qemu-virt"
+MORTISE = "mortise"
+SMP = "sched.smp"
+
+
+def compose(
+    objective: str,
+    board: str | None = None,
+    *,
+    pool: Pool | None = None,
+    using: Planner | None = None,
+    name: str | None = None,
+) -> Composition:
+    """The composition an objective asks for on a board; refused ones say why."""
+    chosen = boards.load(board or BOARD, "--board" if board else None)
+    work = Composer(pool or Pool(), chosen, using or planner("offline"), board is not None)
+    return work.run(objective, name)
+
+
+@dataclass
+class Solved:
+    """One image's demands and the configuration that meets them."""
+
+    kind: str
+    demands: list[Demand]
+    solution: Solution | None = None
+    config: Config | None = None
+
+
+@dataclass
+class Composer:
+    """One composition being made."""
+
+    pool: Pool
+    board: Board
+    using: Planner
+    asked: bool = False
+    """Whether the board was named on the command line."""
+    apps: dict[str, str] = field(default_factory=dict)
+    """The application of each real-time VM, once chosen."""
+
+    def run(self, objective: str, name: str | None) -> Composition:
+        """The answer."""
+        plan = self.using.plan(objective, self.board, self.pool)
+        plan = self._placed(plan)
+        plan = plan.model_copy(update={"missing": [*plan.missing, *self._lacking(plan)]})
+        if plan.missing:
+            return self._answer(plan, missing=plan.missing)
+        if reason := self._objection(plan.guests, plan.items):
+            core = minimal(
+                [i for i in plan.items if i.stated],
+                lambda items: self._objection(*_reduced(plan.guests, items)) is None,
+            )
+            return self._answer(plan, conflict=_named(core), reason=reason)
+        return self._composed(plan, name)
+
+    # Refusals
+
+    def _answer(
+        self,
+        plan: Plan,
+        *,
+        missing: Sequence[Missing] = (),
+        conflict: Sequence[Item] = (),
+        reason: str = "",
+    ) -> Composition:
+        clashes = [Clash(kind=i.kind, value=i.value or "", source=i.source) for i in conflict]
+        known = [i for i in plan.items if i.value is not None]
+        return Composition(
+            objective=plan.objective,
+            planner=plan.planner,
+            board=self.board.name,
+            plan=known,
+            missing=list(missing),
+            conflict=clashes,
+            ignored=plan.ignored,
+            reason=reason,
+        )
+
+    def _lacking(self, plan: Plan) -> list[Missing]:
+        """What the plan implies and the pool has not: a scheduler for several cores."""
+        for name in (g.name for g in plan.guests if g.kind == "tenon"):
+            for item in self._several_cores(plan, name):
+                if not self._available(SMP):
+                    return [Missing(capability=SMP, source=item.source)]
+        return []
+
+    def _several_cores(self, plan: Plan, name: str) -> list[Item]:
+        own = [i for i in plan.of(name, "cores") if i.unit == "cores"]
+        alone = len(plan.guests) == 1
+        whole = [i for i in plan.of(None, "cores") if alone and i.value != self.board.cpus]
+        return [i for i in (*own, *whole) if isinstance(i.value, int) and i.value > 1]
+
+    def _available(self, name: str) -> bool:
+        entry = self.pool.by_name.get(name)
+        return entry is not None and entry.available
+
+    def _objection(self, guests: Sequence[Guest], items: Sequence[Item]) -> str | None:
+        """Why demands cannot hold together, in one clause; None if they can."""
+        try:
+            check_company(guests, items, self.board)
+            check_count(guests, items)
+            check_timing(guests, items)
+            allocate(guests, self._with_memory(guests, items), self.board)
+        except Infeasible as error:
+            return str(error)
+        for name, kind in self._images(guests):
+            if not satisfiable(
+                Problem(self.pool.encoding, self._demands(name, kind, guests, items))
+            ):
+                return f"no configuration of {name} meets them together"
+        return None
+
+    def _with_memory(self, guests: Sequence[Guest], items: Sequence[Item]) -> list[Item]:
+        plan = Plan(objective="", planner="", guests=list(guests), items=list(items))
+        return complete(plan, self.board, self.pool, {}).items
+
+    # Images
+
+    @staticmethod
+    def _images(guests: Sequence[Guest]) -> list[tuple[str, str]]:
+        tenons = [(g.name, "tenon") for g in guests if g.kind == "tenon"]
+        return [(MORTISE, MORTISE), *tenons]
+
+    def _placed(self, plan: Plan) -> Plan:
+        """The plan with each capability on the image that can have it."""
+        tenons = [g.name for g in plan.guests if g.kind == "tenon"]
+        items = []
+        for item in plan.items:
+            if item.kind == "capability" and not str(item.value).startswith("guest."):
+                symbol = self.pool.symbol(str(item.value))
+                if item.image in (None, *tenons) and not self.pool.fits("tenon", symbol):
+                    item = item.model_copy(update={"image": MORTISE})
+                elif item.image is None and tenons:
+                    item = item.model_copy(update={"image": tenons[0]})
+                elif item.image is None:
+                    item = item.model_copy(update={"image": MORTISE})
+            items.append(item)
+        return plan.model_copy(update={"items": items})
+
+    def _demands(
+        self, name: str, kind: str, guests: Sequence[Guest], items: Sequence[Item]
+    ) -> list[Demand]:
+        """What one image must be."""
+        demands = [Demand((f"IMAGE_{kind.upper()}",)), Demand((self.board.symbol,))]
+        for item in items:
+            value = str(item.value)
+            if item.kind == "forbid" and not value.startswith("guest."):
+                demands.append(Demand((self.pool.symbol(value),), False, value))
+            elif item.kind == "capability" and item.image == name:
+                demands.append(Demand((self.pool.symbol(value),), True, value))
+        if kind == MORTISE:
+            return demands + self._mortise(guests)
+        periodic = any(i.image == name and i.kind == "period" for i in items)
+        fit = [a for a in self.pool.apps if not periodic or self.pool.tasks(a)]
+        demands.append(Demand(tuple(fit), True, "an application"))
+        return demands
+
+    def _mortise(self, guests: Sequence[Guest]) -> list[Demand]:
+        needs = {"virt.partition"}
+        needs |= {"virt.irq.direct" for g in guests if g.kind == "tenon"}
+        needs |= {
+            c for g in guests if g.kind == "linux" for c in ("virt.irq.shared", "guest.linux")
+        }
+        return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
+
+    def _solve(self, name: str, kind: str, plan: Plan) -> Solved:
+        demands = self._demands(name, kind, plan.guests, plan.items)
+        costs = self.pool.costs
+        solution = solve(Problem(self.pool.encoding, demands, costs))
+        if solution is None:
+            raise WorkError(f"the demands on {name} were found to hold together, and then not")
+        solved = Solved(kind, demands, solution)
+        solved.config = self._applied(name, solution)
+        return solved
+
+    def _applied(self, name: str, solution: Solution) -> Config:
+        """The solution as kconfiglib evaluates it, which must be the same."""
+        tree = self.pool.tree
+        settable = self.pool.encoding.settable
+        given = [
+            Assignment(symbol, "y" if value else "n", "the solver")
+            for symbol, value in solution.values.items()
+            if symbol in settable and (value or tree.symbols[symbol].choice is None)
+        ]
+        config = tree.evaluate(given, strict=False)
+        wrong = [s for s, v in solution.values.items() if config.values.get(s) != v]
+        if wrong:
+            raise WorkError(f"solver and Kconfig disagree about {', '.join(wrong)} of {name}")
+        return config
+
+    def _composed(self, plan: Plan, name: str | None) -> Composition:
+        solved = {n: self._solve(n, kind, plan) for n, kind in self._images(plan.guests)}
+        self.apps = {n: _only_app(s) for n, s in solved.items() if s.kind == "tenon"}
+        plan, solved = self._renamed(plan, solved)
+        plan = complete(plan, self.board, self.pool, self.apps, self.asked)
+        shares = allocate(plan.guests, plan.items, self.board)
+        plan = _with_cores(plan, shares)
+        images = {n: self._image(n, s, shares) for n, s in solved.items()}
+        for guest in plan.guests:
+            if guest.kind == "linux":
+                share = shares[guest.name]
+                images[guest.name] = Image(
+                    kind="linux",
+                    cpus=list(share.cpus),
+                    memory=share.memory,
+                    capabilities=["guest.linux"],
+                )
+        answer = Composition(
+            objective=plan.objective,
+            planner=plan.planner,
+            board=self.board.name,
+            plan=plan.items,
+            images=images,
+            ignored=plan.ignored,
+        )
+        files = system_files(answer, plan, self, solved, name)
+        files["explain.json"] = explain_json(answer, plan, self, solved)
+        return answer.model_copy(update={"files": files})
+
+    def _renamed(self, plan: Plan, solved: dict[str, Solved]) -> tuple[Plan, dict[str, Solved]]:
+        """Real-time VMs named after the applications the solver chose."""
+        entries = self.pool.entries
+        total: dict[str, int] = {}
+        for app in self.apps.values():
+            total[entries[app].name] = total.get(entries[app].name, 0) + 1
+        used: dict[str, int] = {}
+        names: dict[str | None, str | None] = {}
+        for old, app in self.apps.items():
+            base = entries[app].name
+            used[base] = used.get(base, 0) + 1
+            names[old] = f"{base}-{used[base]}" if total[base] > 1 else base
+        guests = [g.model_copy(update={"name": names.get(g.name, g.name)}) for g in plan.guests]
+        items = [i.model_copy(update={"image": names.get(i.image, i.image)}) for i in plan.items]
+        self.apps = {str(names[old]): app for old, app in self.apps.items()}
+        renamed = {str(names.get(n, n)): s for n, s in solved.items()}
+        return plan.model_copy(update={"guests": guests, "items": items}), renamed
+
+    def _image(self, name: str, solved: Solved, shares: dict[str, Share]) -> Image:
+        assert solved.config is not None
+        share = shares.get(name)
+        return Image(
+            kind="mortise" if solved.kind == MORTISE else "tenon",
+            cpus=list(share.cpus) if share else list(range(self.board.cpus)),
+            memory=share.memory if share else None,
+            libraries=sorted(self._identity(symbol) for symbol in solved.config.libraries),
+            capabilities=solved.config.capabilities,
+            config=_lines(solved.config.minimal),
+        )
+
+    def _identity(self, symbol: str) -> str:
+        entry = self.pool.entries[symbol]
+        return f"apps/{entry.name}" if entry.kind == "app" else entry.name
+
+
+def _only_app(solved: Solved) -> str:
+    assert solved.solution is not None
+    chosen = [s for s, v in solved.solution.values.items() if v and s.startswith("APP_")]
+    if len(chosen) != 1:
+        raise InputError(f"{len(chosen)} applications in one VM: {', '.join(chosen)}")
+    return chosen[0]
+
+
+def _reduced(guests: Sequence[Guest], items: Sequence[Item]) -> tuple[list[Guest], list[Item]]:
+    """A plan with some demands dropped: a VM nobody asks for any more is gone with all its own."""
+    wanted = {i.image for i in items if i.kind == "capability"}
+    kept = [g for g in guests if g.name in wanted]
+    names = {g.name for g in kept} | {None, MORTISE}
+    counted = len(kept) == len(guests)
+    return kept, [i for i in items if i.image in names and (counted or i.kind != "vms")]
+
+
+def _named(core: Sequence[Item]) -> list[Item]:
+    """A core without the mere existence of a VM of which something else in it is said."""
+    more = {i.image for i in core if i.kind != "capability" and i.image}
+    return [i for i in core if i.kind != "capability" or i.image not in more]
+
+
+def _with_cores(plan: Plan, shares: dict[str, Share]) -> Plan:
+    """The plan with every core count in it, also those that followed from the others."""
+    items = []
+    for item in plan.items:
+        if item.kind == "cores" and item.value is None and item.image:
+            update = {"value": len(shares[item.image].cpus), "rule": "linux-gets-the-other-cores"}
+            item = item.model_copy(update=update)
+        items.append(item)
+    alone = len(plan.guests) == 1
+    for guest in plan.guests:
+        if any(i.image == guest.name and i.kind == "cores" for i in items):
+            continue
+        rule = "linux-gets-the-other-cores" if guest.kind == "linux" else "a-core-of-its-own"
+        items.append(
+            Item(
+                kind="cores",
+                value=len(shares[guest.name].cpus),
+                unit="cores",
+                image=guest.name,
+                rule="one-core-for-one-vm" if alone and guest.kind == "tenon" else rule,
+            )
+        )
+    return plan.model_copy(update={"items": items})
+
+
+def _lines(minimal_config: str) -> dict[str, str]:
+    """A minimal configuration as names and values."""
+    pairs = (line.partition("=") for line in minimal_config.splitlines() if "=" in line)
+    found = {name: value for name, _, value in pairs if not name.startswith("#")}
+    for line in minimal_config.splitlines():
+        if line.startswith("# ") and line.endswith(" is not set"):
+            found[line[2:-11]] = "n"
+    return found

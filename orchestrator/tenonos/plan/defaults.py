@@ -1,0 +1,149 @@
+"""Defaults: what an objective leaves open, each filled by a rule with a name.
+
+The rules are data a user can read in `plan` (field `rule`) and a reviewer here.
+"""
+
+from __future__ import annotations
+
+from tenonos.plan.models import Item, Plan
+from tenonos.plan.pool import Pool
+from tenonos.system.board import Board
+
+TENON_MEMORY = 16 << 20
+LINUX_MEMORY = 512 << 20
+LINUX_LEAST = 64 << 20
+"""What an arm64 distribution kernel and a busybox need to reach a shell."""
+
+RULES = {
+    "board-of-the-command-line": "the board named by --board",
+    "default-board": "the board all tests run on",
+    "no-utility-stated": "nothing says what matters most: balance",
+    "period-of-the-application": "the application's own period",
+    "deadline-is-the-period": "a release is due before the next one",
+    "jitter-within-the-deadline": "a bound without a number: the deadline",
+    "a-core-of-its-own": "a real-time VM shares its core with nobody",
+    "linux-gets-the-other-cores": "every core is used",
+    "one-core-for-one-vm": "nobody else is there to use the others",
+    "16-mib-for-a-tenon-vm": "room for an application and its stacks",
+    "512-mib-for-linux": "room for a distribution's kernel and its user space",
+    "memory-shared-evenly": "what RAM allows, the same for each Linux",
+    "every-vm-is-a-partition": "a VM has CPUs and memory of its own",
+    "real-time-takes-interrupts-directly": "no hypervisor instruction on the path",
+    "linux-has-a-virtual-gic": "a stock kernel drives a whole interrupt controller",
+    "at-most": "an upper bound, not an amount",
+    "alone-forbids-guests": "alone: no guest system beside it",
+    "cores-of-the-whole-system": "the count is that of the machine",
+    "more-cores-than-vms": "a VM on several cores needs a scheduler for several",
+}
+
+
+def complete(
+    plan: Plan, board: Board, pool: Pool, apps: dict[str, str], asked: bool = False
+) -> Plan:
+    """The plan with every default filled in, given the application of each real-time VM.
+
+    `asked` says whether the board was named on the command line.
+    """
+    work = _Defaults(plan, board, pool, apps, asked)
+    work.run()
+    return plan.model_copy(update={"items": work.items})
+
+
+class _Defaults:
+    def __init__(
+        self, plan: Plan, board: Board, pool: Pool, apps: dict[str, str], asked: bool
+    ) -> None:
+        self.plan = plan
+        self.board = board
+        self.pool = pool
+        self.apps = apps
+        self.asked = asked
+        self.items = list(plan.items)
+        self.tenons = [g.name for g in plan.guests if g.kind == "tenon"]
+        self.linuxes = [g.name for g in plan.guests if g.kind == "linux"]
+
+    def run(self) -> None:
+        rule = "board-of-the-command-line" if self.asked else "default-board"
+        self._unless(None, "board", self.board.name, rule)
+        self._unless(None, "utility", "balance", "no-utility-stated")
+        for name in self.tenons:
+            self._timing(name)
+        self._capabilities()
+        self._memory()
+
+    def _has(self, image: str | None, kind: str) -> Item | None:
+        return next((i for i in self.items if i.image == image and i.kind == kind), None)
+
+    def _unless(
+        self, image: str | None, kind: str, value: int | str, rule: str, unit: str | None = None
+    ) -> None:
+        if self._has(image, kind) is None:
+            self._add(image, kind, value, rule, unit)
+
+    def _add(
+        self, image: str | None, kind: str, value: int | str, rule: str, unit: str | None = None
+    ) -> None:
+        self.items.append(
+            Item.model_validate(
+                {"kind": kind, "value": value, "unit": unit, "image": image, "rule": rule}
+            )
+        )
+
+    def _timing(self, name: str) -> None:
+        tasks = self.pool.tasks(self.apps.get(name, ""))
+        if tasks and self._has(name, "period") is None:
+            self._add(name, "period", next(iter(tasks.values())), "period-of-the-application", "ns")
+        period = self._has(name, "period")
+        if period is None:
+            return
+        self._number(name, "deadline", period.value, "deadline-is-the-period")
+        self._unless(name, "deadline", period.value or 0, "deadline-is-the-period", "ns")
+        deadline = self._has(name, "deadline")
+        self._number(name, "jitter", deadline and deadline.value, "jitter-within-the-deadline")
+
+    def _number(self, image: str, kind: str, value: int | str | None, rule: str) -> None:
+        """The number of a bound that was asked for without one; a second mention is merged."""
+        alike = [i for i in self.items if (i.image, i.kind) == (image, kind)]
+        stated = [i for i in alike if i.value is not None]
+        for item in alike:
+            if item.value is None:
+                place = self.items.index(item)
+                same = stated[0].value if stated else value
+                update = {"value": same, "rule": item.rule or rule}
+                self.items[place] = item.model_copy(update=update)
+
+    def _capabilities(self) -> None:
+        self._need("mortise", "virt.partition", "every-vm-is-a-partition")
+        if self.tenons:
+            self._need("mortise", "virt.irq.direct", "real-time-takes-interrupts-directly")
+        if self.linuxes:
+            self._need("mortise", "virt.irq.shared", "linux-has-a-virtual-gic")
+
+    def _need(self, image: str, capability: str, rule: str) -> None:
+        known = any(
+            (i.image, i.kind, i.value) == (image, "capability", capability) for i in self.items
+        )
+        if not known:
+            self._add(image, "capability", capability, rule)
+
+    def _memory(self) -> None:
+        for name in self.tenons:
+            item = self._has(name, "ram")
+            if item is None:
+                self._add(name, "ram", TENON_MEMORY, "16-mib-for-a-tenon-vm", "bytes")
+        open_ones = [name for name in self.linuxes if self._has(name, "ram") is None]
+        if not open_ones:
+            return
+        given = sum(int(i.value or 0) for i in self.items if i.kind == "ram" and i.image)
+        share = max(usable(self.board) - given, 0) // len(open_ones)
+        size = LINUX_MEMORY
+        while size > share and size > LINUX_LEAST:
+            size //= 2
+        rule = "512-mib-for-linux" if size == LINUX_MEMORY else "memory-shared-evenly"
+        for name in open_ones:
+            self._add(name, "ram", size, rule, "bytes")
+
+
+def usable(board: Board) -> int:
+    """RAM for VMs: what is above Mortise, less room for the system image and shared areas."""
+    return board.ram_end - board.image.mortise - (96 << 20)

@@ -1,0 +1,190 @@
+"""Explanations: why a library is in a composition, or out, from the words to the cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kconfiglib as kc
+
+from tenonos.errors import InputError
+from tenonos.plan.graph import lib_graph, why
+from tenonos.plan.knowledge import kind_of
+from tenonos.plan.models import Model
+from tenonos.plan.pool import Pool
+
+FILE = "explain.json"
+
+
+class Step(Model):
+    """One edge of the Lib-Graph on the way to a symbol."""
+
+    source: str
+    relation: str
+    target: str
+
+
+class Explanation(Model):
+    """Why one symbol is in one image, or out of it."""
+
+    symbol: str
+    name: str
+    image: str
+    chosen: bool
+    because: str
+    words: str | None = None
+    span: tuple[int, int] | None = None
+    rule: str | None = None
+    path: tuple[Step, ...] = ()
+    pulls_in: tuple[str, ...] = ()
+    cost: int | None = None
+    cost_unit: str
+
+
+@dataclass
+class Explainer:
+    """The explanations of one composed folder."""
+
+    folder: Path
+    pool: Pool
+
+    def __post_init__(self) -> None:
+        file = self.folder / FILE
+        try:
+            self.record: dict[str, Any] = json.loads(file.read_text())
+            self.symbols: dict[str, dict[str, bool]] = self.record["symbols"]
+        except (OSError, ValueError, KeyError):
+            raise InputError(
+                f"no readable {FILE}", str(self.folder), "make one with ./tenon compose -o"
+            ) from None
+        self.graph = lib_graph(self.pool.tree.kconf)
+
+    def all(self) -> list[Explanation]:
+        """Every library and application of every image."""
+        return [
+            self.one(symbol, image)
+            for image, chosen in self.symbols.items()
+            for symbol in sorted(chosen)
+            if kind_of(symbol) in ("library", "app")
+        ]
+
+    def about(self, asked: str) -> list[Explanation]:
+        """One symbol, by any of its names, in every image that has it, or else out of all."""
+        symbol = self._symbol(asked)
+        inside = [image for image, chosen in self.symbols.items() if symbol in chosen]
+        return [self.one(symbol, image) for image in inside or self.symbols]
+
+    def one(self, symbol: str, image: str) -> Explanation:
+        """One symbol in one image."""
+        chosen = self.symbols[image]
+        common: dict[str, Any] = {
+            "symbol": symbol,
+            "name": self._name(symbol),
+            "image": image,
+            "cost": self.pool.costs.get(symbol),
+            "cost_unit": self.record["cost"]["unit"],
+        }
+        if symbol not in chosen:
+            return Explanation(**common, chosen=False, because=self._why_out(symbol, image))
+        path = why(self.graph, self._sources(image), symbol, chosen)
+        start = path[0][0] if path else symbol
+        item = self._item(start, image)
+        return Explanation(
+            **common,
+            chosen=True,
+            because=self._because(symbol, start, item, image, bool(path)),
+            words=item and item.get("from"),
+            span=item and item.get("span"),
+            rule=item and item.get("rule"),
+            path=tuple(Step(source=a, relation=r, target=b) for a, r, b in path),
+            pulls_in=tuple(self._pulls_in(symbol, chosen)),
+        )
+
+    def _sources(self, image: str) -> list[str]:
+        """What the demands on an image name: symbols, and what provides the capabilities."""
+        demanded = set(self.record["demanded"][image])
+        providers = {
+            a
+            for a, b, data in self.graph.edges(data=True)
+            if b in demanded and data["relation"] == "provides" and a in self.symbols[image]
+        }
+        return sorted(demanded | providers)
+
+    def _symbol(self, asked: str) -> str:
+        plain = asked.removeprefix("CONFIG_")
+        known = self.pool.tree.symbols
+        if plain in known:
+            return plain
+        entry = self.pool.by_name.get(asked)
+        if entry:
+            return entry.symbol
+        from difflib import get_close_matches
+
+        names = [*self.pool.by_name, *known]
+        close = get_close_matches(asked, names, 1, 0.5)
+        mend = f"did you mean {close[0]}?" if close else "see ./tenon list libraries"
+        raise InputError(f'nothing in the pool is called "{asked}"', mend=mend)
+
+    def _name(self, symbol: str) -> str:
+        entry = self.pool.entries.get(symbol)
+        return (
+            symbol if entry is None else f"apps/{entry.name}" if entry.kind == "app" else entry.name
+        )
+
+    def _item(self, symbol: str, image: str) -> dict[str, Any] | None:
+        """The demand of the plan that a symbol meets: its own, or a capability it provides."""
+        provided = {symbol} | {
+            b for _, b, d in self.graph.out_edges(symbol, data=True) if d["relation"] == "provides"
+        }
+        asked = [i for i in self.record["plan"] if i["kind"] == "capability"]
+        mine = [i for i in asked if self.pool.symbol(str(i["value"])) in provided]
+        here = [i for i in mine if i["image"] == image]
+        return next(iter((*(i for i in here if i["from"]), *here, *mine)), None)
+
+    def _because(
+        self, symbol: str, start: str, item: dict[str, Any] | None, image: str, indirect: bool
+    ) -> str:
+        if item and item["from"]:
+            reason = f"“{item['from']}” asks for {item['value']}"
+        elif item:
+            rules = self.record.get("rules", {})
+            reason = f"{item['value']} is there by rule {item['rule']}: {rules.get(item['rule'])}"
+        elif start in ("IMAGE_MORTISE", "IMAGE_TENON"):
+            reason = f"{image} is that kind of image"
+        else:
+            reason = "it is the cheapest way to meet the demands"
+        if indirect:
+            return f"{reason}; {self._name(start)} needs it"
+        return reason
+
+    def _pulls_in(self, symbol: str, chosen: dict[str, bool]) -> list[str]:
+        edges = self.graph.out_edges(symbol, data=True)
+        return sorted(
+            {self._name(b) for _, b, d in edges if d["relation"] == "selects" and b in chosen}
+        )
+
+    def _why_out(self, symbol: str, image: str) -> str:
+        for item in self.record["plan"]:
+            if item["kind"] == "forbid" and self.pool.symbol(str(item["value"])) == symbol:
+                return f"“{item['from']}” forbids it"
+        needed = self._unmet(symbol, image)
+        if needed:
+            return f"it depends on {needed}, which {image} is not"
+        entry = self.pool.entries.get(symbol)
+        if entry and not entry.available:
+            return "no library of the pool provides it"
+        cost = self.pool.costs.get(symbol)
+        more = f", and it would cost {cost} {self.record['cost']['unit']}" if cost else ""
+        return f"nothing demands it{more}"
+
+    def _unmet(self, symbol: str, image: str) -> str | None:
+        chosen = self.symbols[image]
+        found = self.pool.tree.symbols.get(symbol)
+        if found is None:
+            return None
+        needs: Sequence[Any] = sorted(kc.expr_items(found.direct_dep), key=lambda i: i.name or "")
+        unmet = [i.name for i in needs if isinstance(i, kc.Symbol) and i.nodes]
+        return next((name for name in unmet if name not in chosen), None)

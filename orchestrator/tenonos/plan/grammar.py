@@ -1,0 +1,280 @@
+"""The English of objectives: closed word classes and set phrases, no field's vocabulary.
+
+Nouns and verbs of an application are not here: they are looked up in the pool.
+"""
+
+from __future__ import annotations
+
+import re
+
+SPLITTERS = frozenset(
+    """and or nor but with plus beside besides alongside along together next near while whilst
+    where that which who whose when as so because since if then including include includes
+    containing contains featuring offering also among amid despite though although versus vs , ;
+    : . ! ? ( ) [ ] { } & + \" “ ” … — –""".split()
+)
+"""Words and signs that end one phrase and begin another."""
+
+COMPANION = frozenset("beside besides alongside along together next near".split())
+"""Splitters that put what follows beside the whole of what stands before."""
+
+SENTENCE_END = frozenset(". ; ! ? ( ) [ ]".split())
+
+WEAK = frozenset("for in inside within of during under against around about among into".split())
+"""Prepositions of purpose and place: what follows need not be a demand."""
+
+STRONG = frozenset(
+    "from to over via through using on onto upon at by between across towards toward off".split()
+)
+"""Prepositions of means: what follows must be in the pool."""
+
+DEFINITE = frozenset("the this these those its their his her our my your that's".split())
+INDEFINITE = frozenset(["a", "an", "some", "any"])
+ANOTHER = frozenset("another second third additional further extra".split())
+PRONOUNS = frozenset("one ones other others it they them itself themselves both".split())
+
+VERBS = frozenset(
+    """i we you he she is are be been being was were am do does did done has have had having will
+    would shall should must may might can could need needs needed want wants wanted require
+    requires required requiring wish like please give gives giving get gets getting got make
+    makes making made build builds building built create creates compose composes design designs
+    set sets put puts let lets run runs running ran execute executes executing executed host
+    hosts hosting boot boots booting start starts keep keeps keeping leave leaves leaving use
+    uses used using live lives sit sits work works working operate operates operating exist
+    exists consist consists consisting happen happens provide provides providing offer offers
+    support supports supporting ensure ensures guarantee guarantees guaranteed allow allows
+    contain see says say take takes taking go goes going come comes combine combines combined
+    place places placed dedicate dedicated pin pins pinned assign assigned reserve reserved
+    allocate allocated own owns called named there here i'd we'd i'm we're it's let's don't
+    doesn't""".split()
+)
+"""Verbs that say only that something shall be."""
+
+RATE_VERBS = frozenset(
+    """tick ticks ticking fire fires firing iterate iterates iterating cycle cycles cycling repeat
+    repeats repeating repeated wake wakes waking trigger triggers triggered release releases
+    released activate activates activated update updates updated step steps invoked called
+    scheduled clocked executed refresh refreshed timed paced""".split()
+)
+"""Verbs that say nothing when a rate follows them."""
+
+ADVERBS = frozenset(
+    """just only simply also too very really quite exactly precisely at least about around
+    approximately roughly each every all same whole entire rest remaining own side parallel
+    simultaneously concurrently not-only even still always ever once again strictly firmly
+    clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
+    either neither sure ready up out down off more less most enough such per within than best no
+    not yet below above beneath maximum max minimum min worst case""".split()
+)
+
+ADJECTIVES = frozenset(
+    """simple nice good great robust reliable dependable typical basic plain big large new modern
+    clean proper safe solid stable tight fast quick rapid slow high low strict precise accurate
+    steady smooth single efficient cheap light heavy complete real usual everyday common
+    different separate independent individual certain particular minimal bare pure true short
+    long critical important urgent hard soft concurrent possible given other first main primary
+    small tiny little running periodic-ish multi single-board current-day physical dedicated
+    isolated unused spare free available arm arm64 aarch64 full""".split()
+)
+"""Adjectives that praise or stress without naming anything the pool could have."""
+
+STRUCTURE = frozenset(
+    """system systems vm vms machine machines guest guests instance instances image images domain
+    environment setup configuration config board boards chip chips soc hardware platform
+    platforms target computer box software firmware program programs application applications
+    app apps task tasks job jobs activity routine workload workloads thing things something
+    stuff code solution product project composition os rtos runtime libos kernel hardware
+    priority speed rate frequency period cycle interval time deadline core cores cpu cpus
+    processor processors memory ram footprint jitter latency latencies response execution wcet
+    budget bound bounds bounded limit limits limited deadlines periods""".split()
+)
+"""Nouns of the composition itself: they carry demands and are none."""
+
+MACHINE = frozenset(
+    "board chip soc system machine platform processor cpu hardware computer".split()
+)
+GUESTS = frozenset(
+    "vm vms guest guests partition partitions instance instances machines domains".split()
+)
+
+NEGATORS = (
+    r"without(?: any| a| an| the| need(?:ing)?(?: for)?| using| requiring)?",
+    r"(?:with )?no(?! (?:more|less|later|fewer|greater|longer|sooner|higher|bigger|larger) than)",
+    r"(?:do|does|shall|should|must|need|will|is|are)(?: not|n't)"
+    r"(?: need| want| require| have| use| include| contain| have to (?:have|use))?",
+    r"(?:don't|doesn't|won't|shouldn't|mustn't|needn't|isn't|aren't|cannot|can't)"
+    r"(?: need| want| require| have| use| include)?",
+    r"(?:needs?|wants?|requires?|has|have) no",
+    r"free (?:of|from)",
+    r"(?:leav(?:e|ing)|left) out",
+    r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|except(?: for)?|never)",
+    r"not(?! (?:only|more|less|later|exceeding))",
+)
+NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
+
+BARE = re.compile(r"\bbare[ -]?metal\b|\bon (?:the )?bare (?:hardware|machine|board)\b", re.I)
+BARE_MEANS = "hypervisor"
+"""What is left out on bare metal, as a word to look up."""
+
+ALONE = re.compile(
+    r"\b(?:(?:all )?alone|solo|stand-?alone|by itself|on its own(?! (?:core|cpu|processor))"
+    r"|and nothing else|(?:with )?nothing else|no other (?:vms?|guests?|systems?|os(?:es)?)"
+    r"|without (?:any )?(?:other|companion)s?(?: vms?| guests?)?)\b",
+    re.IGNORECASE,
+)
+OWN_CORE = re.compile(
+    r"\b(?:(?:on |with |has |have |gets )*(?:its|their|his) own (?:dedicated )?(?:cpu )?"
+    r"(?:core|cpu|processor)s?"
+    r"|(?:on )?an? (?:dedicated|isolated|private|exclusive|separate|reserved)(?: cpu)? "
+    r"(?:core|cpu|processor)(?: of its own)?"
+    r"|(?:on )?an? (?:core|cpu|processor) (?:of its own|to itself|for itself)"
+    r"|its (?:core|cpu) to itself)\b",
+    re.IGNORECASE,
+)
+SHARED_CORE = re.compile(
+    r"\b(?:shar(?:e|es|ed|ing)(?: (?:a|one|the|its|their|that|same|single))*(?: cpu)?"
+    r" (?:core|cpu|processor)s?"
+    r"|(?:on |in )?(?:the same|a shared|a common|one shared)(?: cpu)? (?:core|cpu|processor)"
+    r"|(?:one|a|the) (?:core|cpu|processor) (?:is )?shared)\b",
+    re.IGNORECASE,
+)
+"""One core for several VMs: a capability, looked up like any phrase, not a count of cores."""
+REST = re.compile(
+    r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
+    r"(?: (?:cores?|cpus?|processors?))\b|\bthe rest\b(?: of the (?:board|chip|machine))?",
+    re.IGNORECASE,
+)
+
+_SMALL = r"(?:smallest|minimal|minimum|least|tiniest|lowest|small|tiny|low|little|lean|tight)"
+_SIZE = (
+    r"(?:memory footprint|memory usage|memory use|memory consumption|code size|binary size"
+    r"|image size|footprint|size|memory|ram|flash|code|image|binary|build|system)"
+)
+_QUICK = (
+    r"(?:lowest|minimal|minimum|least|low|shortest|short|best|quickest|quick|fastest|fast|smallest"
+    r"|ultra[- ]low)"
+)
+_DELAY = (
+    r"(?:(?:interrupt|wake-?up|wakeup|response|reaction|dispatch|scheduling|worst-case)[- ])?"
+    r"(?:latency|latencies|delays?|response(?: times?)?|responses|reactions?(?: times?)?"
+    r"|responsiveness)"
+)
+_POSSIBLE = r"(?:(?: \w+)? possible)?"
+_OPTIMISE = r"(?:optimi[sz](?:e|ed|ing)|tuned?|minimi[sz](?:e|ed|ing)|aim(?:ed|ing)?)"
+_SHALL_BE = r"(?:should be |must be |is )?"
+_BOTH = rf"(?:{_SIZE}|{_DELAY}|speed)"
+UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (utility, re.compile(rf"\b(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE))
+    for utility, patterns in (
+        (
+            "balance",
+            (
+                rf"(?:a )?(?:good |fair |sensible |reasonable )?(?:balance|trade-?off|compromise)"
+                rf"(?: (?:of|between) {_BOTH} (?:and|against|with) {_BOTH})?",
+                r"(?:well[- ])?balanced",
+            ),
+        ),
+        (
+            "footprint",
+            (
+                rf"{_SMALL}{_POSSIBLE} {_SIZE}{_POSSIBLE}(?: footprint)?",
+                r"as (?:small|lean|compact|tiny|light|lightweight|little memory) as (?:\w+ )?"
+                r"(?:possible|can be)",
+                rf"{_OPTIMISE} (?:for |the |its |at )*(?:a )?(?:{_SMALL} )?{_SIZE}",
+                rf"{_SIZE} {_SHALL_BE}(?:as small as possible|minimi[sz]ed|minimal)",
+                r"smallest(?: possible)?|light-?weight|space[- ]saving|minimal(?:ist)?(?= image)",
+            ),
+        ),
+        (
+            "latency",
+            (
+                rf"{_QUICK}{_POSSIBLE}[- ]{_DELAY}{_POSSIBLE}",
+                r"as (?:fast|quick|responsive|quickly) as (?:\w+ )?(?:possible|can be)",
+                rf"{_OPTIMISE} (?:for |the |its |at )*(?:{_QUICK} )?(?:{_DELAY}|speed)",
+                rf"{_DELAY} {_SHALL_BE}(?:as (?:low|short) as possible|minimi[sz]ed)",
+                r"fastest(?: possible)?|quickest(?: possible)?",
+            ),
+        ),
+    )
+)
+
+_BOUNDED = (
+    r"(?:(?:strictly |tightly |well |hard )?bounded|low|minimal|lowest|no|zero|little|small|tight"
+    r"|guaranteed|limited|predictable|known|without|least|hardly any|negligible|almost no"
+    r"|controlled)"
+)
+JITTER = re.compile(
+    rf"\b(?:{_BOUNDED}(?:[- ]?(?:timing|release|start|wake-up|any|possible|worst-case))?[- ]jitter"
+    r"|jitter(?:[- ]free|less|[- ]bounded)|bound(?:s|ed)? (?:on|for) (?:its |the |timing )*jitter"
+    r"|jitter (?:is|must be|should be|stays|kept|that is|has to be|remains|being) "
+    r"(?:strictly |tightly )?(?:bounded|low|minimal|small|limited)"
+    r"|(?:timing |time[- ])?determinis(?:tic|tically|m)|predictab(?:le|ly|ility)(?: timing)?)\b",
+    re.IGNORECASE,
+)
+REAL_TIME = re.compile(
+    r"\b(?:hard[- ])?real[- ]?time\b|\btime[- ]critical\b"
+    r"|\b(?:never|without ever|not) (?:be(?:ing)? late|miss(?:es|ing)?(?: an?y?| its| the)? "
+    r"(?:deadlines?|periods?|releases?|beats?))\b|\balways (?:on|in) time\b"
+    r"|\bno (?:missed|lost|late) (?:deadlines?|releases?|periods?)\b"
+    rf"|\b(?:{_BOUNDED})(?:[- ](?:worst-case|interrupt|wake-?up))?[- ]"
+    r"(?:latency|latencies|response times?|delays?)\b",
+    re.IGNORECASE,
+)
+
+TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("jitter", re.compile(r"jitter|±|variation|deviation|wobble", re.I)),
+    ("wcet", re.compile(r"wcet|execution|worst-case|computes?|computing|computation|takes?", re.I)),
+    ("deadline", re.compile(r"deadline|finish|complet|respon|react|latency|done|late|due", re.I)),
+    ("period", re.compile(r"period|cycle|interval|sampling|loop time|repeat|tick", re.I)),
+)
+"""What a bare time means, by a word near it."""
+
+IMAGE_WORDS = re.compile(
+    r"\b(?:image|binary|flash|rom|footprint|code|text|program size|size)\b", re.I
+)
+RAM_WORDS = re.compile(r"\b(?:ram|memory|heap|dram)\b", re.I)
+AT_MOST = re.compile(
+    r"(?:under|below|beneath|less than|fewer than|at most|within|no more than|not more than|up to"
+    r"|max(?:imum)?(?: of)?|maximal|not exceeding|fits? in(?:to|side)?|smaller than|in under"
+    r"|limited to|≤|<=?)\s*(?:an?\s|only\s|some\s)?$",
+    re.IGNORECASE,
+)
+
+INSTRUCTION = re.compile(
+    r"\b(?:ignor(?:e|ing)|disregard|forget|overrid(?:e|ing)|bypass|skip|disable)\b[^.;!?]*"
+    r"\b(?:instruction|rule|prompt|above|previous|prior|constraint|check|validation|everything"
+    r"|said|limit|safety)"
+    r"|\b(?:system prompt|your (?:instructions|rules|prompt))\b|^\s*(?:you are now|act as|pretend)"
+    r"|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
+    r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b",
+    re.IGNORECASE,
+)
+BACKGROUND = re.compile(
+    r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
+    r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
+    r"|already have))\b",
+    re.IGNORECASE,
+)
+WANTING = re.compile(
+    r"\b(?:needs?|wants?|require[sd]?|would like|i'd like|we'd like|wish|looking for|must|should"
+    r"|shall|please|build|compose|make|give)\b",
+    re.IGNORECASE,
+)
+MENTION = re.compile(
+    r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
+    r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
+    r"|inspired by|(?:ported|migrat(?:ed|ing)|coming|moving|moved) (?:away )?from"
+    r"|not to be confused with|known from|familiar from|used by"
+    r"|(?:better|faster|smaller|lighter|quicker|simpler|cheaper|safer|slower) than"
+    r"|as (?:fast|small|good|quick|simple|light) as(?! possible| can))\b"
+    r"|\b(?<!would )(?<!'d )(?<!I )like(?= (?:an? )?(?:old |other |our )?[A-Z])"
+    r"|\bas (?:in|with|on)(?= [A-Z])",
+)
+"""What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
+WHY_INSTRUCTION = "an instruction to the tool, not a demand on the system"
+WHY_BACKGROUND = "says how things are, not what is wanted"
+WHY_MENTION = "a mention of something else, not a demand"
+WHY_PURPOSE = "says what the system is for; nothing the pool could add"
+WHY_ABSENT = "nothing in the pool does that, so it is left out in any case"
+WHY_RATE_VERB = "says only that something is repeated"
+WHY_ARGUMENT = "says what is worked on; nothing the pool could add"

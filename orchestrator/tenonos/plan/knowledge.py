@@ -1,0 +1,108 @@
+"""What the pool says about itself: the texts an objective is matched against.
+
+One entry per Kconfig symbol that can be demanded: capabilities, libraries and
+applications. All meaning comes from there; a library dropped into the pool is found
+by its own words, with nothing registered anywhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import kconfiglib as kc
+
+from tenonos.pool.kconfig import capability
+
+EntryKind = Literal["capability", "library", "app", "option"]
+PREFIXES: dict[str, EntryKind] = {"CAP_": "capability", "LIB_": "library", "APP_": "app"}
+_KEYWORDS = re.compile(r"^keywords?:\s*(.*)\Z", re.IGNORECASE | re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A Kconfig symbol with its words."""
+
+    symbol: str
+    kind: EntryKind
+    name: str
+    """As people write it: `net.ip`, `core/timer`, `motor`."""
+    prompt: str
+    text: str
+    keywords: tuple[str, ...]
+    provides: tuple[str, ...] = ()
+    """The symbols of the capabilities it selects."""
+    providers: tuple[str, ...] = field(default=(), compare=False)
+    """Of a capability: the symbols that select it."""
+
+    @property
+    def available(self) -> bool:
+        """Whether something in the pool can satisfy a demand for it."""
+        return self.kind != "capability" or bool(self.providers)
+
+
+def entries(tree: kc.Kconfig) -> dict[str, Entry]:
+    """Every entry of a Kconfig tree, by symbol."""
+    selected_by: dict[str, list[str]] = {}
+    for symbol in tree.unique_defined_syms:
+        for target in targets(symbol):
+            selected_by.setdefault(target, []).append(symbol.name)
+    return {
+        symbol.name: _entry(symbol, tuple(selected_by.get(symbol.name, ())))
+        for symbol in tree.unique_defined_syms
+        if kind_of(symbol.name) != "option"
+    }
+
+
+def kind_of(symbol: str) -> EntryKind:
+    """What a symbol names, by its prefix."""
+    return next((kind for prefix, kind in PREFIXES.items() if symbol.startswith(prefix)), "option")
+
+
+def targets(symbol: kc.Symbol) -> Iterator[str]:
+    """The symbols that one symbol selects."""
+    for target, _condition, *_ in symbol.selects:
+        yield target.name
+
+
+def help_of(symbol: kc.Symbol) -> str:
+    """The help texts of a symbol, in the order of the tree."""
+    return "\n\n".join(node.help for node in symbol.nodes if node.help)
+
+
+def split_keywords(text: str) -> tuple[str, tuple[str, ...]]:
+    """A help text without its `Keywords:` paragraph, and the keywords."""
+    found = _KEYWORDS.search(text)
+    if not found:
+        return text.strip(), ()
+    words = " ".join(found.group(1).split()).rstrip(".")
+    return text[: found.start()].strip(), tuple(w.strip() for w in words.split(",") if w.strip())
+
+
+def _entry(symbol: kc.Symbol, providers: tuple[str, ...]) -> Entry:
+    kind = kind_of(symbol.name)
+    prompt = next((node.prompt[0] for node in symbol.nodes if node.prompt), "")
+    text, keywords = split_keywords(help_of(symbol))
+    return Entry(
+        symbol=symbol.name,
+        kind=kind,
+        name=_name(symbol, kind),
+        prompt=prompt,
+        text=text,
+        keywords=keywords,
+        provides=tuple(t for t in targets(symbol) if kind_of(t) == "capability"),
+        providers=providers if kind == "capability" else (),
+    )
+
+
+def _name(symbol: kc.Symbol, kind: EntryKind) -> str:
+    if kind == "capability":
+        return capability(symbol.name)
+    # The folder is the name: pool/core/timer/Kconfig is core/timer, apps/motor/Kconfig motor.
+    parts = symbol.nodes[0].filename.split("/")[:-1]
+    stated = symbol.name[4:].lower()
+    depth = 2 if kind == "library" else 1
+    found = "/".join(parts[-depth:])
+    return found if re.sub(r"[/-]", "_", found) == stated else stated.replace("_", "-")

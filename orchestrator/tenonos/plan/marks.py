@@ -1,0 +1,247 @@
+"""Marks: the parts of an objective that grammar alone understands.
+
+Quantities with what they measure, utilities, bounds on jitter, negation, mentions and
+instructions. What is left unmarked are the phrases whose meaning the pool decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tenonos.plan import grammar as g
+from tenonos.plan.quantities import CORES, quantity_at
+from tenonos.plan.text import Token
+
+MarkKind = Literal[
+    "period",
+    "deadline",
+    "jitter",
+    "wcet",
+    "ram",
+    "image",
+    "cores",
+    "cpu",
+    "vms",
+    "count",
+    "priority",
+    "utility",
+    "board",
+    "alone",
+    "rest",
+    "not",
+    "bare",
+    "phrase",
+    "ignored",
+]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A range of tokens [first, last) with its meaning."""
+
+    kind: MarkKind
+    first: int
+    last: int
+    value: int | str | None = None
+    at_most: bool = False
+    whole: bool = False
+    """Of cores: they are the machine's (`quad-core board`, `of four cores`)."""
+    until: int | None = None
+    """The end of the words to show, if they go on past `last`."""
+
+
+class Marker:
+    """One pass over an objective."""
+
+    def __init__(self, text: str, words: Sequence[Token], boards: Sequence[str] = ()) -> None:
+        self.text = text
+        self.words = words
+        self.boards = boards
+        self.marks: list[Mark] = []
+        self._taken = [False] * len(words)
+
+    def run(self) -> list[Mark]:
+        """All marks, in the order of the text."""
+        self._ignored()
+        for kind, pattern, value in self._phrases():
+            self._take(kind, pattern, value)
+        self._quantities()
+        self._take("not", g.NEGATION)
+        return sorted(self.marks, key=lambda mark: mark.first)
+
+    def _phrases(self) -> Iterator[tuple[MarkKind, re.Pattern[str], str | int | None]]:
+        for board in self.boards:
+            name = re.escape(board).replace(r"\-", "[- ]")
+            yield "board", re.compile(rf"\b(?:on )?(?:the )?{name}\b", re.I), board
+        for utility, pattern in g.UTILITIES:
+            yield "utility", pattern, utility
+        yield "jitter", g.JITTER, None
+        yield "deadline", g.REAL_TIME, None
+        yield "bare", g.BARE, None
+        yield "phrase", g.SHARED_CORE, None
+        yield "cores", g.OWN_CORE, 1
+        yield "alone", g.ALONE, None
+        yield "rest", g.REST, None
+
+    def _take(
+        self, kind: MarkKind, pattern: re.Pattern[str], value: str | int | None = None
+    ) -> None:
+        for found in pattern.finditer(self.text):
+            self._mark(kind, found.start(), found.end(), value)
+
+    def _mark(self, kind: MarkKind, start: int, end: int, value: str | int | None) -> None:
+        inside = [i for i, w in enumerate(self.words) if w.start >= start and w.end <= end]
+        if inside and not any(self._taken[i] for i in inside):
+            self._add(Mark(kind, inside[0], inside[-1] + 1, value))
+
+    def _add(self, mark: Mark) -> None:
+        self.marks.append(mark)
+        for index in range(mark.first, mark.last):
+            self._taken[index] = True
+
+    # What is no demand
+
+    def _ignored(self) -> None:
+        for start, end in self._clauses():
+            clause = self.text[start:end]
+            if found := g.INSTRUCTION.search(clause):
+                self._mark("ignored", start + found.start(), end, g.WHY_INSTRUCTION)
+            elif g.BACKGROUND.search(clause) and not g.WANTING.search(clause):
+                self._mark("ignored", start, end, g.WHY_BACKGROUND)
+        for found in g.MENTION.finditer(self.text):
+            if end := self._mention_end(found.end()):
+                self._mark("ignored", found.start(), end, g.WHY_MENTION)
+
+    def _clauses(self) -> Iterator[tuple[int, int]]:
+        at = 0
+        for found in re.finditer(r"[;!?()\n]|\.(?!\d)|\Z", self.text):
+            if self.text[at : found.start()].strip():
+                yield at, found.start()
+            at = found.end()
+
+    def _mention_end(self, at: int) -> int | None:
+        """Where the noun phrase after a mention's opening words ends."""
+        end = None
+        for index, word in enumerate(self.words):
+            if word.start < at:
+                continue
+            names = index + 1 < len(self.words) and self.words[index + 1].text[0].isupper()
+            if word.word in ("and", "or") and end is not None and names:
+                continue
+            if word.word in g.SPLITTERS or quantity_at(self.words, index):
+                break
+            if end is not None and word.word in ("on", "at", "in", "using"):
+                break
+            end = word.end
+        return end
+
+    # Quantities
+
+    def _quantities(self) -> None:
+        index = 0
+        while index < len(self.words):
+            found = None if self._taken[index] else quantity_at(self.words, index)
+            if found is None or any(self._taken[found.first : found.last]):
+                index += 1
+                continue
+            mark = self._meaning(found.dimension, found.value, found.first, found.last)
+            if mark and not any(self._taken[mark.first : mark.last]):
+                self._add(mark)
+            index = max(found.last, mark.last if mark else 0)
+
+    def _meaning(self, dimension: str, value: int, first: int, last: int) -> Mark | None:
+        if dimension == "rate":
+            return Mark("period", first, last, value)
+        if dimension == "count":
+            return self._count(value, first, last)
+        at_most = bool(g.AT_MOST.search(self.text[: self.words[first].start]))
+        if dimension == "time":
+            return Mark(self._time(first, last), first, last, value, at_most)
+        # A bound with no noun is one on the image: memory is given, size is kept under.
+        near = self._nearest(first, last, (("image", g.IMAGE_WORDS), ("ram", g.RAM_WORDS)))
+        kind: MarkKind = near or ("image" if at_most else "ram")  # type: ignore[assignment]
+        return Mark(kind, first, last, value, at_most)
+
+    def _time(self, first: int, last: int) -> MarkKind:
+        near = self._nearest(first, last, g.TIME_KINDS)
+        if near:
+            return near  # type: ignore[return-value]
+        before = self._word(first - 1)
+        return "deadline" if before in ("within", "under", "by", "after") else "period"
+
+    def _nearest(
+        self, first: int, last: int, kinds: Sequence[tuple[str, re.Pattern[str]]]
+    ) -> str | None:
+        """The kind whose word stands nearest, in the same clause and up to the next quantity."""
+        best: tuple[int, str] | None = None
+        for step, start in ((1, last), (-1, first - 1)):
+            for distance in range(6):
+                index = start + step * distance
+                word = self._word(index)
+                if not word or word in ".;(" or self._is_other_quantity(index):
+                    break
+                if word == "," or (word == "and" and distance > 0):
+                    break
+                kind = next((k for k, pattern in kinds if pattern.search(word)), None)
+                if kind and (best is None or distance < best[0]):
+                    best = distance, kind
+        return best[1] if best else None
+
+    def _is_other_quantity(self, index: int) -> bool:
+        return self.words[index].is_number or any(
+            mark.first <= index < mark.last and mark.kind in ("period", "ram", "image", "cores")
+            for mark in self.marks
+        )
+
+    def _count(self, value: int, first: int, last: int) -> Mark | None:
+        before, index = self._word(first - 1), last
+        if self._word(last - 1) in CORES:  # quad-core
+            return Mark("cores", first, last, value, whole=self._word(last) in g.MACHINE)
+        if before_of := self._part_of(last):
+            return Mark("cores", first, last, value, until=before_of)
+        if before == "priority" or (before == "of" and self._word(first - 2) == "priority"):
+            return Mark("priority", first - 1 - (before == "of"), last, value)
+        if before in CORES and self.words[first].is_number:
+            return Mark("cpu", first - 1, last, value)
+        for _ in range(3):
+            word = self._word(index)
+            if word in CORES and self._word(index + 1) not in CORES:
+                return self._cores(value, first, index + 1)
+            if word not in ("-", "of", "the", "those") and word not in g.ADJECTIVES | CORES:
+                break
+            index += 1
+        if self._word(last + 1) in CORES and self._counts(first, last):  # three Linux cores
+            return Mark("cores", first, last, value, until=last + 2)
+        if self._word(last) in g.GUESTS or (
+            self._word(last) == "virtual" and self._word(last + 1) in g.GUESTS
+        ):
+            return Mark("vms", first, last + 1, value)
+        if self._word(last) in ("of", "times", "%") or not self._counts(first, last):
+            return None
+        return Mark("count", first, last, value)
+
+    def _cores(self, value: int, first: int, last: int) -> Mark:
+        before = self._word(first - 1)
+        before = self._word(first - 2) if before in ("the", "its", "all") else before
+        whole = before in ("of", "all") or self._word(last) in g.MACHINE
+        return Mark("cores", first, last, value, whole=whole)
+
+    def _part_of(self, last: int) -> int | None:
+        """The end of `of the four cores`, if that follows."""
+        index = last + 2 if self._word(last + 1) in ("the", "its") else last + 1
+        if self._word(last) != "of" or index >= len(self.words):
+            return None
+        whole = quantity_at(self.words, index)
+        cores = whole and self._word(whole.last) in CORES
+        return whole.last + 1 if cores and whole else None
+
+    def _counts(self, first: int, last: int) -> bool:
+        """Whether a number counts the noun after it, rather than naming a model (`Pi 4`)."""
+        following = self.words[last] if last < len(self.words) else None
+        return following is not None and (following.is_word or following.is_number)
+
+    def _word(self, index: int) -> str:
+        return self.words[index].word if 0 <= index < len(self.words) else ""

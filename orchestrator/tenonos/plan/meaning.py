@@ -1,0 +1,166 @@
+"""Meaning: what the phrases of an objective stand for in the pool.
+
+A phrase is looked up as a whole first, then by its noun phrases; the last word of a
+noun phrase must be among what is found, or the phrase was about something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tenonos.plan import grammar as g
+from tenonos.plan.knowledge import Entry
+from tenonos.plan.phrases import Chunk, Unit
+from tenonos.plan.retrieve import Hit, Retriever
+from tenonos.plan.text import Token
+from tenonos.pool.kconfig import capability, symbol_of
+
+GUEST = "guest."
+CERTAIN = 0.8
+"""The evidence asked of a single word that only qualifies another."""
+
+SenseKind = Literal["guest", "app", "capability", "unknown", "ignored"]
+
+
+@dataclass(frozen=True)
+class Sense:
+    """What the words [first, last) stand for."""
+
+    kind: SenseKind
+    first: int
+    last: int
+    hit: Hit | None = None
+    why: str = ""
+    chunk: Chunk | None = None
+
+    @property
+    def entry(self) -> Entry:
+        """The entry found; there is one unless the sense is unknown or ignored."""
+        assert self.hit is not None
+        return self.hit.entry
+
+
+class Meaning:
+    """The lookup of phrases through a retriever."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self.retriever = retriever
+        self._entries = {entry.symbol: entry for entry in retriever.entries}
+
+    def apps(self, entry: Entry) -> frozenset[str]:
+        """The applications that could fill a demand for an entry, if applications fill it."""
+        if entry.kind == "app":
+            return frozenset((entry.symbol,))
+        providers = [self._entries[name] for name in entry.providers if name in self._entries]
+        if providers and all(p.kind == "app" for p in providers):
+            return frozenset(p.symbol for p in providers)
+        return frozenset()
+
+    def name(self, symbol: str) -> str:
+        """The name people use for a symbol."""
+        return self._entries[symbol].name if symbol in self._entries else capability(symbol)
+
+    def only_provider(self, symbol: str, name: str) -> bool:
+        """Whether a capability comes from this symbol and no other."""
+        entry = self._entries.get(symbol_of(name))
+        return entry is not None and entry.providers == (symbol,)
+
+    def identity(self, entry: Entry) -> str:
+        """The id of the crate behind an entry: `core/timer`, `apps/motor`."""
+        return f"apps/{entry.name}" if entry.kind == "app" else entry.name
+
+    def unit(self, words: Sequence[Token], unit: Unit) -> list[Sense]:
+        """The senses of a unit's chunks."""
+        whole = self._whole(words, unit)
+        if whole:
+            return [whole]
+        senses: list[Sense] = []
+        for chunk in unit.chunks:
+            senses += self._chunk(words, chunk)
+        return [self._unknown(sense, senses) for sense in senses]
+
+    def all_of(self, words: Sequence[Token], indices: Sequence[int]) -> list[Hit]:
+        """Everything that words may mean equally well, as a prohibition needs it."""
+        hits = self._search(words, indices)
+        best = [h for h in hits if (h.evidence, h.exactness) >= (CERTAIN, 0)]
+        return [h for h in best if h.exactness == best[0].exactness]
+
+    def phrase(self, words: Sequence[Token], first: int, last: int) -> Sense:
+        """The sense of words that grammar set apart for lookup."""
+        hits = self._search(words, range(first, last))
+        if not hits:
+            return Sense("unknown", first, last)
+        return self._sense(first, last, hits[0], None)
+
+    def _whole(self, words: Sequence[Token], unit: Unit) -> Sense | None:
+        if len(unit.chunks) < 2 and not unit.structure:
+            return None
+        inside = sorted({*unit.words, *(i for i in unit.structure)})
+        hits = self._search(words, inside)
+        # Words of structure may belong to a name ("operating system"), but then to all of it.
+        if not hits or (unit.structure and hits[0].exactness < 1) or hits[0].evidence < CERTAIN:
+            return None
+        covered = {inside[i] for i in hits[0].covered}
+        if not set(unit.words) <= covered:
+            return None
+        return self._sense(min(covered), max(covered) + 1, hits[0], unit.chunks[0])
+
+    def _chunk(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
+        first, last = chunk.words[0], chunk.words[-1] + 1
+        hits = self._search(words, chunk.words)
+        head = len(chunk.words) - 1
+        hit = next((h for h in hits if head in h.covered), None)
+        if hit is None or hit.evidence < hits[0].evidence - 0.3:
+            return [self._named(words, chunk)]
+        covered = [chunk.words[i] for i in sorted(hit.covered)]
+        senses = [self._sense(covered[0], covered[-1] + 1, hit, chunk)]
+        for index in (i for i in chunk.words if i not in covered):
+            extra = self._search(words, [index], CERTAIN)
+            inside = covered[0] < index < covered[-1]
+            if extra:
+                senses.insert(0, self._sense(index, index + 1, extra[0], None))
+            elif inside:
+                continue  # shown as part of the phrase around it
+            else:
+                why = f"only qualifies “{words[last - 1].text}”; nothing in the pool is told by it"
+                senses.append(Sense("ignored", index, index + 1, why=why))
+        assert first <= covered[0]
+        return senses
+
+    def _named(self, words: Sequence[Token], chunk: Chunk) -> Sense:
+        """A phrase not understood, with the capability one of its words names, if any."""
+        for index in chunk.words:
+            hits = self._search(words, [index], CERTAIN)
+            if hits and not hits[0].entry.available:
+                return Sense("unknown", chunk.words[0], chunk.words[-1] + 1, hits[0], chunk=chunk)
+        return Sense("unknown", chunk.words[0], chunk.words[-1] + 1, chunk=chunk)
+
+    def _unknown(self, sense: Sense, among: Sequence[Sense]) -> Sense:
+        """An unknown phrase, or one that need not be known beside the others of its unit."""
+        chunk = sense.chunk
+        if sense.kind != "unknown" or sense.hit or chunk is None:
+            return sense
+        known = [s for s in among if s.kind not in ("unknown", "ignored")]
+        if chunk.weak:
+            return Sense("ignored", sense.first, sense.last, why=g.WHY_PURPOSE, chunk=chunk)
+        if known and chunk.preposition is None:
+            return Sense("ignored", sense.first, sense.last, why=g.WHY_ARGUMENT, chunk=chunk)
+        return sense
+
+    def _sense(self, first: int, last: int, hit: Hit, chunk: Chunk | None) -> Sense:
+        kind: SenseKind = "capability"
+        if not hit.entry.available:
+            kind = "unknown"
+        elif hit.entry.name.startswith(GUEST):
+            kind = "guest"
+        elif self.apps(hit.entry):
+            kind = "app"
+        return Sense(kind, first, last, hit, chunk=chunk)
+
+    def _search(
+        self, words: Sequence[Token], indices: Sequence[int], threshold: float | None = None
+    ) -> list[Hit]:
+        asked = [words[index].word for index in indices]
+        return self.retriever.search(asked, *(() if threshold is None else (threshold,)))

@@ -1,0 +1,168 @@
+"""The planner's typed values: what `compose --json` prints, and what plans are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Kind = Literal[
+    "period",
+    "deadline",
+    "jitter",
+    "wcet",
+    "ram",
+    "image",
+    "cores",
+    "vms",
+    "priority",
+    "capability",
+    "forbid",
+    "utility",
+    "board",
+]
+Utility = Literal["footprint", "latency", "balance"]
+
+NANOSECONDS, BYTES, CORES, CPU = "ns", "bytes", "cores", "cpu"
+UNITS: dict[str, str] = {
+    **dict.fromkeys(("period", "deadline", "jitter", "wcet"), NANOSECONDS),
+    **dict.fromkeys(("ram", "image"), BYTES),
+    "cores": CORES,
+}
+
+
+class Model(BaseModel):
+    """Common base: JSON field `from` is the attribute `source`."""
+
+    model_config = ConfigDict(populate_by_name=True, extra="forbid", frozen=True)
+
+    def json_dict(self) -> dict[str, Any]:
+        """The value as JSON knows it."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class Sourced(Model):
+    """Anything that points at a verbatim piece of the objective."""
+
+    source: str | None = Field(default=None, alias="from")
+
+
+class Item(Sourced):
+    """One demand: stated in the objective (`from`, `span`) or a default (`rule`)."""
+
+    kind: Kind
+    value: int | str | None = None
+    """None only while a plan is being made: a bound was asked for and no number given."""
+    unit: str | None = None
+    image: str | None = None
+    span: tuple[int, int] | None = None
+    rule: str | None = None
+
+    @model_validator(mode="after")
+    def _has_an_origin(self) -> Item:
+        if (self.source is None) != (self.span is None):
+            raise ValueError("a demand has both its words and their place, or neither")
+        if self.source is None and self.rule is None:
+            raise ValueError("a default names its rule")
+        return self
+
+    @property
+    def stated(self) -> bool:
+        """Whether the user said so."""
+        return self.source is not None
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value}" + (f" {self.unit}" if self.unit else "")
+
+
+class Missing(Sourced):
+    """A demand nothing in the pool meets; `capability` if the pool at least has a name for it."""
+
+    capability: str | None = None
+
+
+class Ignored(Sourced):
+    """Words judged to be no demand, and why."""
+
+    why: str
+
+
+class Clash(Sourced):
+    """One of a minimal set of demands that cannot hold together."""
+
+    kind: Kind
+    value: int | str
+
+
+class Evidence(Model):
+    """Why words were taken to mean a capability: the text that matched, and how well."""
+
+    words: str
+    span: tuple[int, int]
+    capability: str
+    symbol: str
+    score: float
+    matched: list[str] = []
+
+
+class Guest(Model):
+    """A VM the objective calls for: its name, its kind and how it is to be filled."""
+
+    name: str
+    kind: Literal["tenon", "linux"]
+
+
+class Plan(Model):
+    """An objective understood: flat demands, each of one guest or of the whole system."""
+
+    objective: str
+    planner: str
+    guests: list[Guest] = []
+    items: list[Item] = []
+    missing: list[Missing] = []
+    ignored: list[Ignored] = []
+    evidence: list[Evidence] = []
+
+    def of(self, image: str | None, *kinds: Kind) -> list[Item]:
+        """The demands of those kinds on one image (None: on the system as a whole)."""
+        return [item for item in self.items if item.image == image and item.kind in kinds]
+
+
+class Image(Model):
+    """One image of the composition."""
+
+    kind: Literal["mortise", "tenon", "linux"]
+    cpus: list[int] = []
+    memory: int | None = None
+    libraries: list[str] = []
+    capabilities: list[str] = []
+    config: dict[str, str] = {}
+
+
+class Composition(Model):
+    """The planner's whole answer. Exactly one of images, conflict and missing is not empty."""
+
+    objective: str
+    planner: str
+    board: str
+    plan: list[Item]
+    images: dict[str, Image] = {}
+    conflict: list[Clash] = []
+    missing: list[Missing] = []
+    ignored: list[Ignored] = []
+    reason: str = Field(default="", exclude=True)
+    """Of a conflict: why, in one clause."""
+    files: dict[str, str] = Field(default={}, exclude=True)
+    """What `write` puts into the folder, by file name."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether there is a system to build."""
+        return bool(self.images)
+
+    def write(self, folder: Path) -> None:
+        """The composition as files: `system.toml`, one `.config` per image, `explain.json`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in self.files.items():
+            (folder / name).write_text(text)

@@ -1,0 +1,250 @@
+"""Reading an objective: English in, a typed plan out, nothing guessed.
+
+Every word ends up in exactly one place: a demand that points at it, `missing`,
+`ignored` with the reason, or the grammar that held the sentence together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenonos.plan import grammar as g
+from tenonos.plan.attach import Attachment, attach
+from tenonos.plan.marks import Mark, Marker
+from tenonos.plan.meaning import GUEST, Meaning, Sense
+from tenonos.plan.models import UNITS, Evidence, Guest, Ignored, Item, Kind, Missing, Plan
+from tenonos.plan.phrases import Pronoun, Segmenter, Unit
+from tenonos.plan.retrieve import Hit, Retriever
+from tenonos.plan.subjects import Subject, Subjects
+from tenonos.plan.text import tokens
+
+PLANNER = "offline"
+
+
+class Reader:
+    """One objective being read."""
+
+    def __init__(
+        self, text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()
+    ) -> None:
+        self.text = text
+        self.words = tokens(text)
+        self.meaning = Meaning(retriever)
+        self.cpus = cpus
+        marks = Marker(text, self.words, boards).run()
+        self.elements = Segmenter(self.words, marks).run()
+        periods = sum(mark.kind == "period" for mark in marks)
+        self.subjects = Subjects(self.meaning, self.elements, periods)
+        self.items: list[Item] = []
+        self.missing: list[Missing] = []
+        self.ignored: list[Ignored] = []
+        self.evidence: list[Evidence] = []
+        self._demands: list[tuple[Sense, Subject | None]] = []
+        self._alone: Mark | None = None
+
+    def read(self) -> Plan:
+        """The plan."""
+        for position, element in enumerate(self.elements):
+            if isinstance(element, Mark):
+                self._on_mark(position, element)
+            elif isinstance(element, Pronoun):
+                self._on_pronoun(position, element)
+            elif isinstance(element, Unit):
+                self._on_unit(position, element)
+        self._nothing_left_out()
+        attachments = attach(self.elements, self.subjects, self.cpus)
+        self._fill(attachments)
+        self._prohibit_company()
+        self._name_the_unnamed()
+        return Plan(
+            objective=self.text,
+            planner=PLANNER,
+            guests=[
+                Guest(name=name, kind=subject.kind)
+                for subject in self.subjects.ordered
+                for name in subject.names
+            ],
+            items=self.items,
+            missing=self.missing,
+            ignored=sorted(self.ignored, key=lambda i: self.text.find(i.source or "")),
+            evidence=self.evidence,
+        )
+
+    # Elements
+
+    def _on_mark(self, position: int, mark: Mark) -> None:
+        if mark.kind == "ignored":
+            self.ignored.append(Ignored(source=self._shown(mark), why=str(mark.value)))
+        elif mark.kind in ("utility", "board"):
+            self._add(mark.kind, mark.value or "", mark)  # type: ignore[arg-type]
+        elif mark.kind == "bare":
+            self._prohibit([self.meaning.retriever.search([g.BARE_MEANS])[:1]], mark)
+        elif mark.kind == "alone":
+            self._alone = mark
+        elif mark.kind == "phrase":
+            self._on_sense(position, self.meaning.phrase(self.words, mark.first, mark.last), None)
+
+    def _on_pronoun(self, position: int, pronoun: Pronoun) -> None:
+        """`another` asks for everything again that its like was asked for."""
+        like = self.subjects.tenons[-1] if self.subjects.tenons else None
+        new = self.subjects.pronoun(position, pronoun)
+        if new:
+            self._demands += [(sense, new) for sense, subject in self._demands if subject is like]
+
+    def _on_unit(self, position: int, unit: Unit) -> None:
+        if unit.negator:
+            self._on_prohibition(unit)
+            return
+        for sense in self.meaning.unit(self.words, unit):
+            self._on_sense(position, sense, unit)
+
+    def _on_sense(self, position: int, sense: Sense, unit: Unit | None) -> None:
+        source = self._between(sense.first, sense.last)
+        if sense.kind == "ignored":
+            self.ignored.append(Ignored(source=source, why=sense.why))
+        elif sense.kind == "unknown":
+            if unit and self.subjects.explains(sense, self.words):
+                return
+            self.missing.append(
+                Missing(source=source, capability=(sense.hit and sense.entry.name) or None)
+            )
+        elif sense.kind == "guest":
+            subject = self.subjects.guest(
+                position, sense, unit, sense.entry.name.removeprefix(GUEST)
+            )
+            self._demands.append((sense, subject))
+        elif sense.kind == "app":
+            self._demands.append((sense, self.subjects.app(position, sense, unit)))
+        else:
+            self._demands.append((sense, self.subjects.nearest_tenon(position)))
+
+    def _on_prohibition(self, unit: Unit) -> None:
+        negator = unit.negator or (unit.first, unit.first)
+        # "no exits" may itself be what a capability is called.
+        named = self.meaning.all_of(self.words, [*range(*negator), *unit.words])
+        if named and named[0].exactness == 1 and len(named[0].matched) > len(unit.words):
+            hit = named[0]
+            sense = Sense("capability", negator[0], unit.last, hit)
+            self._on_sense(0, sense, None)
+            return
+        for chunk in unit.chunks:
+            hits = self.meaning.all_of(self.words, chunk.words)
+            mark = Mark("not", chunk.words[0], chunk.words[-1] + 1)
+            if hits:
+                self._prohibit([hits], mark)
+            else:
+                self.ignored.append(Ignored(source=self._shown(mark), why=g.WHY_ABSENT))
+
+    def _prohibit(self, found: Sequence[Sequence[Hit]], mark: Mark) -> None:
+        for hits in found:
+            for hit in hits:
+                self._add("forbid", hit.entry.name, mark)
+                self._note(mark.first, mark.last, hit.entry.name, hit)
+
+    def _prohibit_company(self) -> None:
+        """`alone`: no guest system of any kind, unless one is what stands alone."""
+        if self._alone is None or any(s.kind != "tenon" for s in self.subjects.ordered):
+            if self._alone:
+                self.ignored.append(
+                    Ignored(source=self._shown(self._alone), why="repeats what is asked for")
+                )
+            return
+        for entry in self.meaning.retriever.entries:
+            if entry.name.startswith(GUEST):
+                self._add("forbid", entry.name, self._alone, rule="alone-forbids-guests")
+
+    # Demands of the subjects
+
+    def _fill(self, attachments: Sequence[Attachment]) -> None:
+        self.subjects.name_all()
+        for sense, subject in self._demands:
+            subject = subject or self.subjects.default()
+            for name in subject.names if subject else [None]:
+                value = self._value(sense)
+                if not self._known("capability", value, name):
+                    self._add("capability", value, sense, name)
+            self._note(sense.first, sense.last, self._value(sense), sense.hit)
+        for attached in attachments:
+            mark = attached.mark
+            kind: Kind = "cores" if mark.kind in ("cpu", "rest") else mark.kind  # type: ignore[assignment]
+            unit = "cpu" if mark.kind == "cpu" else UNITS.get(kind)
+            rule = attached.rule or ("at-most" if mark.at_most else None)
+            for name in attached.images:
+                self._add(kind, mark.value, mark, name, unit, rule)
+        self.items.sort(key=lambda item: item.span or (len(self.text), 0))
+
+    def _value(self, sense: Sense) -> str:
+        entry = sense.entry
+        if entry.kind == "capability":
+            return entry.name
+        provided = [self.meaning.name(symbol) for symbol in entry.provides]
+        own = [name for name in provided if self.meaning.only_provider(entry.symbol, name)]
+        return (own or [self.meaning.identity(entry)])[0]
+
+    def _name_the_unnamed(self) -> None:
+        """An objective that names nothing to run is not understood, whatever else it says."""
+        if self.missing or self.subjects.ordered:
+            return
+        purposes = [i for i in self.ignored if i.why in (g.WHY_PURPOSE, g.WHY_ARGUMENT)]
+        self.ignored = [i for i in self.ignored if i not in purposes]
+        self.missing = [Missing(source=i.source) for i in purposes] or [
+            Missing(source=self.text.strip())
+        ]
+
+    def _nothing_left_out(self) -> None:
+        """A period needs a task: if nothing was named to run in it, any will do."""
+        timed = any(isinstance(e, Mark) and e.kind == "period" for e in self.elements)
+        if timed and not self.missing and not self.subjects.tenons:
+            self.subjects.unnamed(len(self.elements))
+
+    # Bookkeeping
+
+    def _add(
+        self,
+        kind: Kind,
+        value: int | str | None,
+        at: Mark | Sense,
+        image: str | None = None,
+        unit: str | None = None,
+        rule: str | None = None,
+    ) -> None:
+        source = self._shown(at) if isinstance(at, Mark) else self._between(at.first, at.last)
+        start = self.words[at.first].start
+        span = (start, start + len(source))
+        self.items.append(
+            Item(
+                kind=kind, value=value, unit=unit, image=image, source=source, span=span, rule=rule
+            )
+        )
+
+    def _known(self, kind: Kind, value: str, image: str | None) -> bool:
+        return any((i.kind, i.value, i.image) == (kind, value, image) for i in self.items)
+
+    def _note(self, first: int, last: int, capability: str, hit: Hit | None) -> None:
+        if hit is None:
+            return
+        words = self._between(first, last)
+        start = self.words[first].start
+        self.evidence.append(
+            Evidence(
+                words=words,
+                span=(start, start + len(words)),
+                capability=capability,
+                symbol=hit.entry.symbol,
+                score=hit.evidence,
+                matched=list(hit.matched),
+            )
+        )
+
+    def _shown(self, mark: Mark) -> str:
+        return self._between(mark.first, mark.until or mark.last)
+
+    def _between(self, first: int, last: int) -> str:
+        return self.text[self.words[first].start : self.words[last - 1].end]
+
+
+def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()) -> Plan:
+    """The plan an objective states, for a board of so many CPUs."""
+    if not text.strip():
+        return Plan(objective=text, planner=PLANNER, missing=[Missing(source=text)])
+    return Reader(text, retriever, cpus, boards).read()

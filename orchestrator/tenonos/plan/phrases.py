@@ -1,0 +1,229 @@
+"""Phrases: the unmarked words of an objective, cut where English cuts them.
+
+A unit is what stands between two connectors ("a control loop for a motor"); its chunks
+are the noun phrases inside it, each with the preposition that leads to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tenonos.plan import grammar as g
+from tenonos.plan.marks import Mark
+from tenonos.plan.text import Token
+
+Article = Literal["definite", "indefinite", "another"]
+
+
+@dataclass
+class Chunk:
+    """A noun phrase: the indices of its content words."""
+
+    words: list[int] = field(default_factory=list)
+    preposition: str | None = None
+    article: Article | None = None
+    count: int | None = None
+
+    @property
+    def weak(self) -> bool:
+        """Whether it says a purpose or place rather than a means."""
+        return self.preposition in g.WEAK
+
+
+@dataclass
+class Unit:
+    """Chunks that belong together, and what led to them."""
+
+    chunks: list[Chunk]
+    connector: str | None
+    negator: tuple[int, int] | None = None
+    """The tokens of the negation it stands under."""
+    structure: list[int] = field(default_factory=list)
+
+    @property
+    def first(self) -> int:
+        """Where it begins."""
+        return min(i for c in self.chunks for i in c.words)
+
+    @property
+    def last(self) -> int:
+        """Where it ends."""
+        return max(i for c in self.chunks for i in c.words) + 1
+
+    @property
+    def words(self) -> list[int]:
+        """Its content words in order."""
+        return [index for chunk in self.chunks for index in chunk.words]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A connector, or the end of a clause."""
+
+    at: int
+    word: str
+
+
+@dataclass(frozen=True)
+class Pronoun:
+    """A word that stands for a VM named before: `another`, `one`, `the other`."""
+
+    at: int
+    new: bool
+
+
+Element = Mark | Unit | Cut | Pronoun
+
+
+class Segmenter:
+    """Marks and words in, elements in the order of the text out."""
+
+    def __init__(self, words: Sequence[Token], marks: Sequence[Mark]) -> None:
+        self.words = words
+        self.starts = {mark.first: mark for mark in marks}
+        self.elements: list[Element] = []
+        self._chunks: list[Chunk] = []
+        self._structure: list[int] = []
+        self._connector: str | None = None
+        self._negator: tuple[int, int] | None = None
+        self._pending = Chunk()
+
+    def run(self) -> list[Element]:
+        """The elements."""
+        index = 0
+        while index < len(self.words):
+            mark = self.starts.get(index)
+            if mark:
+                self._on_mark(mark)
+                index = mark.last
+            else:
+                self._on_word(index)
+                index += 1
+        self._flush()
+        return self.elements
+
+    def _on_mark(self, mark: Mark) -> None:
+        if mark.kind == "not":
+            self._flush()
+            self._negator = (mark.first, mark.last)
+            return
+        if mark.kind == "count":
+            self._close_chunk()
+            self._pending.count = int(mark.value or 1)
+            self.elements.append(mark)
+            return
+        carried = self._pending
+        self._flush()
+        # "two 1 kHz loops", "a 1 kHz loop": what stood before the quantity is the noun's.
+        if mark.kind in (
+            "period",
+            "ram",
+            "cores",
+            "utility",
+            "jitter",
+            "deadline",
+            "image",
+            "wcet",
+        ):
+            self._pending.count = carried.count
+            self._pending.article = carried.article
+        if mark.kind == "period":
+            self._rate_verb()
+        self.elements.append(mark)
+
+    def _rate_verb(self) -> None:
+        """Forget `ticks` before `1000 times a second`."""
+        last = self.elements[-1] if self.elements else None
+        if not isinstance(last, Unit) or last.negator:
+            return
+        chunk = last.chunks[-1]
+        while chunk.words and self.words[chunk.words[-1]].word in g.RATE_VERBS:
+            chunk.words.pop()
+        last.chunks = [c for c in last.chunks if c.words]
+        if not last.chunks:
+            self.elements.pop()
+
+    def _on_word(self, index: int) -> None:
+        word = self.words[index].word.removesuffix("'s")
+        if self._acronym(index):
+            self._pending.words.append(index)
+        elif word in ("to", "with") and self._connector in g.COMPANION and not self._chunks:
+            return  # next to, together with
+        elif word in g.SPLITTERS:
+            self._split(index, word)
+        elif word in g.WEAK or word in g.STRONG:
+            self._close_chunk()
+            self._pending = Chunk(preposition=word)
+        elif word in g.DEFINITE or word in g.INDEFINITE:
+            self._close_chunk()
+            self._pending.article = "definite" if word in g.DEFINITE else "indefinite"
+        elif word in g.ANOTHER:
+            self._close_chunk()
+            self._pending.article = "another"
+            if self._bare_pronoun(index):
+                self.elements.append(Pronoun(index, new=True))
+        elif word in g.PRONOUNS:
+            if not self._chunks and not self._pending.words and self._bare_pronoun(index):
+                self.elements.append(Pronoun(index, new=False))
+        elif word in g.VERBS or word in g.ADVERBS:
+            self._close_chunk()
+        elif word in g.STRUCTURE:
+            self._structure.append(index)
+        elif word in g.ADJECTIVES or word == "-" or not any(c.isalnum() for c in word):
+            return
+        else:
+            self._pending.words.append(index)
+
+    def _acronym(self, index: int) -> bool:
+        """Whether capitals make a name of what would be a common word: CAN, IT."""
+        text = self.words[index].text
+        shouted = all(w.text.isupper() for w in self.words if w.is_word)
+        name = len(text) > 1 and text.isalpha() and text.isupper() and not shouted
+        return name and text.lower() not in g.STRUCTURE
+
+    def _bare_pronoun(self, index: int) -> bool:
+        """Whether no noun follows: `another at 4 kHz`."""
+        following = self.words[index + 1].word if index + 1 < len(self.words) else "."
+        return (
+            following in g.SPLITTERS
+            or following in g.WEAK
+            or following in g.STRONG
+            or following in g.VERBS
+            or following in ("every", "each", "one")
+            or index + 1 in self.starts
+        )
+
+    def _split(self, index: int, word: str) -> None:
+        """A connector: the unit ends; a negation goes on over `or`, `nor` and lists."""
+        had_words = bool(self._chunks or self._pending.words)
+        negator = self._negator
+        self._flush()
+        goes_on = word in ("or", "nor", ",") or (word == "and" and self._bare_noun(index + 1))
+        self._negator = negator if goes_on and (had_words or word == ",") else None
+        self._connector = word if word != "," or not self._connector else self._connector
+        self.elements.append(Cut(index, word))
+        if word in g.SENTENCE_END:
+            self._connector = None
+
+    def _bare_noun(self, index: int) -> bool:
+        """Whether a noun without article follows: `no network and storage`."""
+        if index >= len(self.words) or index in self.starts:
+            return False
+        word = self.words[index].word
+        return word not in (g.INDEFINITE | g.DEFINITE | g.VERBS | g.SPLITTERS | g.WEAK | g.STRONG)
+
+    def _close_chunk(self) -> None:
+        if self._pending.words:
+            self._chunks.append(self._pending)
+            self._pending = Chunk()
+
+    def _flush(self) -> None:
+        self._close_chunk()
+        if self._chunks:
+            self.elements.append(
+                Unit(self._chunks, self._connector, self._negator, self._structure)
+            )
+            self._connector = None
+        self._chunks, self._structure, self._pending = [], [], Chunk()

@@ -1,0 +1,164 @@
+"""The grammar of quantities: rates, times, sizes and counts in English.
+
+Exact arithmetic throughout: a rate becomes a period in whole nanoseconds, a size
+becomes whole bytes. Sizes are binary (64 MB is 64 MiB), as memory is sold and mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from tenonos.plan.text import Token, number_at
+
+Dimension = Literal["rate", "time", "size", "count"]
+
+_TIME = {
+    1: "ns nsec nanosecond nanoseconds",
+    1_000: "us µs μs usec usecs microsecond microseconds micros",
+    1_000_000: "ms msec msecs millisecond milliseconds millis",
+    1_000_000_000: "s sec secs second seconds",
+    60_000_000_000: "min minute minutes",
+}
+_RATE = {1: "hz hertz", 1_000: "khz kilohertz", 1_000_000: "mhz megahertz"}
+_SIZE = {
+    1: "b byte bytes",
+    1 << 10: "k kb kib kbyte kbytes kilobyte kilobytes kibibyte kibibytes",
+    1 << 20: "m mb mib mbyte mbytes megabyte megabytes mebibyte mebibytes meg megs",
+    1 << 30: "g gb gib gbyte gbytes gigabyte gigabytes gibibyte gibibytes gig gigs",
+}
+
+
+def _table(rows: dict[int, str]) -> dict[str, int]:
+    return {name: scale for scale, names in rows.items() for name in names.split()}
+
+
+TIME, RATE, SIZE = _table(_TIME), _table(_RATE), _table(_SIZE)
+CORES = frozenset(
+    ["core", "cores", "cpu", "cpus", "vcpu", "vcpus", "pcpu", "pcpus", "processor", "processors"]
+)
+MULTICORE = {"single": 1, "dual": 2, "quad": 4, "quadruple": 4, "hexa": 6, "octa": 8, "octo": 8}
+_TIMES = {"once": 1, "twice": 2, "thrice": 3}
+_EACH = frozenset(("per", "a", "an", "each", "every", "/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its dimension, over a range of tokens."""
+
+    dimension: Dimension
+    value: int
+    """Nanoseconds of one period (`rate`), nanoseconds, bytes or a plain count."""
+    first: int
+    last: int
+    """The tokens [first, last) it was read from."""
+
+
+def quantity_at(words: Sequence[Token], at: int) -> Quantity | None:
+    """The longest quantity that begins at a token."""
+    return (
+        _every(words, at)
+        or _multicore(words, at)
+        or _number(words, at)
+        or _times(words, at, 1, at, at)
+    )
+
+
+def _every(words: Sequence[Token], at: int) -> Quantity | None:
+    """`every 2 ms`, `each millisecond`, `every half second`, `every other millisecond`."""
+    if words[at].word not in ("every", "each", "per"):
+        return None
+    index, factor = at + 1, Fraction(1)
+    if _word(words, index) in ("other", "second") and _word(words, index + 1) in TIME:
+        factor, index = Fraction(2), index + 1
+    elif index < len(words) and (number := number_at(words, index)):
+        factor, index = Fraction(str(number[0])), number[1]
+    index = _skip_hyphen(words, index)
+    scale = TIME.get(_word(words, index))
+    if scale is None or words[at].word == "per":
+        return None
+    return _whole("rate", factor * scale, at, index + 1)
+
+
+def _multicore(words: Sequence[Token], at: int) -> Quantity | None:
+    """`quad-core`, `single core`."""
+    count = MULTICORE.get(words[at].word)
+    index = _skip_hyphen(words, at + 1)
+    if count is None or _word(words, index) not in CORES:
+        return None
+    return Quantity("count", count, at, index + 1)
+
+
+def _number(words: Sequence[Token], at: int) -> Quantity | None:
+    number = number_at(words, at)
+    if number is None:
+        if words[at].word in ("a", "an", "one"):
+            return _times(words, at, 1, at, at)
+        return None
+    value, after = Fraction(str(number[0])), number[1]
+    times = _times(words, at, value, after, at)
+    if times:
+        return times
+    index = _skip_hyphen(words, after)
+    unit = _word(words, index)
+    if unit == "k" and _word(words, index + 1) == "hz":
+        return _period(value * 1_000, at, index + 2)
+    if unit in RATE:
+        return _period(value * RATE[unit], at, index + 1)
+    if unit in TIME and not (unit in ("s", "min") and index != after):
+        return _whole("time", value * TIME[unit], at, index + 1)
+    if unit in SIZE and _is_size(words, index):
+        return _whole("size", value * SIZE[unit], at, index + 1)
+    if value.denominator == 1 and value > 0:
+        return Quantity("count", int(value), at, after)
+    return None
+
+
+def _is_size(words: Sequence[Token], index: int) -> bool:
+    """Whether a unit really is one: a lone `b` or `m` after a blank is a word."""
+    unit = words[index]
+    return len(unit.word) > 1 or unit.start == words[index - 1].end
+
+
+def _times(
+    words: Sequence[Token], at: int, value: Fraction | int, after: int, first: int
+) -> Quantity | None:
+    """`1000 times a second`, `twice per millisecond`, `once every 2 ms`, `10 per second`."""
+    word = _word(words, after)
+    if word in _TIMES and after == at:
+        value, index = Fraction(_TIMES[word]), after + 1
+    elif word in ("times", "x", "cycles", "iterations", "samples", "updates", "activations"):
+        index = after + 1
+    elif word in ("per", "/") and _word(words, after + 1) in TIME and after > at:
+        index = after
+    else:
+        return None
+    if _word(words, index) not in _EACH:
+        return None
+    index += 1
+    if index < len(words) and (span := number_at(words, index)):
+        unit = _skip_hyphen(words, span[1])
+        if (scale := TIME.get(_word(words, unit))) and value:
+            return _whole("rate", Fraction(str(span[0])) * scale / value, first, unit + 1)
+    scale = TIME.get(_word(words, index))
+    if scale is None or not value:
+        return None
+    return _whole("rate", Fraction(scale) / value, first, index + 1)
+
+
+def _period(hertz: Fraction, first: int, last: int) -> Quantity | None:
+    return _whole("rate", Fraction(1_000_000_000) / hertz, first, last) if hertz > 0 else None
+
+
+def _whole(dimension: Dimension, value: Fraction, first: int, last: int) -> Quantity | None:
+    return Quantity(dimension, round(value), first, last) if round(value) > 0 else None
+
+
+def _skip_hyphen(words: Sequence[Token], at: int) -> int:
+    return at + 1 if _word(words, at) in ("-", "‑", "–") else at
+
+
+def _word(words: Sequence[Token], at: int) -> str:
+    return words[at].word if 0 <= at < len(words) else ""

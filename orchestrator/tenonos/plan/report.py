@@ -1,0 +1,85 @@
+"""What a person reads of a composition: one line for a refusal, a page for an answer."""
+
+from __future__ import annotations
+
+from tenonos.errors import InputError
+from tenonos.plan.models import Composition, Item
+from tenonos.system.units import duration_text, size_text
+
+SHOWN = 8
+
+
+def refusal(answer: Composition) -> InputError:
+    """Why an objective is refused, what was understood of it, in one line."""
+    if answer.missing:
+        words = [
+            f"“{m.source}”" + (f" ({m.capability})" if m.capability else "") for m in answer.missing
+        ]
+        what = f"nothing in the pool meets {_list(words)}"
+        if all(m.capability is None for m in answer.missing) and not _understood(answer):
+            what = f"not understood: {_list(words)}"
+    else:
+        words = [f"“{c.source}”" for c in answer.conflict]
+        verb = "cannot be met" if len(words) == 1 else "cannot hold together"
+        what = f"{_list(words)} {verb}: {answer.reason}"
+    known = _understood(answer)
+    mend = (
+        f"understood: {', '.join(known)}"
+        if known
+        else "say what shall run, for example “a 1 kHz control loop beside Linux”"
+    )
+    return InputError(what, "objective", mend)
+
+
+def value_text(item: Item) -> str:
+    """A demand's value as people write it."""
+    if isinstance(item.value, int) and item.unit == "ns":
+        return duration_text(item.value)
+    if isinstance(item.value, int) and item.unit == "bytes":
+        return size_text(item.value)
+    return str(item.value)
+
+
+def _understood(answer: Composition) -> list[str]:
+    found = [f"{i.kind} {value_text(i)}" for i in answer.plan if i.stated]
+    unique = list(dict.fromkeys(found))
+    return unique[:SHOWN] + (["…"] if len(unique) > SHOWN else [])
+
+
+def _list(words: list[str]) -> str:
+    unique = list(dict.fromkeys(words))
+    return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}"
+
+
+def show(answer: Composition) -> None:
+    """The composition on stdout."""
+    from tenonos import ui
+
+    ui.table(
+        ["image", "kind", "CPUs", ">memory", ">libraries", "capabilities"],
+        (
+            [
+                name,
+                image.kind,
+                ",".join(map(str, image.cpus)),
+                size_text(image.memory) if image.memory else "",
+                str(len(image.libraries) or ""),
+                " ".join(image.capabilities),
+            ]
+            for name, image in answer.images.items()
+        ),
+    )
+    ui.table(
+        ["demand", "value", "of", "from"],
+        (
+            [
+                item.kind,
+                value_text(item),
+                item.image or "system",
+                f"“{item.source}”" if item.source else f"rule {item.rule}",
+            ]
+            for item in answer.plan
+        ),
+    )
+    for ignored in answer.ignored:
+        ui.message(f"ignored “{ignored.source}”: {ignored.why}")

@@ -1,0 +1,240 @@
+"""Retrieval: which of the pool's texts a phrase of the objective means.
+
+Three rankings of the entries are fused by reciprocal rank: BM25 over stemmed words,
+TF-IDF over character n-grams of the whole text, and the *evidence*, the share of the
+phrase's weight that an entry covers. Only entries whose evidence passes a threshold
+count: a rank alone always has a first place, even for nonsense.
+
+A word that occurs nowhere in the pool is compared by character n-grams with those that
+do, so that a slip of the keyboard still finds its word.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tenonos.plan.knowledge import Entry
+from tenonos.plan.text import stem
+
+if TYPE_CHECKING:
+    from bm25s import BM25
+    from scipy.sparse import csr_matrix
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+THRESHOLD = 0.5
+"""The least evidence that counts; tuned on the table of objectives in the tests."""
+LIKENESS, RATIO = 0.5, 0.82
+"""The least n-gram cosine, and share of letters in common and in order, at which an unknown
+word is taken for a known one."""
+FUSION = 60
+"""The constant of reciprocal-rank fusion, at the value customary since Cormack et al. 2009."""
+TITLE, LEAD, BODY = 1.0, 0.7, 0.45
+"""How much a word says about an entry: in its name or keywords, its first sentence, the rest."""
+
+STOP = frozenset(
+    """a an the of for from to in on at by with and or that this these those which is are be as it
+    its their his her our my your own into than then so such any some each every all both other
+    else per via over through using used uses use run runs running""".split()
+)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An entry that a phrase may mean."""
+
+    entry: Entry
+    evidence: float
+    exactness: float
+    """How much of the entry's nearest name, prompt or keyword the phrase says."""
+    score: float
+    """The fused score; orders hits, has no meaning of its own."""
+    covered: frozenset[int]
+    """Which of the phrase's words it covers."""
+    matched: tuple[str, ...]
+    """The words of the entry that matched."""
+
+
+class Retriever:
+    """The index of a pool's entries. Built on first use; holds no state of a query."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = list(entries)
+        self._fields = [_fields(entry) for entry in self.entries]
+        self._titles = [_titles(entry) for entry in self.entries]
+
+    def search(self, words: Sequence[str], threshold: float = THRESHOLD) -> list[Hit]:
+        """The entries a phrase may mean, best first; empty when nothing is near enough."""
+        wanted = [stem(word) for word in words]
+        known = [self._known(word) if self._matters(word) else (word, 0.0) for word in wanted]
+        total = sum(self._weight(word) for word in wanted if self._matters(word))
+        if not total:
+            return []
+        evidence = [self._evidence(known, fields, total, wanted) for fields in self._fields]
+        passing = [index for index, (value, *_) in enumerate(evidence) if value >= threshold]
+        if not passing:
+            return []
+        said = frozenset(word for word, likeness in known if likeness)
+        hits = []
+        for i in passing:
+            value, covered, matched = evidence[i]
+            exactness = max((_likeness(said, title) for title in self._titles[i]), default=0.0)
+            hits.append(Hit(self.entries[i], round(value, 4), exactness, 0.0, covered, matched))
+        # Equal evidence is decided by the nearer title, then by what can be had; the rankings
+        # are dear to load and only asked where that leaves a tie.
+        if len({_clear(hit) for hit in hits}) < len(hits):
+            fused = self._fused(words, known, evidence, passing)
+            hits = [replace(hit, score=fused[i]) for hit, i in zip(hits, passing, strict=True)]
+        return sorted(hits, key=lambda hit: (_clear(hit), -hit.score))
+
+    def _fused(
+        self,
+        words: Sequence[str],
+        known: Sequence[tuple[str, float]],
+        evidence: Sequence[tuple[float, frozenset[int], tuple[str, ...]]],
+        passing: Sequence[int],
+    ) -> dict[int, float]:
+        rankings = [
+            self._bm25_scores([word for word, likeness in known if likeness]),
+            self._gram_scores(" ".join(words)),
+            [value for value, *_ in evidence],
+        ]
+        return _fuse(rankings, passing)
+
+    def _evidence(
+        self,
+        known: Sequence[tuple[str, float]],
+        fields: dict[str, float],
+        total: float,
+        wanted: Sequence[str],
+    ) -> tuple[float, frozenset[int], tuple[str, ...]]:
+        value, covered, matched = 0.0, set(), []
+        for index, (word, likeness) in enumerate(known):
+            weight = fields.get(word, 0.0) * likeness
+            if weight:
+                value += weight * self._weight(wanted[index])
+                covered.add(index)
+                matched.append(word)
+        return value / total, frozenset(covered), tuple(matched)
+
+    @staticmethod
+    def _matters(word: str) -> bool:
+        return word not in STOP and any(c.isalnum() for c in word)
+
+    def _weight(self, word: str) -> float:
+        """The inverse document frequency; a word never seen weighs like the rarest."""
+        count = self._frequency.get(self._known(word)[0], 0)
+        return math.log(1 + len(self.entries) / (count or 1))
+
+    @cached_property
+    def _frequency(self) -> dict[str, int]:
+        count: dict[str, int] = {}
+        for fields in self._fields:
+            for word in fields:
+                count[word] = count.get(word, 0) + 1
+        return count
+
+    def _known(self, word: str) -> tuple[str, float]:
+        """The word of the pool a word is, and how alike the two are."""
+        if word in self._frequency:
+            return word, 1.0
+        if len(word) < 4 or word in STOP:
+            return word, 0.0
+        if word not in self._likeness_cache:
+            vectorizer, vocabulary, matrix = self._word_grams
+            alike = (matrix @ vectorizer.transform([word]).T).toarray().ravel()
+            best = int(alike.argmax())
+            ratio = SequenceMatcher(None, word, vocabulary[best], autojunk=False).ratio()
+            near = alike[best] >= LIKENESS and ratio >= RATIO and vocabulary[best][0] == word[0]
+            self._likeness_cache[word] = (vocabulary[best], ratio) if near else (word, 0.0)
+        return self._likeness_cache[word]
+
+    @cached_property
+    def _likeness_cache(self) -> dict[str, tuple[str, float]]:
+        return {}
+
+    @cached_property
+    def _word_grams(self) -> tuple[TfidfVectorizer, list[str], csr_matrix]:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vocabulary = sorted(w for w in self._frequency if len(w) >= 4 and w not in STOP)
+        vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3))
+        return vectorizer, vocabulary, vectorizer.fit_transform(vocabulary)
+
+    def _bm25_scores(self, words: Sequence[str]) -> list[float]:
+        known = [word for word in words if word in self._frequency]
+        if not known:
+            return [0.0] * len(self.entries)
+        return [float(value) for value in self._bm25.get_scores(known)]
+
+    @cached_property
+    def _bm25(self) -> BM25:
+        import bm25s
+
+        index = bm25s.BM25()
+        index.index([_bag(fields) for fields in self._fields], show_progress=False)
+        return index
+
+    def _gram_scores(self, phrase: str) -> list[float]:
+        vectorizer, matrix = self._text_grams
+        return [float(v) for v in (matrix @ vectorizer.transform([phrase]).T).toarray().ravel()]
+
+    @cached_property
+    def _text_grams(self) -> tuple[TfidfVectorizer, csr_matrix]:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 4), sublinear_tf=True)
+        texts = [" ".join((e.name, e.prompt, e.text, *e.keywords)) for e in self.entries]
+        return vectorizer, vectorizer.fit_transform(texts)
+
+
+def words_of(text: str) -> list[str]:
+    """The stemmed words of a text, without those that say nothing."""
+    found = (stem(word) for word in re.findall(r"[^\W_]+", text.lower()))
+    return [word for word in found if word not in STOP]
+
+
+def _fields(entry: Entry) -> dict[str, float]:
+    """The words of an entry with how much each says about it."""
+    lead, _, body = entry.text.partition(". ")
+    title = " ".join((entry.name, entry.prompt, *entry.keywords))
+    fields: dict[str, float] = {}
+    for text, weight in ((body, BODY), (lead, LEAD), (title, TITLE)):
+        fields |= dict.fromkeys(words_of(text), weight)
+    return fields
+
+
+def _titles(entry: Entry) -> list[frozenset[str]]:
+    """The words of each name an entry goes by."""
+    names = (entry.name, entry.prompt, *entry.keywords)
+    return [frozenset(words) for name in names if (words := words_of(name))]
+
+
+def _likeness(said: frozenset[str], title: frozenset[str]) -> float:
+    """The Jaccard index of two sets of words."""
+    return round(len(said & title) / len(said | title), 4)
+
+
+def _clear(hit: Hit) -> tuple[float, float, bool]:
+    """What orders hits before their rank does."""
+    return (-round(hit.evidence, 1), -hit.exactness, not hit.entry.available)
+
+
+def _bag(fields: dict[str, float]) -> list[str]:
+    """The words of an entry for BM25: those of its title count twice."""
+    return [word for word, weight in fields.items() for _ in range(2 if weight == TITLE else 1)]
+
+
+def _fuse(rankings: Sequence[Sequence[float]], passing: Sequence[int]) -> dict[int, float]:
+    """Reciprocal-rank fusion over the passing entries."""
+    fused = dict.fromkeys(passing, 0.0)
+    for scores in rankings:
+        ordered = sorted(passing, key=lambda index: -scores[index])
+        for rank, index in enumerate(ordered, start=1):
+            fused[index] += 1 / (FUSION + rank)
+    return fused

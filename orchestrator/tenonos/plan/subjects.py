@@ -1,0 +1,175 @@
+"""Subjects: the VMs an objective speaks of, and which words speak of the same one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tenonos.plan import grammar as g
+from tenonos.plan.marks import Mark
+from tenonos.plan.meaning import CERTAIN, GUEST, Meaning, Sense
+from tenonos.plan.phrases import Chunk, Cut, Element, Pronoun, Unit
+from tenonos.plan.text import Token
+
+UNNAMED = "tenon"
+
+
+@dataclass(eq=False)
+class Subject:
+    """One VM, or several alike."""
+
+    kind: Literal["tenon", "linux"]
+    base: str
+    at: int
+    """The element it was first named in."""
+    apps: frozenset[str] = frozenset()
+    connector: str | None = None
+    count: int = 1
+    mentions: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+
+class Subjects:
+    """All subjects of an objective, in the order they are named."""
+
+    def __init__(self, meaning: Meaning, elements: Sequence[Element], periods: int) -> None:
+        self.meaning = meaning
+        self.elements = elements
+        self.periods = periods
+        self.all: list[Subject] = []
+
+    @property
+    def tenons(self) -> list[Subject]:
+        """The real-time VMs."""
+        return [s for s in self.all if s.kind == "tenon"]
+
+    @property
+    def ordered(self) -> list[Subject]:
+        """Real-time VMs first, as a `system.toml` lists them."""
+        return sorted(self.all, key=lambda s: s.kind != "tenon")
+
+    def guest(self, position: int, sense: Sense, unit: Unit | None, kind: str) -> Subject:
+        """The guest system a phrase names: a new one, or the one already named."""
+        chunk = sense.chunk
+        known = [s for s in self.all if s.kind == kind]
+        again = chunk is None or not (chunk.count or chunk.article == "another")
+        if known and again:
+            known[-1].mentions.append(position)
+            return known[-1]
+        subject = Subject("linux", kind, position, connector=unit.connector if unit else None)
+        return self._new(subject, position, chunk)
+
+    def app(self, position: int, sense: Sense, unit: Unit | None) -> Subject:
+        """The VM whose application a phrase names."""
+        apps = self.meaning.apps(sense.entry)
+        for subject in reversed(self.tenons):
+            alike = not subject.apps or subject.apps & apps
+            if alike and not self._another(position, sense.chunk, unit):
+                subject.apps = (subject.apps & apps) or apps
+                subject.base = self._base(subject.apps, sense)
+                subject.mentions.append(position)
+                if sense.chunk and sense.chunk.count:
+                    subject.count = max(subject.count, sense.chunk.count)
+                return subject
+        connector = unit.connector if unit else None
+        subject = Subject("tenon", self._base(apps, sense), position, apps, connector)
+        return self._new(subject, position, sense.chunk)
+
+    def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
+        """`another` stands for one more VM like the last, which is returned."""
+        if pronoun.new and self.tenons:
+            last = self.tenons[-1]
+            return self._new(Subject("tenon", last.base, position, last.apps), position, None)
+        if self.tenons and self._contrasts(position):
+            self.tenons[-1].mentions.append(position)
+        return None
+
+    def unnamed(self, position: int) -> Subject:
+        """A VM of which only demands are known."""
+        return self._new(Subject("tenon", UNNAMED, position), position, None)
+
+    def nearest_tenon(self, position: int) -> Subject | None:
+        """The real-time VM last named before an element."""
+        before = [s for s in self.tenons if s.at <= position]
+        return before[-1] if before else None
+
+    def default(self) -> Subject | None:
+        """The VM of a demand made before any was named; with no VM at all, a new one."""
+        if self.tenons:
+            return self.tenons[0]
+        return None if self.all else self._named(self.unnamed(len(self.elements)))
+
+    def explains(self, sense: Sense, words: Sequence[Token]) -> bool:
+        """Whether words are part of the guest just named: `Linux with a shell`."""
+        if not self.all or self.all[-1].kind == "tenon":
+            return False
+        asked = [words[i].word for i in range(sense.first, sense.last)]
+        hits = self.meaning.retriever.search(asked, CERTAIN)
+        return any(hit.entry.name == GUEST + self.all[-1].base for hit in hits)
+
+    def of(self, element: int) -> Subject | None:
+        """The subject an element names, if it names one."""
+        return next((s for s in self.all if element in s.mentions), None)
+
+    def name_all(self) -> None:
+        """A name for every VM: its application's, numbered where several are alike."""
+        total: dict[str, int] = {}
+        for subject in self.ordered:
+            total[subject.base] = total.get(subject.base, 0) + subject.count
+        used: dict[str, int] = {}
+        for subject in self.ordered:
+            subject.names = []
+            for _ in range(subject.count):
+                number = used[subject.base] = used.get(subject.base, 0) + 1
+                many = total[subject.base] > 1
+                subject.names.append(f"{subject.base}-{number}" if many else subject.base)
+
+    def _named(self, subject: Subject) -> Subject:
+        self.name_all()
+        return subject
+
+    def _new(self, subject: Subject, position: int, chunk: Chunk | None) -> Subject:
+        subject.mentions.append(position)
+        if chunk and chunk.count:
+            subject.count = chunk.count
+        self.all.append(subject)
+        return subject
+
+    def _base(self, apps: frozenset[str], sense: Sense) -> str:
+        if len(apps) == 1:
+            return self.meaning.name(next(iter(apps)))
+        return sense.entry.name.rpartition("/")[2].replace(".", "-")
+
+    def _another(self, position: int, chunk: Chunk | None, unit: Unit | None) -> bool:
+        """Whether a noun names one more VM instead of one named before."""
+        if chunk is None:
+            return False
+        if chunk.article == "another":
+            return True
+        last = self.tenons[-1]
+        if chunk.count:
+            return last.at != position
+        between = self.elements[last.at : position]
+        joined = any(isinstance(e, Cut) for e in between)
+        # "a 1 kHz loop and a 4 kHz loop": a second period makes a second VM.
+        return (
+            joined
+            and self.periods > 1
+            and chunk.article == "indefinite"
+            and self._has_period(between)
+            and self._has_period(self.elements[max(0, position - 2) : position + 3])
+        )
+
+    @staticmethod
+    def _has_period(elements: Sequence[Element]) -> bool:
+        return any(isinstance(e, Mark) and e.kind == "period" for e in elements)
+
+    def _contrasts(self, position: int) -> bool:
+        """Whether `one` or `the other` picks one of several VMs alike."""
+        return self.tenons[-1].count > 1 and position > self.tenons[-1].at
+
+
+def is_company(subject: Subject) -> bool:
+    """Whether a guest was set beside everything named before it."""
+    return subject.kind != "tenon" and subject.connector in g.COMPANION

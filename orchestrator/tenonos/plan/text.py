@@ -1,0 +1,158 @@
+"""Words of an objective, each with its place in the text.
+
+Places are code-point offsets into the objective as the user typed it, so that every
+demand can point at exactly the words it came from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+_TOKEN = re.compile(
+    r"\d+(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+(?![a-z]))?|\.\d+"
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)*|\S",
+    re.IGNORECASE,
+)
+
+ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+    fifteen sixteen seventeen eighteen nineteen""".split()
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBERS = {word: value for value, word in enumerate(ONES)}
+NUMBERS |= {word: 10 * value for value, word in enumerate(TENS, start=2)}
+SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+LARGEST = 1e15
+"""Beyond it a number is a slip of the keyboard."""
+FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, number or sign of the objective."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def word(self) -> str:
+        """The token in lower case, with plain apostrophes."""
+        return self.text.lower().replace("’", "'")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is written in digits."""
+        return self.text[0].isdecimal() or (self.text[0] == "." and len(self.text) > 1)
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is made of letters."""
+        return self.text[0].isalpha()
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text in order; `1kHz` and `motor-control` fall into their parts."""
+    return [Token(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+
+
+def number_at(words: Sequence[Token], at: int) -> tuple[float, int] | None:
+    """The number that begins at a token, and the index after it.
+
+    Digits (`1,000`, `2.5`, `1/2`), words (`four`, `twenty-five`, `a thousand`, `one and a half`)
+    and fractions (`half a`, `a quarter of a`).
+    """
+    token = words[at]
+    if token.is_number:
+        value = float(token.text.replace(",", "").replace("_", ""))
+        if value > LARGEST:
+            return None
+        if _word(words, at + 1) == "/" and _is_number(words, at + 2):
+            divisor = float(words[at + 2].text.replace(",", ""))
+            return (value / divisor, at + 3) if divisor else None
+        if _word(words, at + 1) in SCALES:
+            return value * SCALES[_word(words, at + 1)], at + 2
+        return value, at + 1
+    return _fraction(words, at) or _spelled(words, at)
+
+
+def _fraction(words: Sequence[Token], at: int) -> tuple[float, int] | None:
+    index = at + 1 if _word(words, at) in ("a", "one") else at
+    value = FRACTIONS.get(_word(words, index))
+    if value is None:
+        return None
+    index += 1
+    if _word(words, index) == "of":
+        index += 1
+    if _word(words, index) in ("a", "an"):
+        index += 1
+    return value, index
+
+
+def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
+    total, current, index, seen = 0, 0, at, False
+    if _word(words, at) in ("a", "an") and _word(words, at + 1) in SCALES:
+        current, index, seen = 1, at + 1, True
+    while True:
+        word = _word(words, index)
+        if word in NUMBERS:
+            if seen and current % 10 and NUMBERS[word] < 10 and current < 100:
+                break  # "two three": two numbers, not one
+            current += NUMBERS[word]
+        elif word in SCALES and seen:
+            current = max(current, 1) * SCALES[word]
+            if SCALES[word] >= 1_000:
+                total, current = total + current, 0
+        elif word in ("-", "and") and seen and _continues(words, index, total + current):
+            index += 1
+            continue
+        else:
+            break
+        seen = True
+        index += 1
+    if not seen:
+        return None
+    value = float(total + current)
+    if [_word(words, index + i) for i in range(3)] == ["and", "a", "half"]:
+        return value + 0.5, index + 3
+    return value, index
+
+
+def _continues(words: Sequence[Token], at: int, value: int) -> bool:
+    """Whether a hyphen or `and` joins two parts of one spelled number."""
+    following = NUMBERS.get(_word(words, at + 1))
+    if following is None:
+        return False
+    if _word(words, at) == "-":
+        return value % 10 == 0 and value % 100 >= 20 and following < 10
+    return value >= 100
+
+
+def _word(words: Sequence[Token], at: int) -> str:
+    return words[at].word if 0 <= at < len(words) else ""
+
+
+def _is_number(words: Sequence[Token], at: int) -> bool:
+    return 0 <= at < len(words) and words[at].is_number
+
+
+@cache
+def stem(word: str) -> str:
+    """A word without its commonest English endings: enough to match plural and verb forms."""
+    word = word.lower()
+    if len(word) <= 3 or not word.isascii():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith(("sses", "xes", "ches", "shes")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed", "ers", "er", "ors", "or"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            word = word[: -len(ending)]
+            break
+    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "aeios":
+        word = word[:-1]
+    return word[:-1] if len(word) > 4 and word.endswith("e") else word

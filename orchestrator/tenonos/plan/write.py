@@ -1,0 +1,140 @@
+"""The files of a composition: `system.toml`, a fragment per image, `explain.json`."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tenonos.errors import InputError
+from tenonos.paths import ROOT
+from tenonos.plan.defaults import RULES
+from tenonos.plan.models import Composition, Plan
+from tenonos.plan.pool import COST
+from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec
+from tenonos.system.units import duration_text, size_text
+from tenonos.system.write import render
+
+if TYPE_CHECKING:
+    from tenonos.plan.compose import Composer, Solved
+
+RESTARTS = 3
+KERNEL, INITRAMFS = "debian-cloud", "busybox"
+
+
+def system_files(
+    answer: Composition,
+    plan: Plan,
+    composer: Composer,
+    solved: dict[str, Solved],
+    name: str | None,
+) -> dict[str, str]:
+    """`system.toml` and one `.config` per image but Linux."""
+    spec = SystemSpec(
+        name=name or system_name(list(answer.images)[1:]),
+        board=answer.board,
+        pool=_pool_version(),
+        console=_console(plan),
+        vm=[_vm(guest.name, answer, plan, composer) for guest in plan.guests],
+    )
+    header = f"# Composed from: {_one_line(answer.objective)}\n"
+    files = {"system.toml": header + render(spec)}
+    for image, made in solved.items():
+        assert made.config is not None
+        files[f"{image}.config"] = _fragment(image, made.config.minimal)
+    return files
+
+
+def system_name(images: list[str]) -> str:
+    """A name for a system made of its VMs' names."""
+    return re.sub(r"[^a-z0-9-]", "-", "-".join(images))[:31].rstrip("-") or "system"
+
+
+def folder_for(answer: Composition) -> Path:
+    """The folder a composition is written to unless told: one of its name, never another's."""
+    folder = Path(system_name(list(answer.images)[1:]))
+    if folder.exists() and not (folder / "explain.json").exists():
+        raise InputError(f"{folder} exists and was not composed", mend="name a folder with -o")
+    return folder
+
+
+def _fragment(image: str, minimal: str) -> str:
+    return f"# What {image} has beyond its defaults; ./tenon explain says why.\n{minimal}"
+
+
+def _vm(name: str, answer: Composition, plan: Plan, composer: Composer) -> VmSpec:
+    image = answer.images[name]
+    common: dict[str, Any] = {
+        "name": name,
+        "kind": image.kind,
+        "cpus": image.cpus,
+        "memory": size_text(image.memory or 0),
+    }
+    if image.kind == "linux":
+        return VmSpec(**common, interrupts="shared", kernel=KERNEL, initramfs=INITRAMFS)
+    app = composer.apps[name]
+    return VmSpec(
+        **common,
+        app=composer.pool.entries[app].name,
+        interrupts="direct",
+        on_fault="restart",
+        restart_limit=RESTARTS,
+        task=_tasks(name, app, plan, composer),
+    )
+
+
+def _tasks(name: str, app: str, plan: Plan, composer: Composer) -> list[TaskSpec]:
+    def value(kind: str) -> str | None:
+        found = [i.value for i in plan.items if i.image == name and i.kind == kind]
+        return duration_text(min(int(v) for v in found if v is not None)) if found else None
+
+    period = value("period")
+    if period is None:
+        return []
+    task = next(iter(composer.pool.tasks(app)))
+    return [TaskSpec(name=task, period=period, deadline=value("deadline"))]
+
+
+def _console(plan: Plan) -> str:
+    linuxes = [g.name for g in plan.guests if g.kind == "linux"]
+    return (linuxes or [g.name for g in plan.guests])[0]
+
+
+def _pool_version() -> str:
+    values = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    return ".".join(str(values["workspace"]["package"]["version"]).split(".")[:2])
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def explain_json(
+    answer: Composition, plan: Plan, composer: Composer, solved: dict[str, Solved]
+) -> str:
+    """Everything `explain` needs: the answer, the evidence, the graph and the costs."""
+    rules = sorted({i.rule for i in answer.plan if i.rule})
+    record = answer.json_dict() | {
+        "evidence": [e.json_dict() for e in plan.evidence],
+        "rules": {rule: RULES.get(rule, "") for rule in rules},
+        "cost": {
+            "unit": COST,
+            "proven": "minimal",
+            "images": {n: s.solution.cost for n, s in solved.items() if s.solution},
+            "libraries": composer.pool.costs,
+        },
+        "symbols": {
+            name: {s: v for s, v in made.config.values.items() if v is True}
+            for name, made in solved.items()
+            if made.config
+        },
+        "demanded": {
+            name: sorted(
+                s for d in made.demands if d.value and len(d.symbols) == 1 for s in d.symbols
+            )
+            for name, made in solved.items()
+        },
+    }
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
