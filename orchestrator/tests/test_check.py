@@ -126,6 +126,19 @@ def test_a_package_without_the_licence_is_named(pool):
     assert "licence Proprietary" in pool.breaches(sources.licence)[0]
 
 
+def test_a_dependency_must_be_explained(pool):
+    (pool.root / "docs").mkdir()
+    page = pool.root / "docs/dependencies.md"
+    page.write_text("| `log` | why |\n")
+    pool.add("core/log", dependencies=f'log = "0.4"\nspin.workspace = true\n{uses("hw/arch")}')
+    assert pool.breaches(sources.dependency_reason) == []
+    (pool.root / "pyproject.toml").write_text('[project]\ndependencies = ["rich==1"]\n')
+    pool.add("core/ring", dependencies='ring = { package = "heapless", version = "1" }')
+    python, rust = sorted(pool.breaches(sources.dependency_reason), reverse=True)
+    assert "pyproject.toml:2 dependency-reason: rich" in python
+    assert "core/ring/Cargo.toml:10 dependency-reason: heapless" in rust
+
+
 def test_docs_must_open_with_a_noun_phrase(pool):
     folder = pool.add("core/log")
     (folder / "src/lib.rs").write_text("#![forbid(unsafe_code)]\n\n//! This crate logs.\n")

@@ -1,4 +1,4 @@
-"""Rules about single files: length, licence, documentation."""
+"""Rules about single files: length, licence, documentation, dependencies."""
 
 from __future__ import annotations
 
@@ -93,6 +93,45 @@ def documented(context: Context) -> Iterator[Breach]:
             yield Breach(rule, context.shown(top, first[0]), what, "open with a noun phrase")
 
 
+def _outside_names(file: Path) -> Iterator[tuple[str, int]]:
+    """(name, line) of each dependency of a manifest that is not a path of this tree."""
+    text = file.read_text()
+    lines = text.splitlines()
+    values = tomllib.loads(text)
+    found: set[str] = set()
+    if file.name == "pyproject.toml":
+        project = values.get("project", {})
+        listed = [*project.get("dependencies", ())]
+        for more in project.get("optional-dependencies", {}).values():
+            listed += more
+        listed += values.get("build-system", {}).get("requires", ())
+        found = {re.split(r"[^A-Za-z0-9_.-]", entry)[0] for entry in listed}
+    else:
+        tables = [values, values.get("workspace", {}), *values.get("target", {}).values()]
+        for table in tables:
+            for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+                for name, value in table.get(kind, {}).items():
+                    if not (isinstance(value, dict) and {"path", "workspace"} & value.keys()):
+                        found.add(value.get("package", name) if isinstance(value, dict) else name)
+    for name in sorted(found):
+        number = next((n for n, line in enumerate(lines, 1) if name in line), 1)
+        yield name, number
+
+
+def dependency_reason(context: Context) -> Iterator[Breach]:
+    """Dependencies that docs/dependencies.md does not explain."""
+    page = context.root / "docs/dependencies.md"
+    rows = re.findall(r"^\|([^|]*)\|", page.read_text() if page.exists() else "", re.MULTILINE)
+    explained = {name.strip(" `") for row in rows for name in row.split(",")}
+    for file in context.files:
+        if file.name in ("Cargo.toml", "pyproject.toml") and "skeletons" not in file.parts:
+            for name, line in _outside_names(file):
+                if name not in explained:
+                    what = f"{name} is not explained"
+                    mend = "say in docs/dependencies.md why it is there, or do without"
+                    yield Breach("dependency-reason", context.shown(file, line), what, mend)
+
+
 RULES = (
     Rule(
         "file-length",
@@ -111,5 +150,11 @@ RULES = (
         "Every library has a description, a Kconfig help, and docs that open with a noun phrase.",
         "The planner chooses libraries by these texts, and so do people.",
         documented,
+    ),
+    Rule(
+        "dependency-reason",
+        "Every dependency from outside is in docs/dependencies.md with its reason.",
+        "Each one is code that nobody here wrote and everybody here ships.",
+        dependency_reason,
     ),
 )
