@@ -30,6 +30,8 @@ from tenonos.run.window import Window
 
 READY = re.compile(r"\btenon-ready cpus=(\d+)")
 TICK = 0.05
+# Linux says it is ready when its init starts the shell; by then the shell waits for input.
+SETTLE_NS = 100_000_000
 
 
 class Observer(Protocol):
@@ -241,7 +243,7 @@ class Session:
             return
         guests = [vm.name for vm in self.target.vms if vm.kind == "linux"]
         if guests and all(name in self.ready or name in self._gone() for name in guests):
-            self.window.open(max(self.ready.values(), default=0))
+            self.window.open(max(self.ready.values(), default=0) + SETTLE_NS)
         elif not guests:
             if self.target.tasks:
                 self.window.open_at_first()
