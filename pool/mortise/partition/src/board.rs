@@ -1,6 +1,7 @@
 //! What Mortise must know of the board before it can read anything.
 
-use hw_arch::mmio::Mmio;
+use hw_arch::{El2, mmio::Mmio};
+use hw_clock::Clock;
 use hw_irqchip_gicv3::{Distributor, Redistributor};
 
 /// Addresses and interrupts of a board, constants of the image.
@@ -28,6 +29,8 @@ pub struct Board {
     pub hypervisor_timer: u32,
     /// Maintenance interrupt of the virtual CPU interface, private.
     pub maintenance: u32,
+    /// Clock of EL2, at the frequency of the board's counter.
+    pub clock: Clock<El2>,
     /// Group 0 SGI with which Mortise calls a core back.
     pub doorbell: u32,
 }

@@ -6,7 +6,7 @@
 
 use crate::{
     console,
-    machine::{Core, Machine, now},
+    machine::{Core, Machine},
     memory::{self, MANIFEST_SIZE},
     vm::Vm,
 };
@@ -17,7 +17,7 @@ use hw_arch::{entry::SecondaryStart, firmware, layout};
 
 /// What the first core does.
 pub fn primary(machine: &'static Machine) -> ! {
-    machine.start_time.call_once(now);
+    machine.start_time.call_once(|| machine.now());
     if let Some(core) = machine.cores.first() {
         core.make_current();
     }

@@ -7,15 +7,13 @@
 
 use crate::{
     gic::VmInterrupts,
-    machine::{Core, Machine, now},
+    machine::{Core, Machine},
     vm::{Interrupts, Vm},
 };
 use core::ptr::NonNull;
 use core_log::{Level, Logger, Sink};
 use core_manifest::Console as Kind;
 use core_ring::{Area, stream::Consumer};
-use hw_arch::El2;
-use hw_clock::Clock;
 use hw_serial_pl011::{Registers, Serial};
 use mortise_console::{Console, Input, Port};
 
@@ -29,6 +27,8 @@ const DRAIN_LIMIT: usize = 0x4000;
 pub(crate) struct Line {
     console: Console,
     serial: Option<Serial<'static>>,
+    /// Whether input waits in the hardware for room in a virtual machine.
+    held: bool,
 }
 
 impl Line {
@@ -36,6 +36,7 @@ impl Line {
     pub(crate) const CLOSED: Self = Self {
         console: Console::new(),
         serial: None,
+        held: false,
     };
 }
 
@@ -55,9 +56,12 @@ struct OwnLines;
 
 impl Sink for OwnLines {
     fn write_line(&self, line: &str) {
-        let mut guard = Core::current().machine.console.lock();
-        let Line { console, serial } = &mut *guard;
-        console.message(now(), format_args!("{line}"), &mut Wire(serial));
+        let machine = Core::current().machine;
+        let mut guard = machine.console.lock();
+        let Line {
+            console, serial, ..
+        } = &mut *guard;
+        console.message(machine.now(), format_args!("{line}"), &mut Wire(serial));
     }
 }
 
@@ -81,9 +85,10 @@ pub(crate) fn last_words(machine: &Machine, text: core::fmt::Arguments<'_>) {
     let mut line = Line {
         console: Console::new(),
         serial: wire(machine),
+        held: false,
     };
     line.console
-        .message(now(), text, &mut Wire(&mut line.serial));
+        .message(machine.now(), text, &mut Wire(&mut line.serial));
 }
 
 /// The board's serial port.
@@ -105,83 +110,97 @@ pub(crate) fn attach(core: &Core) {
     }
     if core.machine.vms().any(|vm| vm.log.lock().is_some()) {
         board.redistributor(core.cpu).enable(board.hypervisor_timer);
-        set_timer();
+        set_timer(core.machine);
     }
 }
 
-fn set_timer() {
-    if let Ok(clock) = Clock::<El2>::new() {
-        clock.set_alarm(clock.ticks() + clock.frequency().ticks(DRAIN_PERIOD));
-    }
+fn set_timer(machine: &Machine) {
+    let clock = machine.board.clock;
+    clock.set_alarm(clock.ticks() + clock.frequency().ticks(DRAIN_PERIOD));
 }
 
 /// Carries out an access to a virtual PL011.
 pub(crate) fn access(core: &Core, vm: &'static Vm, offset: usize, stored: Option<u64>) -> u64 {
     let mut value = 0;
-    let (sent, level) = {
+    let sent = {
         let mut serial = vm.serial.lock();
-        let sent = match stored {
+        match stored {
             Some(stored) => serial.write(offset, stored as u32),
             None => {
                 value = serial.read(offset);
                 None
             }
-        };
-        (sent, serial.interrupt())
+        }
     };
     if let Some(byte) = sent {
         write(core.machine, vm, &[byte]);
     }
-    set_line(core.machine, vm, level);
+    set_line(core.machine, vm);
+    if stored.is_none() && core.machine.console.lock().held {
+        receive(core.machine);
+    }
     u64::from(value)
 }
 
 /// Tells the virtual interrupt controller the level of the virtual PL011's line.
-fn set_line(machine: &'static Machine, vm: &'static Vm, level: bool) {
+/// The controller's lock covers the look at the level, so that of two cores the
+/// later one has the last word.
+fn set_line(machine: &'static Machine, vm: &'static Vm) {
     if let Interrupts::Shared(gic) = &vm.interrupts {
-        let intid = machine.board.uart_irq;
-        gic.lock()
-            .set_line(0, intid, level, &mut VmInterrupts { machine, vm });
+        let mut gic = gic.lock();
+        let level = vm.serial.lock().interrupt();
+        gic.set_line(
+            0,
+            machine.board.uart_irq,
+            level,
+            &mut VmInterrupts { machine, vm },
+        );
     }
 }
 
-/// Takes what was typed.
-pub(crate) fn receive(core: &Core) {
-    let machine = core.machine;
+/// Takes what was typed. What the virtual machine has no room for stays in the
+/// hardware, and with it the sender, until it has read some.
+pub(crate) fn receive(machine: &'static Machine) {
     loop {
-        let (input, known) = {
+        let input = {
             let mut guard = machine.console.lock();
-            let Line { console, serial } = &mut *guard;
-            let Some(byte) = serial.as_mut().and_then(Serial::read_byte) else {
-                if let Some(serial) = serial {
-                    serial.clear_receive_interrupt();
-                }
+            let Line {
+                console,
+                serial,
+                held,
+            } = &mut *guard;
+            let Some(serial) = serial else {
                 return;
             };
-            let known = machine.vms().count();
-            (console.input(byte, known), known)
+            let target = console.selected().and_then(|vm| machine.vms().nth(vm));
+            *held = target.is_some_and(|vm| vm.serial.lock().is_full());
+            if *held {
+                serial.disable_receive_interrupt();
+                return;
+            }
+            // Cleared before the look, so that a byte that comes after it
+            // interrupts again.
+            serial.clear_receive_interrupt();
+            let Some(byte) = serial.read_byte() else {
+                serial.enable_receive_interrupt();
+                return;
+            };
+            console.input(byte, machine.vms().count())
         };
         match input {
             Input::To { vm, byte } => {
-                if let Some(vm) = machine
-                    .vms()
-                    .nth(vm)
-                    .filter(|vm| vm.description.console == Kind::Pl011)
-                {
-                    let level = {
-                        let mut serial = vm.serial.lock();
-                        serial.receive(byte);
-                        serial.interrupt()
-                    };
-                    set_line(machine, vm, level);
+                let vm = machine.vms().nth(vm);
+                if let Some(vm) = vm.filter(|vm| vm.description.console == Kind::Pl011) {
+                    vm.serial.lock().receive(byte);
+                    set_line(machine, vm);
                 }
             }
-            Input::Switched { vm } if vm < known => {
+            Input::Switched { vm } => {
                 if let Some(vm) = machine.vms().nth(vm) {
                     core_log::info!("input to {}", vm.name());
                 }
             }
-            Input::Switched { .. } | Input::Nothing => {}
+            Input::Nothing => {}
         }
     }
 }
@@ -189,8 +208,10 @@ pub(crate) fn receive(core: &Core) {
 /// Puts what a virtual machine wrote on the line.
 fn write(machine: &Machine, vm: &Vm, bytes: &[u8]) {
     let mut guard = machine.console.lock();
-    let Line { console, serial } = &mut *guard;
-    console.write(vm.index, vm.name(), now(), bytes, &mut Wire(serial));
+    let Line {
+        console, serial, ..
+    } = &mut *guard;
+    console.write(vm.index, vm.name(), machine.now(), bytes, &mut Wire(serial));
 }
 
 /// Makes the log ring of a virtual machine, empty. It is asked to call when it
@@ -208,8 +229,10 @@ pub(crate) fn open_ring(vm: &core_manifest::Vm<'_>, kick: bool) -> Option<Consum
 /// Ends the line that a virtual machine has begun: it starts anew or is gone.
 pub(crate) fn finish(machine: &Machine, vm: &Vm) {
     let mut guard = machine.console.lock();
-    let Line { console, serial } = &mut *guard;
-    console.finish(vm.index, vm.name(), now(), &mut Wire(serial));
+    let Line {
+        console, serial, ..
+    } = &mut *guard;
+    console.finish(vm.index, vm.name(), machine.now(), &mut Wire(serial));
 }
 
 /// Empties every ring, and comes again.
@@ -217,7 +240,7 @@ pub(crate) fn drain_rings(core: &Core) {
     for vm in core.machine.vms() {
         drain_ring(core.machine, vm);
     }
-    set_timer();
+    set_timer(core.machine);
 }
 
 /// Empties the ring of one virtual machine. One that writes on and on does not

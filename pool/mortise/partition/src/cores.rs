@@ -16,7 +16,7 @@
 use crate::{
     gic::{VmInterrupts, set_virtual_interface},
     interrupts,
-    machine::{Core, now},
+    machine::Core,
     memory,
     vm::{Interrupts, Order, Vm},
 };
@@ -177,7 +177,7 @@ impl Core {
         unsafe { hw_arch::registers::icc_sre_el1::write(7) };
         hw_arch::barrier::isb();
         if vcpu == 0 {
-            vm.note_running(now().saturating_sub(self.machine.started()));
+            vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
             info!("{} running", vm.name());
         }
     }

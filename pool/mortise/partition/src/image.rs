@@ -63,6 +63,10 @@ macro_rules! image {
                 virtual_timer: mortise_board::TIMER_VIRTUAL_IRQ as u32,
                 hypervisor_timer: mortise_board::TIMER_HYPERVISOR_IRQ as u32,
                 maintenance: mortise_board::MAINTENANCE_IRQ as u32,
+                clock: $crate::deps::Clock::with_frequency(
+                    $crate::deps::Frequency::from_hertz(mortise_board::TIMER_FREQUENCY as u32)
+                        .expect("the board's counter has a frequency"),
+                ),
                 doorbell: mortise_board::DOORBELL_SGI as u32,
             },
             mortise_stacks,

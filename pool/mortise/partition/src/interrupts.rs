@@ -31,7 +31,7 @@ pub(crate) fn shared(core: &Core, vm: &'static Vm, vcpu: usize) -> bool {
     cpu_interface::end(Group::One, intid);
     let board = &core.machine.board;
     if intid == board.uart_irq {
-        console::receive(core);
+        console::receive(core.machine);
         cpu_interface::deactivate(intid);
     } else if intid == board.hypervisor_timer {
         console::drain_rings(core);

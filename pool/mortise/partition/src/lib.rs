@@ -60,6 +60,7 @@ pub use vm::Vm;
 pub mod deps {
     pub use core_memory::FramePool;
     pub use hw_arch;
+    pub use hw_clock::{Clock, Frequency};
     pub use mortise_vcpu::{Cause, Frame};
     pub use spin::Once;
 }

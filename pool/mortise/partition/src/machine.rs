@@ -5,7 +5,6 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core_paging::{Frames, KernelMap};
 use core_sync::TicketLock;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
-use hw_clock::Clock;
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Group as HypercallGroup;
 use mortise_vcpu::Start;
@@ -55,6 +54,11 @@ impl Machine {
             live: AtomicU32::new(0),
             start_time: Once::new(),
         }
+    }
+
+    /// Nanoseconds of the counter.
+    pub(crate) fn now(&self) -> u64 {
+        self.board.clock.nanoseconds()
     }
 
     /// When Mortise started, in nanoseconds of the counter.
@@ -156,12 +160,4 @@ impl Core {
             .vms()
             .find_map(|vm| Some((vm, vm.vcpu_on(self.cpu)?)))
     }
-}
-
-/// The clock of EL2.
-///
-/// A board whose firmware leaves the frequency at zero has no usable counter;
-/// times read as zero there.
-pub(crate) fn now() -> u64 {
-    Clock::<El2>::new().map_or(0, |clock| clock.nanoseconds())
 }
