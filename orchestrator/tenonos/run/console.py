@@ -90,6 +90,14 @@ class Demultiplexer:
                 yield Chunk(name, stamp, body, mark != "", mark == "+", ends)
 
 
+_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|.)?")
+
+
+def clean(line: str) -> str:
+    """A line without what would move a cursor, change colours or make a terminal answer."""
+    return "".join(c for c in _SEQUENCE.sub("", line).expandtabs() if c.isprintable())
+
+
 @dataclass
 class Line:
     """One line of a VM, with the time at which it began."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tenonos import ui
 from tenonos.errors import InputError, WorkError
 from tenonos.run import gdb, screen, script
+from tenonos.run.console import clean
 from tenonos.run.live import LiveScreen, picture
 from tenonos.run.result import Result
 from tenonos.run.session import Observer, RunOptions, Session
@@ -85,7 +86,10 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
 
 
 def _printed(wishes: Wishes) -> Printed:
-    return Printed(lambda line: print(line, file=sys.stderr, flush=True), wishes.console)
+    def write(line: str) -> None:
+        print(clean(line).rstrip(), file=sys.stderr, flush=True)
+
+    return Printed(write, wishes.console)
 
 
 def _tell(session: Session, result: Result, wishes: Wishes) -> None:

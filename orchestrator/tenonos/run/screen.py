@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from tenonos.run.console import Transcript
+from tenonos.run.console import Transcript, clean
 from tenonos.run.formats import CAUSES, State
 from tenonos.run.latency import Distribution, buckets, duration
 from tenonos.run.result import Exits, Result
@@ -171,11 +171,6 @@ def console_panel(name: str, transcript: Transcript | None, height: int) -> Pane
     lines = [] if transcript is None else [line.text for line in transcript.lines[-height:]]
     text = Text("\n".join(clean(line) for line in lines), no_wrap=True, overflow="ellipsis")
     return Panel(text, title=name, title_align="left", height=height + 2, border_style="blue")
-
-
-def clean(line: str) -> str:
-    """A line without what would move our cursor or change our colours."""
-    return "".join(c for c in Text.from_ansi(line).plain if c.isprintable())
 
 
 def summary(result: Result, records: Sequence[TaskRecord], width: int) -> Group:

@@ -13,6 +13,7 @@ from tenonos.run.console import (
     LinePrinter,
     StreamPrinter,
     Transcript,
+    clean,
 )
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=12)
@@ -152,3 +153,8 @@ def test_only_one_vm_is_shown_if_asked():
         printer.add(Chunk(name, 0, "x", begins=True, ends=True))
     printer.close()
     assert "".join(printed) == "linux| x\nlinux| x\n"
+
+
+def test_shown_lines_do_nothing_to_a_terminal():
+    line = "a\x1b[6nb\x1b[1;31mc\x1b]0;title\x07d\x07\x08e\tf\x1b"
+    assert clean(line) == "abcde   f"
