@@ -95,7 +95,8 @@ _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|.
 
 def clean(line: str) -> str:
     """A line without what would move a cursor, change colours or make a terminal answer."""
-    return "".join(c for c in _SEQUENCE.sub("", line).expandtabs() if c.isprintable())
+    text = _SEQUENCE.sub("", line)
+    return "".join(c for c in text if c.isprintable() or c == "\t").expandtabs()
 
 
 @dataclass
