@@ -95,74 +95,92 @@ pub enum Register {
 
 impl Register {
     /// The register at `offset` of `frame` for an access of `width` (sections 12.8, 12.10).
-    #[inline]
+    // Inlined, so that a caller's match on the result merges with those in here: a trapped access
+    // is counted in instructions.
+    #[inline(always)]
     #[must_use]
     pub const fn decode(frame: Frame, offset: usize, width: Width) -> Self {
         if offset & (width.bytes() - 1) != 0 {
             return Self::Reserved;
         }
-        match frame {
-            Frame::Distributor => Self::distributor(offset, width),
-            Frame::Redistributor(_) => Self::redistributor(offset, width),
-            Frame::Sgi(_) => Self::interrupts(offset, width, 0, PRIVATE),
-        }
-    }
-
-    #[inline]
-    const fn distributor(offset: usize, width: Width) -> Self {
-        match (offset, width) {
-            (0x0000, Width::Word) => Self::DistributorControl,
-            (0x0004, Width::Word) => Self::DistributorType,
-            (0x0008, Width::Word) => Self::Implementer,
-            (0x6100..0x7fe0, _) => Self::route(offset, width),
-            (0xffe8, Width::Word) => Self::Peripheral2,
-            // With affinity routing the fields of SGIs and PPIs are RAZ/WI here (section 12.9).
-            _ => Self::interrupts(offset, width, PRIVATE, 1020),
-        }
-    }
-
-    #[inline]
-    const fn redistributor(offset: usize, width: Width) -> Self {
-        match (offset, width) {
-            (0x0000, Width::Word) => Self::RedistributorControl,
-            (0x0004, Width::Word) => Self::Implementer,
-            (0x0008, Width::Double) => Self::RedistributorType(Half::Both),
-            (0x0008, Width::Word) => Self::RedistributorType(Half::Low),
-            (0x000c, Width::Word) => Self::RedistributorType(Half::High),
-            (0xffe8, Width::Word) => Self::Peripheral2,
+        match (frame, width) {
+            (Frame::Distributor, Width::Word) => Self::distributor(offset),
+            (Frame::Redistributor(_), Width::Word) => Self::redistributor(offset),
+            (Frame::Sgi(_), Width::Word) => Self::interrupts(offset, 0, PRIVATE),
+            (Frame::Distributor, Width::Byte) => Self::priority(offset, 1, PRIVATE, 1020),
+            (Frame::Sgi(_), Width::Byte) => Self::priority(offset, 1, 0, PRIVATE),
+            (Frame::Distributor, Width::Double) => Self::route(offset, Half::Both),
+            (Frame::Redistributor(_), Width::Double) if offset == 0x0008 => {
+                Self::RedistributorType(Half::Both)
+            }
             _ => Self::Reserved,
         }
     }
 
-    /// The registers that GICD and SGI_base lay out alike, for interrupts `from..to`.
-    #[inline]
-    const fn interrupts(offset: usize, width: Width, from: u32, to: u32) -> Self {
-        let at = offset as u32;
-        let (first, register) = match (offset, width) {
-            (0x080..0x400, Width::Word) => {
-                let first = (at & 0x7f) * 8;
-                (
-                    first,
+    #[inline(always)]
+    const fn distributor(offset: usize) -> Self {
+        match offset {
+            // With affinity routing the fields of SGIs and PPIs are RAZ/WI here (section 12.9).
+            0x0080..0x0d00 => Self::interrupts(offset, PRIVATE, 1020),
+            0x6100..0x8000 if offset & 4 == 0 => Self::route(offset, Half::Low),
+            0x6100..0x8000 => Self::route(offset, Half::High),
+            0x0000 => Self::DistributorControl,
+            0x0004 => Self::DistributorType,
+            0x0008 => Self::Implementer,
+            0xffe8 => Self::Peripheral2,
+            _ => Self::Reserved,
+        }
+    }
+
+    #[inline(always)]
+    const fn redistributor(offset: usize) -> Self {
+        match offset {
+            0x0000 => Self::RedistributorControl,
+            0x0004 => Self::Implementer,
+            0x0008 => Self::RedistributorType(Half::Low),
+            0x000c => Self::RedistributorType(Half::High),
+            0xffe8 => Self::Peripheral2,
+            _ => Self::Reserved,
+        }
+    }
+
+    /// The words that GICD and SGI_base lay out alike, for interrupts `from..to`.
+    #[inline(always)]
+    const fn interrupts(offset: usize, from: u32, to: u32) -> Self {
+        match offset {
+            0x080..0x400 => {
+                let first = (offset as u32 & 0x7f) * 8;
+                Self::within(
                     Self::Bank {
                         bank: Self::bank(offset),
                         first,
                     },
+                    first,
+                    from,
+                    to,
                 )
             }
-            (0x400..0x800, Width::Word) => {
-                let first = at - 0x400;
-                (first, Self::Priority { first, count: 4 })
+            0xc00..0xd00 => {
+                let first = (offset as u32 - 0xc00) * 4;
+                Self::within(Self::Configuration { first }, first, from, to)
             }
-            (0x400..0x800, Width::Byte) => {
-                let first = at - 0x400;
-                (first, Self::Priority { first, count: 1 })
+            _ => Self::priority(offset, 4, from, to),
+        }
+    }
+
+    #[inline(always)]
+    const fn priority(offset: usize, count: u32, from: u32, to: u32) -> Self {
+        match offset {
+            0x400..0x800 => {
+                let first = offset as u32 - 0x400;
+                Self::within(Self::Priority { first, count }, first, from, to)
             }
-            (0xc00..0xd00, Width::Word) => {
-                let first = (at - 0xc00) * 4;
-                (first, Self::Configuration { first })
-            }
-            _ => return Self::Reserved,
-        };
+            _ => Self::Reserved,
+        }
+    }
+
+    #[inline(always)]
+    const fn within(register: Self, first: u32, from: u32, to: u32) -> Self {
         if from <= first && first < to {
             register
         } else {
@@ -183,17 +201,14 @@ impl Register {
         }
     }
 
-    #[inline]
-    const fn route(offset: usize, width: Width) -> Self {
-        let half = match (width, offset & 4) {
-            (Width::Double, _) => Half::Both,
-            (Width::Word, 0) => Half::Low,
-            (Width::Word, _) => Half::High,
-            _ => return Self::Reserved,
-        };
-        Self::Route {
-            intid: (offset as u32 - 0x6000) / 8,
-            half,
+    #[inline(always)]
+    const fn route(offset: usize, half: Half) -> Self {
+        match offset {
+            0x6100..0x7fe0 => Self::Route {
+                intid: (offset as u32 - 0x6000) / 8,
+                half,
+            },
+            _ => Self::Reserved,
         }
     }
 }

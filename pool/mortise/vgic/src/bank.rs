@@ -154,21 +154,26 @@ impl Bank {
         self.active |= word;
     }
 
-    /// The interrupt `first + bit` moves into a list register of `vcpu`.
-    pub fn list(&mut self, first: u32, bit: u32, vcpu: u8, forwarded: Forwarded) -> ListRegister {
-        let mask = 1 << bit;
-        let (ready, active) = self.candidates(forwarded);
-        let hardware = self.hardware & mask != 0;
-        let again = self.edge & ready & mask != 0 && self.route(bit) == vcpu;
-        let state = if active & mask == 0 {
+    /// In which state an interrupt would be listed by `vcpu`, of those that are `ready` to be
+    /// taken or `active` ones.
+    #[inline]
+    pub fn state(&self, bit: u32, vcpu: u8, ready: u32, active: u32) -> State {
+        let again = ready & self.edge & !self.hardware;
+        if active >> bit & 1 == 0 {
             State::Pending
-        } else if again && !hardware {
+        } else if again >> bit & 1 != 0 && self.route(bit) == vcpu {
             State::PendingActive
         } else {
             // Hardware holds back what is active by itself. A level, or what goes elsewhere next
             // time, is looked at again at the end.
             State::Active
-        };
+        }
+    }
+
+    /// The interrupt `first + bit` moves into a list register of `vcpu`.
+    #[inline]
+    pub fn list(&mut self, first: u32, bit: u32, vcpu: u8, state: State) -> ListRegister {
+        let mask = 1 << bit;
         self.listed |= mask;
         self.holder[bit as usize % 32] = vcpu;
         if state != State::Active {
@@ -181,7 +186,7 @@ impl Bank {
             self.group & mask != 0,
             state,
         );
-        if hardware {
+        if self.hardware & mask != 0 {
             value.with_hardware(first + bit)
         } else if self.pending() & mask != 0 {
             value.with_end_notice()

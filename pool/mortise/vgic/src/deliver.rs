@@ -1,9 +1,9 @@
-//! Interrupts on their way into vCPUs, and back.
+//! Between the state in memory and the list registers.
 
-use crate::bank::NOBODY;
+use crate::bank::Bank;
 use crate::select::{Claim, Selection};
-use crate::{ListRegister, Maintenance, Physical, Virtual};
-use mortise_gic_frame::{PRIVATE, SgiRequest, bits};
+use crate::{ListRegister, Maintenance, Physical, State, Virtual};
+use mortise_gic_frame::{PRIVATE, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Brings the list registers of this core's vCPU up to date: after a kick, a maintenance
@@ -19,41 +19,220 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if vcpu >= self.vcpus {
             return;
         }
-        if self.lists[vcpu].absent {
+        let Some(lists) = self.lists.get_mut(vcpu) else {
+            return;
+        };
+        let (used, absent) = (core::mem::take(&mut lists.used), lists.absent);
+        if absent {
             self.end_absent(vcpu, physical);
         }
-        let mut others = 0;
         // A template may have filled list register 0, with news of what is ended in another: last.
-        let used = core::mem::take(&mut self.lists[vcpu].used) & !1;
-        for index in bits(used).chain([0]) {
-            let value = physical.read(index as usize);
-            if value != ListRegister::EMPTY {
-                physical.write(index as usize, ListRegister::EMPTY);
-                others |= self.fold(vcpu, value);
-            }
-        }
-        bits(others & !(1 << vcpu)).for_each(|other| physical.kick(other as usize));
+        bits(used & !1).for_each(|index| self.take_back(vcpu, index as usize, physical));
+        self.take_back(vcpu, 0, physical);
     }
 
-    /// Takes back one list register; the vCPU to tell, as a bit, if the interrupt is another's now.
+    /// Takes back what is in one list register, leaving it empty.
     #[inline]
-    fn fold(&mut self, vcpu: usize, value: ListRegister) -> u32 {
+    fn take_back(&mut self, vcpu: usize, index: usize, physical: &mut impl Physical) {
+        let value = physical.read(index);
+        if value == ListRegister::EMPTY {
+            return;
+        }
+        physical.write(index, ListRegister::EMPTY);
         let intid = value.intid();
-        let shared = intid >= PRIVATE;
         let forwarded = self.forwarded;
         let Some(bank) = self.bank_mut(vcpu, intid) else {
-            return 0;
+            return;
         };
-        if !bank.unlist(value, vcpu as u8, shared) || !shared {
-            return 0;
+        if bank.unlist(value, vcpu as u8, intid >= PRIVATE) && intid >= PRIVATE {
+            let mask = 1 << (intid % 32);
+            let (ready, _) = bank.candidates(forwarded);
+            // It may be another's by now.
+            let others = bank.owners(ready & mask) & !(1 << vcpu);
+            if (bank.pending() | bank.active) & mask != 0 {
+                self.mark_busy(intid);
+            }
+            bits(others).for_each(|other| physical.kick(other as usize));
         }
-        let mask = 1 << (intid % 32);
-        let (ready, _) = bank.candidates(forwarded);
-        let others = bank.owners(ready & mask);
-        if (bank.pending() | bank.active) & mask != 0 {
-            self.mark_busy(intid);
+    }
+
+    /// Fills the list registers, which are empty, with the most urgent interrupts of this vCPU,
+    /// and asks for a maintenance interrupt if some must wait.
+    pub fn enter(&mut self, vcpu: usize, physical: &mut impl Physical) {
+        if vcpu >= self.vcpus {
+            return;
         }
-        others
+        let room = self.room(vcpu, physical);
+        let mut free = room;
+        let all_listed = self.each_candidate(vcpu, |bank, first, bit, state| {
+            let index = free.trailing_zeros();
+            free &= free.wrapping_sub(1);
+            let fits = index < 32;
+            if fits {
+                physical.write(index as usize, bank.list(first, bit, vcpu as u8, state));
+            }
+            fits
+        });
+        if let Some(lists) = self.lists.get_mut(vcpu) {
+            lists.used = room & !free;
+        }
+        let wanted = if all_listed {
+            Maintenance::NONE
+        } else {
+            self.leave(vcpu, physical);
+            self.enter_most_urgent(vcpu, room, physical)
+        };
+        let Some(lists) = self.lists.get_mut(vcpu) else {
+            return;
+        };
+        lists.absent = wanted.absent_end;
+        if lists.maintenance != wanted {
+            lists.maintenance = wanted;
+            physical.set_maintenance(wanted);
+            self.publish(vcpu, u32::MAX, physical);
+        }
+    }
+
+    /// The same where there are more interrupts than list registers.
+    #[cold]
+    fn enter_most_urgent(
+        &mut self,
+        vcpu: usize,
+        room: u32,
+        physical: &mut impl Physical,
+    ) -> Maintenance {
+        let mut selection = Selection::new(room.count_ones() as usize);
+        self.each_candidate(vcpu, |bank, first, bit, state| {
+            let active = state != State::Pending;
+            selection.offer(Claim::new(bank.priority(bit), active, first + bit));
+            true
+        });
+        let forwarded = self.forwarded;
+        for (index, claim) in bits(room).zip(selection.finish()) {
+            let (first, bit) = (claim.intid() & !31, claim.intid() % 32);
+            if let Some(bank) = self.bank_mut(vcpu, claim.intid()) {
+                let (ready, active) = bank.candidates(forwarded);
+                let state = bank.state(bit, vcpu as u8, ready, active);
+                physical.write(index as usize, bank.list(first, bit, vcpu as u8, state));
+            }
+        }
+        if let Some(lists) = self.lists.get_mut(vcpu) {
+            lists.used = room;
+        }
+        Maintenance {
+            // With room for one only, underflow would be permanent.
+            underflow: selection.active_left > 0 && room.count_ones() > 1,
+            no_pending: selection.pending_left > 0,
+            absent_end: selection.active_left > 0,
+        }
+    }
+
+    /// Lists one more interrupt of this vCPU, which has become pending: the quick way if there is
+    /// room, else by a look at everything.
+    #[inline]
+    pub(crate) fn deliver(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
+        let (first, bit) = (intid & !31, intid % 32);
+        let forwarded = self.forwarded;
+        self.retire(vcpu, intid, physical);
+        let Some(index) = self.vacancy(vcpu, physical) else {
+            return self.refresh(vcpu, physical);
+        };
+        let Some(bank) = self.bank_mut(vcpu, intid) else {
+            return;
+        };
+        let (ready, active) = bank.candidates(forwarded);
+        if (ready | active) >> bit & 1 != 0 && usize::from(bank.owner(bit)) == vcpu {
+            let state = bank.state(bit, vcpu as u8, ready, active);
+            physical.write(index as usize, bank.list(first, bit, vcpu as u8, state));
+            if let Some(lists) = self.lists.get_mut(vcpu) {
+                lists.used |= 1 << index;
+            }
+        }
+    }
+
+    /// Takes back one interrupt if it is in a list register of this vCPU.
+    #[inline]
+    pub(crate) fn retire(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
+        let listed = self
+            .bank(vcpu, intid)
+            .is_some_and(|bank| bank.listed >> intid % 32 & 1 != 0);
+        let Some(lists) = self.lists.get_mut(vcpu).filter(|_| listed) else {
+            return;
+        };
+        let holds = |&index: &u32| physical.read(index as usize).intid() == intid;
+        if let Some(index) = bits(lists.used).find(holds) {
+            lists.used &= !(1 << index);
+            self.take_back(vcpu, index as usize, physical);
+        }
+    }
+
+    /// A list register that is empty now, unless interrupts wait for one in memory.
+    #[inline]
+    fn vacancy(&mut self, vcpu: usize, physical: &mut impl Physical) -> Option<u32> {
+        let lists = self.lists.get(vcpu)?;
+        if lists.maintenance != Maintenance::NONE {
+            return None;
+        }
+        let room = self.room(vcpu, physical);
+        let unused = room & !lists.used;
+        if unused != 0 {
+            return Some(unused.trailing_zeros());
+        }
+        let index = bits(room).find(|&index| physical.read(index as usize).is_free())?;
+        self.take_back(vcpu, index as usize, physical);
+        Some(index)
+    }
+
+    /// The list registers to fill, one bit each.
+    #[inline]
+    fn room(&self, vcpu: usize, physical: &impl Physical) -> u32 {
+        let count = physical.list_registers().clamp(1, 16);
+        let all = (1 << count) - 1;
+        if self.has_templates(vcpu, count) {
+            all & !1
+        } else {
+            all
+        }
+    }
+
+    /// Calls `f` with each interrupt that this vCPU has or would get and that is in no list
+    /// register: its bank, the bank's first INTID, its bit, and the state to list it in. Stops
+    /// when that returns false, and returns that.
+    #[inline]
+    fn each_candidate(
+        &mut self,
+        vcpu: usize,
+        mut f: impl FnMut(&mut Bank, u32, u32, State) -> bool,
+    ) -> bool {
+        let forwarded = self.forwarded;
+        let Some(private) = self.private.get_mut(vcpu) else {
+            return true;
+        };
+        let (ready, active) = private.candidates(forwarded);
+        for bit in bits(ready | active) {
+            let state = private.state(bit, vcpu as u8, ready, active);
+            if !f(private, 0, bit, state) {
+                return false;
+            }
+        }
+        for row in bits(self.busy) {
+            let Some(bank) = self.shared.get_mut(row as usize) else {
+                return true;
+            };
+            if bank.pending() | bank.active == 0 {
+                self.busy &= !(1 << row);
+                continue;
+            }
+            let (ready, active) = bank.candidates(forwarded);
+            for bit in bits(ready | active) {
+                let state = bank.state(bit, vcpu as u8, ready, active);
+                if usize::from(bank.owner(bit)) == vcpu && !f(bank, PRIVATE * (row + 1), bit, state)
+                {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// The guest ended interrupts that had lost their list register: these are the most urgent
@@ -62,10 +241,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     fn end_absent(&mut self, vcpu: usize, physical: &mut impl Physical) {
         for _ in 0..physical.take_absent_ends() {
             let mut first = None;
-            self.each_candidate(vcpu, |claim, active| {
+            self.each_candidate(vcpu, |bank, base, bit, state| {
+                let active = state != State::Pending;
+                let claim = Claim::new(bank.priority(bit), active, base + bit);
                 if active && first.is_none_or(|other| claim < other) {
                     first = Some(claim);
                 }
+                true
             });
             let Some(claim) = first else { return };
             let intid = claim.intid();
@@ -81,165 +263,5 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             }
             bits(others).for_each(|other| physical.kick(other as usize));
         }
-    }
-
-    /// Calls `f` with what this vCPU has or would get and what is in no list register.
-    #[inline]
-    fn each_candidate(&mut self, vcpu: usize, mut f: impl FnMut(Claim, bool)) {
-        let forwarded = self.forwarded;
-        let private = &self.private[vcpu];
-        let (ready, active) = private.candidates(forwarded);
-        for bit in bits(ready | active) {
-            let active = active >> bit & 1 != 0;
-            f(Claim::new(private.priority(bit), active, bit), active);
-        }
-        for row in bits(self.busy) {
-            let bank = &self.shared[row as usize];
-            if bank.pending() | bank.active == 0 {
-                self.busy &= !(1 << row);
-                continue;
-            }
-            let (ready, active) = bank.candidates(forwarded);
-            for bit in bits(ready | active) {
-                if usize::from(bank.owner(bit)) == vcpu {
-                    let active = active >> bit & 1 != 0;
-                    f(
-                        Claim::new(bank.priority(bit), active, PRIVATE * (row + 1) + bit),
-                        active,
-                    );
-                }
-            }
-        }
-    }
-
-    /// Fills the list registers, which are empty, with the most urgent interrupts of this vCPU,
-    /// and asks for a maintenance interrupt if some must wait.
-    pub fn enter(&mut self, vcpu: usize, physical: &mut impl Physical) {
-        if vcpu >= self.vcpus {
-            return;
-        }
-        let count = physical.list_registers().clamp(1, 16);
-        let room = if self.has_templates(vcpu, count) {
-            count - 1
-        } else {
-            count
-        };
-        let mut selection = Selection::new(room);
-        self.each_candidate(vcpu, |claim, _| selection.offer(claim));
-        let forwarded = self.forwarded;
-        let mut used = 0;
-        for (place, claim) in selection.finish().iter().enumerate() {
-            let (intid, index) = (claim.intid(), count - 1 - place);
-            let first = intid & !31;
-            if let Some(bank) = self.bank_mut(vcpu, intid) {
-                physical.write(index, bank.list(first, intid % 32, vcpu as u8, forwarded));
-                used |= 1 << index;
-            }
-        }
-        let wanted = Maintenance {
-            // With room for one only, underflow would be permanent.
-            underflow: selection.active_left > 0 && room > 1,
-            no_pending: selection.pending_left > 0,
-            absent_end: selection.active_left > 0,
-        };
-        let lists = &mut self.lists[vcpu];
-        lists.used = used;
-        lists.absent = selection.active_left > 0;
-        if lists.maintenance != wanted {
-            lists.maintenance = wanted;
-            physical.set_maintenance(wanted);
-            self.publish(vcpu, u32::MAX, physical);
-        }
-    }
-
-    /// Injects a physical interrupt that this core acknowledged and whose priority it dropped;
-    /// the guest's end of interrupt deactivates it. False if the VM does not own it.
-    pub fn inject_hardware(
-        &mut self,
-        vcpu: usize,
-        intid: u32,
-        physical: &mut impl Physical,
-    ) -> bool {
-        let bit = intid % 32;
-        if vcpu >= self.vcpus {
-            return false;
-        }
-        match self.bank(vcpu, intid) {
-            Some(bank) if bank.hardware >> bit & 1 != 0 => {}
-            _ => return false,
-        }
-        // First the past: an earlier one of the same INTID may still be listed here, as ended.
-        self.leave(vcpu, physical);
-        if let Some(bank) = self.bank_mut(vcpu, intid) {
-            bank.arrive(bit);
-            let owner = bank.owner(bit);
-            if owner != NOBODY && usize::from(owner) != vcpu {
-                physical.kick(usize::from(owner));
-            }
-        }
-        self.mark_busy(intid);
-        self.enter(vcpu, physical);
-        true
-    }
-
-    /// The line of an emulated device rose or fell. `vcpu` says whose interrupt it is if it is a
-    /// PPI. May kick any vCPU, that of this core among them.
-    pub fn set_line(&mut self, vcpu: usize, intid: u32, high: bool, physical: &mut impl Physical) {
-        let mask = 1 << (intid % 32);
-        let Some(bank) = self.bank_mut(vcpu, intid) else {
-            return;
-        };
-        if bank.present & !bank.hardware & mask == 0 || (bank.line & mask != 0) == high {
-            return;
-        }
-        bank.line ^= mask;
-        if high {
-            bank.latch |= bank.edge & mask;
-        }
-        // A level that moves while listed changes what the list register should say.
-        let edge_fell = bank.edge & mask != 0 && !high;
-        let concerned = bank.listed | if high { bank.enabled } else { 0 };
-        let owners = if edge_fell {
-            0
-        } else {
-            bank.owners(concerned & mask)
-        };
-        self.mark_busy(intid);
-        bits(owners).for_each(|owner| physical.kick(owner as usize));
-    }
-
-    /// Sends the SGI a guest asked for by ICC_SGI1R_EL1 (`group1`), or by ICC_SGI0R_EL1 or
-    /// ICC_ASGI1R_EL1, which reach only those in Group 0 (section 12.1.10).
-    pub fn send_sgi(
-        &mut self,
-        vcpu: usize,
-        request: SgiRequest,
-        group1: bool,
-        physical: &mut impl Physical,
-    ) {
-        if vcpu >= self.vcpus {
-            return;
-        }
-        let mask = 1u32 << request.intid();
-        let mut whom = 0;
-        for target in bits(request.targets(vcpu, self.vcpus)) {
-            let bank = &mut self.private[target as usize];
-            if !group1 && bank.group & mask != 0 {
-                continue;
-            }
-            bank.latch |= mask;
-            if bank.enabled & mask != 0 {
-                whom |= 1 << target;
-            }
-        }
-        self.tell(vcpu, whom, physical);
-    }
-
-    /// Lets vCPUs know of a change: this core's at once, the others by a kick.
-    pub(crate) fn tell(&mut self, vcpu: usize, whom: u32, physical: &mut impl Physical) {
-        if whom >> vcpu & 1 != 0 {
-            self.refresh(vcpu, physical);
-        }
-        bits(whom & !(1 << vcpu)).for_each(|other| physical.kick(other as usize));
     }
 }

@@ -59,6 +59,7 @@
 
 mod bank;
 mod deliver;
+mod events;
 mod frames;
 mod list_register;
 mod physical;

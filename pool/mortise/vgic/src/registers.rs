@@ -57,7 +57,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
                     Family::SetActive => self.set_active(whose, first, value),
                     _ => self.clear_active(whose, first, value, physical),
                 };
-                self.tell(vcpu, whom | 1 << vcpu, physical);
+                self.enter(vcpu, physical);
+                self.tell(vcpu, whom & !(1 << vcpu), physical);
             }
         }
     }

@@ -27,7 +27,8 @@ impl Claim {
     }
 }
 
-/// The most urgent claims, as many as there are list registers, in order.
+/// The most urgent claims, as many as there are list registers, in no order: the virtual CPU
+/// interface finds the first by itself.
 pub(crate) struct Selection {
     chosen: [Claim; 16],
     len: usize,
@@ -43,7 +44,7 @@ impl Selection {
     #[inline]
     pub fn new(capacity: usize) -> Self {
         Self {
-            chosen: [Claim(u32::MAX); 16],
+            chosen: [Claim(0); 16],
             len: 0,
             capacity: capacity.clamp(1, 16),
             next_pending: None,
@@ -54,27 +55,27 @@ impl Selection {
 
     #[inline]
     pub fn offer(&mut self, claim: Claim) {
-        if self.len == self.capacity {
-            let last = self.chosen[self.len - 1];
-            self.leave_out(last.max(claim));
-            if claim > last {
-                return;
+        match self.chosen.get_mut(self.len) {
+            Some(place) if self.len < self.capacity => {
+                *place = claim;
+                self.len += 1;
             }
-            self.len -= 1;
+            _ => self.contest(claim),
         }
-        let mut at = self.len;
-        while at > 0 && self.chosen[at - 1] > claim {
-            self.chosen[at] = self.chosen[at - 1];
-            at -= 1;
-        }
-        self.chosen[at] = claim;
-        self.len += 1;
     }
 
-    fn leave_out(&mut self, claim: Claim) {
-        if claim.is_pending() {
+    /// The least urgent of the chosen and this one goes.
+    #[cold]
+    fn contest(&mut self, claim: Claim) {
+        let mut out = claim;
+        for place in &mut self.chosen[..self.len] {
+            if *place > out {
+                core::mem::swap(place, &mut out);
+            }
+        }
+        if out.is_pending() {
             self.pending_left += 1;
-            self.next_pending = Some(self.next_pending.map_or(claim, |next| next.min(claim)));
+            self.next_pending = Some(self.next_pending.map_or(out, |next| next.min(out)));
         } else {
             self.active_left += 1;
         }
@@ -82,17 +83,25 @@ impl Selection {
 
     /// The claims to list. At least one of them is pending if any claim was: a guest that ends
     /// interrupts in two steps (EOImode 1) may be ready for it with all chosen ones active.
+    #[inline]
     pub fn finish(&mut self) -> &[Claim] {
-        if let Some(next) = self.next_pending
-            && !self.chosen[..self.len]
-                .iter()
-                .any(|claim| claim.is_pending())
-        {
-            self.chosen[self.len - 1] = next;
+        if let Some(next) = self.next_pending {
+            self.admit(next);
+        }
+        &self.chosen[..self.len]
+    }
+
+    #[cold]
+    fn admit(&mut self, next: Claim) {
+        let chosen = &mut self.chosen[..self.len];
+        if chosen.iter().any(|claim| claim.is_pending()) {
+            return;
+        }
+        if let Some(last) = chosen.iter_mut().max() {
+            *last = next;
             self.pending_left -= 1;
             self.active_left += 1;
         }
-        &self.chosen[..self.len]
     }
 }
 
@@ -133,7 +142,8 @@ mod tests {
             let mut all: Vec<_> = claims.iter().map(|&(p, a, i)| Claim::new(p, a, i)).collect();
             let mut selection = Selection::new(capacity);
             all.iter().for_each(|&claim| selection.offer(claim));
-            let chosen = selection.finish().to_vec();
+            let mut chosen = selection.finish().to_vec();
+            chosen.sort();
             all.sort();
             let n = all.len().min(capacity);
             prop_assert_eq!(chosen.len(), n);

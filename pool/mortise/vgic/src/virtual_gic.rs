@@ -203,7 +203,11 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// memory, so once ended it may be overwritten, which no other may.
     #[inline]
     pub(crate) fn has_templates(&self, vcpu: usize, list_registers: usize) -> bool {
-        list_registers > 1 && self.private[vcpu].hardware != 0
+        list_registers > 1
+            && self
+                .private
+                .get(vcpu)
+                .is_some_and(|bank| bank.hardware != 0)
     }
 
     /// Hands out the ready-made list registers of these private interrupts, as far as hardware
@@ -212,7 +216,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let Some(bank) = self.private.get(vcpu) else {
             return;
         };
-        let nothing_waits = self.lists[vcpu].maintenance == Maintenance::NONE;
+        let lists = self.lists.get(vcpu);
+        let nothing_waits = lists.is_some_and(|lists| lists.maintenance == Maintenance::NONE);
         let direct = if nothing_waits && self.has_templates(vcpu, physical.list_registers()) {
             bank.enabled & self.forwarded.mask(bank.group)
         } else {

@@ -109,7 +109,7 @@ fn group_0_requests_spare_group_1() {
     assert_eq!(machine.read(0, Frame::Sgi(0), 0x80), 0x0800_fffd);
     machine.sgi_group0(0, 1);
     machine.sgi_group0(0, 1 << 24 | 1);
-    let list = machine.cores[0].lists[3];
+    let list = machine.cores[0].lists[1];
     assert_eq!((list.intid(), list.is_group1()), (1, false));
     assert_eq!(machine.drain(0), [1]);
 }

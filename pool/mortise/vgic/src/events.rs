@@ -1,0 +1,107 @@
+//! What makes interrupts pending, but for a guest's writes.
+
+use crate::bank::NOBODY;
+use crate::{Physical, Virtual};
+use mortise_gic_frame::{SgiRequest, bits};
+
+impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
+    /// Injects a physical interrupt that this core acknowledged and whose priority it dropped;
+    /// the guest's end of interrupt deactivates it. False if the VM does not own it.
+    pub fn inject_hardware(
+        &mut self,
+        vcpu: usize,
+        intid: u32,
+        physical: &mut impl Physical,
+    ) -> bool {
+        let (bit, mask) = (intid % 32, 1 << (intid % 32));
+        if vcpu >= self.vcpus {
+            return false;
+        }
+        if self
+            .bank(vcpu, intid)
+            .is_none_or(|bank| bank.hardware & mask == 0)
+        {
+            return false;
+        }
+        // First the past: an earlier one of the same INTID may still be listed here, as ended.
+        self.retire(vcpu, intid, physical);
+        let owner = self.bank_mut(vcpu, intid).map_or(NOBODY, |bank| {
+            bank.arrive(bit);
+            bank.owner(bit)
+        });
+        self.mark_busy(intid);
+        if usize::from(owner) == vcpu {
+            self.deliver(vcpu, intid, physical);
+        } else if owner != NOBODY {
+            physical.kick(usize::from(owner));
+        }
+        true
+    }
+
+    /// The line of an emulated device rose or fell. `vcpu` says whose interrupt it is if it is a
+    /// PPI. May kick any vCPU, that of this core among them.
+    pub fn set_line(&mut self, vcpu: usize, intid: u32, high: bool, physical: &mut impl Physical) {
+        let mask = 1 << (intid % 32);
+        let Some(bank) = self.bank_mut(vcpu, intid) else {
+            return;
+        };
+        if bank.present & !bank.hardware & mask == 0 || (bank.line & mask != 0) == high {
+            return;
+        }
+        bank.line ^= mask;
+        if high {
+            bank.latch |= bank.edge & mask;
+        }
+        // A level that moves while listed changes what the list register should say.
+        let edge_fell = bank.edge & mask != 0 && !high;
+        let concerned = bank.listed | if high { bank.enabled } else { 0 };
+        let owners = if edge_fell {
+            0
+        } else {
+            bank.owners(concerned & mask)
+        };
+        self.mark_busy(intid);
+        bits(owners).for_each(|owner| physical.kick(owner as usize));
+    }
+
+    /// Sends the SGI a guest asked for by ICC_SGI1R_EL1 (`group1`), or by ICC_SGI0R_EL1 or
+    /// ICC_ASGI1R_EL1, which reach only those in Group 0 (section 12.1.10).
+    pub fn send_sgi(
+        &mut self,
+        vcpu: usize,
+        request: SgiRequest,
+        group1: bool,
+        physical: &mut impl Physical,
+    ) {
+        if vcpu >= self.vcpus {
+            return;
+        }
+        let mask = 1u32 << request.intid();
+        for target in bits(request.targets(vcpu, self.vcpus)) {
+            let target = target as usize;
+            let Some(bank) = self.private.get_mut(target) else {
+                return;
+            };
+            if !group1 && bank.group & mask != 0 {
+                continue;
+            }
+            bank.latch |= mask;
+            if bank.enabled & mask == 0 {
+                continue;
+            }
+            if target == vcpu {
+                self.deliver(vcpu, request.intid(), physical);
+            } else {
+                physical.kick(target);
+            }
+        }
+    }
+
+    /// Lets vCPUs know of a change: this core's at once, the others by a kick.
+    pub(crate) fn tell(&mut self, vcpu: usize, whom: u32, physical: &mut impl Physical) {
+        if whom >> vcpu & 1 != 0 {
+            self.refresh(vcpu, physical);
+        }
+        bits(whom & !(1 << vcpu)).for_each(|other| physical.kick(other as usize));
+    }
+}
