@@ -16,9 +16,15 @@ def command(
     import shutil
 
     from tenonos import paths, ui
+    from tenonos.errors import WorkError
 
-    folders = [paths.DOT] if everything else [paths.BUILD, paths.TARGET, paths.RUN, paths.LOG]
+    built = [paths.BUILD, paths.TARGET, paths.RUN, paths.LOG]
+    folders = [folder for folder in ([paths.DOT] if everything else built) if folder.exists()]
+    names = [paths.shown(folder) for folder in folders]
+    # Said before it is done: --all removes the very packages that would say it after.
+    ui.message(f"removing {', '.join(names)}" if names else "there is nothing to remove")
     for folder in folders:
-        if folder.exists():
+        try:
             shutil.rmtree(folder)
-            ui.message(f"removed {paths.shown(folder)}")
+        except OSError as error:
+            raise WorkError(f"cannot remove {error.filename}: {error.strerror}") from None
