@@ -155,7 +155,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     pub(crate) fn retire(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
         let listed = self
             .bank(vcpu, intid)
-            .is_some_and(|bank| bank.listed >> intid % 32 & 1 != 0);
+            .is_some_and(|bank| bank.listed & 1 << (intid % 32) != 0);
         let Some(lists) = self.lists.get_mut(vcpu).filter(|_| listed) else {
             return;
         };
