@@ -13,6 +13,7 @@ use crate::{
 use core::sync::atomic::Ordering;
 use core_log::{error, info};
 use core_manifest::{InterruptMode, System};
+use core_memory::PhysicalRange;
 use hw_arch::{entry::SecondaryStart, firmware, layout};
 
 /// What the first core does.
@@ -26,14 +27,14 @@ pub fn primary(machine: &'static Machine) -> ! {
     // size, and nobody writes it.
     let manifest =
         unsafe { core::slice::from_raw_parts(layout::image_end() as *const u8, MANIFEST_SIZE) };
-    match System::parse(manifest) {
+    match machine.system.try_call_once(|| System::parse(manifest)) {
         Ok(system) => partition(machine, system),
         Err(error) => stop(format_args!("manifest: {error}")),
     }
 }
 
 /// Divides the machine as the manifest says.
-fn partition(machine: &'static Machine, system: System<'static>) -> ! {
+fn partition(machine: &'static Machine, system: &'static System<'static>) -> ! {
     info!("Mortise starts {} on {}", system.name, system.board);
     machine.board.distributor().initialise();
     if system.vms.len() > machine.vms.len() {
@@ -47,14 +48,10 @@ fn partition(machine: &'static Machine, system: System<'static>) -> ! {
         .vms
         .iter()
         .any(|vm| vm.interrupt_mode == InterruptMode::Shared);
-    for (index, (slot, description)) in machine.vms.iter().zip(system.vms).enumerate() {
+    for (index, (slot, description)) in machine.vms.iter().zip(&system.vms).enumerate() {
         let name = description.name;
-        if let Some(&cpu) = description
-            .cpus
-            .iter()
-            .find(|&&cpu| usize::from(cpu) >= machine.cores.len())
-        {
-            stop(format_args!("{name}: the image has no CPU {cpu}"));
+        if let Err(why) = check(machine, description) {
+            stop(format_args!("{name}: {why}"));
         }
         match Vm::new(index, description, machine, kick) {
             Ok(vm) => slot.call_once(|| vm),
@@ -74,6 +71,27 @@ fn partition(machine: &'static Machine, system: System<'static>) -> ! {
         Some(core) => enter(core),
         None => stop(format_args!("the image has no core")),
     }
+}
+
+/// Checks what only the image knows: which cores it has, and where it lies.
+fn check(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<(), &'static str> {
+    if vm
+        .cpus
+        .iter()
+        .any(|&cpu| usize::from(cpu) >= machine.cores.len())
+    {
+        return Err("the image has fewer CPUs than the manifest");
+    }
+    let own = layout::image_end() + MANIFEST_SIZE - layout::image_start();
+    let own = PhysicalRange::new(layout::image_start() as u64, own as u64);
+    if own.is_none_or(|own| {
+        vm.mappings
+            .iter()
+            .any(|mapping| mapping.physical.overlaps(&own))
+    }) {
+        return Err("its memory overlaps Mortise");
+    }
+    Ok(())
 }
 
 /// Turns another core on.

@@ -20,8 +20,9 @@ use mortise_console::{Console, Input, Port};
 /// How often rings are emptied, in nanoseconds.
 const DRAIN_PERIOD: u64 = 10_000_000;
 
-/// Bytes of one virtual machine that are written at a time.
-const DRAIN_LIMIT: usize = 0x4000;
+/// Bytes of one virtual machine that are written at a time: what a line of
+/// 115,200 baud, 10 bits a byte, carries away until the next time, and some.
+const DRAIN_LIMIT: usize = 256;
 
 /// The serial line and who writes on it.
 pub(crate) struct Line {
@@ -246,16 +247,13 @@ pub(crate) fn drain_rings(core: &Core) {
 /// Empties the ring of one virtual machine. One that writes on and on does not
 /// keep Mortise: what is too much now is left for the next time.
 pub(crate) fn drain_ring(machine: &Machine, vm: &Vm) {
-    let mut bytes = [0; 256];
-    for _ in 0..DRAIN_LIMIT / bytes.len() {
-        let count = vm
-            .log
-            .lock()
-            .as_mut()
-            .map_or(0, |ring| ring.read(&mut bytes));
-        if count == 0 {
-            break;
-        }
+    let mut bytes = [0; DRAIN_LIMIT];
+    let count = vm
+        .log
+        .lock()
+        .as_mut()
+        .map_or(0, |ring| ring.read(&mut bytes));
+    if count > 0 {
         write(machine, vm, &bytes[..count]);
     }
 }

@@ -42,6 +42,7 @@ impl Core {
         if vcpu == 0 {
             self.fill(vm, State::Starting);
         }
+        self.silence(vm, vcpu);
         let start = self.wait_for_start(vm, vcpu);
         self.prepare(vm, vcpu, start);
         // SAFETY: `prepare` has reset EL1; this core's stack is its own, and
@@ -108,6 +109,7 @@ impl Core {
                 }
             } else if let Some(start) = self.mailbox.lock().take() {
                 vm.mark_running(vcpu);
+                vm.power.lock().started(vcpu);
                 return start;
             }
             self.rest();
@@ -149,18 +151,16 @@ impl Core {
         interrupts::serve_pending(self);
     }
 
-    /// Makes this core's EL1 and its interrupts ready for a start.
-    fn prepare(&self, vm: &'static Vm, vcpu: usize, start: Start) {
-        // SAFETY: no guest is in the middle of anything here: this vCPU starts.
-        unsafe { mortise_vcpu::reset(start) };
-        let board = &self.machine.board;
+    /// Takes this core's interrupts back to what a core that is turned on finds:
+    /// nothing of what ran before interrupts what comes, or wakes a core at rest.
+    fn silence(&self, vm: &'static Vm, vcpu: usize) {
         match &vm.interrupts {
             Interrupts::Direct(_) => {
-                set_virtual_interface(false);
+                cpu_interface::set_group_enabled(Group::One, false);
+                let board = &self.machine.board;
                 board.redistributor(self.cpu).reset(1 << board.doorbell);
                 hw_arch::registers::icc_ap1r0_el1::write(0);
                 hw_arch::registers::icc_bpr1_el1::write(0);
-                cpu_interface::set_group_enabled(Group::One, false);
             }
             Interrupts::Shared(gic) => {
                 gic.lock().reset_vcpu(
@@ -170,8 +170,18 @@ impl Core {
                         vm,
                     },
                 );
-                set_virtual_interface(true);
+                set_virtual_interface(false);
             }
+        }
+        hw_arch::barrier::isb();
+    }
+
+    /// Makes this core's EL1 and its interrupts ready for a start.
+    fn prepare(&self, vm: &'static Vm, vcpu: usize, start: Start) {
+        // SAFETY: no guest is in the middle of anything here: this vCPU starts.
+        unsafe { mortise_vcpu::reset(start) };
+        if vm.is_shared() {
+            set_virtual_interface(true);
         }
         // SAFETY: system register access for EL1; `ICC_SRE_EL1` is the guest's.
         unsafe { hw_arch::registers::icc_sre_el1::write(7) };
@@ -197,10 +207,9 @@ impl Core {
 
     /// Rests until this vCPU is started, then lets the guest go on there.
     pub(crate) fn start_anew(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-        // Nothing of what ran before may interrupt what comes.
-        let quiet = Start::default();
         // SAFETY: this vCPU has ended what it did.
-        unsafe { mortise_vcpu::reset(quiet) };
+        unsafe { mortise_vcpu::reset(Start::default()) };
+        self.silence(vm, vcpu);
         vm.mark_resting(vcpu);
         let start = self.wait_for_start(vm, vcpu);
         self.prepare(vm, vcpu, start);

@@ -2,6 +2,7 @@
 
 use crate::{board::Board, console::Line, memory::Stacks, vm::Vm};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core_manifest::System;
 use core_paging::{Frames, KernelMap};
 use core_sync::TicketLock;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
@@ -30,6 +31,8 @@ pub struct Machine {
     pub(crate) live: AtomicU32,
     /// When Mortise started, in nanoseconds of the counter.
     pub(crate) start_time: Once<u64>,
+    /// What the manifest says.
+    pub(crate) system: Once<System<'static>>,
 }
 
 impl Machine {
@@ -53,6 +56,7 @@ impl Machine {
             console: TicketLock::new(Line::CLOSED),
             live: AtomicU32::new(0),
             start_time: Once::new(),
+            system: Once::new(),
         }
     }
 

@@ -86,7 +86,7 @@ pub struct Vm {
     /// Its place in the manifest.
     pub(crate) index: usize,
     /// What the manifest says of it.
-    pub(crate) description: core_manifest::Vm<'static>,
+    pub(crate) description: &'static core_manifest::Vm<'static>,
     /// Its memory, as it sees it.
     pub(crate) stage2: GuestMap,
     /// Its status page.
@@ -116,11 +116,11 @@ impl Vm {
     /// for its log to be emptied.
     pub(crate) fn new(
         index: usize,
-        description: core_manifest::Vm<'static>,
+        description: &'static core_manifest::Vm<'static>,
         machine: &'static Machine,
         kick: bool,
     ) -> Result<Self, VmError> {
-        let stage2 = crate::memory::guest_map(machine.frames, &description)?;
+        let stage2 = crate::memory::guest_map(machine.frames, description)?;
         let page = description.status;
         // SAFETY: the early table maps all of RAM; the manifest's parser has
         // checked that the page is nobody else's, and guests map it read-only.
@@ -134,9 +134,9 @@ impl Vm {
             stage2,
             status,
             power: TicketLock::new(Psci::new(vcpus)),
-            interrupts: Interrupts::new(machine, &description)?,
+            interrupts: Interrupts::new(machine, description)?,
             serial: TicketLock::new(Pl011::new()),
-            log: TicketLock::new(console::open_ring(&description, kick)),
+            log: TicketLock::new(console::open_ring(description, kick)),
             kick,
             order: AtomicU32::new(Order::Run as u32),
             running: AtomicU32::new(1),
@@ -267,7 +267,7 @@ impl Vm {
         *self.serial.lock() = Pl011::new();
         console::drain_ring(machine, self);
         console::finish(machine, self);
-        *self.log.lock() = console::open_ring(&self.description, self.kick);
+        *self.log.lock() = console::open_ring(self.description, self.kick);
         if let Interrupts::Shared(gic) = &self.interrupts {
             gic.lock().reset(&mut VmInterrupts { machine, vm: self });
         }
