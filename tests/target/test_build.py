@@ -46,6 +46,13 @@ def test_two_builds_are_the_same_bytes(build):
     assert digest(first) == digest(again)
 
 
+def test_an_image_does_not_tell_where_it_was_built(build):
+    for elf in json.loads(build("motor-linux").stdout)["elves"].values():
+        content = Path(elf).read_bytes()
+        assert str(ROOT).encode() not in content
+        assert str(Path.home()).encode() not in content
+
+
 def test_no_setting_leaks_through_the_shared_target_folder(build):
     plain = digest(build("hello"))
     other = build("hello", "-D", "CONFIG_TENON_THREAD_PREEMPTION=n")

@@ -8,6 +8,7 @@ beyond it is refused with `--locked`.
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -60,9 +61,9 @@ def _run(image: Image, folder: Path) -> Path:
         )
     finally:
         SETTINGS.locked = locked
-    # Panic messages carry paths; without this the image would depend on where the clone is.
-    environment = environment | {"RUSTFLAGS": f"--remap-path-prefix={ROOT}=."}
-    environment.pop("CARGO_BUILD_TARGET", None)
+    environment = environment | {"RUSTFLAGS": _flags()}
+    for name in ("CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"):
+        environment.pop(name, None)
     done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, check=False
     )
@@ -74,6 +75,16 @@ def _run(image: Image, folder: Path) -> Path:
         if message.get("executable") and target.get("name") == image.package:
             return Path(message["executable"])
     raise WorkError(f"cargo built no image {image.name}")
+
+
+def _flags() -> str:
+    """Compiler flags that keep this machine's paths, which panics report, out of the image."""
+    environment = os.environ | rust.toolchain().environment
+    home = environment.get("CARGO_HOME", str(Path.home() / ".cargo"))
+    source = rust.toolchain().sysroot / "lib/rustlib/src/rust"
+    # Of two prefixes that fit, the compiler takes the last.
+    paths = {str(ROOT): ".", home: "/cargo", str(source): "/rustc/source"}
+    return " ".join(f"--remap-path-prefix={path}={name}" for path, name in paths.items())
 
 
 def _messages(text: str) -> Iterator[dict[str, Any]]:
@@ -143,7 +154,7 @@ def _registry(file: Path) -> set[tuple[str, str]]:
 
 def _fingerprint(image: Image, folder: Path) -> str:
     """A hash of everything the image is made of."""
-    digest = hashlib.sha256(repr(rust.toolchain()).encode())
+    digest = hashlib.sha256(repr((rust.toolchain(), _flags())).encode())
     generated = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
     files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK, folder / "Cargo.toml", *generated]
     for library in image.libraries:

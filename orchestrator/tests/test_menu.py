@@ -1,0 +1,55 @@
+"""The menu: what a person changes ends up in the fragment, and nothing else does."""
+
+import os
+import shutil
+
+import pytest
+
+from tenonos import paths, system
+from tenonos.build.menu import edit
+from tenonos.errors import InputError
+
+
+@pytest.fixture
+def demo(tmp_path):
+    folder = tmp_path / "motor-linux"
+    shutil.copytree(paths.SYSTEMS / "motor-linux", folder)
+    return system.load(folder)
+
+
+def changing(**values):
+    """A person who sets these symbols and saves."""
+
+    def menu(kconf):
+        for name, value in values.items():
+            assert kconf.syms[name].set_value(value)
+        kconf.write_config(os.environ["KCONFIG_CONFIG"])
+
+    return menu
+
+
+def test_a_change_is_kept(demo):
+    file = edit(demo, "motor", changing(TENON_THREAD_MAIN_STACK="16384"))
+    assert file == demo.folder / "motor.config"
+    assert file.read_text().splitlines()[1:] == ["CONFIG_TENON_THREAD_MAIN_STACK=16384"]
+    assert file.read_text().startswith("# The motor VM")
+
+
+def test_changing_back_empties_the_fragment(demo):
+    edit(demo, "motor", changing(TENON_THREAD_PREEMPTION="n"))
+    file = edit(demo, "motor", changing(TENON_THREAD_PREEMPTION="y"))
+    assert [line for line in file.read_text().splitlines() if not line.startswith("# The")] == []
+
+
+def test_leaving_without_a_change(demo):
+    before = demo.mortise_config.read_text()
+    assert edit(demo, "mortise", lambda kconf: None) is None
+    assert demo.mortise_config.read_text() == before
+
+
+def test_linux_has_none(demo):
+    with pytest.raises(InputError, match='VM "linux" is Linux: it has no configuration here'):
+        edit(demo, "linux", lambda kconf: None)
+    with pytest.raises(InputError, match='no VM "rotor" in motor-linux; there are motor, linux'):
+        edit(demo, "rotor", lambda kconf: None)
+    assert "KCONFIG_CONFIG" not in os.environ
