@@ -148,8 +148,16 @@ impl Kernel {
     /// Blocks the current thread until somebody wakes it.
     #[inline(always)]
     pub(crate) fn block(&self) {
+        refuse_in_handler();
         self.scheduler.block(self.current());
         self.switch(false);
+    }
+
+    /// Gives way to the others of the current thread's priority.
+    #[inline(always)]
+    pub(crate) fn give_way(&self) {
+        refuse_in_handler();
+        self.switch(true);
     }
 
     /// Starts a timer at a counter value.
@@ -192,6 +200,15 @@ impl Kernel {
         }
         self.arm();
     }
+}
+
+/// A handler has no context of its own to come back to: waiting in one is a mistake of the program.
+#[inline(always)]
+fn refuse_in_handler() {
+    assert!(
+        !assembly::in_handler(),
+        "an interrupt handler must not wait"
+    );
 }
 
 /// Serves an interrupt, called by its vector; returns whether the thread is to be preempted.

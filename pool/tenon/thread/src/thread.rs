@@ -260,7 +260,7 @@ pub fn current() -> &'static Thread {
 /// Gives way to the others of the same priority.
 #[inline(always)]
 pub fn yield_now() {
-    Kernel::with(|kernel| kernel.switch(true));
+    Kernel::with(Kernel::give_way);
 }
 
 /// Blocks the current thread until somebody calls its [`Thread::unpark`].
