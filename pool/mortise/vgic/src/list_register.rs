@@ -1,6 +1,6 @@
 //! List registers as values.
 
-/// ICH_LR<n>_EL2: one interrupt on its way into a vCPU (section 12.4.6).
+/// `ICH_LR<n>_EL2`: one interrupt on its way into a vCPU (section 12.4.6).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct ListRegister(u64);
 
