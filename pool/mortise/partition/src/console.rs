@@ -6,6 +6,7 @@
 //! the virtual machine itself asks Mortise to empty.
 
 use crate::{
+    alarms::Alarm,
     gic::VmInterrupts,
     machine::{Core, Machine},
     vm::{Interrupts, Vm},
@@ -17,8 +18,8 @@ use core_ring::{Area, stream::Consumer};
 use hw_serial_pl011::{Registers, Serial};
 use mortise_console::{Console, Input, Port};
 
-/// How often rings are emptied, in nanoseconds.
-const DRAIN_PERIOD: u64 = 10_000_000;
+/// Rings are emptied a hundred times a second.
+static DRAIN: Alarm = Alarm::new(10_000_000, drain_rings);
 
 /// Bytes of one virtual machine that are written at a time: what a line of
 /// 115,200 baud, 10 bits a byte, carries away until the next time, and some.
@@ -110,14 +111,8 @@ pub(crate) fn attach(core: &Core) {
         serial.enable_receive_interrupt();
     }
     if core.machine.vms().any(|vm| vm.log.lock().is_some()) {
-        board.redistributor(core.cpu).enable(board.hypervisor_timer);
-        set_timer(core.machine);
+        core.machine.alarms.set(core, &DRAIN);
     }
-}
-
-fn set_timer(machine: &Machine) {
-    let clock = machine.board.clock;
-    clock.set_alarm(clock.ticks() + clock.frequency().ticks(DRAIN_PERIOD));
 }
 
 /// Carries out an access to a virtual PL011.
@@ -236,12 +231,11 @@ pub(crate) fn finish(machine: &Machine, vm: &Vm) {
     console.finish(vm.index, vm.name(), machine.now(), &mut Wire(serial));
 }
 
-/// Empties every ring, and comes again.
-pub(crate) fn drain_rings(core: &Core) {
-    for vm in core.machine.vms() {
-        drain_ring(core.machine, vm);
+/// Empties every ring.
+fn drain_rings(machine: &'static Machine) {
+    for vm in machine.vms() {
+        drain_ring(machine, vm);
     }
-    set_timer(core.machine);
 }
 
 /// Empties the ring of one virtual machine. One that writes on and on does not

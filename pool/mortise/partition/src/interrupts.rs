@@ -34,7 +34,7 @@ pub(crate) fn shared(core: &Core, vm: &'static Vm, vcpu: usize) -> bool {
         console::receive(core.machine);
         cpu_interface::deactivate(intid);
     } else if intid == board.hypervisor_timer {
-        console::drain_rings(core);
+        core.machine.alarms.sound(core.machine);
         cpu_interface::deactivate(intid);
     } else if intid == board.maintenance {
         refresh(core, vm, vcpu);

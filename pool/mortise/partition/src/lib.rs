@@ -17,6 +17,7 @@
 //! | `devices`, `gic` | loads and stores that a device of Mortise's answers |
 //! | `interrupts` | interrupts that come to Mortise |
 //! | `console` | one serial line for all |
+//! | `alarms` | what is done by the clock |
 //!
 //! A guest is hostile. What comes from it is decoded in `mortise-vcpu` and
 //! answered here or in the library of the device; what it has no right to stops
@@ -32,6 +33,7 @@
     reason = "memory and registers of the machine are divided here"
 )]
 
+mod alarms;
 mod board;
 mod boot;
 mod calls;

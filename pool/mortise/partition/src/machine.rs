@@ -1,6 +1,6 @@
 //! The machine: its cores and what they share.
 
-use crate::{board::Board, console::Line, memory::Stacks, vm::Vm};
+use crate::{alarms::Alarms, board::Board, console::Line, memory::Stacks, vm::Vm};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core_manifest::System;
 use core_paging::{Frames, KernelMap};
@@ -27,6 +27,8 @@ pub struct Machine {
     pub(crate) hypercalls: &'static [&'static HypercallGroup],
     /// The serial line that all virtual machines share.
     pub(crate) console: TicketLock<Line>,
+    /// What is done by the clock.
+    pub(crate) alarms: Alarms,
     /// Virtual machines that have not ended; the machine goes off with the last.
     pub(crate) live: AtomicU32,
     /// When Mortise started, in nanoseconds of the counter.
@@ -54,6 +56,7 @@ impl Machine {
             frames,
             hypercalls,
             console: TicketLock::new(Line::CLOSED),
+            alarms: Alarms::new(),
             live: AtomicU32::new(0),
             start_time: Once::new(),
             system: Once::new(),

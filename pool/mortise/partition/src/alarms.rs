@@ -1,0 +1,93 @@
+//! What Mortise does by the clock, on the console's core.
+//!
+//! The same timer queue that serves Tenon's threads, over the hypervisor's own
+//! timer. Only a core whose interrupts come to Mortise anyway has one to give.
+
+use crate::machine::{Core, Machine};
+use core_list::{Link, Linked};
+use core_sync::TicketLock;
+use core_timer::{Due, Step, Timed, TimerQueue};
+
+/// Something done again and again.
+pub(crate) struct Alarm {
+    link: Link<&'static Alarm>,
+    due: Due,
+    /// Nanoseconds from one time to the next.
+    period: u64,
+    /// What is done; bounded, as a guest waits for it.
+    action: fn(&'static Machine),
+}
+
+// SAFETY: the cells inside are changed by the queue only, which `Alarms` keeps
+// behind its lock.
+unsafe impl Sync for Alarm {}
+
+impl Alarm {
+    /// An alarm that has not been set.
+    pub(crate) const fn new(period: u64, action: fn(&'static Machine)) -> Self {
+        Self {
+            link: Link::new(),
+            due: Due::new(),
+            period,
+            action,
+        }
+    }
+}
+
+impl Linked for &'static Alarm {
+    fn link(&self) -> &Link<Self> {
+        &self.link
+    }
+}
+
+impl Timed for &'static Alarm {
+    fn due(&self) -> &Due {
+        &self.due
+    }
+}
+
+/// The alarms that are set.
+pub(crate) struct Alarms(TicketLock<TimerQueue<&'static Alarm>>);
+
+impl Alarms {
+    /// None.
+    pub(crate) const fn new() -> Self {
+        Self(TicketLock::new(TimerQueue::new()))
+    }
+
+    /// Sets an alarm, on the core it is to sound on.
+    pub(crate) fn set(&self, core: &Core, alarm: &'static Alarm) {
+        let board = &core.machine.board;
+        let queue = self.0.lock();
+        queue.start(
+            alarm,
+            board.clock.ticks() + board.clock.frequency().ticks(alarm.period),
+        );
+        board.redistributor(core.cpu).enable(board.hypervisor_timer);
+        if let Some(next) = queue.next() {
+            board.clock.set_alarm(next);
+        }
+    }
+
+    /// Does what is due, and sets the hardware for what comes next. Alarms keep
+    /// their rate: one that was late is not late the next time.
+    pub(crate) fn sound(&self, machine: &'static Machine) {
+        let clock = machine.board.clock;
+        loop {
+            let step = self.0.lock().expire(clock.ticks());
+            match step {
+                Step::Expired(alarm) => {
+                    (alarm.action)(machine);
+                    let next = alarm.due.deadline() + clock.frequency().ticks(alarm.period);
+                    self.0.lock().start(alarm, next.max(clock.ticks()));
+                }
+                Step::Moved => {}
+                Step::Idle => break,
+            }
+        }
+        match self.0.lock().next() {
+            Some(next) => clock.set_alarm(next),
+            None => clock.stop_alarm(),
+        }
+    }
+}
