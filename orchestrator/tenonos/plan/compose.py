@@ -108,7 +108,11 @@ class Composer:
         )
 
     def _lacking(self, plan: Plan) -> list[Missing]:
-        """What the plan implies and the pool has not: a scheduler for several cores."""
+        """What the plan implies and the pool has not: a scheduler for several cores, priorities."""
+        for item in plan.items:
+            if item.kind == "priority":
+                # Applications set their threads' priorities themselves; nothing passes one in.
+                return [Missing(source=item.source)]
         for name in (g.name for g in plan.guests if g.kind == "tenon"):
             for item in self._several_cores(plan, name):
                 if not self._available(SMP):
@@ -119,7 +123,8 @@ class Composer:
         own = [i for i in plan.of(name, "cores") if i.unit == "cores"]
         alone = len(plan.guests) == 1
         whole = [i for i in plan.of(None, "cores") if alone and i.value != self.board.cpus]
-        return [i for i in (*own, *whole) if isinstance(i.value, int) and i.value > 1]
+        wanted = range(2, self.board.cpus + 1)
+        return [i for i in (*own, *whole) if i.value in wanted]
 
     def _available(self, name: str) -> bool:
         entry = self.pool.by_name.get(name)

@@ -31,7 +31,7 @@ STRONG = frozenset(
 DEFINITE = frozenset("the this these those its their his her our my your that's".split())
 INDEFINITE = frozenset(["a", "an", "some", "any"])
 ANOTHER = frozenset("another second third additional further extra".split())
-PRONOUNS = frozenset("one ones other others it they them itself themselves both".split())
+PRONOUNS = frozenset("one ones other others it they them itself themselves both me him".split())
 
 VERBS = frozenset(
     """i we you he she is are be been being was were am do does did done has have had having will

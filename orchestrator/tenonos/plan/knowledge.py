@@ -19,6 +19,7 @@ from tenonos.pool.kconfig import capability
 EntryKind = Literal["capability", "library", "app", "option"]
 PREFIXES: dict[str, EntryKind] = {"CAP_": "capability", "LIB_": "library", "APP_": "app"}
 _KEYWORDS = re.compile(r"^keywords?:\s*(.*)\Z", re.IGNORECASE | re.DOTALL | re.MULTILINE)
+_ABSENCE = re.compile(r"(?:no|without)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Entry:
     prompt: str
     text: str
     keywords: tuple[str, ...]
+    absences: tuple[str, ...] = ()
+    """What is not there if this is: of the keyword "no tick", "tick"."""
     provides: tuple[str, ...] = ()
     """The symbols of the capabilities it selects."""
     providers: tuple[str, ...] = field(default=(), compare=False)
@@ -91,7 +94,8 @@ def _entry(symbol: kc.Symbol, providers: tuple[str, ...]) -> Entry:
         name=_name(symbol, kind),
         prompt=prompt,
         text=text,
-        keywords=keywords,
+        keywords=tuple(word for word in keywords if not _ABSENCE.match(word)),
+        absences=tuple(_ABSENCE.sub("", word) for word in keywords if _ABSENCE.match(word)),
         provides=tuple(t for t in targets(symbol) if kind_of(t) == "capability"),
         providers=providers if kind == "capability" else (),
     )

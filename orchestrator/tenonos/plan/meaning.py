@@ -13,7 +13,7 @@ from typing import Literal
 from tenonos.plan import grammar as g
 from tenonos.plan.knowledge import Entry
 from tenonos.plan.phrases import Chunk, Unit
-from tenonos.plan.retrieve import Hit, Retriever
+from tenonos.plan.retrieve import Hit, Retriever, words_of
 from tenonos.plan.text import Token
 from tenonos.pool.kconfig import capability, symbol_of
 
@@ -87,6 +87,14 @@ class Meaning:
         best = [h for h in hits if (h.evidence, h.exactness) >= (CERTAIN, 0)]
         return [h for h in best if h.exactness == best[0].exactness]
 
+    def absence(self, words: Sequence[Token], indices: Sequence[int]) -> Entry | None:
+        """What is called by the lack of something, as tickless is by "no tick"."""
+        asked = words_of(" ".join(words[index].word for index in indices))
+        for entry in self.retriever.entries:
+            if any(words_of(absence) == asked for absence in entry.absences):
+                return entry
+        return None
+
     def phrase(self, words: Sequence[Token], first: int, last: int) -> Sense:
         """The sense of words that grammar set apart for lookup."""
         hits = self._search(words, range(first, last))
@@ -130,12 +138,15 @@ class Meaning:
         return senses
 
     def _named(self, words: Sequence[Token], chunk: Chunk) -> Sense:
-        """A phrase not understood, with the capability one of its words names, if any."""
-        for index in chunk.words:
-            hits = self._search(words, [index], CERTAIN)
+        """A phrase not understood, with the capability its end or one of its words names."""
+        last = chunk.words[-1] + 1
+        for asked in (*(chunk.words[at:] for at in range(1, len(chunk.words))), *chunk.words):
+            indices = [asked] if isinstance(asked, int) else asked
+            hits = self._search(words, indices, CERTAIN)
             if hits and not hits[0].entry.available:
-                return Sense("unknown", chunk.words[0], chunk.words[-1] + 1, hits[0], chunk=chunk)
-        return Sense("unknown", chunk.words[0], chunk.words[-1] + 1, chunk=chunk)
+                first = chunk.words[0] if isinstance(asked, int) else indices[0]
+                return Sense("unknown", first, last, hits[0], chunk=chunk)
+        return Sense("unknown", chunk.words[0], last, chunk=chunk)
 
     def _unknown(self, sense: Sense, among: Sequence[Sense]) -> Sense:
         """An unknown phrase, or one that need not be known beside the others of its unit."""

@@ -32,8 +32,12 @@ UNITS: dict[str, str] = {
 }
 
 
+SOURCE: Any = Field(default=None, alias="from")
+"""A verbatim piece of the objective: `from` in JSON, which Python has taken."""
+
+
 class Model(BaseModel):
-    """Common base: JSON field `from` is the attribute `source`."""
+    """Common base of the values that become JSON."""
 
     model_config = ConfigDict(populate_by_name=True, extra="forbid", frozen=True)
 
@@ -42,13 +46,7 @@ class Model(BaseModel):
         return self.model_dump(mode="json", by_alias=True)
 
 
-class Sourced(Model):
-    """Anything that points at a verbatim piece of the objective."""
-
-    source: str | None = Field(default=None, alias="from")
-
-
-class Item(Sourced):
+class Item(Model):
     """One demand: stated in the objective (`from`, `span`) or a default (`rule`)."""
 
     kind: Kind
@@ -56,6 +54,7 @@ class Item(Sourced):
     """None only while a plan is being made: a bound was asked for and no number given."""
     unit: str | None = None
     image: str | None = None
+    source: str | None = SOURCE
     span: tuple[int, int] | None = None
     rule: str | None = None
 
@@ -76,23 +75,26 @@ class Item(Sourced):
         return f"{self.kind} {self.value}" + (f" {self.unit}" if self.unit else "")
 
 
-class Missing(Sourced):
+class Missing(Model):
     """A demand nothing in the pool meets; `capability` if the pool at least has a name for it."""
 
     capability: str | None = None
+    source: str | None = SOURCE
 
 
-class Ignored(Sourced):
+class Ignored(Model):
     """Words judged to be no demand, and why."""
 
+    source: str | None = SOURCE
     why: str
 
 
-class Clash(Sourced):
+class Clash(Model):
     """One of a minimal set of demands that cannot hold together."""
 
     kind: Kind
     value: int | str
+    source: str | None = SOURCE
 
 
 class Evidence(Model):

@@ -120,12 +120,10 @@ class Reader:
 
     def _on_prohibition(self, unit: Unit) -> None:
         negator = unit.negator or (unit.first, unit.first)
-        # "no exits" may itself be what a capability is called.
-        named = self.meaning.all_of(self.words, [*range(*negator), *unit.words])
-        if named and named[0].exactness == 1 and len(named[0].matched) > len(unit.words):
-            hit = named[0]
-            sense = Sense("capability", negator[0], unit.last, hit)
-            self._on_sense(0, sense, None)
+        if lacking := self.meaning.absence(self.words, unit.words):
+            hit = Hit(lacking, 1.0, 1.0, 0.0, frozenset(), tuple(lacking.absences))
+            kind = "capability" if lacking.available else "unknown"
+            self._on_sense(0, Sense(kind, negator[0], unit.last, hit), None)
             return
         for chunk in unit.chunks:
             hits = self.meaning.all_of(self.words, chunk.words)

@@ -149,7 +149,7 @@ class Segmenter:
         word = self.words[index].word.removesuffix("'s")
         if self._acronym(index):
             self._pending.words.append(index)
-        elif word in ("to", "with") and self._connector in g.COMPANION and not self._chunks:
+        elif word in ("to", "with") and self._just_joined():
             return  # next to, together with
         elif word in g.SPLITTERS:
             self._split(index, word)
@@ -175,6 +175,10 @@ class Segmenter:
             return
         else:
             self._pending.words.append(index)
+
+    def _just_joined(self) -> bool:
+        empty = not self._chunks and not self._pending.words
+        return empty and self._connector in g.COMPANION
 
     def _acronym(self, index: int) -> bool:
         """Whether capitals make a name of what would be a common word: CAN, IT."""

@@ -1,0 +1,187 @@
+"""Composition: the contract of `compose --json`, the files, and the one line of a refusal."""
+
+import json
+import tomllib
+
+import pytest
+
+from tenonos import cli, system
+from tenonos.build.images import images
+from tenonos.paths import SYSTEMS
+from tenonos.plan.defaults import RULES
+from tenonos.plan.explain import Explainer
+from tenonos.plan.models import Item
+
+DEMO = (
+    "a 1 kHz motor-control loop with bounded jitter beside Linux on four cores, smallest footprint"
+)
+KINDS = (
+    "period deadline jitter wcet ram image cores vms priority capability forbid utility board"
+).split()
+
+
+@pytest.fixture(scope="module")
+def folder(composed, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("composed") / "demo"
+    composed(DEMO).write(folder)
+    return folder
+
+
+def test_the_json_is_that_of_the_contract(composed):
+    answer = json.loads(json.dumps(composed(DEMO).json_dict()))
+    assert list(answer) == ("objective planner board plan images conflict missing ignored".split())
+    assert answer["planner"] == "offline"
+    assert answer["board"] == "qemu-virt"
+    for item in answer["plan"]:
+        assert list(item) == "kind value unit image from span rule".split()
+        assert item["kind"] in KINDS
+    assert answer["plan"][0] == {
+        "kind": "period", "value": 1000000, "unit": "ns", "image": "motor",
+        "from": "1 kHz", "span": [2, 7], "rule": None,
+    }  # fmt: skip
+    motor = answer["images"]["motor"]
+    assert (motor["kind"], motor["cpus"], motor["memory"]) == ("tenon", [3], 16 << 20)
+    assert {"core/timer", "apps/motor"} <= set(motor["libraries"])
+    assert "time.tickless" in motor["capabilities"]
+    linux = answer["images"]["linux"]
+    assert (linux["cpus"], linux["memory"]) == ([0, 1, 2], 512 << 20)
+    assert linux["capabilities"] == ["guest.linux"]
+    assert answer["images"]["mortise"]["kind"] == "mortise"
+
+
+def test_the_demo_is_composed_equal_in_meaning_to_the_system_kept_in_the_tree(folder):
+    made, kept = system.load(folder), system.load(SYSTEMS / "motor-linux")
+    for vm, same in zip(made.vms, kept.vms, strict=True):
+        ours = {k: v for k, v in vars(vm).items() if k != "config"}
+        assert ours == {k: v for k, v in vars(same).items() if k != "config"}
+    assert (made.board, made.mode, made.console) == (kept.board, kept.mode, kept.console)
+    for image, same in zip(images(made), images(kept), strict=True):
+        assert image.config.values == same.config.values
+
+
+def test_the_capabilities_are_exactly_those_of_the_configuration_built(composed, folder):
+    answer = composed(DEMO)
+    for image in images(system.load(folder)):
+        assert answer.images[image.name].capabilities == image.config.capabilities
+        written = (folder / f"{image.name}.config").read_text()
+        for name, value in answer.images[image.name].config.items():
+            assert f"{name}={value}" in written or value == "n"
+
+
+def test_every_composition_is_a_system_that_loads(composed, tmp_path):
+    from objectives import NUMBERS, PARAPHRASE, PLAIN, SEVERAL
+
+    for number, case in enumerate((*PLAIN, *PARAPHRASE, *NUMBERS, *SEVERAL)):
+        composed(case.text).write(tmp_path / str(number))
+        loaded = system.load(tmp_path / str(number))
+        assert {vm.name for vm in loaded.vms} == set(case.vms)
+        images(loaded)
+
+
+def test_a_line_of_the_objective_cannot_leave_its_comment(composed, tmp_path):
+    composed('a 1 kHz control loop\nname = "evil"\n[[vm]]').write(tmp_path)
+    if (tmp_path / "system.toml").exists():
+        assert tomllib.loads((tmp_path / "system.toml").read_text())["name"] == "motor"
+
+
+def test_every_rule_that_is_used_is_explained(composed):
+    from objectives import CASES
+
+    used = {i.rule for case in CASES for i in composed(case.text).plan if i.rule}
+    assert used <= set(RULES)
+
+
+def test_a_demand_has_an_origin():
+    with pytest.raises(ValueError, match="names its rule"):
+        Item(kind="period", value=1)
+    with pytest.raises(ValueError, match="or neither"):
+        Item(kind="period", value=1, source="1 kHz")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["blorp"], "not understood: “blorp”"),
+        (
+            ["a web server at 1 kHz"],
+            "nothing in the pool meets “web server” (net.ip); understood: period 1ms",
+        ),
+        ([DEMO, "--board", "qemu-vrit"], 'unknown board "qemu-vrit"; did you mean qemu-virt?'),
+        (["a 1 kHz loop on six cores"], "“six cores” cannot be met: 6 cores, and qemu-virt has 4"),
+        ([DEMO, "--planner", "llm"], "--planner: not available yet: llm; use offline"),
+        ([DEMO, "--planner", "oracle"], 'unknown planner "oracle"'),
+    ],
+)
+def test_a_refusal_is_one_line_and_status_2(capsys, arguments, line):
+    assert cli.run(["compose", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert line in shown.err
+
+
+def test_with_json_a_refusal_is_printed_too(capsys):
+    assert cli.run(["compose", "a web server at 1 kHz", "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["missing"] == [{"capability": "net.ip", "from": "web server"}]
+    assert answer["images"] == {}
+    assert answer["conflict"] == []
+
+
+def test_the_command_writes_the_folder_and_prints_json(capsys, tmp_path):
+    target = tmp_path / "mine"
+    assert cli.run(["compose", DEMO, "-o", str(target), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    names = sorted(p.name for p in target.iterdir())
+    assert names == ["explain.json", "mortise.config", "motor.config", "system.toml"]
+    assert tomllib.loads((target / "system.toml").read_text())["name"] == "mine"
+    assert json.loads((target / "explain.json").read_text())["plan"] == answer["plan"]
+
+
+def test_a_folder_not_composed_is_not_overwritten(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "motor").mkdir()
+    assert cli.run(["compose", "a 1 kHz control loop"]) == 2
+    assert "exists and was not composed" in capsys.readouterr().err
+    assert list((tmp_path / "motor").iterdir()) == []
+
+
+# explain
+
+
+def test_a_library_is_explained_from_the_words_to_the_cost(pool, folder):
+    (timer,) = Explainer(folder, pool).about("core/timer")
+    assert timer.chosen
+    assert timer.image == "motor"
+    assert timer.words == "motor-control loop"
+    assert DEMO[slice(*timer.span)] == timer.words
+    assert timer.path[0].source == "APP_MOTOR"
+    assert timer.path[-1].target == "LIB_CORE_TIMER"
+    assert timer.cost > 50
+
+
+def test_every_chosen_library_has_a_reason_that_leads_to_a_demand(pool, folder):
+    for explanation in Explainer(folder, pool).all():
+        assert explanation.words or explanation.rule, explanation
+
+
+def test_what_is_out_is_explained_too(pool, folder):
+    explainer = Explainer(folder, pool)
+    assert {e.because for e in explainer.about("net.ip")} == {"no library of the pool provides it"}
+    out = [e.because for e in explainer.about("APP_HELLO")]
+    assert any("depends on IMAGE_TENON" in because for because in out)
+    assert any("nothing demands it" in because for because in out)
+
+
+def test_explain_says_what_it_does_not_know(capsys, folder, tmp_path):
+    assert cli.run(["explain", str(folder), "core/timr"]) == 2
+    assert "did you mean core/timer?" in capsys.readouterr().err
+    assert cli.run(["explain", str(tmp_path)]) == 2
+    assert "no readable explain.json" in capsys.readouterr().err
+
+
+def test_explain_speaks_json(capsys, folder):
+    assert cli.run(["explain", str(folder), "CONFIG_LIB_MORTISE_VGIC", "--json"]) == 0
+    (vgic,) = json.loads(capsys.readouterr().out)
+    assert vgic["image"] == "mortise"
+    assert vgic["chosen"] is True
