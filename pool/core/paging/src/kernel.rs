@@ -3,8 +3,8 @@
 use crate::{Error, Frames, explain, frames::Supply, pages};
 use aarch64_paging::{
     Mapping,
-    descriptor::{El1Attributes, El23Attributes, PhysicalAddress},
-    paging::{Constraints, El1And0, El2 as El2Regime, TranslationRegime, VaRange},
+    descriptor::{El1Attributes, El23Attributes, PagingAttributes, PhysicalAddress},
+    paging::{Constraints, El1And0, El2 as El2Regime, MemoryRegion, TranslationRegime, VaRange},
 };
 use bitflags::Flags;
 use hw_arch::{El1, El2, ExceptionLevel};
@@ -20,6 +20,11 @@ pub enum Use {
     Data,
     /// Device registers.
     Device,
+}
+
+impl Use {
+    /// Every use.
+    const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
 }
 
 /// An exception level with the translation regime that serves it.
@@ -163,6 +168,30 @@ impl<L: Level> KernelMap<L> {
         Ok(())
     }
 
+    /// What the page at `address` is mapped for, if it is.
+    ///
+    /// Reads the tables themselves, not what was asked for.
+    #[must_use]
+    pub fn find(&self, address: usize) -> Option<Use> {
+        let page = address & !0xfff;
+        let region = MemoryRegion::new(page, page.checked_add(1)?);
+        let mut found = None;
+        self.inner
+            .0
+            .walk_range(&region, &mut |_, descriptor, level| {
+                if descriptor.is_valid() && (level == 3 || !descriptor.is_table_or_page()) {
+                    let leaf = <L::Regime as TranslationRegime>::Attributes::TABLE_OR_PAGE;
+                    let flags = descriptor.flags().difference(leaf);
+                    found = Use::ALL
+                        .into_iter()
+                        .find(|&purpose| L::attributes(purpose) == flags);
+                }
+                Ok(())
+            })
+            .ok()?;
+        found
+    }
+
     /// Makes this the map of the running core.
     ///
     /// # Safety
@@ -174,5 +203,57 @@ impl<L: Level> KernelMap<L> {
         hw_arch::barrier::dsb_ish();
         // SAFETY: the caller vouches for what is mapped; the root has level 1.
         unsafe { hw_arch::mmu::activate::<L>(self.inner.0.root_address().0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KernelMap, Level, Use};
+    use core_memory::FramePool;
+    use hw_arch::{El1, El2};
+    use proptest::prelude::*;
+
+    /// Read-only and execute-never, as each level's descriptors say it (Arm ARM,
+    /// D8.4.1): AP[2] is bit 7; XN or UXN bit 54, PXN bit 53.
+    fn writable_and_executable(level: u8, bits: usize) -> bool {
+        let never = if level == 1 { 1 << 53 } else { 1 << 54 };
+        bits & 1 << 7 == 0 && bits & never == 0
+    }
+
+    #[test]
+    fn no_use_is_writable_and_executable() {
+        for purpose in Use::ALL {
+            assert!(!writable_and_executable(1, El1::attributes(purpose).bits()));
+            assert!(!writable_and_executable(2, El2::attributes(purpose).bits()));
+        }
+    }
+
+    fn map<L: Level>() -> KernelMap<L> {
+        KernelMap::new(Box::leak(Box::new(FramePool::<32>::new())))
+    }
+
+    #[test]
+    fn a_page_between_two_ranges_stays_unmapped() {
+        let mut map = map::<El2>();
+        map.map(0x4020_0000, 0x3000, Use::Data).unwrap();
+        map.map(0x4020_4000, 0x1000, Use::Code).unwrap();
+        assert_eq!(map.find(0x4020_2fff), Some(Use::Data));
+        assert_eq!(map.find(0x4020_3000), None, "the guard page");
+        assert_eq!(map.find(0x4020_4000), Some(Use::Code));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_unmapped_is_gone_and_the_rest_stays(
+            start in 0usize..2048, size in 1usize..2048, cut in 0usize..2048,
+        ) {
+            let mut map = map::<El1>();
+            let at = |page: usize| 0x4000_0000 + page * 0x1000;
+            map.map(at(0), 0x100_0000, Use::Constants).unwrap();
+            map.unmap(at(start), size * 0x1000).unwrap();
+            let inside = (start..start + size).contains(&cut);
+            prop_assert_eq!(map.find(at(cut)).is_none(), inside);
+            prop_assert_eq!(map.find(at(4095)).is_some(), start + size <= 4095);
+        }
     }
 }

@@ -14,7 +14,7 @@
 //! takes Mortise's own interrupts, so that the console goes on.
 
 use crate::{
-    gic::{VmInterrupts, set_virtual_interface},
+    gic::{VmInterrupts, is_interrupt_listed, set_virtual_interface},
     interrupts,
     machine::Core,
     memory,
@@ -192,9 +192,13 @@ impl Core {
         }
     }
 
-    /// Lets a guest that waits rest until something comes for it.
-    pub(crate) fn idle(&'static self) {
-        cpu::wait_for_interrupt();
+    /// Lets a guest that waits rest until something comes for it. The core does
+    /// not wake for what is pending in a list register already.
+    pub(crate) fn idle(&self, vm: &'static Vm, vcpu: usize) {
+        interrupts::refresh(self, vm, vcpu);
+        if !vm.is_shared() || !is_interrupt_listed() {
+            cpu::wait_for_interrupt();
+        }
     }
 
     /// Carries out an order at the end of an exit: returns when the guest is to

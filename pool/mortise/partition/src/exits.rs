@@ -60,7 +60,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
         }
         Exit::Wait => {
             skip_instruction();
-            core.idle();
+            core.idle(vm, vcpu);
         }
         Exit::SystemRegister(access) => system_register(core, vm, vcpu, frame, access),
         Exit::DataAbort {

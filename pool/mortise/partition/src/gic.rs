@@ -22,10 +22,15 @@ pub(crate) fn set_virtual_interface(on: bool) {
     }
     hw_arch::registers::ich_ap0r0_el2::write(0);
     hw_arch::registers::ich_ap1r0_el2::write(0);
-    // All priorities pass, groups off, as a reset leaves the interface.
+    // Groups off, and no priority passes until the guest sets its mask.
     hw_arch::registers::ich_vmcr_el2::write(0);
     ich_hcr_el2::write(if on { hcr::EN } else { 0 });
     hw_arch::barrier::isb();
+}
+
+/// Whether an interrupt waits in a list register of this core.
+pub(crate) fn is_interrupt_listed() -> bool {
+    (0..list_registers()).any(|index| ListRegister::from_bits(ich_lr::read(index)).is_pending())
 }
 
 fn list_registers() -> usize {

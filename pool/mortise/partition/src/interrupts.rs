@@ -10,7 +10,7 @@ use crate::{
     machine::Core,
     vm::{Interrupts, Vm},
 };
-use hw_irqchip_gicv3::{Group, cpu_interface};
+use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface};
 
 /// Takes the doorbell. What it is about stands in the VM's order, in the core's
 /// mailbox or in the virtual interrupt controller.
@@ -44,9 +44,23 @@ pub(crate) fn shared(core: &Core, vm: &'static Vm, vcpu: usize) -> bool {
             machine: core.machine,
             vm,
         };
-        let _ = gic.lock().inject_hardware(vcpu, intid, &mut physical);
+        if !gic.lock().inject_hardware(vcpu, intid, &mut physical) {
+            // Nobody's: it must not stay active, nor come again.
+            cpu_interface::deactivate(intid);
+            silence(core, intid);
+        }
     }
     true
+}
+
+/// Turns off an interrupt that nobody owns.
+fn silence(core: &Core, intid: u32) {
+    let board = &core.machine.board;
+    if intid < FIRST_SPI {
+        board.redistributor(core.cpu).disable(intid);
+    } else {
+        board.distributor().disable(intid);
+    }
 }
 
 /// Brings this core's list registers up to date.
