@@ -175,12 +175,12 @@ def test_an_outside_app_gets_the_pool_by_version(tmp_path):
 def test_what_is_needed_is_chosen():
     timer, clock = lib("core/timer", "hw-clock"), lib("hw/clock")
     index = Index((clock, timer))
-    assert image.choose(index, config(LIB_CORE_TIMER=True, LIB_HW_CLOCK=True), "x") == (
+    assert image.choose(index, config(LIB_CORE_TIMER=True, LIB_HW_CLOCK=True)) == (
         clock,
         timer,
     )
     with pytest.raises(InputError, match=r"core/timer needs hw/clock, and its Kconfig does not"):
-        image.choose(index, config(LIB_CORE_TIMER=True), "x")
+        image.choose(index, config(LIB_CORE_TIMER=True))
 
 
 def test_a_crate_above_its_layer_is_refused_before_building(tmp_path, monkeypatch):
@@ -192,7 +192,7 @@ def test_a_crate_above_its_layer_is_refused_before_building(tmp_path, monkeypatc
     clock, timer = lib("hw/clock", "core-timer", path=folder), lib("core/timer")
     monkeypatch.chdir(folder)
     with pytest.raises(InputError) as error:
-        image.choose(Index((clock, timer)), config(LIB_HW_CLOCK=True), "x")
+        image.choose(Index((clock, timer)), config(LIB_HW_CLOCK=True))
     assert str(error.value) == (
         "Cargo.toml:4: hw/clock reaches above its layer: it depends on core/timer; hw may use hw"
     )

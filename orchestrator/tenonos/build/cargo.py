@@ -71,6 +71,8 @@ def _run(image: Image, folder: Path) -> Path:
     if done.returncode:
         raise _failure(image, messages, done.stderr)
     for message in messages:
+        if message.get("reason") == "compiler-message":
+            ui.detail(message["message"]["rendered"] or "")
         target = message.get("target", {})
         if message.get("executable") and target.get("name") == image.package:
             return Path(message["executable"])

@@ -95,7 +95,7 @@ def app_folder(system: System, vm: Vm) -> Path:
 
 def _image(choices: Space, name: str, config: Config, where: str) -> Image:
     kind = "mortise" if name == "mortise" else "tenon"
-    libraries = choose(choices.index, config, where)
+    libraries = choose(choices.index, config)
     return Image(
         name=name,
         kind=kind,

@@ -41,7 +41,7 @@ class Image:
         return self.board.ram.base + self.board.image.guest_offset
 
 
-def choose(index: Index, config: Config, where: str) -> tuple[Library, ...]:
+def choose(index: Index, config: Config) -> tuple[Library, ...]:
     """The libraries a configuration chose, checked: layers kept, and all they need chosen too."""
     chosen = tuple(lib for lib in index.libraries if config[lib.symbol])
     for breach in breaches(Index(chosen)):
