@@ -45,20 +45,20 @@ class VmSpec(_Spec):
 
     name: Name
     kind: Literal["tenon", "linux"]
+    app: str | None = None
+    kernel: str | None = None
+    initramfs: str | None = None
+    cmdline: str | None = None
     cpus: list[int] = Field(min_length=1)
     memory: Size
     memory_at: Address | None = None
     interrupts: Literal["direct", "shared"] | None = None
+    wfi: Literal["pass", "trap"] = "pass"
     on_fault: Literal["stop", "restart"] = "stop"
     restart_limit: int = Field(default=3, ge=1, le=1000)
-    wfi: Literal["pass", "trap"] = "pass"
     devices: list[str] = []
-    app: str | None = None
     config: str | None = None
     task: list[TaskSpec] = []
-    kernel: str | None = None
-    initramfs: str | None = None
-    cmdline: str | None = None
 
 
 class SystemSpec(_Spec):
