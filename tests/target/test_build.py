@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,43 @@ def test_no_setting_leaks_through_the_shared_target_folder(build):
     assert changed[2] != plain[2]
     assert changed[1] == plain[1]
     assert digest(build("hello")) == plain
+
+
+def test_neither_kernel_leaks_into_the_other(tenon, build):
+    outcome = tenon("tree", "motor-linux", "--json", json_file=False)
+    assert_well(outcome)
+    images = json.loads(outcome.stdout)
+    assert not [name for name in images["motor"] if name.startswith("mortise/")]
+    assert not [
+        name for name in images["mortise"] if name.startswith(("tenon/", "apps/"))
+    ]
+    objdump = shutil.which("aarch64-linux-gnu-objdump")
+    if objdump is None:
+        pytest.skip("no disassembler")
+    elves = json.loads(build("motor-linux").stdout)["elves"]
+    code = {
+        name: subprocess.run(
+            [objdump, "-d", "--no-show-raw-insn", elf],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for name, elf in elves.items()
+    }
+    # Neither may touch the registers a guest keeps its floating point in.
+    for text in code.values():
+        assert not re.search(
+            r"^[^<]*\t[a-z0-9.]+\t.*\b[qdvs][0-9]{1,2}\b", text, re.MULTILINE
+        )
+    # Tenon at EL1 names EL2 only where it steps down from it, before Rust begins.
+    for match in re.finditer(
+        r"^[0-9a-f]+ <(.+)>:$((?:\n.+)*)", code["motor"], re.MULTILINE
+    ):
+        assert "_el2" not in match[2] or "drop_to_el1" in match[1], match[1]
+
+
+def test_offline_and_locked_is_enough(build):
+    assert_well(build("hello", "--offline", "--locked"))
 
 
 def test_a_build_of_nothing_new_is_quick(build):

@@ -33,10 +33,11 @@ _HEADER = struct.Struct("<8xQQ32s4s")
 
 @dataclass(frozen=True)
 class Built:
-    """A built system: the file to boot, each image's ELF, and where everything lies."""
+    """A built system: the file to boot, each image as ELF and flat, and where everything lies."""
 
     image: Path
     elves: dict[str, Path]
+    flats: dict[str, Path]
     images: tuple[Image, ...]
     system: System
     layout: Layout
@@ -62,11 +63,14 @@ def build(system: System, *, pristine: bool = False, defines: Sequence[str] = ()
             write(image, target / image.name)
             elves[image.name] = compile_image(image, target / image.name)
         flats = {name: flatten(elf) for name, elf in elves.items()}
+        files = {name: target / name / f"{name}.bin" for name in flats}
+        for name, flat in flats.items():
+            _write(files[name], flat.content)
         packed, layout = _pack(system, flats)
         file = target / "system.img"
         _write(file, packed)
     ui.detail(f"{shown(file)}: {len(packed)} bytes")
-    return Built(file, elves, tuple(made), system, layout)
+    return Built(file, elves, files, tuple(made), system, layout)
 
 
 @contextmanager

@@ -32,6 +32,7 @@ def command(
                 "image": str(built.image),
                 "bytes": built.image.stat().st_size,
                 "elves": {name: str(path) for name, path in built.elves.items()},
+                "flats": {name: str(path) for name, path in built.flats.items()},
             }
         )
     else:
