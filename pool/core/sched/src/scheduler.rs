@@ -109,6 +109,9 @@ impl<S: Schedulable> Scheduler<S> {
 
     /// The scheduling decision, Algorithm 1 of the paper: whom to switch to, `None` to go on.
     ///
+    /// Somebody must be ready, if only an idle thread: one that blocked with nobody to switch to
+    /// would come back behind its peers and then yield in their place.
+    ///
     /// The caller disabled interrupts before and enables them after; the switch itself, the
     /// paper's `Context switch (prev, next)`, is the caller's too. From here on `next` is the
     /// current one. One thing differs from the paper: a thread that yields while somebody more
