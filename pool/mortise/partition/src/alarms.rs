@@ -55,14 +55,15 @@ impl Alarms {
         Self(TicketLock::new(TimerQueue::new()))
     }
 
-    /// Sets an alarm, on the core it is to sound on.
+    /// Sets an alarm, on the core it is to sound on. It sounds at whole multiples of its period:
+    /// like Linux's ticks, and at a distance from the releases of Tenon's periodic tasks. Where
+    /// two cores' timers expired in the same tick, the emulator's order between them would decide
+    /// on a latency.
     pub(crate) fn set(&self, core: &Core, alarm: &'static Alarm) {
         let board = &core.machine.board;
         let queue = self.0.lock();
-        queue.start(
-            alarm,
-            board.clock.ticks() + board.clock.frequency().ticks(alarm.period),
-        );
+        let period = board.clock.frequency().ticks(alarm.period).max(1);
+        queue.start(alarm, (board.clock.ticks() / period + 1) * period);
         board.redistributor(core.cpu).enable(board.hypervisor_timer);
         if let Some(next) = queue.next() {
             board.clock.set_alarm(next);
