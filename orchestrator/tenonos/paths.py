@@ -6,6 +6,7 @@ that one folder undoes everything. No function here touches the disk except `ens
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,3 +49,12 @@ def shown(path: Path) -> str:
         return str(Path(path).resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def command() -> str:
+    """`./tenon` as a person would type it in the working folder."""
+    script = ROOT / "tenon"
+    found = shutil.which("tenon")
+    if found is not None and Path(found).resolve() == script:
+        return "tenon"
+    return "./tenon" if Path.cwd() == ROOT else str(script)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tomllib
 
 import pytest
 
@@ -34,6 +35,7 @@ def test_an_app_of_ones_own_is_taken(tmp_path, monkeypatch):
     assert "APP_BLINKER" in config.enabled
     assert "LIB_TENON_API" in config.enabled
     assert space.apps["blinker"].path == folder
+    assert [task.name for task in loaded.vms[0].tasks] == ["count"]
     assert 'tenon-api = "0.1"' in (folder / "Cargo.toml").read_text()
 
 
@@ -57,6 +59,19 @@ def test_an_app_of_the_tree(tree):
     assert folder == tree / "apps" / "blinker"
     app = library.read(folder)
     assert (app.symbol, app.dependencies) == ("APP_BLINKER", ("tenon-api",))
+    folder, _ = new.system("blinker", tree)
+    assert folder == tree / "systems" / "blinker"
+    assert tomllib.loads((folder / "system.toml").read_text())["vm"][0]["app"] == "blinker"
+
+
+def test_the_command_is_named_as_one_would_type_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.chdir(paths.ROOT)
+    assert paths.command() == "./tenon"
+    monkeypatch.chdir(tmp_path)
+    assert paths.command() == str(paths.ROOT / "tenon")
+    monkeypatch.setenv("PATH", str(paths.ROOT))
+    assert paths.command() == "tenon"
 
 
 def test_a_system(tmp_path):

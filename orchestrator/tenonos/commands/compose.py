@@ -42,4 +42,5 @@ def command(
     if not as_json:
         show(answer)
     if folder:
-        ui.message(f"wrote {paths.shown(folder)}/; next: ./tenon run {paths.shown(folder)}")
+        shown = paths.shown(folder)
+        ui.message(f"wrote {shown}/; next: {paths.command()} run {shown}")

@@ -44,11 +44,16 @@ def command(
     }[what]()
     for file in made:
         ui.data(shown(file))
-    ui.message(_next(what, shown(folder)))
+    ui.message(_next(what, name, folder))
 
 
-def _next(what: What, folder: str) -> str:
+def _next(what: What, name: str, folder: Path) -> str:
     """What one would type now."""
+    from tenonos.paths import APPS, command, shown
+
+    tenon = command()
     if what is What.library:
-        return "next: select it in the Kconfig of whoever uses it; ./tenon check"
-    return f"next: ./tenon build {folder} && ./tenon run {folder}"
+        return f"next: select it in the Kconfig of whoever uses it; {tenon} check"
+    if folder.parent == APPS:
+        return f"next: {tenon} new system {name} && {tenon} run {name} --headless --seconds 3"
+    return f"next: {tenon} run {shown(folder)} --headless --seconds 3"

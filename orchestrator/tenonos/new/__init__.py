@@ -21,6 +21,14 @@ SKELETONS = Path(__file__).parent / "skeletons"
 """A folder per skeleton: `FILE.in`, in which `$name` and the like are filled in."""
 
 
+TASK = """
+[[vm.task]]
+name = "count"
+period = "10ms"
+"""
+"""The periodic task of the skeleton application, as a system names it."""
+
+
 def app(name: str, here: Path) -> Made:
     """A new application, with a system that runs it when outside the tree."""
     _named(name, r"[a-z][a-z0-9-]{0,30}")
@@ -29,15 +37,19 @@ def app(name: str, here: Path) -> Made:
     values = _values(name) | {
         "dependency": '{ path = "../../pool/tenon/api" }' if inside else f'"{_version()}"',
         "pool_paths": _patches(folder),
+        "app": ".",
+        "task": TASK,
     }
-    return _write(folder, ["app", "app-inside" if inside else "app-outside"], values)
+    return _write(folder, ["app", "app-inside"] if inside else ["app", "app-outside", "system"], values)
 
 
 def system(name: str, here: Path) -> Made:
-    """A new system: one Tenon VM with the smallest application, ready to be changed."""
+    """A new system: one Tenon VM with the application of that name, or else the smallest one."""
     _named(name, r"[a-z][a-z0-9-]{0,30}")
     folder = SYSTEMS / name if here.is_relative_to(ROOT) else here / name
-    return _write(folder, ["system"], _values(name) | {"app": "hello"})
+    own = (APPS / name / "Cargo.toml").is_file()
+    values = {"app": name if own else "hello", "task": TASK if own else ""}
+    return _write(folder, ["system", "system-alone"], _values(name) | values)
 
 
 def library(name: str) -> Made:
