@@ -1,12 +1,13 @@
 """The counting plugin and the run around it, on a machine with neither kernel.
 
-A few hand-assembled instructions play both: some code declared to be Mortise's is called before every
-sample, a status page and a task area are filled, and every count is known beforehand.
+A few hand-assembled instructions play both: some code declared to be Mortise's is called before
+every sample, a status page and a task area are filled, and every count is known beforehand.
 """
 
 import struct
 
 import pytest
+
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.target import Machine, WatchedTask, WatchedVm
 
