@@ -116,7 +116,8 @@ class _Cpus:
         for place, name in enumerate(open_ones):
             counts[name] = left // len(open_ones) + (place < left % len(open_ones))
         if left < 0 or any(count < 1 for count in counts.values()):
-            raise Infeasible(f"{sum(counts.values())} cores for VMs, and there are {total}")
+            wanted_in_all = sum(max(count, 1) for count in counts.values())
+            raise Infeasible(f"{wanted_in_all} cores for VMs, and there are {total}")
         return self._place(counts, total)
 
     def _total(self) -> int:

@@ -18,6 +18,15 @@ from tenonos.plan.allocate import (
     check_count,
     check_timing,
 )
+from tenonos.plan.amend import (
+    config_lines,
+    named,
+    names_of,
+    reduced,
+    renamed,
+    with_apps,
+    with_cores,
+)
 from tenonos.plan.defaults import complete
 from tenonos.plan.models import Clash, Composition, Guest, Image, Item, Missing, Plan
 from tenonos.plan.planner import Planner, planner
@@ -31,6 +40,7 @@ from tenonos.system.board import Board
 BOARD = "qemu-virt"
 MORTISE = "mortise"
 SMP = "sched.smp"
+DIRECT, SHARED = "virt.irq.direct", "virt.irq.shared"
 
 
 def compose(
@@ -79,9 +89,9 @@ class Composer:
         if reason := self._objection(plan.guests, plan.items):
             core = minimal(
                 [i for i in plan.items if i.stated],
-                lambda items: self._objection(*_reduced(plan.guests, items)) is None,
+                lambda items: self._objection(*reduced(plan, items)) is None,
             )
-            return self._answer(plan, conflict=_named(core), reason=reason)
+            return self._answer(plan, conflict=named(core), reason=reason)
         return self._composed(plan, name)
 
     # Refusals
@@ -94,7 +104,8 @@ class Composer:
         conflict: Sequence[Item] = (),
         reason: str = "",
     ) -> Composition:
-        clashes = [Clash(kind=i.kind, value=i.value or "", source=i.source) for i in conflict]
+        found = [Clash(kind=i.kind, value=i.value or "", source=i.source) for i in conflict]
+        clashes = list(dict.fromkeys(found))
         known = [i for i in plan.items if i.value is not None]
         return Composition(
             objective=plan.objective,
@@ -161,9 +172,12 @@ class Composer:
         """The plan with each capability on the image that can have it."""
         tenons = [g.name for g in plan.guests if g.kind == "tenon"]
         items = []
+        shared: set[str | None] = set()
         for item in plan.items:
             if item.kind == "capability" and not str(item.value).startswith("guest."):
                 symbol = self.pool.symbol(str(item.value))
+                if item.value == SHARED:
+                    shared.add(item.image)
                 if item.image in (None, *tenons) and not self.pool.fits("tenon", symbol):
                     item = item.model_copy(update={"image": MORTISE})
                 elif item.image is None and tenons:
@@ -171,7 +185,11 @@ class Composer:
                 elif item.image is None:
                     item = item.model_copy(update={"image": MORTISE})
             items.append(item)
-        return plan.model_copy(update={"items": items})
+        guests = [
+            g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g
+            for g in plan.guests
+        ]
+        return plan.model_copy(update={"items": items, "guests": guests})
 
     def _demands(
         self, name: str, kind: str, guests: Sequence[Guest], items: Sequence[Item]
@@ -193,10 +211,9 @@ class Composer:
 
     def _mortise(self, guests: Sequence[Guest]) -> list[Demand]:
         needs = {"virt.partition"}
-        needs |= {"virt.irq.direct" for g in guests if g.kind == "tenon"}
-        needs |= {
-            c for g in guests if g.kind == "linux" for c in ("virt.irq.shared", "guest.linux")
-        }
+        for guest in guests:
+            needs.add(DIRECT if guest.kind == "tenon" and guest.interrupts == "direct" else SHARED)
+            needs |= {"guest.linux"} if guest.kind == "linux" else set()
         return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
 
     def _solve(self, name: str, kind: str, plan: Plan) -> Solved:
@@ -227,10 +244,14 @@ class Composer:
     def _composed(self, plan: Plan, name: str | None) -> Composition:
         solved = {n: self._solve(n, kind, plan) for n, kind in self._images(plan.guests)}
         self.apps = {n: _only_app(s) for n, s in solved.items() if s.kind == "tenon"}
-        plan, solved = self._renamed(plan, solved)
+        names = names_of(self.apps, self.pool)
+        plan = renamed(plan, names)
+        self.apps = {names[old]: app for old, app in self.apps.items()}
+        solved = {names.get(old, old): made for old, made in solved.items()}
+        plan = with_apps(plan, self.apps, self.pool)
         plan = complete(plan, self.board, self.pool, self.apps, self.asked)
         shares = allocate(plan.guests, plan.items, self.board)
-        plan = _with_cores(plan, shares)
+        plan = with_cores(plan, shares)
         images = {n: self._image(n, s, shares) for n, s in solved.items()}
         for guest in plan.guests:
             if guest.kind == "linux":
@@ -253,24 +274,6 @@ class Composer:
         files["explain.json"] = explain_json(answer, plan, self, solved)
         return answer.model_copy(update={"files": files})
 
-    def _renamed(self, plan: Plan, solved: dict[str, Solved]) -> tuple[Plan, dict[str, Solved]]:
-        """Real-time VMs named after the applications the solver chose."""
-        entries = self.pool.entries
-        total: dict[str, int] = {}
-        for app in self.apps.values():
-            total[entries[app].name] = total.get(entries[app].name, 0) + 1
-        used: dict[str, int] = {}
-        names: dict[str | None, str | None] = {}
-        for old, app in self.apps.items():
-            base = entries[app].name
-            used[base] = used.get(base, 0) + 1
-            names[old] = f"{base}-{used[base]}" if total[base] > 1 else base
-        guests = [g.model_copy(update={"name": names.get(g.name, g.name)}) for g in plan.guests]
-        items = [i.model_copy(update={"image": names.get(i.image, i.image)}) for i in plan.items]
-        self.apps = {str(names[old]): app for old, app in self.apps.items()}
-        renamed = {str(names.get(n, n)): s for n, s in solved.items()}
-        return plan.model_copy(update={"guests": guests, "items": items}), renamed
-
     def _image(self, name: str, solved: Solved, shares: dict[str, Share]) -> Image:
         assert solved.config is not None
         share = shares.get(name)
@@ -280,7 +283,7 @@ class Composer:
             memory=share.memory if share else None,
             libraries=sorted(self._identity(symbol) for symbol in solved.config.libraries),
             capabilities=solved.config.capabilities,
-            config=_lines(solved.config.minimal),
+            config=config_lines(solved.config.minimal),
         )
 
     def _identity(self, symbol: str) -> str:
@@ -294,53 +297,3 @@ def _only_app(solved: Solved) -> str:
     if len(chosen) != 1:
         raise InputError(f"{len(chosen)} applications in one VM: {', '.join(chosen)}")
     return chosen[0]
-
-
-def _reduced(guests: Sequence[Guest], items: Sequence[Item]) -> tuple[list[Guest], list[Item]]:
-    """A plan with some demands dropped: a VM nobody asks for any more is gone with all its own."""
-    wanted = {i.image for i in items if i.kind == "capability"}
-    kept = [g for g in guests if g.name in wanted]
-    names = {g.name for g in kept} | {None, MORTISE}
-    counted = len(kept) == len(guests)
-    return kept, [i for i in items if i.image in names and (counted or i.kind != "vms")]
-
-
-def _named(core: Sequence[Item]) -> list[Item]:
-    """A core without the mere existence of a VM of which something else in it is said."""
-    more = {i.image for i in core if i.kind != "capability" and i.image}
-    return [i for i in core if i.kind != "capability" or i.image not in more]
-
-
-def _with_cores(plan: Plan, shares: dict[str, Share]) -> Plan:
-    """The plan with every core count in it, also those that followed from the others."""
-    items = []
-    for item in plan.items:
-        if item.kind == "cores" and item.value is None and item.image:
-            update = {"value": len(shares[item.image].cpus), "rule": "linux-gets-the-other-cores"}
-            item = item.model_copy(update=update)
-        items.append(item)
-    alone = len(plan.guests) == 1
-    for guest in plan.guests:
-        if any(i.image == guest.name and i.kind == "cores" for i in items):
-            continue
-        rule = "linux-gets-the-other-cores" if guest.kind == "linux" else "a-core-of-its-own"
-        items.append(
-            Item(
-                kind="cores",
-                value=len(shares[guest.name].cpus),
-                unit="cores",
-                image=guest.name,
-                rule="one-core-for-one-vm" if alone and guest.kind == "tenon" else rule,
-            )
-        )
-    return plan.model_copy(update={"items": items})
-
-
-def _lines(minimal_config: str) -> dict[str, str]:
-    """A minimal configuration as names and values."""
-    pairs = (line.partition("=") for line in minimal_config.splitlines() if "=" in line)
-    found = {name: value for name, _, value in pairs if not name.startswith("#")}
-    for line in minimal_config.splitlines():
-        if line.startswith("# ") and line.endswith(" is not set"):
-            found[line[2:-11]] = "n"
-    return found

@@ -19,6 +19,7 @@ RULES = {
     "default-board": "the board all tests run on",
     "no-utility-stated": "nothing says what matters most: balance",
     "period-of-the-application": "the application's own period",
+    "lightest-application": "no application was named: the cheapest that meets the demands",
     "deadline-is-the-period": "a release is due before the next one",
     "jitter-within-the-deadline": "a bound without a number: the deadline",
     "a-core-of-its-own": "a real-time VM shares its core with nobody",
@@ -114,7 +115,7 @@ class _Defaults:
 
     def _capabilities(self) -> None:
         self._need("mortise", "virt.partition", "every-vm-is-a-partition")
-        if self.tenons:
+        if any(g.kind == "tenon" and g.interrupts == "direct" for g in self.plan.guests):
             self._need("mortise", "virt.irq.direct", "real-time-takes-interrupts-directly")
         if self.linuxes:
             self._need("mortise", "virt.irq.shared", "linux-has-a-virtual-gic")

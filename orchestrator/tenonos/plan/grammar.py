@@ -15,6 +15,15 @@ SPLITTERS = frozenset(
 )
 """Words and signs that end one phrase and begin another."""
 
+CIRCUMSTANCE = frozenset("while whilst when if because since although though despite".split())
+"""Splitters after which words say when and why, more than what."""
+
+CARRIERS = frozenset(
+    "task tasks job jobs thread threads activity routine program programs application applications "
+    "app apps function workload workloads software firmware code".split()
+)
+"""Nouns that stand for whatever runs: with a period, any periodic task is meant."""
+
 COMPANION = frozenset("beside besides alongside along together next near".split())
 """Splitters that put what follows beside the whole of what stands before."""
 
@@ -45,7 +54,8 @@ VERBS = frozenset(
     support supports supporting ensure ensures guarantee guarantees guaranteed allow allows
     contain see says say take takes taking go goes going come comes combine combines combined
     place places placed dedicate dedicated pin pins pinned assign assigned reserve reserved
-    allocate allocated own owns called named there here i'd we'd i'm we're it's let's don't
+    allocate allocated own owns called named there here fit fits fitting stay stays remain remains
+    exceed exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't
     doesn't""".split()
 )
 """Verbs that say only that something shall be."""
@@ -139,6 +149,13 @@ SHARED_CORE = re.compile(
     re.IGNORECASE,
 )
 """One core for several VMs: a capability, looked up like any phrase, not a count of cores."""
+_UNIT = r"(?![\w.]|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
+NAMED_CORES = re.compile(
+    rf"\b(?:on )?(?:cores?|v?cpus?|processors?) (?:(\d+)\s*(?:-|–|to|through|\.\.)\s*(\d+){_UNIT}"
+    rf"|(\d+{_UNIT}(?:\s*(?:,\s*and|,|and|&)\s*\d+{_UNIT})*))",
+    re.IGNORECASE,
+)
+"""`core 3`, `cores 1 to 3`, `CPUs 0, 1 and 2`: cores by their numbers."""
 REST = re.compile(
     r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
     r"(?: (?:cores?|cpus?|processors?))\b|\bthe rest\b(?: of the (?:board|chip|machine))?",
@@ -170,7 +187,7 @@ UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             "balance",
             (
                 rf"(?:a )?(?:good |fair |sensible |reasonable )?(?:balance|trade-?off|compromise)"
-                rf"(?: (?:of|between) {_BOTH} (?:and|against|with) {_BOTH})?",
+                rf"(?: (?:of |between )?{_BOTH} (?:and|against|with) {_BOTH})?",
                 r"(?:well[- ])?balanced",
             ),
         ),
@@ -276,5 +293,5 @@ WHY_BACKGROUND = "says how things are, not what is wanted"
 WHY_MENTION = "a mention of something else, not a demand"
 WHY_PURPOSE = "says what the system is for; nothing the pool could add"
 WHY_ABSENT = "nothing in the pool does that, so it is left out in any case"
-WHY_RATE_VERB = "says only that something is repeated"
+WHY_CIRCUMSTANCE = "says under what circumstances; nothing the pool could add"
 WHY_ARGUMENT = "says what is worked on; nothing the pool could add"

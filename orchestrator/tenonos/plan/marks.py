@@ -46,6 +46,8 @@ class Mark:
     first: int
     last: int
     value: int | str | None = None
+    others: tuple[int, ...] = ()
+    """More values of the same words: `cores 1 to 3`."""
     at_most: bool = False
     whole: bool = False
     """Of cores: they are the machine's (`quad-core board`, `of four cores`)."""
@@ -68,6 +70,7 @@ class Marker:
         self._ignored()
         for kind, pattern, value in self._phrases():
             self._take(kind, pattern, value)
+        self._named_cores()
         self._quantities()
         self._take("not", g.NEGATION)
         return sorted(self.marks, key=lambda mark: mark.first)
@@ -92,10 +95,17 @@ class Marker:
         for found in pattern.finditer(self.text):
             self._mark(kind, found.start(), found.end(), value)
 
-    def _mark(self, kind: MarkKind, start: int, end: int, value: str | int | None) -> None:
+    def _mark(
+        self,
+        kind: MarkKind,
+        start: int,
+        end: int,
+        value: str | int | None,
+        others: tuple[int, ...] = (),
+    ) -> None:
         inside = [i for i, w in enumerate(self.words) if w.start >= start and w.end <= end]
         if inside and not any(self._taken[i] for i in inside):
-            self._add(Mark(kind, inside[0], inside[-1] + 1, value))
+            self._add(Mark(kind, inside[0], inside[-1] + 1, value, others))
 
     def _add(self, mark: Mark) -> None:
         self.marks.append(mark)
@@ -140,6 +150,15 @@ class Marker:
 
     # Quantities
 
+    def _named_cores(self) -> None:
+        for found in g.NAMED_CORES.finditer(self.text):
+            if found[1]:
+                numbers = list(range(int(found[1]), min(int(found[2]), int(found[1]) + 64) + 1))
+            else:
+                numbers = [int(number) for number in re.findall(r"\d+", found[3])]
+            if numbers:
+                self._mark("cpu", found.start(), found.end(), numbers[0], tuple(numbers[1:]))
+
     def _quantities(self) -> None:
         index = 0
         while index < len(self.words):
@@ -154,16 +173,24 @@ class Marker:
 
     def _meaning(self, dimension: str, value: int, first: int, last: int) -> Mark | None:
         if dimension == "rate":
-            return Mark("period", first, last, value)
+            return None if self._signed(first) else Mark("period", first, last, value)
         if dimension == "count":
             return self._count(value, first, last)
         at_most = bool(g.AT_MOST.search(self.text[: self.words[first].start]))
         if dimension == "time":
-            return Mark(self._time(first, last), first, last, value, at_most)
+            return Mark(self._time(first, last), first, last, value, at_most=at_most)
         # A bound with no noun is one on the image: memory is given, size is kept under.
         near = self._nearest(first, last, (("image", g.IMAGE_WORDS), ("ram", g.RAM_WORDS)))
         kind: MarkKind = near or ("image" if at_most else "ram")  # type: ignore[assignment]
-        return Mark(kind, first, last, value, at_most)
+        return Mark(kind, first, last, value, at_most=at_most)
+
+    def _signed(self, first: int) -> bool:
+        """Whether a minus stands before a number: no quantity of ours is negative."""
+        if self._word(first - 1) not in ("-", "−"):
+            return False
+        sign = self.words[first - 1]
+        apart = first < 2 or self.words[first - 2].end < sign.start
+        return apart and sign.end == self.words[first].start
 
     def _time(self, first: int, last: int) -> MarkKind:
         near = self._nearest(first, last, g.TIME_KINDS)
@@ -204,8 +231,8 @@ class Marker:
             return Mark("cores", first, last, value, until=before_of)
         if before == "priority" or (before == "of" and self._word(first - 2) == "priority"):
             return Mark("priority", first - 1 - (before == "of"), last, value)
-        if before in CORES and self.words[first].is_number:
-            return Mark("cpu", first - 1, last, value)
+        if before == "on" and self._ends(last):  # Linux on three
+            return Mark("cores", first, last, value)
         for _ in range(3):
             word = self._word(index)
             if word in CORES and self._word(index + 1) not in CORES:
@@ -215,10 +242,9 @@ class Marker:
             index += 1
         if self._word(last + 1) in CORES and self._counts(first, last):  # three Linux cores
             return Mark("cores", first, last, value, until=last + 2)
-        if self._word(last) in g.GUESTS or (
-            self._word(last) == "virtual" and self._word(last + 1) in g.GUESTS
-        ):
-            return Mark("vms", first, last + 1, value)
+        virtual = self._word(last) == "virtual"
+        if self._word(last + virtual) in g.GUESTS:
+            return Mark("vms", first, last + virtual + 1, value)
         if self._word(last) in ("of", "times", "%") or not self._counts(first, last):
             return None
         return Mark("count", first, last, value)
@@ -238,10 +264,14 @@ class Marker:
         cores = whole and self._word(whole.last) in CORES
         return whole.last + 1 if cores and whole else None
 
+    def _ends(self, index: int) -> bool:
+        word = self._word(index)
+        return not word or word in g.SPLITTERS
+
     def _counts(self, first: int, last: int) -> bool:
         """Whether a number counts the noun after it, rather than naming a model (`Pi 4`)."""
         following = self.words[last] if last < len(self.words) else None
-        return following is not None and (following.is_word or following.is_number)
+        return following is not None and not self._ends(last)
 
     def _word(self, index: int) -> str:
         return self.words[index].word if 0 <= index < len(self.words) else ""

@@ -78,7 +78,7 @@ class Meaning:
             return [whole]
         senses: list[Sense] = []
         for chunk in unit.chunks:
-            senses += self._chunk(words, chunk)
+            senses += self._chunk(words, chunk, unit.connector in g.CIRCUMSTANCE)
         return [self._unknown(sense, senses) for sense in senses]
 
     def all_of(self, words: Sequence[Token], indices: Sequence[int]) -> list[Hit]:
@@ -115,13 +115,13 @@ class Meaning:
             return None
         return self._sense(min(covered), max(covered) + 1, hits[0], unit.chunks[0])
 
-    def _chunk(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
-        first, last = chunk.words[0], chunk.words[-1] + 1
+    def _chunk(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
+        last = chunk.words[-1] + 1
         hits = self._search(words, chunk.words)
         head = len(chunk.words) - 1
         hit = next((h for h in hits if head in h.covered), None)
         if hit is None or hit.evidence < hits[0].evidence - 0.3:
-            return [self._named(words, chunk)]
+            return self._parts(words, chunk, circumstance) or [self._named(words, chunk)]
         covered = [chunk.words[i] for i in sorted(hit.covered)]
         senses = [self._sense(covered[0], covered[-1] + 1, hit, chunk)]
         for index in (i for i in chunk.words if i not in covered):
@@ -134,8 +134,35 @@ class Meaning:
             else:
                 why = f"only qualifies “{words[last - 1].text}”; nothing in the pool is told by it"
                 senses.append(Sense("ignored", index, index + 1, why=why))
-        assert first <= covered[0]
         return senses
+
+    def _parts(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
+        """A phrase that is several names in a row: `tickless preemptive`; else nothing.
+
+        Of a circumstance (`while Linux reboots`) only the names in it matter.
+        """
+        senses: list[Sense] = []
+        rest = list(chunk.words)
+        while rest:
+            size, hit = self._longest(words, rest)
+            first, last = rest[0], rest[size - 1] + 1
+            rest = rest[size:]
+            if hit:
+                senses.append(self._sense(first, last, hit, chunk))
+            elif circumstance:
+                why = g.WHY_CIRCUMSTANCE
+                senses.append(Sense("ignored", first, last, why=why, chunk=chunk))
+            else:
+                return []
+        return senses
+
+    def _longest(self, words: Sequence[Token], rest: Sequence[int]) -> tuple[int, Hit | None]:
+        """The longest beginning of a phrase that is a name, whole."""
+        for size in range(len(rest), 0, -1):
+            for hit in self._search(words, rest[:size], CERTAIN):
+                if len(hit.covered) == size:
+                    return size, hit
+        return 1, None
 
     def _named(self, words: Sequence[Token], chunk: Chunk) -> Sense:
         """A phrase not understood, with the capability its end or one of its words names."""

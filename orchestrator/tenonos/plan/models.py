@@ -113,6 +113,8 @@ class Guest(Model):
 
     name: str
     kind: Literal["tenon", "linux"]
+    interrupts: Literal["direct", "shared"] = "direct"
+    """How a real-time VM takes them; a guest system always shares."""
 
 
 class Plan(Model):

@@ -125,6 +125,11 @@ class Reader:
             kind = "capability" if lacking.available else "unknown"
             self._on_sense(0, Sense(kind, negator[0], unit.last, hit), None)
             return
+        whole = sorted({*unit.words, *unit.structure})
+        named = self.meaning.all_of(self.words, whole)
+        if named and named[0].exactness == 1:
+            self._prohibit([named], Mark("not", whole[0], whole[-1] + 1))
+            return
         for chunk in unit.chunks:
             hits = self.meaning.all_of(self.words, chunk.words)
             mark = Mark("not", chunk.words[0], chunk.words[-1] + 1)
@@ -168,7 +173,8 @@ class Reader:
             unit = "cpu" if mark.kind == "cpu" else UNITS.get(kind)
             rule = attached.rule or ("at-most" if mark.at_most else None)
             for name in attached.images:
-                self._add(kind, mark.value, mark, name, unit, rule)
+                for value in (mark.value, *mark.others):
+                    self._add(kind, value, mark, name, unit, rule)
         self.items.sort(key=lambda item: item.span or (len(self.text), 0))
 
     def _value(self, sense: Sense) -> str:
@@ -176,8 +182,9 @@ class Reader:
         if entry.kind == "capability":
             return entry.name
         provided = [self.meaning.name(symbol) for symbol in entry.provides]
-        own = [name for name in provided if self.meaning.only_provider(entry.symbol, name)]
-        return (own or [self.meaning.identity(entry)])[0]
+        if len(provided) == 1 and self.meaning.only_provider(entry.symbol, provided[0]):
+            return provided[0]
+        return self.meaning.identity(entry)
 
     def _name_the_unnamed(self) -> None:
         """An objective that names nothing to run is not understood, whatever else it says."""
@@ -190,10 +197,17 @@ class Reader:
         ]
 
     def _nothing_left_out(self) -> None:
-        """A period needs a task: if nothing was named to run in it, any will do."""
-        timed = any(isinstance(e, Mark) and e.kind == "period" for e in self.elements)
-        if timed and not self.missing and not self.subjects.tenons:
+        """A period needs a task: where no more than "task" was said, any will do."""
+        periods = [e for e in self.elements if isinstance(e, Mark) and e.kind == "period"]
+        if not periods or self.missing or self.subjects.tenons:
+            return
+        if any(word.word in g.CARRIERS for word in self.words) or self._demands_of_tenon():
             self.subjects.unnamed(len(self.elements))
+        else:
+            self.missing += [Missing(source=self._shown(mark)) for mark in periods]
+
+    def _demands_of_tenon(self) -> bool:
+        return any(sense.kind == "capability" for sense, _ in self._demands)
 
     # Bookkeeping
 

@@ -75,6 +75,11 @@ class Pool:
         """The symbols of the applications."""
         return sorted(e.symbol for e in self.entries.values() if e.kind == "app")
 
+    def own_capability(self, app: str) -> str:
+        """What an application is asked for by: its own capability, or its name."""
+        entry = self.entries[app]
+        return next((self.entries[c].name for c in entry.provides), f"apps/{entry.name}")
+
     def tasks(self, app: str) -> dict[str, int]:
         """The periodic tasks of an application, with the period each has by default."""
         crate = self.libraries.get(app)

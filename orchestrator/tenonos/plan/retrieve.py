@@ -228,9 +228,11 @@ def _likeness(said: frozenset[str], title: frozenset[str]) -> float:
     return round(len(said & title) / len(said | title), 4)
 
 
-def _clear(hit: Hit) -> tuple[float, float, bool]:
-    """What orders hits before their rank does."""
-    return (-round(hit.evidence, 1), -hit.exactness, not hit.entry.available)
+def _clear(hit: Hit) -> tuple[float, float, bool, bool]:
+    """What orders hits before their rank does: of equals, the capability is what was meant."""
+    entry = hit.entry
+    mere_part = entry.kind == "library"
+    return (-round(hit.evidence, 1), -hit.exactness, not entry.available, mere_part)
 
 
 def _bag(fields: dict[str, float]) -> list[str]:

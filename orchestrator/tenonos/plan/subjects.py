@@ -13,6 +13,8 @@ from tenonos.plan.phrases import Chunk, Cut, Element, Pronoun, Unit
 from tenonos.plan.text import Token
 
 UNNAMED = "tenon"
+MOST = 16
+"""More VMs alike than any board has CPUs need not be counted out to be refused."""
 
 
 @dataclass(eq=False)
@@ -70,7 +72,7 @@ class Subjects:
                 subject.base = self._base(subject.apps, sense)
                 subject.mentions.append(position)
                 if sense.chunk and sense.chunk.count:
-                    subject.count = max(subject.count, sense.chunk.count)
+                    subject.count = max(subject.count, min(sense.chunk.count, MOST))
                 return subject
         connector = unit.connector if unit else None
         subject = Subject("tenon", self._base(apps, sense), position, apps, connector)
@@ -132,7 +134,7 @@ class Subjects:
     def _new(self, subject: Subject, position: int, chunk: Chunk | None) -> Subject:
         subject.mentions.append(position)
         if chunk and chunk.count:
-            subject.count = chunk.count
+            subject.count = min(chunk.count, MOST)
         self.all.append(subject)
         return subject
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan.defaults import RULES
-from tenonos.plan.models import Composition, Plan
+from tenonos.plan.models import Composition, Guest, Plan
 from tenonos.plan.pool import COST
 from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec
 from tenonos.system.units import duration_text, size_text
@@ -37,7 +37,7 @@ def system_files(
         board=answer.board,
         pool=_pool_version(),
         console=_console(plan),
-        vm=[_vm(guest.name, answer, plan, composer) for guest in plan.guests],
+        vm=[_vm(guest, answer, plan, composer) for guest in plan.guests],
     )
     header = f"# Composed from: {_one_line(answer.objective)}\n"
     files = {"system.toml": header + render(spec)}
@@ -64,7 +64,8 @@ def _fragment(image: str, minimal: str) -> str:
     return f"# What {image} has beyond its defaults; ./tenon explain says why.\n{minimal}"
 
 
-def _vm(name: str, answer: Composition, plan: Plan, composer: Composer) -> VmSpec:
+def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> VmSpec:
+    name = guest.name
     image = answer.images[name]
     common: dict[str, Any] = {
         "name": name,
@@ -78,7 +79,7 @@ def _vm(name: str, answer: Composition, plan: Plan, composer: Composer) -> VmSpe
     return VmSpec(
         **common,
         app=composer.pool.entries[app].name,
-        interrupts="direct",
+        interrupts=guest.interrupts,
         on_fault="restart",
         restart_limit=RESTARTS,
         task=_tasks(name, app, plan, composer),

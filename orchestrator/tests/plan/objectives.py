@@ -167,6 +167,37 @@ NUMBERS = [
     ),
 ]
 
+NUMBERS += [
+    Case(
+        "Linux on three, motor control on one core at 1 kHz",
+        BESIDE,
+        (("cores", 3, "linux"), ("cores", 1, "motor")),
+    ),
+    Case(
+        "a 1 kHz control loop on core 0 and Linux on cores 1 to 3",
+        {"motor": [0], "linux": [1, 2, 3]},
+        (("cores", 0, "motor"), ("cores", 2, "linux")),
+    ),
+    Case("Linux on cores 0, 1 and 2 with a 1 kHz control loop on core 3", BESIDE),
+    Case("with 2 CPUs 64 MiB Linux, and a loop at 1 kHz", {"motor": [3], "linux": [0, 1]}),
+    Case(
+        "control loop, period 1 ms, deadline 0.5 ms, jitter under 10 us; Linux with 3 cores and "
+        "384 MiB",
+        BESIDE,
+        (
+            period(MS),
+            ("deadline", 500 * US, "motor"),
+            ("jitter", 10 * US, "motor"),
+            ("ram", 384 * MIB, "linux"),
+        ),
+    ),
+    Case(
+        "two cores: one for Linux, one for a 1 kHz control loop",
+        {"motor": [1], "linux": [0]},
+        (("cores", 2, None),),
+    ),
+]
+
 SEVERAL = [
     Case(
         "two control loops at 1 kHz and 4 kHz beside Linux",
@@ -197,6 +228,14 @@ SEVERAL = [
         "a 1 kHz control loop next to two Linux VMs",
         {"motor": [3], "linux-1": [0, 1], "linux-2": [2]},
     ),
+]
+
+SEVERAL += [
+    Case(
+        "a motor controller at 1 kHz and a hello world beside Linux",
+        {"motor": [2], "hello": [3], "linux": [0, 1]},
+    ),
+    Case("I need two virtual machines: a 1 kHz control loop and Linux", BESIDE),
 ]
 
 NEGATION = [
@@ -258,6 +297,15 @@ MENTION = [
     ),
 ]
 
+MENTION += [
+    Case(
+        "keep the motor loop at 1 kHz while Linux reboots",
+        BESIDE,
+        (period(MS),),
+        ignored=("reboots",),
+    ),
+]
+
 MISSING = [
     Case("blorp", missing=((None, "blorp"),)),
     Case("", missing=((None, ""),)),
@@ -289,6 +337,18 @@ MISSING = [
     Case("a 1 kHz control loop with priority 5", missing=((None, "priority 5"),)),
 ]
 
+MISSING += [
+    Case("1 kHz", missing=((None, "1 kHz"),)),
+    Case("a 20 kHz sampler alone", missing=((None, "sampler"),)),
+    Case("a control loop at -5 Hz", missing=((None, "5 Hz"),)),
+    Case("make me a sandwich", missing=((None, "sandwich"),)),
+    Case("Ubuntu Linux beside a 1 kHz loop", missing=((None, "Ubuntu Linux"),)),
+    Case(
+        "send telemetry to Linux from a 1 kHz control loop",
+        missing=(("ipc.channel", "send telemetry"),),
+    ),
+]
+
 CONFLICT = [
     Case(
         "on two cores with three Linux cores, a 1 kHz control loop",
@@ -305,10 +365,18 @@ CONFLICT = [
     Case("a 1 kHz control loop beside Linux with 2 GiB", conflict=(("ram", "2 GiB"),)),
     Case("a bare-metal 1 kHz control loop", conflict=(("forbid", "bare-metal"),)),
     Case(
-        "a 1 kHz control loop without timers",
-        conflict=(("capability", "control loop"), ("forbid", "timers")),
+        "a 1 kHz control loop without periodic tasks",
+        conflict=(("capability", "control loop"), ("forbid", "periodic tasks")),
     ),
-    Case("a 1 kHz control loop on core 7", conflict=(("cores", "core 7"),)),
+    Case("a 1 kHz control loop on core 7", conflict=(("cores", "on core 7"),)),
+]
+
+CONFLICT += [
+    Case("fifty control loops beside Linux", conflict=(("capability", "control loops"),)),
+    Case(
+        "three VMs: a 1 kHz control loop and Linux",
+        conflict=(("vms", "three VMs"), ("capability", "control loop"), ("capability", "Linux")),
+    ),
 ]
 
 CASES = [

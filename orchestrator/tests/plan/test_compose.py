@@ -150,9 +150,8 @@ def test_a_folder_not_composed_is_not_overwritten(capsys, tmp_path, monkeypatch)
 
 
 def test_a_library_is_explained_from_the_words_to_the_cost(pool, folder):
-    (timer,) = Explainer(folder, pool).about("core/timer")
+    timer = Explainer(folder, pool).one("LIB_CORE_TIMER", "motor")
     assert timer.chosen
-    assert timer.image == "motor"
     assert timer.words == "motor-control loop"
     assert DEMO[slice(*timer.span)] == timer.words
     assert timer.path[0].source == "APP_MOTOR"

@@ -1,0 +1,100 @@
+"""Plans amended: small, pure changes to a plan on its way to a composition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tenonos.plan.allocate import Share
+from tenonos.plan.models import Guest, Item, Plan
+from tenonos.plan.pool import Pool
+
+MORTISE = "mortise"
+
+
+def reduced(plan: Plan, items: Sequence[Item]) -> tuple[list[Guest], list[Item]]:
+    """The plan with some demands only: a VM nobody asks for any more is gone with all its own."""
+    guests = plan.guests
+    named = {i.image for i in plan.items if i.kind == "capability"}
+    wanted = {i.image for i in items if i.kind == "capability" or i.image not in named}
+    kept = [g for g in guests if g.name in wanted]
+    names = {g.name for g in kept} | {None, MORTISE}
+    counted = len(kept) == len(guests)
+    return kept, [i for i in items if i.image in names and (counted or i.kind != "vms")]
+
+
+def named(core: Sequence[Item]) -> list[Item]:
+    """A core without the mere existence of a VM of which something else in it is said."""
+    more = {i.image for i in core if i.kind != "capability" and i.image}
+    return [i for i in core if i.kind != "capability" or i.image not in more]
+
+
+def names_of(apps: Mapping[str, str], pool: Pool) -> dict[str, str]:
+    """Names for real-time VMs: their applications', numbered where several run the same."""
+    bases = {old: pool.entries[app].name for old, app in apps.items()}
+    used: dict[str, int] = {}
+    names = {}
+    for old, base in bases.items():
+        used[base] = used.get(base, 0) + 1
+        many = list(bases.values()).count(base) > 1
+        names[old] = f"{base}-{used[base]}" if many else base
+    return names
+
+
+def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
+    """The plan with its VMs under new names."""
+
+    def name(old: str | None) -> str | None:
+        return None if old is None else names.get(old, old)
+
+    guests = [g.model_copy(update={"name": name(g.name)}) for g in plan.guests]
+    items = [i.model_copy(update={"image": name(i.image)}) for i in plan.items]
+    return plan.model_copy(update={"guests": guests, "items": items})
+
+
+def with_apps(plan: Plan, apps: Mapping[str, str], pool: Pool) -> Plan:
+    """The plan with the application of each VM in it for which none was asked."""
+    items = list(plan.items)
+    for image, app in apps.items():
+        own = {app, *pool.entries[app].provides}
+        if any(pool.symbol(str(i.value)) in own for i in plan.of(image, "capability")):
+            continue
+        value, rule = pool.own_capability(app), "lightest-application"
+        items.append(Item(kind="capability", value=value, image=image, rule=rule))
+    return plan.model_copy(update={"items": items})
+
+
+def with_cores(plan: Plan, shares: Mapping[str, Share]) -> Plan:
+    """The plan with every core count in it, also those that followed from the others."""
+    items = []
+    for item in plan.items:
+        if item.kind == "cores" and item.value is None and item.image:
+            update = {"value": len(shares[item.image].cpus), "rule": "linux-gets-the-other-cores"}
+            item = item.model_copy(update=update)
+        items.append(item)
+    alone = len(plan.guests) == 1
+    for guest in plan.guests:
+        if any(i.image == guest.name and i.kind == "cores" for i in items):
+            continue
+        rule = "linux-gets-the-other-cores" if guest.kind == "linux" else "a-core-of-its-own"
+        items.append(
+            Item(
+                kind="cores",
+                value=len(shares[guest.name].cpus),
+                unit="cores",
+                image=guest.name,
+                rule="one-core-for-one-vm" if alone and guest.kind == "tenon" else rule,
+            )
+        )
+    return plan.model_copy(update={"items": items})
+
+
+def config_lines(minimal: str) -> dict[str, str]:
+    """A minimal configuration as names and values."""
+    found = {}
+    for line in minimal.splitlines():
+        if line.startswith("# ") and line.endswith(" is not set"):
+            found[line[2:-11]] = "n"
+        elif "=" in line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            found[name] = value
+    return found
