@@ -35,9 +35,7 @@ def test_a_bare_image_says_hello(hello, level, tmp_path):
         *("-nodefaults", "-nic", "none", "-display", "none"),
         *("-serial", f"file:{serial}", "-kernel", hello),
     ]
-    machine = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    machine = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 60
         while time.monotonic() < end and "5 of 5" not in said(serial):

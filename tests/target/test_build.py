@@ -70,9 +70,7 @@ def test_neither_kernel_leaks_into_the_other(tenon, build):
     assert_well(outcome)
     images = json.loads(outcome.stdout)
     assert not [name for name in images["motor"] if name.startswith("mortise/")]
-    assert not [
-        name for name in images["mortise"] if name.startswith(("tenon/", "apps/"))
-    ]
+    assert not [name for name in images["mortise"] if name.startswith(("tenon/", "apps/"))]
     objdump = shutil.which("aarch64-linux-gnu-objdump")
     if objdump is None:
         pytest.skip("no disassembler")
@@ -88,13 +86,9 @@ def test_neither_kernel_leaks_into_the_other(tenon, build):
     }
     # Neither may touch the registers a guest keeps its floating point in.
     for text in code.values():
-        assert not re.search(
-            r"^[^<]*\t[a-z0-9.]+\t.*\b[qdvs][0-9]{1,2}\b", text, re.MULTILINE
-        )
+        assert not re.search(r"^[^<]*\t[a-z0-9.]+\t.*\b[qdvs][0-9]{1,2}\b", text, re.MULTILINE)
     # Tenon at EL1 names EL2 only where it steps down from it, before Rust begins.
-    for match in re.finditer(
-        r"^[0-9a-f]+ <(.+)>:$((?:\n.+)*)", code["motor"], re.MULTILINE
-    ):
+    for match in re.finditer(r"^[0-9a-f]+ <(.+)>:$((?:\n.+)*)", code["motor"], re.MULTILINE):
         assert "_el2" not in match[2] or "drop_to_el1" in match[1], match[1]
 
 
@@ -115,9 +109,7 @@ def test_size_says_what_both_kernels_share(tenon):
     assert_well(outcome)
     answer = json.loads(outcome.stdout)
     assert [image["name"] for image in answer["images"]] == ["mortise", "motor"]
-    shared = {
-        lib["name"] for lib in answer["libraries"] if lib["in"] == ["mortise", "motor"]
-    }
+    shared = {lib["name"] for lib in answer["libraries"] if lib["in"] == ["mortise", "motor"]}
     assert shared >= {
         "hw/arch", "hw/serial-pl011", "core/memory", "core/log", "core/manifest", "hw/clock"
     }  # fmt: skip
@@ -180,9 +172,7 @@ def test_what_is_wrong_is_one_line_and_status_2(build, mine, file, old, new, lin
     (folder / file).write_text(text.replace(old, new, 1))
     outcome = build(folder)
     assert outcome.status == 2
-    complaints = [
-        said for said in outcome.stderr.splitlines() if said.startswith("tenon:")
-    ]
+    complaints = [said for said in outcome.stderr.splitlines() if said.startswith("tenon:")]
     assert len(complaints) == 1
     assert line in complaints[0]
     assert "Traceback" not in outcome.stderr
@@ -209,9 +199,7 @@ def test_a_compile_error_is_one_line_with_its_place(tenon, tmp_path):
     source.write_text(source.read_text().replace("counter.next()", "counter.nxt()", 1))
     outcome = tenon("build", tmp_path / "broken", json_file=False)
     assert outcome.status == 1
-    (complaint,) = [
-        line for line in outcome.stderr.splitlines() if line.startswith("tenon:")
-    ]
+    (complaint,) = [line for line in outcome.stderr.splitlines() if line.startswith("tenon:")]
     assert "broken/src/lib.rs:29: broken: no method named `nxt`" in complaint
     assert "; all of it is in " in complaint
 
@@ -255,7 +243,6 @@ def test_a_crate_above_its_layer_stops_the_build(clone):
     done = clone("pool/hw/clock/Cargo.toml", 'hw-arch = { path = "../arch" }', timer)
     assert done.returncode == 2
     assert "Building" not in done.stderr
-    assert (
-        "hw/clock reaches above its layer: it depends on core/timer; hw may use hw"
-        in (done.stderr)
+    assert "hw/clock reaches above its layer: it depends on core/timer; hw may use hw" in (
+        done.stderr
     )

@@ -29,6 +29,10 @@ const PRIORITY: Priority = Priority::HIGHEST;
 const LOAD_CHANGES: u64 = 500;
 
 /// One step: measure, control, actuate; every half second the load comes or goes.
+///
+/// Never inlined: its first instruction is the end of the path from the interrupt to the body,
+/// which is measured from outside.
+#[inline(never)]
 pub fn step(motor: &mut Motor, controller: &mut Controller, sequence: u64) {
     let load = if (sequence / LOAD_CHANGES).is_multiple_of(2) {
         Fixed::ZERO

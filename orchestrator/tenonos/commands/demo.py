@@ -57,17 +57,20 @@ def command(
 
 
 def _compose() -> System:
-    """The system that the objective asks for."""
-    import importlib.util
+    """The system that the objective asks for, composed anew each time."""
+    import fcntl
 
-    from tenonos import paths, ui
+    from tenonos import paths, plan, ui
     from tenonos import system as systems
 
-    if importlib.util.find_spec("tenonos.plan") is None:
-        return systems.load("motor-linux")
-    from tenonos import plan
-
-    with ui.step("composing"):
-        folder = paths.ensure(paths.DOT / "demo")
-        plan.compose(OBJECTIVE, BOARD).write(folder)
-    return systems.load(folder)
+    folder = paths.ensure(paths.DOT / "demo")
+    # Two demos at once write the same files.
+    with (folder / "lock").open("w") as lock, ui.step("composing"):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        composition = plan.compose(OBJECTIVE, BOARD)
+        composition.write(folder)
+        system = systems.load(folder)
+    for name, image in composition.images.items():
+        if image.libraries:
+            ui.message(f"{name}: {len(image.libraries)} micro-libraries")
+    return system

@@ -38,8 +38,8 @@ def test_the_json_is_as_documented(scenario):
             "late": 0,
             "duplicates": 0,
             "deadline_ns": 1_000_000,
-            "first_ns": 20_000_000,
-            "last_ns": 119_000_000,
+            "first_ns": 120_000_000,
+            "last_ns": 219_000_000,
             "latency_ns": {"min": 100, "p50": 100, "p99": 100, "p999": 100, "max": 100},
         }
     ]

@@ -1,0 +1,70 @@
+"""The path from interrupt to task: the instructions the real-time core itself executes.
+
+Across cores the emulator's clock says nothing; how many instructions a core needs from its
+interrupt to its task's body does, and it must not depend on who else is on the machine.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+IRQ_FROM_THREAD = 0x80  # Arm ARM, D1.4.2: IRQ from the current level with SP_EL0
+
+ALONE = """
+name = "motor-alone"
+board = "qemu-virt"
+pool = "0.1"
+mode = "static"
+
+[[vm]]
+name = "motor"
+kind = "tenon"
+app = "motor"
+cpus = [3]
+memory = "16M"
+
+[[vm.task]]
+name = "control"
+period = "1ms"
+"""
+
+
+def measure(system):
+    """The paths that the motor's core took, and how often it took each."""
+    from tenonos import build
+    from tenonos import system as systems
+    from tenonos.run import RunOptions, Session, Target
+    from tenonos.run.symbols import address
+
+    built = build.build(systems.load(system))
+    vector = address(built, "motor", "tenon_vectors") + IRQ_FROM_THREAD
+    route = (vector, address(built, "motor", "motor::step"))
+    options = RunOptions(seconds=2, deterministic=True, routes=(route,))
+    result = Session(Target.of(built), options, []).run()
+    assert result.failure is None
+    motor = next(vm for vm in result.vms if vm.name == "motor")
+    assert (motor.exits_in_window, motor.el2_instructions_in_window) == (0, 0)
+    assert result.periodic[0].released == result.periodic[0].completed
+    (path,) = result.paths
+    return path
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("motor-alone")
+    (folder / "system.toml").write_text(ALONE)
+    return measure(folder)
+
+
+@pytest.mark.timeout(300)
+def test_the_path_has_one_length(alone):
+    assert alone.count >= 1_980
+    assert alone.min == alone.max, alone.histogram
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("system", ["motor-linux"])
+def test_a_neighbour_adds_no_instruction(alone, system):
+    beside = measure(system)
+    assert beside.vcpu == alone.vcpu == 3
+    assert (beside.min, beside.max) == (alone.min, alone.max), beside.histogram
