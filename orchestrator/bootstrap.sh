@@ -232,6 +232,13 @@ bootstrap() {
             --) break ;;
         esac
     done
+    mkdir -p "$dot/log"
+    # One set-up at a time; a second one waits and then finds everything there.
+    exec 9>"$dot/lock"
+    if have flock && ! flock --nonblock 9; then
+        say 'another set-up of this clone is under way; waiting for it'
+        flock 9
+    fi
     find_rust
     find_packages
     if [ -n "$packages" ] || [ "$rust" != ready ] || environment_missing; then
@@ -244,7 +251,6 @@ bootstrap() {
             stop "root is needed for one step; as root: apt-get install --no-install-recommends $packages"
         fi
         agree
-        mkdir -p "$dot/log"
         # A password must be asked for before the output goes to the log.
         [ -z "$packages" ] || as_root true
         [ -z "$packages" ] || step 'Debian packages' install_packages
@@ -253,6 +259,9 @@ bootstrap() {
             targets) step "Rust's bare-metal targets" add_targets ;;
             toolchain) step "Rust's stable toolchain" add_toolchain ;;
         esac
+        find_rust
+        [ "$rust" != packages ] || stop "Debian's Rust is ${version:-missing}, $minimum_rust is needed: add" \
+            "the release's security suite to the package sources, or install rustup"
     fi
-    mkdir -p "$dot"
+    exec 9>&-
 }
