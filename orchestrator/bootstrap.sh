@@ -158,6 +158,14 @@ agree() {
 
 # ---- the steps ----------------------------------------------------------------------
 
+# A process and all it started; where there is no /proc, the process alone.
+end() {
+    for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+        end "$child"
+    done
+    kill "$1" 2>/dev/null || true
+}
+
 # step TEXT COMMAND...: runs it with its output in the log, shows that time goes by.
 step() {
     text=$1
@@ -167,7 +175,7 @@ step() {
     printf '== %s\n' "$text" >>"$log"
     "$@" >>"$log" 2>&1 &
     worker=$!
-    trap 'kill $worker 2>/dev/null; printf "\n" >&2; stop "interrupted; the next start goes on from here"' INT TERM
+    trap 'end $worker; printf "\n" >&2; stop "interrupted; the next start goes on from here"' INT TERM
     if [ -t 2 ] && [ -z "$quiet" ]; then
         while kill -0 $worker 2>/dev/null; do
             printf '\r[%s] %s … %ss ' "$count" "$text" $(($(date +%s) - started)) >&2

@@ -1,4 +1,6 @@
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
@@ -108,3 +110,21 @@ def test_the_doctor_tells_missing_from_optional():
     assert "99 or newer" in doctor._tool(old).mend
     assert not doctor.healthy([doctor._tool(absent)])
     assert doctor.healthy([doctor._tool(optional)])
+
+
+def test_an_interrupted_step_takes_what_it_started_along(tmp_path):
+    text = """
+        sh -c 'sleep 61 & echo $! >"$0"; wait' "$1" &
+        worker=$!
+        while [ ! -s "$1" ]; do sleep 0.05; done
+        end $worker
+        wait $worker || true
+    """
+    note = tmp_path / "child"
+    assert shell(text, str(note)).returncode == 0
+    child = Path(f"/proc/{note.read_text().strip()}")
+    for _ in range(50):
+        if not child.exists() or ") Z " in (child / "stat").read_text():
+            return
+        time.sleep(0.1)
+    raise AssertionError("the child goes on")

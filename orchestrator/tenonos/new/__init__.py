@@ -40,7 +40,9 @@ def app(name: str, here: Path) -> Made:
         "app": ".",
         "task": TASK,
     }
-    return _write(folder, ["app", "app-inside"] if inside else ["app", "app-outside", "system"], values)
+    return _write(
+        folder, ["app", "app-inside"] if inside else ["app", "app-outside", "system"], values
+    )
 
 
 def system(name: str, here: Path) -> Made:
