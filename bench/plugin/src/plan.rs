@@ -82,7 +82,7 @@ mod tests {
             (plan.ram_base, plan.ram_size, plan.pipe),
             (0x4000_0000, 0x1000, 10)
         );
-        assert_eq!((plan.el2, plan.guest), (vec![1..2], vec![3..4]));
+        assert_eq!((&plan.el2[0], &plan.guest[0]), (&(1..2), &(3..4)));
         assert_eq!(
             (plan.status, plan.tasks, plan.paths),
             (vec![5], vec![(6, 7)], vec![(8, 9)])

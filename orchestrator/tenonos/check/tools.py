@@ -10,11 +10,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tenonos import paths
 from tenonos.check.rule import Breach, Context, Rule, Skipped
 from tenonos.errors import WorkError
 from tenonos.setup import rust
 
 PYTHON = ("orchestrator", "tests", "bench")
+APART = ("bench/plugin/Cargo.toml",)
+"""Host programs with a workspace of their own."""
 
 
 def _program(name: str) -> None:
@@ -42,12 +45,14 @@ def _reason(text: str) -> str:
 def rust_format(context: Context) -> Iterator[Breach]:
     """Rust files that `cargo fmt` would change."""
     _program("rustfmt")
-    status, out, err = _cargo(context, "fmt", "--all", "--", "--check", "-l")
-    files = sorted({line for line in out.splitlines() if line.endswith(".rs")})
-    for file in files:
-        yield Breach("rust-format", context.shown(Path(file)), "not formatted", "run cargo fmt")
-    if status and not files:
-        yield Breach("rust-format", "Cargo.toml", _reason(err), "mend what cargo says")
+    for manifest in ("Cargo.toml", *APART):
+        call = ("fmt", "--all", "--manifest-path", manifest, "--", "--check", "-l")
+        status, out, err = _cargo(context, *call)
+        files = sorted({line for line in out.splitlines() if line.endswith(".rs")})
+        for file in files:
+            yield Breach("rust-format", context.shown(Path(file)), "not formatted", "run cargo fmt")
+        if status and not files:
+            yield Breach("rust-format", manifest, _reason(err), "mend what cargo says")
 
 
 def _messages(out: str) -> Iterator[tuple[str, str, str]]:
@@ -78,7 +83,11 @@ def _clippy(context: Context, rule: str, *arguments: str, image: bool = False) -
 
 def clippy_host(context: Context) -> Iterator[Breach]:
     """Lints of everything as built for this machine, tests included."""
-    return _clippy(context, "clippy-host", "--all-targets")
+    yield from _clippy(context, "clippy-host", "--all-targets")
+    for manifest in APART:
+        target = str(paths.TARGET / "plugin")
+        more = ("--manifest-path", manifest, "--target-dir", target)
+        yield from _clippy(context, "clippy-host", "--all-targets", *more)
 
 
 def clippy_target(context: Context) -> Iterator[Breach]:

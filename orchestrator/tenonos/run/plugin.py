@@ -8,7 +8,6 @@ measured path.
 
 from __future__ import annotations
 
-import os
 import re
 import struct
 import subprocess
@@ -23,6 +22,7 @@ from tenonos.errors import WorkError
 from tenonos.run.formats import Reason, Sample, State
 from tenonos.run.result import PathResult
 from tenonos.run.target import Target
+from tenonos.setup import rust
 
 SOURCE = paths.ROOT / "bench" / "plugin"
 VCPUS = 8
@@ -71,13 +71,16 @@ class Passage:
 def build() -> Path:
     """The plugin, built if its source is newer."""
     target = paths.TARGET / "plugin"
-    command = ["cargo", "build", "--release", "--quiet", "--locked"]
-    environment = {**os.environ, "TENON_PLUGIN_API": str(api(qemu_version()))}
+    manifest = f"--manifest-path={SOURCE / 'Cargo.toml'}"
+    command, environment = rust.cargo(
+        "build", "--release", "--quiet", manifest, f"--target-dir={target}"
+    )
     done = subprocess.run(
-        [*command, "--manifest-path", str(SOURCE / "Cargo.toml"), "--target-dir", str(target)],
-        env=environment,
+        command,
+        env=environment | {"TENON_PLUGIN_API": str(api(qemu_version()))},
         capture_output=True,
         text=True,
+        check=False,
     )
     if done.returncode:
         raise WorkError(f"the counting plugin does not build: {_first_error(done.stderr)}")
@@ -88,7 +91,9 @@ def build() -> Path:
 def qemu_version(binary: str = "qemu-system-aarch64") -> tuple[int, int]:
     """QEMU's version."""
     try:
-        said = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout
+        said = subprocess.run(
+            [binary, "--version"], capture_output=True, text=True, check=False
+        ).stdout
     except OSError:
         raise WorkError(f"{binary} is not installed", mend="see ./tenon doctor") from None
     match = re.search(r"version (\d+)\.(\d+)", said)

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable
 
 from tenonos import paths
+from tenonos.run import plugin
 from tenonos.setup import rust
 from tenonos.testing.count import Count
 from tenonos.testing.process import Process, Silent
@@ -45,7 +46,7 @@ def count(lines: Iterable[str], show: Show) -> Count:
 
 
 def run(show: Show) -> Count:
-    """Every test of the workspace, examples in the docs included, and the models."""
+    """Every test of the workspace, examples in the docs included, the models, and the plugin's."""
     total = _test("test-host", ["--workspace", "--no-fail-fast"], {}, show)
     if packages := modelled():
         # Another atomic library under the same code: a build of its own.
@@ -53,7 +54,9 @@ def run(show: Show) -> Count:
         chosen = [word for package in packages for word in ("-p", package)]
         arguments = ["--release", "--lib", "--no-fail-fast", "--target-dir", target, *chosen]
         total += _test("test-models", arguments, {"RUSTFLAGS": "--cfg loom"}, show)
-    return total
+    target = paths.TARGET / "plugin"
+    arguments = [f"--manifest-path={plugin.SOURCE / 'Cargo.toml'}", f"--target-dir={target}"]
+    return total + _test("test-plugin", arguments, {}, show)
 
 
 def modelled() -> list[str]:
