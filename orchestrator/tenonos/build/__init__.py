@@ -19,7 +19,7 @@ from tenonos.build.cargo import compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
 from tenonos.build.images import images as images_of
 from tenonos.build.pack import pack
-from tenonos.errors import InputError
+from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
 from tenonos.paths import BUILD, SYSTEMS, ensure, shown
 from tenonos.system import trees
@@ -99,6 +99,7 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
     """The parts a VM is filled with, but for its tree, and what the layout must know of them."""
     if vm.kind == "tenon":
         flat = flats[vm.name]
+        _limit(system, vm, len(flat.content))
         sizes = {"image": len(flat.content), "tree": TREE_SIZE}
         return {"image": flat.content}, Content(sizes, 0, flat.end - flat.base)
     kernel = _kernel(system, vm)
@@ -113,6 +114,16 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
     parts = {"kernel": content, "initramfs": _initramfs(system, vm).read_bytes()}
     sizes = {name: len(part) for name, part in parts.items()} | {"tree": TREE_SIZE}
     return parts, Content(sizes, text_offset, size)
+
+
+def _limit(system: System, vm: Vm, size: int) -> None:
+    """A size that was promised is kept, or there is no system."""
+    if vm.image_limit is not None and size > vm.image_limit:
+        raise WorkError(
+            f'the image of VM "{vm.name}" has {size} bytes, and its limit is {vm.image_limit}',
+            where=system.where("vm", vm.index, "image_limit"),
+            mend="./tenon size shows what it is made of",
+        )
 
 
 def _kernel(system: System, vm: Vm) -> Path:

@@ -121,8 +121,9 @@ class Composer:
     def _lacking(self, plan: Plan) -> list[Missing]:
         """What the plan implies and the pool has not: a scheduler for several cores, priorities."""
         for item in plan.items:
-            if item.kind == "priority":
-                # Applications set their threads' priorities themselves; nothing passes one in.
+            # Applications set their threads' priorities themselves; nothing passes one in. The
+            # image of a guest system is not ours to make small.
+            if item.kind == "priority" or (item.kind == "image" and item.image is None):
                 return [Missing(source=item.source)]
         for name in (g.name for g in plan.guests if g.kind == "tenon"):
             for item in self._several_cores(plan, name):

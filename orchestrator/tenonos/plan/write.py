@@ -80,10 +80,17 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
         **common,
         app=composer.pool.entries[app].name,
         interrupts=guest.interrupts,
+        image_limit=_image_limit(name, plan),
         on_fault="restart",
         restart_limit=RESTARTS,
         task=_tasks(name, app, plan, composer),
     )
+
+
+def _image_limit(name: str, plan: Plan) -> str | None:
+    """The bound on an image, which only its build can check."""
+    bounds = [int(i.value) for i in plan.of(name, "image") if i.value is not None]
+    return size_text(min(bounds)) if bounds else None
 
 
 def _tasks(name: str, app: str, plan: Plan, composer: Composer) -> list[TaskSpec]:

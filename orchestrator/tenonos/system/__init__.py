@@ -79,6 +79,7 @@ def _vm(index: int, spec: VmSpec, folder: Path) -> Vm:
         cpus=tuple(spec.cpus),
         memory=spec.memory,
         memory_at=spec.memory_at,
+        image_limit=spec.image_limit,
         interrupts=spec.interrupts or ("shared" if linux else "direct"),
         on_fault=spec.on_fault,
         restart_limit=spec.restart_limit,

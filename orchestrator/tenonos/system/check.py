@@ -104,7 +104,17 @@ def _kinds(system: System) -> None:
                     where=system.where("vm", vm.index, "interrupts"),
                     mend='write interrupts = "shared"',
                 )
-            _foreign(system, vm, "Tenon", {"app": vm.app, "config": vm.config, "task": vm.tasks})
+            _foreign(
+                system,
+                vm,
+                "Tenon",
+                {
+                    "app": vm.app,
+                    "config": vm.config,
+                    "task": vm.tasks,
+                    "image_limit": vm.image_limit,
+                },
+            )
         else:
             if vm.app is None:
                 raise InputError(

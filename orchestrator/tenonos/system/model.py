@@ -28,6 +28,7 @@ class Vm:
     cpus: tuple[int, ...]
     memory: int
     memory_at: int | None
+    image_limit: int | None
     interrupts: str
     on_fault: str
     restart_limit: int

@@ -52,6 +52,7 @@ class VmSpec(_Spec):
     cpus: list[int] = Field(min_length=1)
     memory: Size
     memory_at: Address | None = None
+    image_limit: Size | None = None
     interrupts: Literal["direct", "shared"] | None = None
     wfi: Literal["pass", "trap"] = "pass"
     on_fault: Literal["stop", "restart"] = "stop"
@@ -150,6 +151,7 @@ _EXAMPLES = {
     "cpus": "cpus = [3]",
     "memory": 'memory = "16M"',
     "period": 'period = "1ms"',
+    "image_limit": 'image_limit = "64K"',
     "devices": 'devices = ["gpio"]',
     "restart_limit": "restart_limit = 3",
 }

@@ -78,6 +78,13 @@ def test_every_composition_is_a_system_that_loads(composed, tmp_path):
         images(loaded)
 
 
+def test_a_bound_on_the_image_is_handed_to_the_build(composed, tmp_path):
+    composed("a 1 kHz control loop in under 48 KiB beside Linux").write(tmp_path)
+    motor, linux = system.load(tmp_path).vms
+    assert motor.image_limit == 48 << 10
+    assert linux.image_limit is None
+
+
 def test_a_line_of_the_objective_cannot_leave_its_comment(composed, tmp_path):
     composed('a 1 kHz control loop\nname = "evil"\n[[vm]]').write(tmp_path)
     if (tmp_path / "system.toml").exists():
