@@ -1,0 +1,98 @@
+"""`./tenon run` as a process: a debugger on it, and what is left when it is ended."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+
+def start(*arguments):
+    line = [sys.executable, str(ROOT / "orchestrator"), "run", *arguments]
+    return subprocess.Popen(
+        line, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def until(process, text, limit=120):
+    """The first line on stderr that holds `text`."""
+    end = time.monotonic() + limit
+    for line in process.stderr:
+        if text in line:
+            return line
+        assert time.monotonic() < end, f"no {text!r} within {limit} s"
+    pytest.fail(f"ended without {text!r}, status {process.wait()}")
+
+
+def folders(process):
+    parents = (Path("/dev/shm"), ROOT / ".tenon" / "run")
+    return [found for parent in parents for found in parent.glob(f"tenon-run-{process.pid}-*")]
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_an_ended_run_leaves_nothing(how):
+    process = start("hello", "--headless")
+    until(process, "hello from Tenon")
+    assert folders(process)
+    process.send_signal(how)
+    process.wait(timeout=20)
+    assert not folders(process)
+
+
+@pytest.mark.timeout(180)
+def test_a_killed_run_takes_the_emulator_with_it():
+    process = start("hello", "--headless")
+    until(process, "hello from Tenon")
+    (folder,) = folders(process)
+    process.kill()
+    process.wait(timeout=20)
+    end = time.monotonic() + 20
+    while any(str(folder) in command for command in commands()):
+        assert time.monotonic() < end, "the emulator lives on"
+        time.sleep(0.1)
+    shutil.rmtree(folder)
+
+
+def commands():
+    """The command lines of all processes."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                yield (entry / "cmdline").read_text()
+            except OSError:
+                continue
+
+
+@pytest.mark.timeout(180)
+def test_a_debugger_knows_every_image():
+    if shutil.which("gdb-multiarch") is None:
+        pytest.skip("no gdb-multiarch here")
+    process = start("hello", "--headless", "--gdb")
+    try:
+        line = shlex.split(until(process, "gdb-multiarch"))
+        script = ["info line hello::main", "break hello::main", "continue", "backtrace", "kill"]
+        steps = [word for step in script for word in ("-ex", step)]
+        debugger = subprocess.run(
+            [*line, "-batch", *steps],
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=90,
+            env={**os.environ, "DEBUGINFOD_URLS": ""},
+        )
+        said = debugger.stdout + debugger.stderr
+        assert "Breakpoint 1, hello::main" in said, said
+        assert "tenon_thread" in said, said
+        process.wait(timeout=20)
+    finally:
+        process.kill()
