@@ -59,6 +59,19 @@ def test_one_line_sources_keep_their_key():
     assert [s.uris for s in apt.own_archive([first, third], "trixie")] == [first.uris]
 
 
+def test_the_distribution_is_told_from_those_who_use_its_names():
+    text = """
+    deb http://mirror.example/debian stable main
+    deb http://mirror.example/debian-security/ stable-security main
+    deb [signed-by=/third.gpg] https://third.example/debian bookworm main
+    deb https://third.example/browser stable main
+    """
+    sources = list(apt.parse_one_line(text))
+    assert apt.own_archive(sources, "bookworm") == sources[:2]
+    # A company's mirror, signed by the company: the names of the suites must do.
+    assert apt.own_archive(sources[2:], "bookworm") == [sources[2]]
+
+
 def test_an_unknown_system_is_told_so(monkeypatch, tmp_path):
     monkeypatch.setattr(apt, "os_release", lambda: {"ID": "plan9"})
     with pytest.raises(WorkError, match="Debian's"):

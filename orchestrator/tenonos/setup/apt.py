@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,11 @@ from tenonos import paths
 from tenonos.errors import WorkError
 
 ARCHITECTURE = "arm64"
+ALIASES = ("stable", "oldstable")
+"""Names a sources.list may use in place of the codename."""
+
 _ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s*)?(?P<rest>\S.*)$")
+_PATH = re.compile(r"/debian(-security)?/?$")
 _NETWORK = re.compile(r"Acquire::(?!IndexTargets|Changelogs|Languages)")
 
 
@@ -84,13 +88,28 @@ def parse_deb822(text: str) -> Iterator[Source]:
             )
 
 
-def own_archive(sources: Iterator[Source] | list[Source], codename: str) -> list[Source]:
+def own_archive(sources: Iterable[Source], codename: str) -> list[Source]:
     """The sources of the distribution itself: its suites, component main.
 
-    Third parties publish suites of other names or other components; asking them for
-    arm64 costs time and could shadow the distribution's packages.
+    Third parties use its suites' names too; asking them for arm64 costs time and could
+    shadow the distribution's packages. So its key, or else its path on every mirror, tells;
+    if neither is found (a company's mirror, signed anew), the suites' names must do.
     """
-    wanted = {codename, f"{codename}-updates", f"{codename}-security", f"{codename}/updates"}
+    kinds = ("", "-updates", "-security", "/updates")
+    sources = list(sources)
+    own = {name + kind for name in (codename, *ALIASES) for kind in kinds}
+    if certain := _kept((source for source in sources if _is_debian(source)), own):
+        return certain
+    return _kept(sources, {codename + kind for kind in kinds})
+
+
+def _is_debian(source: Source) -> bool:
+    if source.signed_by:
+        return "debian-archive" in source.signed_by
+    return all(_PATH.search(uri) for uri in source.uris.split())
+
+
+def _kept(sources: Iterable[Source], wanted: set[str]) -> list[Source]:
     kept = []
     for source in sources:
         suites = tuple(suite for suite in source.suites if suite in wanted)
