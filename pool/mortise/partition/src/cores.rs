@@ -1,30 +1,30 @@
 //! A core's life: into Mortise, into a guest, and to rest.
 //!
 //! ```text
-//!            ┌────────────── order: restart ──────────────┐
-//!            ▼                                            │
 //! boot ─► settle ─► wait ──start──► enter ─► guest ◄─► exit
-//!                    ▲  ▲                                 │
-//!                    │  └───────── CPU_OFF ───────────────┤
-//!                    └──────────── order: stop, off ──────┘
+//!                    ▲                                    │
+//!                    └──── CPU_OFF, end of the run ───────┘
 //! ```
 //!
 //! The core of a virtual machine's first vCPU leads it: it fills the memory,
-//! waits until the other vCPUs rest, and carries out orders. A core at rest still
-//! takes Mortise's own interrupts, so that the console goes on.
+//! waits until the other vCPUs rest, and ends the run as was decided: for good,
+//! or by a new one. Who decides, who waits for whom and who must be called is
+//! the state machine of [`mortise_psci::Power`]. A core at rest still takes
+//! Mortise's own interrupts, so that the console goes on.
 
 use crate::{
     gic::{VmInterrupts, is_interrupt_listed, set_virtual_interface},
     interrupts,
     machine::Core,
     memory,
-    vm::{Interrupts, Order, Vm},
+    vm::{Interrupts, Vm},
 };
 use core::sync::atomic::Ordering;
 use core_log::{error, info};
 use core_statistics::State;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_psci::{End, LEADER, Next};
 use mortise_vcpu::{Frame, Start};
 
 impl Core {
@@ -39,7 +39,7 @@ impl Core {
         };
         // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
         unsafe { vm.traps().apply(vm.stage2.root(), vm.index as u8 + 1, vcpu) };
-        if vcpu == 0 {
+        if vcpu == LEADER {
             self.fill(vm, State::Starting);
         }
         self.silence(vm, vcpu);
@@ -79,69 +79,63 @@ impl Core {
         }
     }
 
-    /// Fills the virtual machine's memory and lets its first vCPU start.
+    /// Fills the virtual machine's memory and begins a run of it.
     fn fill(&self, vm: &'static Vm, state: State) {
         vm.set_state(state);
         if let Some(Err(failure)) = self.with_map(|map| memory::load(vm, map)) {
             // The manifest was checked at boot; this is a table that cannot be
             // changed while in use, a mistake of ours.
             error!("{} cannot be loaded: {failure}", vm.name());
-            vm.give(Order::Stop, self.machine, self.cpu);
+            vm.power.lock().give_up();
             return;
         }
         let description = &vm.description;
-        let start = Start {
+        vm.power.lock().renew(mortise_hypercall::Start {
             entry: description.entry,
             argument: description.argument,
-        };
-        *self.mailbox.lock() = Some(start);
+        });
     }
 
-    /// Rests until vCPU `vcpu` is to start, carrying out orders if it leads.
+    /// Rests until vCPU `vcpu` is to start, ending runs if it leads.
     fn wait_for_start(&'static self, vm: &'static Vm, vcpu: usize) -> Start {
         loop {
-            if vm.order() != Order::Run {
-                self.mailbox.lock().take();
-                vm.mark_resting(vcpu);
-                if vcpu == 0 && vm.is_at_rest() {
-                    self.lead(vm);
-                    continue;
+            let next = vm.power.lock().next(vcpu);
+            match next {
+                Next::Start(start) => {
+                    return Start {
+                        entry: start.entry,
+                        argument: start.argument,
+                    };
                 }
-            } else if let Some(start) = self.mailbox.lock().take() {
-                vm.mark_running(vcpu);
-                vm.power.lock().started(vcpu);
-                return start;
+                Next::Lead(end) => self.lead(vm, end),
+                Next::Wait => self.rest(),
             }
-            self.rest();
         }
     }
 
-    /// Carries out the order for a virtual machine whose vCPUs all rest.
-    fn lead(&'static self, vm: &'static Vm) {
-        match vm.order() {
-            Order::Run => {}
-            Order::Restart => {
+    /// Ends the run of a virtual machine whose vCPUs all rest; returns if another
+    /// one begins.
+    fn lead(&'static self, vm: &'static Vm, end: End) {
+        match end {
+            End::Restart => {
                 let count = vm.status.count_restart();
                 info!("{} restarts ({count})", vm.name());
                 vm.renew(self.machine);
                 self.fill(vm, State::Restarting);
-                vm.revive();
+                return;
             }
-            order @ (Order::Stop | Order::Off) => {
-                if order == Order::Off {
-                    vm.set_state(State::Off);
-                    info!("{} is off", vm.name());
-                } else {
-                    vm.set_state(State::Stopped);
-                }
-                if self.machine.live.fetch_sub(1, Ordering::AcqRel) == 1 {
-                    info!("every virtual machine has ended");
-                    hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
-                }
-                loop {
-                    self.rest();
-                }
+            End::Off => {
+                vm.set_state(State::Off);
+                info!("{} is off", vm.name());
             }
+            End::Stop => vm.set_state(State::Stopped),
+        }
+        if self.machine.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            info!("every virtual machine has ended");
+            hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
+        }
+        loop {
+            self.rest();
         }
     }
 
@@ -186,7 +180,7 @@ impl Core {
         // SAFETY: system register access for EL1; `ICC_SRE_EL1` is the guest's.
         unsafe { hw_arch::registers::icc_sre_el1::write(7) };
         hw_arch::barrier::isb();
-        if vcpu == 0 {
+        if vcpu == LEADER {
             vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
             info!("{} running", vm.name());
         }
@@ -201,10 +195,10 @@ impl Core {
         }
     }
 
-    /// Carries out an order at the end of an exit: returns when the guest is to
-    /// go on, at its next instruction or at a new start.
-    pub(crate) fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-        if vm.order() != Order::Run {
+    /// Ends an exit: returns when the guest is to go on, at its next instruction
+    /// or, if its run ends, at a new start.
+    pub(crate) fn leave(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+        if vm.is_ending() {
             self.start_anew(vm, vcpu, frame);
         }
     }
@@ -214,7 +208,9 @@ impl Core {
         // SAFETY: this vCPU has ended what it did.
         unsafe { mortise_vcpu::reset(Start::default()) };
         self.silence(vm, vcpu);
-        vm.mark_resting(vcpu);
+        // Nothing of it is left to be disturbed: now others may count on its rest.
+        let calls = vm.power.lock().stopped(vcpu);
+        vm.call(calls, self.machine);
         let start = self.wait_for_start(vm, vcpu);
         self.prepare(vm, vcpu, start);
         *frame = Frame::ZERO;

@@ -39,7 +39,7 @@ pub fn exit(frame: &mut Frame, cause: Cause) {
         }
         Cause::Synchronous => synchronous(core, vm, vcpu, frame),
     }
-    core.obey(vm, vcpu, frame);
+    core.leave(vm, vcpu, frame);
 }
 
 fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
@@ -215,6 +215,10 @@ fn fault<T: fmt::Display>(
     frame: &Frame,
     fault: &Fault<T>,
 ) {
+    // Of several vCPUs that fault at once, the first one is the reason.
+    if !vm.fail(vcpu, core.machine) {
+        return;
+    }
     let registers = FaultRegisters {
         esr: El2::read_esr(),
         far: El2::read_far(),
@@ -244,5 +248,4 @@ fn fault<T: fmt::Display>(
         }
         info!("{}{line}", vm.name());
     }
-    vm.give(vm.order_after_fault(), core.machine, core.cpu);
 }

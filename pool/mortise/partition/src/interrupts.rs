@@ -12,8 +12,8 @@ use crate::{
 };
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface};
 
-/// Takes the doorbell. What it is about stands in the VM's order, in the core's
-/// mailbox or in the virtual interrupt controller.
+/// Takes the doorbell. What it is about stands in the VM's power states or in its
+/// virtual interrupt controller.
 pub(crate) fn doorbell(core: &Core) {
     while let Some(intid) = cpu_interface::acknowledge(Group::Zero) {
         cpu_interface::end(Group::Zero, intid);
