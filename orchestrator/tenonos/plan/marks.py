@@ -13,7 +13,7 @@ from typing import Literal
 
 from tenonos.plan import grammar as g
 from tenonos.plan.quantities import CORES, quantity_at
-from tenonos.plan.text import Token
+from tenonos.plan.text import Token, number_at
 
 MarkKind = Literal[
     "period",
@@ -32,6 +32,8 @@ MarkKind = Literal[
     "alone",
     "rest",
     "not",
+    "unwanted",
+    "idiom",
     "bare",
     "phrase",
     "ignored",
@@ -68,6 +70,8 @@ class Marker:
     def run(self) -> list[Mark]:
         """All marks, in the order of the text."""
         self._ignored()
+        self._take("idiom", g.IDIOM)
+        self._take("unwanted", g.UNWANTED)
         for kind, pattern, value in self._phrases():
             self._take(kind, pattern, value)
         self._named_cores()
@@ -104,6 +108,8 @@ class Marker:
         others: tuple[int, ...] = (),
     ) -> None:
         inside = [i for i, w in enumerate(self.words) if w.start >= start and w.end <= end]
+        if kind == "rest" and inside and inside[0] and number_at(self.words, inside[0] - 1):
+            return  # "the three remaining cores" are counted
         if inside and not any(self._taken[i] for i in inside):
             self._add(Mark(kind, inside[0], inside[-1] + 1, value, others))
 
@@ -119,11 +125,21 @@ class Marker:
             clause = self.text[start:end]
             if found := g.INSTRUCTION.search(clause):
                 self._mark("ignored", start + found.start(), end, g.WHY_INSTRUCTION)
-            elif g.BACKGROUND.search(clause) and not g.WANTING.search(clause):
-                self._mark("ignored", start, end, g.WHY_BACKGROUND)
+            elif g.BACKGROUND.search(clause):
+                self._background(start, end)
         for found in g.MENTION.finditer(self.text):
             if end := self._mention_end(found.end()):
                 self._mark("ignored", found.start(), end, g.WHY_MENTION)
+
+    def _background(self, start: int, end: int) -> None:
+        """The parts of a clause that say how things are: up to a colon, or between commas."""
+        for signs, most in (("[^:]+", r"(?!)"), ("[^,:]+", r"\d")):
+            for found in re.finditer(signs, self.text[start:end]):
+                part = found.group()
+                wanting = g.WANTING.search(part) or re.search(most, part)
+                if g.BACKGROUND.search(part) and not wanting:
+                    span = start + found.start(), start + found.end()
+                    self._mark("ignored", *span, g.WHY_BACKGROUND)
 
     def _clauses(self) -> Iterator[tuple[int, int]]:
         at = 0
@@ -210,7 +226,7 @@ class Marker:
                 word = self._word(index)
                 if not word or word in ".;(" or self._is_other_quantity(index):
                     break
-                if word == "," or (word == "and" and distance > 0):
+                if word in (",", "and"):
                     break
                 kind = next((k for k, pattern in kinds if pattern.search(word)), None)
                 if kind and (best is None or distance < best[0]):
@@ -237,7 +253,8 @@ class Marker:
             word = self._word(index)
             if word in CORES and self._word(index + 1) not in CORES:
                 return self._cores(value, first, index + 1)
-            if word not in ("-", "of", "the", "those") and word not in g.ADJECTIVES | CORES:
+            between = word in ("-", "of", "the", "those", "remaining")
+            if not between and word not in g.ADJECTIVES | CORES:
                 break
             index += 1
         if self._word(last + 1) in CORES and self._counts(first, last):  # three Linux cores

@@ -21,6 +21,9 @@ GUEST = "guest."
 CERTAIN = 0.8
 """The evidence asked of a single word that only qualifies another."""
 
+WHOLE = 0.5
+"""How near a title must be to all the phrases of a unit together."""
+
 SenseKind = Literal["guest", "app", "capability", "unknown", "ignored"]
 
 
@@ -79,7 +82,9 @@ class Meaning:
         senses: list[Sense] = []
         for chunk in unit.chunks:
             senses += self._chunk(words, chunk, unit.connector in g.CIRCUMSTANCE)
-        return [self._unknown(sense, senses) for sense in senses]
+        if unit.aside:
+            return [self._aside(words, sense) for sense in senses]
+        return [self._unknown(words, sense, senses) for sense in senses]
 
     def all_of(self, words: Sequence[Token], indices: Sequence[int]) -> list[Hit]:
         """Everything that words may mean equally well, as a prohibition needs it."""
@@ -108,7 +113,8 @@ class Meaning:
         inside = sorted({*unit.words, *(i for i in unit.structure)})
         hits = self._search(words, inside)
         # Words of structure may belong to a name ("operating system"), but then to all of it.
-        if not hits or (unit.structure and hits[0].exactness < 1) or hits[0].evidence < CERTAIN:
+        needed = 1.0 if unit.structure else WHOLE
+        if not hits or hits[0].exactness < needed or hits[0].evidence < CERTAIN:
             return None
         covered = {inside[i] for i in hits[0].covered}
         if not set(unit.words) <= covered:
@@ -175,10 +181,22 @@ class Meaning:
                 return Sense("unknown", first, last, hits[0], chunk=chunk)
         return Sense("unknown", chunk.words[0], last, chunk=chunk)
 
-    def _unknown(self, sense: Sense, among: Sequence[Sense]) -> Sense:
+    def _aside(self, words: Sequence[Token], sense: Sense) -> Sense:
+        """An unknown phrase in a clause about a guest system: its own business, if nothing else."""
+        if sense.kind != "unknown" or sense.hit or self._holds_a_name(words, sense):
+            return sense
+        return Sense("ignored", sense.first, sense.last, why=g.WHY_PURPOSE, chunk=sense.chunk)
+
+    def _holds_a_name(self, words: Sequence[Token], sense: Sense) -> bool:
+        """Whether a word of a phrase by itself names something: then it must not be passed over."""
+        return any(self._search(words, [i], CERTAIN) for i in range(sense.first, sense.last))
+
+    def _unknown(self, words: Sequence[Token], sense: Sense, among: Sequence[Sense]) -> Sense:
         """An unknown phrase, or one that need not be known beside the others of its unit."""
         chunk = sense.chunk
         if sense.kind != "unknown" or sense.hit or chunk is None:
+            return sense
+        if self._holds_a_name(words, sense):
             return sense
         known = [s for s in among if s.kind not in ("unknown", "ignored")]
         if chunk.weak:

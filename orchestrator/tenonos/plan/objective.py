@@ -95,6 +95,8 @@ class Reader:
         if unit.negator:
             self._on_prohibition(unit)
             return
+        last = self.subjects.of_last_unit(position)
+        unit.aside = unit.connector in g.RELATIVE and last is not None and last.kind != "tenon"
         for sense in self.meaning.unit(self.words, unit):
             self._on_sense(position, sense, unit)
 

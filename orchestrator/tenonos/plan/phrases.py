@@ -41,6 +41,8 @@ class Unit:
     negator: tuple[int, int] | None = None
     """The tokens of the negation it stands under."""
     structure: list[int] = field(default_factory=list)
+    aside: bool = False
+    """Whether it is in a clause about a guest system."""
 
     @property
     def first(self) -> int:
@@ -114,6 +116,11 @@ class Segmenter:
             self._pending.count = int(mark.value or 1)
             self.elements.append(mark)
             return
+        if mark.kind == "unwanted":
+            self._deny(mark)
+            return
+        if mark.kind in ("period", "cores", "cpu", "ram"):
+            self._negator = None
         carried = self._pending
         self._flush()
         # "two 1 kHz loops", "a 1 kHz loop": what stood before the quantity is the noun's.
@@ -132,6 +139,13 @@ class Segmenter:
         if mark.kind == "period":
             self._rate_verb()
         self.elements.append(mark)
+
+    def _deny(self, mark: Mark) -> None:
+        """Put the phrase just read under a negation that follows it."""
+        if self._chunks or self._pending.words:
+            self._negator = (mark.first, mark.last)
+        self._flush()
+        self._negator = None
 
     def _rate_verb(self) -> None:
         """Forget `ticks` before `1000 times a second`."""
@@ -169,6 +183,8 @@ class Segmenter:
                 self.elements.append(Pronoun(index, new=False))
         elif word in g.VERBS or word in g.ADVERBS:
             self._close_chunk()
+            if word in ("only", "just", "instead", "rather") and not self._chunks:
+                self._negator = None
         elif word in g.STRUCTURE:
             self._structure.append(index)
         elif word in g.ADJECTIVES or word == "-" or not any(c.isalnum() for c in word):

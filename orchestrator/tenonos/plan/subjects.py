@@ -114,6 +114,11 @@ class Subjects:
         """The subject an element names, if it names one."""
         return next((s for s in self.all if element in s.mentions), None)
 
+    def of_last_unit(self, position: int) -> Subject | None:
+        """The subject that the phrase before an element names."""
+        units = [at for at in range(position) if isinstance(self.elements[at], Unit)]
+        return self.of(units[-1]) if units else None
+
     def name_all(self) -> None:
         """A name for every VM: its application's, numbered where several are alike."""
         total: dict[str, int] = {}

@@ -153,6 +153,6 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             word = word[: -len(ending)]
             break
-    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "aeios":
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeios":
         word = word[:-1]
     return word[:-1] if len(word) > 4 and word.endswith("e") else word

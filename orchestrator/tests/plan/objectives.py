@@ -306,6 +306,54 @@ MENTION += [
     ),
 ]
 
+MENTION += [
+    Case(
+        "FreeRTOS is too slow for us, we want a 1 kHz control loop beside Linux",
+        BESIDE,
+        ignored=("FreeRTOS is too slow for us",),
+    ),
+    Case(
+        "our web server team asked for this: a 1 kHz control loop beside Linux",
+        BESIDE,
+        ignored=("our web server team asked for this",),
+    ),
+    Case("A motor controller at 1 kHz, isolated from a Linux that users log in to.", BESIDE),
+    Case(
+        "Linux users should be able to log in while a 1 kHz motor loop runs undisturbed.",
+        BESIDE,
+        ignored=("undisturbed",),
+    ),
+]
+
+NEGATION += [
+    Case(
+        "a 1 kHz control loop beside Linux; a web server is not needed",
+        BESIDE,
+        (("forbid", "net.ip", None),),
+    ),
+    Case("we do not want Linux, only a 1 kHz control loop", ALONE),
+]
+
+PARAPHRASE += [
+    Case("Use core 3 for a 1 kHz motor loop, Linux on 0-2", BESIDE),
+    Case(
+        "Compose a system with the smallest footprint in which Linux and a motor-control loop "
+        "with a period of one millisecond share a four-core chip.",
+        BESIDE,
+        (("cores", 4, None), ("utility", "footprint", None)),
+    ),
+    Case(
+        "Build a partitioned system: partition one runs a 1 kHz motor loop, partition two runs "
+        "Linux",
+        BESIDE,
+    ),
+    Case(
+        "a loop with a worst-case execution time of 300 us and a period of 1 ms next to Linux",
+        BESIDE,
+        (("wcet", 300 * US, "motor"),),
+    ),
+]
+
 MISSING = [
     Case("blorp", missing=((None, "blorp"),)),
     Case("", missing=((None, ""),)),
