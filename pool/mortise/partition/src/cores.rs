@@ -13,7 +13,7 @@
 //! Mortise's own interrupts, so that the console goes on.
 
 use crate::{
-    gic::{VmInterrupts, is_interrupt_listed, set_virtual_interface},
+    gic::{VmInterrupts, is_interrupt_listed, open_virtual_interface, reset_virtual_interface},
     interrupts,
     machine::Core,
     memory,
@@ -70,7 +70,7 @@ impl Core {
             cpu_interface::End::Whole
         });
         cpu_interface::set_group_enabled(Group::Zero, true);
-        set_virtual_interface(false);
+        reset_virtual_interface();
         if split {
             private.enable(board.maintenance);
         }
@@ -116,6 +116,7 @@ impl Core {
     /// Ends the run of a virtual machine whose vCPUs all rest; returns if another
     /// one begins.
     fn lead(&'static self, vm: &'static Vm, end: End) {
+        vm.silence(self.machine);
         match end {
             End::Restart => {
                 let count = vm.status.count_restart();
@@ -164,9 +165,9 @@ impl Core {
                         vm,
                     },
                 );
-                set_virtual_interface(false);
             }
         }
+        reset_virtual_interface();
         hw_arch::barrier::isb();
     }
 
@@ -175,7 +176,8 @@ impl Core {
         // SAFETY: no guest is in the middle of anything here: this vCPU starts.
         unsafe { mortise_vcpu::reset(start) };
         if vm.is_shared() {
-            set_virtual_interface(true);
+            open_virtual_interface();
+            interrupts::refresh(self, vm, vcpu);
         }
         // SAFETY: system register access for EL1; `ICC_SRE_EL1` is the guest's.
         unsafe { hw_arch::registers::icc_sre_el1::write(7) };

@@ -21,6 +21,9 @@ pub(crate) fn doorbell(core: &Core) {
             cpu_interface::deactivate(intid);
         }
     }
+    // No look at those may come before the doorbell was taken (IHI 0069, 12.1.6:
+    // acknowledging orders nothing), lest the next ring is the one waited for.
+    hw_arch::barrier::dsb_sy();
 }
 
 /// Takes one Group 1 interrupt of a shared core; false if there is none.
@@ -76,12 +79,18 @@ pub(crate) fn refresh(core: &Core, vm: &'static Vm, vcpu: usize) {
     }
 }
 
-/// Takes everything pending on a core that rests.
+/// Takes everything pending on a core that rests. What comes for its guest waits
+/// in memory, as the list registers are emptied before the guest's next start.
 pub(crate) fn serve_pending(core: &Core) {
     doorbell(core);
     if let Some((vm, vcpu)) = core.vcpu()
-        && vm.is_shared()
+        && let Interrupts::Shared(gic) = &vm.interrupts
     {
         while shared(core, vm, vcpu) {}
+        let mut physical = VmInterrupts {
+            machine: core.machine,
+            vm,
+        };
+        gic.lock().leave(vcpu, &mut physical);
     }
 }

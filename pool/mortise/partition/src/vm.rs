@@ -1,6 +1,10 @@
 //! One virtual machine.
 
-use crate::{console, gic::VmInterrupts, machine::Machine};
+use crate::{
+    console,
+    gic::{MERGE, VmInterrupts},
+    machine::Machine,
+};
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core_manifest::{FaultPolicy, InterruptMode, limits};
@@ -224,9 +228,28 @@ impl Vm {
         console::drain_ring(machine, self);
         console::finish(machine, self);
         *self.log.lock() = console::open_ring(self.description, self.kick);
-        if let Interrupts::Shared(gic) = &self.interrupts {
-            gic.lock().reset(&mut VmInterrupts { machine, vm: self });
+    }
+
+    /// Sends its shared interrupts to its first core, where they go until it says
+    /// otherwise: never to a core that is not its own.
+    pub(crate) fn route(&self, machine: &Machine) {
+        let affinity = machine.board.redistributor(self.cpu(0)).affinity();
+        for &intid in &self.description.interrupts {
+            machine.board.distributor().route(intid.into(), affinity);
         }
+    }
+
+    /// Takes its shared interrupts back to their first state, as no vCPU runs.
+    pub(crate) fn silence(&'static self, machine: &'static Machine) {
+        match &self.interrupts {
+            Interrupts::Shared(gic) => gic.lock().reset(&mut VmInterrupts { machine, vm: self }),
+            Interrupts::Direct(gic) => {
+                let distributor = machine.board.distributor();
+                let _guard = MERGE.lock();
+                gic.shared().for_each(|intid| distributor.reset(intid));
+            }
+        }
+        self.route(machine);
     }
 }
 
