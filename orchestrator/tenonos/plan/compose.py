@@ -39,6 +39,8 @@ from tenonos.system.board import Board
 
 BOARD = "qemu-virt"
 MORTISE = "mortise"
+LENGTH = 2_000
+"""Characters of an objective at most: a page; no reader could check a longer one either."""
 SMP = "sched.smp"
 DIRECT, SHARED = "virt.irq.direct", "virt.irq.shared"
 
@@ -52,6 +54,8 @@ def compose(
     name: str | None = None,
 ) -> Composition:
     """The composition an objective asks for on a board; refused ones say why."""
+    if len(objective) > LENGTH:
+        raise InputError(f"{len(objective)} characters", "objective", f"say it in {LENGTH}")
     chosen = boards.load(board or BOARD, "--board" if board else None)
     work = Composer(pool or Pool(), chosen, using or planner("offline"), board is not None)
     return work.run(objective, name)

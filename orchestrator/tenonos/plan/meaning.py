@@ -24,6 +24,9 @@ CERTAIN = 0.8
 WHOLE = 0.5
 """How near a title must be to all the phrases of a unit together."""
 
+LONGEST = 6
+"""Words in the longest name."""
+
 SenseKind = Literal["guest", "app", "capability", "unknown", "ignored"]
 
 
@@ -164,7 +167,7 @@ class Meaning:
 
     def _longest(self, words: Sequence[Token], rest: Sequence[int]) -> tuple[int, Hit | None]:
         """The longest beginning of a phrase that is a name, whole."""
-        for size in range(len(rest), 0, -1):
+        for size in range(min(len(rest), LONGEST), 0, -1):
             for hit in self._search(words, rest[:size], CERTAIN):
                 if len(hit.covered) == size:
                     return size, hit
@@ -173,7 +176,8 @@ class Meaning:
     def _named(self, words: Sequence[Token], chunk: Chunk) -> Sense:
         """A phrase not understood, with the capability its end or one of its words names."""
         last = chunk.words[-1] + 1
-        for asked in (*(chunk.words[at:] for at in range(1, len(chunk.words))), *chunk.words):
+        ends = range(max(1, len(chunk.words) - LONGEST), len(chunk.words))
+        for asked in (*(chunk.words[at:] for at in ends), *chunk.words):
             indices = [asked] if isinstance(asked, int) else asked
             hits = self._search(words, indices, CERTAIN)
             if hits and not hits[0].entry.available:
