@@ -30,14 +30,16 @@ DETERMINISTIC = (
 
 def command_line(
     target: Target,
-    folder: Path,
     *,
     deterministic: bool = False,
     plugin: str | None = None,
     gdb: int | None = None,
     binary: str = BINARY,
 ) -> list[str]:
-    """The command that boots a target with its files in `folder`."""
+    """The command that boots a target, to be started in the run's folder.
+
+    Files there go by their bare names: a path may hold commas, or be too long for a socket.
+    """
     machine = target.machine
     arguments = [
         binary,
@@ -45,11 +47,10 @@ def command_line(
         *("-cpu", machine.cpu),
         *("-smp", str(machine.cpus)),
         *("-m", f"{machine.ram_size >> 20}M"),
-        *("-object", f"memory-backend-file,id=ram,share=on,mem-path={folder / 'ram'},"
-                     f"size={machine.ram_size}"),
+        *("-object", f"memory-backend-file,id=ram,share=on,mem-path=ram,size={machine.ram_size}"),
         *machine.arguments,
         *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
-        *("-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"),
+        *("-qmp", "unix:qmp,server=on,wait=off"),
         *("-no-reboot", "-kernel", str(target.image)),
     ]  # fmt: skip
     if deterministic:
@@ -82,6 +83,7 @@ class Qemu:
         with self._errors.open("wb") as errors:
             self.process = subprocess.Popen(
                 list(command),
+                cwd=folder,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -134,7 +136,11 @@ class Qemu:
         """One QMP command; whether the monitor took it."""
         with contextlib.suppress(OSError, ValueError), socket.socket(socket.AF_UNIX) as line:
             line.settimeout(2.0)
-            line.connect(str(self._folder / "qmp"))
+            folder = os.open(self._folder, os.O_DIRECTORY)
+            try:
+                line.connect(f"/proc/self/fd/{folder}/qmp")  # short, wherever the folder is
+            finally:
+                os.close(folder)
             with line.makefile("rw") as channel:
                 channel.readline()
                 for name in ("qmp_capabilities", command):

@@ -157,10 +157,9 @@ class Session:
             inherit = (writing,)
             text = plugin.plan(self.target, folder / "ram", writing, self.options.routes)
             (folder / "plan").write_text(text)
-            option = f"{library},plan={folder / 'plan'}"
+            option = f"{str(library).replace(',', ',,')},plan=plan"
         command = qemu.command_line(
             self.target,
-            folder,
             deterministic=self.options.deterministic,
             plugin=option,
             gdb=self.options.gdb,
