@@ -54,9 +54,9 @@ impl Core {
     /// Group 0 and most urgent, everything else in Group 1 and off.
     fn settle(&self) {
         let board = &self.machine.board;
-        // SAFETY: system registers for the interrupt controller, for both levels;
-        // nothing else at EL2 depends on it.
-        unsafe { hw_arch::registers::icc_sre_el2::write(0xf) };
+        // SAFETY: system registers for the interrupt controller; nothing else at
+        // EL2 depends on it. Enable stays zero: EL1 must not leave them.
+        unsafe { hw_arch::registers::icc_sre_el2::write(0x7) };
         hw_arch::barrier::isb();
         let private = board.redistributor(self.cpu);
         private.initialise();
@@ -179,7 +179,7 @@ impl Core {
             open_virtual_interface();
             interrupts::refresh(self, vm, vcpu);
         }
-        // SAFETY: system register access for EL1; `ICC_SRE_EL1` is the guest's.
+        // SAFETY: system register access for EL1, which nothing else depends on.
         unsafe { hw_arch::registers::icc_sre_el1::write(7) };
         hw_arch::barrier::isb();
         if vcpu == LEADER {

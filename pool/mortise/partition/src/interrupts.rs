@@ -21,8 +21,8 @@ pub(crate) fn doorbell(core: &Core) {
             cpu_interface::deactivate(intid);
         }
     }
-    // No look at those may come before the doorbell was taken (IHI 0069, 12.1.6:
-    // acknowledging orders nothing), lest the next ring is the one waited for.
+    // Acknowledging orders nothing by itself. A look at what it is about that came
+    // before would find nothing, and the doorbell would be spent.
     hw_arch::barrier::dsb_sy();
 }
 
