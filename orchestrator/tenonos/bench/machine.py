@@ -46,9 +46,8 @@ def run(built: Built, image: str, last: str, routes: Sequence[tuple[str, str]] =
         (folder / "plan").write_text(text)
         command = qemu.command_line(
             target,
-            folder,
             deterministic=True,
-            plugin=f"{library},plan={folder / 'plan'}" if ends else None,
+            plugin=f"{str(library).replace(',', ',,')},plan=plan" if ends else None,
         )
         machine = qemu.Qemu(command, folder, (writing,))
         os.close(writing)
@@ -58,7 +57,7 @@ def run(built: Built, image: str, last: str, routes: Sequence[tuple[str, str]] =
         try:
             lines = _listen(machine, last)
         finally:
-            machine.stop(0)
+            machine.stop()
             reader.join()
     records = plugin.records(data, 0)
     return Trace(tuple(lines), tuple(r for r in records if isinstance(r, Passage)))
