@@ -82,7 +82,13 @@ impl Core {
     /// Fills the virtual machine's memory and begins a run of it.
     fn fill(&self, vm: &'static Vm, state: State) {
         vm.set_state(state);
-        if let Some(Err(failure)) = self.with_map(|map| memory::load(vm, map)) {
+        let filled = self.with_map(|map| {
+            if state == State::Restarting {
+                memory::forget(vm, map)?;
+            }
+            memory::load(vm, map)
+        });
+        if let Some(Err(failure)) = filled {
             // The manifest was checked at boot; this is a table that cannot be
             // changed while in use, a mistake of ours.
             error!("{} cannot be loaded: {failure}", vm.name());
