@@ -29,7 +29,7 @@ from tenonos.plan.amend import (
 )
 from tenonos.plan.defaults import complete
 from tenonos.plan.models import Clash, Composition, Guest, Image, Item, Missing, Plan
-from tenonos.plan.planner import Planner, planner
+from tenonos.plan.planner import Planner, planner, verified
 from tenonos.plan.pool import Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable, solve
 from tenonos.plan.write import explain_json, system_files
@@ -85,7 +85,7 @@ class Composer:
 
     def run(self, objective: str, name: str | None) -> Composition:
         """The answer."""
-        plan = self.using.plan(objective, self.board, self.pool)
+        plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
         plan = self._placed(plan)
         plan = plan.model_copy(update={"missing": [*plan.missing, *self._lacking(plan)]})
         if plan.missing:

@@ -67,7 +67,8 @@ RATE_VERBS = frozenset(
     """tick ticks ticking fire fires firing iterate iterates iterating cycle cycles cycling repeat
     repeats repeating repeated wake wakes waking trigger triggers triggered release releases
     released activate activates activated update updates updated step steps invoked called
-    scheduled clocked executed refresh refreshed timed paced""".split()
+    scheduled clocked executed refresh refreshed timed paced sampling sampled sample
+    samples""".split()
 )
 """Verbs that say nothing when a rate follows them."""
 
@@ -263,7 +264,13 @@ REAL_TIME = re.compile(
 
 TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("jitter", re.compile(r"jitter|±|variation|deviation|wobble", re.I)),
-    ("wcet", re.compile(r"wcet|execution|worst-case|computes?|computing|computation|takes?", re.I)),
+    ("boot", re.compile(r"boots?$|booting|start-?up|starts?$|restart|warranty", re.I)),
+    (
+        "wcet",
+        re.compile(
+            r"wcet|budget|execution|worst-case|computes?|computing|computation|takes?", re.I
+        ),
+    ),
     ("deadline", re.compile(r"deadline|finish|complet|respon|react|latency|done|late|due", re.I)),
     ("period", re.compile(r"period|cycle|interval|sampling|loop time|repeat|tick", re.I)),
 )
@@ -285,6 +292,10 @@ INSTRUCTION = re.compile(
     r"\b(?:instruction|rule|prompt|above|previous|prior|constraint|check|validation|everything"
     r"|said|limit|safety)"
     r"|\b(?:system prompt|your (?:instructions|rules|prompt))\b|^\s*(?:you are now|act as|pretend)"
+    r"|\b(?:forget|ignore|disregard) (?:the|all|every|your|any|about|what)\b|\bas an ai\b"
+    r"|\b(?:set|output|add|enable|write|use)\b[^.;]*\bCONFIG_\w|\bdelete (?:all|every|the)\b"
+    r"|\bprint (?:the )?(?:contents?|secrets?|passwords?|keys?|environment)\b|/etc/|\$\(|`"
+    r"|\b(?:do not|don't) (?:validate|check|verify)\b|\byou (?:should|must) always\b"
     r"|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b",
     re.IGNORECASE,

@@ -40,6 +40,7 @@ class Sense:
     hit: Hit | None = None
     why: str = ""
     chunk: Chunk | None = None
+    plural: bool = False
 
     @property
     def entry(self) -> Entry:
@@ -108,7 +109,7 @@ class Meaning:
         hits = self._search(words, range(first, last))
         if not hits:
             return Sense("unknown", first, last)
-        return self._sense(first, last, hits[0], None)
+        return self._sense(words, first, last, hits[0], None)
 
     def _whole(self, words: Sequence[Token], unit: Unit) -> Sense | None:
         if len(unit.chunks) < 2 and not unit.structure:
@@ -122,7 +123,7 @@ class Meaning:
         covered = {inside[i] for i in hits[0].covered}
         if not set(unit.words) <= covered:
             return None
-        return self._sense(min(covered), max(covered) + 1, hits[0], unit.chunks[0])
+        return self._sense(words, min(covered), max(covered) + 1, hits[0], unit.chunks[0])
 
     def _chunk(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         last = chunk.words[-1] + 1
@@ -132,12 +133,12 @@ class Meaning:
         if hit is None or hit.evidence < hits[0].evidence - 0.3:
             return self._parts(words, chunk, circumstance) or [self._named(words, chunk)]
         covered = [chunk.words[i] for i in sorted(hit.covered)]
-        senses = [self._sense(covered[0], covered[-1] + 1, hit, chunk)]
+        senses = [self._sense(words, covered[0], covered[-1] + 1, hit, chunk)]
         for index in (i for i in chunk.words if i not in covered):
             extra = self._search(words, [index], CERTAIN)
             inside = covered[0] < index < covered[-1]
             if extra:
-                senses.insert(0, self._sense(index, index + 1, extra[0], None))
+                senses.insert(0, self._sense(words, index, index + 1, extra[0], None))
             elif inside:
                 continue  # shown as part of the phrase around it
             else:
@@ -157,7 +158,7 @@ class Meaning:
             first, last = rest[0], rest[size - 1] + 1
             rest = rest[size:]
             if hit:
-                senses.append(self._sense(first, last, hit, chunk))
+                senses.append(self._sense(words, first, last, hit, chunk))
             elif circumstance:
                 why = g.WHY_CIRCUMSTANCE
                 senses.append(Sense("ignored", first, last, why=why, chunk=chunk))
@@ -192,8 +193,9 @@ class Meaning:
         return Sense("ignored", sense.first, sense.last, why=g.WHY_PURPOSE, chunk=sense.chunk)
 
     def _holds_a_name(self, words: Sequence[Token], sense: Sense) -> bool:
-        """Whether a word of a phrase by itself names something: then it must not be passed over."""
-        return any(self._search(words, [i], CERTAIN) for i in range(sense.first, sense.last))
+        """Whether a word of a phrase names something, or is a number: not to be passed over."""
+        inside = range(sense.first, sense.last)
+        return any(words[i].is_number or self._search(words, [i], CERTAIN) for i in inside)
 
     def _unknown(self, words: Sequence[Token], sense: Sense, among: Sequence[Sense]) -> Sense:
         """An unknown phrase, or one that need not be known beside the others of its unit."""
@@ -209,7 +211,9 @@ class Meaning:
             return Sense("ignored", sense.first, sense.last, why=g.WHY_ARGUMENT, chunk=chunk)
         return sense
 
-    def _sense(self, first: int, last: int, hit: Hit, chunk: Chunk | None) -> Sense:
+    def _sense(
+        self, words: Sequence[Token], first: int, last: int, hit: Hit, chunk: Chunk | None
+    ) -> Sense:
         kind: SenseKind = "capability"
         if not hit.entry.available:
             kind = "unknown"
@@ -217,7 +221,8 @@ class Meaning:
             kind = "guest"
         elif self.apps(hit.entry):
             kind = "app"
-        return Sense(kind, first, last, hit, chunk=chunk)
+        plural = words[last - 1].word.endswith("s")
+        return Sense(kind, first, last, hit, chunk=chunk, plural=plural)
 
     def _search(
         self, words: Sequence[Token], indices: Sequence[int], threshold: float | None = None

@@ -91,6 +91,9 @@ def _fraction(words: Sequence[Token], at: int) -> tuple[float, int] | None:
 
 
 def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
+    pair = at + 1 if _word(words, at) == "a" else at
+    if _word(words, pair) in ("pair", "couple") and _word(words, pair + 1) == "of":
+        return 2.0, pair + 2
     total, current, index, seen = 0, 0, at, False
     if _word(words, at) in ("a", "an") and _word(words, at + 1) in SCALES:
         current, index, seen = 1, at + 1, True
