@@ -8,6 +8,7 @@ import pytest
 from tenonos import cli
 from tenonos.paths import ROOT
 from tenonos.run.result import Result, VmResult
+from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec, parse
 
 PAGES = sorted(
     page
@@ -43,3 +44,11 @@ def test_every_key_of_a_result_is_explained():
     text = (ROOT / "docs" / "json.md").read_text()
     keys = (set(Result.model_fields) | set(VmResult.model_fields)) - {"problem", "paths"}
     assert not {key for key in keys if key not in text}
+
+
+def test_every_key_of_a_system_is_explained_and_the_example_holds():
+    text = (ROOT / "docs" / "system.md").read_text()
+    keys = {key for model in (SystemSpec, VmSpec, TaskSpec) for key in model.model_fields}
+    assert not {key for key in keys - {"vm", "task"} if f"`{key}`" not in text}
+    (example,) = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert parse(example, "docs/system.md")
