@@ -64,12 +64,17 @@ fn partition(machine: &'static Machine, system: &'static System<'static>) -> ! {
         }
         machine.live.fetch_add(1, Ordering::Relaxed);
     }
-    for core in machine
-        .cores
-        .iter()
-        .skip(1)
-        .filter(|core| core.vcpu().is_some())
-    {
+    // This core, which serves Mortise at least, and those that have a guest.
+    let used = || {
+        let cores = machine.cores.iter();
+        cores.filter(|core| core.cpu == 0 || core.vcpu().is_some())
+    };
+    if machine.frames.available() < memory::frames_needed(used().count(), system.vms.len()) {
+        stop(format_args!(
+            "too few page tables: raise MORTISE_PAGE_TABLES"
+        ));
+    }
+    for core in used().filter(|core| core.cpu != 0) {
         start(core);
     }
     match machine.cores.first() {
