@@ -9,8 +9,6 @@ const IROUTER: usize = 0x6000;
 
 /// EnableGrp0, EnableGrp1 and ARE where `GICD_CTLR.DS` is one.
 const ENABLE: u32 = 1 | 1 << 1 | 1 << 4;
-/// Disable security: there is one security state only.
-const DS: u32 = 1 << 6;
 /// Register write pending.
 const RWP: u32 = 1 << 31;
 
@@ -33,13 +31,6 @@ impl Distributor {
         self.frame
     }
 
-    /// Whether both groups are the reader's. Otherwise Group 0 belongs to a secure
-    /// side, and what is written about it has no effect (IHI 0069, 4.6).
-    #[must_use]
-    pub fn has_one_security_state(&self) -> bool {
-        self.frame.read32(CTLR) & DS != 0
-    }
-
     /// Number of INTIDs it has, private ones included.
     #[must_use]
     pub fn interrupts(&self) -> u32 {
@@ -51,21 +42,11 @@ impl Distributor {
     pub fn initialise(&self) {
         self.frame.write32(CTLR, 0);
         self.wait();
-        for word in 1..self.interrupts().div_ceil(32) as usize {
+        for word in 1..self.interrupts() as usize / 32 {
             bank::reset_word(self.frame, word);
         }
         self.frame.write32(CTLR, ENABLE);
         self.wait();
-    }
-
-    /// Takes shared interrupt `intid` back to its first state. Accesses to its
-    /// neighbours' trigger must not run at the same time.
-    pub fn reset(&self, intid: u32) {
-        self.disable(intid);
-        self.set_pending(intid, false);
-        self.deactivate(intid);
-        self.set_priority(intid, crate::DEFAULT_PRIORITY);
-        self.set_trigger(intid, Trigger::Level);
     }
 
     /// Lets shared interrupt `intid` through.

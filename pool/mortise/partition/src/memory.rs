@@ -59,18 +59,6 @@ impl Stacks {
     }
 }
 
-/// Frames that the maps of so many cores take, and the filling of so many virtual
-/// machines at the same time. A restart is no time to find out that there are
-/// none: that would be at a guest's wish.
-pub(crate) const fn frames_needed(cores: usize, vms: usize) -> usize {
-    /// A root, a table for each of two gibibytes, and pages in five places:
-    /// interrupt controller, serial port, image, status page and log ring.
-    const CORE: usize = 8;
-    /// Payload and target may begin and end within a block, in other gibibytes.
-    const FILLING: usize = 6;
-    cores * CORE + vms * FILLING
-}
-
 /// Builds the map of `core`.
 pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;
@@ -151,8 +139,7 @@ pub(crate) fn guest_map(
 ///
 /// Payload and target are mapped for as long as it takes, on this core only. The
 /// guest starts with its MMU off, so what is written goes to the point of
-/// coherency. Each vCPU drops the instructions that its own core has cached when
-/// it starts; other virtual machines' cores keep theirs.
+/// coherency.
 pub(crate) fn load(vm: &Vm, map: &mut KernelMap<El2>) -> Result<(), Error> {
     for payload in &vm.description.payloads {
         let source = enclosing_pages(payload.source);
@@ -174,24 +161,7 @@ pub(crate) fn load(vm: &Vm, map: &mut KernelMap<El2>) -> Result<(), Error> {
         map.unmap(target.0, target.1)?;
         map.unmap(source.0, source.1)?;
     }
-    Ok(())
-}
-
-/// Empties the caches of what a virtual machine left of its memory.
-///
-/// It starts again with its MMU off and writes past the caches; a dirty line of
-/// its last run would overwrite that later (Arm ARM, D7.5).
-pub(crate) fn forget(vm: &Vm, map: &mut KernelMap<El2>) -> Result<(), Error> {
-    for memory in vm.description.memory() {
-        let (start, size) = (
-            memory.physical.start() as usize,
-            memory.physical.size() as usize,
-        );
-        map.map(start, size, Use::Data)?;
-        // SAFETY: the range was mapped just now, and what it holds stays.
-        unsafe { cache::clean_and_invalidate(start, size) };
-        map.unmap(start, size)?;
-    }
+    cache::invalidate_instructions();
     Ok(())
 }
 
