@@ -53,12 +53,8 @@ def debian12_with_rustup(machines):
 
 @pytest.fixture(scope="module")
 def debian13(machines):
-    """The usual desktop: an ordinary user who may become root through sudo."""
     machine = machines(13)
-    machine.run("apt-get -q update && apt-get -q install -y --no-install-recommends sudo")
-    machine.run("useradd --create-home someone")
-    (machine.root / "etc/sudoers.d/someone").write_text("someone ALL=(ALL) NOPASSWD: ALL\n")
-    machine.clone("home/someone", "someone")
+    machine.clone()
     return machine
 
 
@@ -132,14 +128,14 @@ class TestDebian12WithRustup:
 
 
 class TestDebian13:
-    """The newer release, with its own Rust, by an ordinary user with sudo."""
+    """The newer release, with its own Rust."""
 
     def test_the_doctor_comes_out_of_nothing(self, debian13):
-        done = debian13.run(in_clone("./tenon doctor"), user="someone")
+        done = debian13.run(in_clone("./tenon doctor"))
         assert done.returncode == 0, done.stderr[-2000:]
 
     def test_the_demo(self, debian13):
-        demo(debian13, user="someone")
+        demo(debian13)
 
     def test_the_demo_again_without_a_network(self, debian13):
-        demo(debian13, user="someone", network=False)
+        demo(debian13, network=False)

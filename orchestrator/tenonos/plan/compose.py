@@ -29,10 +29,9 @@ from tenonos.plan.amend import (
 )
 from tenonos.plan.defaults import complete
 from tenonos.plan.models import Clash, Composition, Guest, Image, Item, Missing, Plan
-from tenonos.plan.planner import Planner, planner, verified
+from tenonos.plan.planner import Planner, planner
 from tenonos.plan.pool import Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable, solve
-from tenonos.plan.subjects import UNNAMED
 from tenonos.plan.write import explain_json, system_files
 from tenonos.pool.kconfig import Assignment, Config
 from tenonos.system import board as boards
@@ -40,8 +39,6 @@ from tenonos.system.board import Board
 
 BOARD = "qemu-virt"
 MORTISE = "mortise"
-LENGTH = 2_000
-"""Characters of an objective at most: a page; no reader could check a longer one either."""
 SMP = "sched.smp"
 DIRECT, SHARED = "virt.irq.direct", "virt.irq.shared"
 
@@ -55,8 +52,6 @@ def compose(
     name: str | None = None,
 ) -> Composition:
     """The composition an objective asks for on a board; refused ones say why."""
-    if len(objective) > LENGTH:
-        raise InputError(f"{len(objective)} characters", "objective", f"say it in {LENGTH}")
     chosen = boards.load(board or BOARD, "--board" if board else None)
     work = Composer(pool or Pool(), chosen, using or planner("offline"), board is not None)
     return work.run(objective, name)
@@ -86,7 +81,7 @@ class Composer:
 
     def run(self, objective: str, name: str | None) -> Composition:
         """The answer."""
-        plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
+        plan = self.using.plan(objective, self.board, self.pool)
         plan = self._placed(plan)
         plan = plan.model_copy(update={"missing": [*plan.missing, *self._lacking(plan)]})
         if plan.missing:
@@ -109,10 +104,7 @@ class Composer:
         conflict: Sequence[Item] = (),
         reason: str = "",
     ) -> Composition:
-        found = [
-            Clash(kind=i.kind, value="" if i.value is None else i.value, source=i.source)
-            for i in conflict
-        ]
+        found = [Clash(kind=i.kind, value=i.value or "", source=i.source) for i in conflict]
         clashes = list(dict.fromkeys(found))
         known = [i for i in plan.items if i.value is not None]
         return Composition(
@@ -182,7 +174,6 @@ class Composer:
         tenons = [g.name for g in plan.guests if g.kind == "tenon"]
         items = []
         shared: set[str | None] = set()
-        named = list(plan.guests)
         for item in plan.items:
             if item.kind == "capability" and not str(item.value).startswith("guest."):
                 symbol = self.pool.symbol(str(item.value))
@@ -193,13 +184,11 @@ class Composer:
                 elif item.image is None and tenons:
                     item = item.model_copy(update={"image": tenons[0]})
                 elif item.image is None:
-                    # It takes a LibOS, and none was named: one more VM, for this.
-                    item = item.model_copy(update={"image": UNNAMED})
-                    named = [Guest(name=UNNAMED, kind="tenon"), *named]
-                    tenons = [UNNAMED]
+                    item = item.model_copy(update={"image": MORTISE})
             items.append(item)
         guests = [
-            g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
+            g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g
+            for g in plan.guests
         ]
         return plan.model_copy(update={"items": items, "guests": guests})
 
