@@ -61,7 +61,8 @@ def test_an_app_of_the_tree(tree):
     assert (app.symbol, app.dependencies) == ("APP_BLINKER", ("tenon-api",))
     folder, _ = new.system("blinker", tree)
     assert folder == tree / "systems" / "blinker"
-    assert tomllib.loads((folder / "system.toml").read_text())["vm"][0]["app"] == "blinker"
+    vm = tomllib.loads((folder / "system.toml").read_text())["vm"][0]
+    assert (vm["app"], vm["task"]) == ("blinker", [{"name": "count", "period": "10ms"}])
 
 
 def test_the_command_is_named_as_one_would_type_it(tmp_path, monkeypatch):
@@ -75,10 +76,11 @@ def test_the_command_is_named_as_one_would_type_it(tmp_path, monkeypatch):
 
 
 def test_a_system(tmp_path):
-    folder, _ = new.system("bench", tmp_path)
+    folder, _ = new.system("stand", tmp_path)
     loaded = system.load(folder)
     assert [vm.app for vm in loaded.vms] == ["hello"]
-    assert images.space(loaded).evaluate("bench").enabled >= {"APP_HELLO", "LIB_TENON_API"}
+    assert loaded.vms[0].tasks == ()
+    assert images.space(loaded).evaluate("stand").enabled >= {"APP_HELLO", "LIB_TENON_API"}
 
 
 @pytest.mark.parametrize(("name", "symbol"), [("core/fir", "LIB_CORE_FIR"), ("mortise/x", None)])
@@ -100,3 +102,13 @@ def test_refusals(tree):
     new.app("blinker", tree)
     with pytest.raises(InputError, match="apps/blinker exists already; choose another name"):
         new.app("blinker", tree)
+
+
+def test_a_name_of_the_pool_is_not_ones_own(tmp_path):
+    with pytest.raises(InputError, match='"motor" is apps/motor of the pool; choose another name'):
+        new.app("motor", tmp_path)
+    folder, _ = new.app("drive", tmp_path)
+    manifest = folder / "Cargo.toml"
+    manifest.write_text(manifest.read_text().replace('name = "drive"', 'name = "motor"'))
+    with pytest.raises(InputError, match='the pool has a package "motor" too, apps/motor'):
+        images.space(system.load(folder))

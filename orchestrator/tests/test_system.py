@@ -215,7 +215,7 @@ def test_a_wrong_system(tmp_path, monkeypatch, old, new, line):
 
 
 def test_unknown_system():
-    with pytest.raises(InputError, match='no system "nonesuch"; known are hello, '):
+    with pytest.raises(InputError, match='no system "nonesuch"; known are bench-bare, hello, '):
         system.load("nonesuch")
 
 

@@ -173,3 +173,17 @@ def test_an_emulator_that_fails_is_told(machine, tmp_path):
     broken = replace(target, machine=replace(target.machine, cpu="cortex-a1"))
     with pytest.raises(WorkError, match="cortex-a1"):
         Session(broken, options(), []).run()
+
+
+@pytest.mark.timeout(60)
+def test_a_clone_may_be_anywhere(machine, tmp_path, monkeypatch):
+    from tenonos import paths
+    from tenonos.run import memory
+
+    odd = tmp_path / "a, b" / ("long" * 30)
+    monkeypatch.setattr(memory, "_SHM", tmp_path / "none")
+    monkeypatch.setattr(paths, "RUN", odd)
+    target, _ = machine
+    session = Session(target, options(deterministic=True), [])
+    assert session.run().periodic[0].completed == 10
+    assert session._ram.path.is_relative_to(odd)

@@ -30,6 +30,8 @@ pub type Install = unsafe extern "C" fn(Id, *const c_void, c_int, *const *const 
 pub const NO_REGISTERS: c_int = 0;
 /// Stores only.
 pub const WRITES: c_int = 2;
+/// Loads and stores.
+pub const READS_AND_WRITES: c_int = 3;
 
 #[expect(unsafe_code, reason = "declarations of QEMU's C functions")]
 unsafe extern "C" {

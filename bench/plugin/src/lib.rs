@@ -12,6 +12,7 @@
 
 #![expect(unsafe_code, reason = "a plugin is called by QEMU through C")]
 
+mod class;
 mod ffi;
 mod plan;
 mod ram;
@@ -58,9 +59,26 @@ struct State {
     ram: OnceLock<Ram>,
     el2: [AtomicU64; VCPUS],
     guest: [AtomicU64; VCPUS],
-    /// For each path, per vCPU: the instructions counted when it began.
-    begun: Vec<[AtomicU64; VCPUS]>,
+    /// Of the counted instructions, those of each kind.
+    kinds: [[AtomicU64; class::KINDS]; VCPUS],
+    /// For each path, per vCPU: what was counted when it began.
+    begun: Vec<[Begun; VCPUS]>,
     pipe: Mutex<File>,
+}
+
+/// Counters at the beginning of a path: instructions, or `IDLE`, and those of each kind.
+struct Begun {
+    total: AtomicU64,
+    kinds: [AtomicU64; class::KINDS],
+}
+
+impl Begun {
+    const fn not() -> Self {
+        Self {
+            total: AtomicU64::new(IDLE),
+            kinds: [const { AtomicU64::new(0) }; class::KINDS],
+        }
+    }
 }
 
 impl State {
@@ -143,22 +161,47 @@ extern "C" fn count_guest(vcpu: c_uint, _: *mut c_void) {
     }
 }
 
+extern "C" fn count_kind(vcpu: c_uint, kind: *mut c_void) {
+    if let Some((state, vcpu)) = at(vcpu) {
+        state.kinds[vcpu][kind.addr()].fetch_add(1, Relaxed);
+    }
+}
+
+extern "C" fn count_device(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
+    if let Some((state, vcpu)) = at(vcpu) {
+        // SAFETY: called inside the access's callback, as the interface demands; null is checked.
+        let device = unsafe {
+            let place = ffi::qemu_plugin_get_hwaddr(info, address);
+            !place.is_null() && ffi::qemu_plugin_hwaddr_is_io(place)
+        };
+        state.kinds[vcpu][class::MMIO].fetch_add(device.into(), Relaxed);
+    }
+}
+
 /// The first instruction of a path is about to execute.
 extern "C" fn begin(vcpu: c_uint, path: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
-        state.begun[path.addr()][vcpu].store(state.total(vcpu), Relaxed);
+        let begun = &state.begun[path.addr()][vcpu];
+        begun.total.store(state.total(vcpu), Relaxed);
+        for (then, now) in begun.kinds.iter().zip(&state.kinds[vcpu]) {
+            then.store(now.load(Relaxed), Relaxed);
+        }
     }
 }
 
 /// The first instruction behind a path is about to execute.
 extern "C" fn end(vcpu: c_uint, path: *mut c_void) {
     let Some((state, cpu)) = at(vcpu) else { return };
-    let begun = state.begun[path.addr()][cpu].swap(IDLE, Relaxed);
-    if begun != IDLE {
-        let mut body = Vec::with_capacity(16);
+    let begun = &state.begun[path.addr()][cpu];
+    let total = begun.total.swap(IDLE, Relaxed);
+    if total != IDLE {
+        let mut body = Vec::with_capacity(40);
         body.extend((path.addr() as u32).to_le_bytes());
         body.extend(vcpu.to_le_bytes());
-        body.extend((state.total(cpu) - begun).to_le_bytes());
+        body.extend((state.total(cpu) - total).to_le_bytes());
+        for (then, now) in begun.kinds.iter().zip(&state.kinds[cpu]) {
+            body.extend((now.load(Relaxed) - then.load(Relaxed)).to_le_bytes());
+        }
         state.send(PASSAGE, &body);
     }
 }
@@ -199,12 +242,13 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
             (instruction, ffi::qemu_plugin_insn_haddr(instruction))
         };
         if let Some(physical) = ram.physical(host.addr()) {
-            instrument(&state.plan, instruction, physical);
+            let word = ram.half(physical).unwrap_or(0);
+            instrument(&state.plan, instruction, physical, word);
         }
     }
 }
 
-fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64) {
+fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, word: u32) {
     let before = |callback: ffi::OnExecute, data: usize| {
         let data = ptr::without_provenance_mut(data);
         // SAFETY: the instruction is valid during translation; `data` is a number, never followed.
@@ -223,9 +267,29 @@ fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64) {
             before(begin, index);
         }
     }
+    if plan.reads && class::reads_counter(word) {
+        before(end, plan.paths.len());
+        before(begin, plan.paths.len());
+    }
     let within = |ranges: &[Range<u64>]| ranges.iter().any(|range| range.contains(&physical));
     if within(&plan.el2) {
         before(count_el2, 0);
+        if let Some(kind) = class::kind(word) {
+            before(count_kind, kind);
+        }
+        if !plan.paths.is_empty() {
+            let (flags, access, data) = (ffi::NO_REGISTERS, ffi::READS_AND_WRITES, ptr::null_mut());
+            // SAFETY: as above; the callback takes no data.
+            unsafe {
+                ffi::qemu_plugin_register_vcpu_mem_cb(
+                    instruction,
+                    count_device,
+                    flags,
+                    access,
+                    data,
+                );
+            }
+        }
     } else if within(&plan.guest) {
         before(count_guest, 0);
         let (flags, access, data) = (ffi::NO_REGISTERS, ffi::WRITES, ptr::null_mut());
@@ -250,12 +314,16 @@ fn prepare(arguments: &[&CStr]) -> Result<State, String> {
         begun: plan
             .paths
             .iter()
-            .map(|_| [const { AtomicU64::new(IDLE) }; VCPUS])
+            .map(|_| ())
+            // And the one from counter read to counter read.
+            .chain([()])
+            .map(|()| [const { Begun::not() }; VCPUS])
             .collect(),
         plan,
         ram: OnceLock::new(),
         el2: [const { AtomicU64::new(0) }; VCPUS],
         guest: [const { AtomicU64::new(0) }; VCPUS],
+        kinds: [const { [const { AtomicU64::new(0) }; class::KINDS] }; VCPUS],
         pipe: Mutex::new(pipe),
     })
 }

@@ -8,6 +8,7 @@
 //! status ADDRESS          a VM's status page, in the order of the VMs
 //! task ADDRESS SIZE       a task's journal, in the order of the tasks
 //! path START END          a path to measure
+//! reads                   measure from each read of the cycle counter to the next, too
 //! ```
 
 use std::ops::Range;
@@ -34,6 +35,8 @@ pub struct Plan {
     pub tasks: Vec<(u64, u64)>,
     /// The paths to measure: the addresses of their first instruction and of the first behind them.
     pub paths: Vec<(u64, u64)>,
+    /// Whether what lies between reads of the cycle counter is a path too, the last.
+    pub reads: bool,
 }
 
 impl Plan {
@@ -61,6 +64,7 @@ impl Plan {
             "guest" => self.guest.push(number()?..number()?),
             "status" => self.status.push(number()?),
             "task" => self.tasks.push((number()?, number()?)),
+            "reads" => self.reads = true,
             "path" => self.paths.push((number()?, number()?)),
             _ => return None,
         }
@@ -75,7 +79,7 @@ mod tests {
     #[test]
     fn every_statement_is_read() {
         let text = "ram 40000000 1000 /tmp/with space/ram\npipe a\nel2 1 2\nguest 3 4\n\
-                    status 5\ntask 6 7\npath 8 9\n";
+                    status 5\ntask 6 7\npath 8 9\nreads\n";
         let plan = Plan::parse(text).unwrap();
         assert_eq!(plan.ram_file, PathBuf::from("/tmp/with space/ram"));
         assert_eq!(
@@ -83,6 +87,7 @@ mod tests {
             (0x4000_0000, 0x1000, 10)
         );
         assert_eq!((&plan.el2[0], &plan.guest[0]), (&(1..2), &(3..4)));
+        assert!(plan.reads);
         assert_eq!(
             (plan.status, plan.tasks, plan.paths),
             (vec![5], vec![(6, 7)], vec![(8, 9)])

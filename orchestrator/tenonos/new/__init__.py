@@ -12,7 +12,8 @@ from string import Template
 
 from tenonos.errors import InputError
 from tenonos.paths import APPS, POOL, ROOT, SYSTEMS, shown
-from tenonos.pool.library import RANK
+from tenonos.pool.library import RANK, Library, index, read
+from tenonos.system.units import duration_text
 
 Made = tuple[Path, list[Path]]
 """The folder and the files in it."""
@@ -21,24 +22,22 @@ SKELETONS = Path(__file__).parent / "skeletons"
 """A folder per skeleton: `FILE.in`, in which `$name` and the like are filled in."""
 
 
-TASK = """
-[[vm.task]]
-name = "count"
-period = "10ms"
-"""
-"""The periodic task of the skeleton application, as a system names it."""
+TASK = '\n[[vm.task]]\nname = "{name}"\nperiod = "{period}"\n'
+"""A periodic task of an application, as a system names it."""
 
 
 def app(name: str, here: Path) -> Made:
     """A new application, with a system that runs it when outside the tree."""
     _named(name, r"[a-z][a-z0-9-]{0,30}")
     inside = here.is_relative_to(ROOT)
+    if taken := index().by_package.get(name):
+        raise InputError(f'"{name}" is {taken.id} of the pool', mend="choose another name")
     folder = APPS / name if inside else here / name
     values = _values(name) | {
         "dependency": '{ path = "../../pool/tenon/api" }' if inside else f'"{_version()}"',
         "pool_paths": _patches(folder),
         "app": ".",
-        "task": TASK,
+        "task": TASK.format(name="count", period="10ms"),
     }
     return _write(
         folder, ["app", "app-inside"] if inside else ["app", "app-outside", "system"], values
@@ -49,8 +48,8 @@ def system(name: str, here: Path) -> Made:
     """A new system: one Tenon VM with the application of that name, or else the smallest one."""
     _named(name, r"[a-z][a-z0-9-]{0,30}")
     folder = SYSTEMS / name if here.is_relative_to(ROOT) else here / name
-    own = (APPS / name / "Cargo.toml").is_file()
-    values = {"app": name if own else "hello", "task": TASK if own else ""}
+    app = name if (APPS / name / "Cargo.toml").is_file() else "hello"
+    values = {"app": app, "task": _tasks(read(APPS / app, "apps"))}
     return _write(folder, ["system", "system-alone"], _values(name) | values)
 
 
@@ -67,6 +66,13 @@ def library(name: str) -> Made:
     image = {"mortise": "\tdepends on IMAGE_MORTISE\n", "tenon": "\tdepends on IMAGE_TENON\n"}
     values = _values(f"{layer}-{short}") | {"depends": image.get(layer, "")}
     return _write(POOL / layer / short, ["library"], values)
+
+
+def _tasks(app: Library) -> str:
+    """The tasks of an application, each with its usual period."""
+    return "".join(
+        TASK.format(name=name, period=duration_text(period)) for name, period in app.tasks.items()
+    )
 
 
 def _named(name: str, form: str) -> None:

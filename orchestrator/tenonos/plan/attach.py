@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenonos.plan.marks import Mark
-from tenonos.plan.phrases import Cut, Element, Unit
+from tenonos.plan.phrases import Cut, Element, Pronoun, Unit
 from tenonos.plan.subjects import Subject, Subjects, is_company
 
 TIMING = ("period", "deadline", "jitter", "wcet", "priority", "image")
@@ -32,6 +32,7 @@ def attach(elements: Sequence[Element], subjects: Subjects, cpus: int) -> list[A
     """Every quantity with its VM."""
     subjects.name_all()
     work = _Attacher(elements, subjects, cpus)
+    work.count_out()
     return [
         found for at, e in enumerate(elements) if isinstance(e, Mark) for found in work.one(at, e)
     ]
@@ -50,11 +51,22 @@ class _Attacher:
                 subject = self._subject(at, timing=True)
                 self._periods.setdefault(id(subject), []).append(element)
 
+    def count_out(self) -> None:
+        """`control loops at 1 kHz and 4 kHz`: as many as there are periods."""
+        for subject in self.subjects.tenons:
+            periods = self._periods.get(id(subject), [])
+            if subject.plural and subject.count == 1 and len(periods) > 1:
+                subject.count = len(periods)
+        self.subjects.name_all()
+
     def one(self, at: int, mark: Mark) -> list[Attachment]:
         if mark.kind not in ATTACHED:
             return []
         if mark.kind == "vms":
             return [Attachment(mark, (None,))]
+        if mark.each and mark.kind in ("cores", "ram"):
+            names = [name for subject in self.subjects.ordered for name in subject.names]
+            return [Attachment(mark, tuple(names))]
         if mark.kind == "cores":
             return [self._cores(at, mark)]
         subject = self._subject(at, mark.kind in TIMING)
@@ -127,6 +139,8 @@ class _Attacher:
             element = self.elements[position]
             if isinstance(element, Cut):
                 return None
+            if isinstance(element, Pronoun):
+                return self.subjects.of(position) if None in prepositions else None
             if not isinstance(element, Unit):
                 continue
             subject = self.subjects.of(position)

@@ -29,7 +29,7 @@ from tenonos.plan.amend import (
 )
 from tenonos.plan.defaults import complete
 from tenonos.plan.models import Clash, Composition, Guest, Image, Item, Missing, Plan
-from tenonos.plan.planner import Planner, planner
+from tenonos.plan.planner import Planner, planner, verified
 from tenonos.plan.pool import Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable, solve
 from tenonos.plan.write import explain_json, system_files
@@ -39,6 +39,8 @@ from tenonos.system.board import Board
 
 BOARD = "qemu-virt"
 MORTISE = "mortise"
+LENGTH = 2_000
+"""Characters of an objective at most: a page; no reader could check a longer one either."""
 SMP = "sched.smp"
 DIRECT, SHARED = "virt.irq.direct", "virt.irq.shared"
 
@@ -52,6 +54,8 @@ def compose(
     name: str | None = None,
 ) -> Composition:
     """The composition an objective asks for on a board; refused ones say why."""
+    if len(objective) > LENGTH:
+        raise InputError(f"{len(objective)} characters", "objective", f"say it in {LENGTH}")
     chosen = boards.load(board or BOARD, "--board" if board else None)
     work = Composer(pool or Pool(), chosen, using or planner("offline"), board is not None)
     return work.run(objective, name)
@@ -81,7 +85,7 @@ class Composer:
 
     def run(self, objective: str, name: str | None) -> Composition:
         """The answer."""
-        plan = self.using.plan(objective, self.board, self.pool)
+        plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
         plan = self._placed(plan)
         plan = plan.model_copy(update={"missing": [*plan.missing, *self._lacking(plan)]})
         if plan.missing:

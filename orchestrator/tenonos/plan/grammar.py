@@ -18,6 +18,9 @@ SPLITTERS = frozenset(
 CIRCUMSTANCE = frozenset("while whilst when if because since although though despite".split())
 """Splitters after which words say when and why, more than what."""
 
+RELATIVE = frozenset("that which who whose where".split())
+"""Splitters that begin a clause about the noun before them."""
+
 CARRIERS = frozenset(
     "task tasks job jobs thread threads activity routine program programs application applications "
     "app apps function workload workloads software firmware code".split()
@@ -53,10 +56,10 @@ VERBS = frozenset(
     exists consist consists consisting happen happens provide provides providing offer offers
     support supports supporting ensure ensures guarantee guarantees guaranteed allow allows
     contain see says say take takes taking go goes going come comes combine combines combined
-    place places placed dedicate dedicated pin pins pinned assign assigned reserve reserved
-    allocate allocated own owns called named there here fit fits fitting stay stays remain remains
-    exceed exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't
-    doesn't""".split()
+    place places placed dedicate dedicated pin pinned assign assigned reserve reserved allocate
+    allocated own owns called named there here fit fits fitting stay stays remain remains exceed
+    exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't share
+    shares sharing shared react reacts respond responds finish finishes finished""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -64,7 +67,8 @@ RATE_VERBS = frozenset(
     """tick ticks ticking fire fires firing iterate iterates iterating cycle cycles cycling repeat
     repeats repeating repeated wake wakes waking trigger triggers triggered release releases
     released activate activates activated update updates updated step steps invoked called
-    scheduled clocked executed refresh refreshed timed paced""".split()
+    scheduled clocked executed refresh refreshed timed paced sampling sampled sample
+    samples""".split()
 )
 """Verbs that say nothing when a rate follows them."""
 
@@ -74,7 +78,8 @@ ADVERBS = frozenset(
     simultaneously concurrently not-only even still always ever once again strictly firmly
     clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
     either neither sure ready up out down off more less most enough such per within than best no
-    not yet below above beneath maximum max minimum min worst case""".split()
+    not yet below above beneath maximum max minimum min worst case users user people operators
+    operator customers engineers able due late done completed""".split()
 )
 
 ADJECTIVES = frozenset(
@@ -122,6 +127,24 @@ NEGATORS = (
 )
 NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
 
+UNWANTED = re.compile(
+    r"\b(?:is|are|be|was|were)(?: not|n't) "
+    r"(?:needed|required|wanted|necessary|used|included|allowed)\b"
+    r"|\b(?:is|are) (?:unnecessary|unwanted|superfluous|forbidden|excluded|left out)\b"
+    r"|\bnot (?:needed|required|wanted|necessary)\b",
+    re.IGNORECASE,
+)
+"""A negation after what it denies: `a shell is not needed`."""
+
+IDIOM = re.compile(
+    r"\b(?:log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as|in order to"
+    r"|side by side|at the same time|all the time|take care of|in parallel|of course"
+    r"|(?:partition|vm|guest|domain|instance) (?:one|two|three|four|\d|[ab])"
+    r"(?= (?:runs?|is|has|:)))",
+    re.IGNORECASE,
+)
+"""Words that belong together and ask for nothing."""
+
 BARE = re.compile(r"\bbare[ -]?metal\b|\bon (?:the )?bare (?:hardware|machine|board)\b", re.I)
 BARE_MEANS = "hypervisor"
 """What is left out on bare metal, as a word to look up."""
@@ -150,9 +173,10 @@ SHARED_CORE = re.compile(
 )
 """One core for several VMs: a capability, looked up like any phrase, not a count of cores."""
 _UNIT = r"(?![\w.]|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
+_CORE = r"(?:cores?|v?cpus?|processors?)"
 NAMED_CORES = re.compile(
-    rf"\b(?:on )?(?:cores?|v?cpus?|processors?) (?:(\d+)\s*(?:-|–|to|through|\.\.)\s*(\d+){_UNIT}"
-    rf"|(\d+{_UNIT}(?:\s*(?:,\s*and|,|and|&)\s*\d+{_UNIT})*))",
+    rf"\b(?:(?:on )?{_CORE}|on) (\d+)\s*(?:-|–|to|through|\.\.)\s*(\d+){_UNIT}"
+    rf"|\b(?:on )?{_CORE} (\d+{_UNIT}(?:\s*(?:,\s*and|,|and|&)\s*\d+{_UNIT})*)",
     re.IGNORECASE,
 )
 """`core 3`, `cores 1 to 3`, `CPUs 0, 1 and 2`: cores by their numbers."""
@@ -240,7 +264,13 @@ REAL_TIME = re.compile(
 
 TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("jitter", re.compile(r"jitter|±|variation|deviation|wobble", re.I)),
-    ("wcet", re.compile(r"wcet|execution|worst-case|computes?|computing|computation|takes?", re.I)),
+    ("boot", re.compile(r"boots?$|booting|start-?up|starts?$|restart|warranty", re.I)),
+    (
+        "wcet",
+        re.compile(
+            r"wcet|budget|execution|worst-case|computes?|computing|computation|takes?", re.I
+        ),
+    ),
     ("deadline", re.compile(r"deadline|finish|complet|respon|react|latency|done|late|due", re.I)),
     ("period", re.compile(r"period|cycle|interval|sampling|loop time|repeat|tick", re.I)),
 )
@@ -262,6 +292,10 @@ INSTRUCTION = re.compile(
     r"\b(?:instruction|rule|prompt|above|previous|prior|constraint|check|validation|everything"
     r"|said|limit|safety)"
     r"|\b(?:system prompt|your (?:instructions|rules|prompt))\b|^\s*(?:you are now|act as|pretend)"
+    r"|\b(?:forget|ignore|disregard) (?:the|all|every|your|any|about|what)\b|\bas an ai\b"
+    r"|\b(?:set|output|add|enable|write|use)\b[^.;]*\bCONFIG_\w|\bdelete (?:all|every|the)\b"
+    r"|\bprint (?:the )?(?:contents?|secrets?|passwords?|keys?|environment)\b|/etc/|\$\(|`"
+    r"|\b(?:do not|don't) (?:validate|check|verify)\b|\byou (?:should|must) always\b"
     r"|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b",
     re.IGNORECASE,
@@ -269,7 +303,8 @@ INSTRUCTION = re.compile(
 BACKGROUND = re.compile(
     r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
     r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
-    r"|already have))\b",
+    r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
+    r"|asked|requested|complained|told us)\b",
     re.IGNORECASE,
 )
 WANTING = re.compile(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tenonos.plan import grammar as g
-from tenonos.plan.quantities import CORES, quantity_at
-from tenonos.plan.text import Token
+from tenonos.plan.quantities import CORES, listed_at, quantity_at
+from tenonos.plan.text import Token, number_at
 
 MarkKind = Literal[
     "period",
@@ -32,6 +32,8 @@ MarkKind = Literal[
     "alone",
     "rest",
     "not",
+    "unwanted",
+    "idiom",
     "bare",
     "phrase",
     "ignored",
@@ -51,6 +53,8 @@ class Mark:
     at_most: bool = False
     whole: bool = False
     """Of cores: they are the machine's (`quad-core board`, `of four cores`)."""
+    each: bool = False
+    """Whether it is said of each of several."""
     until: int | None = None
     """The end of the words to show, if they go on past `last`."""
 
@@ -68,6 +72,8 @@ class Marker:
     def run(self) -> list[Mark]:
         """All marks, in the order of the text."""
         self._ignored()
+        self._take("idiom", g.IDIOM)
+        self._take("unwanted", g.UNWANTED)
         for kind, pattern, value in self._phrases():
             self._take(kind, pattern, value)
         self._named_cores()
@@ -104,10 +110,14 @@ class Marker:
         others: tuple[int, ...] = (),
     ) -> None:
         inside = [i for i, w in enumerate(self.words) if w.start >= start and w.end <= end]
+        if kind == "rest" and inside and inside[0] and number_at(self.words, inside[0] - 1):
+            return  # "the three remaining cores" are counted
         if inside and not any(self._taken[i] for i in inside):
             self._add(Mark(kind, inside[0], inside[-1] + 1, value, others))
 
     def _add(self, mark: Mark) -> None:
+        if "each" in (self._word(mark.last), self._word(mark.first - 1)):
+            mark = replace(mark, each=True)
         self.marks.append(mark)
         for index in range(mark.first, mark.last):
             self._taken[index] = True
@@ -118,12 +128,26 @@ class Marker:
         for start, end in self._clauses():
             clause = self.text[start:end]
             if found := g.INSTRUCTION.search(clause):
+                rest = self.text[start + found.end() : end].find(":")
+                # After a colon that ends the instruction the objective proper may begin.
+                if rest >= 0 and re.search(r"\d", self.text[start + found.end() + rest : end]):
+                    end = start + found.end() + rest
                 self._mark("ignored", start + found.start(), end, g.WHY_INSTRUCTION)
-            elif g.BACKGROUND.search(clause) and not g.WANTING.search(clause):
-                self._mark("ignored", start, end, g.WHY_BACKGROUND)
+            elif g.BACKGROUND.search(clause):
+                self._background(start, end)
         for found in g.MENTION.finditer(self.text):
             if end := self._mention_end(found.end()):
                 self._mark("ignored", found.start(), end, g.WHY_MENTION)
+
+    def _background(self, start: int, end: int) -> None:
+        """The parts of a clause that say how things are: up to a colon, or between commas."""
+        for signs, most in (("[^:]+", r"(?!)"), ("[^,:]+", r"\d")):
+            for found in re.finditer(signs, self.text[start:end]):
+                part = found.group()
+                wanting = g.WANTING.search(part) or re.search(most, part)
+                if g.BACKGROUND.search(part) and not wanting:
+                    span = start + found.start(), start + found.end()
+                    self._mark("ignored", *span, g.WHY_BACKGROUND)
 
     def _clauses(self) -> Iterator[tuple[int, int]]:
         at = 0
@@ -162,6 +186,8 @@ class Marker:
     def _quantities(self) -> None:
         index = 0
         while index < len(self.words):
+            if not self._taken[index] and self._listed(index):
+                continue
             found = None if self._taken[index] else quantity_at(self.words, index)
             if found is None or any(self._taken[found.first : found.last]):
                 index += 1
@@ -171,6 +197,15 @@ class Marker:
                 self._add(mark)
             index = max(found.last, mark.last if mark else 0)
 
+    def _listed(self, index: int) -> bool:
+        """Marks for quantities that share their unit, if such a list begins here."""
+        found = [] if self._word(index - 1) == "on" else listed_at(self.words, index)
+        for quantity in found:
+            mark = self._meaning(quantity.dimension, quantity.value, quantity.first, quantity.last)
+            if mark and not any(self._taken[mark.first : mark.last]):
+                self._add(replace(mark, until=found[-1].last))
+        return bool(found) and self._taken[index]
+
     def _meaning(self, dimension: str, value: int, first: int, last: int) -> Mark | None:
         if dimension == "rate":
             return None if self._signed(first) else Mark("period", first, last, value)
@@ -178,7 +213,8 @@ class Marker:
             return self._count(value, first, last)
         at_most = bool(g.AT_MOST.search(self.text[: self.words[first].start]))
         if dimension == "time":
-            return Mark(self._time(first, last), first, last, value, at_most=at_most)
+            kind = self._time(first, last)
+            return Mark(kind, first, last, value, at_most=at_most) if kind else None
         # A bound with no noun is one on the image: memory is given, size is kept under.
         near = self._nearest(first, last, (("image", g.IMAGE_WORDS), ("ram", g.RAM_WORDS)))
         kind: MarkKind = near or ("image" if at_most else "ram")  # type: ignore[assignment]
@@ -192,10 +228,11 @@ class Marker:
         apart = first < 2 or self.words[first - 2].end < sign.start
         return apart and sign.end == self.words[first].start
 
-    def _time(self, first: int, last: int) -> MarkKind:
+    def _time(self, first: int, last: int) -> MarkKind | None:
+        """What a time measures; None for what no system of ours is asked (how fast it boots)."""
         near = self._nearest(first, last, g.TIME_KINDS)
         if near:
-            return near  # type: ignore[return-value]
+            return None if near == "boot" else near  # type: ignore[return-value]
         before = self._word(first - 1)
         return "deadline" if before in ("within", "under", "by", "after") else "period"
 
@@ -204,13 +241,17 @@ class Marker:
     ) -> str | None:
         """The kind whose word stands nearest, in the same clause and up to the next quantity."""
         best: tuple[int, str] | None = None
-        for step, start in ((1, last), (-1, first - 1)):
+        directions = ((1, last), (-1, first - 1))
+        # "a budget of 200 us per period": what stands before "of" is what is measured.
+        if self._word(first - 1) in ("of", "is", "=", ":"):
+            directions = directions[::-1]
+        for step, start in directions:
             for distance in range(6):
                 index = start + step * distance
                 word = self._word(index)
                 if not word or word in ".;(" or self._is_other_quantity(index):
                     break
-                if word == "," or (word == "and" and distance > 0):
+                if word in (",", "and"):
                     break
                 kind = next((k for k, pattern in kinds if pattern.search(word)), None)
                 if kind and (best is None or distance < best[0]):
@@ -237,7 +278,8 @@ class Marker:
             word = self._word(index)
             if word in CORES and self._word(index + 1) not in CORES:
                 return self._cores(value, first, index + 1)
-            if word not in ("-", "of", "the", "those") and word not in g.ADJECTIVES | CORES:
+            between = word in ("-", "of", "the", "those", "remaining")
+            if not between and word not in g.ADJECTIVES | CORES:
                 break
             index += 1
         if self._word(last + 1) in CORES and self._counts(first, last):  # three Linux cores
@@ -257,8 +299,11 @@ class Marker:
 
     def _part_of(self, last: int) -> int | None:
         """The end of `of the four cores`, if that follows."""
-        index = last + 2 if self._word(last + 1) in ("the", "its") else last + 1
-        if self._word(last) != "of" or index >= len(self.words):
+        index = last + 1 if self._word(last) == "out" else last
+        if self._word(index) != "of":
+            return None
+        index += 2 if self._word(index + 1) in ("the", "its") else 1
+        if index >= len(self.words):
             return None
         whole = quantity_at(self.words, index)
         cores = whole and self._word(whole.last) in CORES

@@ -21,6 +21,12 @@ GUEST = "guest."
 CERTAIN = 0.8
 """The evidence asked of a single word that only qualifies another."""
 
+WHOLE = 0.5
+"""How near a title must be to all the phrases of a unit together."""
+
+LONGEST = 6
+"""Words in the longest name."""
+
 SenseKind = Literal["guest", "app", "capability", "unknown", "ignored"]
 
 
@@ -34,6 +40,7 @@ class Sense:
     hit: Hit | None = None
     why: str = ""
     chunk: Chunk | None = None
+    plural: bool = False
 
     @property
     def entry(self) -> Entry:
@@ -79,7 +86,9 @@ class Meaning:
         senses: list[Sense] = []
         for chunk in unit.chunks:
             senses += self._chunk(words, chunk, unit.connector in g.CIRCUMSTANCE)
-        return [self._unknown(sense, senses) for sense in senses]
+        if unit.aside:
+            return [self._aside(words, sense) for sense in senses]
+        return [self._unknown(words, sense, senses) for sense in senses]
 
     def all_of(self, words: Sequence[Token], indices: Sequence[int]) -> list[Hit]:
         """Everything that words may mean equally well, as a prohibition needs it."""
@@ -100,7 +109,7 @@ class Meaning:
         hits = self._search(words, range(first, last))
         if not hits:
             return Sense("unknown", first, last)
-        return self._sense(first, last, hits[0], None)
+        return self._sense(words, first, last, hits[0], None)
 
     def _whole(self, words: Sequence[Token], unit: Unit) -> Sense | None:
         if len(unit.chunks) < 2 and not unit.structure:
@@ -108,12 +117,13 @@ class Meaning:
         inside = sorted({*unit.words, *(i for i in unit.structure)})
         hits = self._search(words, inside)
         # Words of structure may belong to a name ("operating system"), but then to all of it.
-        if not hits or (unit.structure and hits[0].exactness < 1) or hits[0].evidence < CERTAIN:
+        needed = 1.0 if unit.structure else WHOLE
+        if not hits or hits[0].exactness < needed or hits[0].evidence < CERTAIN:
             return None
         covered = {inside[i] for i in hits[0].covered}
         if not set(unit.words) <= covered:
             return None
-        return self._sense(min(covered), max(covered) + 1, hits[0], unit.chunks[0])
+        return self._sense(words, min(covered), max(covered) + 1, hits[0], unit.chunks[0])
 
     def _chunk(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         last = chunk.words[-1] + 1
@@ -123,12 +133,12 @@ class Meaning:
         if hit is None or hit.evidence < hits[0].evidence - 0.3:
             return self._parts(words, chunk, circumstance) or [self._named(words, chunk)]
         covered = [chunk.words[i] for i in sorted(hit.covered)]
-        senses = [self._sense(covered[0], covered[-1] + 1, hit, chunk)]
+        senses = [self._sense(words, covered[0], covered[-1] + 1, hit, chunk)]
         for index in (i for i in chunk.words if i not in covered):
             extra = self._search(words, [index], CERTAIN)
             inside = covered[0] < index < covered[-1]
             if extra:
-                senses.insert(0, self._sense(index, index + 1, extra[0], None))
+                senses.insert(0, self._sense(words, index, index + 1, extra[0], None))
             elif inside:
                 continue  # shown as part of the phrase around it
             else:
@@ -148,7 +158,7 @@ class Meaning:
             first, last = rest[0], rest[size - 1] + 1
             rest = rest[size:]
             if hit:
-                senses.append(self._sense(first, last, hit, chunk))
+                senses.append(self._sense(words, first, last, hit, chunk))
             elif circumstance:
                 why = g.WHY_CIRCUMSTANCE
                 senses.append(Sense("ignored", first, last, why=why, chunk=chunk))
@@ -158,7 +168,7 @@ class Meaning:
 
     def _longest(self, words: Sequence[Token], rest: Sequence[int]) -> tuple[int, Hit | None]:
         """The longest beginning of a phrase that is a name, whole."""
-        for size in range(len(rest), 0, -1):
+        for size in range(min(len(rest), LONGEST), 0, -1):
             for hit in self._search(words, rest[:size], CERTAIN):
                 if len(hit.covered) == size:
                     return size, hit
@@ -167,7 +177,8 @@ class Meaning:
     def _named(self, words: Sequence[Token], chunk: Chunk) -> Sense:
         """A phrase not understood, with the capability its end or one of its words names."""
         last = chunk.words[-1] + 1
-        for asked in (*(chunk.words[at:] for at in range(1, len(chunk.words))), *chunk.words):
+        ends = range(max(1, len(chunk.words) - LONGEST), len(chunk.words))
+        for asked in (*(chunk.words[at:] for at in ends), *chunk.words):
             indices = [asked] if isinstance(asked, int) else asked
             hits = self._search(words, indices, CERTAIN)
             if hits and not hits[0].entry.available:
@@ -175,10 +186,23 @@ class Meaning:
                 return Sense("unknown", first, last, hits[0], chunk=chunk)
         return Sense("unknown", chunk.words[0], last, chunk=chunk)
 
-    def _unknown(self, sense: Sense, among: Sequence[Sense]) -> Sense:
+    def _aside(self, words: Sequence[Token], sense: Sense) -> Sense:
+        """An unknown phrase in a clause about a guest system: its own business, if nothing else."""
+        if sense.kind != "unknown" or sense.hit or self._holds_a_name(words, sense):
+            return sense
+        return Sense("ignored", sense.first, sense.last, why=g.WHY_PURPOSE, chunk=sense.chunk)
+
+    def _holds_a_name(self, words: Sequence[Token], sense: Sense) -> bool:
+        """Whether a word of a phrase names something, or is a number: not to be passed over."""
+        inside = range(sense.first, sense.last)
+        return any(words[i].is_number or self._search(words, [i], CERTAIN) for i in inside)
+
+    def _unknown(self, words: Sequence[Token], sense: Sense, among: Sequence[Sense]) -> Sense:
         """An unknown phrase, or one that need not be known beside the others of its unit."""
         chunk = sense.chunk
         if sense.kind != "unknown" or sense.hit or chunk is None:
+            return sense
+        if self._holds_a_name(words, sense):
             return sense
         known = [s for s in among if s.kind not in ("unknown", "ignored")]
         if chunk.weak:
@@ -187,7 +211,9 @@ class Meaning:
             return Sense("ignored", sense.first, sense.last, why=g.WHY_ARGUMENT, chunk=chunk)
         return sense
 
-    def _sense(self, first: int, last: int, hit: Hit, chunk: Chunk | None) -> Sense:
+    def _sense(
+        self, words: Sequence[Token], first: int, last: int, hit: Hit, chunk: Chunk | None
+    ) -> Sense:
         kind: SenseKind = "capability"
         if not hit.entry.available:
             kind = "unknown"
@@ -195,7 +221,8 @@ class Meaning:
             kind = "guest"
         elif self.apps(hit.entry):
             kind = "app"
-        return Sense(kind, first, last, hit, chunk=chunk)
+        plural = words[last - 1].word.endswith("s")
+        return Sense(kind, first, last, hit, chunk=chunk, plural=plural)
 
     def _search(
         self, words: Sequence[Token], indices: Sequence[int], threshold: float | None = None

@@ -32,11 +32,12 @@ class Reader:
         self.meaning = Meaning(retriever)
         self.cpus = cpus
         marks = Marker(text, self.words, boards).run()
-        self.elements = Segmenter(self.words, marks).run()
+        segmenter = Segmenter(self.words, marks)
+        self.elements = segmenter.run()
         periods = sum(mark.kind == "period" for mark in marks)
         self.subjects = Subjects(self.meaning, self.elements, periods)
         self.items: list[Item] = []
-        self.missing: list[Missing] = []
+        self.missing: list[Missing] = [Missing(source=self._shown(m)) for m in segmenter.stray]
         self.ignored: list[Ignored] = []
         self.evidence: list[Evidence] = []
         self._demands: list[tuple[Sense, Subject | None]] = []
@@ -95,6 +96,8 @@ class Reader:
         if unit.negator:
             self._on_prohibition(unit)
             return
+        last = self.subjects.of_last_unit(position)
+        unit.aside = unit.connector in g.RELATIVE and last is not None and last.kind != "tenon"
         for sense in self.meaning.unit(self.words, unit):
             self._on_sense(position, sense, unit)
 

@@ -41,6 +41,8 @@ class Unit:
     negator: tuple[int, int] | None = None
     """The tokens of the negation it stands under."""
     structure: list[int] = field(default_factory=list)
+    aside: bool = False
+    """Whether it is in a clause about a guest system."""
 
     @property
     def first(self) -> int:
@@ -74,6 +76,9 @@ class Pronoun:
     new: bool
 
 
+CARRIED = frozenset("period ram cores utility jitter deadline image wcet".split())
+"""Marks between an article or number and its noun."""
+
 Element = Mark | Unit | Cut | Pronoun
 
 
@@ -89,6 +94,9 @@ class Segmenter:
         self._connector: str | None = None
         self._negator: tuple[int, int] | None = None
         self._pending = Chunk()
+        self._count: Mark | None = None
+        self.stray: list[Mark] = []
+        """Numbers that count nothing that is named."""
 
     def run(self) -> list[Element]:
         """The elements."""
@@ -111,27 +119,38 @@ class Segmenter:
             return
         if mark.kind == "count":
             self._close_chunk()
-            self._pending.count = int(mark.value or 1)
+            self._lose_count()
+            self._pending.count, self._count = int(mark.value or 1), mark
             self.elements.append(mark)
             return
-        carried = self._pending
+        if mark.kind == "unwanted":
+            self._deny(mark)
+            return
+        if mark.kind in ("period", "cores", "cpu", "ram"):
+            self._negator = None
+        carried, count = self._pending, self._count
+        self._count = None if mark.kind in CARRIED else count
         self._flush()
         # "two 1 kHz loops", "a 1 kHz loop": what stood before the quantity is the noun's.
-        if mark.kind in (
-            "period",
-            "ram",
-            "cores",
-            "utility",
-            "jitter",
-            "deadline",
-            "image",
-            "wcet",
-        ):
-            self._pending.count = carried.count
+        if mark.kind in CARRIED:
+            self._pending.count, self._count = carried.count, count
             self._pending.article = carried.article
         if mark.kind == "period":
             self._rate_verb()
         self.elements.append(mark)
+
+    def _lose_count(self) -> None:
+        """Remember a number whose noun never came; `one` may stand alone."""
+        if self._count and self._count.value != 1:
+            self.stray.append(self._count)
+        self._count = None
+
+    def _deny(self, mark: Mark) -> None:
+        """Put the phrase just read under a negation that follows it."""
+        if self._chunks or self._pending.words:
+            self._negator = (mark.first, mark.last)
+        self._flush()
+        self._negator = None
 
     def _rate_verb(self) -> None:
         """Forget `ticks` before `1000 times a second`."""
@@ -155,6 +174,7 @@ class Segmenter:
             self._split(index, word)
         elif word in g.WEAK or word in g.STRONG:
             self._close_chunk()
+            self._lose_count()
             self._pending = Chunk(preposition=word)
         elif word in g.DEFINITE or word in g.INDEFINITE:
             self._close_chunk()
@@ -164,11 +184,15 @@ class Segmenter:
             self._pending.article = "another"
             if self._bare_pronoun(index):
                 self.elements.append(Pronoun(index, new=True))
+        elif word == "one" and self._pending.article == "indefinite" and not self._pending.words:
+            self.elements.append(Pronoun(index, new=True))
         elif word in g.PRONOUNS:
             if not self._chunks and not self._pending.words and self._bare_pronoun(index):
                 self.elements.append(Pronoun(index, new=False))
         elif word in g.VERBS or word in g.ADVERBS:
             self._close_chunk()
+            if word in ("only", "just", "instead", "rather") and not self._chunks:
+                self._negator = None
         elif word in g.STRUCTURE:
             self._structure.append(index)
         elif word in g.ADJECTIVES or word == "-" or not any(c.isalnum() for c in word):
@@ -220,6 +244,7 @@ class Segmenter:
 
     def _close_chunk(self) -> None:
         if self._pending.words:
+            self._count = None
             self._chunks.append(self._pending)
             self._pending = Chunk()
 
@@ -230,4 +255,5 @@ class Segmenter:
                 Unit(self._chunks, self._connector, self._negator, self._structure)
             )
             self._connector = None
+        self._lose_count()
         self._chunks, self._structure, self._pending = [], [], Chunk()

@@ -1,14 +1,14 @@
 """Planners: whatever turns an objective into a typed plan.
 
 One protocol, so that a language model can stand beside the offline reader. What a
-planner claims is checked by the stages after it, whoever made the claim.
+planner claims is checked, whoever makes the claim: `verified` here, then the solver.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tenonos.errors import InputError
+from tenonos.errors import InputError, WorkError
 from tenonos.plan.models import Plan
 
 if TYPE_CHECKING:
@@ -35,6 +35,20 @@ class Offline:
         from tenonos.system.board import names
 
         return read(objective, pool.retriever, board.cpus, names())
+
+
+def verified(plan: Plan, pool: Pool) -> Plan:
+    """The plan, if each claim of it can be checked: words that are there, names that exist."""
+    names = {guest.name for guest in plan.guests} | {None}
+    for item in plan.items:
+        where = f"the {plan.planner} planner"
+        if item.span is not None and plan.objective[slice(*item.span)] != item.source:
+            raise WorkError(f"“{item.source}” is not what stands at {item.span}", where)
+        if item.kind in ("capability", "forbid") and item.value not in pool.by_name:
+            raise WorkError(f"nothing in the pool is called {item.value}", where)
+        if item.image not in names:
+            raise WorkError(f"there is no VM {item.image}", where)
+    return plan
 
 
 def planner(name: str) -> Planner:

@@ -66,6 +66,32 @@ def quantity_at(words: Sequence[Token], at: int) -> Quantity | None:
     )
 
 
+def listed_at(words: Sequence[Token], at: int) -> list[Quantity]:
+    """Quantities that share a unit: `1, 2 and 4 kHz`. Each but the last has its number only."""
+    numbers: list[tuple[int, int]] = []
+    index = at
+    while index < len(words) and (number := number_at(words, index)):
+        after = number[1]
+        if _word(words, after) not in (",", "and"):
+            break
+        numbers.append((index, after))
+        index = after + 1
+        if _word(words, index) == "and":
+            index += 1
+    last = quantity_at(words, index) if numbers and index < len(words) else None
+    number = number_at(words, index) if last else None
+    if last is None or number is None or last.dimension == "count":
+        return []
+    unit = list(words[number[1] : last.last])
+    found = []
+    for first, after in numbers:
+        alike = quantity_at([*words[first:after], *unit], 0)
+        if alike is None or alike.dimension != last.dimension:
+            return []
+        found.append(Quantity(alike.dimension, alike.value, first, after))
+    return [*found, last]
+
+
 def _every(words: Sequence[Token], at: int) -> Quantity | None:
     """`every 2 ms`, `each millisecond`, `every half second`, `every other millisecond`."""
     if words[at].word not in ("every", "each", "per"):

@@ -66,15 +66,22 @@ class Hit:
 
 
 class Retriever:
-    """The index of a pool's entries. Built on first use; holds no state of a query."""
+    """The index of a pool's entries, built on first use. Asked the same, it looks up once."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = list(entries)
         self._fields = [_fields(entry) for entry in self.entries]
+        self._found: dict[tuple[str | float, ...], list[Hit]] = {}
         self._titles = [_titles(entry) for entry in self.entries]
 
     def search(self, words: Sequence[str], threshold: float = THRESHOLD) -> list[Hit]:
         """The entries a phrase may mean, best first; empty when nothing is near enough."""
+        key = (*words, threshold)
+        if key not in self._found:
+            self._found[key] = self._search(words, threshold)
+        return self._found[key]
+
+    def _search(self, words: Sequence[str], threshold: float) -> list[Hit]:
         wanted = [stem(word) for word in words]
         known = [self._known(word) if self._matters(word) else (word, 0.0) for word in wanted]
         total = sum(self._weight(word) for word in wanted if self._matters(word))

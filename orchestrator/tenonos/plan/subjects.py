@@ -28,6 +28,8 @@ class Subject:
     apps: frozenset[str] = frozenset()
     connector: str | None = None
     count: int = 1
+    plural: bool = False
+    """Whether it was named in the plural, without a number."""
     mentions: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
@@ -76,6 +78,7 @@ class Subjects:
                 return subject
         connector = unit.connector if unit else None
         subject = Subject("tenon", self._base(apps, sense), position, apps, connector)
+        subject.plural = sense.plural
         return self._new(subject, position, sense.chunk)
 
     def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
@@ -113,6 +116,11 @@ class Subjects:
     def of(self, element: int) -> Subject | None:
         """The subject an element names, if it names one."""
         return next((s for s in self.all if element in s.mentions), None)
+
+    def of_last_unit(self, position: int) -> Subject | None:
+        """The subject that the phrase before an element names."""
+        units = [at for at in range(position) if isinstance(self.elements[at], Unit)]
+        return self.of(units[-1]) if units else None
 
     def name_all(self) -> None:
         """A name for every VM: its application's, numbered where several are alike."""
@@ -155,10 +163,11 @@ class Subjects:
         between = self.elements[last.at : position]
         joined = any(isinstance(e, Cut) for e in between)
         # "a 1 kHz loop and a 4 kHz loop": a second period makes a second VM.
+        own = self._has_period(self.elements[max(0, position - 1) : position])
         return (
             joined
             and self.periods > 1
-            and chunk.article == "indefinite"
+            and (chunk.article == "indefinite" or (chunk.article is None and own))
             and self._has_period(between)
             and self._has_period(self.elements[max(0, position - 2) : position + 3])
         )

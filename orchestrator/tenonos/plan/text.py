@@ -91,6 +91,9 @@ def _fraction(words: Sequence[Token], at: int) -> tuple[float, int] | None:
 
 
 def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
+    pair = at + 1 if _word(words, at) == "a" else at
+    if _word(words, pair) in ("pair", "couple") and _word(words, pair + 1) == "of":
+        return 2.0, pair + 2
     total, current, index, seen = 0, 0, at, False
     if _word(words, at) in ("a", "an") and _word(words, at + 1) in SCALES:
         current, index, seen = 1, at + 1, True
@@ -153,6 +156,6 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             word = word[: -len(ending)]
             break
-    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "aeios":
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeios":
         word = word[:-1]
     return word[:-1] if len(word) > 4 and word.endswith("e") else word

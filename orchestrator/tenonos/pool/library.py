@@ -170,7 +170,14 @@ class Index:
         """This index and the application in `folder`, unless it is there already."""
         if any(library.path == folder for library in self.libraries):
             return self
-        return Index((*self.libraries, read(folder, "apps")))
+        app = read(folder, "apps")
+        if taken := self.by_package.get(app.package):
+            raise InputError(
+                f'the pool has a package "{app.package}" too, {taken.id}',
+                where=shown(app.manifest),
+                mend="give this one another name",
+            )
+        return Index((*self.libraries, app))
 
 
 def index(root: Path = ROOT) -> Index:

@@ -8,7 +8,6 @@ here.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
@@ -240,12 +239,6 @@ class Ring:
         start = (head - used) % capacity
         data = (whole + whole)[start : start + used]
         return cls(capacity, head, tail, lost, data)
-
-
-def samples(data: bytes) -> Iterator[Sample]:
-    """The samples in consecutive bytes."""
-    for fields in SAMPLE.iter_unpack(data):
-        yield Sample(*fields)
 
 
 def _text(field: bytes) -> str:

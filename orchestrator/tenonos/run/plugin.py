@@ -30,7 +30,7 @@ VCPUS = 8
 _FRAME = struct.Struct("<II")
 _SAMPLE = struct.Struct(f"<IIQ4Q{VCPUS}Q{VCPUS}Q")
 _VM = struct.Struct("<IIII6Q")
-_PASSAGE = struct.Struct("<IIQ")
+_PASSAGE = struct.Struct("<IIQ3Q")
 KIND_SAMPLE, KIND_PASSAGE = 1, 2
 
 
@@ -66,6 +66,9 @@ class Passage:
     path: int
     vcpu: int
     instructions: int
+    barriers: int = 0
+    sysreg_writes: int = 0
+    mmio: int = 0
 
 
 def build() -> Path:

@@ -1,16 +1,13 @@
-"""QEMU as the machine: its command line, its process, its monitor."""
+"""QEMU as the machine: its command line and its process."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,14 +27,16 @@ DETERMINISTIC = (
 
 def command_line(
     target: Target,
-    folder: Path,
     *,
     deterministic: bool = False,
     plugin: str | None = None,
     gdb: int | None = None,
     binary: str = BINARY,
 ) -> list[str]:
-    """The command that boots a target with its files in `folder`."""
+    """The command that boots a target, to be started in the run's folder.
+
+    Files there go by their bare names: commas of a path would be syntax.
+    """
     machine = target.machine
     arguments = [
         binary,
@@ -45,11 +44,9 @@ def command_line(
         *("-cpu", machine.cpu),
         *("-smp", str(machine.cpus)),
         *("-m", f"{machine.ram_size >> 20}M"),
-        *("-object", f"memory-backend-file,id=ram,share=on,mem-path={folder / 'ram'},"
-                     f"size={machine.ram_size}"),
+        *("-object", f"memory-backend-file,id=ram,share=on,mem-path=ram,size={machine.ram_size}"),
         *machine.arguments,
         *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
-        *("-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"),
         *("-no-reboot", "-kernel", str(target.image)),
     ]  # fmt: skip
     if deterministic:
@@ -77,11 +74,11 @@ class Qemu:
     def __init__(self, command: Sequence[str], folder: Path, inherit: Sequence[int] = ()) -> None:
         if shutil.which(command[0]) is None:
             raise WorkError(f"{command[0]} is not installed", mend="see ./tenon doctor")
-        self._folder = folder
         self._errors = folder / "stderr"
         with self._errors.open("wb") as errors:
             self.process = subprocess.Popen(
                 list(command),
+                cwd=folder,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -100,51 +97,23 @@ class Qemu:
             self._input.write(data)
             self._input.flush()
 
-    @property
-    def ended(self) -> bool:
-        """Whether the emulator is gone."""
-        return self.process.poll() is not None
+    def stop(self) -> None:
+        """End the emulator at once: what the guests left is in their memory, and nowhere else.
 
-    def pause(self) -> None:
-        """Halt the guests, so that memory holds still."""
-        self._monitor("stop")
-
-    def stop(self, patience: float = 3.0) -> None:
-        """End the emulator: politely, then not."""
-        answered = not self.ended and self._monitor("quit")
-        deadline = time.monotonic() + (patience if answered else 0)
-        while not self.ended and time.monotonic() < deadline:
-            time.sleep(0.02)
-        if not self.ended:
-            self.process.kill()  # it may ignore SIGTERM under sleep=off
+        It may be holding its breath on a full pipe, and under `sleep=off` it ignores SIGTERM.
+        """
+        self.process.kill()
         self.process.wait()
         with contextlib.suppress(BrokenPipeError):
             self._input.close()
 
     def check(self) -> None:
         """`WorkError` with the emulator's own words if it failed."""
-        status = self.process.poll()
-        if status:
+        if status := self.process.wait():
             said = self._errors.read_text(errors="replace").strip().splitlines()
             raise WorkError(
                 f"QEMU ended with status {status}: {said[-1] if said else 'no message'}"
             )
-
-    def _monitor(self, command: str) -> bool:
-        """One QMP command; whether the monitor took it."""
-        with contextlib.suppress(OSError, ValueError), socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(2.0)
-            line.connect(str(self._folder / "qmp"))
-            with line.makefile("rw") as channel:
-                channel.readline()
-                for name in ("qmp_capabilities", command):
-                    channel.write(json.dumps({"execute": name}) + "\n")
-                    channel.flush()
-                    # Events come in between; an empty line is the end of the connection.
-                    while (answer := channel.readline()) and '"return"' not in answer:
-                        pass
-            return True
-        return False
 
 
 def _die_with_parent() -> None:

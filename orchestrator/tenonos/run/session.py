@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from tenonos import paths
 from tenonos.run import plugin, qemu
@@ -57,8 +57,6 @@ class RunOptions:
     seconds: float | None = None
     """The window's length in guest time; without it the run goes on until something ends it."""
     deterministic: bool = False
-    count: bool = False
-    """Load the counting plugin in host timing too."""
     scripts: dict[str, Sequence[Step]] = field(default_factory=dict)
     routes: tuple[tuple[int, int], ...] = ()
     """Paths to measure: the physical addresses of their two ends."""
@@ -71,7 +69,7 @@ class RunOptions:
     @property
     def counting(self) -> bool:
         """Whether the plugin is loaded."""
-        return self.deterministic or self.count or bool(self.routes)
+        return self.deterministic or bool(self.routes)
 
     @property
     def limit(self) -> float | None:
@@ -99,6 +97,7 @@ class Session:
         self._records = bytearray()
         self._readers: list[TaskReader] = []
         self._players = [Player(vm, list(s), self.send) for vm, s in options.scripts.items()]
+        self._open_streams = 0
         self._stopping = False
         self._settling: float | None = None
 
@@ -114,7 +113,7 @@ class Session:
                 TaskReader(self._ram, task.address, task.size) for task in self.target.tasks
             ]
             self._start(folder, library)
-            stack.callback(self._qemu.stop)
+            stack.callback(self._stop)
             try:
                 self._watch()
             except KeyboardInterrupt:
@@ -123,8 +122,8 @@ class Session:
             finally:
                 for observer in self.observers:
                     observer.close(self)
-            self._qemu.pause()
-            self._look()
+            self._stop()
+            self._read()  # what the emulator left in memory holds still now
             return report(self, self._readers)
 
     def send(self, vm: str, data: bytes) -> None:
@@ -139,10 +138,6 @@ class Session:
         """Pass keys on as they are, switches included."""
         self._qemu.type(data)
         self._selected = None  # who hears now is known to Mortise only
-
-    def peek(self, address: int, size: int) -> bytes:
-        """The machine's memory at a physical address, as it is now."""
-        return self._ram.read(address, size)
 
     def finish(self) -> None:
         """Let the run end at the next tick."""
@@ -161,29 +156,38 @@ class Session:
             inherit = (writing,)
             text = plugin.plan(self.target, folder / "ram", writing, self.options.routes)
             (folder / "plan").write_text(text)
-            option = f"{library},plan={folder / 'plan'}"
+            option = f"{str(library).replace(',', ',,')},plan=plan"
         command = qemu.command_line(
             self.target,
-            folder,
             deterministic=self.options.deterministic,
             plugin=option,
             gdb=self.options.gdb,
             binary=self.options.binary,
         )
         self._qemu = qemu.Qemu(command, folder, inherit)
-        self._carry("console", self._qemu.output.fileno())
+        self._carry("console", self._qemu.output)
         if inherit:
             os.close(inherit[0])
-            self._carry("records", reading)
+            self._carry("records", os.fdopen(reading, "rb", buffering=0))
 
-    def _carry(self, kind: str, descriptor: int) -> None:
+    def _carry(self, kind: str, stream: IO[bytes]) -> None:
+        """Bring a stream's bytes into the queue, its end as no bytes."""
+
         def work() -> None:
-            with contextlib.suppress(OSError):
-                while data := os.read(descriptor, 1 << 16):
+            with stream, contextlib.suppress(OSError):
+                while data := os.read(stream.fileno(), 1 << 16):
                     self._events.put((kind, data))
             self._events.put((kind, b""))
 
+        self._open_streams += 1
         threading.Thread(target=work, name=kind, daemon=True).start()
+
+    def _stop(self) -> None:
+        """End the emulator and let the threads run dry."""
+        self._qemu.stop()
+        while self._open_streams:
+            _, data = self._events.get()
+            self._open_streams -= not data
 
     def _watch(self) -> None:
         """The loop, until something ends the run."""
@@ -198,6 +202,7 @@ class Session:
             self._chunk(chunk)
 
     def _take(self, kind: str, data: bytes) -> None:
+        self._open_streams -= not data
         if kind == "console":
             for chunk in self._demultiplexer.feed(data):
                 self._chunk(chunk)
@@ -221,11 +226,7 @@ class Session:
             observer.chunk(chunk)
 
     def _tick(self) -> None:
-        self._look()
-        if not self.options.deterministic:
-            for index, reader in enumerate(self._readers):
-                for sample in reader.drain():
-                    self.window.add(index, sample)
+        self._read()
         self._open()
         for player in self._players:
             player.advance(self.transcripts.get(player.vm, Transcript()))
@@ -236,11 +237,15 @@ class Session:
         for observer in self.observers:
             observer.tick(self)
 
-    def _look(self) -> None:
-        """Read all status pages."""
+    def _read(self) -> None:
+        """Read all status pages, and the journals unless the plugin sends the samples."""
         for vm in self.target.vms:
             with contextlib.suppress(FormatError):
                 self.statuses[vm.name] = Status.parse(self._ram.read(vm.status, STATUS_SIZE))
+        if not self.options.deterministic:
+            for index, reader in enumerate(self._readers):
+                for sample in reader.drain():
+                    self.window.add(index, sample)
 
     def _open(self) -> None:
         if self._opened is not None:
@@ -264,7 +269,7 @@ class Session:
         """Whether the run is at its end, for good or for bad."""
         if self._stopping:
             return True
-        if self._qemu.ended and self._events.empty():
+        if not self._open_streams:
             self._qemu.check()
             return True
         if self.options.gdb is not None:

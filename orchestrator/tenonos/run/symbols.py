@@ -19,14 +19,20 @@ def address(built: Built, image: str, symbol: str) -> int:
     Mortise runs where it is loaded; a Tenon's image is copied from its link address, a guest
     address, into the VM's RAM.
     """
-    value = _value(built, image, symbol)
+    value = link_address(built, image, symbol)
     if image == MORTISE:
         return value
     place = built.layout.vm(image)
     return value - place.ipa + place.pa
 
 
-def _value(built: Built, image: str, symbol: str) -> int:
+def text(built: Built, image: str) -> range:
+    """Where an image's code is linked."""
+    return range(*(link_address(built, image, name) for name in ("__image_start", "__text_end")))
+
+
+def link_address(built: Built, image: str, symbol: str) -> int:
+    """The address a symbol is linked at."""
     from elftools.elf.elffile import ELFFile
 
     wanted = _pattern(symbol)

@@ -75,7 +75,8 @@ pub trait Linked: Copy {
 
 /// A circular list, known by its first element.
 ///
-/// An element is in one list at most: [`push`](List::push) leaves one that is listed where it is.
+/// An element is in one list at most; who pushes one knows that it is in none, as a scheduler knows
+/// who is ready. A listed one pushed again would tear its list: a mistake that debug builds report.
 pub struct List<T> {
     first: Cell<Option<T>>,
 }
@@ -106,11 +107,10 @@ impl<T: Linked> List<T> {
         self.first.get().is_none()
     }
 
-    /// Appends an element; one that is in a list already stays there.
+    /// Appends an element that is in no list.
+    #[inline(always)]
     pub fn push(&self, element: T) {
-        if element.is_linked() {
-            return;
-        }
+        debug_assert!(!element.is_linked(), "in a list already");
         let link = element.link();
         let Some(first) = self.first.get() else {
             link.next.set(Some(element));
@@ -126,12 +126,10 @@ impl<T: Linked> List<T> {
         }
     }
 
-    /// Puts an element before all others; one that is in a list already stays there.
+    /// Puts an element that is in no list before all others.
     pub fn push_first(&self, element: T) {
-        if !element.is_linked() {
-            self.push(element);
-            self.first.set(Some(element));
-        }
+        self.push(element);
+        self.first.set(Some(element));
     }
 
     /// Takes an element of this list out; one that is in no list stays so.
@@ -158,11 +156,11 @@ impl<T: Linked> List<T> {
         Some(first)
     }
 
-    /// Makes the second element the first one and the first one the last.
-    pub fn rotate(&self) {
-        if let Some(first) = self.first.get() {
-            self.first.set(first.link().next.get());
-        }
+    /// Makes the second element the first one, which is returned, and the first one the last.
+    pub fn rotate(&self) -> Option<T> {
+        let next = self.first.get()?.link().next.get();
+        self.first.set(next);
+        next
     }
 }
 
@@ -227,14 +225,14 @@ mod tests {
             for operation in operations {
                 match operation {
                     Operation::Push(i) => {
-                        list.push(&items[i]);
                         if !model.contains(&i) {
+                            list.push(&items[i]);
                             model.push_back(i);
                         }
                     }
                     Operation::PushFirst(i) => {
-                        list.push_first(&items[i]);
                         if !model.contains(&i) {
+                            list.push_first(&items[i]);
                             model.push_front(i);
                         }
                     }
@@ -246,10 +244,11 @@ mod tests {
                         prop_assert_eq!(list.pop().map(|item| item.number), model.pop_front());
                     }
                     Operation::Rotate => {
-                        list.rotate();
+                        let first = list.rotate().map(|item| item.number);
                         if !model.is_empty() {
                             model.rotate_left(1);
                         }
+                        prop_assert_eq!(first, model.front().copied());
                     }
                 }
                 prop_assert_eq!(contents(&list), model.iter().copied().collect::<Vec<_>>());

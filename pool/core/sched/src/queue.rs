@@ -143,9 +143,9 @@ impl<S: Schedulable> RunQueue<S> {
         }
     }
 
-    /// Puts the first one of this priority behind its peers.
-    pub fn rotate(&self, priority: Priority) {
-        self.levels[priority.index()].rotate();
+    /// Puts the first one of this priority behind its peers; returns who is first then.
+    pub fn rotate(&self, priority: Priority) -> Option<S> {
+        self.levels[priority.index()].rotate()
     }
 
     /// The most urgent of all, the longest ready of its level.

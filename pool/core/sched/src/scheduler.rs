@@ -56,6 +56,9 @@ impl<S> Scheduler<S> {
 }
 
 impl<S: Schedulable> Scheduler<S> {
+    /// Where [`is_needed`](Scheduler::is_needed) is, for who asks in assembly: a byte, 0 or 1.
+    pub const NEEDED: usize = core::mem::offset_of!(Self, needed);
+
     /// Declares who is running: the context this core started in.
     pub fn start(&self, running: S) {
         self.queue.insert_first(running);
@@ -105,6 +108,19 @@ impl<S: Schedulable> Scheduler<S> {
             self.needed
                 .set(highest.state().priority() > current.state().priority());
         }
+    }
+
+    /// [`next`](Scheduler::next) of a current one that yields. As long as nobody more urgent is
+    /// ready, it is the first of the highest level, so that its neighbour follows it.
+    #[inline(always)]
+    pub fn give_way(&self) -> Option<S> {
+        let previous = self.current.get()?;
+        if self.needed.get() {
+            return self.next(true);
+        }
+        let next = self.queue.rotate(previous.state().priority())?;
+        self.current.set(Some(next));
+        (!next.is(&previous)).then_some(next)
     }
 
     /// The scheduling decision, Algorithm 1 of the paper: whom to switch to, `None` to go on.

@@ -57,8 +57,8 @@ pub enum Step<T> {
     Expired(T),
     /// A timer was moved nearer; there may be more.
     Moved,
-    /// Nothing is due.
-    Idle,
+    /// Nothing is due before this, at the earliest.
+    Idle(Option<u64>),
 }
 
 struct Slot<T> {
@@ -95,9 +95,10 @@ struct Slot<T> {
 /// let queue = TimerQueue::new();
 /// queue.start(&timer, 1_000);
 /// assert_eq!(queue.next(), Some(1_000)); // what to set the hardware for
-/// assert!(matches!(queue.expire(999), Step::Idle));
+/// assert!(matches!(queue.expire(999), Step::Idle(Some(1_000))));
 /// assert!(matches!(queue.expire(1_001), Step::Expired(_)));
 /// ```
+#[repr(C)] // the slots last, so that what every call uses is within reach of one load
 pub struct TimerQueue<T> {
     /// No later than any pending deadline, and never after the present.
     base: Cell<u64>,
@@ -105,9 +106,9 @@ pub struct TimerQueue<T> {
     levels: Cell<u16>,
     /// For each level, bit *n* is set while its slot *n* is not empty.
     occupied: [Cell<u16>; LEVELS],
-    slots: [Slot<T>; LEVELS * SLOTS],
     /// The slot that fell due and is not empty yet: until it is, the base stays.
     dealing: Cell<Option<Place>>,
+    slots: [Slot<T>; LEVELS * SLOTS],
 }
 
 impl<T> TimerQueue<T> {
@@ -168,12 +169,17 @@ impl<T: Timed> TimerQueue<T> {
 
     /// Takes one step of expiry at the present time; to be repeated until nothing is due.
     pub fn expire(&self, now: u64) -> Step<T> {
-        let Some(place) = self.dealing.get().or_else(|| self.fall_due(now)) else {
-            return Step::Idle;
+        let place = match self.dealing.get() {
+            Some(place) => place,
+            None => match self.fall_due(now) {
+                Ok(place) => place,
+                Err(next) => return Step::Idle(next),
+            },
         };
         let timers = &self.slot(place).timers;
         let Some(timer) = timers.pop() else {
-            return Step::Idle;
+            // Unreachable: a slot without timers is not found.
+            return Step::Idle(None);
         };
         if timers.is_empty() {
             self.vacate(place);
@@ -189,33 +195,37 @@ impl<T: Timed> TimerQueue<T> {
         Step::Moved
     }
 
-    /// The earliest slot, if its time has come; the base moves there. All other timers keep their
-    /// places: their deadlines differ from the new base in the same digit as from the old one.
-    fn fall_due(&self, now: u64) -> Option<Place> {
-        let place = self.first()?;
+    /// The earliest slot, if its time has come, otherwise when it will; the base moves there. All
+    /// other timers keep their places: their deadlines differ from the new base in the same digit
+    /// as from the old one.
+    fn fall_due(&self, now: u64) -> Result<Place, Option<u64>> {
+        let place = self.first().ok_or(None)?;
         let earliest = self.slot(place).earliest.get();
         if earliest > now {
-            return None;
+            return Err(Some(earliest));
         }
         self.base.set(earliest);
-        Some(place)
+        Ok(place)
     }
 
     fn insert(&self, timer: T) {
         let deadline = timer.due().deadline.get();
-        // No bit differs: level 0, as if the lowest did.
-        let level = ((deadline ^ self.base.get()) | 1).ilog2() / BITS;
-        let slot = (deadline >> (level * BITS)) as u8 % SLOTS as u8;
+        // The highest digit that differs; if no bit does, level 0, as if the lowest did.
+        let shift = ((deadline ^ self.base.get()) | 1).ilog2() & !(BITS - 1);
+        let slot = (deadline >> shift) as u8 % SLOTS as u8;
+        let level = shift / BITS;
         let place = (level as u8) << BITS | slot;
         let Slot { timers, earliest } = self.slot(place);
-        if timers.is_empty() || deadline < earliest.get() {
+        if timers.is_empty() {
+            earliest.set(deadline);
+            let occupied = self.occupied(place);
+            occupied.set(occupied.get() | 1 << slot);
+            self.levels.set(self.levels.get() | 1 << level);
+        } else if deadline < earliest.get() {
             earliest.set(deadline);
         }
         timers.push(timer);
         timer.due().place.set(Some(place));
-        let occupied = self.occupied(place);
-        occupied.set(occupied.get() | 1 << slot);
-        self.levels.set(self.levels.get() | 1 << level);
     }
 
     /// Notes that a slot is empty.

@@ -42,7 +42,7 @@ fn expire<'a>(queue: &TimerQueue<&'a Timer<'a>>, now: u64) -> Vec<usize> {
         match queue.expire(now) {
             Step::Expired(timer) => expired.push(timer.number),
             Step::Moved => {}
-            Step::Idle => return expired,
+            Step::Idle(_) => return expired,
         }
     }
 }
@@ -129,7 +129,10 @@ proptest! {
                         prop_assert_eq!(Some(deadline), earliest);
                     }
                     Step::Moved => stepping = true,
-                    Step::Idle => prop_assert!(model.iter().all(|&(deadline, _)| deadline > now)),
+                    Step::Idle(next) => {
+                        prop_assert!(model.iter().all(|&(deadline, _)| deadline > now));
+                        prop_assert_eq!(next, queue.next());
+                    }
                 },
             }
             let earliest = model.iter().map(|&(deadline, _)| deadline).min();
@@ -171,7 +174,7 @@ proptest! {
             match queue.expire(u64::MAX) {
                 Step::Moved => moves += 1,
                 Step::Expired(_) => {}
-                Step::Idle => break,
+                Step::Idle(_) => break,
             }
         }
         prop_assert!(moves <= deadlines.len() * 16);

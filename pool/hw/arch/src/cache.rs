@@ -29,17 +29,3 @@ pub unsafe fn clean_and_invalidate(start: usize, length: usize) {
     }
     crate::barrier::dsb_sy();
 }
-
-/// Forgets every cached instruction of all cores.
-pub fn invalidate_instructions() {
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: instructions are fetched anew, their meaning is the memory's.
-    unsafe {
-        core::arch::asm!(
-            "ic ialluis",
-            "dsb ish",
-            "isb",
-            options(nostack, preserves_flags)
-        );
-    }
-}

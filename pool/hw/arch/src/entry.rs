@@ -19,6 +19,8 @@
 //! | `$main(argument)` | early table | boot stack | yes, one core |
 //! | `$secondary(argument)` | early table | its own | yes |
 
+use crate::ExceptionLevel;
+
 /// Early translation table: four gibibytes, one to one.
 ///
 /// `TCR.T0SZ` = 32, so that the walk starts at level 1 with four entries.
@@ -26,29 +28,37 @@
 pub struct EarlyTable([u64; 4]);
 
 impl EarlyTable {
-    /// Table in which the gibibytes that meet `[start, end)` are normal memory
-    /// and the others are device memory, never executable.
+    /// Table for level `L` in which the gibibytes that meet `[start, end)` are
+    /// normal memory and the others are device memory, never executable: a core
+    /// may fetch on speculation from whatever is.
     ///
     /// ```
-    /// let table = hw_arch::entry::EarlyTable::new(0x4000_0000, 0x8000_0000);
+    /// use hw_arch::{El2, entry::EarlyTable};
+    /// let table = EarlyTable::new::<El2>(0x4000_0000, 0x8000_0000);
     /// assert_eq!(table.entries()[0] & 1 << 54, 1 << 54);
     /// assert_eq!(table.entries()[1] >> 30, 1);
     /// ```
     #[must_use]
-    pub const fn new(start: usize, end: usize) -> Self {
+    pub const fn new<L: ExceptionLevel>(start: usize, end: usize) -> Self {
         const GIB: usize = 1 << 30;
         /// Valid block, access flag.
         const BLOCK: u64 = 1 | 1 << 10;
         const NORMAL: u64 = BLOCK | (crate::mmu::NORMAL as u64) << 2 | 3 << 8;
         const DEVICE: u64 = BLOCK | (crate::mmu::DEVICE as u64) << 2 | 1 << 54;
+        // A regime of two privilege levels has a second execute-never bit, one of
+        // a single level an access permission that is RES1 (Arm ARM, D8.4.1).
+        let (normal, device) = match L::LEVEL {
+            1 => (NORMAL, DEVICE | 1 << 53),
+            _ => (NORMAL | 1 << 6, DEVICE | 1 << 6),
+        };
         let mut entries = [0; 4];
         let mut index = 0;
         while index < entries.len() {
             let base = index * GIB;
             let attributes = if base < end && base + GIB > start {
-                NORMAL
+                normal
             } else {
-                DEVICE
+                device
             };
             entries[index] = base as u64 | attributes;
             index += 1;
@@ -117,8 +127,9 @@ macro_rules! image_entry {
             "    .long 0",
             "1:  mov x19, x0",
             "    bl 3f",
-            // Clear the bss while the caches are off: what others see later is
-            // what is in memory.
+            // Clear the bss in memory, as the caches are off; then drop the lines
+            // that a loader, or the guest before, may have left there, lest they
+            // be read later (Arm ARM, D7.5).
             "    adrp x0, __bss_start",
             "    adrp x1, __bss_end",
             "2:  cmp x0, x1",
@@ -128,7 +139,19 @@ macro_rules! image_entry {
             "    stp xzr, xzr, [x0], #16",
             "    stp xzr, xzr, [x0], #16",
             "    b 2b",
-            "4:  bl 5f",
+            "4:  dsb sy",
+            "    adrp x0, __bss_start",
+            "    mrs x2, ctr_el0",
+            "    ubfx x2, x2, #16, #4",
+            "    mov x3, #4",
+            "    lsl x3, x3, x2",
+            "6:  cmp x0, x1",
+            "    b.hs 7f",
+            "    dc ivac, x0",
+            "    add x0, x0, x3",
+            "    b 6b",
+            "7:  dsb sy",
+            "    bl 5f",
             concat!("    adrp x0, ", stringify!($stack)),
             concat!("    add x0, x0, :lo12:", stringify!($stack)),
             "    mov x1, #({offset} & 0xffff)",
@@ -154,8 +177,10 @@ macro_rules! image_entry {
             concat!("    b.ne ", stringify!($other)),
             "    msr spsel, #1",
             "    msr daifset, #15",
+            $crate::early_regime!($el),
             "    ret",
-            // 5: early table on. MAIR and SCTLR as in hw_arch::mmu, W^X later.
+            // 5: early table on, MAIR and SCTLR as in hw_arch::mmu, W^X later. What
+            // a reset left in SCTLR is unknown.
             concat!("5:  adrp x0, ", stringify!($early)),
             concat!("    add x0, x0, :lo12:", stringify!($early)),
             concat!("    msr ttbr0_", $el, ", x0"),
@@ -169,15 +194,14 @@ macro_rules! image_entry {
             $crate::early_invalidate!($el),
             "    dsb nsh",
             "    isb",
-            concat!("    mrs x0, sctlr_", $el),
-            "    mov x1, #0x1005",
-            "    orr x0, x0, x1",
-            "    bic x0, x0, #2",
+            "    mov x0, #({control} & 0xffff)",
+            "    movk x0, #({control} >> 16), lsl #16",
             concat!("    msr sctlr_", $el, ", x0"),
             "    isb",
             "    ret",
             ".previous",
             offset = const 0usize $(+ $offset)?,
+            control = const $crate::mmu::control($crate::level_number!($el), false),
         );
     };
 }
@@ -191,6 +215,31 @@ macro_rules! current_el {
     };
     ("el2") => {
         "8"
+    };
+}
+
+/// Number of a level.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! level_number {
+    ("el1") => {
+        1
+    };
+    ("el2") => {
+        2
+    };
+}
+
+/// The level's kind of translation regime, as assembly text: EL2 has one of its
+/// own (E2H = 0), whatever the firmware left there.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! early_regime {
+    ("el1") => {
+        ""
+    };
+    ("el2") => {
+        "    mov x0, #0x80000000\n    msr hcr_el2, x0\n    isb"
     };
 }
 
@@ -216,4 +265,26 @@ macro_rules! early_invalidate {
     ("el2") => {
         "    tlbi alle2"
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EarlyTable;
+    use crate::{El1, El2};
+
+    #[test]
+    fn nothing_is_fetched_from_devices() {
+        let one = EarlyTable::new::<El1>(0x4000_0000, 0x8000_0001);
+        let two = EarlyTable::new::<El2>(0x4000_0000, 0x8000_0000);
+        let device = |gib: u64, never: u64| gib << 30 | 1 | 1 << 10 | never;
+        assert_eq!(one.entries()[0], device(0, 3 << 53));
+        assert_eq!(two.entries()[3], device(3, 1 << 54 | 1 << 6));
+        // Inner shareable, attribute index 1; no access from EL0, which would
+        // take execution from EL1.
+        assert_eq!(one.entries()[2], 2 << 30 | 1 | 1 << 2 | 3 << 8 | 1 << 10);
+        assert_eq!(
+            two.entries()[1],
+            1 << 30 | 1 | 1 << 2 | 1 << 6 | 3 << 8 | 1 << 10
+        );
+    }
 }

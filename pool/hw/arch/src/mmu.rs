@@ -19,12 +19,14 @@ pub const NORMAL: usize = 1;
 /// Address bits that the kernels' own tables translate: one level-1 table.
 pub const ADDRESS_BITS: u64 = 39;
 
-/// `SCTLR_ELx` with MMU, caches, alignment of SP and W^X on, RES1 bits set.
+/// `SCTLR_ELx` with MMU, caches, alignment of SP and, if wanted, W^X on, RES1
+/// bits set.
 ///
 /// Bits M(0), C(2), SA(3), I(12), WXN(19); RES1 differ by level (Arm ARM,
 /// D19.2.120 and D19.2.121).
-const fn sctlr(level: u8) -> u64 {
-    let on = 1 | 1 << 2 | 1 << 3 | 1 << 12 | 1 << 19;
+#[must_use]
+pub const fn control(level: u8, w_xor_x: bool) -> u64 {
+    let on = 1 | 1 << 2 | 1 << 3 | 1 << 12 | (w_xor_x as u64) << 19;
     match level {
         1 => on | 1 << 29 | 1 << 28 | 1 << 23 | 1 << 22 | 1 << 20 | 1 << 11 | 1 << 8 | 1 << 7,
         _ => {
@@ -63,7 +65,7 @@ fn tcr(level: u8) -> u64 {
 /// code, the stack and all that Rust refers to at the addresses they have now,
 /// which must be physical ones; it must stay as long as it is used.
 pub unsafe fn activate<L: ExceptionLevel>(root: usize) {
-    let (control, translation) = (sctlr(L::LEVEL), tcr(L::LEVEL));
+    let (control, translation) = (control(L::LEVEL, true), tcr(L::LEVEL));
     #[cfg(target_arch = "aarch64")]
     macro_rules! switch {
         ($el:literal, $tlbi:literal) => {

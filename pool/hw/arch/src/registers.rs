@@ -96,6 +96,14 @@ registers! {
     ro cntpct_el0 = "cntpct_el0";
     /// Counter frequency, in hertz.
     ro cntfrq_el0 = "cntfrq_el0";
+    /// Performance monitors control.
+    safe pmcr_el0 = "pmcr_el0";
+    /// Counters to be enabled.
+    safe pmcntenset_el0 = "pmcntenset_el0";
+    /// Cycle counter.
+    ro pmccntr_el0 = "pmccntr_el0";
+    /// Exception levels the cycle counter counts at.
+    safe pmccfiltr_el0 = "pmccfiltr_el0";
     /// Virtual timer control.
     safe cntv_ctl_el0 = "cntv_ctl_el0";
     /// Virtual timer compare value.

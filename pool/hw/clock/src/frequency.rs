@@ -1,31 +1,40 @@
 //! Exact conversion between counter ticks and nanoseconds.
 
+use core::num::NonZeroU64;
+
 const NANOSECONDS_PER_SECOND: u32 = 1_000_000_000;
 
 /// The counter's frequency, as the reduced fraction of nanoseconds per tick.
 ///
-/// With *n*/*d* that fraction, ticks are split into whole multiples of *d* and a rest: the
+/// No system counter is faster than 1 GHz (Arm ARM, D12.1.1), so that there are never more ticks
+/// than nanoseconds. With *n*/*d* that fraction, ticks are split into whole multiples of *d* and a rest: the
 /// multiples convert without rounding, the rest is below *d* < 2³² and times *n* < 2³⁰ fits a
 /// `u64`. So 64-bit divisions give the exact result that otherwise takes 128-bit ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frequency {
     hertz: u32,
     /// Nanoseconds in `period_ticks` ticks; both without a common divisor.
-    period_nanoseconds: u64,
-    period_ticks: u64,
+    period_nanoseconds: NonZeroU64,
+    period_ticks: NonZeroU64,
 }
 
 impl Frequency {
-    /// The frequency of so many ticks per second, or nothing for zero.
+    /// The frequency of so many ticks per second, or nothing for zero and beyond 1 GHz.
     pub const fn from_hertz(hertz: u32) -> Option<Self> {
-        if hertz == 0 {
+        if hertz == 0 || hertz > NANOSECONDS_PER_SECOND {
             return None;
         }
         let divisor = greatest_common_divisor(NANOSECONDS_PER_SECOND, hertz);
+        let (Some(period_nanoseconds), Some(period_ticks)) = (
+            NonZeroU64::new((NANOSECONDS_PER_SECOND / divisor) as u64),
+            NonZeroU64::new((hertz / divisor) as u64),
+        ) else {
+            return None;
+        };
         Some(Self {
             hertz,
-            period_nanoseconds: (NANOSECONDS_PER_SECOND / divisor) as u64,
-            period_ticks: (hertz / divisor) as u64,
+            period_nanoseconds,
+            period_ticks,
         })
     }
 
@@ -37,17 +46,20 @@ impl Frequency {
     /// The time `ticks` take, in nanoseconds rounded down.
     #[inline]
     pub const fn nanoseconds(self, ticks: u64) -> u64 {
-        let whole = (ticks / self.period_ticks).saturating_mul(self.period_nanoseconds);
-        let rest = ticks % self.period_ticks * self.period_nanoseconds / self.period_ticks;
-        whole.saturating_add(rest)
+        let (period, span) = (self.period_ticks.get(), self.period_nanoseconds.get());
+        let whole = (ticks / period).saturating_mul(span);
+        whole.saturating_add(ticks % period * span / period)
     }
 
     /// The fewest ticks that take at least `nanoseconds`.
     #[inline]
     pub const fn ticks(self, nanoseconds: u64) -> u64 {
-        let whole = (nanoseconds / self.period_nanoseconds).saturating_mul(self.period_ticks);
-        let rest = nanoseconds % self.period_nanoseconds * self.period_ticks;
-        whole.saturating_add(rest.div_ceil(self.period_nanoseconds))
+        let (period, span) = (self.period_ticks.get(), self.period_nanoseconds.get());
+        // At most as many as nanoseconds: nothing overflows.
+        let whole = nanoseconds / span * period;
+        // Below the square of 10⁹: rounding up by a sum is shorter than by a remainder.
+        let short_of_next = span - 1;
+        whole + (nanoseconds % span * period + short_of_next) / span
     }
 }
 
@@ -67,18 +79,22 @@ mod tests {
     fn common_frequencies_reduce() {
         let parts = |hertz| {
             let frequency = Frequency::from_hertz(hertz).unwrap();
-            (frequency.period_nanoseconds, frequency.period_ticks)
+            (
+                frequency.period_nanoseconds.get(),
+                frequency.period_ticks.get(),
+            )
         };
         assert_eq!(parts(62_500_000), (16, 1));
         assert_eq!(parts(24_000_000), (125, 3));
         assert_eq!(parts(54_000_000), (500, 27));
         assert_eq!(parts(1_000_000_000), (1, 1));
         assert_eq!(Frequency::from_hertz(0), None);
+        assert_eq!(Frequency::from_hertz(1_000_000_001), None);
     }
 
     fn frequency() -> impl Strategy<Value = Frequency> {
         prop_oneof![
-            1..=u32::MAX,
+            1..=NANOSECONDS_PER_SECOND,
             Just(62_500_000),
             Just(24_000_000),
             Just(19_200_000)

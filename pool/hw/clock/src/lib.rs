@@ -47,13 +47,14 @@ const STATUS: u64 = 1 << 2;
 /// Why there is no clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// CNTFRQ_EL0 is zero: the firmware did not write it (Arm ARM, D12.1.1).
+    /// CNTFRQ_EL0 is zero, the firmware did not write it, or beyond 1 GHz, the highest there is
+    /// (Arm ARM, D12.1.1).
     NoFrequency,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the firmware left the counter frequency (CNTFRQ_EL0) at zero")
+        f.write_str("the firmware stated no counter frequency up to 1 GHz (CNTFRQ_EL0)")
     }
 }
 
@@ -111,6 +112,13 @@ impl<L: ExceptionLevel> Clock<L> {
         unsafe { L::write_timer_cval(ticks) };
         // SAFETY: enables this level's own timer; handlers are the interrupt controller's matter.
         unsafe { L::write_timer_ctl(ENABLE) };
+    }
+
+    /// Sets an alarm anew that was set before and not stopped since: one register write.
+    #[inline]
+    pub fn move_alarm(&self, ticks: u64) {
+        // SAFETY: the compare value decides when an interrupt comes, nothing else.
+        unsafe { L::write_timer_cval(ticks) };
     }
 
     /// Stops this core's alarm and with it its interrupt.

@@ -40,6 +40,12 @@ pub fn set_group_enabled(group: Group, enabled: bool) {
     hw_arch::barrier::isb();
 }
 
+/// Whether an acknowledged INTID is an answer that names no interrupt.
+#[must_use]
+pub const fn is_special(intid: u32) -> bool {
+    SPECIAL.start <= intid && intid < SPECIAL.end
+}
+
 /// Takes the most urgent pending interrupt of a group, if there is one.
 #[inline(always)]
 #[must_use]
@@ -49,7 +55,7 @@ pub fn acknowledge(group: Group) -> Option<u32> {
         Group::One => icc_iar1_el1::read(),
     } as u32
         & 0xff_ffff;
-    (!SPECIAL.contains(&intid)).then_some(intid)
+    (!is_special(intid)).then_some(intid)
 }
 
 /// Ends an acknowledged interrupt, as set by [`initialise`].

@@ -42,11 +42,21 @@ impl Distributor {
     pub fn initialise(&self) {
         self.frame.write32(CTLR, 0);
         self.wait();
-        for word in 1..self.interrupts() as usize / 32 {
+        for word in 1..self.interrupts().div_ceil(32) as usize {
             bank::reset_word(self.frame, word);
         }
         self.frame.write32(CTLR, ENABLE);
         self.wait();
+    }
+
+    /// Takes shared interrupt `intid` back to its first state. Accesses to its
+    /// neighbours' trigger must not run at the same time.
+    pub fn reset(&self, intid: u32) {
+        self.disable(intid);
+        self.set_pending(intid, false);
+        self.deactivate(intid);
+        self.set_priority(intid, crate::DEFAULT_PRIORITY);
+        self.set_trigger(intid, Trigger::Level);
     }
 
     /// Lets shared interrupt `intid` through.

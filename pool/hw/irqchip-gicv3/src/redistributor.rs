@@ -67,6 +67,10 @@ impl Redistributor {
             for intid in (0..32).filter(|intid| kept >> intid & 1 == 0) {
                 bank::set_priority(self.private, intid, crate::DEFAULT_PRIORITY);
             }
+            // PPIs only; SGIs are edges for good.
+            for intid in (16..32).filter(|intid| kept >> intid & 1 == 0) {
+                bank::set_trigger(self.private, intid, Trigger::Level);
+            }
         }
         self.wait();
     }

@@ -62,16 +62,17 @@ impl Alarms {
     pub(crate) fn set(&self, core: &Core, alarm: &'static Alarm) {
         let board = &core.machine.board;
         let queue = self.0.lock();
-        let period = board.clock.frequency().ticks(alarm.period).max(1);
-        queue.start(alarm, (board.clock.ticks() / period + 1) * period);
+        let period = board.clock.frequency().ticks(alarm.period);
+        queue.start(alarm, next_multiple(board.clock.ticks(), period));
         board.redistributor(core.cpu).enable(board.hypervisor_timer);
         if let Some(next) = queue.next() {
             board.clock.set_alarm(next);
         }
     }
 
-    /// Does what is due, and sets the hardware for what comes next. Alarms keep
-    /// their rate: one that was late is not late the next time.
+    /// Does what is due, and sets the hardware for what comes next. What is late
+    /// leaves times out: on a slow line, writing may take longer than a period,
+    /// and this core's guest would wait for ever.
     pub(crate) fn sound(&self, machine: &'static Machine) {
         let clock = machine.board.clock;
         loop {
@@ -79,16 +80,38 @@ impl Alarms {
             match step {
                 Step::Expired(alarm) => {
                     (alarm.action)(machine);
-                    let next = alarm.due.deadline() + clock.frequency().ticks(alarm.period);
-                    self.0.lock().start(alarm, next.max(clock.ticks()));
+                    let period = clock.frequency().ticks(alarm.period);
+                    let next = next_multiple(clock.ticks(), period);
+                    self.0.lock().start(alarm, next);
                 }
                 Step::Moved => {}
-                Step::Idle => break,
+                Step::Idle(_) => break,
             }
         }
         match self.0.lock().next() {
             Some(next) => clock.set_alarm(next),
             None => clock.stop_alarm(),
         }
+    }
+}
+
+/// The first multiple of `period` after `now`.
+const fn next_multiple(now: u64, period: u64) -> u64 {
+    let period = if period == 0 { 1 } else { period };
+    (now / period).saturating_add(1).saturating_mul(period)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_multiple;
+
+    #[test]
+    fn the_next_time_is_always_to_come() {
+        assert_eq!(next_multiple(0, 10), 10);
+        assert_eq!(next_multiple(9, 10), 10);
+        assert_eq!(next_multiple(10, 10), 20, "now is no more");
+        assert_eq!(next_multiple(57, 10), 60, "five are left out");
+        assert_eq!(next_multiple(3, 0), 4);
+        assert_eq!(next_multiple(u64::MAX, 10), u64::MAX);
     }
 }

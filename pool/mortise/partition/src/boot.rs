@@ -54,9 +54,9 @@ fn partition(machine: &'static Machine, system: &'static System<'static>) -> ! {
             stop(format_args!("{name}: {why}"));
         }
         match Vm::new(index, description, machine, kick) {
-            Ok(vm) => slot.call_once(|| vm),
+            Ok(vm) => slot.call_once(|| vm).route(machine),
             Err(error) => stop(format_args!("{name}: {error}")),
-        };
+        }
         machine.live.fetch_add(1, Ordering::Relaxed);
     }
     for core in machine

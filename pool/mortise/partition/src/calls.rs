@@ -1,11 +1,8 @@
 //! Hypercalls, PSCI among them.
 
-use crate::{
-    console,
-    machine::Core,
-    vm::{Order, Vm},
-};
+use crate::{console, machine::Core, vm::Vm};
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
+use mortise_psci::End;
 use mortise_vcpu::Frame;
 
 /// Function identifier of the console kick: fast, SMC64, vendor hypervisor
@@ -33,18 +30,9 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
                 *register = value;
             }
         }
-        Outcome::VcpuOff => {
-            let others = vm.power.lock().stopped(vcpu);
-            if others {
-                core.start_anew(vm, vcpu, frame);
-            } else {
-                // The last vCPU to stop takes the virtual machine with it: no
-                // other is left to start one again.
-                vm.give(Order::Off, core.machine, core.cpu);
-            }
-        }
-        Outcome::SystemOff => vm.give(Order::Off, core.machine, core.cpu),
-        Outcome::SystemReset => vm.give(Order::Restart, core.machine, core.cpu),
+        Outcome::VcpuOff => core.start_anew(vm, vcpu, frame),
+        Outcome::SystemOff => vm.end(vcpu, End::Off, core.machine),
+        Outcome::SystemReset => vm.end(vcpu, End::Restart, core.machine),
     }
 }
 
@@ -79,17 +67,8 @@ impl Caller for Vcpu {
     }
 
     fn start_vcpu(&mut self, vcpu: usize, start: Start) -> Result<(), PowerState> {
-        self.vm.power.lock().request_on(vcpu)?;
-        let cpu = self.vm.cpu(vcpu);
-        if let Some(target) = self.core.machine.cores.get(cpu) {
-            let start = mortise_vcpu::Start {
-                entry: start.entry,
-                argument: start.argument,
-            };
-            self.vm.mark_running(vcpu);
-            *target.mailbox.lock() = Some(start);
-            self.core.machine.ring(cpu);
-        }
+        let calls = self.vm.power.lock().request_on(vcpu, start)?;
+        self.vm.call(calls, self.core.machine);
         Ok(())
     }
 

@@ -1,30 +1,30 @@
 //! A core's life: into Mortise, into a guest, and to rest.
 //!
 //! ```text
-//!            ┌────────────── order: restart ──────────────┐
-//!            ▼                                            │
 //! boot ─► settle ─► wait ──start──► enter ─► guest ◄─► exit
-//!                    ▲  ▲                                 │
-//!                    │  └───────── CPU_OFF ───────────────┤
-//!                    └──────────── order: stop, off ──────┘
+//!                    ▲                                    │
+//!                    └──── CPU_OFF, end of the run ───────┘
 //! ```
 //!
 //! The core of a virtual machine's first vCPU leads it: it fills the memory,
-//! waits until the other vCPUs rest, and carries out orders. A core at rest still
-//! takes Mortise's own interrupts, so that the console goes on.
+//! waits until the other vCPUs rest, and ends the run as was decided: for good,
+//! or by a new one. Who decides, who waits for whom and who must be called is
+//! the state machine of [`mortise_psci::Power`]. A core at rest still takes
+//! Mortise's own interrupts, so that the console goes on.
 
 use crate::{
-    gic::{VmInterrupts, is_interrupt_listed, set_virtual_interface},
+    gic::{VmInterrupts, is_interrupt_listed, open_virtual_interface, reset_virtual_interface},
     interrupts,
     machine::Core,
     memory,
-    vm::{Interrupts, Order, Vm},
+    vm::{Interrupts, Vm},
 };
 use core::sync::atomic::Ordering;
 use core_log::{error, info};
 use core_statistics::State;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_psci::{End, LEADER, Next};
 use mortise_vcpu::{Frame, Start};
 
 impl Core {
@@ -39,7 +39,7 @@ impl Core {
         };
         // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
         unsafe { vm.traps().apply(vm.stage2.root(), vm.index as u8 + 1, vcpu) };
-        if vcpu == 0 {
+        if vcpu == LEADER {
             self.fill(vm, State::Starting);
         }
         self.silence(vm, vcpu);
@@ -54,9 +54,9 @@ impl Core {
     /// Group 0 and most urgent, everything else in Group 1 and off.
     fn settle(&self) {
         let board = &self.machine.board;
-        // SAFETY: system registers for the interrupt controller, for both levels;
-        // nothing else at EL2 depends on it.
-        unsafe { hw_arch::registers::icc_sre_el2::write(0xf) };
+        // SAFETY: system registers for the interrupt controller; nothing else at
+        // EL2 depends on it. Enable stays zero: EL1 must not leave them.
+        unsafe { hw_arch::registers::icc_sre_el2::write(0x7) };
         hw_arch::barrier::isb();
         let private = board.redistributor(self.cpu);
         private.initialise();
@@ -70,7 +70,7 @@ impl Core {
             cpu_interface::End::Whole
         });
         cpu_interface::set_group_enabled(Group::Zero, true);
-        set_virtual_interface(false);
+        reset_virtual_interface();
         if split {
             private.enable(board.maintenance);
         }
@@ -79,73 +79,70 @@ impl Core {
         }
     }
 
-    /// Fills the virtual machine's memory and lets its first vCPU start.
+    /// Fills the virtual machine's memory and begins a run of it.
     fn fill(&self, vm: &'static Vm, state: State) {
         vm.set_state(state);
-        if let Some(Err(failure)) = self.with_map(|map| memory::load(vm, map)) {
+        let filled = self.with_map(|map| {
+            if state == State::Restarting {
+                memory::forget(vm, map)?;
+            }
+            memory::load(vm, map)
+        });
+        if let Some(Err(failure)) = filled {
             // The manifest was checked at boot; this is a table that cannot be
             // changed while in use, a mistake of ours.
             error!("{} cannot be loaded: {failure}", vm.name());
-            vm.give(Order::Stop, self.machine, self.cpu);
+            vm.power.lock().give_up();
             return;
         }
         let description = &vm.description;
-        let start = Start {
+        vm.power.lock().renew(mortise_hypercall::Start {
             entry: description.entry,
             argument: description.argument,
-        };
-        *self.mailbox.lock() = Some(start);
+        });
     }
 
-    /// Rests until vCPU `vcpu` is to start, carrying out orders if it leads.
+    /// Rests until vCPU `vcpu` is to start, ending runs if it leads.
     fn wait_for_start(&'static self, vm: &'static Vm, vcpu: usize) -> Start {
         loop {
-            if vm.order() != Order::Run {
-                self.mailbox.lock().take();
-                vm.mark_resting(vcpu);
-                if vm.is_at_rest() {
-                    if vcpu == 0 {
-                        self.lead(vm);
-                        continue;
-                    }
-                    // The last one to rest wakes the leader, which waits for it.
-                    self.machine.ring(vm.cpu(0));
+            let next = vm.power.lock().next(vcpu);
+            match next {
+                Next::Start(start) => {
+                    return Start {
+                        entry: start.entry,
+                        argument: start.argument,
+                    };
                 }
-            } else if let Some(start) = self.mailbox.lock().take() {
-                vm.mark_running(vcpu);
-                vm.power.lock().started(vcpu);
-                return start;
+                Next::Lead(end) => self.lead(vm, end),
+                Next::Wait => self.rest(),
             }
-            self.rest();
         }
     }
 
-    /// Carries out the order for a virtual machine whose vCPUs all rest.
-    fn lead(&'static self, vm: &'static Vm) {
-        match vm.order() {
-            Order::Run => {}
-            Order::Restart => {
+    /// Ends the run of a virtual machine whose vCPUs all rest; returns if another
+    /// one begins.
+    fn lead(&'static self, vm: &'static Vm, end: End) {
+        vm.silence(self.machine);
+        match end {
+            End::Restart => {
                 let count = vm.status.count_restart();
                 info!("{} restarts ({count})", vm.name());
                 vm.renew(self.machine);
                 self.fill(vm, State::Restarting);
-                vm.revive();
+                return;
             }
-            order @ (Order::Stop | Order::Off) => {
-                if order == Order::Off {
-                    vm.set_state(State::Off);
-                    info!("{} is off", vm.name());
-                } else {
-                    vm.set_state(State::Stopped);
-                }
-                if self.machine.live.fetch_sub(1, Ordering::AcqRel) == 1 {
-                    info!("every virtual machine has ended");
-                    hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
-                }
-                loop {
-                    self.rest();
-                }
+            End::Off => {
+                vm.set_state(State::Off);
+                info!("{} is off", vm.name());
             }
+            End::Stop => vm.set_state(State::Stopped),
+        }
+        if self.machine.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            info!("every virtual machine has ended");
+            hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
+        }
+        loop {
+            self.rest();
         }
     }
 
@@ -174,9 +171,9 @@ impl Core {
                         vm,
                     },
                 );
-                set_virtual_interface(false);
             }
         }
+        reset_virtual_interface();
         hw_arch::barrier::isb();
     }
 
@@ -185,12 +182,13 @@ impl Core {
         // SAFETY: no guest is in the middle of anything here: this vCPU starts.
         unsafe { mortise_vcpu::reset(start) };
         if vm.is_shared() {
-            set_virtual_interface(true);
+            open_virtual_interface();
+            interrupts::refresh(self, vm, vcpu);
         }
-        // SAFETY: system register access for EL1; `ICC_SRE_EL1` is the guest's.
+        // SAFETY: system register access for EL1, which nothing else depends on.
         unsafe { hw_arch::registers::icc_sre_el1::write(7) };
         hw_arch::barrier::isb();
-        if vcpu == 0 {
+        if vcpu == LEADER {
             vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
             info!("{} running", vm.name());
         }
@@ -200,21 +198,15 @@ impl Core {
     /// not wake for what is pending in a list register already.
     pub(crate) fn idle(&self, vm: &'static Vm, vcpu: usize) {
         interrupts::refresh(self, vm, vcpu);
-        if !vm.is_shared() {
-            // Whatever priority the guest claims to be active, the doorbell wakes.
-            let active = hw_arch::registers::icc_ap1r0_el1::read();
-            hw_arch::registers::icc_ap1r0_el1::write(0);
-            cpu::wait_for_interrupt();
-            hw_arch::registers::icc_ap1r0_el1::write(active);
-        } else if !is_interrupt_listed() {
+        if !vm.is_shared() || !is_interrupt_listed() {
             cpu::wait_for_interrupt();
         }
     }
 
-    /// Carries out an order at the end of an exit: returns when the guest is to
-    /// go on, at its next instruction or at a new start.
-    pub(crate) fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-        if vm.order() != Order::Run {
+    /// Ends an exit: returns when the guest is to go on, at its next instruction
+    /// or, if its run ends, at a new start.
+    pub(crate) fn leave(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+        if vm.is_ending() {
             self.start_anew(vm, vcpu, frame);
         }
     }
@@ -224,7 +216,9 @@ impl Core {
         // SAFETY: this vCPU has ended what it did.
         unsafe { mortise_vcpu::reset(Start::default()) };
         self.silence(vm, vcpu);
-        vm.mark_resting(vcpu);
+        // Nothing of it is left to be disturbed: now others may count on its rest.
+        let calls = vm.power.lock().stopped(vcpu);
+        vm.call(calls, self.machine);
         let start = self.wait_for_start(vm, vcpu);
         self.prepare(vm, vcpu, start);
         *frame = Frame::ZERO;

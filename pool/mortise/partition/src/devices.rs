@@ -3,12 +3,11 @@
 use crate::{
     board::Board,
     console,
-    gic::VmInterrupts,
+    gic::{MERGE, VmInterrupts},
     machine::Core,
     vm::{Interrupts, Vm},
 };
 use core_manifest::{Console, limits};
-use core_sync::TicketLock;
 use hw_arch::mmio::Mmio;
 use mortise_gic_frame::{Access as GicAccess, FRAME_SIZE, Frame as GicFrame, Operation, Width};
 use mortise_gic_mediated::{Decision, Mediated, PhysicalFrame, Place};
@@ -85,9 +84,6 @@ fn gic(
         Interrupts::Direct(gic) => mediate(&core.machine.board, gic, access),
     }
 }
-
-/// Two guests' bits can share a register that is written back as a whole.
-static MERGE: TicketLock<()> = TicketLock::new(());
 
 /// Carries out what a direct guest's access to the physical controller may do.
 fn mediate<const ROWS: usize>(

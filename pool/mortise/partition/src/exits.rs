@@ -3,14 +3,14 @@
 use crate::{
     calls, devices, interrupts,
     machine::Core,
-    vm::{Interrupts, Order, Vm},
+    vm::{Interrupts, Vm},
 };
 use core::fmt;
 use core_log::info;
 use core_statistics::{ExitKind, FaultRegisters, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_gic_frame::SgiRequest;
-use mortise_vcpu::{Cause, Exit, Frame, SystemRegister, inject_undefined, skip_instruction};
+use mortise_vcpu::{Cause, Exit, Frame, Role, SystemRegister, inject_undefined, skip_instruction};
 
 /// Takes an exit. Called by the vectors with the guest's registers; what it
 /// returns to is the guest.
@@ -20,9 +20,6 @@ pub fn exit(frame: &mut Frame, cause: Cause) {
         return;
     };
     match cause {
-        // The virtual machine's end is under way, its memory withdrawn: what its
-        // vCPUs do now is no fault of theirs.
-        Cause::Synchronous if vm.order() != Order::Run => {}
         Cause::Irq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
             interrupts::shared(core, vm, vcpu);
@@ -42,7 +39,7 @@ pub fn exit(frame: &mut Frame, cause: Cause) {
         }
         Cause::Synchronous => synchronous(core, vm, vcpu, frame),
     }
-    core.obey(vm, vcpu, frame);
+    core.leave(vm, vcpu, frame);
 }
 
 fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
@@ -137,29 +134,19 @@ fn system_register(
     frame: &mut Frame,
     access: SystemRegister,
 ) {
-    /// `ICC_SGI1R_EL1`, `ICC_ASGI1R_EL1` and `ICC_SGI0R_EL1`.
-    const SGI1R: u16 = SystemRegister::encode(3, 0, 12, 11, 5);
-    const ASGI1R: u16 = SystemRegister::encode(3, 0, 12, 11, 6);
-    const SGI0R: u16 = SystemRegister::encode(3, 0, 12, 11, 7);
-    const ACTLR: u16 = SystemRegister::encode(3, 0, 1, 0, 1);
-    match access.encoding {
-        SGI1R | ASGI1R | SGI0R if access.write => {
+    match access.role() {
+        Role::Sgi { group1 } => {
             let request = SgiRequest::new(frame.register(access.register));
-            send_sgi(core, vm, vcpu, request, access.encoding == SGI1R);
+            send_sgi(core, vm, vcpu, request, group1);
         }
-        // Self-hosted debug and ACTLR read as zero and ignore writes: Linux
-        // clears the former at start and leaves them alone.
-        ACTLR => read_zero(frame, access),
-        _ if access.op0() == 2 => read_zero(frame, access),
-        _ => return inject_undefined(),
+        Role::Constant(value) => {
+            if !access.write {
+                frame.set_register(access.register, value);
+            }
+        }
+        Role::Undefined => return inject_undefined(),
     }
     skip_instruction();
-}
-
-fn read_zero(frame: &mut Frame, access: SystemRegister) {
-    if !access.write {
-        frame.set_register(access.register, 0);
-    }
 }
 
 /// Sends a software-generated interrupt from vCPU to vCPU.
@@ -218,6 +205,10 @@ fn fault<T: fmt::Display>(
     frame: &Frame,
     fault: &Fault<T>,
 ) {
+    // Of several vCPUs that fault at once, the first one is the reason.
+    if !vm.fail(vcpu, core.machine) {
+        return;
+    }
     let registers = FaultRegisters {
         esr: El2::read_esr(),
         far: El2::read_far(),
@@ -247,5 +238,4 @@ fn fault<T: fmt::Display>(
         }
         info!("{}{line}", vm.name());
     }
-    vm.give(vm.order_after_fault(), core.machine, core.cpu);
 }

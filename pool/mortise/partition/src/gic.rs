@@ -1,9 +1,14 @@
 //! The physical interrupt controller behind a virtual one.
 
 use crate::{machine::Machine, vm::Vm};
+use core_sync::TicketLock;
 use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
 use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
 use mortise_vgic::{ListRegister, Maintenance, Physical};
+
+/// Bits of several virtual machines can share a register that is written back as
+/// a whole.
+pub(crate) static MERGE: TicketLock<()> = TicketLock::new(());
 
 /// `ICH_HCR_EL2` (IHI 0069, 12.4.5).
 mod hcr {
@@ -15,16 +20,22 @@ mod hcr {
     pub const EOI_COUNT: u64 = 0x1f << EOI_COUNT_SHIFT;
 }
 
-/// Turns the virtual CPU interface of this core on, empty, or off.
-pub(crate) fn set_virtual_interface(on: bool) {
+/// Takes the virtual CPU interface of this core back to power-on: off, empty, no
+/// group enabled, and no priority passes until the guest sets its mask.
+pub(crate) fn reset_virtual_interface() {
+    ich_hcr_el2::write(0);
     for index in 0..list_registers() {
         ich_lr::write(index, 0);
     }
     hw_arch::registers::ich_ap0r0_el2::write(0);
     hw_arch::registers::ich_ap1r0_el2::write(0);
-    // Groups off, and no priority passes until the guest sets its mask.
     hw_arch::registers::ich_vmcr_el2::write(0);
-    ich_hcr_el2::write(if on { hcr::EN } else { 0 });
+    hw_arch::barrier::isb();
+}
+
+/// Turns the virtual CPU interface of this core on, with what stands in it.
+pub(crate) fn open_virtual_interface() {
+    ich_hcr_el2::write(ich_hcr_el2::read() | hcr::EN);
     hw_arch::barrier::isb();
 }
 
@@ -141,16 +152,14 @@ impl Physical for VmInterrupts {
     }
 
     fn set_route(&mut self, intid: u32, vcpu: usize) {
-        if let Some(core) = self.machine.cores.get(self.vm.cpu(vcpu)) {
-            self.machine
-                .board
-                .distributor()
-                .route(intid, core.affinity());
-        }
+        let board = &self.machine.board;
+        let affinity = board.redistributor(self.vm.cpu(vcpu)).affinity();
+        board.distributor().route(intid, affinity);
     }
 
     fn set_edge(&mut self, intid: u32, vcpu: usize, edge: bool) {
         let trigger = if edge { Trigger::Edge } else { Trigger::Level };
+        let _guard = MERGE.lock();
         self.on(
             intid,
             vcpu,

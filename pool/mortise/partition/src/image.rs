@@ -16,7 +16,7 @@ macro_rules! image {
         /// Map until each core has its own; read by the entry code.
         #[unsafe(no_mangle)]
         static MORTISE_EARLY_TABLE: $crate::deps::hw_arch::entry::EarlyTable =
-            $crate::deps::hw_arch::entry::EarlyTable::new(
+            $crate::deps::hw_arch::entry::EarlyTable::new::<$crate::deps::hw_arch::El2>(
                 mortise_board::RAM_BASE,
                 mortise_board::RAM_BASE + mortise_board::RAM_SIZE,
             );

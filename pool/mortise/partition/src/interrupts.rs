@@ -12,8 +12,8 @@ use crate::{
 };
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface};
 
-/// Takes the doorbell. What it is about stands in the VM's order, in the core's
-/// mailbox or in the virtual interrupt controller.
+/// Takes the doorbell. What it is about stands in the VM's power states or in its
+/// virtual interrupt controller.
 pub(crate) fn doorbell(core: &Core) {
     while let Some(intid) = cpu_interface::acknowledge(Group::Zero) {
         cpu_interface::end(Group::Zero, intid);
@@ -21,6 +21,9 @@ pub(crate) fn doorbell(core: &Core) {
             cpu_interface::deactivate(intid);
         }
     }
+    // Acknowledging orders nothing by itself. A look at what it is about that came
+    // before would find nothing, and the doorbell would be spent.
+    hw_arch::barrier::dsb_sy();
 }
 
 /// Takes one Group 1 interrupt of a shared core; false if there is none.
@@ -76,12 +79,18 @@ pub(crate) fn refresh(core: &Core, vm: &'static Vm, vcpu: usize) {
     }
 }
 
-/// Takes everything pending on a core that rests.
+/// Takes everything pending on a core that rests. What comes for its guest waits
+/// in memory, as the list registers are emptied before the guest's next start.
 pub(crate) fn serve_pending(core: &Core) {
     doorbell(core);
     if let Some((vm, vcpu)) = core.vcpu()
-        && vm.is_shared()
+        && let Interrupts::Shared(gic) = &vm.interrupts
     {
         while shared(core, vm, vcpu) {}
+        let mut physical = VmInterrupts {
+            machine: core.machine,
+            vm,
+        };
+        gic.lock().leave(vcpu, &mut physical);
     }
 }

@@ -8,7 +8,6 @@ use core_sync::TicketLock;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Group as HypercallGroup;
-use mortise_vcpu::Start;
 use spin::Once;
 
 /// Everything Mortise is made of, a constant of the image.
@@ -102,8 +101,6 @@ pub struct Core {
     affinity: AtomicU64,
     /// What its first instructions find.
     pub(crate) start: Once<SecondaryStart>,
-    /// Where its virtual CPU is to start, while somebody wants it to.
-    pub(crate) mailbox: TicketLock<Option<Start>>,
     /// Its map; taken by this core only.
     map: TicketLock<Option<KernelMap<El2>>>,
 }
@@ -117,7 +114,6 @@ impl Core {
             cpu,
             affinity: AtomicU64::new(0),
             start: Once::new(),
-            mailbox: TicketLock::new(None),
             map: TicketLock::new(None),
         }
     }

@@ -139,7 +139,8 @@ pub(crate) fn guest_map(
 ///
 /// Payload and target are mapped for as long as it takes, on this core only. The
 /// guest starts with its MMU off, so what is written goes to the point of
-/// coherency.
+/// coherency. Each vCPU drops the instructions that its own core has cached when
+/// it starts; other virtual machines' cores keep theirs.
 pub(crate) fn load(vm: &Vm, map: &mut KernelMap<El2>) -> Result<(), Error> {
     for payload in &vm.description.payloads {
         let source = enclosing_pages(payload.source);
@@ -161,7 +162,24 @@ pub(crate) fn load(vm: &Vm, map: &mut KernelMap<El2>) -> Result<(), Error> {
         map.unmap(target.0, target.1)?;
         map.unmap(source.0, source.1)?;
     }
-    cache::invalidate_instructions();
+    Ok(())
+}
+
+/// Empties the caches of what a virtual machine left of its memory.
+///
+/// It starts again with its MMU off and writes past the caches; a dirty line of
+/// its last run would overwrite that later (Arm ARM, D7.5).
+pub(crate) fn forget(vm: &Vm, map: &mut KernelMap<El2>) -> Result<(), Error> {
+    for memory in vm.description.memory() {
+        let (start, size) = (
+            memory.physical.start() as usize,
+            memory.physical.size() as usize,
+        );
+        map.map(start, size, Use::Data)?;
+        // SAFETY: the range was mapped just now, and what it holds stays.
+        unsafe { cache::clean_and_invalidate(start, size) };
+        map.unmap(start, size)?;
+    }
     Ok(())
 }
 

@@ -1,15 +1,19 @@
 //! One virtual machine.
 
-use crate::{console, gic::VmInterrupts, machine::Machine};
+use crate::{
+    console,
+    gic::{MERGE, VmInterrupts},
+    machine::Machine,
+};
 use core::fmt;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use core_manifest::{FaultPolicy, InterruptMode, limits};
 use core_paging::GuestMap;
 use core_ring::{Area, stream::Consumer};
 use core_statistics::{State, StatusWriter};
 use core_sync::TicketLock;
 use mortise_gic_mediated::{Cpu, Mediated};
-use mortise_psci::Psci;
+use mortise_psci::{Calls, End, Power};
 use mortise_vcpu::Traps;
 use mortise_vdev_pl011::Pl011;
 use mortise_vgic::Virtual;
@@ -67,20 +71,6 @@ impl Interrupts {
     }
 }
 
-/// What all vCPUs of a virtual machine are to do at their next exit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Order {
-    /// Go on.
-    Run = 0,
-    /// Stop: the virtual machine faulted.
-    Stop = 1,
-    /// Start anew from the payload.
-    Restart = 2,
-    /// Stop: the guest turned itself off.
-    Off = 3,
-}
-
 /// A virtual machine and all that Mortise keeps for it.
 pub struct Vm {
     /// Its place in the manifest.
@@ -91,8 +81,8 @@ pub struct Vm {
     pub(crate) stage2: GuestMap,
     /// Its status page.
     pub(crate) status: StatusWriter<'static>,
-    /// Power states of its vCPUs.
-    pub(crate) power: TicketLock<Psci>,
+    /// Power states of its vCPUs, and how its run ends.
+    pub(crate) power: TicketLock<Power>,
     /// Its interrupt controller.
     pub(crate) interrupts: Interrupts,
     /// Its virtual serial port.
@@ -101,12 +91,8 @@ pub struct Vm {
     pub(crate) log: TicketLock<Option<Consumer<'static>>>,
     /// Whether it must call for the ring to be emptied.
     kick: bool,
-    /// What its vCPUs are to do.
-    order: AtomicU32,
-    /// Bit per vCPU that runs or is about to.
-    running: AtomicU32,
-    /// How often it faulted.
-    faults: AtomicU32,
+    /// Whether its run ends, for exits to see without the lock.
+    ending: AtomicBool,
     /// Whether it has run before.
     started: AtomicBool,
 }
@@ -126,6 +112,10 @@ impl Vm {
         // checked that the page is nobody else's, and guests map it read-only.
         let area = unsafe { Area::from_raw(page.start() as *mut u8, page.size() as usize) };
         let vcpus = description.cpus.len();
+        let restarts = match description.on_fault {
+            FaultPolicy::Restart { limit } => limit,
+            FaultPolicy::Stop => 0,
+        };
         let status = area
             .and_then(|area| StatusWriter::create(area, description.name, vcpus).ok())
             .ok_or(VmError::Status)?;
@@ -133,14 +123,12 @@ impl Vm {
             index,
             stage2,
             status,
-            power: TicketLock::new(Psci::new(vcpus)),
+            power: TicketLock::new(Power::new(vcpus, restarts)),
             interrupts: Interrupts::new(machine, description)?,
             serial: TicketLock::new(Pl011::new()),
             log: TicketLock::new(console::open_ring(description, kick)),
             kick,
-            order: AtomicU32::new(Order::Run as u32),
-            running: AtomicU32::new(1),
-            faults: AtomicU32::new(0),
+            ending: AtomicBool::new(false),
             started: AtomicBool::new(false),
             description,
         })
@@ -188,72 +176,36 @@ impl Vm {
         }
     }
 
-    /// What its vCPUs are to do now.
-    pub(crate) fn order(&self) -> Order {
-        match self.order.load(Ordering::Acquire) {
-            1 => Order::Stop,
-            2 => Order::Restart,
-            3 => Order::Off,
-            _ => Order::Run,
+    /// Whether its vCPUs are to rest at the end of their exits.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Acquire)
+    }
+
+    /// Ends its run as vCPU `vcpu` wants, unless its end is decided already.
+    pub(crate) fn end(&self, vcpu: usize, end: End, machine: &Machine) {
+        let calls = self.power.lock().end(vcpu, end);
+        self.call_in(calls, machine);
+    }
+
+    /// Ends its run because vCPU `vcpu` faulted; false if its end is decided already.
+    pub(crate) fn fail(&self, vcpu: usize, machine: &Machine) -> bool {
+        let calls = self.power.lock().fail(vcpu);
+        self.call_in(calls, machine);
+        calls.is_some()
+    }
+
+    /// The flag is set before the doorbells ring. Whoever decided still executes, so that nobody
+    /// renews the run in between.
+    fn call_in(&self, calls: Option<Calls>, machine: &Machine) {
+        if let Some(calls) = calls {
+            self.ending.store(true, Ordering::Release);
+            self.call(calls, machine);
         }
     }
 
-    /// Gives all vCPUs an order, unless they already have one, and calls them in.
-    ///
-    /// The doorbell is the quick way. A guest that owns its interrupts can make
-    /// its core deaf to it (`ICC_AP1R0_EL1` at the highest priority), so its
-    /// memory is withdrawn too: the next access of any kind comes here. Called on
-    /// a core of this virtual machine, whose VMID is the one in use.
-    pub(crate) fn give(&self, order: Order, machine: &Machine, from: usize) {
-        let given = self.order.compare_exchange(
-            Order::Run as u32,
-            order as u32,
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        );
-        if given.is_ok() {
-            self.stage2.withdraw();
-            mortise_vcpu::invalidate_translations();
-            for &cpu in self
-                .description
-                .cpus
-                .iter()
-                .filter(|&&cpu| usize::from(cpu) != from)
-            {
-                machine.ring(usize::from(cpu));
-            }
-        }
-    }
-
-    /// Notes that vCPU `vcpu` runs, or is about to.
-    pub(crate) fn mark_running(&self, vcpu: usize) {
-        self.running.fetch_or(1 << vcpu, Ordering::AcqRel);
-    }
-
-    /// Notes that vCPU `vcpu` rests.
-    pub(crate) fn mark_resting(&self, vcpu: usize) {
-        self.running.fetch_and(!(1 << vcpu), Ordering::AcqRel);
-    }
-
-    /// Whether no vCPU runs.
-    pub(crate) fn is_at_rest(&self) -> bool {
-        self.running.load(Ordering::Acquire) == 0
-    }
-
-    /// Lets the virtual machine run again, its first vCPU only.
-    pub(crate) fn revive(&self) {
-        self.stage2.restore();
-        self.running.store(1, Ordering::Release);
-        self.order.store(Order::Run as u32, Ordering::Release);
-    }
-
-    /// What a fault leads to now: a restart while the limit allows one.
-    pub(crate) fn order_after_fault(&self) -> Order {
-        let before = self.faults.fetch_add(1, Ordering::Relaxed);
-        match self.description.on_fault {
-            FaultPolicy::Restart { limit } if before < limit => Order::Restart,
-            _ => Order::Stop,
-        }
+    /// Calls the cores of these vCPUs to Mortise.
+    pub(crate) fn call(&self, calls: Calls, machine: &Machine) {
+        calls.iter().for_each(|vcpu| machine.ring(self.cpu(vcpu)));
     }
 
     /// Takes down what it does.
@@ -271,14 +223,33 @@ impl Vm {
 
     /// Takes its devices back to their first state, for a start from the payload.
     pub(crate) fn renew(&'static self, machine: &'static Machine) {
-        *self.power.lock() = Psci::new(self.vcpus());
+        self.ending.store(false, Ordering::Release);
         *self.serial.lock() = Pl011::new();
         console::drain_ring(machine, self);
         console::finish(machine, self);
         *self.log.lock() = console::open_ring(self.description, self.kick);
-        if let Interrupts::Shared(gic) = &self.interrupts {
-            gic.lock().reset(&mut VmInterrupts { machine, vm: self });
+    }
+
+    /// Sends its shared interrupts to its first core, where they go until it says
+    /// otherwise: never to a core that is not its own.
+    pub(crate) fn route(&self, machine: &Machine) {
+        let affinity = machine.board.redistributor(self.cpu(0)).affinity();
+        for &intid in &self.description.interrupts {
+            machine.board.distributor().route(intid.into(), affinity);
         }
+    }
+
+    /// Takes its shared interrupts back to their first state, as no vCPU runs.
+    pub(crate) fn silence(&'static self, machine: &'static Machine) {
+        match &self.interrupts {
+            Interrupts::Shared(gic) => gic.lock().reset(&mut VmInterrupts { machine, vm: self }),
+            Interrupts::Direct(gic) => {
+                let distributor = machine.board.distributor();
+                let _guard = MERGE.lock();
+                gic.shared().for_each(|intid| distributor.reset(intid));
+            }
+        }
+        self.route(machine);
     }
 }
 

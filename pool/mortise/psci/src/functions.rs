@@ -124,20 +124,26 @@ fn affinity_info(call: &Call, caller: &dyn Caller) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Psci;
+    use crate::{Next, Power};
     use mortise_hypercall::{ARCHITECTURE, disjoint, route};
     use proptest::prelude::*;
 
     /// A VM of three vCPUs with affinities 0 to 2 and memory from 0x1000 to 0x1fff.
     struct Vm {
-        power: Psci,
+        power: Power,
         started: Vec<(usize, Start)>,
     }
 
     impl Vm {
         fn new() -> Self {
+            let mut power = Power::new(3, 0);
+            power.renew(Start {
+                entry: 0x1000,
+                argument: 0,
+            });
+            assert!(matches!(power.next(0), Next::Start(_)));
             Self {
-                power: Psci::new(3),
+                power,
                 started: Vec::new(),
             }
         }
@@ -170,7 +176,7 @@ mod tests {
             (0x1000..0x2000).contains(&address)
         }
         fn start_vcpu(&mut self, vcpu: usize, start: Start) -> Result<(), PowerState> {
-            self.power.request_on(vcpu)?;
+            let _calls = self.power.request_on(vcpu, start)?;
             self.started.push((vcpu, start));
             Ok(())
         }
@@ -207,7 +213,7 @@ mod tests {
         assert_eq!(vm.started, [(1, start)]);
         assert_eq!(vm.status(function::AFFINITY_INFO, [1, 0, 0]), 2);
         assert_eq!(vm.status(function::CPU_ON, arguments), -5);
-        vm.power.started(1);
+        assert_eq!(vm.power.next(1), Next::Start(start));
         assert_eq!(vm.status(function::AFFINITY_INFO, [1, 0, 0]), 0);
         assert_eq!(vm.status(function::CPU_ON, arguments), -4);
         assert_eq!(vm.status(function::CPU_ON, [0, 0x1000, 0]), -4); // itself

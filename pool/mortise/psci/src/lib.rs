@@ -3,8 +3,8 @@
 //! # Purpose
 //!
 //! PSCI (Arm DEN 0022) is how an operating system manages the power of its cores. A guest calls it
-//! as on hardware; [`GROUP`] serves the calls, on vCPUs of its own VM only. [`Psci`] keeps their
-//! power states for the library that runs them.
+//! as on hardware; [`GROUP`] serves the calls, on vCPUs of its own VM only. [`Power`] keeps their
+//! power states, and how the VM's run ends, for the library that runs them.
 //!
 //! | function | answer |
 //! |---|---|
@@ -24,14 +24,17 @@
 //! # Example
 //!
 //! ```
-//! use mortise_hypercall::PowerState;
-//! use mortise_psci::Psci;
+//! use mortise_hypercall::{PowerState, Start};
+//! use mortise_psci::{Next, Power};
 //!
-//! let mut power = Psci::new(2);
-//! assert_eq!(power.state(1), PowerState::Off);
-//! assert_eq!(power.request_on(1), Ok(()));
-//! assert_eq!(power.request_on(1), Err(PowerState::OnPending));
-//! power.started(1);
+//! let start = Start { entry: 0x4000_0000, argument: 0 };
+//! let mut power = Power::new(2, 0);
+//! power.renew(start);
+//! assert_eq!(power.next(0), Next::Start(start));
+//! let calls = power.request_on(1, start).unwrap();
+//! assert_eq!(calls.iter().next(), Some(1)); // its core sleeps: call it
+//! assert_eq!(power.state(1), PowerState::OnPending);
+//! assert_eq!(power.next(1), Next::Start(start));
 //! assert_eq!(power.state(1), PowerState::On);
 //! ```
 
@@ -42,4 +45,4 @@ mod functions;
 mod power;
 
 pub use functions::GROUP;
-pub use power::{MAX_VCPUS, Psci};
+pub use power::{Calls, End, LEADER, MAX_VCPUS, Next, Power};

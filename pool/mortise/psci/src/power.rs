@@ -1,105 +1,183 @@
-//! Power states of a VM's vCPUs.
+//! The power of a VM: which vCPUs execute, which are to start where, and how its run ends.
 
-use mortise_hypercall::PowerState;
+use mortise_hypercall::{PowerState, Start};
 
 /// vCPUs a VM may have.
 pub const MAX_VCPUS: usize = 8;
 
-/// Which vCPUs of a VM execute. A vCPU that the VM does not have is off and stays so.
-///
-/// Who shares it between cores guards it by a lock; each method is one step of the state machine
-/// off → pending → on → off.
-#[derive(Clone, Debug)]
-pub struct Psci {
-    states: [PowerState; MAX_VCPUS],
-    vcpus: usize,
+/// The vCPU that leads: it fills the memory and carries out the end of a run.
+pub const LEADER: usize = 0;
+
+/// How a VM's run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It faulted and does not start again.
+    Stop,
+    /// It starts again.
+    Restart,
+    /// It turned itself off.
+    Off,
 }
 
-impl Psci {
-    /// A VM of so many vCPUs, at most [`MAX_VCPUS`], of which the first is on.
-    pub const fn new(vcpus: usize) -> Self {
-        let mut states = [PowerState::Off; MAX_VCPUS];
-        if vcpus > 0 {
-            states[0] = PowerState::On;
+/// The vCPUs whose cores must be called, one bit each: what they wait for has come, or they must
+/// stop. Call them when what is said here can be seen by them.
+#[must_use = "a core that is not called sleeps on"]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls(u32);
+
+impl Calls {
+    /// Each vCPU to be called.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..MAX_VCPUS).filter(move |vcpu| self.0 >> vcpu & 1 != 0)
+    }
+}
+
+/// What a core at rest is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Rest on.
+    Wait,
+    /// Start here.
+    Start(Start),
+    /// Every vCPU rests: end the run, as its leader.
+    Lead(End),
+}
+
+/// One vCPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Vcpu {
+    Off,
+    Pending(Start),
+    On,
+}
+
+/// The power states of a VM's vCPUs and the end of its run, which is decided once. A vCPU that the
+/// VM does not have is off and stays so.
+///
+/// Who shares it between cores guards it by a lock; each method is one step. Cores sleep between
+/// steps, so each step says whom it concerns ([`Calls`]): no core that has something to do is left
+/// asleep, however the steps of several cores follow each other.
+#[derive(Clone, Debug)]
+pub struct Power {
+    states: [Vcpu; MAX_VCPUS],
+    vcpus: usize,
+    end: Option<End>,
+    /// Faults after which it may still start again.
+    restarts: u32,
+}
+
+impl Power {
+    /// A VM of so many vCPUs, at most [`MAX_VCPUS`], all off until [`renew`](Self::renew), which
+    /// starts again after so many faults.
+    #[must_use]
+    pub const fn new(vcpus: usize, restarts: u32) -> Self {
+        Self {
+            states: [Vcpu::Off; MAX_VCPUS],
+            vcpus: if vcpus < MAX_VCPUS { vcpus } else { MAX_VCPUS },
+            end: None,
+            restarts,
         }
-        let vcpus = if vcpus < MAX_VCPUS { vcpus } else { MAX_VCPUS };
-        Self { states, vcpus }
     }
 
-    /// Back to how the VM began: the first vCPU on, the others off.
-    pub const fn reset(&mut self) {
-        *self = Self::new(self.vcpus);
+    /// Begins a run: the leader is to start here, the others are off.
+    pub const fn renew(&mut self, start: Start) {
+        self.states = [Vcpu::Off; MAX_VCPUS];
+        self.states[LEADER] = Vcpu::Pending(start);
+        self.end = None;
+    }
+
+    /// There is nothing to run: the leader is to stop the VM.
+    pub const fn give_up(&mut self) {
+        self.end = Some(End::Stop);
     }
 
     /// The state of a vCPU.
+    #[must_use]
     pub fn state(&self, vcpu: usize) -> PowerState {
-        self.states.get(vcpu).copied().unwrap_or(PowerState::Off)
+        match self.states.get(vcpu) {
+            Some(Vcpu::On) => PowerState::On,
+            Some(Vcpu::Pending(_)) => PowerState::OnPending,
+            Some(Vcpu::Off) | None => PowerState::Off,
+        }
     }
 
-    /// Reserves a vCPU that is off for being started, or says what it is instead.
-    pub fn request_on(&mut self, vcpu: usize) -> Result<(), PowerState> {
+    /// Has a vCPU that is off start, or says what it is instead. In a run that ends nothing starts.
+    ///
+    /// # Errors
+    ///
+    /// The state of the vCPU; [`PowerState::Off`] if it is off and must stay so.
+    pub fn request_on(&mut self, vcpu: usize, start: Start) -> Result<Calls, PowerState> {
+        let state = self.state(vcpu);
         match self.states.get_mut(vcpu) {
-            Some(state @ PowerState::Off) if vcpu < self.vcpus => {
-                *state = PowerState::OnPending;
-                Ok(())
+            Some(slot @ Vcpu::Off) if vcpu < self.vcpus && self.end.is_none() => {
+                *slot = Vcpu::Pending(start);
+                Ok(Calls(1 << vcpu))
             }
-            Some(state) => Err(*state),
-            None => Err(PowerState::Off),
+            _ => Err(state),
         }
     }
 
-    /// Notes that a vCPU that was requested executes now.
-    pub fn started(&mut self, vcpu: usize) {
-        if let Some(state @ PowerState::OnPending) = self.states.get_mut(vcpu) {
-            *state = PowerState::On;
+    /// A vCPU that executes ends the run: all others must rest. Nothing if its end is decided
+    /// already.
+    pub fn end(&mut self, vcpu: usize, end: End) -> Option<Calls> {
+        if self.end.is_some() {
+            return None;
         }
+        self.end = Some(end);
+        Some(Calls(self.executing() & !(1 << vcpu)))
     }
 
-    /// Notes that a vCPU has stopped, and says whether any other is on or about to be.
-    pub fn stopped(&mut self, vcpu: usize) -> bool {
+    /// A vCPU that executes faulted: the VM starts again as often as it may, then stops. Nothing,
+    /// and no fault counted, if the end of this run is decided already.
+    pub fn fail(&mut self, vcpu: usize) -> Option<Calls> {
+        let again = self.restarts.checked_sub(1);
+        let end = again.map_or(End::Stop, |_| End::Restart);
+        let calls = self.end(vcpu, end)?;
+        self.restarts = again.unwrap_or(0);
+        Some(calls)
+    }
+
+    /// A vCPU has come to rest, with nothing left of what it did. The last one to rest of its own
+    /// accord turns the VM off: no other is left to start one again.
+    pub fn stopped(&mut self, vcpu: usize) -> Calls {
         if let Some(state) = self.states.get_mut(vcpu) {
-            *state = PowerState::Off;
+            *state = Vcpu::Off;
         }
-        self.states.iter().any(|state| *state != PowerState::Off)
+        let all_off = self.states.iter().all(|state| *state == Vcpu::Off);
+        if all_off && self.end.is_none() {
+            self.end = Some(End::Off);
+        }
+        let due = self.end.is_some() && self.executing() == 0 && vcpu != LEADER;
+        Calls(u32::from(due) << LEADER)
+    }
+
+    /// What a core at rest is to do. One that is to start executes from here on.
+    pub fn next(&mut self, vcpu: usize) -> Next {
+        if let Some(end) = self.end {
+            let leads = vcpu == LEADER && self.executing() == 0;
+            return if leads { Next::Lead(end) } else { Next::Wait };
+        }
+        match self.states.get_mut(vcpu) {
+            Some(state) => match *state {
+                Vcpu::Pending(start) => {
+                    *state = Vcpu::On;
+                    Next::Start(start)
+                }
+                Vcpu::Off | Vcpu::On => Next::Wait,
+            },
+            None => Next::Wait,
+        }
+    }
+
+    /// The vCPUs that execute, one bit each.
+    fn executing(&self) -> u32 {
+        self.states
+            .iter()
+            .enumerate()
+            .filter(|(_, state)| **state == Vcpu::On)
+            .fold(0, |word, (vcpu, _)| word | 1 << vcpu)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn a_vcpu_starts_only_from_off_and_only_by_request(
-            vcpus in 1..=MAX_VCPUS, steps in prop::collection::vec((0usize..4, 0usize..10), 0..60),
-        ) {
-            let mut power = Psci::new(vcpus);
-            for (step, vcpu) in steps {
-                let before = power.state(vcpu);
-                match step {
-                    0 => {
-                        let expected = (before == PowerState::Off && vcpu < vcpus).then_some(()).ok_or(before);
-                        prop_assert_eq!(power.request_on(vcpu), expected);
-                    }
-                    1 => {
-                        power.started(vcpu);
-                        let pending = before == PowerState::OnPending;
-                        prop_assert_eq!(power.state(vcpu), if pending { PowerState::On } else { before });
-                    }
-                    2 => {
-                        let others = power.stopped(vcpu);
-                        let any = (0..10).any(|other| power.state(other) != PowerState::Off);
-                        prop_assert_eq!((others, power.state(vcpu)), (any, PowerState::Off));
-                    }
-                    _ => {
-                        power.reset();
-                        prop_assert_eq!(power.state(0), PowerState::On);
-                        prop_assert!((1..10).all(|other| power.state(other) == PowerState::Off));
-                    }
-                }
-                prop_assert!((vcpus..10).all(|other| power.state(other) == PowerState::Off));
-            }
-        }
-    }
-}
+mod tests;

@@ -9,15 +9,38 @@ use hw_arch::{El2, ExceptionLevel, read_register, write_register};
 /// into EL1; syndrome class 0).
 pub fn inject_undefined() {
     let (state, address) = (El2::read_spsr(), El2::read_elr());
-    write_register!("esr_el1", 1 << 25);
+    let has_pan = read_register!("id_aa64mmfr1_el1") >> 20 & 0xf != 0;
+    let entered = state_on_entry(state, read_register!("sctlr_el1"), has_pan);
+    // Unknown reason, and the length of the instruction that trapped.
+    write_register!("esr_el1", El2::read_esr() & INSTRUCTION_LENGTH);
     write_register!("elr_el1", address);
     write_register!("spsr_el1", state);
     let vector = read_register!("vbar_el1").wrapping_add(vector_offset(state));
     // SAFETY: only the guest's own program counter and state change.
     unsafe {
         El2::write_elr(vector);
-        El2::write_spsr(0x3c5);
+        El2::write_spsr(entered);
     }
+}
+
+/// `ESR_ELx.IL`.
+const INSTRUCTION_LENGTH: u64 = 1 << 25;
+
+/// State in which EL1 takes an exception from `state` under its `SCTLR_EL1`:
+/// EL1h, all of DAIF masked, flags kept, and user memory out of reach where the
+/// guest wants that (Arm ARM, D1.3.1; `SCTLR_EL1.SPAN` = 0).
+const fn state_on_entry(state: u64, control: u64, has_pan: bool) -> u64 {
+    const FLAGS: u64 = 0xf << 28;
+    const PAN: u64 = 1 << 22;
+    const SPAN: u64 = 1 << 23;
+    let pan = if has_pan && control & SPAN == 0 {
+        PAN
+    } else if has_pan {
+        state & PAN
+    } else {
+        0
+    };
+    0x3c5 | state & FLAGS | pan
 }
 
 /// Offset of the synchronous vector for an exception taken from `state`.
@@ -32,7 +55,7 @@ const fn vector_offset(state: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::vector_offset;
+    use super::{state_on_entry, vector_offset};
 
     #[test]
     fn vectors_by_where_the_exception_came_from() {
@@ -40,5 +63,16 @@ mod tests {
         assert_eq!(vector_offset(0x3c5), 0x200);
         assert_eq!(vector_offset(0x000), 0x400);
         assert_eq!(vector_offset(0x1f0), 0x600);
+    }
+
+    #[test]
+    fn a_kernel_that_keeps_off_user_memory_still_does() {
+        let (user, pan, span) = (6 << 28, 1 << 22, 1 << 23);
+        assert_eq!(state_on_entry(user, 0, true), 0x3c5 | 6 << 28 | pan);
+        assert_eq!(state_on_entry(user, span, true), 0x3c5 | 6 << 28);
+        assert_eq!(state_on_entry(pan | 5, span, true), 0x3c5 | pan);
+        assert_eq!(state_on_entry(pan | 5, 0, false), 0x3c5, "no such bit");
+        // An AArch32 state leaves nothing but its flags.
+        assert_eq!(state_on_entry(0x0fbf_ffff, span, false), 0x3c5);
     }
 }

@@ -19,6 +19,7 @@ const SPSR_RESET: u64 = 0x3c5;
 
 /// Takes this core's EL1 to what PSCI promises a core that is turned on (DEN
 /// 0022, 6.4): EL1, MMU off, interrupts masked, nothing left of what ran before.
+/// The traps must be set: they let EL2 reach the floating-point registers.
 ///
 /// # Safety
 ///
@@ -33,20 +34,14 @@ pub unsafe fn reset(start: Start) {
     zero!("cpacr_el1" "ttbr0_el1" "ttbr1_el1" "tcr_el1" "mair_el1" "amair_el1" "vbar_el1"
         "contextidr_el1" "tpidr_el0" "tpidrro_el0" "tpidr_el1" "elr_el1" "spsr_el1" "esr_el1"
         "far_el1" "afsr0_el1" "afsr1_el1" "par_el1" "csselr_el1" "sp_el0" "sp_el1"
-        "cntkctl_el1" "cntv_ctl_el0" "cntp_ctl_el0" "mdscr_el1" "pmcr_el0" "pmuserenr_el0");
-    write_register!("pmcntenclr_el0", 0xffff_ffff);
-    write_register!("pmintenclr_el1", 0xffff_ffff);
+        "cntkctl_el1" "cntv_ctl_el0" "cntv_cval_el0" "cntp_ctl_el0" "mdscr_el1");
+    reset_monitor();
+    reset_floating_point();
     // SAFETY: these take effect at the next return to the guest.
     unsafe {
         El2::write_elr(start.entry);
         El2::write_spsr(SPSR_RESET);
     }
-    invalidate_translations();
-}
-
-/// Drops what any core has cached of the tables of the virtual machine that this
-/// core is in, both stages, and of instructions.
-pub fn invalidate_translations() {
     #[cfg(target_arch = "aarch64")]
     // SAFETY: dropping cached translations and instructions changes no meaning.
     unsafe {
@@ -59,4 +54,45 @@ pub fn invalidate_translations() {
             options(nostack, preserves_flags)
         );
     }
+}
+
+/// Stops the performance monitor and forgets what it counted, and what.
+fn reset_monitor() {
+    // P and C: every counter is zero. Enable is zero too.
+    write_register!("pmcr_el0", 0b110);
+    write_register!("pmcntenclr_el0", 0xffff_ffff);
+    write_register!("pmintenclr_el1", 0xffff_ffff);
+    write_register!("pmovsclr_el0", 0xffff_ffff);
+    write_register!("pmuserenr_el0", 0);
+    let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
+    // The last one is the cycle counter's filter.
+    for counter in (0..counters).chain([31]) {
+        write_register!("pmselr_el0", counter);
+        hw_arch::barrier::isb();
+        write_register!("pmxevtyper_el0", 0);
+    }
+    write_register!("pmselr_el0", 0);
+}
+
+/// Zeroes the floating-point and SIMD registers, which Mortise itself never uses.
+fn reset_floating_point() {
+    #[cfg(target_arch = "aarch64")]
+    macro_rules! zero_vectors {
+        ($($number:literal)*) => {
+            // SAFETY: no Rust code of this target keeps anything there.
+            unsafe {
+                core::arch::asm!(
+                    ".arch_extension fp",
+                    ".arch_extension simd",
+                    $(concat!("movi v", $number, ".2d, #0"),)*
+                    "msr fpcr, xzr",
+                    "msr fpsr, xzr",
+                    options(nostack, preserves_flags)
+                )
+            }
+        };
+    }
+    #[cfg(target_arch = "aarch64")]
+    zero_vectors!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+        16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
 }

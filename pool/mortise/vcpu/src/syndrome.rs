@@ -132,13 +132,18 @@ impl Exit {
     }
 }
 
-/// Intermediate physical address of an abort. After a permission fault that was
-/// not on a table walk, `HPFAR_EL2` says nothing (Arm ARM, D19.2.64).
+/// Intermediate physical address of an abort, where `HPFAR_EL2` holds it: after a
+/// fault of address size, translation or access flag, and after a permission
+/// fault on a table walk (Arm ARM, D19.2.64). After an external abort it is
+/// whatever it was.
 fn fault_address(esr: u64, hpfar: u64, far: u64) -> Option<u64> {
-    let status = esr & 0x3f;
     let on_walk = esr >> 7 & 1 != 0;
-    let permission = status >> 2 == 0b0011;
-    (!permission || on_walk).then_some((hpfar & 0x0fff_ffff_fff0) << 8 | far & 0xfff)
+    let valid = match esr >> 2 & 0xf {
+        0b0000..=0b0010 => true,
+        0b0011 => on_walk,
+        _ => false,
+    };
+    valid.then_some((hpfar & 0x0fff_ffff_fff0) << 8 | far & 0xfff)
 }
 
 #[cfg(test)]
@@ -176,6 +181,19 @@ mod tests {
                 ipa: None,
                 access: None
             }
+        );
+    }
+
+    #[test]
+    fn an_external_abort_has_no_address() {
+        // A store of a register (ISV) that a device answered with an error: what
+        // stands in HPFAR_EL2 may be the address of one of Mortise's devices.
+        let esr = 0x24 << 26 | 1 << 24 | 1 << 6 | 0x10;
+        let exit = Exit::decode(esr, 0x0800_0000 >> 8, 0x104);
+        assert!(matches!(exit, Exit::DataAbort { ipa: None, .. }));
+        assert_eq!(
+            Exit::decode(0x20 << 26 | 0x15, u64::MAX, 0),
+            Exit::InstructionAbort { ipa: None }
         );
     }
 

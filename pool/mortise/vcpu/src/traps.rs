@@ -4,20 +4,24 @@
 //! |---|---|---|---|
 //! | translation, vectors, exceptions, thread pointers of EL1 | own | own | |
 //! | floating point and SIMD | own | own | `CPTR_EL2.TFP` = 0 |
-//! | trace, SVE | trap | trap | `CPTR_EL2.TTA`, `TZ` |
+//! | trace, SVE, activity monitors | trap | trap | `CPTR_EL2.TTA`, `TZ`, `TAM` |
 //! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
 //! | physical timer | trap | trap | `CNTHCTL_EL2.EL1PCEN` = 0 |
 //! | performance monitor | own | own | `MDCR_EL2.HPMN` = all |
 //! | self-hosted debug | trap | trap | `MDCR_EL2.TDA`, `TDOSA`, `TDRA` |
+//! | statistical profiling, trace filter | trap | trap | `MDCR_EL2.TPMS`, `TTRF` |
+//! | cache maintenance by set and way | trap | trap | `HCR_EL2.TSW` |
 //! | implementation defined, `ACTLR_EL1` | trap | trap | `HCR_EL2.TIDCP`, `TACR` |
 //! | Group 1 interrupts (`ICC_IAR1`, `EOIR1`, `IGRPEN1`, `AP1R`, `BPR1`) | own | virtual | `HCR_EL2.IMO` |
 //! | Group 0 interrupts, `ICC_PMR`, `RPR`, `DIR`, `CTLR` | virtual | virtual | `HCR_EL2.FMO` = 1 |
+//! | `ICC_SRE_EL1` | trap | trap | `ICC_SRE_EL2.Enable` = 0 |
 //! | `ICC_SGI<n>R_EL1` | trap | trap | `HCR_EL2.FMO` = 1 |
 //! | SMC | trap | trap | `HCR_EL2.TSC` |
 //! | WFI | own, or trap if asked for | same | `HCR_EL2.TWI` |
 //!
 //! *Own*: the hardware's, not shared with anybody, because the core is the
-//! guest's alone. *Virtual*: the virtual CPU interface's. Sections: Arm ARM
+//! guest's alone. What a trapped register is to its guest says
+//! [`SystemRegister::role`](crate::SystemRegister::role). *Virtual*: the virtual CPU interface's. Sections: Arm ARM
 //! D19.2.48 (HCR_EL2), D19.3 (MDCR_EL2), D24.10 (timer); IHI 0069, 6.1.
 
 use hw_arch::registers as r;
@@ -30,6 +34,12 @@ pub enum InterruptMode {
     /// Interrupts come to Mortise and reach EL1 through list registers.
     Shared,
 }
+
+/// `CPTR_EL2`: RES1 bits with TZ, TTA, TAM (Arm ARM, D19.2.33).
+const CPTR: u64 = 0x33ff | 1 << 20 | 1 << 30;
+
+/// `MDCR_EL2` but for HPMN: TDA, TDOSA, TDRA, TPMS, TTRF (D19.3).
+const MDCR: u64 = 7 << 9 | 1 << 14 | 1 << 19;
 
 /// The traps that hold one virtual CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +60,7 @@ mod hcr {
     pub const TSC: u64 = 1 << 19;
     pub const TIDCP: u64 = 1 << 20;
     pub const TACR: u64 = 1 << 21;
+    pub const TSW: u64 = 1 << 22;
     pub const RW: u64 = 1 << 31;
     /// Pointer authentication is the guest's (bits APK and API).
     pub const POINTER_AUTHENTICATION: u64 = 3 << 40;
@@ -66,6 +77,7 @@ impl Traps {
             | hcr::TSC
             | hcr::TIDCP
             | hcr::TACR
+            | hcr::TSW
             | hcr::RW
             | hcr::POINTER_AUTHENTICATION;
         let interrupts = match self.interrupts {
@@ -86,12 +98,19 @@ impl Traps {
         // SAFETY: these registers bind EL1 and EL0 only; the caller vouches for
         // the tables.
         unsafe {
+            // 39 bits from level 1, write-back walks, the core's address size.
+            let size = r::id_aa64mmfr0_el1::read() & 7;
+            r::vtcr_el2::write(25 | 1 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | size << 16 | 1 << 31);
+            r::vttbr_el2::write(u64::from(vmid) << 48 | root as u64);
+            // The tables first: with `VM` set, the core may walk them at any time
+            // on speculation.
+            hw_arch::barrier::dsb_ish();
+            hw_arch::barrier::isb();
             r::hcr_el2::write(self.hcr());
-            // RES1 bits and TZ, and TTA (Arm ARM, D19.2.33).
-            r::cptr_el2::write(0x33ff | 1 << 20);
-            // All event counters to the guest; debug traps TDRA, TDOSA, TDA.
+            r::cptr_el2::write(CPTR);
+            // All event counters to the guest.
             let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
-            r::mdcr_el2::write(counters | 7 << 9);
+            r::mdcr_el2::write(MDCR | counters);
             r::hstr_el2::write(0);
             // EL1PCTEN without EL1PCEN: it reads the counter, the timer traps.
             r::cnthctl_el2::write(1);
@@ -99,10 +118,6 @@ impl Traps {
             r::vpidr_el2::write(r::midr_el1::read());
             // RES1, and the index as Aff0.
             r::vmpidr_el2::write(1 << 31 | vcpu as u64);
-            // 39 bits from level 1, write-back walks, the core's address size.
-            let size = r::id_aa64mmfr0_el1::read() & 7;
-            r::vtcr_el2::write(25 | 1 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | size << 16 | 1 << 31);
-            r::vttbr_el2::write(u64::from(vmid) << 48 | root as u64);
         }
         hw_arch::barrier::isb();
     }

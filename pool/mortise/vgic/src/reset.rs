@@ -64,9 +64,15 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// No physical interrupt of this bank stays enabled, pending or active on the guest's behalf.
     /// All are deactivated, as a list register of another core may have held any.
     fn silence(&self, vcpu: usize, first: u32, physical: &mut impl Physical) {
-        let enabled = self.bank(vcpu, first).map_or(0, |bank| bank.enabled);
+        let (enabled, edge) = self
+            .bank(vcpu, first)
+            .map_or((0, 0), |bank| (bank.enabled, bank.edge));
         self.each_hardware(vcpu, first, enabled, |intid, vcpu| {
             physical.enable(intid, vcpu, false);
+        });
+        // At power-on all that hardware backs is level-sensitive.
+        self.each_hardware(vcpu, first, edge, |intid, vcpu| {
+            physical.set_edge(intid, vcpu, false);
         });
         self.each_hardware(vcpu, first, u32::MAX, |intid, vcpu| {
             physical.set_pending(intid, vcpu, false);

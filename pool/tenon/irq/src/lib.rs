@@ -1,8 +1,9 @@
 //! Interrupt registration and dispatch.
 //!
-//! An interrupt, named by its INTID, has one handler; [`Interrupts::serve`] acknowledges what is
-//! pending, calls the handler, and ends it. It is the vector's work to call it, with interrupts
-//! masked, on the interrupt stack; a handler is short and must not wait.
+//! An interrupt, named by its INTID, has one handler. The vector itself acknowledges what is
+//! pending, finds the handler in the table at [`Interrupts::TABLE`], calls it on the interrupt
+//! stack with interrupts masked, and ends the interrupt; what has no handler goes to
+//! [`Interrupts::refuse`]. A handler is short and must not wait.
 //!
 //! Guarantees: the handler is found by one indexed load; no loop, lock or allocation between
 //! vector and handler. An interrupt without a handler is counted and switched off, so that it
@@ -16,8 +17,8 @@ use core::cell::Cell;
 use core::fmt;
 use hw_irqchip_gicv3::{Distributor, FIRST_SPI, Group, Redistributor, Trigger, cpu_interface};
 
-/// What is called for an interrupt, with its INTID.
-pub type Handler = fn(u32);
+/// What is called for an interrupt, with its INTID; by assembly, hence the ABI.
+pub type Handler = extern "C" fn(u32);
 
 /// Why a handler was not registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,18 +89,35 @@ impl Controller {
     }
 }
 
+/// The table as the vector sees it: two words, loaded by one instruction.
+#[derive(Debug)]
+#[repr(C)]
+struct Table {
+    first: Option<&'static Line>,
+    lines: usize,
+}
+
 /// The interrupts of one core. The caller has them masked during each call.
 #[derive(Debug)]
 pub struct Interrupts {
+    table: Table,
     lines: &'static [Line],
     controller: Cell<Option<Controller>>,
     unexpected: Cell<u32>,
 }
 
 impl Interrupts {
+    /// Where the vector finds the address of the first handler, a word for each INTID, zero where
+    /// there is none, and behind it the number of words.
+    pub const TABLE: usize = core::mem::offset_of!(Self, table);
+
     /// A table over these places, with no controller yet.
     pub const fn new(lines: &'static [Line]) -> Self {
         Self {
+            table: Table {
+                first: lines.first(),
+                lines: lines.len(),
+            },
             lines,
             controller: Cell::new(None),
             unexpected: Cell::new(0),
@@ -143,32 +161,20 @@ impl Interrupts {
         self.unexpected.get()
     }
 
-    /// Serves the most urgent pending interrupt: the vector's work.
-    #[inline(always)]
-    pub fn serve(&self) {
-        if let Some(intid) = cpu_interface::acknowledge(Group::One) {
-            self.dispatch(intid);
-            cpu_interface::end(Group::One, intid);
-        }
-    }
-
-    #[inline(always)]
-    fn dispatch(&self, intid: u32) {
-        match self.line(intid).and_then(|line| line.0.get()) {
-            Some(handler) => handler(intid),
-            None => self.refuse(intid),
-        }
-    }
-
+    /// Ends an acknowledged interrupt without a handler, and switches it off; nothing was
+    /// acknowledged if the number is beyond all interrupts.
     #[cold]
-    fn refuse(&self, intid: u32) {
+    pub fn refuse(&self, intid: u32) {
+        if cpu_interface::is_special(intid) {
+            return;
+        }
         self.unexpected.set(self.unexpected.get().saturating_add(1));
         if let Some(controller) = self.controller.get() {
             controller.disable(intid);
         }
+        cpu_interface::end(Group::One, intid);
     }
 
-    #[inline(always)]
     fn line(&self, intid: u32) -> Option<&'static Line> {
         self.lines.get(intid as usize)
     }
@@ -186,7 +192,7 @@ mod tests {
         static CALLS: Cell<u32> = const { Cell::new(0) };
     }
 
-    fn note(intid: u32) {
+    extern "C" fn note(intid: u32) {
         CALLS.with(|calls| calls.set(calls.get() * 100 + intid));
     }
 
@@ -195,13 +201,25 @@ mod tests {
         Interrupts::new(Box::leak(lines.into_boxed_slice()))
     }
 
+    /// What the vector does.
+    fn dispatch(interrupts: &Interrupts, intid: u32) {
+        assert_eq!(
+            interrupts.table.first.map(core::ptr::from_ref),
+            interrupts.lines.first().map(core::ptr::from_ref)
+        );
+        match interrupts.line(intid).and_then(|line| line.0.get()) {
+            Some(handler) => handler(intid),
+            None => interrupts.refuse(intid),
+        }
+    }
+
     #[test]
     fn calls_the_handler_of_the_number() {
         let interrupts = interrupts();
         interrupts.register(27, Trigger::Level, note).unwrap();
         interrupts.register(33, Trigger::Edge, note).unwrap();
-        interrupts.dispatch(33);
-        interrupts.dispatch(27);
+        dispatch(&interrupts, 33);
+        dispatch(&interrupts, 27);
         assert_eq!(CALLS.with(Cell::get), 3327);
         assert_eq!(interrupts.unexpected(), 0);
     }
@@ -221,8 +239,9 @@ mod tests {
     #[test]
     fn counts_what_nobody_registered_for() {
         let interrupts = interrupts();
-        interrupts.dispatch(5);
-        interrupts.dispatch(1_000);
+        dispatch(&interrupts, 5);
+        dispatch(&interrupts, 1_000);
+        dispatch(&interrupts, 1_023);
         assert_eq!(interrupts.unexpected(), 2);
     }
 }

@@ -1,17 +1,17 @@
 //! The few instructions Rust has no words for: vectors, context switch, interrupt mask.
 //!
-//! Threads run on SP_EL0 and exceptions on SP_EL1, so that the hardware itself changes to the
-//! interrupt stack (Arm ARM, D1.2.2), an interrupt needs no room on a thread's stack, and a thread
-//! that overflowed its stack can still be reported. An interrupt that switches nobody saves and
-//! restores on the interrupt stack alone and fits the 32 instructions of its vector. Only one that
-//! preempts moves what it saved to the thread's stack, and from there on a preempted thread looks
-//! like one that called [`switch`] itself: all waiting threads wait at one place, with twelve
-//! callee-saved registers on their stack. Costs are listed in `docs/costs.md`.
+//! Threads run on SP_EL0 and exceptions on SP_EL1: the hardware itself changes to the interrupt
+//! stack (Arm ARM, D1.2.2), and a thread that overflowed its stack can still be reported. An
+//! interrupt saves the caller-saved registers on the stack of the thread it came to, where they are
+//! in place if it preempts: the vector then calls the scheduler from there, in the thread's own
+//! context, and from there on a preempted thread looks like one that called [`switch`] itself. All
+//! waiting threads wait at one place, with twelve callee-saved registers on their stack. Costs are
+//! listed in `docs/costs.md`.
 
 /// Words on the stack of a thread that waits: x19 to x30.
 pub const CONTEXT: usize = 12;
 
-/// Bytes an interrupt saves: x0 to x18, x30, ELR and SPSR.
+/// Bytes of a thread's stack that an interrupt takes: x0 to x18, x30, ELR and SPSR.
 #[cfg(target_arch = "aarch64")]
 const FRAME: usize = 22 * 8;
 
@@ -43,10 +43,12 @@ pub unsafe fn unmask(mask: u64) {
     hw_arch::write_register!("daif", mask);
 }
 
-/// Whether this is an interrupt handler: it runs on SP_EL1.
+/// Whether interrupts were masked when [`mask`] returned this: the caller is in a handler.
 #[inline(always)]
-pub fn in_handler() -> bool {
-    hw_arch::read_register!("spsel") != 0
+pub fn is_masked(mask: u64) -> bool {
+    /// PSTATE.I as DAIF shows it.
+    const I: u64 = 1 << 7;
+    mask & I != 0
 }
 
 /// Touches an address that no VM has: Mortise takes it as this VM's fault and acts on it.
@@ -138,10 +140,7 @@ mod real {
         "    b {fatal}",
         ".endm",
         ".macro tenon_restore",
-        "    ldp x0, x1, [sp, #160]",
         "    ldp x18, x30, [sp, #144]",
-        "    msr elr_el1, x0",
-        "    msr spsr_el1, x1",
         "    ldp x2, x3, [sp, #16]",
         "    ldp x4, x5, [sp, #32]",
         "    ldp x6, x7, [sp, #48]",
@@ -158,6 +157,9 @@ mod real {
         "tenon_vectors:",
         "    tenon_fatal 0",
         "    .balign 0x80",
+        ".global tenon_interrupt",
+        "tenon_interrupt:",
+        "    msr spsel, #0",
         "    stp x0, x1, [sp, #-{frame}]!",
         "    stp x2, x3, [sp, #16]",
         "    stp x4, x5, [sp, #32]",
@@ -167,13 +169,24 @@ mod real {
         "    stp x12, x13, [sp, #96]",
         "    stp x14, x15, [sp, #112]",
         "    stp x16, x17, [sp, #128]",
-        "    mrs x0, elr_el1",
-        "    mrs x1, spsr_el1",
         "    stp x18, x30, [sp, #144]",
-        "    stp x0, x1, [sp, #160]",
-        "    bl {interrupt}",
-        "    cbnz w0, 1f",
-        "    tenon_restore",
+        "    msr spsel, #1",
+        "    mrs x0, S3_0_C12_C12_0", // ICC_IAR1_EL1
+        "    mrs x1, tpidr_el1",
+        "    ldp x2, x3, [x1, #{table}]",
+        "    cmp x0, x3",
+        "    b.hs 2f",
+        "    ldr x2, [x2, x0, lsl #3]",
+        "    cbz x2, 2f",
+        "    str x0, [sp, #-16]!",
+        "    blr x2",
+        ".global tenon_interrupt_served",
+        "tenon_interrupt_served:",
+        "    ldr x0, [sp], #16",
+        "    msr S3_0_C12_C12_1, x0", // ICC_EOIR1_EL1
+        "    b 3f",
+        "2:  bl {refuse}",
+        "    b 3f",
         "    tenon_fatal 2",
         "    tenon_fatal 3",
         "    tenon_fatal 4",
@@ -189,37 +202,27 @@ mod real {
         "    tenon_fatal 14",
         "    tenon_fatal 15",
         "    .balign 0x80",
-        // Preemption: what was saved moves to the thread's stack, and the thread calls the
-        // scheduler from there.
-        "1:  mov x0, sp",
-        "    add sp, sp, #{frame}",
+        // Back to the thread, unless somebody more urgent became ready. Nothing masked ran that
+        // changes ELR and SPSR, so only a preempted thread needs them saved.
+        "3:  mrs x1, tpidr_el1",
         "    msr spsel, #0",
-        "    ldp x2, x3, [x0]",
-        "    ldp x4, x5, [x0, #16]",
-        "    ldp x6, x7, [x0, #32]",
-        "    ldp x8, x9, [x0, #48]",
-        "    ldp x10, x11, [x0, #64]",
-        "    ldp x12, x13, [x0, #80]",
-        "    ldp x14, x15, [x0, #96]",
-        "    ldp x16, x17, [x0, #112]",
-        "    stp x2, x3, [sp, #-{frame}]!",
-        "    stp x4, x5, [sp, #16]",
-        "    stp x6, x7, [sp, #32]",
-        "    stp x8, x9, [sp, #48]",
-        "    stp x10, x11, [sp, #64]",
-        "    stp x12, x13, [sp, #80]",
-        "    stp x14, x15, [sp, #96]",
-        "    stp x16, x17, [sp, #112]",
-        "    ldp x2, x3, [x0, #128]",
-        "    ldp x4, x5, [x0, #144]",
-        "    ldp x6, x7, [x0, #160]",
-        "    stp x2, x3, [sp, #128]",
-        "    stp x4, x5, [sp, #144]",
-        "    stp x6, x7, [sp, #160]",
+        "    ldrb w0, [x1, #{needed}]",
+        "    cbnz w0, 4f",
+        "    tenon_restore",
+        ".global tenon_interrupt_end",
+        ".set tenon_interrupt_end, . - 4",
+        "4:  mrs x0, elr_el1",
+        "    mrs x1, spsr_el1",
+        "    stp x0, x1, [sp, #160]",
         "    bl {reschedule}",
+        "    ldp x0, x1, [sp, #160]",
+        "    msr elr_el1, x0",
+        "    msr spsr_el1, x1",
         "    tenon_restore",
         ".previous",
-        interrupt = sym crate::kernel::interrupt,
+        refuse = sym crate::kernel::refuse,
+        table = const crate::kernel::TABLE,
+        needed = const crate::kernel::NEEDED,
         reschedule = sym crate::kernel::reschedule,
         fatal = sym crate::fault::fatal,
         frame = const FRAME,

@@ -96,7 +96,7 @@ pub unsafe fn boot<const STACK: usize>(image: &Image<STACK>, argument: usize) ->
     kernel.console.set(unsafe { console(platform) });
     image.logger.install();
     if clock.is_err() {
-        panic!("CNTFRQ_EL0 is zero: there is no time without it");
+        panic!("CNTFRQ_EL0 states no frequency: there is no time without it");
     }
     // SAFETY: as above.
     let Some(controller) = (unsafe { controller(platform) }) else {
@@ -149,6 +149,8 @@ fn start_interrupts(kernel: &Kernel, controller: Controller, timer_intid: u32) {
     if let Err(error) = timer {
         panic!("no timer: {error}");
     }
+    // From here on it is only moved.
+    kernel.clock.get().set_alarm(u64::MAX);
 }
 
 /// The console: the ring under Mortise, whose serial port is not this image's to touch.

@@ -14,8 +14,8 @@ macro_rules! image {
         mod tenon_image {
             use $config as config;
             use $crate::parts::{
-                ConsoleSink, EarlyTable, Image, Kernel, Line, Logger, PerCore, Platform, Storage,
-                Timers, boot, image_entry, logger, panic, park,
+                ConsoleSink, EarlyTable, El1, Image, Kernel, Line, Logger, PerCore, Platform,
+                Storage, Timers, boot, image_entry, logger, panic, park,
             };
 
             const STACK: usize = config::TENON_THREAD_INTERRUPT_STACK;
@@ -34,7 +34,7 @@ macro_rules! image {
             // Up to the areas that Mortise shares with its guests.
             #[unsafe(no_mangle)]
             static TENON_EARLY_TABLE: EarlyTable =
-                EarlyTable::new(config::board::RAM_BASE, config::board::SHARED_BASE + 1);
+                EarlyTable::new::<El1>(config::board::RAM_BASE, config::board::SHARED_BASE + 1);
 
             static LINES: PerCore<[Line; config::TENON_IRQ_LINES]> =
                 PerCore::new([const { Line::new() }; config::TENON_IRQ_LINES]);

@@ -41,8 +41,8 @@ pub struct Kernel {
     pub(crate) clock: Cell<Clock<El1>>,
     /// The device tree this image was given as a guest.
     pub(crate) tree: Cell<Option<&'static [u8]>>,
-    /// What the alarm is set for.
-    alarm: Cell<Option<u64>>,
+    /// What the alarm is set for, the end of time if nothing is pending.
+    alarm: Cell<u64>,
     pub(crate) console: Cell<Console>,
 }
 
@@ -66,7 +66,7 @@ impl Kernel {
             interrupts: Interrupts::new(lines.get()),
             clock: Cell::new(Clock::with_frequency(unknown)),
             tree: Cell::new(None),
-            alarm: Cell::new(None),
+            alarm: Cell::new(u64::MAX),
             console: Cell::new(Console::None),
         }
     }
@@ -97,11 +97,37 @@ impl Kernel {
         // interrupts are masked until the end.
         let this = unsafe { Self::this() };
         let result = action(this);
-        if this.scheduler.is_needed() && !assembly::in_handler() {
+        if this.scheduler.is_needed() && !assembly::is_masked(mask) {
             this.switch(false);
         }
         // SAFETY: every operation on the queues is complete.
         unsafe { assembly::unmask(mask) };
+        result
+    }
+
+    /// Calls `action` with interrupts masked; it makes nobody ready.
+    #[inline(always)]
+    pub(crate) fn aside<R>(action: impl FnOnce(&'static Self) -> R) -> R {
+        let mask = assembly::mask();
+        // SAFETY: as in `with`.
+        let result = action(unsafe { Self::this() });
+        // SAFETY: as in `with`.
+        unsafe { assembly::unmask(mask) };
+        result
+    }
+
+    /// Calls `action`, which may wait: in a thread, outside of any other call. A handler has no
+    /// context of its own to come back to, so waiting in one is a mistake of the program.
+    #[inline(always)]
+    pub(crate) fn waiting<R>(action: impl FnOnce(&'static Self) -> R) -> R {
+        assert!(
+            !assembly::is_masked(assembly::mask()),
+            "an interrupt handler must not wait"
+        );
+        // SAFETY: as in `with`.
+        let result = action(unsafe { Self::this() });
+        // SAFETY: they were not masked before, and every operation on the queues is complete.
+        unsafe { hw_arch::cpu::unmask_interrupts() };
         result
     }
 
@@ -133,7 +159,12 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn switch(&self, yielding: bool) {
         let previous = self.current();
-        if let Some(next) = self.scheduler.next(yielding) {
+        let next = if yielding {
+            self.scheduler.give_way()
+        } else {
+            self.scheduler.next(false)
+        };
+        if let Some(next) = next {
             // SAFETY: interrupts are masked, as everywhere here; `next` is ready and not the
             // current one, so it waits in `switch` or has not begun.
             unsafe {
@@ -148,7 +179,6 @@ impl Kernel {
     /// Blocks the current thread until somebody wakes it.
     #[inline(always)]
     pub(crate) fn block(&self) {
-        refuse_in_handler();
         self.scheduler.block(self.current());
         self.switch(false);
     }
@@ -156,7 +186,6 @@ impl Kernel {
     /// Gives way to the others of the current thread's priority.
     #[inline(always)]
     pub(crate) fn give_way(&self) {
-        refuse_in_handler();
         self.switch(true);
     }
 
@@ -164,27 +193,22 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn start_timer(&self, timer: &'static Timer, ticks: u64) {
         self.timers.start(timer, ticks);
-        self.arm();
+        if ticks < self.alarm.get() {
+            self.set_alarm(ticks);
+        }
     }
 
-    /// Stops a timer; returns whether it was pending.
+    /// Stops a timer; returns whether it was pending. The alarm stays: most timers that are stopped
+    /// are timeouts far ahead, and one that was next costs an interrupt that finds nothing due.
     #[inline(always)]
     pub(crate) fn cancel_timer(&self, timer: &'static Timer) -> bool {
-        let pending = self.timers.cancel(timer);
-        self.arm();
-        pending
+        self.timers.cancel(timer)
     }
 
-    /// Sets the alarm for the earliest deadline, if it is not already.
     #[inline(always)]
-    fn arm(&self) {
-        let next = self.timers.next();
-        if self.alarm.replace(next) != next {
-            match next {
-                Some(ticks) => self.clock.get().set_alarm(ticks),
-                None => self.clock.get().stop_alarm(),
-            }
-        }
+    fn set_alarm(&self, ticks: u64) {
+        self.alarm.set(ticks);
+        self.clock.get().move_alarm(ticks);
     }
 
     /// Expires what is due: the timer interrupt's work.
@@ -195,32 +219,30 @@ impl Kernel {
             match self.timers.expire(now) {
                 Step::Expired(timer) => timer.fire(self),
                 Step::Moved => {}
-                Step::Idle => break,
+                // The end of time is no alarm.
+                Step::Idle(next) => return self.set_alarm(next.unwrap_or(u64::MAX)),
             }
         }
-        self.arm();
+        // There may be more: the alarm is still due and interrupts at once again.
     }
 }
 
-/// A handler has no context of its own to come back to: waiting in one is a mistake of the program.
-#[inline(always)]
-fn refuse_in_handler() {
-    assert!(
-        !assembly::in_handler(),
-        "an interrupt handler must not wait"
-    );
-}
+#[cfg(target_arch = "aarch64")]
+/// Where the vector finds the table of handlers, from the address in TPIDR_EL1 on.
+pub(crate) const TABLE: usize = core::mem::offset_of!(Kernel, interrupts) + Interrupts::TABLE;
+#[cfg(target_arch = "aarch64")]
+/// Where it sees whether the interrupted thread is to be preempted: a byte.
+pub(crate) const NEEDED: usize =
+    core::mem::offset_of!(Kernel, scheduler) + Scheduler::<&'static Thread>::NEEDED;
 
-/// Serves an interrupt, called by its vector; returns whether the thread is to be preempted.
+/// Deals with what the vector found no handler for.
 #[cfg_attr(
     not(target_arch = "aarch64"),
     expect(dead_code, reason = "for the vectors")
 )]
-pub(crate) extern "C" fn interrupt() -> u32 {
+pub(crate) extern "C" fn refuse(intid: u32) {
     // SAFETY: the vectors are in place since `boot`; an exception masks interrupts.
-    let this = unsafe { Kernel::this() };
-    this.interrupts.serve();
-    u32::from(this.scheduler.is_needed())
+    unsafe { Kernel::this() }.interrupts.refuse(intid);
 }
 
 /// Preempts the current thread: the vector's second half, on the thread's own stack.
@@ -229,14 +251,14 @@ pub(crate) extern "C" fn interrupt() -> u32 {
     expect(dead_code, reason = "for the vectors")
 )]
 pub(crate) extern "C" fn reschedule() {
-    // SAFETY: as in `interrupt`.
+    // SAFETY: as in `refuse`.
     let this = unsafe { Kernel::this() };
     this.switch(false);
 }
 
 /// The handler of the timer interrupt.
-pub(crate) fn timer_interrupt(_: u32) {
-    // SAFETY: handlers are called by `interrupt` alone.
+pub(crate) extern "C" fn timer_interrupt(_: u32) {
+    // SAFETY: handlers are called by the vector alone.
     let this = unsafe { Kernel::this() };
     this.expire();
 }

@@ -49,7 +49,7 @@ pub mod parts {
     pub use crate::thread::Storage;
     pub use core_log::Logger;
     pub use hw_arch::cpu::park;
-    pub use hw_arch::entry::EarlyTable;
     pub use hw_arch::image_entry;
+    pub use hw_arch::{El1, entry::EarlyTable};
     pub use tenon_irq::Line;
 }

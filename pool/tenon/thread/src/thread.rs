@@ -244,7 +244,7 @@ extern "C" fn run<F: FnOnce()>(body: *mut F) -> ! {
     let body = unsafe { body.read() };
     body();
     // Its storage may be used again as soon as somebody else runs.
-    Kernel::with(|kernel| kernel.current().wait(kernel, Wait::Spawn));
+    Kernel::waiting(|kernel| kernel.current().wait(kernel, Wait::Spawn));
     hw_arch::cpu::park()
 }
 
@@ -254,19 +254,19 @@ fn at_least_one(priority: Priority) -> Priority {
 
 /// The thread that runs.
 pub fn current() -> &'static Thread {
-    Kernel::with(Kernel::current)
+    Kernel::aside(Kernel::current)
 }
 
 /// Gives way to the others of the same priority.
 #[inline(always)]
 pub fn yield_now() {
-    Kernel::with(Kernel::give_way);
+    Kernel::waiting(Kernel::give_way);
 }
 
 /// Blocks the current thread until somebody calls its [`Thread::unpark`].
 #[inline(always)]
 pub fn park() {
-    Kernel::with(|kernel| {
+    Kernel::waiting(|kernel| {
         let thread = kernel.current();
         if !thread.token.take() {
             thread.wait(kernel, Wait::Unpark);

@@ -62,7 +62,7 @@ impl Sub<Duration> for Instant {
 /// Blocks the current thread until `instant`; one that passed is no wait at all.
 #[inline(always)]
 pub fn sleep_until(instant: Instant) {
-    Kernel::with(|kernel| {
+    Kernel::waiting(|kernel| {
         let clock = kernel.clock.get();
         let ticks = clock.frequency().ticks(instant.nanoseconds());
         if clock.ticks() < ticks {

@@ -60,7 +60,7 @@ impl Timer {
 
     /// Starts it, anew if it is pending; an instant that passed is due at once.
     pub fn start(&'static self, instant: crate::time::Instant) {
-        Kernel::with(|kernel| {
+        Kernel::aside(|kernel| {
             let ticks = kernel.clock.get().frequency().ticks(instant.nanoseconds());
             kernel.start_timer(self, ticks);
         });
@@ -68,7 +68,7 @@ impl Timer {
 
     /// Stops it; returns whether it was pending.
     pub fn cancel(&'static self) -> bool {
-        Kernel::with(|kernel| kernel.cancel_timer(self))
+        Kernel::aside(|kernel| kernel.cancel_timer(self))
     }
 
     /// Does what it is there for, in the timer interrupt.

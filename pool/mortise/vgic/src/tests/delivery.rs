@@ -362,10 +362,14 @@ fn a_vcpu_switched_off_leaves_nothing_behind() {
 fn a_restart_silences_the_hardware() {
     let mut machine = Machine::running(4);
     machine.route(0, 41, 1);
+    machine.write(0, GICD, 0xc08, 2 << 16); // 40: edge-triggered
     for intid in [40, 41, TIMER] {
         machine.raise(intid, 0);
     }
+    machine.effects.clear();
     machine.reset();
+    assert!(machine.effects.contains(&Effect::Edge(40, 0, false)));
+    assert!(!machine.effects.contains(&Effect::Edge(41, 0, false)));
     for vcpu in 0..VCPUS {
         machine.reset_vcpu(vcpu);
         assert!(

@@ -144,3 +144,20 @@ fn a_reboot_starts_from_the_beginning() {
     machine.raise(TIMER, 1);
     assert_eq!(machine.drain(1), [TIMER]);
 }
+
+#[test]
+fn what_comes_for_a_vcpu_at_rest_is_there_when_it_starts() {
+    let mut machine = Machine::running(4);
+    machine.route(0, 40, 1);
+    machine.reset_vcpu(1);
+    machine.raise(40, 1);
+    machine.leave(1);
+    assert!(
+        machine.cores[1]
+            .lists
+            .iter()
+            .all(|&list| list == ListRegister::EMPTY)
+    );
+    machine.refresh(1);
+    assert_eq!(machine.acknowledge(1), Some(40));
+}

@@ -1,0 +1,43 @@
+//! Suite `irq`: what an interrupt takes, measured from outside between the kernel's own symbols.
+
+use crate::phase;
+use crate::scheduling::spawn;
+use core::hint::black_box;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tenon::time::{self, Duration, Instant, Timer};
+
+const INTERRUPTS: u32 = 1_000;
+const PAST: Instant = Instant::from_nanoseconds(0);
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+pub fn run() {
+    static TIMER: Timer = Timer::new(|| {
+        COUNT.fetch_add(1, Relaxed);
+    });
+    // A timer of the past interrupts the thread that started it.
+    for _ in 0..INTERRUPTS {
+        TIMER.start(PAST);
+    }
+    phase(format_args!("irq plain"));
+    wakes();
+    phase(format_args!("irq wake"));
+}
+
+fn wakes() {
+    COUNT.store(0, Relaxed);
+    let sleeper = spawn(0, 1, || {
+        for _ in 0..INTERRUPTS {
+            time::sleep(Duration::from_micros(20));
+            woken();
+        }
+    });
+    // Interrupted again and again.
+    while sleeper.is_some() && COUNT.load(Relaxed) < INTERRUPTS {}
+}
+
+/// The first thing the woken thread calls: here the path ends.
+#[inline(never)]
+fn woken() {
+    black_box(&COUNT).fetch_add(1, Relaxed);
+}

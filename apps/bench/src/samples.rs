@@ -1,0 +1,77 @@
+//! The samples of a measurement, less what measuring takes.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// How many samples a measurement takes.
+pub const COUNT: usize = 1_000;
+
+static SAMPLES: [AtomicU32; COUNT] = [const { AtomicU32::new(0) }; COUNT];
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+static OVERHEAD: AtomicU32 = AtomicU32::new(0);
+
+/// The measured path begins here, in whichever thread or handler.
+#[inline(always)]
+pub fn begin() {
+    BEGUN.store(hw_pmu::cycles(), Relaxed);
+}
+
+/// The measured path ends here, in whichever thread or handler.
+#[inline(always)]
+pub fn end() {
+    let now = hw_pmu::cycles();
+    take(now.wrapping_sub(BEGUN.load(Relaxed)));
+}
+
+fn take(cycles: u64) {
+    let index = TAKEN.load(Relaxed);
+    if let Some(sample) = SAMPLES.get(index) {
+        sample.store(cycles as u32, Relaxed);
+        TAKEN.store(index + 1, Relaxed);
+    }
+}
+
+/// Whether there is room for more.
+pub fn wanted() -> bool {
+    TAKEN.load(Relaxed) < COUNT
+}
+
+/// Forgets samples of warming up.
+pub fn clear() {
+    TAKEN.store(0, Relaxed);
+}
+
+/// Measures what measuring nothing takes, which is subtracted from then on.
+pub fn calibrate() {
+    clear();
+    for _ in 0..COUNT {
+        begin();
+        end();
+    }
+    let samples = SAMPLES.iter().map(|sample| sample.load(Relaxed));
+    let overhead = samples.min().unwrap_or(0);
+    OVERHEAD.store(overhead, Relaxed);
+    tenon::log::info!("overhead {overhead}");
+    clear();
+}
+
+/// Prints the samples under a name, as runs of equal ones, and forgets them.
+pub fn report(name: fmt::Arguments<'_>) {
+    let taken = TAKEN.swap(0, Relaxed);
+    tenon::log::info!("measured {name} samples={taken}");
+    let overhead = OVERHEAD.load(Relaxed);
+    let mut samples = SAMPLES
+        .iter()
+        .take(taken)
+        .map(|sample| sample.load(Relaxed).saturating_sub(overhead))
+        .peekable();
+    while let Some(value) = samples.next() {
+        let mut run = 1;
+        while samples.next_if_eq(&value).is_some() {
+            run += 1;
+        }
+        tenon::log::info!("{value} x {run}");
+    }
+    crate::boundary();
+}

@@ -1,0 +1,87 @@
+//! Suite `sched`: yielding, waking, blocking.
+
+use crate::samples;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use tenon::thread::{self, Priority, Storage, Thread};
+
+const MOST: usize = 1_000;
+
+static PEERS: [Storage<1024>; MOST] = [const { Storage::new() }; MOST];
+static STOP: AtomicBool = AtomicBool::new(false);
+
+pub fn run() {
+    for threads in [2, 10, 20, 50, 100, MOST] {
+        yields(threads);
+    }
+    resumes();
+}
+
+/// A priority relative to the main thread's.
+pub fn relative(difference: i8) -> Priority {
+    let own = thread::current().priority().number();
+    Priority::new(own.saturating_add_signed(difference))
+}
+
+/// A thread of this number; a benchmark that gets none has none of its samples either.
+pub fn spawn(number: usize, difference: i8, body: fn()) -> Option<&'static Thread> {
+    let storage = PEERS.get(number)?;
+    storage.spawn("peer", relative(difference), body).ok()
+}
+
+/// From a thread's call of `yield_now` to its successor's return from it.
+fn yields(threads: usize) {
+    for number in 1..threads {
+        spawn(number, 0, turns);
+    }
+    turns();
+    // The others find out that it is over, and end.
+    for _ in 0..2 {
+        thread::yield_now();
+    }
+    samples::report(format_args!("sched yield threads={threads} fp=false"));
+}
+
+/// What each of them runs, the main thread too: the same instructions.
+#[inline(never)]
+fn turns() {
+    while samples::wanted() {
+        samples::begin();
+        thread::yield_now();
+        samples::end();
+    }
+}
+
+/// A more urgent thread that is resumed runs at once; when it blocks, this one goes on.
+fn resumes() {
+    static RESUMING: AtomicBool = AtomicBool::new(true);
+    RESUMING.store(true, Relaxed);
+    STOP.store(false, Relaxed);
+    let Some(urgent) = spawn(1, 1, || {
+        while !STOP.load(Relaxed) {
+            if RESUMING.load(Relaxed) {
+                thread::park();
+                samples::end();
+            } else {
+                samples::begin();
+                thread::park();
+            }
+        }
+    }) else {
+        return;
+    };
+    while samples::wanted() {
+        samples::begin();
+        urgent.unpark();
+    }
+    samples::report(format_args!("sched resume_preempt"));
+    RESUMING.store(false, Relaxed);
+    urgent.unpark();
+    samples::clear();
+    while samples::wanted() {
+        urgent.unpark();
+        samples::end();
+    }
+    samples::report(format_args!("sched block_switch"));
+    STOP.store(true, Relaxed);
+    urgent.unpark();
+}

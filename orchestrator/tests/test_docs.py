@@ -1,0 +1,45 @@
+"""The pages: their links lead somewhere, and the commands they name exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tenonos import cli
+from tenonos.paths import ROOT
+from tenonos.run.result import Result, VmResult
+
+PAGES = sorted(
+    page
+    for page in ROOT.rglob("*.md")
+    if not {".tenon", "target", ".git"} & set(page.relative_to(ROOT).parts)
+)
+OFFERED = set(cli.LazyCommands(name="tenon").list_commands(None))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_commands(page):
+    text = page.read_text()
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / target).exists(), f"no {target}"
+    assert set(re.findall(r"(?:\./|^|`)tenon ([a-z]+)", text, re.MULTILINE)) <= OFFERED
+
+
+@pytest.mark.parametrize("folder", ["docs/decisions", "docs"])
+def test_every_page_is_in_its_index(folder):
+    index = (ROOT / folder / "README.md").read_text()
+    for page in (ROOT / folder).glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in index, f"{page.name} is not listed"
+
+
+def test_every_top_folder_says_what_it_holds():
+    for name in ("apps", "bench", "boards", "docs", "orchestrator", "pool", "systems", "tests"):
+        assert (ROOT / name / "README.md").is_file(), name
+    for layer in Path(ROOT / "pool").iterdir():
+        assert layer.is_file() or (layer / "README.md").is_file(), layer
+
+
+def test_every_key_of_a_result_is_explained():
+    text = (ROOT / "docs" / "json.md").read_text()
+    keys = (set(Result.model_fields) | set(VmResult.model_fields)) - {"problem", "paths"}
+    assert not {key for key in keys if key not in text}

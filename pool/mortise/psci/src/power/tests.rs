@@ -1,0 +1,232 @@
+//! Cores that sleep, wake and run in any order.
+
+use super::*;
+use proptest::prelude::*;
+
+const ENTRY: Start = Start {
+    entry: 0x1000,
+    argument: 0,
+};
+
+/// What one core does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Core {
+    /// Waits for its doorbell.
+    Asleep,
+    /// Will look at what is next.
+    Awake,
+    /// In its guest.
+    Guest,
+    /// In Mortise on its guest's behalf: about to rest.
+    Leaving,
+    /// The run ended for good.
+    Done,
+}
+
+/// A VM with its cores and their doorbells.
+#[derive(Debug)]
+struct Machine {
+    power: Power,
+    cores: Vec<Core>,
+    bells: u32,
+    runs: u32,
+}
+
+impl Machine {
+    fn new(vcpus: usize, restarts: u32) -> Self {
+        let mut power = Power::new(vcpus, restarts);
+        power.renew(ENTRY);
+        Self {
+            power,
+            cores: vec![Core::Awake; vcpus],
+            bells: 0,
+            runs: 1,
+        }
+    }
+
+    fn call(&mut self, calls: Calls) {
+        self.bells |= calls.iter().fold(0, |word, vcpu| word | 1 << vcpu);
+    }
+
+    /// One step of one core, which in its guest does what `wish` says.
+    fn step(&mut self, vcpu: usize, wish: usize) {
+        let rung = self.bells >> vcpu & 1 != 0;
+        self.cores[vcpu] = match self.cores[vcpu] {
+            Core::Asleep if rung => {
+                self.bells &= !(1 << vcpu);
+                Core::Awake
+            }
+            Core::Asleep => Core::Asleep,
+            Core::Awake => self.look(vcpu),
+            Core::Guest if rung => {
+                self.bells &= !(1 << vcpu);
+                self.obey()
+            }
+            Core::Guest => self.act(vcpu, wish),
+            Core::Leaving => {
+                let calls = self.power.stopped(vcpu);
+                self.call(calls);
+                Core::Awake
+            }
+            Core::Done => Core::Done,
+        };
+    }
+
+    /// The end of an exit.
+    fn obey(&self) -> Core {
+        if self.power.end.is_some() {
+            Core::Leaving
+        } else {
+            Core::Guest
+        }
+    }
+
+    fn look(&mut self, vcpu: usize) -> Core {
+        match self.power.next(vcpu) {
+            Next::Wait => Core::Asleep,
+            Next::Start(start) => {
+                assert_eq!(start, ENTRY);
+                Core::Guest
+            }
+            Next::Lead(end) => {
+                assert_eq!(vcpu, LEADER);
+                for other in &self.cores {
+                    assert!(!matches!(other, Core::Guest | Core::Leaving), "{self:?}");
+                }
+                if end == End::Restart {
+                    self.power.renew(ENTRY);
+                    self.runs += 1;
+                    Core::Awake
+                } else {
+                    Core::Done
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, vcpu: usize, wish: usize) -> Core {
+        let other = wish / 8 % self.cores.len();
+        match wish % 8 {
+            0..=2 => {
+                if let Ok(calls) = self.power.request_on(other, ENTRY) {
+                    self.call(calls);
+                }
+            }
+            3 => return Core::Leaving,
+            4 => {
+                if let Some(calls) = self.power.fail(vcpu) {
+                    self.call(calls);
+                }
+            }
+            5 => {
+                if let Some(calls) = self.power.end(vcpu, End::Restart) {
+                    self.call(calls);
+                }
+            }
+            6 if wish > 200 => {
+                if let Some(calls) = self.power.end(vcpu, End::Off) {
+                    self.call(calls);
+                }
+            }
+            _ => {}
+        }
+        self.obey()
+    }
+
+    /// Lets every core go on, its guest doing nothing, until nothing moves any more.
+    fn settle(&mut self) {
+        for _ in 0..8 {
+            for vcpu in 0..self.cores.len() {
+                self.step(vcpu, 7);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn nobody_sleeps_on_what_is_to_be_done(
+        vcpus in 1..=4usize, restarts in 0..3u32,
+        steps in prop::collection::vec((0usize..4, 0usize..256), 0..120),
+    ) {
+        let mut machine = Machine::new(vcpus, restarts);
+        for (vcpu, wish) in steps {
+            machine.step(vcpu % vcpus, wish);
+        }
+        machine.settle();
+        let done = machine.cores[LEADER] == Core::Done;
+        prop_assert_eq!(done, machine.power.end.is_some(), "{:?}", machine);
+        for vcpu in 0..vcpus {
+            let core = machine.cores[vcpu];
+            if done {
+                prop_assert!(!matches!(core, Core::Guest | Core::Leaving), "{:?}", machine);
+            } else {
+                prop_assert_ne!(machine.power.state(vcpu), PowerState::OnPending, "{:?}", machine);
+                prop_assert_eq!(core == Core::Guest, machine.power.state(vcpu) == PowerState::On);
+            }
+        }
+    }
+}
+
+#[test]
+fn of_two_faults_at_once_one_counts() {
+    let mut power = Power::new(2, 1);
+    power.renew(ENTRY);
+    assert_eq!(power.next(0), Next::Start(ENTRY));
+    assert_eq!(power.request_on(1, ENTRY), Ok(Calls(2)));
+    assert_eq!(power.next(1), Next::Start(ENTRY));
+    assert_eq!(power.fail(1), Some(Calls(1)));
+    assert_eq!(power.fail(0), None);
+    assert_eq!(power.stopped(0), Calls(0));
+    assert_eq!(power.next(0), Next::Wait, "vCPU 1 still executes");
+    assert_eq!(power.stopped(1), Calls(1), "the leader sleeps");
+    assert_eq!(power.next(0), Next::Lead(End::Restart));
+    power.renew(ENTRY);
+    assert_eq!(power.next(0), Next::Start(ENTRY));
+    assert_eq!(power.fail(0), Some(Calls(0)));
+    assert_eq!(power.stopped(0), Calls(0));
+    assert_eq!(power.next(0), Next::Lead(End::Stop), "the limit is one");
+}
+
+#[test]
+fn what_was_to_start_does_not_start_in_the_next_run() {
+    let mut power = Power::new(2, 0);
+    power.renew(ENTRY);
+    assert_eq!(power.next(0), Next::Start(ENTRY));
+    assert_eq!(power.request_on(1, ENTRY), Ok(Calls(2)));
+    assert_eq!(power.end(0, End::Restart), Some(Calls(0)));
+    assert_eq!(power.next(1), Next::Wait);
+    assert_eq!(power.stopped(0), Calls(0));
+    assert_eq!(power.next(0), Next::Lead(End::Restart));
+    power.renew(ENTRY);
+    assert_eq!(power.next(1), Next::Wait);
+    assert_eq!(power.state(1), PowerState::Off);
+}
+
+#[test]
+fn a_vcpu_starts_only_from_off_and_only_by_request() {
+    let mut power = Power::new(2, 0);
+    power.renew(ENTRY);
+    assert_eq!(power.request_on(0, ENTRY), Err(PowerState::OnPending));
+    assert_eq!(power.next(0), Next::Start(ENTRY));
+    assert_eq!(power.request_on(0, ENTRY), Err(PowerState::On));
+    assert_eq!(power.request_on(2, ENTRY), Err(PowerState::Off));
+    assert_eq!(power.request_on(9, ENTRY), Err(PowerState::Off));
+    assert_eq!(power.next(1), Next::Wait);
+    assert_eq!(power.next(9), Next::Wait);
+}
+
+#[test]
+fn what_cannot_be_filled_is_stopped() {
+    let mut power = Power::new(1, 3);
+    power.give_up();
+    assert_eq!(power.next(0), Next::Lead(End::Stop));
+    power.renew(ENTRY);
+    assert_eq!(power.next(0), Next::Start(ENTRY));
+    assert_eq!(power.end(0, End::Restart), Some(Calls(0)));
+    assert_eq!(power.stopped(0), Calls(0));
+    power.give_up();
+    assert_eq!(power.next(0), Next::Lead(End::Stop));
+}

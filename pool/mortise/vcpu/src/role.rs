@@ -1,0 +1,105 @@
+//! What a register that traps is to its guest.
+
+use crate::SystemRegister;
+
+/// What an access to a trapped register comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A write sends software-generated interrupts: of Group 1, or of Group 0.
+    Sgi {
+        /// Whether of Group 1.
+        group1: bool,
+    },
+    /// It reads as this and ignores writes.
+    Constant(u64),
+    /// It does not exist.
+    Undefined,
+}
+
+/// `ICC_SGI1R_EL1`, `ICC_ASGI1R_EL1`, `ICC_SGI0R_EL1` and `ICC_SRE_EL1`.
+const SGI1R: u16 = SystemRegister::encode(3, 0, 12, 11, 5);
+const ASGI1R: u16 = SystemRegister::encode(3, 0, 12, 11, 6);
+const SGI0R: u16 = SystemRegister::encode(3, 0, 12, 11, 7);
+const SRE: u16 = SystemRegister::encode(3, 0, 12, 12, 5);
+const ACTLR: u16 = SystemRegister::encode(3, 0, 1, 0, 1);
+/// DC ISW, CSW and CISW.
+const ISW: u16 = SystemRegister::encode(1, 0, 7, 6, 2);
+const CSW: u16 = SystemRegister::encode(1, 0, 7, 10, 2);
+const CISW: u16 = SystemRegister::encode(1, 0, 7, 14, 2);
+
+impl SystemRegister {
+    /// What the access comes to.
+    ///
+    /// ```
+    /// use mortise_vcpu::{Role, SystemRegister};
+    /// let encoding = SystemRegister::encode(3, 0, 14, 2, 1); // CNTP_CTL_EL0
+    /// let access = SystemRegister { encoding, register: 0, write: true };
+    /// assert_eq!(access.role(), Role::Undefined);
+    /// ```
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        match self.encoding {
+            SGI1R if self.write => Role::Sgi { group1: true },
+            ASGI1R | SGI0R if self.write => Role::Sgi { group1: false },
+            // The system register interface, without bypass (IHI 0069, 12.2).
+            SRE => Role::Constant(7),
+            // By set and way a core empties its caches before it loses power,
+            // which a virtual machine's never does; other cores' would suffer.
+            ISW | CSW | CISW if self.write => Role::Constant(0),
+            // Linux clears self-hosted debug at its start, and leaves both alone
+            // afterwards.
+            ACTLR => Role::Constant(0),
+            _ if self.op0() == 2 => Role::Constant(0),
+            _ => Role::Undefined,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Role, SystemRegister};
+
+    fn role(fields: [u16; 5], write: bool) -> Role {
+        let [op0, op1, crn, crm, op2] = fields;
+        let encoding = SystemRegister::encode(op0, op1, crn, crm, op2);
+        SystemRegister {
+            encoding,
+            register: 3,
+            write,
+        }
+        .role()
+    }
+
+    #[test]
+    fn sgis_are_written_only() {
+        let group1 = [3, 0, 12, 11, 5];
+        assert_eq!(role(group1, true), Role::Sgi { group1: true });
+        assert_eq!(role([3, 0, 12, 11, 6], true), Role::Sgi { group1: false });
+        assert_eq!(role([3, 0, 12, 11, 7], true), Role::Sgi { group1: false });
+        assert_eq!(role(group1, false), Role::Undefined);
+    }
+
+    #[test]
+    fn few_registers_are_constants() {
+        let constants = (0..1u16 << 14)
+            .map(|low| SystemRegister {
+                encoding: 3 << 14 | low,
+                register: 0,
+                write: false,
+            })
+            .filter(|access| access.role() != Role::Undefined);
+        assert_eq!(constants.count(), 2, "ICC_SRE_EL1 and ACTLR_EL1");
+        assert_eq!(role([3, 0, 12, 12, 5], false), Role::Constant(7));
+        assert_eq!(role([2, 0, 1, 0, 4], true), Role::Constant(0), "OSLAR_EL1");
+        assert_eq!(role([1, 0, 7, 14, 2], true), Role::Constant(0), "DC CISW");
+    }
+
+    #[test]
+    fn what_would_disturb_others_does_not_exist() {
+        // CNTP_TVAL_EL0, S3_1_C15_C2_1 (CPUECTLR of a Cortex-A53), PMSCR_EL1.
+        for fields in [[3, 3, 14, 2, 0], [3, 1, 15, 2, 1], [3, 0, 9, 9, 0]] {
+            assert_eq!(role(fields, true), Role::Undefined);
+            assert_eq!(role(fields, false), Role::Undefined);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The virtual PL011 and the console line: what guests write, what is typed.
+#![no_main]
+
+use mortise_console::{Console, Port};
+use mortise_vdev_pl011::Pl011;
+
+struct Nowhere;
+
+impl Port for Nowhere {
+    fn put(&mut self, _: u8) {}
+}
+
+libfuzzer_sys::fuzz_target!(|steps: Vec<(u8, u16, u32)>| {
+    let mut serial = Pl011::new();
+    let mut console = Console::new();
+    for (kind, at, value) in steps {
+        let vm = usize::from(at);
+        match kind % 6 {
+            0 => {
+                let _ = serial.write(at.into(), value);
+            }
+            1 => {
+                serial.read(at.into());
+            }
+            2 => {
+                let full = serial.is_full();
+                assert_eq!(serial.receive(value as u8), !full);
+            }
+            3 => console.write(vm, "name", value.into(), &value.to_le_bytes(), &mut Nowhere),
+            4 => console.finish(vm, "name", value.into(), &mut Nowhere),
+            _ => {
+                console.input(value as u8, vm);
+            }
+        }
+    }
+});
