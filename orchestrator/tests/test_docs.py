@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+import fdt
 import pytest
 
 from tenonos import cli
 from tenonos.paths import ROOT
 from tenonos.run.result import Result, VmResult
+from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec, parse
 
 PAGES = sorted(
     page
@@ -43,3 +45,21 @@ def test_every_key_of_a_result_is_explained():
     text = (ROOT / "docs" / "json.md").read_text()
     keys = (set(Result.model_fields) | set(VmResult.model_fields)) - {"problem", "paths"}
     assert not {key for key in keys if key not in text}
+
+
+def test_every_key_of_a_system_is_explained_and_the_example_holds():
+    text = (ROOT / "docs" / "system.md").read_text()
+    keys = {key for model in (SystemSpec, VmSpec, TaskSpec) for key in model.model_fields}
+    assert not {key for key in keys - {"vm", "task"} if f"`{key}`" not in text}
+    (example,) = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert parse(example, "docs/system.md")
+
+
+def test_every_property_of_the_trees_is_explained():
+    text = (ROOT / "docs" / "formats.md").read_text()
+    golden = ROOT / "pool" / "core" / "manifest" / "tests" / "golden"
+    for file in ("system.dtb", "guest.dtb"):
+        nodes = [fdt.parse_dtb((golden / file).read_bytes()).root]
+        for node in nodes:
+            nodes += node.nodes
+            assert not {prop.name for prop in node.props if f"`{prop.name}`" not in text}

@@ -53,8 +53,12 @@ def debian12_with_rustup(machines):
 
 @pytest.fixture(scope="module")
 def debian13(machines):
+    """The usual desktop: an ordinary user who may become root through sudo."""
     machine = machines(13)
-    machine.clone()
+    machine.run("apt-get -q update && apt-get -q install -y --no-install-recommends sudo")
+    machine.run("useradd --create-home someone")
+    (machine.root / "etc/sudoers.d/someone").write_text("someone ALL=(ALL) NOPASSWD: ALL\n")
+    machine.clone("home/someone", "someone")
     return machine
 
 
@@ -128,14 +132,14 @@ class TestDebian12WithRustup:
 
 
 class TestDebian13:
-    """The newer release, with its own Rust."""
+    """The newer release, with its own Rust, by an ordinary user with sudo."""
 
     def test_the_doctor_comes_out_of_nothing(self, debian13):
-        done = debian13.run(in_clone("./tenon doctor"))
+        done = debian13.run(in_clone("./tenon doctor"), user="someone")
         assert done.returncode == 0, done.stderr[-2000:]
 
     def test_the_demo(self, debian13):
-        demo(debian13)
+        demo(debian13, user="someone")
 
     def test_the_demo_again_without_a_network(self, debian13):
-        demo(debian13, network=False)
+        demo(debian13, user="someone", network=False)

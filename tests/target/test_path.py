@@ -7,8 +7,11 @@ interrupt to its task's body does, and it must not depend on who else is on the 
 from __future__ import annotations
 
 import pytest
+from conftest import ROOT
 
 IRQ_FROM_THREAD = 0x80  # Arm ARM, D1.4.2: IRQ from the current level with SP_EL0
+
+HOSTILE = sorted(folder.name for folder in (ROOT / "systems").glob("hostile-*"))
 
 ALONE = """
 name = "motor-alone"
@@ -29,7 +32,7 @@ period = "1ms"
 """
 
 
-def measure(system):
+def measure(system, *, deterministic=True):
     """The paths that the motor's core took, and how often it took each."""
     from tenonos import build
     from tenonos import system as systems
@@ -39,11 +42,12 @@ def measure(system):
     built = build.build(systems.load(system))
     vector = address(built, "motor", "tenon_vectors") + IRQ_FROM_THREAD
     route = (vector, address(built, "motor", "motor::step"))
-    options = RunOptions(seconds=2, deterministic=True, routes=(route,))
+    options = RunOptions(seconds=2, deterministic=deterministic, routes=(route,))
     result = Session(Target.of(built), options, []).run()
     assert result.failure is None
     motor = next(vm for vm in result.vms if vm.name == "motor")
-    assert (motor.exits_in_window, motor.el2_instructions_in_window) == (0, 0)
+    assert motor.exits_in_window == 0
+    assert motor.el2_instructions_in_window == (0 if deterministic else None)
     assert result.periodic[0].released == result.periodic[0].completed
     (path,) = result.paths
     return path
@@ -63,8 +67,16 @@ def test_the_path_has_one_length(alone):
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("system", ["motor-linux"])
-def test_a_neighbour_adds_no_instruction(alone, system):
-    beside = measure(system)
+def test_linux_adds_no_instruction(alone):
+    beside = measure("motor-linux")
     assert beside.vcpu == alone.vcpu == 3
+    assert (beside.min, beside.max) == (alone.min, alone.max), beside.histogram
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("system", HOSTILE)
+def test_an_attacker_adds_no_instruction(alone, system):
+    # In host timing: attackers that spin would hold a deterministic run for minutes, and what is
+    # counted is no time.
+    beside = measure(system, deterministic=False)
     assert (beside.min, beside.max) == (alone.min, alone.max), beside.histogram

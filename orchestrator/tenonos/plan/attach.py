@@ -69,7 +69,11 @@ class _Attacher:
             return [Attachment(mark, tuple(names))]
         if mark.kind == "cores":
             return [self._cores(at, mark)]
-        subject = self._subject(at, mark.kind in TIMING)
+        if mark.kind == "cpu":  # "... on core 3": what it is said of comes first
+            subject = self._named_after(at) or self._preceding(at, False)
+        else:
+            subject = None
+        subject = subject or self._subject(at, mark.kind in TIMING)
         if subject is None:
             return [Attachment(mark, (None,))]
         if mark.kind == "period":

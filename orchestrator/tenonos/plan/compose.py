@@ -32,6 +32,7 @@ from tenonos.plan.models import Clash, Composition, Guest, Image, Item, Missing,
 from tenonos.plan.planner import Planner, planner, verified
 from tenonos.plan.pool import Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable, solve
+from tenonos.plan.subjects import UNNAMED
 from tenonos.plan.write import explain_json, system_files
 from tenonos.pool.kconfig import Assignment, Config
 from tenonos.system import board as boards
@@ -108,7 +109,10 @@ class Composer:
         conflict: Sequence[Item] = (),
         reason: str = "",
     ) -> Composition:
-        found = [Clash(kind=i.kind, value=i.value or "", source=i.source) for i in conflict]
+        found = [
+            Clash(kind=i.kind, value="" if i.value is None else i.value, source=i.source)
+            for i in conflict
+        ]
         clashes = list(dict.fromkeys(found))
         known = [i for i in plan.items if i.value is not None]
         return Composition(
@@ -178,6 +182,7 @@ class Composer:
         tenons = [g.name for g in plan.guests if g.kind == "tenon"]
         items = []
         shared: set[str | None] = set()
+        named = list(plan.guests)
         for item in plan.items:
             if item.kind == "capability" and not str(item.value).startswith("guest."):
                 symbol = self.pool.symbol(str(item.value))
@@ -188,11 +193,13 @@ class Composer:
                 elif item.image is None and tenons:
                     item = item.model_copy(update={"image": tenons[0]})
                 elif item.image is None:
-                    item = item.model_copy(update={"image": MORTISE})
+                    # It takes a LibOS, and none was named: one more VM, for this.
+                    item = item.model_copy(update={"image": UNNAMED})
+                    named = [Guest(name=UNNAMED, kind="tenon"), *named]
+                    tenons = [UNNAMED]
             items.append(item)
         guests = [
-            g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g
-            for g in plan.guests
+            g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
         ]
         return plan.model_copy(update={"items": items, "guests": guests})
 

@@ -15,7 +15,9 @@ SPLITTERS = frozenset(
 )
 """Words and signs that end one phrase and begin another."""
 
-CIRCUMSTANCE = frozenset("while whilst when if because since although though despite".split())
+CIRCUMSTANCE = frozenset(
+    """while whilst when if because since although though despite so""".split()
+)
 """Splitters after which words say when and why, more than what."""
 
 RELATIVE = frozenset("that which who whose where".split())
@@ -101,7 +103,8 @@ STRUCTURE = frozenset(
     stuff code solution product project composition os rtos runtime libos kernel hardware
     priority speed rate frequency period cycle interval time deadline core cores cpu cpus
     processor processors memory ram footprint jitter latency latencies response execution wcet
-    budget bound bounds bounded limit limits limited deadlines periods""".split()
+    budget bound bounds bounded limit limits limited deadlines periods companion companions
+    neighbour neighbor tenon mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
 
@@ -182,7 +185,9 @@ NAMED_CORES = re.compile(
 """`core 3`, `cores 1 to 3`, `CPUs 0, 1 and 2`: cores by their numbers."""
 REST = re.compile(
     r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
-    r"(?: (?:cores?|cpus?|processors?))\b|\bthe rest\b(?: of the (?:board|chip|machine))?",
+    r"(?: (?:cores?|cpus?|processors?))\b"
+    r"|\b(?:everything else|what(?:ever)? (?:is left|remains)|the rest)\b"
+    r"(?: of the (?:board|chip|machine))?",
     re.IGNORECASE,
 )
 

@@ -7,7 +7,7 @@ noun phrase must be among what is found, or the phrase was about something else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tenonos.plan import grammar as g
@@ -117,7 +117,9 @@ class Meaning:
         inside = sorted({*unit.words, *(i for i in unit.structure)})
         hits = self._search(words, inside)
         # Words of structure may belong to a name ("operating system"), but then to all of it.
-        needed = 1.0 if unit.structure else WHOLE
+        # A phrase that is a name by itself is not swallowed by a likeness of the whole.
+        exact = any(h.exactness == 1 for c in unit.chunks for h in self._search(words, c.words)[:1])
+        needed = 1.0 if unit.structure or exact else WHOLE
         if not hits or hits[0].exactness < needed or hits[0].evidence < CERTAIN:
             return None
         covered = {inside[i] for i in hits[0].covered}
@@ -131,7 +133,11 @@ class Meaning:
         head = len(chunk.words) - 1
         hit = next((h for h in hits if head in h.covered), None)
         if hit is None or hit.evidence < hits[0].evidence - 0.3:
-            return self._parts(words, chunk, circumstance) or [self._named(words, chunk)]
+            return (
+                self._participle(words, chunk, circumstance)
+                or self._parts(words, chunk, circumstance)
+                or [self._named(words, chunk)]
+            )
         covered = [chunk.words[i] for i in sorted(hit.covered)]
         senses = [self._sense(words, covered[0], covered[-1] + 1, hit, chunk)]
         for index in (i for i in chunk.words if i not in covered):
@@ -145,6 +151,17 @@ class Meaning:
                 why = f"only qualifies “{words[last - 1].text}”; nothing in the pool is told by it"
                 senses.append(Sense("ignored", index, index + 1, why=why))
         return senses
+
+    def _participle(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
+        """`a loop printing ...`: the noun, and what it is doing; nothing if the noun is unknown."""
+        for place, index in enumerate(chunk.words):
+            if place and words[index].word.endswith("ing"):
+                noun = replace(chunk, words=chunk.words[:place])
+                senses = self._chunk(words, noun, circumstance)
+                if all(sense.kind not in ("unknown",) for sense in senses):
+                    doing = Chunk(chunk.words[place:])
+                    return [*senses, *self._chunk(words, doing, circumstance)]
+        return []
 
     def _parts(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         """A phrase that is several names in a row: `tickless preemptive`; else nothing.

@@ -56,7 +56,7 @@ class VmSpec(_Spec):
     interrupts: Literal["direct", "shared"] | None = None
     wfi: Literal["pass", "trap"] = "pass"
     on_fault: Literal["stop", "restart"] = "stop"
-    restart_limit: int = Field(default=3, ge=1, le=1000)
+    restart_limit: int = Field(default=3, ge=1, le=1_000_000)
     devices: list[str] = []
     config: str | None = None
     task: list[TaskSpec] = []

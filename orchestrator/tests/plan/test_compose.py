@@ -69,9 +69,10 @@ def test_the_capabilities_are_exactly_those_of_the_configuration_built(composed,
 
 
 def test_every_composition_is_a_system_that_loads(composed, tmp_path):
-    from objectives import NUMBERS, PARAPHRASE, PLAIN, SEVERAL
+    from objectives import CASES
 
-    for number, case in enumerate((*PLAIN, *PARAPHRASE, *NUMBERS, *SEVERAL)):
+    accepted = [case for case in CASES if case.vms]
+    for number, case in enumerate(accepted):
         composed(case.text).write(tmp_path / str(number))
         loaded = system.load(tmp_path / str(number))
         assert {vm.name for vm in loaded.vms} == set(case.vms)

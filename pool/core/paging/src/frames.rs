@@ -16,6 +16,9 @@ pub trait Frames: Sync {
     )]
     fn take(&'static self) -> Option<&'static mut Frame>;
 
+    /// Number of frames that are left.
+    fn available(&'static self) -> usize;
+
     /// Takes back a frame that [`Frames::take`] gave out.
     fn give_back(&'static self, frame: &'static mut Frame);
 }
@@ -23,6 +26,10 @@ pub trait Frames: Sync {
 impl<const N: usize> Frames for FramePool<N> {
     fn take(&'static self) -> Option<&'static mut Frame> {
         self.allocate()
+    }
+
+    fn available(&'static self) -> usize {
+        FramePool::available(self)
     }
 
     fn give_back(&'static self, frame: &'static mut Frame) {

@@ -6,6 +6,7 @@ use aarch64_paging::{
     descriptor::{PhysicalAddress, Stage2Attributes},
     paging::{Constraints, MemoryRegion, Stage2},
 };
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// What a virtual machine may do with a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,10 @@ pub struct GuestMap {
 
 /// Root tables translate 39 bits: `VTCR_EL2.SL0` = 1.
 const ROOT_LEVEL: usize = 1;
+const ROOT_ENTRIES: usize = 512;
+
+/// Bit 0 of an entry: it means something.
+const VALID: u64 = 1;
 
 /// Normal memory, inner and outer write-back; stage 1 decides further.
 const NORMAL: Stage2Attributes = Stage2Attributes::VALID
@@ -88,6 +93,32 @@ impl GuestMap {
         found
     }
 
+    /// Takes everything away: no entry of the root is valid any more. Cores that
+    /// are in the map follow once its TLB entries are invalidated.
+    pub fn withdraw(&self) {
+        for entry in self.root_entries() {
+            entry.fetch_and(!VALID, Ordering::Release);
+        }
+    }
+
+    /// Gives back what [`Self::withdraw`] took. Nothing needs to be invalidated:
+    /// what is not valid is not cached (Arm ARM, D5.10.1).
+    pub fn restore(&self) {
+        for entry in self.root_entries() {
+            if entry.load(Ordering::Relaxed) != 0 {
+                entry.fetch_or(VALID, Ordering::Release);
+            }
+        }
+    }
+
+    /// The entries of the root, which the hardware reads at the same time.
+    fn root_entries(&self) -> &[AtomicU64; ROOT_ENTRIES] {
+        let root = self.mapping.root_address().0 as *const [AtomicU64; ROOT_ENTRIES];
+        // SAFETY: the root is a frame of this map's supply, mapped one to one and
+        // aligned; while the map is shared, these are its only accesses.
+        unsafe { &*root }
+    }
+
     /// Physical address of the root table, for `VTTBR_EL2`.
     #[must_use]
     pub fn root(&self) -> usize {
@@ -126,6 +157,19 @@ mod tests {
             .unwrap();
         assert_eq!(guest.translate(0x8000_2abc), Some(0x4567_3abc));
         assert_eq!(guest.translate(0x8000_3000), None);
+    }
+
+    #[test]
+    fn what_is_withdrawn_comes_back() {
+        let mut guest = GuestMap::new(frames());
+        guest
+            .map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)
+            .unwrap();
+        guest.withdraw();
+        assert_eq!(guest.translate(0x4000_0000), None);
+        guest.restore();
+        assert_eq!(guest.translate(0x4000_0000), Some(0x5800_0000));
+        assert_eq!(guest.translate(0x8000_0000), None);
     }
 
     #[test]

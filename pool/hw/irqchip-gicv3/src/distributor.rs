@@ -9,6 +9,8 @@ const IROUTER: usize = 0x6000;
 
 /// EnableGrp0, EnableGrp1 and ARE where `GICD_CTLR.DS` is one.
 const ENABLE: u32 = 1 | 1 << 1 | 1 << 4;
+/// Disable security: there is one security state only.
+const DS: u32 = 1 << 6;
 /// Register write pending.
 const RWP: u32 = 1 << 31;
 
@@ -29,6 +31,13 @@ impl Distributor {
     #[must_use]
     pub const fn frame(&self) -> Mmio {
         self.frame
+    }
+
+    /// Whether both groups are the reader's. Otherwise Group 0 belongs to a secure
+    /// side, and what is written about it has no effect (IHI 0069, 4.6).
+    #[must_use]
+    pub fn has_one_security_state(&self) -> bool {
+        self.frame.read32(CTLR) & DS != 0
     }
 
     /// Number of INTIDs it has, private ones included.

@@ -37,6 +37,11 @@ pub fn primary(machine: &'static Machine) -> ! {
 fn partition(machine: &'static Machine, system: &'static System<'static>) -> ! {
     info!("Mortise starts {} on {}", system.name, system.board);
     machine.board.distributor().initialise();
+    if !machine.board.distributor().has_one_security_state() {
+        stop(format_args!(
+            "the interrupt controller keeps Group 0, the doorbell's, for a secure side"
+        ));
+    }
     if system.vms.len() > machine.vms.len() {
         stop(format_args!(
             "{} virtual machines: raise MORTISE_VMS",
@@ -59,12 +64,17 @@ fn partition(machine: &'static Machine, system: &'static System<'static>) -> ! {
         }
         machine.live.fetch_add(1, Ordering::Relaxed);
     }
-    for core in machine
-        .cores
-        .iter()
-        .skip(1)
-        .filter(|core| core.vcpu().is_some())
-    {
+    // This core, which serves Mortise at least, and those that have a guest.
+    let used = || {
+        let cores = machine.cores.iter();
+        cores.filter(|core| core.cpu == 0 || core.vcpu().is_some())
+    };
+    if machine.frames.available() < memory::frames_needed(used().count(), system.vms.len()) {
+        stop(format_args!(
+            "too few page tables: raise MORTISE_PAGE_TABLES"
+        ));
+    }
+    for core in used().filter(|core| core.cpu != 0) {
         start(core);
     }
     match machine.cores.first() {
@@ -83,15 +93,31 @@ fn check(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<(), &'static s
         return Err("the image has fewer CPUs than the manifest");
     }
     let own = layout::image_end() + MANIFEST_SIZE - layout::image_start();
-    let own = PhysicalRange::new(layout::image_start() as u64, own as u64);
-    if own.is_none_or(|own| {
-        vm.mappings
-            .iter()
-            .any(|mapping| mapping.physical.overlaps(&own))
-    }) {
+    if reaches(vm, layout::image_start(), own) {
         return Err("its memory overlaps Mortise");
     }
+    let board = &machine.board;
+    let frames = board.gicr_stride * board.cpus;
+    if reaches(vm, board.gicd_base, board.gicd_size)
+        || reaches(vm, board.gicr_base, frames)
+        || reaches(vm, board.uart_base, board.uart_size)
+        || vm
+            .interrupts
+            .iter()
+            .any(|&own| u32::from(own) == board.uart_irq)
+    {
+        return Err("it has a device of Mortise's");
+    }
     Ok(())
+}
+
+/// Whether the virtual machine can reach memory at `start`.
+fn reaches(vm: &core_manifest::Vm<'_>, start: usize, size: usize) -> bool {
+    PhysicalRange::new(start as u64, size as u64).is_none_or(|range| {
+        vm.mappings
+            .iter()
+            .any(|mapping| mapping.physical.overlaps(&range))
+    })
 }
 
 /// Turns another core on.

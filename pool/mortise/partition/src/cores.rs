@@ -198,7 +198,14 @@ impl Core {
     /// not wake for what is pending in a list register already.
     pub(crate) fn idle(&self, vm: &'static Vm, vcpu: usize) {
         interrupts::refresh(self, vm, vcpu);
-        if !vm.is_shared() || !is_interrupt_listed() {
+        if !vm.is_shared() {
+            // Whatever priority the guest claims to be active, the doorbell wakes.
+            let active = hw_arch::registers::icc_ap1r0_el1::read();
+            hw_arch::registers::icc_ap1r0_el1::write(0);
+            hw_arch::barrier::isb();
+            cpu::wait_for_interrupt();
+            hw_arch::registers::icc_ap1r0_el1::write(active);
+        } else if !is_interrupt_listed() {
             cpu::wait_for_interrupt();
         }
     }

@@ -20,6 +20,9 @@ pub fn exit(frame: &mut Frame, cause: Cause) {
         return;
     };
     match cause {
+        // The virtual machine's end is under way, its memory withdrawn: what its
+        // vCPUs do now is no fault of theirs.
+        Cause::Synchronous if vm.is_ending() => {}
         Cause::Irq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
             interrupts::shared(core, vm, vcpu);

@@ -59,6 +59,18 @@ impl Stacks {
     }
 }
 
+/// Frames that the maps of so many cores take, and the filling of so many virtual
+/// machines at the same time. A restart is no time to find out that there are
+/// none: that would be at a guest's wish.
+pub(crate) const fn frames_needed(cores: usize, vms: usize) -> usize {
+    /// A root, a table for each of two gibibytes, and pages in five places:
+    /// interrupt controller, serial port, image, status page and log ring.
+    const CORE: usize = 8;
+    /// Payload and target may begin and end within a block, in other gibibytes.
+    const FILLING: usize = 6;
+    cores * CORE + vms * FILLING
+}
+
 /// Builds the map of `core`.
 pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;

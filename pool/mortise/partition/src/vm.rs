@@ -194,11 +194,18 @@ impl Vm {
         calls.is_some()
     }
 
-    /// The flag is set before the doorbells ring. Whoever decided still executes, so that nobody
-    /// renews the run in between.
+    /// The flag is set before anybody can notice otherwise. Whoever decided still
+    /// executes, so that nobody renews the run in between.
+    ///
+    /// The doorbell is the quick way. A guest that owns its interrupts can make
+    /// its core deaf to it (`ICC_AP1R0_EL1` at the highest priority), so its
+    /// memory is withdrawn too: the next access of any kind comes here. Called on
+    /// a core of this virtual machine, whose VMID is the one in use.
     fn call_in(&self, calls: Option<Calls>, machine: &Machine) {
         if let Some(calls) = calls {
             self.ending.store(true, Ordering::Release);
+            self.stage2.withdraw();
+            mortise_vcpu::invalidate_translations();
             self.call(calls, machine);
         }
     }
@@ -223,6 +230,7 @@ impl Vm {
 
     /// Takes its devices back to their first state, for a start from the payload.
     pub(crate) fn renew(&'static self, machine: &'static Machine) {
+        self.stage2.restore();
         self.ending.store(false, Ordering::Release);
         *self.serial.lock() = Pl011::new();
         console::drain_ring(machine, self);

@@ -6,6 +6,7 @@
 //! - [`Traps`]: which registers the guest owns and which trap; [`Role`]: what a
 //!   trapped one is to it
 //! - [`reset`]: the state in which a virtual CPU starts
+//! - [`invalidate_translations`]: what makes a withdrawn stage 2 felt
 //! - [`inject_undefined`]: an exception taken by the guest itself
 //!
 //! EL1's system registers, the FP registers, the timer and, in direct mode, the
@@ -26,7 +27,7 @@ mod traps;
 mod world;
 
 pub use inject::inject_undefined;
-pub use reset::{Start, reset};
+pub use reset::{Start, invalidate_translations, reset};
 pub use role::Role;
 pub use syndrome::{Access, Exit, SystemRegister};
 pub use traps::{InterruptMode, Traps};

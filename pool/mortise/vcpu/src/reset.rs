@@ -42,6 +42,12 @@ pub unsafe fn reset(start: Start) {
         El2::write_elr(start.entry);
         El2::write_spsr(SPSR_RESET);
     }
+    invalidate_translations();
+}
+
+/// Drops what any core has cached of the tables of the virtual machine that this
+/// core is in, both stages, and of instructions.
+pub fn invalidate_translations() {
     #[cfg(target_arch = "aarch64")]
     // SAFETY: dropping cached translations and instructions changes no meaning.
     unsafe {

@@ -1,0 +1,164 @@
+//! What an attack is, and what it can do.
+
+use crate::machine::{self, Registers};
+use crate::random::Random;
+use crate::{calls, console, gic, instructions, memory, power, registers};
+use core::time::Duration;
+
+/// What must come of an attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// It ends by itself: the guest is answered, or takes an exception itself.
+    Contained,
+    /// Mortise stops the VM; its reason begins like this.
+    Stopped(&'static str),
+    /// The core never ends what it does; a restart of the VM takes it back all the same.
+    Endless,
+    /// The VM is restarted because it asks for it.
+    Restarted,
+    /// Any of these.
+    Any,
+}
+
+impl Expect {
+    /// How long the judge waits before it calls the core back.
+    #[must_use]
+    pub const fn patience(self) -> Duration {
+        match self {
+            Self::Contained => Duration::from_secs(30),
+            Self::Any => Duration::from_millis(20),
+            Self::Stopped(_) | Self::Restarted => Duration::from_secs(5),
+            Self::Endless => Duration::from_millis(2),
+        }
+    }
+}
+
+/// A way to attack, tried in several cases.
+#[derive(Debug)]
+pub struct Attack {
+    /// Its name: kind and what it does.
+    pub name: &'static str,
+    /// How many cases it has.
+    pub cases: u32,
+    /// What must come of each.
+    pub expect: Expect,
+    /// Tries a case.
+    pub run: fn(&mut Trial),
+}
+
+impl Attack {
+    /// An attack with so many cases, which are expected to end like this.
+    #[must_use]
+    pub const fn new(name: &'static str, cases: u32, expect: Expect, run: fn(&mut Trial)) -> Self {
+        Self {
+            name,
+            cases,
+            expect,
+            run,
+        }
+    }
+}
+
+/// All attacks, by kind.
+pub const KINDS: &[&[Attack]] = &[
+    memory::ATTACKS,
+    gic::ATTACKS,
+    calls::ATTACKS,
+    registers::ATTACKS,
+    instructions::ATTACKS,
+    power::ATTACKS,
+    console::ATTACKS,
+];
+
+/// The attack of this number.
+#[must_use]
+pub fn attack(number: usize) -> Option<&'static Attack> {
+    KINDS.iter().copied().flatten().nth(number)
+}
+
+/// One try of one case.
+#[derive(Debug)]
+pub struct Trial {
+    /// The case.
+    pub case: u32,
+    /// Its own numbers.
+    pub random: Random,
+    /// Code that returned.
+    pub done: u32,
+    /// Code that an exception ended, taken by this guest itself.
+    pub caught: u32,
+}
+
+impl Trial {
+    /// A trial of `case` with numbers of this seed.
+    #[must_use]
+    pub const fn new(case: u32, seed: u64) -> Self {
+        Self {
+            case,
+            random: Random::new(seed),
+            done: 0,
+            caught: 0,
+        }
+    }
+
+    /// Runs code with these in x0, x1, and so on; its registers if it returned.
+    pub fn execute(&mut self, code: &[u32], registers: &[u64]) -> Option<Registers> {
+        machine::prepare_code(code);
+        self.repeat(registers)
+    }
+
+    /// Runs the same code again.
+    pub fn repeat(&mut self, values: &[u64]) -> Option<Registers> {
+        let mut registers = [0; 8];
+        for (register, value) in registers.iter_mut().zip(values) {
+            *register = *value;
+        }
+        match machine::run(&mut registers) {
+            Ok(()) => {
+                self.done += 1;
+                Some(registers)
+            }
+            Err(_) => {
+                self.caught += 1;
+                None
+            }
+        }
+    }
+
+    /// The element of `choices` that this case is about.
+    #[must_use]
+    pub fn choice<T: Copy>(&self, choices: &[T]) -> T {
+        choices[self.case as usize % choices.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn names_are_unique_and_say_their_kind() {
+        let names: Vec<_> = KINDS
+            .iter()
+            .copied()
+            .flatten()
+            .map(|attack| attack.name)
+            .collect();
+        let mut unique = names.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), names.len());
+        assert!(names.iter().all(|name| name.contains('/')));
+    }
+
+    #[test]
+    fn each_attack_can_be_tried_on_the_host() {
+        for attack in KINDS.iter().copied().flatten() {
+            assert!(attack.cases > 0);
+            for case in 0..attack.cases {
+                (attack.run)(&mut Trial::new(case, 1));
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Attacks by hypercall: every number, any argument.
+
+use crate::attack::{Attack, Expect, Trial};
+use crate::code::{self, RET};
+use crate::own_memory;
+use crate::places::{GICD, MORTISE, SHARED};
+
+/// Functions that end the VM or this vCPU; `power` is about them.
+const ENDING: [u64; 5] = [
+    0x8400_0002,
+    0x8400_0008,
+    0x8400_0009,
+    0x8400_0012,
+    0xc400_0012,
+];
+
+pub const ATTACKS: &[Attack] = &[
+    // Each case is one owner of functions in one convention (SMCCC, 6).
+    Attack::new("calls/every-hvc", 64, Expect::Contained, |t| {
+        every(t, false)
+    }),
+    Attack::new("calls/every-smc", 64, Expect::Contained, |t| every(t, true)),
+    Attack::new("calls/random", 4, Expect::Contained, |t| {
+        for _ in 0..2000 {
+            let function = t.random.next();
+            call(t, t.case % 2 == 1, function);
+        }
+    }),
+    Attack::new("calls/immediates", 1, Expect::Contained, |t| {
+        for _ in 0..500 {
+            let number = t.random.next() as u16;
+            t.execute(&[code::call(number & 1 == 1, number), RET], &[0x8400_0000]);
+        }
+    }),
+];
+
+fn call(trial: &mut Trial, secure: bool, function: u64) {
+    if ENDING.contains(&(function & 0xffff_ffff)) {
+        return;
+    }
+    let mut registers = [function, 0, 0, 0, 0, 0, 0, 0];
+    for register in &mut registers[1..] {
+        *register = argument(trial);
+    }
+    trial.execute(&[code::call(secure, 0), RET], &registers);
+}
+
+fn argument(trial: &mut Trial) -> u64 {
+    let random = trial.random.next();
+    let small = trial.random.below(16);
+    let own = own_memory().start + (random & 0x1f_fffc);
+    let entry = trial.random.one_of(&[MORTISE, GICD, SHARED, own | 1]);
+    trial.random.one_of(&[
+        random,
+        random & 0xffff_ffff,
+        small,
+        entry,
+        u64::MAX,
+        1 << 63,
+        0x8400_0000 | small,
+        0xc400_0000 | small,
+    ])
+}
+
+/// All numbers that any owner of this case's could have given a function, or nearly.
+fn every(trial: &mut Trial, secure: bool) {
+    let owner = u64::from(trial.case) << 24;
+    for convention in [0, 1 << 30, 1 << 31, 3 << 30] {
+        for function in (0..0x40).chain([0xff00, 0xff01, 0xff03, 0xffff]) {
+            call(trial, secure, convention | owner | function);
+        }
+    }
+}

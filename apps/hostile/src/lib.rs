@@ -1,0 +1,75 @@
+//! A guest that attacks whatever is not its own, and says what came of it.
+//!
+//! vCPU 1, the culprit, tries one attack after the other; vCPU 0, the judge, orders them and reports.
+//! Every attack must end in one of the ways its table entry names: *contained*, when the guest is
+//! answered, takes an exception itself or is called back from an endless run; *stopped*, when
+//! Mortise ends the VM with a reason and restarts it. Anything else is reported as `UNEXPECTED`.
+//! The numbers are pseudo-random and repeat; each round has others.
+//!
+//! | module | attacks |
+//! |---|---|
+//! | `memory` | loads, stores and fetches anywhere; tables that lie |
+//! | `gic` | every register of the interrupt controller; deafness to the doorbell |
+//! | `calls` | every hypercall, by HVC and by SMC |
+//! | `registers`, `instructions` | every system register; forbidden and random instructions |
+//! | `power` | starting, stopping, sleeping, spinning |
+//! | `console` | forged lines, control bytes, a log ring that lies |
+
+#![no_std]
+#![expect(
+    unsafe_code,
+    reason = "it executes what no compiler would write, where it has no right to"
+)]
+
+mod attack;
+mod calls;
+mod code;
+mod console;
+mod gic;
+mod instructions;
+mod judge;
+mod ledger;
+mod machine;
+mod memory;
+mod places;
+mod power;
+mod random;
+mod registers;
+
+#[cfg(test)]
+extern crate std;
+
+use core::ops::Range;
+use core::sync::atomic::{AtomicU64, Ordering};
+use ledger::{Ledger, RESERVED};
+use tenon::environment;
+
+/// This VM's memory, for the culprit, which is no core of Tenon's.
+static MEMORY: [AtomicU64; 2] = [AtomicU64::new(0x4000_0000), AtomicU64::new(0x4020_0000)];
+
+/// This VM's memory.
+fn own_memory() -> Range<u64> {
+    let [start, end] = &MEMORY;
+    start.load(Ordering::Relaxed)..end.load(Ordering::Relaxed)
+}
+
+/// Where attacks may write: behind the ledger, at the end of memory.
+fn scratch() -> u64 {
+    own_memory().end - RESERVED + 0x1000
+}
+
+/// The main thread: becomes the judge.
+pub fn main() {
+    let Some(guest) = environment::guest().filter(|guest| guest.cpus >= 2) else {
+        tenon::log::error!("a hostile guest is a VM of two vCPUs");
+        return;
+    };
+    hw_arch::cpu::mask_interrupts();
+    let [start, end] = &MEMORY;
+    start.store(guest.memory.start(), Ordering::Relaxed);
+    end.store(guest.memory.end(), Ordering::Relaxed);
+    // SAFETY: the end of this VM's memory, far behind the image; the attacks' scratch space begins
+    // a page later.
+    let ledger = unsafe { Ledger::at(own_memory().end - RESERVED) };
+    judge::judge(&ledger)
+}

@@ -1,0 +1,226 @@
+//! The culprit's core: vCPU 1, with tables and vectors of its own.
+//!
+//! Its stage 1 maps all 512 GiB of intermediate physical space twice, one to one: below as memory
+//! or device, above (`UPPER`) all as ordinary executable memory. Whatever exception it takes itself
+//! ends the code it was running, and nothing else: [`run`] says how the code ended.
+
+#[cfg(target_arch = "aarch64")]
+pub use real::{pause, prepare_code, run, start};
+
+/// Where the second map begins.
+pub const UPPER: u64 = 0xffff_ff80_0000_0000;
+
+/// x0 to x7 when code begins, and when it has returned.
+pub type Registers = [u64; 8];
+
+/// An exception that the culprit took itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caught {
+    /// ESR_EL1: why.
+    pub syndrome: u64,
+    /// ELR_EL1: where.
+    pub address: u64,
+}
+
+#[cfg(target_arch = "aarch64")]
+mod real {
+    use super::{Caught, Registers};
+    use core::arch::{asm, global_asm};
+    use hw_arch::firmware::{self, Error, Hvc};
+
+    /// Words of code that can be run at a time.
+    const CODE_LENGTH: usize = 16;
+
+    /// Page of level-1 entries, each a gibibyte.
+    #[repr(C, align(4096))]
+    struct Table([u64; 512]);
+
+    impl Table {
+        /// All of the space one to one; the gibibytes outside of `memory` are devices.
+        const fn new(memory: core::ops::Range<usize>) -> Self {
+            /// Valid block, inner shareable, access flag; attribute 1 of `MAIR_EL1`.
+            const ORDINARY: u64 = 1 | 3 << 8 | 1 << 10 | 1 << 2;
+            /// Valid block, access flag, attribute 0, never executed.
+            const DEVICE: u64 = 1 | 1 << 10 | 3 << 53;
+            let mut entries = [0; 512];
+            let mut index = 0;
+            while index < entries.len() {
+                let inside = index >= memory.start && index < memory.end;
+                entries[index] = (index as u64) << 30 | if inside { ORDINARY } else { DEVICE };
+                index += 1;
+            }
+            Self(entries)
+        }
+    }
+
+    #[unsafe(no_mangle)]
+    static HOSTILE_LOWER: Table = Table::new(1..3);
+    #[unsafe(no_mangle)]
+    static HOSTILE_UPPER: Table = Table::new(0..512);
+
+    #[repr(C, align(16))]
+    struct Stack([u8; 0x4000]);
+    #[unsafe(no_mangle)]
+    static mut HOSTILE_STACK: Stack = Stack([0; 0x4000]);
+
+    /// The code that [`run`] runs.
+    #[repr(C, align(64))]
+    struct Buffer([u32; CODE_LENGTH]);
+    static mut CODE: Buffer = Buffer([0; CODE_LENGTH]);
+
+    unsafe extern "C" {
+        fn hostile_entry();
+        fn hostile_run(code: *const u32, registers: *mut u64) -> u64;
+    }
+
+    /// Lets others have the core, where cores are emulated one after the other.
+    pub fn pause() {
+        // SAFETY: a hint.
+        unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) }
+    }
+
+    /// Turns vCPU 1 on; it begins in `hostile_culprit`.
+    pub fn start() -> Result<(), Error> {
+        // SAFETY: `hostile_entry` expects nothing, and its stack and tables are its own.
+        unsafe { firmware::cpu_on::<Hvc>(1, hostile_entry as *const () as u64, 0) }
+    }
+
+    /// Makes `words`, at most [`CODE_LENGTH`], the code to run.
+    pub fn prepare_code(words: &[u32]) {
+        let code = &raw mut CODE;
+        for (index, word) in words.iter().take(CODE_LENGTH).enumerate() {
+            // SAFETY: within the buffer, which the culprit alone uses.
+            unsafe { (&raw mut (*code).0[index]).write_volatile(*word) };
+        }
+        // SAFETY: cache maintenance of the buffer (Arm ARM, B2.4.4).
+        unsafe {
+            asm!("dc cvau, {0}", "dsb ish", "ic ivau, {0}", "dsb ish", "isb", in(reg) code);
+        }
+    }
+
+    /// Runs the prepared code until it returns or an exception ends it.
+    pub fn run(registers: &mut Registers) -> Result<(), Caught> {
+        // SAFETY: what the code does is what this VM is for; the vectors bring control back here
+        // with the stack as it was, and no frame between here and there has anything to drop.
+        let caught = unsafe { hostile_run((&raw const CODE).cast(), registers.as_mut_ptr()) };
+        let [syndrome, _, address, ..] = *registers;
+        match caught {
+            0 => Ok(()),
+            _ => Err(Caught { syndrome, address }),
+        }
+    }
+
+    // PSCI's entry: MMU off, everything masked. TCR_EL1: 39 bits below and above, 4 KiB, write-back
+    // and inner shareable walks, 40 bits of address.
+    global_asm!(
+        ".section .text.hostile, \"ax\"",
+        "hostile_entry:",
+        "    mov x0, #0xff00",
+        "    msr mair_el1, x0",
+        "    ldr x0, =0x2b5193519",
+        "    msr tcr_el1, x0",
+        "    adrp x0, HOSTILE_LOWER",
+        "    msr ttbr0_el1, x0",
+        "    adrp x0, HOSTILE_UPPER",
+        "    msr ttbr1_el1, x0",
+        "    adrp x0, hostile_vectors",
+        "    msr vbar_el1, x0",
+        "    mov x0, #3 << 20",
+        "    msr cpacr_el1, x0",
+        "    isb",
+        "    ldr x0, =0x30d01805",
+        "    msr sctlr_el1, x0",
+        "    isb",
+        "    adrp x0, HOSTILE_STACK + 0x4000",
+        "    add x0, x0, :lo12:HOSTILE_STACK + 0x4000",
+        "    mov sp, x0",
+        "    bl hostile_culprit",
+        "    b .",
+        "hostile_run:",
+        "    sub sp, sp, #112",
+        "    stp x19, x20, [sp]",
+        "    stp x21, x22, [sp, #16]",
+        "    stp x23, x24, [sp, #32]",
+        "    stp x25, x26, [sp, #48]",
+        "    stp x27, x28, [sp, #64]",
+        "    stp x29, x30, [sp, #80]",
+        "    str x1, [sp, #96]",
+        "    adrp x9, hostile_frame",
+        "    mov x10, sp",
+        "    str x10, [x9, :lo12:hostile_frame]",
+        "    mov x16, x0",
+        "    mov x17, x1",
+        "    ldp x0, x1, [x17]",
+        "    ldp x2, x3, [x17, #16]",
+        "    ldp x4, x5, [x17, #32]",
+        "    ldp x6, x7, [x17, #48]",
+        "    blr x16",
+        "    msr spsel, #1",
+        "    adrp x9, hostile_frame",
+        "    ldr x10, [x9, :lo12:hostile_frame]",
+        "    mov sp, x10",
+        "    ldr x17, [sp, #96]",
+        "    stp x0, x1, [x17]",
+        "    stp x2, x3, [x17, #16]",
+        "    stp x4, x5, [x17, #32]",
+        "    stp x6, x7, [x17, #48]",
+        "    mov x0, #0",
+        "1:  ldp x19, x20, [sp]",
+        "    ldp x21, x22, [sp, #16]",
+        "    ldp x23, x24, [sp, #32]",
+        "    ldp x25, x26, [sp, #48]",
+        "    ldp x27, x28, [sp, #64]",
+        "    ldp x29, x30, [sp, #80]",
+        "    add sp, sp, #112",
+        "    ret",
+        "hostile_caught:",
+        "    msr daifset, #15",
+        "    msr spsel, #1",
+        "    adrp x9, hostile_frame",
+        "    ldr x10, [x9, :lo12:hostile_frame]",
+        "    mov sp, x10",
+        "    ldr x17, [sp, #96]",
+        "    mrs x0, esr_el1",
+        "    mrs x1, far_el1",
+        "    mrs x2, elr_el1",
+        "    mrs x3, spsr_el1",
+        "    stp x0, x1, [x17]",
+        "    stp x2, x3, [x17, #16]",
+        "    mov x0, #1",
+        "    b 1b",
+        ".ltorg",
+        ".balign 4096",
+        "hostile_vectors:",
+        ".rept 16",
+        "    .balign 128",
+        "    b hostile_caught",
+        ".endr",
+        ".previous",
+        ".section .bss.hostile_frame, \"aw\", %nobits",
+        ".balign 8",
+        "hostile_frame: .skip 8",
+        ".previous",
+    );
+}
+
+#[cfg(not(target_arch = "aarch64"))]
+pub use host::{pause, prepare_code, run, start};
+
+/// On the host nothing runs: what is tested there is which attacks there are.
+#[cfg(not(target_arch = "aarch64"))]
+mod host {
+    use super::{Caught, Registers};
+    use hw_arch::firmware::Error;
+
+    pub fn pause() {}
+
+    pub fn start() -> Result<(), Error> {
+        Ok(())
+    }
+
+    pub fn prepare_code(_: &[u32]) {}
+
+    pub fn run(_: &mut Registers) -> Result<(), Caught> {
+        Ok(())
+    }
+}

@@ -1,0 +1,21 @@
+"""The tuning set of the offline planner, by class of phrasing."""
+
+from objectives.case import Case
+from objectives.plain import NUMBERS, PARAPHRASE, PLAIN
+from objectives.refused import CONFLICT, MISSING
+from objectives.relations import CAPABILITIES, MENTION, NEGATION, SEVERAL
+
+__all__ = ["CASES", "Case"]
+
+CLASSES = {
+    "plain": PLAIN,
+    "paraphrase": PARAPHRASE,
+    "numbers": NUMBERS,
+    "several": SEVERAL,
+    "negation": NEGATION,
+    "mention": MENTION,
+    "capabilities": CAPABILITIES,
+    "missing": MISSING,
+    "conflict": CONFLICT,
+}
+CASES = [case for cases in CLASSES.values() for case in cases]

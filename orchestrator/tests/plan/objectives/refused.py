@@ -1,0 +1,96 @@
+"""Objectives to refuse: what is missing, and what clashes."""
+
+from objectives.case import Case
+
+MISSING = [
+    Case("blorp", missing=((None, "blorp"),)),
+    Case("", missing=((None, ""),)),
+    Case("smallest footprint on four cores", missing=((None, "smallest footprint on four cores"),)),
+    Case("a web server", missing=(("net.ip", "web server"),)),
+    Case(
+        "a control loop at 1 kHz that answers UDP requests", missing=(("net.ip", "UDP requests"),)
+    ),
+    Case("blink at 10 Hz", missing=(("driver.gpio", "blink"),)),
+    Case(
+        "read wheel speeds from a CAN bus", missing=((None, "read wheel speeds"), (None, "CAN bus"))
+    ),
+    Case("a 1 kHz control loop on a Raspberry Pi 4", missing=((None, "Raspberry Pi 4"),)),
+    Case("a 1 kHz control loop beside Zephyr", missing=((None, "Zephyr"),)),
+    Case(
+        "a 1 kHz control loop sharing one core with Linux",
+        missing=(("virt.dispatch", "sharing one core"),),
+    ),
+    Case(
+        "a cache-coloured 1 kHz control loop beside Linux",
+        missing=(("virt.cache-colouring", "cache-coloured"),),
+    ),
+    Case("a 1 kHz control loop on two cores", missing=(("sched.smp", "two cores"),)),
+    Case(
+        "a 1 kHz control loop beside Linux with face recognition",
+        missing=((None, "face recognition"),),
+    ),
+    Case("a loop antenna simulator", missing=((None, "loop antenna simulator"),)),
+    Case("a 1 kHz control loop with priority 5", missing=((None, "priority 5"),)),
+    Case("1 kHz", missing=((None, "1 kHz"),)),
+    Case("a 20 kHz sampler alone", missing=((None, "sampler"),)),
+    Case("a control loop at -5 Hz", missing=((None, "5 Hz"),)),
+    Case("make me a sandwich", missing=((None, "sandwich"),)),
+    Case("Ubuntu Linux beside a 1 kHz loop", missing=((None, "Ubuntu Linux"),)),
+    Case(
+        "send telemetry to Linux from a 1 kHz control loop",
+        missing=(("ipc.channel", "send telemetry"),),
+    ),
+    Case(
+        "a 1 kHz control loop beside Linux that boots in under 2 seconds",
+        missing=((None, "2 seconds"),),
+    ),
+    Case("Linux and a control loop on two cores each", missing=(("sched.smp", "two cores"),)),
+    Case(
+        "a control loop with counting semaphores",
+        missing=(("sync.semaphore", "counting semaphores"),),
+    ),
+    Case("an SMP scheduler on four cores", missing=(("sched.smp", "SMP scheduler"),)),
+    Case("round-robin time slicing", missing=(("sched.timeslice", "round-robin time slicing"),)),
+    Case(
+        "run an unmodified Linux binary on Tenon",
+        missing=(("abi.linux", "unmodified Linux binary"),),
+    ),
+    Case("POSIX threads", missing=(("api.posix", "POSIX threads"),)),
+    Case(
+        "a virtual network between Linux and a control loop",
+        missing=(("virt.net", "virtual network"),),
+    ),
+    Case(
+        "cache partitioning between a control loop and Linux",
+        missing=(("virt.cache-colouring", "cache partitioning"),),
+    ),
+    Case("event tracing for a 1 kHz loop", missing=(("trace", "event tracing"),)),
+    Case("a watchdog that restarts the loop", missing=(("watchdog", "watchdog"),)),
+]
+
+CONFLICT = [
+    Case(
+        "on two cores with three Linux cores, a 1 kHz control loop",
+        conflict=(("cores", "two cores"), ("cores", "three Linux cores")),
+    ),
+    Case(
+        "a 1 kHz control loop beside Linux, without Linux",
+        conflict=(("capability", "Linux"), ("forbid", "Linux")),
+    ),
+    Case("a 1 kHz control loop beside Linux on six cores", conflict=(("cores", "six cores"),)),
+    Case(
+        "a 1 kHz control loop with a WCET of 2 ms", conflict=(("period", "1 kHz"), ("wcet", "2 ms"))
+    ),
+    Case("a 1 kHz control loop beside Linux with 2 GiB", conflict=(("ram", "2 GiB"),)),
+    Case("a bare-metal 1 kHz control loop", conflict=(("forbid", "bare-metal"),)),
+    Case(
+        "a 1 kHz control loop without periodic tasks",
+        conflict=(("capability", "control loop"), ("forbid", "periodic tasks")),
+    ),
+    Case("a 1 kHz control loop on core 7", conflict=(("cores", "on core 7"),)),
+    Case("fifty control loops beside Linux", conflict=(("capability", "control loops"),)),
+    Case(
+        "three VMs: a 1 kHz control loop and Linux",
+        conflict=(("vms", "three VMs"), ("capability", "control loop"), ("capability", "Linux")),
+    ),
+]

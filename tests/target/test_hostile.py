@@ -1,0 +1,215 @@
+"""A hostile guest: every attack ends contained or stopped, and nobody else notices."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import pytest
+from conftest import ROOT
+from test_path import ALONE, IRQ_FROM_THREAD, measure
+
+from tenonos import build
+from tenonos import system as systems
+from tenonos.errors import WorkError
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.symbols import address
+from tenonos.system.layout import Layout
+
+OUTCOME = re.compile(r"(?P<name>[a-z]+/[a-z-]+) (?P<case>\d+) (?P<outcome>contained|stopped): ")
+ROUND = re.compile(r"round \d+ ends: (\d+) stopped, (\d+) contained, (\d+) called back, (\d+)")
+KINDS = {"memory", "gic", "calls", "registers", "instructions", "power", "console"}
+MARK = bytes.fromhex("d500dfba")
+"""Upper half of every value the guest stores where it must not arrive (`apps/hostile`)."""
+
+
+class Watch:
+    """Whoever lets a run go on for a whole round of attacks, and checks memory at its end.
+
+    A Linux is given something to keep in the meantime and asked for it afterwards.
+    """
+
+    def __init__(self, built):
+        self.built = built
+        self.linux = built.system.console == "linux"
+        self.outcomes = []
+        self.round = None
+        self.since = None
+        self.asked = 0
+        self._seen = 0
+        self.breaches = []
+
+    def chunk(self, chunk):
+        pass
+
+    def tick(self, session):
+        self._read(session)
+        if self.since is None and (not self.linux or "linux" in session.ready):
+            self.since = len(self.outcomes)
+            if self.linux:
+                session.send("linux", b"head -c 20000000 /dev/urandom >f; sha256sum <f >s\n")
+        if self.since is None or self.round is None:
+            return
+        if len(self.outcomes) - self.since < sum(self.round[:3]):
+            return
+        if not self.linux:
+            session.finish()
+        elif not self.asked:
+            self.asked = 1
+            session.send("linux", b"sha256sum <f | cmp - s && echo kept $((6*7))\n")
+        elif "kept 42" in session.transcripts["linux"].text:
+            session.finish()
+
+    def close(self, session):
+        """Nothing of what is not the guest's may have changed."""
+        self._read(session)
+        layout: Layout = self.built.layout
+        ends = {
+            name: address(self.built, "mortise", f"__{name}")
+            for name in ("image_start", "rodata_end", "image_end")
+        }
+        start = ends["image_start"]
+        image = self.built.image.read_bytes()
+        for low, high in (
+            (start, ends["rodata_end"]),
+            (ends["image_end"], start + len(image)),
+        ):
+            now = session.peek(low, high - low)
+            if digest(now) != digest(image[low - start : high - start]):
+                self.breaches.append(f"{low:#x} to {high:#x} of the system image changed")
+        own = layout.vm("hostile")
+        # Mortise keeps the registers of a fault: its variables and the status page may show them.
+        known = [
+            (own.pa, own.pa + own.size),
+            (own.status_pa, own.status_pa + 0x1000),
+            (start, start + len(image)),
+        ]
+        self.breaches += marks(session, known)
+
+    def _read(self, session):
+        lines = session.transcripts["hostile"].lines if "hostile" in session.transcripts else []
+        for line in lines[self._seen : len(lines) - 1]:
+            if found := OUTCOME.match(line.text):
+                self.outcomes.append(found)
+            elif found := ROUND.match(line.text):
+                self.round = [int(number) for number in found.groups()]
+        self._seen = max(self._seen, len(lines) - 1)
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def marks(session, known):
+    """Where in memory the guest's mark is, but for the known places."""
+    machine, step = session.target.machine, 1 << 24
+    for base in range(machine.ram_base, machine.ram_base + machine.ram_size, step):
+        data = session.peek(base, step)
+        at = data.find(MARK)
+        while at >= 0:
+            if not any(low <= base + at < high for low, high in known):
+                yield f"the guest's mark is at {base + at:#x}"
+            at = data.find(MARK, at + 1)
+
+
+def run(system, deterministic=False):
+    built = build.build(systems.load(system))
+    watch = Watch(built)
+    route = (
+        address(built, "motor", "tenon_vectors") + IRQ_FROM_THREAD,
+        address(built, "motor", "motor::step"),
+    )
+    options = RunOptions(deterministic=deterministic, routes=(route,) if deterministic else ())
+    session = Session(Target.of(built), options, [watch])
+    try:
+        return session.run(), watch, session
+    except WorkError as error:
+        pytest.fail(f"{error}; last outcomes: {[o[0] for o in watch.outcomes[-3:]]}")
+
+
+def assert_victims_unharmed(result, watch):
+    assert watch.breaches == []
+    (task,) = result.periodic
+    assert task.released == task.completed > 100
+    assert task.duplicates == 0
+    motor = next(vm for vm in result.vms if vm.name == "motor")
+    assert (motor.state, motor.restarts, motor.exits_in_window) == ("running", None, 0)
+    for vm in result.vms:
+        assert vm.state in ("running", "restarting"), vm.name
+
+
+def assert_all_contained(result, watch, session):
+    said = session.transcripts["hostile"].lines
+    assert [line.text for line in said if "UNEXPECTED" in line.text] == []
+    assert watch.round is not None and watch.round[3] == 0
+    names = {found["name"] for found in watch.outcomes[watch.since :]}
+    assert {name.split("/")[0] for name in names} == KINDS
+    mortise = session.transcripts["mortise"].lines
+    stops = [line.text for line in mortise if line.text.startswith("hostile stopped: ")]
+    reasons = r"hostile stopped: (data|instruction) abort( at 0x[0-9a-f]+)?( \((read|write)\))? on "
+    assert all(re.match(reasons, stop) for stop in stops)
+    assert len(stops) >= watch.round[0]
+    hostile = next(vm for vm in result.vms if vm.name == "hostile")
+    assert hostile.restarts > watch.round[0]
+    assert re.match(reasons, f"hostile stopped: {hostile.fault.text} on ")
+
+
+def assert_nothing_forged(session):
+    for name, transcript in session.transcripts.items():
+        if name != "hostile":
+            assert not [line.text for line in transcript.lines if line.text == "forged"], name
+
+
+@pytest.fixture(scope="module")
+def without_linux(tmp_path_factory):
+    """The system of a folder without its Linux, which takes long to boot by the instruction."""
+
+    def reduce(name):
+        text = (ROOT / "systems" / name / "system.toml").read_text()
+        parts = [p for p in text.split("[[vm]]") if 'kind = "linux"' not in p]
+        folder = tmp_path_factory.mktemp(name)
+        for config in (ROOT / "systems" / name).glob("*.config"):
+            (folder / config.name).write_text(config.read_text())
+        (folder / "system.toml").write_text("[[vm]]".join(parts).replace('console = "linux"', ""))
+        return folder
+
+    return reduce
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The path of the motor with nobody beside it."""
+    folder = tmp_path_factory.mktemp("motor-alone")
+    (folder / "system.toml").write_text(ALONE)
+    return measure(folder)
+
+
+@pytest.mark.timeout(400)
+def test_linux_and_the_motor_beside_a_guest_that_owns_its_interrupts():
+    result, watch, session = run(ROOT / "systems/hostile-direct")
+    assert result.failure is None
+    assert_all_contained(result, watch, session)
+    assert_victims_unharmed(result, watch)
+    assert_nothing_forged(session)
+
+
+@pytest.mark.timeout(400)
+def test_the_motor_beside_a_guest_behind_list_registers():
+    result, watch, session = run(ROOT / "systems/hostile-shared")
+    assert result.failure is None
+    assert_all_contained(result, watch, session)
+    assert_victims_unharmed(result, watch)
+
+
+@pytest.mark.timeout(400)
+def test_the_motor_s_path_is_the_same_beside_a_hostile_guest(without_linux, alone):
+    result, watch, session = run(without_linux("hostile-direct"), deterministic=True)
+    assert_all_contained(result, watch, session)
+    assert_victims_unharmed(result, watch)
+    (path,) = result.paths
+    motor = next(vm for vm in result.vms if vm.name == "motor")
+    assert motor.el2_instructions_in_window == 0
+    # The emulator runs a spinning core for up to 100 ms at a time, so that releases come late here
+    # and several are made up for by one interrupt: their number says nothing, the path does.
+    assert path.count > 100
+    assert (path.vcpu, path.min, path.max) == (3, alone.min, alone.max), path.histogram
