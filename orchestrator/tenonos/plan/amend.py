@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tenonos.plan.allocate import Share
 from tenonos.plan.models import Guest, Item, Plan
@@ -22,10 +22,20 @@ def reduced(plan: Plan, items: Sequence[Item]) -> tuple[list[Guest], list[Item]]
     return kept, [i for i in items if i.image in names and (counted or i.kind != "vms")]
 
 
-def named(core: Sequence[Item]) -> list[Item]:
-    """A core without the mere existence of a VM of which something else in it is said."""
-    more = {i.image for i in core if i.kind != "capability" and i.image}
-    return [i for i in core if i.kind != "capability" or i.image not in more]
+def named(
+    plan: Plan,
+    core: Sequence[Item],
+    objection: Callable[[Sequence[Guest], Sequence[Item]], str | None],
+) -> list[Item]:
+    """A core without what only says that a VM exists of which something else is said."""
+    kept = list(core)
+    for item in core:
+        rest = [other for other in kept if other is not item]
+        guests = [g for g in plan.guests if any(g.name == other.image for other in kept)]
+        spoken_of = any(other.image == item.image for other in rest)
+        if item.kind == "capability" and spoken_of and objection(guests, rest):
+            kept = rest
+    return kept
 
 
 def names_of(apps: Mapping[str, str], pool: Pool) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from tenonos.errors import InputError, WorkError
 from tenonos.plan.allocate import (
@@ -88,7 +89,7 @@ class Composer:
         """The answer."""
         plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
         plan = self._placed(plan)
-        plan = plan.model_copy(update={"missing": [*plan.missing, *self._lacking(plan)]})
+        plan = plan.model_copy(update={"missing": plan.missing or self._lacking(plan)})
         if plan.missing:
             return self._answer(plan, missing=plan.missing)
         if reason := self._objection(plan.guests, plan.items):
@@ -96,7 +97,7 @@ class Composer:
                 [i for i in plan.items if i.stated],
                 lambda items: self._objection(*reduced(plan, items)) is None,
             )
-            return self._answer(plan, conflict=named(core), reason=reason)
+            return self._answer(plan, conflict=named(plan, core, self._objection), reason=reason)
         return self._composed(plan, name)
 
     # Refusals
@@ -129,9 +130,10 @@ class Composer:
     def _lacking(self, plan: Plan) -> list[Missing]:
         """What the plan implies and the pool has not: a scheduler for several cores, priorities."""
         for item in plan.items:
-            # Applications set their threads' priorities themselves; nothing passes one in. The
-            # image of a guest system is not ours to make small.
-            if item.kind == "priority" or (item.kind == "image" and item.image is None):
+            # Applications set their threads' priorities themselves; nothing passes one in. Of a
+            # guest system, neither the image nor the timing is ours.
+            own = item.kind in ("image", "period", "deadline", "jitter", "wcet")
+            if item.kind == "priority" or (own and item.image is None):
                 return [Missing(source=item.source)]
         for name in (g.name for g in plan.guests if g.kind == "tenon"):
             for item in self._several_cores(plan, name):
@@ -216,10 +218,12 @@ class Composer:
                 demands.append(Demand((self.pool.symbol(value),), True, value))
         if kind == MORTISE:
             return demands + self._mortise(guests)
-        periodic = any(i.image == name and i.kind == "period" for i in items)
+        timing = ("period", "deadline", "jitter", "wcet")
+        periodic = any(i.image == name and i.kind in timing for i in items)
         fit = [a for a in self.pool.apps if not periodic or self.pool.tasks(a)]
-        demands.append(Demand(tuple(fit), True, "an application"))
-        return demands
+        pairs = combinations(self.pool.apps, 2)
+        one = [Demand(pair, False, "one application") for pair in pairs]
+        return [*demands, Demand(tuple(fit), True, "an application"), *one]
 
     def _mortise(self, guests: Sequence[Guest]) -> list[Demand]:
         needs = {"virt.partition"}

@@ -60,8 +60,8 @@ VERBS = frozenset(
     contain see says say take takes taking go goes going come comes combine combines combined
     place places placed dedicate dedicated pin pinned assign assigned reserve reserved allocate
     allocated own owns called named there here fit fits fitting stay stays remain remains exceed
-    exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't share
-    shares sharing shared react reacts respond responds finish finishes finished""".split()
+    exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
+    reacts respond responds finish finishes finished""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -100,11 +100,11 @@ STRUCTURE = frozenset(
     environment setup configuration config board boards chip chips soc hardware platform
     platforms target computer box software firmware program programs application applications
     app apps task tasks job jobs activity routine workload workloads thing things something
-    stuff code solution product project composition os rtos runtime libos kernel hardware
-    priority speed rate frequency period cycle interval time deadline core cores cpu cpus
-    processor processors memory ram footprint jitter latency latencies response execution wcet
-    budget bound bounds bounded limit limits limited deadlines periods companion companions
-    neighbour neighbor tenon mortise tenonos""".split()
+    stuff code solution product project composition kernel hardware priority speed rate
+    frequency period cycle interval time deadline core cores cpu cpus processor processors
+    memory ram footprint jitter latency latencies response execution wcet budget bound bounds
+    bounded limit limits limited deadlines periods companion companions neighbour neighbor tenon
+    mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
 
@@ -142,6 +142,8 @@ UNWANTED = re.compile(
 IDIOM = re.compile(
     r"\b(?:log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as|in order to"
     r"|side by side|at the same time|all the time|take care of|in parallel|of course"
+    r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
+    r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
     r"|(?:partition|vm|guest|domain|instance) (?:one|two|three|four|\d|[ab])"
     r"(?= (?:runs?|is|has|:)))",
     re.IGNORECASE,
@@ -167,14 +169,15 @@ OWN_CORE = re.compile(
     r"|its (?:core|cpu) to itself)\b",
     re.IGNORECASE,
 )
-SHARED_CORE = re.compile(
+SHARING = re.compile(
     r"\b(?:shar(?:e|es|ed|ing)(?: (?:a|one|the|its|their|that|same|single))*(?: cpu)?"
     r" (?:core|cpu|processor)s?"
     r"|(?:on |in )?(?:the same|a shared|a common|one shared)(?: cpu)? (?:core|cpu|processor)"
-    r"|(?:one|a|the) (?:core|cpu|processor) (?:is )?shared)\b",
+    r"|(?:one|a|the) (?:core|cpu|processor) (?:is )?shared"
+    r"|shar(?:e|es|ed|ing) (?:(?:a|some|the|its|their) )*(?:memory|buffers?|pages?))\b",
     re.IGNORECASE,
 )
-"""One core for several VMs: a capability, looked up like any phrase, not a count of cores."""
+"""A core or memory for several VMs: looked up like any phrase, not a count or an amount."""
 _UNIT = r"(?![\w.]|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
 _CORE = r"(?:cores?|v?cpus?|processors?)"
 NAMED_CORES = re.compile(

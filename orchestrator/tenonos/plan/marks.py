@@ -90,7 +90,7 @@ class Marker:
         yield "jitter", g.JITTER, None
         yield "deadline", g.REAL_TIME, None
         yield "bare", g.BARE, None
-        yield "phrase", g.SHARED_CORE, None
+        yield "phrase", g.SHARING, None
         yield "cores", g.OWN_CORE, 1
         yield "alone", g.ALONE, None
         yield "rest", g.REST, None

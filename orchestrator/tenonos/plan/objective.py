@@ -200,17 +200,26 @@ class Reader:
         ]
 
     def _nothing_left_out(self) -> None:
-        """A period needs a task: where no more than "task" was said, any will do."""
-        periods = [e for e in self.elements if isinstance(e, Mark) and e.kind == "period"]
-        if not periods or self.missing or self.subjects.tenons:
-            return
-        if any(word.word in g.CARRIERS for word in self.words) or self._demands_of_tenon():
-            self.subjects.unnamed(len(self.elements))
-        else:
-            self.missing += [Missing(source=self._shown(mark)) for mark in periods]
+        """A period needs a task: where no more than "task" was said, any will do.
 
-    def _demands_of_tenon(self) -> bool:
-        return any(sense.kind == "capability" for sense, _ in self._demands)
+        A task of which not even the period is known is not understood.
+        """
+        if self.missing or self.subjects.tenons:
+            return
+        known = any(sense.kind == "capability" for sense, _ in self._demands)
+        marks = [e for e in self.elements if isinstance(e, Mark)]
+        periods = [mark for mark in marks if mark.kind == "period"]
+        marked = {index for mark in marks for index in range(mark.first, mark.last)}
+        carriers = [
+            word.text
+            for index, word in enumerate(self.words)
+            if word.word in g.CARRIERS and index not in marked
+        ]
+        if periods and (carriers or known):
+            self.subjects.unnamed(len(self.elements))
+        elif not known:
+            named = [self._shown(mark) for mark in periods] or carriers
+            self.missing += [Missing(source=source) for source in named]
 
     # Bookkeeping
 

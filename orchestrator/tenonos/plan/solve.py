@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Demand:
-    """A symbol that must have a value; one of several, if there are several."""
+    """A symbol that must have a value; at least one of several, if there are several."""
 
     symbols: tuple[str, ...]
     value: bool = True

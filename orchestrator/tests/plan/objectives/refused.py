@@ -3,6 +3,14 @@
 from objectives.case import Case
 
 MISSING = [
+    Case("an RTOS beside Linux", missing=((None, "RTOS"),)),
+    Case("an application beside Linux", missing=((None, "application"),)),
+    Case("real-time Linux", missing=((None, "real-time"),)),
+    Case(
+        "a 1 kHz control loop sharing memory with Linux",
+        missing=(("ipc.channel", "sharing memory"),),
+    ),
+    Case("a 1 kHz control loop that talks to Linux", missing=(("ipc.channel", "talks"),)),
     Case("blorp", missing=((None, "blorp"),)),
     Case("", missing=((None, ""),)),
     Case("smallest footprint on four cores", missing=((None, "smallest footprint on four cores"),)),
@@ -69,6 +77,10 @@ MISSING = [
 ]
 
 CONFLICT = [
+    Case(
+        "hello world every 10 ms",
+        conflict=(("capability", "hello world"), ("period", "every 10 ms")),
+    ),
     Case(
         "on two cores with three Linux cores, a 1 kHz control loop",
         conflict=(("cores", "two cores"), ("cores", "three Linux cores")),
