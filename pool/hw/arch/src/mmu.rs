@@ -102,3 +102,16 @@ pub unsafe fn activate<L: ExceptionLevel>(root: usize) {
     #[cfg(not(target_arch = "aarch64"))]
     let _ = (root, control, translation);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::control;
+
+    /// What Linux calls SCTLR_EL1_RES1 and SCTLR_EL2_RES1, on a core of Armv8.0.
+    #[test]
+    fn reserved_bits_are_one() {
+        assert_eq!(control(1, false), 0x30d0_0980 | 0x100d);
+        assert_eq!(control(2, false), 0x30c5_0830 | 0x100d);
+        assert_eq!(control(2, true) ^ control(2, false), 1 << 19);
+    }
+}

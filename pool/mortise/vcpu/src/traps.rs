@@ -98,9 +98,7 @@ impl Traps {
         // SAFETY: these registers bind EL1 and EL0 only; the caller vouches for
         // the tables.
         unsafe {
-            // 39 bits from level 1, write-back walks, the core's address size.
-            let size = r::id_aa64mmfr0_el1::read() & 7;
-            r::vtcr_el2::write(25 | 1 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | size << 16 | 1 << 31);
+            r::vtcr_el2::write(vtcr(r::id_aa64mmfr0_el1::read() & 7));
             r::vttbr_el2::write(u64::from(vmid) << 48 | root as u64);
             // The tables first: with `VM` set, the core may walk them at any time
             // on speculation.
@@ -123,9 +121,24 @@ impl Traps {
     }
 }
 
+/// `VTCR_EL2`: 39 bits from level 1, 4 KiB granule, inner-shareable write-back
+/// walks, the core's address size (Arm ARM, D19.2).
+const fn vtcr(size: u64) -> u64 {
+    25 | 1 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | size << 16 | 1 << 31
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{InterruptMode, Traps};
+    use super::{CPTR, InterruptMode, MDCR, Traps, vtcr};
+
+    #[test]
+    fn registers_are_what_the_manual_says() {
+        assert_eq!(vtcr(2), 0x8002_3559, "40 bits of physical address");
+        assert_eq!(CPTR, 0x4010_33ff);
+        assert_eq!(CPTR & 1 << 10, 0, "floating point is the guest's");
+        assert_eq!(MDCR & 1 << 8, 0, "debug exceptions go to EL1");
+        assert_eq!(MDCR, 0x8_4e00);
+    }
 
     #[test]
     fn direct_differs_from_shared_by_imo_only() {

@@ -133,6 +133,9 @@ core::arch::global_asm!(
     "    ldr x30, [sp, #240]",
     "    ldp x0, x1, [sp], #256",
     "    eret",
+    // Nothing behind is for a core to run on speculation.
+    "    dsb nsh",
+    "    isb",
     // A fault of Mortise's own may be its stack: report it from another one,
     // which belongs to the first core that faults. Others wait for the end it
     // brings; if it faults again in its report, it ends the machine without
