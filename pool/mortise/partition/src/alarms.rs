@@ -3,7 +3,10 @@
 //! The same timer queue that serves Tenon's threads, over the hypervisor's own
 //! timer. Only a core whose interrupts come to Mortise anyway has one to give.
 
-use crate::machine::{Core, Machine};
+use crate::{
+    gic::OWN_PRIORITY,
+    machine::{Core, Machine},
+};
 use core_list::{Link, Linked};
 use core_sync::TicketLock;
 use core_timer::{Due, Step, Timed, TimerQueue};
@@ -64,7 +67,9 @@ impl Alarms {
         let queue = self.0.lock();
         let period = board.clock.frequency().ticks(alarm.period);
         queue.start(alarm, next_multiple(board.clock.ticks(), period));
-        board.redistributor(core.cpu).enable(board.hypervisor_timer);
+        let private = board.redistributor(core.cpu);
+        private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
+        private.enable(board.hypervisor_timer);
         if let Some(next) = queue.next() {
             board.clock.set_alarm(next);
         }

@@ -7,7 +7,7 @@
 
 use crate::{
     alarms::Alarm,
-    gic::VmInterrupts,
+    gic::{OWN_PRIORITY, VmInterrupts},
     machine::{Core, Machine},
     vm::{Interrupts, Vm},
 };
@@ -105,7 +105,8 @@ fn wire(machine: &Machine) -> Option<Serial<'static>> {
 pub(crate) fn attach(core: &Core) {
     let board = &core.machine.board;
     let distributor = board.distributor();
-    distributor.route(board.uart_irq, core.affinity());
+    distributor.route(board.uart_irq, hw_arch::cpu::affinity());
+    distributor.set_priority(board.uart_irq, OWN_PRIORITY);
     distributor.enable(board.uart_irq);
     if let Some(serial) = &mut core.machine.console.lock().serial {
         serial.enable_receive_interrupt();

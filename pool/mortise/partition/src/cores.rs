@@ -13,7 +13,10 @@
 //! Mortise's own interrupts, so that the console goes on.
 
 use crate::{
-    gic::{VmInterrupts, is_interrupt_listed, open_virtual_interface, reset_virtual_interface},
+    gic::{
+        OWN_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
+        reset_virtual_interface,
+    },
     interrupts,
     machine::Core,
     memory,
@@ -72,6 +75,7 @@ impl Core {
         cpu_interface::set_group_enabled(Group::Zero, true);
         reset_virtual_interface();
         if split {
+            private.set_priority(board.maintenance, OWN_PRIORITY);
             private.enable(board.maintenance);
         }
         if self.machine.console_core() == Some(self.cpu) {

@@ -6,6 +6,11 @@ use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
 use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
 use mortise_vgic::{ListRegister, Maintenance, Physical};
 
+/// Priority of Mortise's own interrupts: above all that guests may give theirs
+/// ([`mortise_vgic::MOST_URGENT_PHYSICAL`]), below the doorbell's.
+pub(crate) const OWN_PRIORITY: u8 = 0x40;
+const _: () = assert!(OWN_PRIORITY < mortise_vgic::MOST_URGENT_PHYSICAL);
+
 /// Bits of several virtual machines can share a register that is written back as
 /// a whole.
 pub(crate) static MERGE: TicketLock<()> = TicketLock::new(());

@@ -85,8 +85,9 @@ impl Machine {
 
     /// Calls core `cpu` back into Mortise, whatever its guest has masked.
     pub(crate) fn ring(&self, cpu: usize) {
-        if let Some(core) = self.cores.get(cpu) {
-            cpu_interface::send_sgi(Group::Zero, self.board.doorbell, core.affinity());
+        // A core that does not run yet looks before it rests for the first time.
+        if let Some(affinity) = self.cores.get(cpu).and_then(Core::affinity) {
+            cpu_interface::send_sgi(Group::Zero, self.board.doorbell, affinity);
         }
     }
 }
@@ -97,7 +98,7 @@ pub struct Core {
     pub(crate) machine: &'static Machine,
     /// Its number on the board.
     pub cpu: usize,
-    /// Its affinity, once it runs.
+    /// Its affinity, once it runs; before, all ones.
     affinity: AtomicU64,
     /// What its first instructions find.
     pub(crate) start: Once<SecondaryStart>,
@@ -112,15 +113,15 @@ impl Core {
         Self {
             machine,
             cpu,
-            affinity: AtomicU64::new(0),
+            affinity: AtomicU64::new(u64::MAX),
             start: Once::new(),
             map: TicketLock::new(None),
         }
     }
 
-    /// Its affinity; zero until it runs.
-    pub(crate) fn affinity(&self) -> u64 {
-        self.affinity.load(Ordering::Acquire)
+    /// Its affinity, once it runs.
+    fn affinity(&self) -> Option<u64> {
+        Some(self.affinity.load(Ordering::Acquire)).filter(|&affinity| affinity != u64::MAX)
     }
 
     /// First byte after its stack.
