@@ -91,7 +91,7 @@ ADJECTIVES = frozenset(
     different separate independent individual certain particular minimal bare pure true short
     long critical important urgent hard soft concurrent possible given other first main primary
     small tiny little running periodic-ish multi single-board current-day physical dedicated
-    isolated unused spare free available arm arm64 aarch64 full""".split()
+    isolated unused spare free available arm arm64 aarch64 full embedded""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
@@ -141,7 +141,7 @@ UNWANTED = re.compile(
 
 IDIOM = re.compile(
     r"\b(?:log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as|in order to"
-    r"|side by side|at the same time|all the time|take care of|in parallel|of course"
+    r"|side by side|next door|at the same time|all the time|take care of|in parallel|of course"
     r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
     r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
     r"|(?:partition|vm|guest|domain|instance) (?:one|two|three|four|\d|[ab])"
@@ -231,6 +231,8 @@ UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
                 r"(?:possible|can be)",
                 rf"{_OPTIMISE} (?:for |the |its |at )*(?:a )?(?:{_SMALL} )?{_SIZE}",
                 rf"{_SIZE} {_SHALL_BE}(?:as small as possible|minimi[sz]ed|minimal)",
+                r"keep (?:it|them|all|the \w+) (?:as )?(?:small|lean|tiny|compact|light)",
+                r"(?:should|must|shall) be (?:small|lean|tiny|compact)",
                 r"smallest(?: possible)?|light-?weight|space[- ]saving|minimal(?:ist)?(?= image)",
             ),
         ),
@@ -265,6 +267,7 @@ REAL_TIME = re.compile(
     r"|\b(?:never|without ever|not) (?:be(?:ing)? late|miss(?:es|ing)?(?: an?y?| its| the)? "
     r"(?:deadlines?|periods?|releases?|beats?))\b|\balways (?:on|in) time\b"
     r"|\bno (?:missed|lost|late) (?:deadlines?|releases?|periods?)\b"
+    r"|\b(?:no|without) (?:deadline|period|release) misses\b"
     rf"|\b(?:{_BOUNDED})(?:[- ](?:worst-case|interrupt|wake-?up))?[- ]"
     r"(?:latency|latencies|response times?|delays?)\b",
     re.IGNORECASE,

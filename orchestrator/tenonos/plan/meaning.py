@@ -125,7 +125,8 @@ class Meaning:
         covered = {inside[i] for i in hits[0].covered}
         if not set(unit.words) <= covered:
             return None
-        return self._sense(words, min(covered), max(covered) + 1, hits[0], unit.chunks[0])
+        counted = next((c for c in unit.chunks if c.count), unit.chunks[0])
+        return self._sense(words, min(covered), max(covered) + 1, hits[0], counted)
 
     def _chunk(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         last = chunk.words[-1] + 1

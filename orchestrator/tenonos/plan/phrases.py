@@ -126,11 +126,11 @@ class Segmenter:
         if mark.kind == "unwanted":
             self._deny(mark)
             return
-        if mark.kind in ("period", "cores", "cpu", "ram"):
-            self._negator = None
         carried, count = self._pending, self._count
         self._count = None if mark.kind in CARRIED else count
         self._flush()
+        if mark.kind in ("period", "cores", "cpu", "ram"):
+            self._negator = None
         # "two 1 kHz loops", "a 1 kHz loop": what stood before the quantity is the noun's.
         if mark.kind in CARRIED:
             self._pending.count, self._count = carried.count, count
@@ -228,12 +228,26 @@ class Segmenter:
         had_words = bool(self._chunks or self._pending.words)
         negator = self._negator
         self._flush()
-        goes_on = word in ("or", "nor", ",") or (word == "and" and self._bare_noun(index + 1))
+        goes_on = (
+            word in ("or", "nor")
+            or (word == "," and self._is_list(index))
+            or (word == "and" and self._bare_noun(index + 1))
+        )
         self._negator = negator if goes_on and (had_words or word == ",") else None
         self._connector = word if word != "," or not self._connector else self._connector
         self.elements.append(Cut(index, word))
         if word in g.SENTENCE_END:
             self._connector = None
+
+    def _is_list(self, index: int) -> bool:
+        """Whether a comma is one of a list that ends in `or`: `no shell, storage or network`."""
+        for at in range(index + 1, len(self.words)):
+            word = self.words[at].word
+            if word in ("or", "nor"):
+                return True
+            if at in self.starts or (word in g.SPLITTERS and word != ","):
+                return False
+        return False
 
     def _bare_noun(self, index: int) -> bool:
         """Whether a noun without article follows: `no network and storage`."""

@@ -38,6 +38,19 @@ PLAIN = [
 
 PARAPHRASE = [
     Case(
+        "I'd like to have 1000 Hz motor control with low jitter alongside Linux on a four-core "
+        "machine; keep it small",
+        BESIDE,
+        (period(MS), ("utility", "footprint", None), ("jitter", MS, "motor")),
+    ),
+    Case(
+        "Set up a hard real-time motor control loop (period: 1 millisecond) together with a Linux "
+        "VM. Use all four cores. Optimize for size.",
+        BESIDE,
+        (period(MS), ("utility", "footprint", None), ("cores", 4, None)),
+    ),
+    Case("an embedded controller: 1 kHz loop", ALONE),
+    Case(
         "a drive controller that ticks a thousand times per second next to an untouched Linux",
         BESIDE,
         (period(MS),),

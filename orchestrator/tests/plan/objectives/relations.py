@@ -7,6 +7,15 @@ FAST_AND_SLOW = (period(250 * US, "motor-1"), period(10 * MS, "motor-2"))
 
 SEVERAL = [
     Case(
+        "control two motors at 1 kHz beside Linux",
+        {"motor-1": [2], "motor-2": [3], "linux": [0, 1]},
+    ),
+    Case(
+        "a 1 kHz control loop and a second one at 100 Hz, beside Linux",
+        {"motor-1": [2], "motor-2": [3], "linux": [0, 1]},
+        (period(MS, "motor-1"), period(10 * MS, "motor-2")),
+    ),
+    Case(
         "two control loops at 1 kHz and 4 kHz beside Linux",
         {"motor-1": [2], "motor-2": [3], "linux": [0, 1]},
         (period(MS, "motor-1"), period(250 * US, "motor-2")),
@@ -58,6 +67,17 @@ SEVERAL = [
 ]
 
 NEGATION = [
+    Case(
+        "motor control loop, 1 kHz, no deadline misses, Linux next door",
+        BESIDE,
+        (("deadline", MS, "motor"),),
+    ),
+    Case(
+        "a 1 kHz control loop without networking, a shell or files beside Linux",
+        BESIDE,
+        (("forbid", "net.ip", None), ("forbid", "shell", None), ("forbid", "fs.ram", None)),
+    ),
+    Case("Linux must not disturb a 1 kHz motor loop", BESIDE, ignored=("disturb",)),
     Case(
         "a 1 kHz control loop beside Linux without networking",
         BESIDE,
