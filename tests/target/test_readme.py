@@ -1,13 +1,25 @@
 """The path of a newcomer: the shell lines of the README, word for word, in an empty folder."""
 
+import json
 import os
 import re
 import subprocess
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, assert_well
 
 SECTION = "## Your own system in ten minutes"
+
+
+SLACK = 0.15
+"""How far a figure may be from the README's: compilers differ."""
+
+
+def figure(label):
+    """The README's figure of that row."""
+    text = (ROOT / "README.md").read_text()
+    (value,) = re.findall(rf"^\| {re.escape(label)}.*\| ([\d,]+) \|", text, re.MULTILINE)
+    return int(value.replace(",", ""))
 
 
 def blocks():
@@ -44,3 +56,27 @@ def test_ten_minutes(tmp_path):
     assert re.search(r"^ blinker .* running .* 0 +0 *$", beside.stdout, re.MULTILINE)
     assert "2 kHz" in composed.stdout
     assert re.search(r"^ *4,000 +4,000 +0 +0 +0 *$", composed.stdout, re.MULTILINE)
+
+
+@pytest.mark.timeout(600)
+def test_figures(tenon, tmp_path):
+    rows = tmp_path / "rows.json"
+    assert_well(tenon("bench", "--json", rows, json_file=False))
+    median = {(row["suite"], row["name"]): row["median"] for row in json.loads(rows.read_text())}
+    demo = tenon("demo", "--headless", "--deterministic", "--seconds", 2)
+    sizes = json.loads(tenon("size", "--json", json_file=False).stdout)["images"]
+    mortise, motor = (image["text"] + image["rodata"] for image in sizes)
+    measured = {
+        "release of the 1 kHz loop": demo.task["latency_ns"]["max"],
+        "yield": median["sched", "yield"],
+        "interrupt vector": median["irq", "entry"],
+        "reset": median["boot", "tenon_reset_to_main"],
+        "Mortise: code and constants": mortise,
+        "Tenon with the motor": motor,
+    }
+    stale = {
+        label: f"{value:,}, not {figure(label):,}"
+        for label, value in measured.items()
+        if abs(value - figure(label)) > SLACK * figure(label)
+    }
+    assert not stale, f"README.md: {stale}"
