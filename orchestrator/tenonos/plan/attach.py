@@ -15,7 +15,7 @@ from tenonos.plan.phrases import Cut, Element, Pronoun, Unit
 from tenonos.plan.subjects import Subject, Subjects, is_company
 
 TIMING = ("period", "deadline", "jitter", "wcet", "priority", "image")
-ATTACHED = (*TIMING, "ram", "cores", "cpu", "rest", "vms")
+ATTACHED = (*TIMING, "ram", "cores", "cpu", "own", "rest", "vms")
 WHOLE = "cores-of-the-whole-system"
 
 
@@ -64,13 +64,15 @@ class _Attacher:
             return []
         if mark.kind == "vms":
             return [Attachment(mark, (None,))]
-        if mark.each and mark.kind in ("cores", "ram"):
+        if mark.each and mark.kind in ("cores", "own", "ram"):
             names = [name for subject in self.subjects.ordered for name in subject.names]
             return [Attachment(mark, tuple(names))]
         if mark.kind == "cores":
             return [self._cores(at, mark)]
         if mark.kind == "cpu":  # "... on core 3": what it is said of comes first
             subject = self._named_after(at) or self._preceding(at, False)
+        elif mark.kind == "own":
+            subject = self._owner(at)
         else:
             subject = None
         subject = subject or self._subject(at, mark.kind in TIMING)
@@ -78,9 +80,18 @@ class _Attacher:
             return [Attachment(mark, (None,))]
         if mark.kind == "period":
             return [Attachment(mark, self._share(subject, mark))]
-        if mark.kind in ("cpu", "cores"):
+        if mark.kind in ("cpu", "own"):
             self._own.add(id(subject))
         return [Attachment(mark, tuple(subject.names))]
+
+    def _owner(self, at: int) -> Subject | None:
+        """Who has a core of its own: the noun just before, else the real-time VM."""
+        for position in range(at - 1, -1, -1):
+            if isinstance(self.elements[position], Cut):
+                break
+            if subject := self.subjects.of(position):
+                return subject
+        return self._preceding(at, timing=True)
 
     def _share(self, subject: Subject, mark: Mark) -> tuple[str, ...]:
         """Several periods of several VMs alike go to one each, in order."""

@@ -61,7 +61,7 @@ VERBS = frozenset(
     place places placed dedicate dedicated pin pinned assign assigned reserve reserved allocate
     allocated own owns called named there here fit fits fitting stay stays remain remains exceed
     exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
-    reacts respond responds finish finishes finished""".split()
+    reacts respond responds finish finishes finished written""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -181,8 +181,8 @@ SHARING = re.compile(
 _UNIT = r"(?![\w.]|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
 _CORE = r"(?:cores?|v?cpus?|processors?)"
 NAMED_CORES = re.compile(
-    rf"\b(?:(?:on )?{_CORE}|on) (\d+)\s*(?:-|–|to|through|\.\.)\s*(\d+){_UNIT}"
-    rf"|\b(?:on )?{_CORE} (\d+{_UNIT}(?:\s*(?:,\s*and|,|and|&)\s*\d+{_UNIT})*)",
+    rf"\b(?:(?:on )?{_CORE} ?|on )(\d+)\s*(?:-|–|to|through|\.\.)\s*(\d+){_UNIT}"
+    rf"|\b(?:on )?{_CORE} ?(\d+{_UNIT}(?:\s*(?:,\s*and|,|and|&)\s*\d+{_UNIT})*)",
     re.IGNORECASE,
 )
 """`core 3`, `cores 1 to 3`, `CPUs 0, 1 and 2`: cores by their numbers."""

@@ -1,7 +1,7 @@
 """What the pool says about itself: the texts an objective is matched against.
 
-One entry per Kconfig symbol that can be demanded: capabilities, libraries and
-applications. All meaning comes from there; a library dropped into the pool is found
+One entry per Kconfig symbol that can be demanded: capabilities, libraries,
+applications and boards. All meaning comes from there; a library dropped into the pool is found
 by its own words, with nothing registered anywhere else.
 """
 
@@ -16,8 +16,13 @@ import kconfiglib as kc
 
 from tenonos.pool.kconfig import capability
 
-EntryKind = Literal["capability", "library", "app", "option"]
-PREFIXES: dict[str, EntryKind] = {"CAP_": "capability", "LIB_": "library", "APP_": "app"}
+EntryKind = Literal["capability", "library", "app", "board", "option"]
+PREFIXES: dict[str, EntryKind] = {
+    "CAP_": "capability",
+    "LIB_": "library",
+    "APP_": "app",
+    "BOARD_": "board",
+}
 _KEYWORDS = re.compile(r"^keywords?:\s*(.*)\Z", re.IGNORECASE | re.DOTALL | re.MULTILINE)
 _ABSENCE = re.compile(r"(?:no|without)\s+", re.IGNORECASE)
 
@@ -106,7 +111,7 @@ def _name(symbol: kc.Symbol, kind: EntryKind) -> str:
         return capability(symbol.name)
     # The folder is the name: pool/core/timer/Kconfig is core/timer, apps/motor/Kconfig motor.
     parts = symbol.nodes[0].filename.split("/")[:-1]
-    stated = symbol.name[4:].lower()
+    stated = symbol.name.partition("_")[2].lower()
     depth = 2 if kind == "library" else 1
     found = "/".join(parts[-depth:])
     return found if re.sub(r"[/-]", "_", found) == stated else stated.replace("_", "-")

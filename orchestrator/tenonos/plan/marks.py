@@ -24,6 +24,7 @@ MarkKind = Literal[
     "image",
     "cores",
     "cpu",
+    "own",
     "vms",
     "count",
     "priority",
@@ -91,7 +92,7 @@ class Marker:
         yield "deadline", g.REAL_TIME, None
         yield "bare", g.BARE, None
         yield "phrase", g.SHARING, None
-        yield "cores", g.OWN_CORE, 1
+        yield "own", g.OWN_CORE, 1
         yield "alone", g.ALONE, None
         yield "rest", g.REST, None
 

@@ -27,7 +27,7 @@ WHOLE = 0.5
 LONGEST = 6
 """Words in the longest name."""
 
-SenseKind = Literal["guest", "app", "capability", "unknown", "ignored"]
+SenseKind = Literal["guest", "app", "board", "capability", "unknown", "ignored"]
 
 
 @dataclass(frozen=True)
@@ -239,6 +239,8 @@ class Meaning:
             kind = "guest"
         elif self.apps(hit.entry):
             kind = "app"
+        elif hit.entry.kind == "board":
+            kind = "board"
         plural = words[last - 1].word.endswith("s")
         return Sense(kind, first, last, hit, chunk=chunk, plural=plural)
 

@@ -116,6 +116,9 @@ class Reader:
                 position, sense, unit, sense.entry.name.removeprefix(GUEST)
             )
             self._demands.append((sense, subject))
+        elif sense.kind == "board":
+            self._add("board", sense.entry.name, sense)
+            self._note(sense.first, sense.last, sense.entry.name, sense.hit)
         elif sense.kind == "app":
             self._demands.append((sense, self.subjects.app(position, sense, unit)))
         else:
@@ -172,7 +175,7 @@ class Reader:
             self._note(sense.first, sense.last, self._value(sense), sense.hit)
         for attached in attachments:
             mark = attached.mark
-            kind: Kind = "cores" if mark.kind in ("cpu", "rest") else mark.kind  # type: ignore[assignment]
+            kind: Kind = "cores" if mark.kind in ("cpu", "rest", "own") else mark.kind  # type: ignore[assignment]
             unit = "cpu" if mark.kind == "cpu" else UNITS.get(kind)
             rule = attached.rule or ("at-most" if mark.at_most else None)
             for name in attached.images:

@@ -63,7 +63,7 @@ class Pool:
         """What each library costs: its source lines, a stand-in for measured bytes."""
         from tenonos.build.sloc import count
 
-        chosen = (e for e in self.entries.values() if e.kind != "capability")
+        chosen = (e for e in self.entries.values() if e.kind in ("library", "app"))
         return {
             e.symbol: 1
             + (count(self.libraries[e.symbol].path) if e.symbol in self.libraries else 0)

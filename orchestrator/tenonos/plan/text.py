@@ -13,7 +13,7 @@ from functools import cache
 
 _TOKEN = re.compile(
     r"\d+(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+(?![a-z]))?|\.\d+"
-    r"|[^\W\d_]+(?:['’][^\W\d_]+)*|\S",
+    r"|[^\W\d_][^\W_]*(?:['’][^\W\d_]+)*|\S",
     re.IGNORECASE,
 )
 

@@ -127,6 +127,18 @@ PARAPHRASE = [
 ]
 
 NUMBERS = [
+    Case("Linux on cpu0 and a 1 kHz loop on cpu1", {"motor": [1], "linux": [0]}),
+    Case(
+        "a 1 kHz motor-control loop, unaffected by what Linux does, on its own core",
+        BESIDE,
+        (("cores", 1, "motor"),),
+    ),
+    Case("Linux on its own core beside a 1 kHz loop", {"motor": [3], "linux": [0]}),
+    Case(
+        "a 1 kHz control loop on a quad-core Cortex-A53 board beside Linux",
+        BESIDE,
+        (("board", "qemu-virt", None), ("cores", 4, None)),
+    ),
     Case("a control loop every half millisecond beside Linux", BESIDE, (period(500 * US),)),
     Case("a control loop with a period of 250 µs beside Linux", BESIDE, (period(250 * US),)),
     Case(

@@ -3,6 +3,7 @@
 from objectives.case import Case
 
 MISSING = [
+    Case("a 1 kHz control loop on a Cortex-M4", missing=((None, "Cortex-M4"),)),
     Case("an RTOS beside Linux", missing=((None, "RTOS"),)),
     Case("an application beside Linux", missing=((None, "application"),)),
     Case("real-time Linux", missing=((None, "real-time"),)),
