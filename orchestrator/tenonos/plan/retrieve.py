@@ -71,6 +71,7 @@ class Retriever:
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = list(entries)
         self._fields = [_fields(entry) for entry in self.entries]
+        self._alike: dict[str, tuple[str, float]] = {}
         self._found: dict[tuple[str | float, ...], list[Hit]] = {}
         self._titles = [_titles(entry) for entry in self.entries]
 
@@ -160,26 +161,25 @@ class Retriever:
             return word, 1.0
         if len(word) < 4 or word in STOP:
             return word, 0.0
-        if word not in self._likeness_cache:
-            vectorizer, vocabulary, matrix = self._word_grams
-            alike = (matrix @ vectorizer.transform([word]).T).toarray().ravel()
-            best = int(alike.argmax())
-            ratio = SequenceMatcher(None, word, vocabulary[best], autojunk=False).ratio()
-            near = alike[best] >= LIKENESS and ratio >= RATIO and vocabulary[best][0] == word[0]
-            self._likeness_cache[word] = (vocabulary[best], ratio) if near else (word, 0.0)
-        return self._likeness_cache[word]
+        if word not in self._alike:
+            self._alike[word] = self._likest(word)
+        return self._alike[word]
+
+    def _likest(self, word: str) -> tuple[str, float]:
+        """The word of the pool most like a word that is not in it, if near enough."""
+        wanted = _grams(word)
+        likeness, best = max(
+            ((_cosine(wanted, grams), known) for known, grams in self._word_grams.items()),
+            default=(0.0, word),
+        )
+        ratio = SequenceMatcher(None, word, best, autojunk=False).ratio()
+        near = likeness >= LIKENESS and ratio >= RATIO and best[0] == word[0]
+        return (best, ratio) if near else (word, 0.0)
 
     @cached_property
-    def _likeness_cache(self) -> dict[str, tuple[str, float]]:
-        return {}
-
-    @cached_property
-    def _word_grams(self) -> tuple[TfidfVectorizer, list[str], csr_matrix]:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vocabulary = sorted(w for w in self._frequency if len(w) >= 4 and w not in STOP)
-        vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3))
-        return vectorizer, vocabulary, vectorizer.fit_transform(vocabulary)
+    def _word_grams(self) -> dict[str, frozenset[str]]:
+        known = (w for w in self._frequency if len(w) >= 4 and w not in STOP)
+        return {word: _grams(word) for word in sorted(known)}
 
     def _bm25_scores(self, words: Sequence[str]) -> list[float]:
         known = [word for word in words if word in self._frequency]
@@ -222,6 +222,16 @@ def _fields(entry: Entry) -> dict[str, float]:
     for text, weight in ((body, BODY), (lead, LEAD), (title, TITLE)):
         fields |= dict.fromkeys(words_of(text), weight)
     return fields
+
+
+def _grams(word: str) -> frozenset[str]:
+    """The runs of one to three characters of a word, its ends marked."""
+    bounded = f" {word} "
+    return frozenset(bounded[i : i + n] for n in (1, 2, 3) for i in range(len(bounded) - n + 1))
+
+
+def _cosine(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / math.sqrt(len(a) * len(b))
 
 
 def _titles(entry: Entry) -> list[frozenset[str]]:
