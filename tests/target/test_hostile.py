@@ -74,7 +74,7 @@ class Watch:
             (start, ends["rodata_end"]),
             (ends["image_end"], start + len(image)),
         ):
-            now = session.peek(low, high - low)
+            now = session.memory.read(low, high - low)
             if digest(now) != digest(image[low - start : high - start]):
                 self.breaches.append(f"{low:#x} to {high:#x} of the system image changed")
         own = layout.vm("hostile")
@@ -102,9 +102,7 @@ def digest(data):
 
 def marks(session, known):
     """Where in memory the guest's mark is, but for the known places."""
-    machine, step = session.target.machine, 1 << 24
-    for base in range(machine.ram_base, machine.ram_base + machine.ram_size, step):
-        data = session.peek(base, step)
+    for base, data in session.memory.written():
         at = data.find(MARK)
         while at >= 0:
             if not any(low <= base + at < high for low, high in known):

@@ -6,6 +6,7 @@ import mmap
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -32,6 +33,24 @@ class Ram:
         if offset < 0 or offset + size > self.size:
             raise ValueError(f"{address:#x}+{size:#x} is outside RAM")
         return self._view[offset : offset + size]
+
+    def written(self, step: int = 1 << 24) -> Iterator[tuple[int, bytes]]:
+        """Address and content of what anybody has written so far, in pieces of at most `step`.
+
+        The rest of the file is holes. Reading them through the map would fill them.
+        """
+        with self.path.open("rb", buffering=0) as file:
+            at = 0
+            while True:
+                try:
+                    at = file.seek(at, os.SEEK_DATA)
+                    end = min(file.seek(at, os.SEEK_HOLE), at + step)
+                except OSError:  # nothing but a hole from here on
+                    return
+                file.seek(at)
+                data = file.read(end - at)
+                yield self.base + at, data
+                at += len(data)
 
     def close(self) -> None:
         """Unmap the view."""

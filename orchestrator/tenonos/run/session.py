@@ -139,9 +139,10 @@ class Session:
         self._qemu.type(data)
         self._selected = None  # who hears now is known to Mortise only
 
-    def peek(self, address: int, size: int) -> bytes:
-        """The machine's memory at a physical address, as it is now."""
-        return self._ram.read(address, size)
+    @property
+    def memory(self) -> Ram:
+        """The machine's memory while the run goes on."""
+        return self._ram
 
     def finish(self) -> None:
         """Let the run end at the next tick."""

@@ -1,0 +1,28 @@
+"""The machine's memory as a file."""
+
+import mmap
+import os
+
+from tenonos.run.memory import Ram
+
+MIB = 1 << 20
+
+
+def test_what_was_written_is_found_without_filling_the_holes(tmp_path):
+    ram = Ram(tmp_path / "ram", 0x4000_0000, 64 * MIB)
+    with (tmp_path / "ram").open("r+b") as file, mmap.mmap(file.fileno(), 0) as view:
+        view[5 * MIB] = 1
+        view[40 * MIB : 40 * MIB + 3] = b"end"
+    pieces = list(ram.written(step=4096))
+    assert sum(len(data) for _, data in pieces) < 8 * MIB
+    found = {base + at for base, data in pieces for at, byte in enumerate(data) if byte}
+    assert found == {0x4000_0000 + 5 * MIB, *range(0x4280_0000, 0x4280_0003)}
+    assert os.stat(tmp_path / "ram").st_blocks * 512 < 8 * MIB
+    assert ram.read(0x4280_0000, 3) == b"end"
+    ram.close()
+
+
+def test_memory_that_nobody_wrote_is_empty(tmp_path):
+    ram = Ram(tmp_path / "ram", 0, MIB)
+    assert list(ram.written()) == []
+    ram.close()
