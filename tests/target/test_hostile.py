@@ -96,6 +96,33 @@ class Watch:
         self._seen = max(self._seen, len(lines) - 1)
 
 
+class UntilStopped:
+    """Whoever lets a run go on until the hostile guest is stopped for good, and a bit."""
+
+    def __init__(self):
+        self.stopped = None
+
+    def chunk(self, chunk):
+        pass
+
+    def tick(self, session):
+        status = session.statuses.get("hostile")
+        if status is None or not status.state.ended:
+            return
+        self.stopped = self.stopped or session.transcripts["mortise"].lines[-1].time_ns
+        if session.window.latest() > self.stopped + 200_000_000:
+            session.finish()
+
+    def close(self, session):
+        pass
+
+
+def change(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
 def digest(data):
     return hashlib.sha256(data).hexdigest()
 
@@ -160,15 +187,16 @@ def assert_nothing_forged(session):
 
 @pytest.fixture(scope="module")
 def without_linux(tmp_path_factory):
-    """The system of a folder without its Linux, which takes long to boot by the instruction."""
+    """A system of ours without its Linux, which takes long to boot by the instruction."""
 
-    def reduce(name):
+    def reduce(name, old="", new=""):
         text = (ROOT / "systems" / name / "system.toml").read_text()
         parts = [p for p in text.split("[[vm]]") if 'kind = "linux"' not in p]
         folder = tmp_path_factory.mktemp(name)
         for config in (ROOT / "systems" / name).glob("*.config"):
             (folder / config.name).write_text(config.read_text())
         (folder / "system.toml").write_text("[[vm]]".join(parts).replace('console = "linux"', ""))
+        change(folder / "system.toml", old, new)
         return folder
 
     return reduce
@@ -211,3 +239,20 @@ def test_the_motor_s_path_is_the_same_beside_a_hostile_guest(without_linux, alon
     # and several are made up for by one interrupt: their number says nothing, the path does.
     assert path.count > 100
     assert (path.vcpu, path.min, path.max) == (3, alone.min, alone.max), path.histogram
+
+
+@pytest.mark.timeout(200)
+def test_the_reason_is_named_when_the_limit_of_restarts_is_reached(without_linux):
+    folder = without_linux("hostile-direct", "restart_limit = 1000000", "restart_limit = 2")
+    watch = UntilStopped()
+    target = Target.of(build.build(systems.load(folder)))
+    session = Session(target, RunOptions(), [watch])
+    result = session.run()
+    assert result.failure == "hostile stopped: data-abort"
+    motor, hostile = result.vms
+    assert (motor.state, motor.exits_in_window) == ("running", 0)
+    assert (hostile.state, hostile.exit_reason, hostile.restarts) == ("stopped", "data-abort", 2)
+    assert re.match(r"data abort at 0x[0-9a-f]+ \(read\)$", hostile.fault.text)
+    (task,) = result.periodic
+    assert task.released == task.completed
+    assert task.last_ns > watch.stopped + 200_000_000
