@@ -2,6 +2,7 @@
 
 use crate::samples;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use tenon::sync::Semaphore;
 use tenon::thread::{self, Priority, Storage, Thread};
 
 const MOST: usize = 1_000;
@@ -14,6 +15,7 @@ pub fn run() {
         yields(threads);
     }
     resumes();
+    semaphores();
 }
 
 /// A priority relative to the main thread's.
@@ -49,6 +51,36 @@ fn turns() {
         thread::yield_now();
         samples::end();
     }
+}
+
+/// Giving and taking while nobody waits, and giving to a more urgent thread, which runs at once.
+fn semaphores() {
+    static SEMAPHORE: Semaphore = Semaphore::new(0);
+    while samples::wanted() {
+        samples::begin();
+        let _ = SEMAPHORE.give();
+        samples::end();
+        SEMAPHORE.take();
+    }
+    samples::report(format_args!("sched sem_give"));
+    while samples::wanted() {
+        let _ = SEMAPHORE.give();
+        samples::begin();
+        SEMAPHORE.take();
+        samples::end();
+    }
+    samples::report(format_args!("sched sem_take"));
+    spawn(1, 1, || {
+        while samples::wanted() {
+            SEMAPHORE.take();
+            samples::end();
+        }
+    });
+    while samples::wanted() {
+        samples::begin();
+        let _ = SEMAPHORE.give();
+    }
+    samples::report(format_args!("sched sem_preempt"));
 }
 
 /// A more urgent thread that is resumed runs at once; when it blocks, this one goes on.

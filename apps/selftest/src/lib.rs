@@ -7,6 +7,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod semaphores;
 mod threads;
 mod timers;
 
@@ -58,7 +59,8 @@ impl Trail {
 
 /// The main thread: all cases, one after the other.
 pub fn main() {
-    let cases = threads::CASES.iter().chain(timers::CASES);
+    let cases = threads::CASES.iter();
+    let cases = cases.chain(timers::CASES).chain(semaphores::CASES);
     let (mut passed, mut failed) = (0, 0);
     for (name, case) in cases {
         match case() {

@@ -19,12 +19,12 @@ pub const CASES: &[Case] = &[
     ("a thread takes its closure along", closure_is_taken),
 ];
 
-static A: Storage<4096> = Storage::new();
-static B: Storage<4096> = Storage::new();
-static C: Storage<4096> = Storage::new();
+pub static A: Storage<4096> = Storage::new();
+pub static B: Storage<4096> = Storage::new();
+pub static C: Storage<4096> = Storage::new();
 static TRAIL: Trail = Trail::new();
 
-fn relative(difference: i8) -> Priority {
+pub fn relative(difference: i8) -> Priority {
     Priority::new(
         thread::current()
             .priority()
@@ -33,7 +33,7 @@ fn relative(difference: i8) -> Priority {
     )
 }
 
-fn failed(_: Error) -> Failure {
+pub fn failed(_: Error) -> Failure {
     Failure {
         expected: "a new thread",
         got: 0,

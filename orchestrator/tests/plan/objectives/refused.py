@@ -55,8 +55,8 @@ MISSING = [
     ),
     Case("Linux and a control loop on two cores each", missing=(("sched.smp", "two cores"),)),
     Case(
-        "a control loop with counting semaphores",
-        missing=(("sync.semaphore", "counting semaphores"),),
+        "a control loop with message queues",
+        missing=(("sync.queue", "message queues"),),
     ),
     Case("an SMP scheduler on four cores", missing=(("sched.smp", "SMP scheduler"),)),
     Case("round-robin time slicing", missing=(("sched.timeslice", "round-robin time slicing"),)),

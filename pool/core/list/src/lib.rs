@@ -132,6 +132,31 @@ impl<T: Linked> List<T> {
         self.first.set(Some(element));
     }
 
+    /// Puts an element that is in no list behind all others that it does not come before; looks at
+    /// those it does come before, from the last one.
+    pub fn insert(&self, element: T, comes_before: impl Fn(&T, &T) -> bool) {
+        let Some(first) = self.first.get() else {
+            return self.push(element);
+        };
+        if comes_before(&element, &first) {
+            return self.push_first(element);
+        }
+        let mut next = first;
+        while let Some(last) = next.link().previous.get() {
+            if !comes_before(&element, &last) {
+                // Pushed in a circle that begins at `next`, it is between the two.
+                return List::from(next).push(element);
+            }
+            next = last;
+        }
+    }
+
+    fn from(first: T) -> Self {
+        Self {
+            first: Cell::new(Some(first)),
+        }
+    }
+
     /// Takes an element of this list out; one that is in no list stays so.
     pub fn remove(&self, element: T) {
         let link = element.link();
@@ -217,6 +242,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn inserts_in_order_and_fairly(keys in prop::collection::vec(0..5usize, 0..12)) {
+            let items: Vec<Item> = keys.iter().map(|&number| Item { number, link: Link::new() }).collect();
+            let list = List::new();
+            let mut model: Vec<&Item> = Vec::new();
+            for item in &items {
+                list.insert(item, |a, b| a.number < b.number);
+                model.push(item);
+                model.sort_by_key(|item| item.number);
+            }
+            for expected in model {
+                prop_assert!(list.pop().is_some_and(|item| item.is(&expected)));
+            }
+        }
+
         #[test]
         fn behaves_like_a_deque(operations in prop::collection::vec(operation(), 0..64)) {
             let items: Vec<Item> = (0..8).map(|number| Item { number, link: Link::new() }).collect();

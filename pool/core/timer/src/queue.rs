@@ -145,9 +145,10 @@ impl<T: Timed> TimerQueue<T> {
 
     /// Takes a timer out; returns whether it was pending.
     pub fn cancel(&self, timer: T) -> bool {
-        let Some(place) = timer.due().place.take() else {
+        let Some(place) = timer.due().place.get() else {
             return false;
         };
+        timer.due().place.set(None);
         let timers = &self.slot(place).timers;
         timers.remove(timer);
         if timers.is_empty() {

@@ -1,5 +1,5 @@
-//! What applications of Tenon use: threads, time, periodic tasks, interrupts and the log under one
-//! name.
+//! What applications of Tenon use: threads, time, periodic tasks, semaphores, interrupts and the log
+//! under one name.
 //!
 //! An application is a library with a `main`; the orchestrator makes an image of it.
 //!
@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 pub use tenon_periodic as periodic;
+pub use tenon_sync as sync;
 pub use tenon_thread::{environment, interrupt as irq, thread, time};
 
 /// Lines for whoever reads the console. Not for the real-time path: formatting takes its time.

@@ -77,14 +77,14 @@ impl Kernel {
     ///
     /// `boot` has run on this core, and interrupts are masked as long as the reference is used.
     #[cfg(target_arch = "aarch64")]
-    unsafe fn this() -> &'static Self {
+    pub(crate) unsafe fn this() -> &'static Self {
         let this = <El1 as hw_arch::ExceptionLevel>::read_tpidr() as *const Self;
         // SAFETY: `boot` put the address of a static there.
         unsafe { &*this }
     }
 
     #[cfg(not(target_arch = "aarch64"))]
-    unsafe fn this() -> &'static Self {
+    pub(crate) unsafe fn this() -> &'static Self {
         unreachable!("Tenon does not run on the host: test what is below it")
     }
 
@@ -108,9 +108,15 @@ impl Kernel {
     /// Calls `action` with interrupts masked; it makes nobody ready.
     #[inline(always)]
     pub(crate) fn aside<R>(action: impl FnOnce(&'static Self) -> R) -> R {
-        let mask = assembly::mask();
         // SAFETY: as in `with`.
-        let result = action(unsafe { Self::this() });
+        Self::masked(|| action(unsafe { Self::this() }))
+    }
+
+    /// Calls `action`, which has nothing to do with the kernel, with interrupts masked.
+    #[inline(always)]
+    pub(crate) fn masked<R>(action: impl FnOnce() -> R) -> R {
+        let mask = assembly::mask();
+        let result = action();
         // SAFETY: as in `with`.
         unsafe { assembly::unmask(mask) };
         result

@@ -7,6 +7,7 @@
 //! - [`thread`]: threads by priority, preempted, in static storage;
 //! - [`time`]: instants, sleeping, timers, without a tick;
 //! - [`interrupt`]: handlers of device interrupts;
+//! - [`wait`]: what synchronisation is made of;
 //! - [`environment`]: what Mortise gave this VM.
 //!
 //! From the metal up: `assembly` has vectors and context switch; `kernel` joins
@@ -35,6 +36,7 @@ mod kernel;
 pub mod thread;
 pub mod time;
 mod timer;
+pub mod wait;
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ extern crate std;
 use crate::kernel::{Kernel, PerCore, STEPS, Timers};
 use crate::thread::{Error, Priority, Storage, Thread, Wait};
 use crate::timer::Timer;
+use crate::wait::{TimedOut, WaitQueue};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_list::Linked;
 use std::boxed::Box;
@@ -102,4 +103,33 @@ fn what_a_thread_takes_along_fits_its_stack_or_is_refused() {
             .prepare(kernel, "test", Priority::new(1), || {})
             .is_ok()
     );
+}
+
+#[test]
+fn the_most_urgent_has_the_first_turn_and_equals_take_turns() {
+    let (kernel, _) = kernel();
+    let queue = leak(WaitQueue::new());
+    let threads = [5, 9, 5, 7].map(|priority| thread(kernel, Priority::new(priority)));
+    for thread in threads {
+        thread.wake(kernel);
+        kernel.switch(false);
+        while !kernel.current().is(&thread) {
+            kernel.give_way();
+        }
+        // On the host the switch returns at once: nobody gave it its turn yet.
+        assert_eq!(queue.wait_in(kernel, None), Err(TimedOut));
+        thread.queue().set(Some(queue));
+    }
+    threads[3].queue().get().unwrap().leave(threads[3]);
+    queue.join(threads[3]);
+    let order: Vec<_> = std::iter::from_fn(|| queue.wake_in(kernel)).collect();
+    let expected = [threads[1], threads[3], threads[0], threads[2]];
+    assert!(
+        order
+            .iter()
+            .zip(expected)
+            .all(|(thread, other)| thread.is(&other))
+    );
+    assert_eq!(order.len(), 4);
+    assert!(threads.iter().all(|thread| thread.queue().get().is_none()));
 }

@@ -3,6 +3,7 @@
 use crate::assembly;
 use crate::kernel::Kernel;
 use crate::timer::Timer;
+use crate::wait::WaitQueue;
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -43,6 +44,8 @@ pub(crate) enum Wait {
     Timer,
     /// [`Thread::unpark`].
     Unpark,
+    /// Its turn in the queue it is in.
+    Turn,
 }
 
 /// A thread.
@@ -55,6 +58,8 @@ pub struct Thread {
     waits: Cell<Wait>,
     /// An unpark came before the park.
     token: Cell<bool>,
+    /// Where it waits for its turn.
+    queue: Cell<Option<&'static WaitQueue>>,
     name: Cell<Option<&'static str>>,
 }
 
@@ -71,6 +76,7 @@ impl Thread {
             timer: Timer::of_thread(),
             waits: Cell::new(Wait::Spawn),
             token: Cell::new(false),
+            queue: Cell::new(None),
             name: Cell::new(None),
         }
     }
@@ -87,7 +93,12 @@ impl Thread {
 
     /// Changes its priority; it runs, or gives way, accordingly before this returns.
     pub fn set_priority(&'static self, priority: Priority) {
-        Kernel::with(|kernel| kernel.scheduler.set_priority(self, at_least_one(priority)));
+        Kernel::with(|kernel| {
+            let queue = self.queue.get();
+            queue.inspect(|queue| queue.leave(self));
+            kernel.scheduler.set_priority(self, at_least_one(priority));
+            queue.inspect(|queue| queue.join(self));
+        });
     }
 
     /// Lets it go on from [`park`]; if it has not parked yet, its next park returns at once. Also
@@ -109,6 +120,19 @@ impl Thread {
 
     pub(crate) fn timer(&self) -> &Timer {
         &self.timer
+    }
+
+    pub(crate) fn queue(&self) -> &Cell<Option<&'static WaitQueue>> {
+        &self.queue
+    }
+
+    /// Its timer expired: makes it ready, out of turn if it waits for its turn.
+    #[inline(always)]
+    pub(crate) fn time_out(&'static self, kernel: &Kernel) {
+        if let Some(queue) = self.queue.get() {
+            queue.leave(self);
+        }
+        self.wake(kernel);
     }
 
     /// Makes it ready.

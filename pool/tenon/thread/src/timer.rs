@@ -76,7 +76,7 @@ impl Timer {
     pub(crate) fn fire(&self, kernel: &Kernel) {
         match self.action.get() {
             Action::Nothing => {}
-            Action::Wake(thread) => thread.wake(kernel),
+            Action::Wake(thread) => thread.time_out(kernel),
             Action::Call(handler) => handler(),
         }
     }
