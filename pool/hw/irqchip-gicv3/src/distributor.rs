@@ -1,6 +1,6 @@
 //! Distributor: the shared interrupts (IHI 0069, 12.9).
 
-use crate::{FIRST_SPI, Group, Trigger, bank};
+use crate::{FIRST_SPI, Group, Trigger, bank, per_interrupt};
 use hw_arch::mmio::Mmio;
 
 const CTLR: usize = 0x0000;
@@ -68,46 +68,13 @@ impl Distributor {
         self.set_trigger(intid, Trigger::Level);
     }
 
-    /// Lets shared interrupt `intid` through.
-    pub fn enable(&self, intid: u32) {
-        bank::touch(self.frame, bank::SET_ENABLE, intid);
-    }
-
     /// Stops shared interrupt `intid`; none of it arrives after the return.
     pub fn disable(&self, intid: u32) {
         bank::touch(self.frame, bank::CLEAR_ENABLE, intid);
         self.wait();
     }
 
-    /// Makes `intid` pending, or takes that back.
-    pub fn set_pending(&self, intid: u32, pending: bool) {
-        let bank = if pending {
-            bank::SET_PENDING
-        } else {
-            bank::CLEAR_PENDING
-        };
-        bank::touch(self.frame, bank, intid);
-    }
-
-    /// Ends the active state of `intid` without its handler.
-    pub fn deactivate(&self, intid: u32) {
-        bank::touch(self.frame, bank::CLEAR_ACTIVE, intid);
-    }
-
-    /// Sets the group of `intid`.
-    pub fn set_group(&self, intid: u32, group: Group) {
-        bank::set_group(self.frame, intid, group);
-    }
-
-    /// Sets the priority of `intid`; lower is more urgent.
-    pub fn set_priority(&self, intid: u32, priority: u8) {
-        bank::set_priority(self.frame, intid, priority);
-    }
-
-    /// Sets when `intid` becomes pending.
-    pub fn set_trigger(&self, intid: u32, trigger: Trigger) {
-        bank::set_trigger(self.frame, intid, trigger);
-    }
+    per_interrupt!(frame);
 
     /// Sends `intid` to the core of `affinity` only.
     pub fn route(&self, intid: u32, affinity: u64) {

@@ -43,6 +43,48 @@ pub enum Trigger {
     Edge,
 }
 
+/// What can be said of one interrupt alone: the same methods for the distributor
+/// and for a redistributor, whose registers are in the field named.
+macro_rules! per_interrupt {
+    ($frame:ident) => {
+        /// Lets `intid` through.
+        pub fn enable(&self, intid: u32) {
+            bank::touch(self.$frame, bank::SET_ENABLE, intid);
+        }
+
+        /// Makes `intid` pending, or takes that back.
+        pub fn set_pending(&self, intid: u32, pending: bool) {
+            let bank = if pending {
+                bank::SET_PENDING
+            } else {
+                bank::CLEAR_PENDING
+            };
+            bank::touch(self.$frame, bank, intid);
+        }
+
+        /// Ends the active state of `intid` without its handler.
+        pub fn deactivate(&self, intid: u32) {
+            bank::touch(self.$frame, bank::CLEAR_ACTIVE, intid);
+        }
+
+        /// Sets the group of `intid`.
+        pub fn set_group(&self, intid: u32, group: Group) {
+            bank::set_group(self.$frame, intid, group);
+        }
+
+        /// Sets the priority of `intid`; lower is more urgent.
+        pub fn set_priority(&self, intid: u32, priority: u8) {
+            bank::set_priority(self.$frame, intid, priority);
+        }
+
+        /// Sets when `intid` becomes pending; SGIs are edges for good.
+        pub fn set_trigger(&self, intid: u32, trigger: Trigger) {
+            bank::set_trigger(self.$frame, intid, trigger);
+        }
+    };
+}
+pub(crate) use per_interrupt;
+
 /// Register banks that hold a fixed number of bits for each interrupt, at the
 /// same offsets in the distributor and in a redistributor's SGI frame.
 pub(crate) mod bank {

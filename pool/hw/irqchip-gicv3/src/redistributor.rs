@@ -1,6 +1,6 @@
 //! Redistributor: one core's private interrupts (IHI 0069, 12.10, 12.11).
 
-use crate::{Group, Trigger, bank};
+use crate::{Group, Trigger, bank, per_interrupt};
 use hw_arch::mmio::Mmio;
 
 const CTLR: usize = 0x0000;
@@ -75,46 +75,13 @@ impl Redistributor {
         self.wait();
     }
 
-    /// Lets private interrupt `intid` through.
-    pub fn enable(&self, intid: u32) {
-        bank::touch(self.private, bank::SET_ENABLE, intid);
-    }
-
     /// Stops private interrupt `intid`; none of it arrives after the return.
     pub fn disable(&self, intid: u32) {
         bank::touch(self.private, bank::CLEAR_ENABLE, intid);
         self.wait();
     }
 
-    /// Makes `intid` pending, or takes that back.
-    pub fn set_pending(&self, intid: u32, pending: bool) {
-        let bank = if pending {
-            bank::SET_PENDING
-        } else {
-            bank::CLEAR_PENDING
-        };
-        bank::touch(self.private, bank, intid);
-    }
-
-    /// Ends the active state of `intid` without its handler.
-    pub fn deactivate(&self, intid: u32) {
-        bank::touch(self.private, bank::CLEAR_ACTIVE, intid);
-    }
-
-    /// Sets the group of `intid`.
-    pub fn set_group(&self, intid: u32, group: Group) {
-        bank::set_group(self.private, intid, group);
-    }
-
-    /// Sets the priority of `intid`; lower is more urgent.
-    pub fn set_priority(&self, intid: u32, priority: u8) {
-        bank::set_priority(self.private, intid, priority);
-    }
-
-    /// Sets when PPI `intid` becomes pending.
-    pub fn set_trigger(&self, intid: u32, trigger: Trigger) {
-        bank::set_trigger(self.private, intid, trigger);
-    }
+    per_interrupt!(private);
 
     fn wait(&self) {
         while self.control.read32(CTLR) & RWP != 0 {

@@ -66,16 +66,20 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
             core.idle(vm, vcpu);
         }
         Exit::SystemRegister(access) => system_register(core, vm, vcpu, frame, access),
-        Exit::DataAbort {
-            ipa: Some(ipa),
-            access: Some(access),
-        } => match devices::access(core, vm, vcpu, ipa, access, frame) {
-            Ok(()) => skip_instruction(),
-            Err(devices::NoDevice) => {
+        Exit::DataAbort { ipa, access } => {
+            // Only a device's registers are worth an answer, and only what the
+            // syndrome describes can be answered.
+            let answered = ipa.zip(access).is_some_and(|(ipa, access)| {
+                devices::access(core, vm, vcpu, ipa, access, frame).is_ok()
+            });
+            if answered {
+                skip_instruction();
+            } else {
+                let write = access.map(|access| access.write);
                 let text = Address {
                     what: "data abort",
-                    write: Some(access.write),
-                    at: Some(ipa),
+                    write,
+                    at: ipa,
                 };
                 fault(
                     core,
@@ -88,24 +92,6 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                     },
                 );
             }
-        },
-        Exit::DataAbort { ipa, access } => {
-            let write = access.map(|access| access.write);
-            let text = Address {
-                what: "data abort",
-                write,
-                at: ipa,
-            };
-            fault(
-                core,
-                vm,
-                vcpu,
-                frame,
-                &Fault {
-                    reason: Reason::DataAbort,
-                    text,
-                },
-            );
         }
         Exit::InstructionAbort { ipa } => {
             let text = Address {
