@@ -253,6 +253,8 @@ def test_the_reason_is_named_when_the_limit_of_restarts_is_reached(without_linux
     assert (motor.state, motor.exits_in_window) == ("running", 0)
     assert (hostile.state, hostile.exit_reason, hostile.restarts) == ("stopped", "data-abort", 2)
     assert re.match(r"data abort at 0x[0-9a-f]+ \(read\)$", hostile.fault.text)
+    said = [line.text for line in session.transcripts["mortise"].lines]
+    assert "hostile stays stopped: 2 restarts were its limit" in said
     (task,) = result.periodic
     assert task.released == task.completed
     assert task.last_ns > watch.stopped + 200_000_000

@@ -24,6 +24,7 @@ use crate::{
 };
 use core::sync::atomic::Ordering;
 use core_log::{error, info};
+use core_manifest::FaultPolicy;
 use core_statistics::State;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
@@ -139,7 +140,15 @@ impl Core {
                 vm.set_state(State::Off);
                 info!("{} is off", vm.name());
             }
-            End::Stop => vm.set_state(State::Stopped),
+            End::Stop => {
+                vm.set_state(State::Stopped);
+                if let FaultPolicy::Restart { limit } = vm.description.on_fault {
+                    info!(
+                        "{} stays stopped: {limit} restarts were its limit",
+                        vm.name()
+                    );
+                }
+            }
         }
         if self.machine.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             info!("every virtual machine has ended");
