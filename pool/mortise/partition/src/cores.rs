@@ -28,8 +28,9 @@ use core_manifest::FaultPolicy;
 use core_statistics::State;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_hypercall::Start;
 use mortise_psci::{End, LEADER, Next};
-use mortise_vcpu::{Frame, Start};
+use mortise_vcpu::Frame;
 
 impl Core {
     /// Takes this core from its first Rust instruction into its guest.
@@ -101,7 +102,7 @@ impl Core {
             return;
         }
         let description = &vm.description;
-        vm.power.lock().renew(mortise_hypercall::Start {
+        vm.power.lock().renew(Start {
             entry: description.entry,
             argument: description.argument,
         });
@@ -112,12 +113,7 @@ impl Core {
         loop {
             let next = vm.power.lock().next(vcpu);
             match next {
-                Next::Start(start) => {
-                    return Start {
-                        entry: start.entry,
-                        argument: start.argument,
-                    };
-                }
+                Next::Start(start) => return start,
                 Next::Lead(end) => self.lead(vm, end),
                 Next::Wait => self.rest(),
             }
@@ -193,7 +189,7 @@ impl Core {
     /// Makes this core's EL1 and its interrupts ready for a start.
     fn prepare(&self, vm: &'static Vm, vcpu: usize, start: Start) {
         // SAFETY: no guest is in the middle of anything here: this vCPU starts.
-        unsafe { mortise_vcpu::reset(start) };
+        unsafe { mortise_vcpu::reset(start.entry) };
         if vm.is_shared() {
             open_virtual_interface();
             interrupts::refresh(self, vm, vcpu);
@@ -234,7 +230,7 @@ impl Core {
     /// Rests until this vCPU is started, then lets the guest go on there.
     pub(crate) fn start_anew(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
         // SAFETY: this vCPU has ended what it did.
-        unsafe { mortise_vcpu::reset(Start::default()) };
+        unsafe { mortise_vcpu::reset(0) };
         self.silence(vm, vcpu);
         // Nothing of it is left to be disturbed: now others may count on its rest.
         let calls = vm.power.lock().stopped(vcpu);

@@ -27,7 +27,7 @@ mod traps;
 mod world;
 
 pub use inject::inject_undefined;
-pub use reset::{Start, invalidate_translations, reset};
+pub use reset::{invalidate_translations, reset};
 pub use role::Role;
 pub use syndrome::{Access, Exit, SystemRegister};
 pub use traps::{InterruptMode, Traps};

@@ -2,15 +2,6 @@
 
 use hw_arch::{El2, ExceptionLevel, write_register};
 
-/// Where a virtual CPU starts, and with what in x0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Start {
-    /// Address of the first instruction, in the guest's physical space.
-    pub entry: u64,
-    /// Value of x0.
-    pub argument: u64,
-}
-
 /// `SCTLR_EL1` with MMU and caches off: the RES1 bits only.
 const SCTLR_RESET: u64 = 0x30d0_0800;
 
@@ -19,12 +10,13 @@ const SPSR_RESET: u64 = 0x3c5;
 
 /// Takes this core's EL1 to what PSCI promises a core that is turned on (DEN
 /// 0022, 6.4): EL1, MMU off, interrupts masked, nothing left of what ran before.
-/// The traps must be set: they let EL2 reach the floating-point registers.
+/// `entry` is the address of its first instruction, in the guest's physical
+/// space. The traps must be set: they let EL2 reach the floating-point registers.
 ///
 /// # Safety
 ///
 /// No guest may be in the middle of anything on this core that it is to resume.
-pub unsafe fn reset(start: Start) {
+pub unsafe fn reset(entry: u64) {
     write_register!("sctlr_el1", SCTLR_RESET);
     // Everything that EL1 could have set and would not expect set: translation,
     // exceptions, identity, timers, debug, performance monitor.
@@ -39,7 +31,7 @@ pub unsafe fn reset(start: Start) {
     reset_floating_point();
     // SAFETY: these take effect at the next return to the guest.
     unsafe {
-        El2::write_elr(start.entry);
+        El2::write_elr(entry);
         El2::write_spsr(SPSR_RESET);
     }
     invalidate_translations();
