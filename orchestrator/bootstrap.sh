@@ -8,6 +8,7 @@
 
 minimum_rust=1.90
 targets='aarch64-unknown-none aarch64-unknown-none-softfloat'
+cross_libc=/usr/aarch64-linux-gnu/lib/libc.a
 bundle=/etc/ssl/certs/ca-certificates.crt
 log=$dot/log/bootstrap.log
 quiet='' yes='' offline=''
@@ -90,6 +91,10 @@ find_packages() {
     find_python >/dev/null || packages="$packages python3 python3-venv"
     have qemu-system-aarch64 || packages="$packages qemu-system-arm"
     have cc || packages="$packages gcc libc6-dev"
+    have make || packages="$packages make"
+    have aarch64-linux-gnu-gcc || packages="$packages gcc-aarch64-linux-gnu"
+    [ -e $cross_libc ] || packages="$packages libc6-dev-arm64-cross"
+    [ -d /usr/lib/picolibc/aarch64-linux-gnu ] || packages="$packages picolibc-aarch64-linux-gnu"
     [ -e "${SSL_CERT_FILE:-$bundle}" ] || packages="$packages ca-certificates"
     [ "$rust" != packages ] || packages="$packages rustc-web cargo-web rust-web-src lld"
     packages=${packages# }
@@ -132,7 +137,7 @@ show_plan() {
         toolchain) say "  rustup's stable toolchain with $targets: 250 MB, in rustup's own folder" ;;
     esac
     say "Later, when a command first needs them, in $dot: Rust crates (20 MB), and for systems"
-    say "with Linux Debian's arm64 kernel and busybox (40 MB). The log: $log"
+    say "with Linux Debian's arm64 kernel, busybox and kernel headers (50 MB). The log: $log"
 }
 
 stop_unknown() {
@@ -140,6 +145,10 @@ stop_unknown() {
     find_python >/dev/null || say '  Python 3.11 or newer, with its venv and ensurepip modules'
     have qemu-system-aarch64 || say '  qemu-system-aarch64, 7.2 or newer'
     have cc || say '  a C compiler named cc, for the linking of build scripts'
+    have aarch64-linux-gnu-gcc || say '  aarch64-linux-gnu-gcc, for applications in C'
+    have make || say '  make, for the module of Linux'
+    [ -e $cross_libc ] || say "  $cross_libc, for programs of Linux"
+    [ -d /usr/lib/picolibc/aarch64-linux-gnu ] || say '  picolibc in /usr/lib/picolibc/aarch64-linux-gnu, for applications in C'
     [ "$rust" = ready ] || say "  Rust $minimum_rust or newer with the targets $targets (or rustup, which brings them)"
     stop 'something is missing on this system; the list is above'
 }

@@ -81,6 +81,18 @@ def test_cargo_and_kconfig_must_tell_the_same_story(pool):
     assert "pool/core/ring/Kconfig:3" in ring
 
 
+def test_an_application_in_c_says_what_it_wants_in_kconfig_alone(pool):
+    folder = pool.root / "apps" / "courier"
+    folder.mkdir(parents=True)
+    (folder / "main.c").write_text("int main(void) { return 0; }\n")
+    stated = 'config APP_COURIER\n\tbool "One"\n\tselect LIB_{}\n\thelp\n\t  One.\n'
+    (folder / "Kconfig").write_text(stated.format("HW_ARCH"))
+    assert pool.breaches(tree.kconfig_mirror) == []
+    (folder / "Kconfig").write_text(stated.format("CORE_NONE"))
+    (line,) = pool.breaches(tree.kconfig_mirror)
+    assert "no such library" in line
+
+
 def test_unsafe_code_needs_a_declared_authority(pool):
     code = "pub fn f() {\n    unsafe { g() }\n}\n"
     folder = pool.add("core/log", code=code)

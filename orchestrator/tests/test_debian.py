@@ -130,3 +130,25 @@ def test_one_file_comes_out_of_a_package(tmp_path):
     assert debian.member(package, re.compile(r"\./boot/vmlinuz-.*")) == b"kernel"
     with pytest.raises(WorkError, match="no file like"):
         debian.member(package, re.compile("absent"))
+
+
+def test_a_package_that_debian_replaced_says_what_to_do(cache, monkeypatch):
+    class Apt:
+        def download(self, package, version, folder):
+            raise WorkError(f"apt-get -q: Version '{version}' for '{package}' was not found")
+
+    monkeypatch.setattr(debian, "_apt", lambda architecture: Apt())
+    with pytest.raises(WorkError, match=r"not found.*clean --all"):
+        debian.package("linux-headers-6.1", "6.1.99-1")
+
+
+def test_a_package_serves_again_in_the_version_that_was_fetched(cache, monkeypatch):
+    (cache / "packages").mkdir()
+    (cache / "packages/x_1_arm64.deb").write_bytes(b"deb")
+    digest = debian._sha256(cache / "packages/x_1_arm64.deb")
+    entry = debian.Fetched("x", "1", digest, "packages/x_1_arm64.deb")
+    debian._remember("package x", entry)
+    monkeypatch.setattr(SETTINGS, "offline", True)
+    assert debian.package("x") == debian.package("x", "1") == cache / "packages/x_1_arm64.deb"
+    with pytest.raises(WorkError, match="without --offline"):
+        debian.package("x", "2")

@@ -9,7 +9,17 @@ import pytest
 from tenonos import cli
 from tenonos.paths import ROOT
 from tenonos.run.result import Result, VmResult
-from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec, parse
+from tenonos.system import from_spec
+from tenonos.system.schema import (
+    ChannelSpec,
+    ManagesSpec,
+    ReserveSpec,
+    SystemSpec,
+    TaskSpec,
+    TemplateSpec,
+    VmSpec,
+    parse,
+)
 
 PAGES = sorted(
     page
@@ -35,7 +45,17 @@ def test_every_page_is_in_its_index(folder):
 
 
 def test_every_top_folder_says_what_it_holds():
-    for name in ("apps", "bench", "boards", "docs", "orchestrator", "pool", "systems", "tests"):
+    for name in (
+        "apps",
+        "bench",
+        "boards",
+        "docs",
+        "linux",
+        "orchestrator",
+        "pool",
+        "systems",
+        "tests",
+    ):
         assert (ROOT / name / "README.md").is_file(), name
     for layer in Path(ROOT / "pool").iterdir():
         assert layer.is_file() or (layer / "README.md").is_file(), layer
@@ -47,19 +67,25 @@ def test_every_key_of_a_result_is_explained():
     assert not {key for key in keys if key not in text}
 
 
-def test_every_key_of_a_system_is_explained_and_the_example_holds():
+def test_every_key_of_a_system_is_explained_and_the_examples_hold():
     text = (ROOT / "docs" / "system.md").read_text()
-    keys = {key for model in (SystemSpec, VmSpec, TaskSpec) for key in model.model_fields}
-    assert not {key for key in keys - {"vm", "task"} if f"`{key}`" not in text}
-    (example,) = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert parse(example, "docs/system.md")
+    models = (SystemSpec, VmSpec, TaskSpec, ReserveSpec, ManagesSpec, TemplateSpec, ChannelSpec)
+    fields = [field for model in models for field in model.model_fields.items()]
+    keys = {field.alias or name for name, field in fields}
+    tables = {"vm", "task", "reserve", "manages", "template", "channel"}
+    assert not {key for key in keys - tables if f"`{key}`" not in text}
+    assert not {key for key in tables if not re.search(rf"\[[a-z.]*{key}\]", text)}
+    examples = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert len(examples) == 3
+    for example in examples:
+        spec, lines = parse(example, "docs/system.md")
+        assert from_spec(spec, ROOT / "docs" / "system.toml", "docs/system.md", lines)
 
 
-def test_every_property_of_the_trees_is_explained():
+def test_every_property_of_the_manifest_is_explained():
     text = (ROOT / "docs" / "formats.md").read_text()
     golden = ROOT / "pool" / "core" / "manifest" / "tests" / "golden"
-    for file in ("system.dtb", "guest.dtb"):
-        nodes = [fdt.parse_dtb((golden / file).read_bytes()).root]
-        for node in nodes:
-            nodes += node.nodes
-            assert not {prop.name for prop in node.props if f"`{prop.name}`" not in text}
+    nodes = [fdt.parse_dtb((golden / "system.dtb").read_bytes()).root]
+    for node in nodes:
+        nodes += node.nodes
+        assert not {prop.name for prop in node.props if f"`{prop.name}`" not in text}

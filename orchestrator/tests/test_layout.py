@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from tenonos import system
 from tenonos.errors import InputError
 from tenonos.paths import SYSTEMS
-from tenonos.system.layout import BLOCK, MANIFEST_SIZE, PAGE, STATUS_SIZE, Content, lay_out
+from tenonos.system.layout import lay_out
+from tenonos.system.limits import BLOCK, PAGE
+from tenonos.system.places import MANIFEST_SIZE, STATUS_SIZE, Content
 from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec
 
 MIB = 1 << 20
@@ -32,7 +34,7 @@ def linux(cpus=(0,), memory=256 * MIB, at=None):
 
 
 def tenon_content(size=50_000, total=60_000):
-    return Content({"image": size, "tree": 16 << 10}, 0, total)
+    return Content({"image": size, "header": 4096}, 0, total)
 
 
 def linux_content(kernel=30 * MIB, total=32 * MIB, initramfs=MIB, offset=0):

@@ -54,6 +54,21 @@ def test_its_own_test_passes(tmp_path):
     assert "1 passed" in done.stdout, done.stderr
 
 
+def test_a_program_in_c_of_ones_own_is_taken(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder, files = new.app("blinker", tmp_path, "c")
+    assert {file.name for file in files} >= {"main.c", "Kconfig", "system.toml", "README.md"}
+    space = images.space(system.load(folder))
+    assert space.evaluate("blinker").enabled >= {"APP_BLINKER", "CAP_API_POSIX"}
+    assert space.apps["blinker"].sources == (folder / "main.c",)
+
+
+def test_a_program_in_c_needs_a_name(tmp_path):
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    with pytest.raises(InputError, match="no Kconfig with a config APP_NAME beside the C files"):
+        library.read(tmp_path)
+
+
 def test_an_app_of_the_tree(tree):
     folder, _ = new.app("blinker", tree)
     assert folder == tree / "apps" / "blinker"

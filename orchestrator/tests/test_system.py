@@ -77,7 +77,11 @@ WRONG = [
         'console = "lunix"',
         '4: console = "lunix": no such VM; use motor or linux',
     ),
-    ('console = "linux"', 'mode = "dynamic"', '4: unknown mode "dynamic"; use "static"'),
+    (
+        'console = "linux"',
+        'mode = "elastic"',
+        '4: unknown mode "elastic"; use "static" or "dynamic"',
+    ),
     ("cpus = [3]", "cpu = [3]", '10: unknown key "cpu" of VM "motor"; did you mean cpus?'),
     (
         "cpus = [3]",
@@ -105,6 +109,21 @@ WRONG = [
         'app = "motor"',
         'app = "motor"\nkernel = "x"',
         '10: kernel is for Linux VMs, and "motor" is a Tenon VM; remove it',
+    ),
+    (
+        'app = "motor"',
+        'app = "motor"\npackages = ["stress-ng"]',
+        '10: packages is for Linux VMs, and "motor" is a Tenon VM; remove it',
+    ),
+    (
+        'interrupts = "shared"',
+        'initramfs = "mine.cpio"\nfiles = "root"',
+        '24: VM "linux" has files and a file as its initramfs; write initramfs = "busybox", or',
+    ),
+    (
+        'interrupts = "shared"',
+        'kernel = "Image"\nmodules = ["virtio_blk"]',
+        '24: VM "linux" has modules and a file as its kernel; write kernel = "debian-cloud", or',
     ),
     (
         'interrupts = "shared"',
@@ -215,7 +234,7 @@ def test_a_wrong_system(tmp_path, monkeypatch, old, new, line):
 
 
 def test_unknown_system():
-    with pytest.raises(InputError, match='no system "nonesuch"; known are bench-bare, hello, '):
+    with pytest.raises(InputError, match='no system "nonesuch"; known are bench-bare, '):
         system.load("nonesuch")
 
 

@@ -3,13 +3,22 @@
 import json
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenonos import system
 from tenonos.errors import InputError
 from tenonos.paths import SYSTEMS
-from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec, parse
+from tenonos.system.schema import (
+    ChannelSpec,
+    ManagesSpec,
+    ReserveSpec,
+    SystemSpec,
+    TaskSpec,
+    TemplateSpec,
+    VmSpec,
+    parse,
+)
 
 SCALARS = st.one_of(
     st.booleans(),
@@ -23,40 +32,60 @@ SCALARS = st.one_of(
 )
 VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=3))
 GOOD = {
-    "name": st.sampled_from(["motor", "linux", "a"]),
+    "name": st.sampled_from(["motor", "linux", "a", "b", "c", "d"]),
     "board": st.just("qemu-virt"),
     "pool": st.just("0.1"),
-    "kind": st.sampled_from(["tenon", "linux"]),
-    "cpus": st.lists(st.integers(0, 4), min_size=1, max_size=2),
-    "memory": st.sampled_from(["16M", "512M", "3G"]),
+    "kind": st.just("tenon"),
+    "cpus": st.lists(st.integers(0, 3), min_size=1, max_size=2, unique=True),
+    "memory": st.sampled_from(["16M", "64M"]),
     "app": st.just("motor"),
     "period": st.just("1ms"),
+    "mode": st.sampled_from(["static", "dynamic"]),
+    "interrupts": st.just("shared"),
+    "from": st.sampled_from(["motor", "linux"]),
+    "to": st.sampled_from(["a", "linux"]),
+    "slots": st.sampled_from([1, 64]),
+    "size": st.just(64),
 }
 
 
 def keys(model, *tables):
     """Mostly right keys with mostly right values."""
-    names = [name for name in model.model_fields if name not in tables]
+    fields = model.model_fields.items()
+    names = [field.alias or name for name, field in fields if name not in tables]
     known = st.dictionaries(st.sampled_from([*names, "zebra"]), VALUES, max_size=2)
-    right = st.fixed_dictionaries({name: GOOD[name] for name in names if name in GOOD})
-    return st.builds(lambda a, b, drop: {**a, **b} if not drop else b, right, known, st.booleans())
+    # A VM's period is that of its budget, and has none alone.
+    own = [name for name in names if name in GOOD and (name != "period" or model is TaskSpec)]
+    right = st.fixed_dictionaries({name: GOOD[name] for name in own})
+    # Seldom enough that some whole files are right.
+    known = st.one_of(*[st.just({})] * 7, known)
+    drop = st.sampled_from([False] * 15 + [True])
+    return st.builds(lambda a, b, drop: {**a, **b} if not drop else b, right, known, drop)
 
 
 def toml(table):
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
 
 
-FILES = st.builds(
-    lambda top, vms: (
-        toml(top)
-        + "".join(
-            "[[vm]]\n" + toml(vm) + "".join("[[vm.task]]\n" + toml(task) for task in tasks)
-            for vm, tasks in vms
-        )
-    ),
-    keys(SystemSpec, "vm"),
-    st.lists(st.tuples(keys(VmSpec, "task"), st.lists(keys(TaskSpec), max_size=2)), max_size=3),
-)
+def table(header, model, *tables):
+    """At most one table of its own."""
+    return st.one_of(st.just(""), keys(model, *tables).map(lambda t: header + toml(t)))
+
+
+def guests(name, model):
+    tasks = st.lists(keys(TaskSpec).map(lambda t: f"[[{name}.task]]\n" + toml(t)), max_size=2)
+    manages = table("[vm.manages]\n", ManagesSpec) if name == "vm" else st.just("")
+    own = keys(model, "task", "manages").map(lambda t: f"[[{name}]]\n" + toml(t))
+    return st.tuples(own, tasks.map("".join), manages).map("".join)
+
+
+FILES = st.tuples(
+    keys(SystemSpec, "vm", "reserve", "template", "channel").map(toml),
+    table("[reserve]\n", ReserveSpec),
+    st.lists(guests("vm", VmSpec), max_size=3).map("".join),
+    st.lists(guests("template", TemplateSpec), max_size=2).map("".join),
+    st.lists(table("[[channel]]\n", ChannelSpec), max_size=2).map("".join),
+).map("".join)
 
 
 def answer(text):
@@ -72,13 +101,18 @@ def answer(text):
         return None
 
 
+@settings(max_examples=400)
 @given(FILES)
 def test_anything_of_the_right_shape(text):
     loaded = answer(text)
     if loaded is not None:
-        cpus = [cpu for vm in loaded.vms for cpu in vm.cpus]
-        assert len(cpus) == len(set(cpus))
+        cpus = [cpu for vm in loaded.guests for cpu in vm.cpus]
         assert all(0 <= cpu < 4 for cpu in cpus)
+        if loaded.mode == "static":
+            assert len(cpus) == len(set(cpus))
+        for vm in loaded.vms:
+            if vm.interrupts == "direct":
+                assert not any(loaded.is_shared(cpu) for cpu in vm.cpus)
 
 
 @given(st.text('[]{}v m="\n.1#é\t', max_size=40))
@@ -86,7 +120,12 @@ def test_anything(text):
     answer(text)
 
 
-@given(st.sampled_from(["vm", "vm.task", "console", "name"]), VALUES)
+@given(
+    st.sampled_from(
+        "vm vm.task vm.manages console name reserve template template.task channel".split()
+    ),
+    VALUES,
+)
 def test_a_value_where_a_table_belongs(key, value):
     good = '\nname = "a"\nboard = "qemu-virt"\npool = "0.1"\n[[vm]]\nname = "a"\nkind = "tenon"\n'
     answer(f"{key} = {json.dumps(value)}" + good)

@@ -112,4 +112,4 @@ def test_an_unknown_suite_is_refused(capsys):
 
 
 def test_lock_free_code_has_its_models_run():
-    assert {"core-ring", "core-sync"} <= set(cargo.modelled())
+    assert {"core-inbox", "core-placement", "core-ring", "core-sync"} <= set(cargo.modelled())

@@ -8,10 +8,11 @@ import pytest
 
 from tenonos import system
 from tenonos.system import trees
-from tenonos.system.layout import Content, Layout, lay_out
+from tenonos.system.layout import lay_out
+from tenonos.system.places import Content, Layout
 
 CONTENTS = {
-    "motor": Content({"image": 50_000, "tree": 16 << 10}, 0, 60_000),
+    "motor": Content({"image": 50_000, "header": 4096}, 0, 60_000),
     "linux": Content({"kernel": 30 << 20, "initramfs": 1 << 20, "tree": 16 << 10}, 0, 32 << 20),
 }
 
@@ -56,15 +57,6 @@ def test_the_manifest(demo, layout):
     assert longs(tree, "load", "/vms/linux")[::3] == [
         place.ipa for place in layout.vm("linux").payloads.values()
     ]
-
-
-def test_the_guest_tree(demo, layout):
-    tree = fdt.parse_dtb(trees.guest(demo.vm("motor"), layout))
-    assert text(tree, "vm") == "motor"
-    task = layout.vm("motor").tasks["control"]
-    assert longs(tree, "reg", "/tasks/control") == [task.ipa, task.size]
-    assert longs(tree, "period-ns", "/tasks/control") == [1_000_000]
-    assert longs(tree, "reg", "/memory") == [0x4000_0000, 16 << 20]
 
 
 def test_linux_tree(demo, layout):

@@ -86,10 +86,15 @@ def instructions(elf):
     """The instructions of an image, each with the function it is in."""
     with open(elf, "rb") as file:
         image = ELFFile(file)
-        text = image.get_section_by_name(".text")
-        index, start, data = image.get_section_index(".text"), text["sh_addr"], text.data()
-        symbols = image.get_section_by_name(".symtab").iter_symbols()
-        places = [(s["st_value"], s.name) for s in symbols if s["st_shndx"] == index]
+        symbols = list(image.get_section_by_name(".symtab").iter_symbols())
+        for index, section in enumerate(image.iter_sections()):
+            if section["sh_flags"] & 4:  # SHF_EXECINSTR
+                places = [(s["st_value"], s.name) for s in symbols if s["st_shndx"] == index]
+                yield from decoded(section["sh_addr"], section.data(), places)
+
+
+def decoded(start, data, places):
+    """The instructions of a section of code, whose symbols are at these places."""
     # The mapping symbols $x and $d say where code begins and where data does.
     code, function = False, ""
     marks = sorted(places, key=lambda place: (place[0], place[1].startswith("$")))
@@ -146,11 +151,44 @@ def test_size_says_what_both_kernels_share(tenon):
     assert [image["name"] for image in answer["images"]] == ["mortise", "motor"]
     shared = {lib["name"] for lib in answer["libraries"] if lib["in"] == ["mortise", "motor"]}
     assert shared >= {
-        "hw/arch", "hw/serial-pl011", "core/memory", "core/log", "core/manifest", "hw/clock"
+        "hw/arch", "hw/serial-pl011", "core/memory", "core/log", "core/ring", "hw/clock"
     }  # fmt: skip
     text = sum(row["text"] for row in answer["libraries"] + answer["third_party"])
     assert text == sum(image["text"] for image in answer["images"])
     assert all(lib["sloc"] > 0 for lib in answer["libraries"])
+    stacks = {row["name"]: row for row in answer["stacks"]}
+    assert stacks.keys() == {"main", "idle", "interrupts"}
+    for row in stacks.values():
+        assert row["image"] == "motor"
+        # An interrupt and a preemption alone take as much of a thread's stack.
+        assert row["bounded"] and 272 <= row["need"] <= row["size"], row
+
+
+def test_a_stack_that_is_too_small_is_told(build, tmp_path, tenon):
+    assert_well(tenon("-C", tmp_path, "new", "app", "tight", json_file=False))
+    source = tmp_path / "tight" / "src" / "lib.rs"
+    text = source.read_text().replace(
+        "    let mut counter",
+        """    let _ = SMALL.spawn("small", Priority::new(9), || {
+        let mut much = [0u8; 600];
+        core::hint::black_box(&mut much);
+    });
+    let mut counter""",
+    )
+    storage = "static SMALL: Storage<768> = Storage::new();\n\n/// How many"
+    text = text.replace("/// How many", storage, 1)
+    source.write_text(
+        text.replace("use tenon::time", "use tenon::thread::{Priority, Storage};\nuse tenon::time")
+    )
+    outcome = build(tmp_path / "tight")
+    assert_well(outcome)
+    place = 1 + source.read_text().splitlines().index(
+        '    let _ = SMALL.spawn("small", Priority::new(9), || {'
+    )
+    assert f"tight/src/lib.rs:{place}: the thread tight::main::{{closure#0}} may need " in (
+        outcome.stderr
+    )
+    assert " bytes of stack and has 768; give it more" in outcome.stderr
 
 
 @pytest.mark.parametrize(

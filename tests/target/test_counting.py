@@ -9,6 +9,7 @@ import struct
 import pytest
 
 from tenonos.run import RunOptions, Session, Target
+from tenonos.run.plugin import FIRST, Passage, Visit
 from tenonos.run.target import Machine, WatchedTask, WatchedVm
 
 BASE = 0x4008_0000  # where QEMU puts a kernel without a header
@@ -60,9 +61,17 @@ class Program:
         self.put(0x5400_0001 | (target - self.here >> 2 & 0x7_FFFF) << 5)
 
 
-def program():
+CALLED = (NOP, NOP, NOP, NOP, RET)
+BEGIN, END = 0xD503_2FDF, 0xD503_2FFF  # the hints that mark
+LOOK, RETURN = 0xD538C100, 0xD69F03E0  # mrs x0, isr_el1; eret
+TO_CALLER = (0xD51C_403E, 0xD51C_400C)  # msr elr_el2, x30; msr spsr_el2, x12
+VISITED = (*TO_CALLER, NOP, LOOK, NOP, RETURN)
+
+
+def program(mortise=CALLED):
     """The picture, and the two ends of the measured path."""
     code = Program()
+    code.load(12, 0x3C9)  # EL2 with SP_EL2, everything masked
     for byte in HELLO:
         code.set(UART, byte, size=0)
     code.set(STATUS, 1 << 32 | 0x54534E54)
@@ -80,7 +89,7 @@ def program():
     code.add(11, 11, 1)
     code.store(11, 8)  # one exit by interrupt
     start = code.here
-    code.put(NOP, NOP, NOP)
+    code.put(BEGIN, NOP, END)
     end = code.here
     code.store(2, 4, 0)  # seq
     code.store(5, 4, 8)  # release
@@ -95,13 +104,16 @@ def program():
     code.put(WFI)
     code.branch(code.here - 4)
     code.words += [NOP] * ((MORTISE - code.here) // 4)
-    code.put(NOP, NOP, NOP, NOP, RET)
+    code.put(*mortise)
     return struct.pack(f"<{len(code.words)}I", *code.words), start, end
 
 
 @pytest.fixture
 def machine(tmp_path):
-    picture, start, end = program()
+    return made(tmp_path, *program())
+
+
+def made(tmp_path, picture, start, end):
     image = tmp_path / "image"
     image.write_bytes(picture)
     task = WatchedTask("motor", "control", PERIOD, PERIOD, TASK, 0x1000 + 64 * 32)
@@ -149,6 +161,31 @@ def test_every_count_is_exact_and_repeats(machine):
     assert (path.min, path.max, path.count) == (3, 3, SAMPLES)
     assert (result.channels[0].messages, result.channels[0].lost) == (10, 0)
     assert session.transcripts["motor"].text == "hello"
+
+
+@pytest.mark.timeout(60)
+def test_every_visit_is_told(tmp_path):
+    target, route = made(tmp_path, *program(VISITED))
+    records = []
+    routes = (route, (MORTISE, MORTISE + 4 * 5))
+    plan = ("visits", "steps", "marks", f"reach {MORTISE + 8:x}")
+    asked = {"routes": routes, "plan": plan, "count": records.append}
+    more = options(deterministic=True, **asked)
+    Session(target, more, []).run()
+    visits = [record for record in records if isinstance(record, Visit)]
+    assert len(visits) == SAMPLES - 1, "the last one's end is never known"
+    assert {(visit.vcpu, visit.before, visit.after) for visit in visits} == {(0, FIRST, FIRST)}
+    assert {(visit.entry, visit.instructions) for visit in visits} == {(MORTISE, 6)}
+    assert {visit.steps for visit in visits} == {tuple(range(MORTISE, MORTISE + 24, 4))}
+    sections = {(visit.section, visit.first, visit.last) for visit in visits}
+    assert sections == {(4, MORTISE, MORTISE + 12)}, "the look ends it"
+    assert {visit.sysreg_writes for visit in visits} == {2}
+    inside = [r for r in records if isinstance(r, Passage) and r.path == 1]
+    assert {(passage.instructions, passage.el2, passage.other) for passage in inside} == {(5, 5, 0)}
+    marked = [r for r in records if isinstance(r, Passage) and r.path == 2]
+    assert {(passage.instructions, passage.el2) for passage in marked} == {(2, 0)}
+    reached = [r.el2_everywhere for r in records if isinstance(r, Passage) and r.path == 3]
+    assert reached == [2] * (SAMPLES - 1), "from the mark on, on any core; none before the first"
 
 
 @pytest.mark.timeout(60)

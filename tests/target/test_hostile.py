@@ -12,9 +12,9 @@ from test_path import ALONE, IRQ_FROM_THREAD, measure
 from tenonos import build
 from tenonos import system as systems
 from tenonos.errors import WorkError
-from tenonos.run import RunOptions, Session, Target
+from tenonos.run import RunOptions, Session, Target, plugin
 from tenonos.run.symbols import address
-from tenonos.system.layout import Layout
+from tenonos.system.places import Layout
 
 OUTCOME = re.compile(r"(?P<name>[a-z]+/[a-z-]+) (?P<case>\d+) (?P<outcome>contained|stopped): ")
 ROUND = re.compile(r"round \d+ ends: (\d+) stopped, (\d+) contained, (\d+) called back, (\d+)")
@@ -141,7 +141,7 @@ def run(system, deterministic=False):
     built = build.build(systems.load(system))
     watch = Watch(built)
     route = (
-        address(built, "motor", "tenon_vectors") + IRQ_FROM_THREAD,
+        address(built, "motor", "tenon_vectors.v3") + IRQ_FROM_THREAD,
         address(built, "motor", "motor::step"),
     )
     options = RunOptions(deterministic=deterministic, routes=(route,) if deterministic else ())
@@ -225,6 +225,40 @@ def test_the_motor_beside_a_guest_behind_list_registers():
     assert result.failure is None
     assert_all_contained(result, watch, session)
     assert_victims_unharmed(result, watch)
+
+
+@pytest.mark.timeout(400)
+def test_the_motor_on_one_core_with_a_hostile_guest():
+    result, watch, session = run(ROOT / "systems/hostile-one-core")
+    assert result.failure is None
+    assert_all_contained(result, watch, session)
+    assert_nothing_forged(session)
+    assert watch.breaches == []
+    (task,) = result.periodic
+    assert task.released == task.completed > 100
+    assert task.duplicates == 0
+    motor = next(vm for vm in result.vms if vm.name == "motor")
+    assert (motor.state, motor.restarts) == ("running", None)
+
+
+@pytest.mark.timeout(400)
+def test_no_attack_keeps_the_core_from_its_neighbour_for_long():
+    built = build.build(systems.load(ROOT / "systems/hostile-one-core"))
+    boot = address(built, "mortise", "secondary_start")
+    longest = []
+
+    def count(record):
+        if isinstance(record, plugin.Visit) and record.vcpu == 1 and record.first != boot:
+            longest.append(record.section)
+
+    options = RunOptions(0.1, deterministic=True, plan=("visits",), count=count)
+    result = Session(Target.of(built), options, []).run()
+    assert result.failure is None
+    hostile = next(vm for vm in result.vms if vm.name == "hostile")
+    assert hostile.restarts > 10 and len(longest) > 1000
+    # A guest that is stopped is told on the console: 17,933 with interrupts masked. It was 84,538
+    # when its registers were written there too.
+    assert max(longest) < 20_000
 
 
 @pytest.mark.timeout(400)

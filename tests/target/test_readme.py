@@ -22,6 +22,23 @@ def figure(label):
     return int(value.replace(",", ""))
 
 
+def bars(picture):
+    """What a picture of the benchmarks says: our figure behind each bar."""
+    texts = re.findall(r'<text class="(label|value)"[^>]*>([^<]*)</text>', picture)
+    names = [text for kind, text in texts if kind == "label"]
+    values = [float(text.replace(",", "")) for kind, text in texts if kind == "value"]
+    return dict(zip(names, values, strict=True))
+
+
+def differences(rows):
+    """The largest difference of a median to the bare machine's."""
+    key = lambda row: (row["suite"], row["name"], json.dumps(row["params"]))  # noqa: E731
+    bare = {key(row): row["median"] for row in rows if row["environment"] == "bare"}
+    virtual = [row for row in rows if row["environment"] != "bare" and key(row) in bare]
+    assert virtual
+    return max(abs(row["median"] - bare[key(row)]) for row in virtual)
+
+
 def blocks():
     """The shell blocks of that section, in order."""
     text = (ROOT / "README.md").read_text().split(SECTION)[1].split("\n## ")[0]
@@ -60,9 +77,13 @@ def test_ten_minutes(tmp_path):
 
 @pytest.mark.timeout(600)
 def test_figures(tenon, tmp_path):
-    rows = tmp_path / "rows.json"
-    assert_well(tenon("bench", "--json", rows, json_file=False))
-    median = {(row["suite"], row["name"]): row["median"] for row in json.loads(rows.read_text())}
+    rows, drawing = tmp_path / "rows.json", tmp_path / "bench.svg"
+    files = ("--json", rows, "--svg", drawing)
+    assert_well(tenon("bench", *files, json_file=False, limit=560))
+    every = json.loads(rows.read_text())
+    # The first of a name: on the bare machine, without floating point, with the fewest others.
+    first = {(row["suite"], row["name"]): row for row in reversed(every)}
+    median = {key: row["median"] for key, row in first.items()}
     demo = tenon("demo", "--headless", "--deterministic", "--seconds", 2)
     sizes = json.loads(tenon("size", "--json", json_file=False).stdout)["images"]
     mortise, motor = (image["text"] + image["rodata"] for image in sizes)
@@ -70,6 +91,9 @@ def test_figures(tenon, tmp_path):
         "release of the 1 kHz loop": demo.task["latency_ns"]["max"],
         "yield": median["sched", "yield"],
         "interrupt vector": median["irq", "entry"],
+        "interrupt → the thread": median["irq", "wake"],
+        "start of a timer": median["timer", "start"],
+        "the most any of these differ": differences(every),
         "reset": median["boot", "tenon_reset_to_main"],
         "Mortise: code and constants": mortise,
         "Tenon with the motor": motor,
@@ -80,3 +104,7 @@ def test_figures(tenon, tmp_path):
         if abs(value - figure(label)) > SLACK * figure(label)
     }
     assert not stale, f"README.md: {stale}"
+    shown, drawn = (bars(file.read_text()) for file in (ROOT / "docs" / "bench.svg", drawing))
+    assert shown.keys() == drawn.keys()
+    stale = {name: drawn[name] for name in drawn if abs(drawn[name] / shown[name] - 1) > SLACK}
+    assert not stale, f"docs/bench.svg: {stale}"

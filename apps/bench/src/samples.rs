@@ -1,4 +1,8 @@
 //! The samples of a measurement, less what measuring takes.
+//!
+//! Each sample is taken twice: here, from the cycle counter, and from outside, by the plugin that sees
+//! the marks at its ends; `./tenon bench` holds one against the other. An end without a beginning is no
+//! sample to either.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -14,14 +18,25 @@ static OVERHEAD: AtomicU32 = AtomicU32::new(0);
 /// The measured path begins here, in whichever thread or handler.
 #[inline(always)]
 pub fn begin() {
-    BEGUN.store(hw_pmu::cycles(), Relaxed);
+    BEGUN.store(hw_pmu::begin(), Relaxed);
 }
 
 /// The measured path ends here, in whichever thread or handler.
 #[inline(always)]
 pub fn end() {
-    let now = hw_pmu::cycles();
-    take(now.wrapping_sub(BEGUN.load(Relaxed)));
+    let now = hw_pmu::end();
+    let begun = BEGUN.load(Relaxed);
+    if begun != 0 {
+        BEGUN.store(0, Relaxed);
+        take(now.wrapping_sub(begun));
+    }
+}
+
+/// One path ends here and the next begins.
+#[inline(always)]
+pub fn next() {
+    end();
+    begin();
 }
 
 fn take(cycles: u64) {
@@ -37,14 +52,8 @@ pub fn wanted() -> bool {
     TAKEN.load(Relaxed) < COUNT
 }
 
-/// Forgets samples of warming up.
-pub fn clear() {
-    TAKEN.store(0, Relaxed);
-}
-
 /// Measures what measuring nothing takes, which is subtracted from then on.
 pub fn calibrate() {
-    clear();
     for _ in 0..COUNT {
         begin();
         end();
@@ -52,8 +61,9 @@ pub fn calibrate() {
     let samples = SAMPLES.iter().map(|sample| sample.load(Relaxed));
     let overhead = samples.min().unwrap_or(0);
     OVERHEAD.store(overhead, Relaxed);
+    TAKEN.store(0, Relaxed);
     tenon::log::info!("overhead {overhead}");
-    clear();
+    crate::boundary();
 }
 
 /// Prints the samples under a name, as runs of equal ones, and forgets them.

@@ -1,20 +1,19 @@
 //! Suite `sched`: yielding, waking, blocking.
 
-use crate::samples;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use crate::{CORE, samples};
 use tenon::sync::Semaphore;
-use tenon::thread::{self, Priority, Storage, Thread};
+use tenon::thread::{self, Handle, Packed, Priority};
 
 const MOST: usize = 1_000;
 
-static PEERS: [Storage<1024>; MOST] = [const { Storage::new() }; MOST];
-static STOP: AtomicBool = AtomicBool::new(false);
+static PEERS: [Packed<1280>; MOST] = [const { Packed::new() }; MOST];
 
 pub fn run() {
     for threads in [2, 10, 20, 50, 100, MOST] {
         yields(threads);
     }
     resumes();
+    blocks();
     semaphores();
 }
 
@@ -25,9 +24,11 @@ pub fn relative(difference: i8) -> Priority {
 }
 
 /// A thread of this number; a benchmark that gets none has none of its samples either.
-pub fn spawn(number: usize, difference: i8, body: fn()) -> Option<&'static Thread> {
+pub fn spawn(number: usize, difference: i8, body: fn()) -> Option<Handle> {
     let storage = PEERS.get(number)?;
-    storage.spawn("peer", relative(difference), body).ok()
+    storage
+        .spawn_on(CORE, "peer", relative(difference), body)
+        .ok()
 }
 
 /// From a thread's call of `yield_now` to its successor's return from it.
@@ -40,7 +41,7 @@ fn yields(threads: usize) {
     for _ in 0..2 {
         thread::yield_now();
     }
-    samples::report(format_args!("sched yield threads={threads} fp=false"));
+    samples::report(format_args!("sched yield threads={threads}"));
 }
 
 /// What each of them runs, the main thread too: the same instructions.
@@ -83,37 +84,35 @@ fn semaphores() {
     samples::report(format_args!("sched sem_preempt"));
 }
 
-/// A more urgent thread that is resumed runs at once; when it blocks, this one goes on.
+/// A more urgent thread that is resumed runs at once.
 fn resumes() {
-    static RESUMING: AtomicBool = AtomicBool::new(true);
-    RESUMING.store(true, Relaxed);
-    STOP.store(false, Relaxed);
-    let Some(urgent) = spawn(1, 1, || {
-        while !STOP.load(Relaxed) {
-            if RESUMING.load(Relaxed) {
-                thread::park();
-                samples::end();
-            } else {
-                samples::begin();
-                thread::park();
-            }
+    let urgent = spawn(1, 1, || {
+        while samples::wanted() {
+            thread::park();
+            samples::end();
         }
-    }) else {
-        return;
-    };
+    });
+    let Some(urgent) = urgent else { return };
     while samples::wanted() {
         samples::begin();
-        urgent.unpark();
+        let _ = urgent.unpark();
     }
     samples::report(format_args!("sched resume_preempt"));
-    RESUMING.store(false, Relaxed);
-    urgent.unpark();
-    samples::clear();
+}
+
+/// When a more urgent thread blocks, this one goes on.
+fn blocks() {
+    let urgent = spawn(1, 1, || {
+        while samples::wanted() {
+            samples::begin();
+            thread::park();
+        }
+    });
+    let Some(urgent) = urgent else { return };
     while samples::wanted() {
-        urgent.unpark();
+        let _ = urgent.unpark();
         samples::end();
     }
+    let _ = urgent.unpark();
     samples::report(format_args!("sched block_switch"));
-    STOP.store(true, Relaxed);
-    urgent.unpark();
 }

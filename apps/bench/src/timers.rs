@@ -2,22 +2,34 @@
 
 use crate::{phase, samples};
 use core::hint::black_box;
-use tenon::time::{self, Duration, Instant, Timer};
+use tenon::time::{self, Duration, Instant, PeriodicTimer, Timer};
 
 const MOST: usize = 10_000;
 /// Of one instant, so that one interrupt expires them all.
-const BATCH: usize = 8;
+const BATCH: usize = 7;
+
+/// How often all of them expire.
+const ROUNDS: u64 = 8;
+/// 2^20 ticks of the counter, in nanoseconds: rounds begin where its lower digits, by which timers
+/// are sorted, are the same in every run.
+const GRID: u64 = 1 << 24;
+/// The same for what takes longer: 2^24 ticks.
+const LARGE_GRID: u64 = 1 << 28;
 
 static PENDING: [Timer; MOST] = [const { Timer::new(nothing) }; MOST];
+/// The expiry of one finds the others, that of the other one has none to follow: not what one of
+/// those between them takes.
+static ENDS: [Timer; 2] = [const { Timer::new(nothing) }; 2];
 static FIRST: Timer = Timer::new(samples::begin);
-static OTHERS: [Timer; BATCH - 1] = [const { Timer::new(expired) }; BATCH - 1];
+static OTHERS: [Timer; BATCH - 3] = [const { Timer::new(expired) }; BATCH - 3];
+
+static PERIODIC: [PeriodicTimer; 500] = [const { PeriodicTimer::new(nothing) }; 500];
 
 fn nothing() {}
 
 /// From one handler's end to the next one's start is an expiry.
 fn expired() {
-    samples::end();
-    samples::begin();
+    samples::next();
 }
 
 pub fn run() {
@@ -33,9 +45,14 @@ pub fn run() {
         });
         longest(pending);
     }
+    for timers in [1, 10, 50, 100, 500] {
+        periodic_load(timers);
+    }
 }
 
-/// Deadlines without an order, within a second.
+/// Deadlines without an order, within a second. Out of line, or its constants would be loaded again
+/// behind the calls that are measured.
+#[inline(never)]
 fn spread(number: usize) -> Duration {
     Duration::from_nanos((number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) % 1_000_000_000)
 }
@@ -62,25 +79,55 @@ fn starts_and_cancels(pending: usize, far: Instant) {
 fn expiries(pending: usize) {
     while samples::wanted() {
         let soon = Instant::now() + Duration::from_micros(20);
+        let [ahead, behind] = &ENDS;
+        ahead.start(soon);
         FIRST.start(soon);
         OTHERS.iter().for_each(|timer| timer.start(soon));
+        behind.start(soon);
         time::sleep(Duration::from_micros(40));
     }
     report("expire", pending);
 }
 
-/// All of them within a second, many of them at once: no interrupt may take long.
+/// All of them within 100 us, many of them at once, and that again and again: no interrupt may take
+/// long, wherever the counter stands.
 fn longest(pending: usize) {
-    let soon = Instant::now() + Duration::from_millis(5);
-    for (number, timer) in PENDING.iter().enumerate().take(pending) {
-        timer.start(soon + Duration::from_micros(number as u64 / 100));
+    for round in 0..ROUNDS {
+        let soon = Instant::now() + Duration::from_millis(5);
+        let soon = Instant::from_nanoseconds(soon.nanoseconds().next_multiple_of(GRID));
+        let soon = soon + Duration::from_nanos(round * 1_234_567);
+        for (number, timer) in PENDING.iter().enumerate().take(pending) {
+            timer.start(soon + Duration::from_micros(number as u64 / 100));
+        }
+        time::sleep_until(soon + Duration::from_millis(1));
     }
-    time::sleep(Duration::from_millis(10));
-    phase(format_args!(
-        "timer masked_max pending={pending} mode=tickless"
-    ));
+    phase(format_args!("timer masked_max pending={pending}"));
+}
+
+/// What periodic timers take from a thread that spins: all that the interrupts of 100 ms execute,
+/// once each timer has expired twice. The window begins and ends half a millisecond before an
+/// instant of release.
+fn periodic_load(timers: usize) {
+    const PERIOD: Duration = Duration::from_millis(20);
+    // All of it between two whole multiples of 2^24 ticks, for the same digits in every run.
+    let digits = (Instant::now().nanoseconds() / LARGE_GRID + 1) * LARGE_GRID;
+    let first = Instant::from_nanoseconds(digits) + Duration::from_millis(5);
+    time::sleep_until(first - Duration::from_millis(4));
+    for (number, timer) in PERIODIC.iter().enumerate().take(timers) {
+        timer.start(first + Duration::from_millis(number as u64 % 20), PERIOD);
+    }
+    let start = first + Duration::from_micros(39_500);
+    while Instant::now() < start {}
+    phase(format_args!("timer warm timers={timers}"));
+    while Instant::now() < start + Duration::from_millis(100) {}
+    phase(format_args!("timer periodic_load timers={timers}"));
+    PERIODIC.iter().for_each(|timer| {
+        timer.cancel();
+    });
+    // The alarm for the next of them comes all the same: not while something else is measured.
+    time::sleep(Duration::from_millis(2));
 }
 
 fn report(name: &str, pending: usize) {
-    samples::report(format_args!("timer {name} pending={pending} mode=tickless"));
+    samples::report(format_args!("timer {name} pending={pending}"));
 }

@@ -60,14 +60,15 @@ fn scratch() -> u64 {
 
 /// The main thread: becomes the judge.
 pub fn main() {
-    let Some(guest) = environment::guest().filter(|guest| guest.cpus >= 2) else {
+    let guest = environment::guest().filter(|guest| guest.cpus() >= 2);
+    let Some(memory) = guest.and_then(|guest| guest.memory()) else {
         tenon::log::error!("a hostile guest is a VM of two vCPUs");
         return;
     };
     hw_arch::cpu::mask_interrupts();
     let [start, end] = &MEMORY;
-    start.store(guest.memory.start(), Ordering::Relaxed);
-    end.store(guest.memory.end(), Ordering::Relaxed);
+    start.store(memory.start(), Ordering::Relaxed);
+    end.store(memory.end(), Ordering::Relaxed);
     // SAFETY: the end of this VM's memory, far behind the image; the attacks' scratch space begins
     // a page later.
     let ledger = unsafe { Ledger::at(own_memory().end - RESERVED) };

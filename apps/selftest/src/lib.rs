@@ -7,9 +7,20 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod conditions;
+mod cores;
+mod crowd;
+mod handles;
+mod interrupts;
+mod memory;
+mod mutexes;
+mod queues;
+mod races;
 mod semaphores;
 mod threads;
 mod timers;
+
+pub use interrupts::REGISTERED;
 
 use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -38,6 +49,14 @@ fn expect(condition: bool, expected: &'static str, got: u64) -> Result<(), Failu
     }
 }
 
+/// What to fail with for an object that was refused.
+fn refused(error: tenon::sync::Error) -> Failure {
+    Failure {
+        expected: "no refusal",
+        got: error as u64,
+    }
+}
+
 /// The order of events, as decimal digits: the newest is the last.
 pub struct Trail(AtomicUsize);
 
@@ -57,10 +76,30 @@ impl Trail {
     }
 }
 
-/// The main thread: all cases, one after the other.
+/// The main thread: all cases, one after the other. With several cores, threads run side by side,
+/// so that it is other cases.
 pub fn main() {
-    let cases = threads::CASES.iter();
-    let cases = cases.chain(timers::CASES).chain(semaphores::CASES);
+    if tenon::thread::cores() > 1 {
+        return run(cores::cases());
+    }
+    let cases = threads::CASES.iter().chain(handles::CASES);
+    // An image for few timers has no room for a crowd.
+    let crowd = if tenon_thread::options::few_timers() {
+        &[]
+    } else {
+        crowd::CASES
+    };
+    let cases = cases.chain(timers::CASES).chain(crowd);
+    let cases = cases.chain(semaphores::CASES);
+    let cases = cases.chain(memory::CASES).chain(mutexes::CASES);
+    let cases = cases
+        .chain(conditions::CASES)
+        .chain(queues::CASES)
+        .chain(races::CASES);
+    run(cases.chain(interrupts::CASES));
+}
+
+fn run(cases: impl Iterator<Item = &'static Case>) {
     let (mut passed, mut failed) = (0, 0);
     for (name, case) in cases {
         match case() {

@@ -3,6 +3,7 @@
 use crate::threads::{A, B, C, failed, relative};
 use crate::{Case, Failure, Trail, expect};
 use tenon::sync::{Error, Semaphore};
+use tenon::thread::without_preemption;
 use tenon::time::{self, Duration, Instant, Timer};
 
 pub const CASES: &[Case] = &[
@@ -10,6 +11,7 @@ pub const CASES: &[Case] = &[
     ("the most urgent gets the next unit", urgent_first),
     ("a change of priority changes the turn", turn_changes),
     ("a wait ends with its time", wait_ends),
+    ("a timeout stands whatever follows", timeout_stands),
     ("a handler gives", handler_gives),
 ];
 
@@ -57,7 +59,7 @@ fn turn_changes() -> Result<(), Failure> {
         *thread = Some(storage.spawn("waits", relative(1), waits).map_err(failed)?);
     }
     if let [_, Some(second)] = threads {
-        second.set_priority(relative(2));
+        second.set_priority(relative(2)).map_err(failed)?;
     }
     let _ = SEMAPHORE.give();
     let _ = SEMAPHORE.give();
@@ -80,6 +82,26 @@ fn wait_ends() -> Result<(), Failure> {
     )?;
     // Who gave up does not take what comes later.
     let _ = SEMAPHORE.give();
+    expect(SEMAPHORE.try_take(), "the unit still there", 0)
+}
+
+fn timeout_stands() -> Result<(), Failure> {
+    static SEMAPHORE: Semaphore = Semaphore::new(0);
+    let end = Instant::now() + Duration::from_micros(300);
+    let waits = move || {
+        let late = SEMAPHORE.take_until(end) == Err(Error::TimedOut);
+        TRAIL.note(if late { 1 } else { 9 });
+    };
+    let thread = A.spawn("waits", relative(1), waits).map_err(failed)?;
+    // Its time is over, and before it goes on its priority changes and a unit comes.
+    without_preemption(|| {
+        while Instant::now() < end + Duration::from_micros(300) {}
+        let changed = thread.set_priority(relative(2)).map_err(failed);
+        let _ = SEMAPHORE.give();
+        TRAIL.note(2);
+        changed
+    })?;
+    TRAIL.expect(21, "the time over before the unit")?;
     expect(SEMAPHORE.try_take(), "the unit still there", 0)
 }
 

@@ -69,14 +69,14 @@ fn less_urgent_waits() -> Result<(), Failure> {
         TRAIL.note(1);
         main.unpark();
     };
-    A.spawn("other", relative(-1), other).map_err(failed)?;
+    let other = A.spawn("other", relative(-1), other).map_err(failed)?;
     TRAIL.note(2);
     thread::yield_now();
     TRAIL.note(3);
     thread::park();
     TRAIL.note(4);
     // The other is at its end, but has not come to it yet.
-    time::sleep(Duration::from_millis(5));
+    other.join().map_err(failed)?;
     TRAIL.expect(2_314, "the other only while this one waited")
 }
 
@@ -90,9 +90,9 @@ fn unpark_is_kept() -> Result<(), Failure> {
     };
     let parker = A.spawn("parker", relative(1), parker).map_err(failed)?;
     TRAIL.note(4);
-    parker.unpark();
+    parker.unpark().map_err(failed)?;
     TRAIL.note(5);
-    parker.unpark();
+    parker.unpark().map_err(failed)?;
     thread::current().unpark();
     thread::park();
     TRAIL.expect(14_253, "each park to end with its unpark")
@@ -105,14 +105,14 @@ fn interrupt_preempts() -> Result<(), Failure> {
         time::sleep(Duration::from_micros(200));
         CAME.store(true, Ordering::Relaxed);
     };
-    A.spawn("waker", relative(1), waker).map_err(failed)?;
+    let waker = A.spawn("waker", relative(1), waker).map_err(failed)?;
     let end = time::Instant::now() + Duration::from_millis(200);
     while !CAME.load(Ordering::Relaxed) {
         if time::Instant::now() > end {
             return expect(false, "the sleeper to take the core", 0);
         }
     }
-    Ok(())
+    waker.join().map_err(failed)
 }
 
 /// Twelve values kept in registers while they change; the outcome depends on every step of each.
@@ -139,11 +139,12 @@ fn registers_survive() -> Result<(), Failure> {
             time::sleep(Duration::from_micros(7));
         }
     };
-    A.spawn("disturber", relative(1), disturber)
+    let disturber = A
+        .spawn("disturber", relative(1), disturber)
         .map_err(failed)?;
     let disturbed = mix(rounds);
     STOP.store(true, Ordering::Relaxed);
-    time::sleep(Duration::from_millis(1));
+    disturber.join().map_err(failed)?;
     expect(disturbed == undisturbed, "the same sum", disturbed)
 }
 
@@ -168,7 +169,7 @@ fn priority_changes() -> Result<(), Failure> {
         .spawn("a", relative(-1), || TRAIL.note(1))
         .map_err(failed)?;
     TRAIL.note(2);
-    other.set_priority(relative(1));
+    other.set_priority(relative(1)).map_err(failed)?;
     TRAIL.note(3);
     B.spawn("b", relative(-1), || TRAIL.note(4))
         .map_err(failed)?;
@@ -184,7 +185,7 @@ fn storage_is_free() -> Result<(), Failure> {
         .map_err(failed)?;
     let second = A.spawn("second", relative(1), || {});
     expect(second.err() == Some(Error::InUse), "the storage in use", 0)?;
-    first.unpark();
+    first.unpark().map_err(failed)?;
     A.spawn("third", relative(1), || {})
         .map(drop)
         .map_err(failed)

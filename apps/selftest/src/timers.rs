@@ -1,9 +1,9 @@
 //! Time: sleeping, timers, periods.
 
 use crate::{Case, Failure, Trail, expect};
-use tenon::irq::{self, Trigger};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tenon::periodic::Task;
-use tenon::time::{self, Duration, Instant, Timer};
+use tenon::time::{self, Duration, Instant, PeriodicTimer, Timer};
 
 pub const CASES: &[Case] = &[
     ("time goes on", time_goes_on),
@@ -11,9 +11,11 @@ pub const CASES: &[Case] = &[
     ("an instant that passed is no wait", past_is_no_wait),
     ("timers expire in order", timers_in_order),
     ("a cancelled timer stays silent", cancelled_is_silent),
+    ("a periodic timer does not drift", periodic_without_drift),
+    ("releases that passed are counted", periodic_overruns),
+    ("a periodic timer can stop itself", periodic_stops_itself),
     ("every release runs once, in order", releases_in_order),
     ("an overrun is caught up", overrun_is_caught_up),
-    ("an interrupt has one handler", one_handler),
 ];
 
 static TRAIL: Trail = Trail::new();
@@ -76,6 +78,67 @@ fn cancelled_is_silent() -> Result<(), Failure> {
     TRAIL.expect(13, "the others only")
 }
 
+static PERIODIC: PeriodicTimer = PeriodicTimer::new(|| {
+    LAST.store(Instant::now().nanoseconds(), Relaxed);
+    if RELEASES.fetch_add(1, Relaxed) + 1 == STOP.load(Relaxed) {
+        PERIODIC.cancel();
+    }
+});
+static RELEASES: AtomicU64 = AtomicU64::new(0);
+static LAST: AtomicU64 = AtomicU64::new(0);
+static STOP: AtomicU64 = AtomicU64::new(0);
+
+/// Starts the periodic timer for an instant some milliseconds ahead; returns that instant.
+fn start_periodic(period: Duration, stop: u64) -> Instant {
+    RELEASES.store(0, Relaxed);
+    STOP.store(stop, Relaxed);
+    let first = Instant::now() + Duration::from_millis(5);
+    PERIODIC.start(first, period);
+    first
+}
+
+fn periodic_without_drift() -> Result<(), Failure> {
+    // No whole number of ticks: rounding up each period would gain 10 ticks of 16 ns, not 1.
+    const PERIOD: Duration = Duration::from_nanos(999_999);
+    let first = start_periodic(PERIOD, 11);
+    let end = first + 10 * PERIOD;
+    time::sleep_until(end + Duration::from_millis(2));
+    let (releases, last) = (RELEASES.load(Relaxed), LAST.load(Relaxed));
+    // A busy host may make a release late, and so leave some out, but none early.
+    expect(
+        releases + PERIODIC.overruns() >= 11,
+        "eleven releases",
+        releases,
+    )?;
+    PERIODIC.cancel();
+    expect(last >= end.nanoseconds(), "the last one not early", last)
+}
+
+fn periodic_overruns() -> Result<(), Failure> {
+    const PERIOD: Duration = Duration::from_millis(1);
+    static BLOCKER: Timer = Timer::new(|| {
+        let end = Instant::now() + Duration::from_micros(3_500);
+        while Instant::now() < end {}
+    });
+    let first = start_periodic(PERIOD, 0);
+    // Keeps the timer's interrupt from coming at the first four releases.
+    BLOCKER.start(first - Duration::from_micros(200));
+    time::sleep_until(first + Duration::from_micros(9_500));
+    PERIODIC.cancel();
+    let (releases, overruns) = (RELEASES.load(Relaxed), PERIODIC.overruns());
+    expect(overruns >= 3, "three releases to be left out", overruns)?;
+    let all = releases + overruns;
+    expect(all >= 10, "all releases to be served or counted", all)
+}
+
+fn periodic_stops_itself() -> Result<(), Failure> {
+    let first = start_periodic(Duration::from_micros(500), 3);
+    time::sleep_until(first + Duration::from_millis(5));
+    expect(!PERIODIC.cancel(), "it not to be pending", 0)?;
+    let releases = RELEASES.load(Relaxed);
+    expect(releases == 3, "three releases", releases)
+}
+
 /// Runs ten releases, of which one body takes longer than three periods, and checks each sample.
 fn releases(overrun: bool) -> Result<(), Failure> {
     const PERIOD: u64 = 1_000_000;
@@ -109,18 +172,4 @@ fn releases_in_order() -> Result<(), Failure> {
 
 fn overrun_is_caught_up() -> Result<(), Failure> {
     releases(true)
-}
-
-fn one_handler() -> Result<(), Failure> {
-    let timer = irq::register(27, Trigger::Level, |_| {});
-    expect(
-        timer == Err(irq::Error::Taken(27)),
-        "the timer's to be taken",
-        0,
-    )?;
-    expect(
-        irq::unexpected() == 0,
-        "no unexpected interrupt",
-        irq::unexpected().into(),
-    )
 }

@@ -17,25 +17,52 @@ pub struct Instruction([u8; 0]);
 #[repr(C)]
 pub struct HardwareAddress([u8; 0]);
 
+/// What QEMU says of itself and the machine (`qemu_info_t`).
+#[repr(C)]
+pub struct Machine {
+    target: *const c_char,
+    interfaces: [c_int; 2],
+    whole: bool,
+    /// The cores there are.
+    pub cores: c_int,
+    most: c_int,
+}
+
 /// Called when a block is translated.
 pub type OnTranslate = extern "C" fn(Id, *mut Block);
-/// Called before an instruction executes.
+/// Called before an instruction or a block executes.
 pub type OnExecute = extern "C" fn(c_uint, *mut c_void);
 /// Called after a memory access.
 pub type OnAccess = extern "C" fn(c_uint, u32, u64, *mut c_void);
 /// The entry QEMU calls; kept here so that the exported function has a checked type.
-pub type Install = unsafe extern "C" fn(Id, *const c_void, c_int, *const *const c_char) -> c_int;
+pub type Install = unsafe extern "C" fn(Id, *const Machine, c_int, *const *const c_char) -> c_int;
 
 /// The callback needs no guest registers.
 pub const NO_REGISTERS: c_int = 0;
 /// Stores only.
 pub const WRITES: c_int = 2;
+/// Add to a counter, without a call; interfaces 1 and 2 have it.
+#[cfg(inline_counts)]
+pub const ADD: c_int = 0;
 /// Loads and stores.
 pub const READS_AND_WRITES: c_int = 3;
 
 #[expect(unsafe_code, reason = "declarations of QEMU's C functions")]
 unsafe extern "C" {
     pub fn qemu_plugin_register_vcpu_tb_trans_cb(id: Id, callback: OnTranslate);
+    pub fn qemu_plugin_register_vcpu_tb_exec_cb(
+        block: *mut Block,
+        callback: OnExecute,
+        flags: c_int,
+        data: *mut c_void,
+    );
+    #[cfg(inline_counts)]
+    pub fn qemu_plugin_register_vcpu_tb_exec_inline(
+        block: *mut Block,
+        operation: c_int,
+        counter: *mut c_void,
+        operand: u64,
+    );
     pub fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
     pub fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut Instruction;
     pub fn qemu_plugin_insn_haddr(instruction: *const Instruction) -> *mut c_void;

@@ -12,38 +12,24 @@
 
 #![expect(unsafe_code, reason = "a plugin is called by QEMU through C")]
 
+mod account;
 mod class;
 mod ffi;
 mod plan;
+mod quiet;
 mod ram;
+mod state;
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fs::{self, File};
-use std::io::Write;
 use std::ops::Range;
 use std::os::fd::FromRawFd;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
 
 use plan::Plan;
-use ram::Ram;
-
-/// The physical CPUs there are counters for.
-const VCPUS: usize = 8;
-/// The kinds of record.
-const SAMPLE: u32 = 1;
-const PASSAGE: u32 = 2;
-/// Offsets in a task's journal and in a status page; see `pool/core/statistics`.
-const TASK_CAPACITY: u64 = 0x38;
-const TASK_HEAD: u64 = 0x40;
-const TASK_SAMPLES: u64 = 0x1000;
-const STATUS_STATE: u64 = 0x28;
-const STATUS_REASON: u64 = 0x2c;
-const STATUS_RESTARTS: u64 = 0x30;
-const STATUS_EXITS: u64 = 0x200;
-/// No passage has begun.
-const IDLE: u64 = u64::MAX;
+use state::{State, VCPUS};
 
 /// The plugin interface this was built for; QEMU refuses a plugin of another.
 #[unsafe(no_mangle)]
@@ -53,96 +39,6 @@ pub static qemu_plugin_version: c_int = match option_env!("TENON_PLUGIN_API") {
 };
 
 static STATE: OnceLock<State> = OnceLock::new();
-
-struct State {
-    plan: Plan,
-    ram: OnceLock<Ram>,
-    el2: [AtomicU64; VCPUS],
-    guest: [AtomicU64; VCPUS],
-    /// Of the counted instructions, those of each kind.
-    kinds: [[AtomicU64; class::KINDS]; VCPUS],
-    /// For each path, per vCPU: what was counted when it began.
-    begun: Vec<[Begun; VCPUS]>,
-    pipe: Mutex<File>,
-}
-
-/// Counters at the beginning of a path: instructions, or `IDLE`, and those of each kind.
-struct Begun {
-    total: AtomicU64,
-    kinds: [AtomicU64; class::KINDS],
-}
-
-impl Begun {
-    const fn not() -> Self {
-        Self {
-            total: AtomicU64::new(IDLE),
-            kinds: [const { AtomicU64::new(0) }; class::KINDS],
-        }
-    }
-}
-
-impl State {
-    /// Both counters of a vCPU.
-    fn total(&self, vcpu: usize) -> u64 {
-        self.el2[vcpu].load(Relaxed) + self.guest[vcpu].load(Relaxed)
-    }
-
-    /// RAM, looked for until QEMU has mapped it.
-    fn ram(&self) -> Option<&Ram> {
-        if self.ram.get().is_none() {
-            let found = Ram::find(&self.plan.ram_file, self.plan.ram_base, self.plan.ram_size)?;
-            let _ = self.ram.set(found);
-        }
-        self.ram.get()
-    }
-
-    /// The record of a sample that `vcpu` just published.
-    fn sample(&self, task: usize, vcpu: usize) -> Option<Vec<u8>> {
-        let (ram, (address, size)) = (self.ram()?, self.plan.tasks[task]);
-        let head = ram.word(address + TASK_HEAD)?;
-        // The guest wrote both: bound them before they become an address.
-        let capacity = ram.word(address + TASK_CAPACITY)?;
-        if head == 0 || !capacity.is_power_of_two() || capacity > size / 32 {
-            return None;
-        }
-        let slot = address + TASK_SAMPLES + ((head - 1) & (capacity - 1)) * 32;
-        let mut body = Vec::with_capacity(512);
-        body.extend((task as u32).to_le_bytes());
-        body.extend((vcpu as u32).to_le_bytes());
-        body.extend(head.to_le_bytes());
-        for word in 0..4 {
-            body.extend(ram.word(slot + 8 * word)?.to_le_bytes());
-        }
-        for counter in self.el2.iter().chain(&self.guest) {
-            body.extend(counter.load(Relaxed).to_le_bytes());
-        }
-        for &page in &self.plan.status {
-            for offset in [STATUS_STATE, STATUS_REASON, STATUS_RESTARTS] {
-                body.extend(ram.half(page + offset)?.to_le_bytes());
-            }
-            body.extend([0; 4]);
-            for cause in 0..6 {
-                let exits = |cpu| ram.word(page + STATUS_EXITS + 64 * cpu + 8 * cause);
-                let sum = (0..VCPUS as u64)
-                    .filter_map(exits)
-                    .fold(0, u64::wrapping_add);
-                body.extend(sum.to_le_bytes());
-            }
-        }
-        Some(body)
-    }
-
-    fn send(&self, kind: u32, body: &[u8]) {
-        let mut frame = Vec::with_capacity(8 + body.len());
-        frame.extend(kind.to_le_bytes());
-        frame.extend((body.len() as u32).to_le_bytes());
-        frame.extend(body);
-        // A reader that went away ends the run by itself; there is nobody to tell.
-        if let Ok(mut pipe) = self.pipe.lock() {
-            let _ = pipe.write_all(&frame);
-        }
-    }
-}
 
 /// The state, and a vCPU's number as an index of it.
 fn at(vcpu: c_uint) -> Option<(&'static State, usize)> {
@@ -155,9 +51,27 @@ extern "C" fn count_el2(vcpu: c_uint, _: *mut c_void) {
     }
 }
 
-extern "C" fn count_guest(vcpu: c_uint, _: *mut c_void) {
+/// An instruction of Mortise is about to execute: `place` is its address and the step it is.
+extern "C" fn visit(vcpu: c_uint, place: *mut c_void) {
+    if let Some((state, vcpu)) = at(vcpu) {
+        let (address, step) = class::placed(place.addr());
+        state.visit(vcpu, address, step);
+    }
+}
+
+/// An instruction of a watched VM is about to execute.
+extern "C" fn count_guest(vcpu: c_uint, who: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         state.guest[vcpu].fetch_add(1, Relaxed);
+        state.cores[vcpu].look(state.other[vcpu].load(Relaxed));
+        state.cores[vcpu].ran(who.addr() as u32);
+    }
+}
+
+/// A block of so many instructions of somebody else is about to execute.
+extern "C" fn count_other(vcpu: c_uint, instructions: *mut c_void) {
+    if let Some((state, vcpu)) = at(vcpu) {
+        state.other[vcpu].fetch_add(instructions.addr() as u64, Relaxed);
     }
 }
 
@@ -178,31 +92,38 @@ extern "C" fn count_device(vcpu: c_uint, info: u32, address: u64, _: *mut c_void
     }
 }
 
+/// A core is about to wait for an interrupt.
+extern "C" fn wait(_: c_uint, _: *mut c_void) {
+    if let Some((state, _)) = at(0) {
+        state.main_loop.settle();
+    }
+}
+
 /// The first instruction of a path is about to execute.
 extern "C" fn begin(vcpu: c_uint, path: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
-        let begun = &state.begun[path.addr()][vcpu];
-        begun.total.store(state.total(vcpu), Relaxed);
-        for (then, now) in begun.kinds.iter().zip(&state.kinds[vcpu]) {
-            then.store(now.load(Relaxed), Relaxed);
-        }
+        state.begin(path.addr(), vcpu);
+    }
+}
+
+/// The path between marks begins.
+extern "C" fn mark(vcpu: c_uint, _: *mut c_void) {
+    if let Some((state, vcpu)) = at(vcpu) {
+        state.mark(vcpu);
+    }
+}
+
+/// A core is about to execute an instruction that may end what a mark began.
+extern "C" fn reach(vcpu: c_uint, index: *mut c_void) {
+    if let Some((state, vcpu)) = at(vcpu) {
+        state.reach(index.addr(), vcpu);
     }
 }
 
 /// The first instruction behind a path is about to execute.
 extern "C" fn end(vcpu: c_uint, path: *mut c_void) {
-    let Some((state, cpu)) = at(vcpu) else { return };
-    let begun = &state.begun[path.addr()][cpu];
-    let total = begun.total.swap(IDLE, Relaxed);
-    if total != IDLE {
-        let mut body = Vec::with_capacity(40);
-        body.extend((path.addr() as u32).to_le_bytes());
-        body.extend(vcpu.to_le_bytes());
-        body.extend((state.total(cpu) - total).to_le_bytes());
-        for (then, now) in begun.kinds.iter().zip(&state.kinds[cpu]) {
-            body.extend((now.load(Relaxed) - then.load(Relaxed)).to_le_bytes());
-        }
-        state.send(PASSAGE, &body);
+    if let Some((state, vcpu)) = at(vcpu) {
+        state.end(path.addr(), vcpu);
     }
 }
 
@@ -219,14 +140,7 @@ extern "C" fn stored(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
         }
         ffi::qemu_plugin_hwaddr_phys_addr(place)
     };
-    let published = state
-        .plan
-        .tasks
-        .iter()
-        .position(|(task, _)| task + TASK_HEAD == physical);
-    if let Some(body) = published.and_then(|task| state.sample(task, vcpu)) {
-        state.send(SAMPLE, &body);
-    }
+    state.stored(physical, vcpu);
 }
 
 /// A block was translated: instrument what the plan asks for.
@@ -235,6 +149,7 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
     let Some(ram) = state.ram() else { return };
     // SAFETY: QEMU passes a block that is valid during this callback.
     let count = unsafe { ffi::qemu_plugin_tb_n_insns(block) };
+    let mut counted = false;
     for index in 0..count {
         // SAFETY: as above, and the index is below the count.
         let (instruction, host) = unsafe {
@@ -243,12 +158,37 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
         };
         if let Some(physical) = ram.physical(host.addr()) {
             let word = ram.half(physical).unwrap_or(0);
-            instrument(&state.plan, instruction, physical, word);
+            counted |= instrument(&state.plan, instruction, physical, word);
         }
+    }
+    if state.plan.visits && !counted {
+        count_block(state, block, count);
     }
 }
 
-fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, word: u32) {
+/// Has a block counted whole.
+fn count_block(state: &'static State, block: *mut ffi::Block, count: usize) {
+    #[cfg(inline_counts)]
+    if state.alone {
+        let counter = state.other[0].as_ptr().cast();
+        // SAFETY: the block is valid during translation; the counter is for good, and only the
+        // one core there is adds to it.
+        unsafe {
+            let (add, operand) = (ffi::ADD, count as u64);
+            ffi::qemu_plugin_register_vcpu_tb_exec_inline(block, add, counter, operand);
+        }
+        return;
+    }
+    let _ = state;
+    let data = ptr::without_provenance_mut(count);
+    // SAFETY: as above; `data` is a number, never followed.
+    unsafe {
+        ffi::qemu_plugin_register_vcpu_tb_exec_cb(block, count_other, ffi::NO_REGISTERS, data);
+    }
+}
+
+/// Registers what is to be done at an instruction; whether it is counted.
+fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, word: u32) -> bool {
     let before = |callback: ffi::OnExecute, data: usize| {
         let data = ptr::without_provenance_mut(data);
         // SAFETY: the instruction is valid during translation; `data` is a number, never followed.
@@ -267,12 +207,24 @@ fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, wo
             before(begin, index);
         }
     }
-    if plan.reads && class::reads_counter(word) {
-        before(end, plan.paths.len());
-        before(begin, plan.paths.len());
+    for (index, &place) in plan.reaches.iter().enumerate() {
+        if physical == place {
+            before(reach, index);
+        }
     }
-    let within = |ranges: &[Range<u64>]| ranges.iter().any(|range| range.contains(&physical));
-    if within(&plan.el2) {
+    match class::mark(word).filter(|_| plan.marks) {
+        Some(class::Mark::Begin) => before(mark, 0),
+        Some(class::Mark::End) => before(end, plan.paths.len()),
+        None => {}
+    }
+    if plan.quiet && class::step(word) == class::Step::Wait {
+        before(wait, 0);
+    }
+    let within = |ranges: &[Range<u64>]| ranges.iter().position(|range| range.contains(&physical));
+    if within(&plan.el2).is_some() {
+        if plan.visits {
+            before(visit, class::place(physical, class::step(word)));
+        }
         before(count_el2, 0);
         if let Some(kind) = class::kind(word) {
             before(count_kind, kind);
@@ -290,18 +242,22 @@ fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, wo
                 );
             }
         }
-    } else if within(&plan.guest) {
-        before(count_guest, 0);
+        true
+    } else if let Some(index) = within(&plan.guest) {
+        before(count_guest, account::FIRST as usize + index);
         let (flags, access, data) = (ffi::NO_REGISTERS, ffi::WRITES, ptr::null_mut());
         // SAFETY: as above; the callback takes no data.
         unsafe {
             ffi::qemu_plugin_register_vcpu_mem_cb(instruction, stored, flags, access, data);
         }
+        true
+    } else {
+        false
     }
 }
 
 /// The state that the plan file named in the arguments asks for.
-fn prepare(arguments: &[&CStr]) -> Result<State, String> {
+fn prepare(arguments: &[&CStr], cores: c_int) -> Result<State, String> {
     let file = arguments
         .iter()
         .find_map(|argument| argument.to_str().ok()?.strip_prefix("plan="))
@@ -310,22 +266,7 @@ fn prepare(arguments: &[&CStr]) -> Result<State, String> {
     let plan = Plan::parse(&text)?;
     // SAFETY: the orchestrator left this descriptor open for us and for nobody else.
     let pipe = unsafe { File::from_raw_fd(plan.pipe) };
-    Ok(State {
-        begun: plan
-            .paths
-            .iter()
-            .map(|_| ())
-            // And the one from counter read to counter read.
-            .chain([()])
-            .map(|()| [const { Begun::not() }; VCPUS])
-            .collect(),
-        plan,
-        ram: OnceLock::new(),
-        el2: [const { AtomicU64::new(0) }; VCPUS],
-        guest: [const { AtomicU64::new(0) }; VCPUS],
-        kinds: [const { [const { AtomicU64::new(0) }; class::KINDS] }; VCPUS],
-        pipe: Mutex::new(pipe),
-    })
+    Ok(State::new(plan, pipe, cores == 1))
 }
 
 /// The plugin's entry, called once by QEMU before the machine exists.
@@ -335,7 +276,7 @@ fn prepare(arguments: &[&CStr]) -> Result<State, String> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qemu_plugin_install(
     id: ffi::Id,
-    _: *const c_void,
+    machine: *const ffi::Machine,
     count: c_int,
     arguments: *const *const c_char,
 ) -> c_int {
@@ -344,7 +285,9 @@ pub unsafe extern "C" fn qemu_plugin_install(
         // SAFETY: the caller's promise.
         .map(|index| unsafe { CStr::from_ptr(*arguments.add(index)) })
         .collect();
-    match prepare(&arguments) {
+    // SAFETY: QEMU describes the machine for the time of this call.
+    let cores = unsafe { (*machine).cores };
+    match prepare(&arguments, cores) {
         Ok(state) => {
             let _ = STATE.set(state);
             // SAFETY: the identifier is the one QEMU gave us.

@@ -3,12 +3,17 @@
 //! ```text
 //! ram BASE SIZE PATH      the machine's RAM and the file behind it
 //! pipe FD                 where records go
-//! el2 START END           Mortise's code
+//! el2 START END           Mortise's code, or other code that is to be counted
 //! guest START END         RAM of a VM with periodic tasks
 //! status ADDRESS          a VM's status page, in the order of the VMs
+//! word ADDRESS            a word whose value each sample tells
 //! task ADDRESS SIZE       a task's journal, in the order of the tasks
-//! path START END          a path to measure
-//! reads                   measure from each read of the cycle counter to the next, too
+//! path START END          a path to measure; from START 0: since the core came to Mortise
+//! reach ADDRESS           since the last mark that begins one, on whatever core
+//! visits                  tell every visit of Mortise
+//! steps                   and each instruction of it
+//! marks                   measure what a program marks as a path, too
+//! quiet                   let a core wait only once the emulator's main loop sleeps
 //! ```
 
 use std::ops::Range;
@@ -31,12 +36,23 @@ pub struct Plan {
     pub guest: Vec<Range<u64>>,
     /// The status pages.
     pub status: Vec<u64>,
+    /// Words whose values each sample tells.
+    pub words: Vec<u64>,
     /// The tasks' journals: address and size.
     pub tasks: Vec<(u64, u64)>,
     /// The paths to measure: the addresses of their first instruction and of the first behind them.
     pub paths: Vec<(u64, u64)>,
-    /// Whether what lies between reads of the cycle counter is a path too, the last.
-    pub reads: bool,
+    /// Where a path ends that any core's mark began and any core may end, numbered behind the
+    /// one between marks.
+    pub reaches: Vec<u64>,
+    /// Whether every visit of Mortise is told.
+    pub visits: bool,
+    /// Whether a visit is told with where it went.
+    pub steps: bool,
+    /// Whether what a program marks is a path too, the last.
+    pub marks: bool,
+    /// Whether the emulator is to be quiet before a core waits.
+    pub quiet: bool,
 }
 
 impl Plan {
@@ -48,6 +64,12 @@ impl Plan {
                 .ok_or_else(|| format!("plan:{}: {line}", index + 1))?;
         }
         Ok(plan)
+    }
+
+    /// The paths that begin where a core comes to Mortise, by their numbers, and their ends.
+    pub fn arrivals(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let paths = self.paths.iter().enumerate();
+        paths.filter_map(|(path, &(start, end))| (start == 0).then_some((path, end)))
     }
 
     fn statement(&mut self, line: &str) -> Option<()> {
@@ -63,8 +85,13 @@ impl Plan {
             "el2" => self.el2.push(number()?..number()?),
             "guest" => self.guest.push(number()?..number()?),
             "status" => self.status.push(number()?),
+            "word" => self.words.push(number()?),
             "task" => self.tasks.push((number()?, number()?)),
-            "reads" => self.reads = true,
+            "marks" => self.marks = true,
+            "reach" => self.reaches.push(number()?),
+            "quiet" => self.quiet = true,
+            "steps" => self.steps = true,
+            "visits" => self.visits = true,
             "path" => self.paths.push((number()?, number()?)),
             _ => return None,
         }
@@ -79,7 +106,7 @@ mod tests {
     #[test]
     fn every_statement_is_read() {
         let text = "ram 40000000 1000 /tmp/with space/ram\npipe a\nel2 1 2\nguest 3 4\n\
-                    status 5\ntask 6 7\npath 8 9\nreads\n";
+                    status 5\nword a\ntask 6 7\npath 8 9\nmarks\nvisits\nsteps\nquiet\nreach b\n";
         let plan = Plan::parse(text).unwrap();
         assert_eq!(plan.ram_file, PathBuf::from("/tmp/with space/ram"));
         assert_eq!(
@@ -87,11 +114,18 @@ mod tests {
             (0x4000_0000, 0x1000, 10)
         );
         assert_eq!((&plan.el2[0], &plan.guest[0]), (&(1..2), &(3..4)));
-        assert!(plan.reads);
+        assert_eq!(plan.reaches, [11]);
+        assert!(plan.marks && plan.visits && plan.steps && plan.quiet);
         assert_eq!(
-            (plan.status, plan.tasks, plan.paths),
-            (vec![5], vec![(6, 7)], vec![(8, 9)])
+            (plan.status, plan.words, plan.tasks, plan.paths),
+            (vec![5], vec![10], vec![(6, 7)], vec![(8, 9)])
         );
+    }
+
+    #[test]
+    fn a_path_from_nowhere_is_one_of_arrival() {
+        let plan = Plan::parse("path 8 9\npath 0 a\n").unwrap();
+        assert_eq!(plan.arrivals().collect::<Vec<_>>(), [(1, 10)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 """Deterministic measurements: what operations cost, in instructions, beside goals and peers."""
 
 from tenonos.bench.row import Row
-from tenonos.bench.suites import choose, run
+from tenonos.bench.suites import Choice, choose, run
 
-__all__ = ["Row", "choose", "run"]
+__all__ = ["Choice", "Row", "choose", "run"]

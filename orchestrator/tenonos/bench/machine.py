@@ -1,4 +1,9 @@
-"""An image on the bare machine: one core, deterministic, counted from outside."""
+"""An image on the emulated machine, deterministic, its paths counted from outside.
+
+On the bare machine it starts at EL1. Under Mortise the whole system is booted as
+it is packed; the plugin then counts Mortise's code too, per core, so that a path that was
+interrupted by an exit shows it.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +19,14 @@ from tenonos import paths
 from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.run import Target, plugin, qemu, symbols
+from tenonos.run.console import RAW, Demultiplexer, Transcript
 from tenonos.run.memory import RunFolder
 from tenonos.run.plugin import Passage
 
-LIMIT = 120.0
+LIMIT = 400.0
 """Host seconds a run may take."""
 
-_LINE = re.compile(r"\[ *\d+\.\d+\] (.*)")
+_STAMP = re.compile(r"\[ *\d+\.\d+\] ")
 
 
 @dataclass(frozen=True)
@@ -31,55 +37,85 @@ class Trace:
     passages: tuple[Passage, ...]
 
 
-def run(built: Built, image: str, last: str, routes: Sequence[tuple[str, str]] = ()) -> Trace:
-    """Start a Tenon VM's image without Mortise, until it says `last`.
+@dataclass(frozen=True)
+class Place:
+    """An image of a built system, and where it is to run: without Mortise, or under it."""
 
-    Routes are pairs of symbols. With any, what lies between two reads of the cycle counter is a
-    route too, the last one.
+    built: Built
+    image: str
+    bare: bool = True
+    cores: int = 1
+    """Of the bare machine."""
+
+    def target(self) -> Target:
+        """What the emulator boots."""
+        target = Target.of(self.built)
+        if not self.bare:
+            return target
+        options = target.machine.machine.split(",")
+        machine = ",".join(option for option in options if option != "virtualization=on")
+        return replace(
+            target,
+            image=Path(self.built.flats[self.image]),
+            machine=replace(target.machine, machine=machine, cpus=self.cores),
+            vms=(),
+            mortise_text=symbols.text(self.built, self.image),
+        )
+
+    def address(self, symbol: str) -> int:
+        """The physical address of a symbol; without Mortise an image runs where it is linked.
+
+        `*` in a symbol is what the names of this image's vectors end with.
+        """
+        if "*" in symbol:
+            symbol = symbol.replace("*", symbols.variant(self.built, self.image))
+        find = symbols.link_address if self.bare else symbols.address
+        return find(self.built, self.image, symbol)
+
+    def plan(self, target: Target, ram: Path, pipe: int, routes: Sequence[tuple[str, str]]) -> str:
+        """What the plugin is to count: these paths, and behind them what the image marks."""
+        ends = [(self.address(start), self.address(end)) for start, end in routes]
+        text = plugin.plan(target, ram, pipe, ends, ("marks", plugin.QUIET))
+        if not self.bare:
+            code = (self.address(name) for name in ("__image_start", "__text_end"))
+            text += "el2 {:x} {:x}\n".format(*code)
+        return text
+
+
+def listen(place: Place, last: str, limit: float = LIMIT) -> list[str]:
+    """What an image says until `last`, within that many host seconds, with nothing counted."""
+    target = place.target()
+    with RunFolder(target.machine.ram_size, paths.RUN) as folder:
+        machine = qemu.Qemu(qemu.command_line(target, deterministic=True), folder, ())
+        try:
+            return _listen(machine, RAW if place.bare else place.image, last, limit)
+        finally:
+            machine.stop()
+
+
+def run(place: Place, last: str, routes: Sequence[tuple[str, str]] = ()) -> Trace:
+    """Start an image, until it says `last`. Routes are pairs of symbols.
+
+    A passage's path is the number of its route; what the image itself marks follows them.
     """
-    ends = [(_link(built, image, start), _link(built, image, end)) for start, end in routes]
-    target = _bare(Target.of(built), built, image)
+    target = place.target()
     with RunFolder(target.machine.ram_size, paths.RUN) as folder:
         reading, writing = os.pipe()
-        library = plugin.build() if ends else None
-        text = plugin.plan(target, folder / "ram", writing, ends) + "reads\n"
-        (folder / "plan").write_text(text)
-        command = qemu.command_line(
-            target,
-            deterministic=True,
-            plugin=f"{str(library).replace(',', ',,')},plan=plan" if ends else None,
-        )
+        library = str(plugin.build()).replace(",", ",,")
+        (folder / "plan").write_text(place.plan(target, folder / "ram", writing, routes))
+        command = qemu.command_line(target, deterministic=True, plugin=f"{library},plan=plan")
         machine = qemu.Qemu(command, folder, (writing,))
         os.close(writing)
         data = bytearray()
         reader = threading.Thread(target=_drain, args=(reading, data), daemon=True)
         reader.start()
         try:
-            lines = _listen(machine, last)
+            lines = _listen(machine, RAW if place.bare else place.image, last, LIMIT)
         finally:
             machine.stop()
             reader.join()
     records = plugin.records(data, 0)
     return Trace(tuple(lines), tuple(r for r in records if isinstance(r, Passage)))
-
-
-def _bare(target: Target, built: Built, image: str) -> Target:
-    """The same machine with one core that starts at EL1 in the image."""
-    text = symbols.text(built, image)
-    options = target.machine.machine.split(",")
-    machine = ",".join(option for option in options if option != "virtualization=on")
-    return replace(
-        target,
-        image=Path(built.flats[image]),
-        machine=replace(target.machine, machine=machine, cpus=1),
-        vms=(),
-        mortise_text=text,
-    )
-
-
-def _link(built: Built, image: str, symbol: str) -> int:
-    """The link address of a symbol: without Mortise an image runs where it is linked."""
-    return symbols.link_address(built, image, symbol)
 
 
 def _drain(descriptor: int, data: bytearray) -> None:
@@ -88,28 +124,30 @@ def _drain(descriptor: int, data: bytearray) -> None:
             data += more
 
 
-def _listen(machine: qemu.Qemu, last: str) -> list[str]:
-    lines: list[str] = []
-    pending = b""
-    deadline = time.monotonic() + LIMIT
-    watchdog = threading.Timer(LIMIT, machine.process.kill)
+def _listen(machine: qemu.Qemu, name: str, last: str, limit: float) -> list[str]:
+    """The lines of one source, up to the last one."""
+    console, said = Demultiplexer(), Transcript()
+    deadline = time.monotonic() + limit
+    watchdog = threading.Timer(limit, machine.process.kill)
     watchdog.start()
+    seen = 0
     try:
         while data := os.read(machine.output.fileno(), 1 << 16):
-            *whole, pending = (pending + data).split(b"\n")
-            for raw in whole:
-                match = _LINE.match(raw.decode(errors="replace").rstrip())
-                if match is None:
-                    continue
-                lines.append(match[1])
-                if match[1].startswith(("panic", "fatal")):
-                    raise WorkError(f"the measured image ended: {match[1]}")
-                if last in match[1]:
-                    return lines
+            for chunk in console.feed(data):
+                if chunk.name == name:
+                    said.add(chunk)
+            lines = [_STAMP.sub("", line.text, count=1) for line in said.lines[seen:]]
+            for line in lines:
+                if line.startswith(("panic", "fatal")):
+                    raise WorkError(f"the measured image ended: {line}")
+            if any(last in line for line in lines):
+                return [_STAMP.sub("", line.text, count=1) for line in said.lines]
+            # The last one may be incomplete yet.
+            seen = max(0, len(said.lines) - 1)
     finally:
         watchdog.cancel()
     if time.monotonic() >= deadline:
-        raise WorkError(f"the measured image did not say `{last}` within {LIMIT:g} s")
+        raise WorkError(f"the measured image did not say `{last}` within {limit:g} s")
     machine.process.wait()
     machine.check()
     raise WorkError("the emulator ended before the measurements did")

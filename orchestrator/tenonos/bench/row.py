@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+Number = int | float
 
 
 @dataclass(frozen=True)
 class Kinds:
     """What counts as one instruction in the emulator and costs more on hardware."""
 
-    barriers: int = 0
-    sysreg_writes: int = 0
-    mmio: int = 0
+    barriers: Number = 0
+    sysreg_writes: Number = 0
+    mmio: Number = 0
+
+    def __add__(self, other: Kinds) -> Kinds:
+        return Kinds(
+            self.barriers + other.barriers,
+            self.sysreg_writes + other.sysreg_writes,
+            self.mmio + other.mmio,
+        )
 
 
 @dataclass(frozen=True)
@@ -25,18 +35,21 @@ class Row:
     name: str
     params: dict[str, Any]
     samples: int
-    min: int
-    median: int
-    p99: int
-    max: int
+    min: Number
+    median: Number
+    p99: Number
+    max: Number
     kinds: Kinds = field(default_factory=Kinds)
     environment: str = "bare"
     system: str = "bench-bare"
     unit: str = "instructions"
+    options: dict[str, Any] = field(default_factory=dict)
+    histogram: dict[Number, int] | None = None
+    """How often each value occurred, where that is the figure."""
 
     @classmethod
     def of(
-        cls, key: tuple[str, str], params: dict[str, Any], values: Sequence[int], **more: Any
+        cls, key: tuple[str, str], params: dict[str, Any], values: Sequence[Number], **more: Any
     ) -> Row:
         """The statistics of `values`; a percentile is a value that occurred."""
         ordered = sorted(values)
@@ -44,6 +57,16 @@ class Row:
         suite, name = key
         extremes = {"min": ordered[0], "max": ordered[-1], "median": at(0.5), "p99": at(0.99)}
         return cls(suite, name, params, len(ordered), **extremes, **more)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is a figure of, wherever it was measured."""
+        return self.suite, self.name, json.dumps(self.params, sort_keys=True)
+
+    @property
+    def statistics(self) -> tuple[Number, Number, Number, Number]:
+        """What two environments are compared by."""
+        return self.min, self.median, self.p99, self.max
 
     def to_json(self) -> dict[str, Any]:
         """The figure under the names other tools read."""
@@ -54,6 +77,7 @@ class Row:
             "environment": self.environment,
             "system": self.system,
             "build": "release",
+            "options": self.options,
             "unit": self.unit,
             "samples": self.samples,
             "min": self.min,
@@ -61,6 +85,7 @@ class Row:
             "p99": self.p99,
             "max": self.max,
             **asdict(self.kinds),
+            **({} if self.histogram is None else {"histogram": self.histogram}),
         }
 
 

@@ -1,149 +1,184 @@
-"""The suites: which image is started, which paths are measured in it, what rows come of it."""
+"""The suites: which images are started, where, and what rows come of it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tenonos import build, system
-from tenonos.bench.machine import Trace
+from tenonos.bench import lifecycle, messages, share
+from tenonos.bench.machine import Place
 from tenonos.bench.machine import run as start
-from tenonos.bench.row import Kinds, Row, most_common
+from tenonos.bench.reading import ROUTES, Setting, rows_of
+from tenonos.bench.row import Kinds, Row
+from tenonos.bench.share import DYNAMIC
+from tenonos.build import Built
 from tenonos.build.elf import sections
-from tenonos.errors import InputError, WorkError
-from tenonos.run.plugin import Passage
+from tenonos.errors import InputError
+from tenonos.system.places import MANIFEST_SIZE
 
-SUITES = ("sched", "irq", "timer", "boot", "size")
+SUITES = (
+    "sched",
+    "irq",
+    "timer",
+    "thread-metric",
+    "boot",
+    "size",
+    "share",
+    "dispatch",
+    "lifecycle",
+    "channel",
+)
 
-ROUTES = {
-    "boundary": ("bench::boundary", "bench::boundary"),
-    "entry": ("tenon_interrupt", "tenon_thread::kernel::timer_interrupt"),
-    "exit": ("tenon_interrupt_served", "tenon_interrupt_end"),
-    "masked": ("tenon_interrupt", "tenon_interrupt_end"),
-    "wake": ("tenon_interrupt", "bench::interrupts::woken"),
+BARE, ALONE, BESIDE = "bare", "mortise-static", "mortise-static+linux"
+ENVIRONMENTS = (BARE, ALONE, BESIDE, DYNAMIC)
+
+SYSTEMS = {
+    "bench-bare": (BARE, ALONE),
+    "bench-linux": (BESIDE,),
+    "bench-fp": (BARE, ALONE),
+    "bench-smp": (BARE, ALONE),
+    "bench-tick": (BARE,),
+    "bench-channel": (ALONE,),
 }
-"""Paths by the symbols at their ends; what ends with an exception return does not count that."""
+"""The systems whose VM `bench` measures, and where."""
 
-PHASES = {
-    "irq plain": (("entry", "entry", 0), ("exit", "exit", 1)),
-    "irq wake": (("wake", "wake", 0),),
-    "timer masked_max": (("masked_max", "masked", 1),),
+ONLY = {"bench-fp": "fp", "bench-smp": "cores", "bench-tick": "mode", "bench-channel": "ends"}
+"""The param that a system is there for: rows without it are those of `bench-bare`."""
+
+COUNTED = frozenset({"sched", "irq", "timer", "thread-metric", "channel"})
+"""What `apps/bench` measures."""
+
+MEASURES = {name: COUNTED - {"channel"} for name in SYSTEMS if name != "bench-bare"} | {
+    "bench-channel": frozenset({"channel"})
 }
-"""What a phase of `apps/bench` measures: the row's name, its route, the returns to add."""
+"""The suites that a system is there for, where those are not all."""
 
-NAMES = list(ROUTES)
-READS = len(ROUTES)
-"""The route from one read of the cycle counter to the next."""
+CHIPS = ("gicv2", "gicv3")
 
-_RUN = re.compile(r"(\d+) x (\d+)")
+BUSY = frozenset({"expire", "masked_max", "periodic_load"})
+"""What depends on when time passes: beside busy cores the emulator's clock says nothing of it."""
 
 
-def choose(names: Sequence[str]) -> frozenset[str]:
-    """The suites of those names, all without names."""
-    unknown = next((name for name in names if name not in SUITES), None)
+@dataclass(frozen=True)
+class Choice:
+    """What was asked for."""
+
+    suites: frozenset[str]
+    environments: frozenset[str]
+    full: bool = False
+    """Whether what comes in a short and in a full form is wanted in the latter."""
+
+
+def choose(suites: Sequence[str], environments: Sequence[str] = (), full: bool = False) -> Choice:
+    """The suites and environments of those names, all without names."""
+    return Choice(
+        _chosen("suite", suites, SUITES), _chosen("environment", environments, ENVIRONMENTS), full
+    )
+
+
+def _chosen(what: str, names: Sequence[str], known: Sequence[str]) -> frozenset[str]:
+    unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        raise InputError(f'no suite "{unknown}"', mend=f"known are {', '.join(SUITES)}")
-    return frozenset(names or SUITES)
+        raise InputError(f'no {what} "{unknown}"', mend=f"known are {', '.join(known)}")
+    return frozenset(names or known)
 
 
-def run(wanted: frozenset[str]) -> list[Row]:
-    """The rows of these suites."""
+def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Row]:
+    """The rows of what was chosen, in the order of suites, operations and environments."""
     rows: list[Row] = []
-    if wanted & {"sched", "irq", "timer"}:
-        built = build.build(system.load("bench-bare"))
-        routes = list(ROUTES.values())
-        rows += rows_of(start(built, "bench", "end of bench", routes))
-    if wanted & {"boot", "size"}:
-        rows += _hello()
-    order = {name: index for index, name in enumerate(SUITES)}
-    kept = [row for row in rows if row.suite in wanted]
-    return sorted(kept, key=lambda row: order[row.suite])
-
-
-def rows_of(trace: Trace) -> Iterator[Row]:
-    """The rows that the lines announce, each with its part of the passages."""
-    parts = _parts(trace.passages)
-    overhead = 0
-    lines = iter(trace.lines)
-    ahead = next(lines, None)
-    while ahead is not None:
-        kind, _, rest = ahead.partition(" ")
-        ahead = next(lines, None)
-        if kind == "overhead":
-            overhead = int(rest)
-        elif kind in ("phase", "measured"):
-            part = next(parts, None)
-            if part is None:
-                raise WorkError(f"the run ended within `{rest}`")
-            if kind == "phase":
-                yield from _phase(rest, part)
+    if choice.suites & COUNTED:
+        for name, environments in SYSTEMS.items():
+            if not choice.suites & MEASURES.get(name, COUNTED):
                 continue
-            values: list[int] = []
-            while ahead is not None and (match := _RUN.fullmatch(ahead)):
-                values += [int(match[1])] * int(match[2])
-                ahead = next(lines, None)
-            yield _measured(rest, values, overhead, part)
+            for environment in environments:
+                if environment in choice.environments:
+                    tell(f"{name}, {environment}")
+                    rows += _counted(build.build(system.load(name)), environment)
+    if choice.suites & {"boot", "size"} and BARE in choice.environments:
+        tell("hello")
+        rows += _hello()
+        if "size" in choice.suites:
+            tell("bench-min")
+            rows += _mortise()
+    if choice.suites & {"share", "dispatch"} and DYNAMIC in choice.environments:
+        rows += share.rows(choice.full, tell)
+    if "channel" in choice.suites and BESIDE in choice.environments:
+        rows += messages.rows(tell)
+    if "lifecycle" in choice.suites and DYNAMIC in choice.environments:
+        rows += lifecycle.rows(tell)
+    suites = {name: index for index, name in enumerate(SUITES)}
+    kept = [row for row in rows if row.suite in choice.suites]
+    first = {row.key: index for index, row in reversed([*enumerate(kept)])}
+    return sorted(kept, key=lambda row: (suites[row.suite], first[row.key]))
 
 
-def _parts(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
-    """The passages up to each boundary."""
-    part: list[Passage] = []
-    for passage in passages:
-        if passage.path == NAMES.index("boundary"):
-            yield part
-            part = []
-        else:
-            part.append(passage)
+def _counted(built: Built, environment: str) -> Iterator[Row]:
+    """What `apps/bench` measures in one environment."""
+    setting = _setting(built, "bench", environment)
+    place = Place(built, "bench", bare=environment == BARE, cores=setting.cores)
+    only = ONLY.get(built.system.name)
+    for row in rows_of(start(place, "end of bench", list(ROUTES.values())), setting):
+        busy = environment == BESIDE and row.name in BUSY
+        if not busy and (only is None or only in row.params):
+            yield row
+            if row.suite == "channel":
+                yield _throughput(row)
 
 
-def _phase(text: str, part: list[Passage]) -> Iterator[Row]:
-    suite, phase, params = _name(text)
-    for name, route, returns in PHASES[f"{suite} {phase}"]:
-        taken = [passage for passage in part if passage.path == NAMES.index(route)]
-        if not taken:
-            raise WorkError(f"nothing was measured for {suite} {name}")
-        fp = {"fp": False} if suite == "irq" else {}
-        values = [passage.instructions + returns for passage in taken]
-        yield Row.of((suite, name), params | fp, values, kinds=most_common(_kinds(taken)))
+def _throughput(row: Row) -> Row:
+    """What a channel carries whose messages cost that much; the dearest one is the least."""
+    carried = [
+        round(row.params["size"] * 1000 / cost) for cost in (row.max, row.median, row.min, row.min)
+    ]
+    statistics = dict(zip(("min", "median", "p99", "max"), carried, strict=True))
+    return replace(row, name="throughput", unit="bytes per 1000 instructions", **statistics)
 
 
-def _measured(text: str, values: list[int], overhead: int, part: list[Passage]) -> Row:
-    suite, name, params = _name(text)
-    params.pop("samples", None)
-    if not values:
-        raise WorkError(f"nothing was measured for {suite} {name}")
-    row = Row.of((suite, name), params, values)
-    typical = [p for p in part if p.path == READS and p.instructions == row.median + overhead]
-    return Row.of((suite, name), params, values, kinds=most_common(_kinds(typical)))
-
-
-def _kinds(passages: Sequence[Passage]) -> list[Kinds]:
-    return [Kinds(p.barriers, p.sysreg_writes, p.mmio) for p in passages]
-
-
-def _name(text: str) -> tuple[str, str, dict[str, Any]]:
-    suite, name, *params = text.split(" ")
-    return suite, name, {key: _value(value) for key, value in (p.split("=") for p in params)}
-
-
-def _value(text: str) -> int | bool | str:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if text.isdecimal() else text
+def _setting(built: Built, name: str, environment: str = BARE) -> Setting:
+    """What a built image is, for the rows to say."""
+    image = next(image for image in built.images if image.name == name)
+    config = image.config
+    fp = config["TENON_THREAD_FP"] is True
+    cores = int(config["TENON_THREAD_CORES"] or 1)
+    mode = "tick" if config["TENON_TIME_TICK"] is True else "tickless"
+    options = {
+        "optimisation": image.optimisation.strip('"') + ", fat LTO",
+        "asserts": config["TENON_THREAD_ASSERTIONS"] is True,
+        "fp": fp,
+        "smp": cores,
+        "tick": mode,
+        "irqchip": next(
+            (chip for chip in CHIPS if config[f"TENON_IRQCHIP_{chip.upper()}"]), "auto"
+        ),
+        "trace": config["TENON_THREAD_TRACE"] is True,
+    }
+    return Setting(built.system.name, environment, fp, cores, mode, options)
 
 
 def _hello() -> Iterator[Row]:
     """The smallest application: how soon it begins, how large it is."""
     built = build.build(system.load("hello"))
-    trace = start(built, "hello", "hello from Tenon", [("image_start", "hello::main")])
-    taken = trace.passages[0]
-    yield Row.of(
-        ("boot", "tenon_reset_to_main"),
-        {},
-        [taken.instructions],
-        kinds=_kinds([taken])[0],
-        system="hello",
-    )
+    said = _setting(built, "hello")
+    routes = [("image_start", "hello::main")]
+    (taken,) = start(Place(built, "hello"), "hello from Tenon", routes).passages
+    kinds = Kinds(taken.barriers, taken.sysreg_writes, taken.mmio)
+    yield said.row(("boot", "tenon_reset_to_main"), {}, [taken.instructions], kinds)
     for part, size in sections(built.elves["hello"].read_bytes()).items():
-        yield Row.of(("size", "tenon_hello"), {"part": part}, [size], unit="bytes", system="hello")
+        row = said.row(("size", "tenon_hello"), {"part": part}, [size], Kinds())
+        yield replace(row, unit="bytes")
+
+
+def _mortise() -> Iterator[Row]:
+    """Mortise with one VM on one core: what is in its image, and what it takes of RAM."""
+    built = build.build(system.load("bench-min"))
+    said = _setting(built, "hello", ALONE)
+    layout = built.layout
+    areas = sum(area.size for vm in layout.vms.values() for area in vm.shared)
+    own = layout.manifest_pa - layout.image_base + MANIFEST_SIZE
+    parts = sections(built.elves["mortise"].read_bytes())
+    parts["ram"] = own + areas
+    parts["payload"] = layout.image_size - own
+    for part, size in parts.items():
+        row = said.row(("size", "mortise_static"), {"part": part}, [size], Kinds())
+        yield replace(row, unit="bytes")

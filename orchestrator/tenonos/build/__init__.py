@@ -15,16 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tenonos import ui
+from tenonos.build import c
 from tenonos.build.cargo import compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
 from tenonos.build.images import images as images_of
 from tenonos.build.pack import pack
+from tenonos.build.vm_image import vm_image
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
+from tenonos.linux import boot
 from tenonos.paths import BUILD, SYSTEMS, ensure, shown
-from tenonos.system import trees
-from tenonos.system.layout import TREE_SIZE, Content, Layout, lay_out
+from tenonos.system import handover, trees
+from tenonos.system.layout import lay_out
 from tenonos.system.model import System, Vm
+from tenonos.system.places import HEADER_SIZE, TREE_SIZE, Content, Layout
 
 __all__ = ["Built", "build", "folder"]
 
@@ -41,6 +45,8 @@ class Built:
     images: tuple[Image, ...]
     system: System
     layout: Layout
+    vm_images: dict[str, Path]
+    """Files from which VMs are made at run time: of each template, and of whom else is asked."""
 
 
 def folder(system: System) -> Path:
@@ -51,8 +57,19 @@ def folder(system: System) -> Path:
     return BUILD / f"{system.name}-{digest}"
 
 
-def build(system: System, *, pristine: bool = False, defines: Sequence[str] = ()) -> Built:
-    """The system, built. `pristine` starts from nothing; `defines` are `CONFIG_X=y`."""
+def build(
+    system: System,
+    *,
+    pristine: bool = False,
+    defines: Sequence[str] = (),
+    vm_images: Sequence[str] = (),
+) -> Built:
+    """The system, built.
+
+    `pristine` starts from nothing; `defines` are `CONFIG_X=y`; of the VMs `vm_images` a file is
+    written from which one like them can be made at run time.
+    """
+    asked = [system.vm(name) for name in vm_images]
     target = folder(system)
     with _exclusive():
         if pristine and target.exists():
@@ -60,7 +77,8 @@ def build(system: System, *, pristine: bool = False, defines: Sequence[str] = ()
         made = images_of(system, defines)
         elves = {}
         for image in made:
-            write(image, target / image.name)
+            objects = c.objects(image, target / image.name / "c")
+            write(image, target / image.name, objects)
             elves[image.name] = compile_image(image, target / image.name)
         flats = {name: flatten(elf) for name, elf in elves.items()}
         files = {name: target / name / f"{name}.bin" for name in flats}
@@ -69,8 +87,12 @@ def build(system: System, *, pristine: bool = False, defines: Sequence[str] = ()
         packed, layout = _pack(system, flats)
         file = target / "system.img"
         _write(file, packed)
+        late = {}
+        for vm in (*(template.vm for template in system.templates), *asked):
+            late[vm.name] = target / f"{vm.name}.vm"
+            _write(late[vm.name], vm_image(system, vm, flats))
     ui.detail(f"{shown(file)}: {len(packed)} bytes")
-    return Built(file, elves, files, tuple(made), system, layout)
+    return Built(file, elves, files, tuple(made), system, layout, late)
 
 
 @contextmanager
@@ -84,34 +106,36 @@ def _exclusive() -> Iterator[None]:
 def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
     payloads: dict[tuple[str, str], bytes] = {}
     contents = {}
-    for vm in system.vms:
+    for vm in system.guests:
         parts, contents[vm.name] = _content(system, vm, flats)
         payloads |= {(vm.name, part): content for part, content in parts.items()}
     mortise = flats["mortise"]
     layout = lay_out(system, mortise.end - mortise.base, contents, mortise.text)
-    for vm in system.vms:
-        tree = trees.linux(system, vm, layout) if vm.kind == "linux" else trees.guest(vm, layout)
-        payloads[vm.name, "tree"] = tree
+    for vm in system.guests:
+        if vm.kind == "linux":
+            payloads[vm.name, "tree"] = trees.linux(system, vm, layout)
+        else:
+            payloads[vm.name, "header"] = handover.guest(system, vm, layout.guest(vm.name))
     return pack(mortise, trees.manifest(system, layout), payloads, layout), layout
 
 
 def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, bytes], Content]:
-    """The parts a VM is filled with, but for its tree, and what the layout must know of them."""
+    """The parts a VM is filled with, but for its tree or header, and what the layout must know."""
     if vm.kind == "tenon":
         flat = flats[vm.name]
         _limit(system, vm, len(flat.content))
-        sizes = {"image": len(flat.content), "tree": TREE_SIZE}
+        sizes = {"image": len(flat.content), "header": HEADER_SIZE}
         return {"image": flat.content}, Content(sizes, 0, flat.end - flat.base)
-    kernel = _kernel(system, vm)
+    kernel = boot.kernel(system, vm)
     content = kernel.read_bytes()
     if len(content) < 64 or content[56:60] != HEADER_MAGIC:
         raise InputError(
             f"{shown(kernel)} is no arm64 Image",
-            where=system.where("vm", vm.index, "kernel"),
+            where=system.at(vm, "kernel"),
             mend="use an uncompressed kernel",
         )
     text_offset, size, _, _ = _HEADER.unpack_from(content)
-    parts = {"kernel": content, "initramfs": _initramfs(system, vm).read_bytes()}
+    parts = {"kernel": content, "initramfs": boot.initramfs(system, vm)}
     sizes = {name: len(part) for name, part in parts.items()} | {"tree": TREE_SIZE}
     return parts, Content(sizes, text_offset, size)
 
@@ -121,33 +145,9 @@ def _limit(system: System, vm: Vm, size: int) -> None:
     if vm.image_limit is not None and size > vm.image_limit:
         raise WorkError(
             f'the image of VM "{vm.name}" has {size} bytes, and its limit is {vm.image_limit}',
-            where=system.where("vm", vm.index, "image_limit"),
+            where=system.at(vm, "image_limit"),
             mend="./tenon size shows what it is made of",
         )
-
-
-def _kernel(system: System, vm: Vm) -> Path:
-    from tenonos.setup import debian
-
-    return debian.kernel() if vm.kernel == "debian-cloud" else _file(system, vm, "kernel")
-
-
-def _initramfs(system: System, vm: Vm) -> Path:
-    from tenonos.setup import initramfs
-
-    return initramfs.build() if vm.initramfs == "busybox" else _file(system, vm, "initramfs")
-
-
-def _file(system: System, vm: Vm, key: str) -> Path:
-    path = system.folder / str(getattr(vm, key))
-    if not path.is_file():
-        known = {"kernel": "debian-cloud", "initramfs": "busybox"}[key]
-        raise InputError(
-            f'no {key} "{getattr(vm, key)}"',
-            where=system.where("vm", vm.index, key),
-            mend=f"give a file, or {known}",
-        )
-    return path
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -16,9 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from elftools.dwarf.ranges import BaseAddressEntry
 from elftools.elf.elffile import ELFFile
 
+from tenonos.analysis.places import SCOPES, path, ranges
 from tenonos.build.sloc import sources
 
 RUST, GENERATED = "rust", "generated"
@@ -72,14 +72,14 @@ class _Image:
         while pending:
             die = pending.pop()
             if die.tag == "DW_TAG_subprogram":
-                spans = self._ranges(unit, die)
+                spans = ranges(self.dwarf, unit, die)
                 if spans:
                     owner = files.owner(die)
                     yield from ((low, high, owner) for low, high in spans)
                     self.found[owner] += _size(spans)
                     self._inlined(unit, files, die, owner)
                     continue
-            if die.has_children and die.tag in _SCOPES:
+            if die.has_children and die.tag in SCOPES:
                 pending.extend(die.iter_children())
 
     def _inlined(self, unit: Any, files: "_Files", function: Any, owner: str) -> None:
@@ -91,33 +91,12 @@ class _Image:
             if die.tag == "DW_TAG_inlined_subroutine":
                 written = files.owner(die)
                 mine = around if written == RUST else written
-                size = _size(self._ranges(unit, die))
+                size = _size(ranges(self.dwarf, unit, die))
                 self.found[mine] += size
                 self.found[around] -= size
             elif die.tag != "DW_TAG_lexical_block":
                 continue
             pending += [(child, mine) for child in die.iter_children()]
-
-    def _ranges(self, unit: Any, die: Any) -> list[tuple[int, int]]:
-        """The address ranges of a function; empty for one without code of its own."""
-        attributes = die.attributes
-        if "DW_AT_ranges" in attributes:
-            base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
-            offset = base.value if base else 0
-            spans = []
-            lists: Any = self.dwarf.range_lists()
-            for entry in lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, unit):
-                if isinstance(entry, BaseAddressEntry):
-                    offset = entry.base_address
-                    continue
-                shift = 0 if entry.is_absolute else offset
-                spans.append((shift + entry.begin_offset, shift + entry.end_offset))
-            return [span for span in spans if span[0]]
-        if "DW_AT_low_pc" not in attributes or "DW_AT_high_pc" not in attributes:
-            return []
-        low, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
-        end = high.value if high.form == "DW_FORM_addr" else low + high.value
-        return [(low, end)] if low else []
 
     def _labels(self) -> Iterator[Span]:
         """Labels of assembly up to the next symbol, by the crate whose source defines them."""
@@ -145,15 +124,6 @@ class _Image:
                 self.found[owner] += end - start
                 at = end
         self.found[GENERATED] += high - at
-
-
-_SCOPES = {
-    "DW_TAG_compile_unit",
-    "DW_TAG_namespace",
-    "DW_TAG_structure_type",
-    "DW_TAG_union_type",
-    "DW_TAG_enumeration_type",
-}
 
 
 class _Files:
@@ -194,19 +164,10 @@ class _Files:
 
     def _owner(self, number: int) -> str:
         if number not in self.known:
-            self.known[number] = owner(f"{self.directory}/{self._path(number)}", self.folders)
+            self.known[number] = owner(
+                f"{self.directory}/{path(self.program, number)}", self.folders
+            )
         return self.known[number]
-
-    def _path(self, number: int) -> str:
-        """The path of a file; DWARF 5 counts from 0, DWARF 4 from 1."""
-        header = self.program.header
-        shift = 0 if header["version"] >= 5 else 1
-        if not 0 <= number - shift < len(header["file_entry"]):
-            return ""
-        entry = header["file_entry"][number - shift]
-        directory = entry["dir_index"] - shift
-        folder = header["include_directory"][directory] if directory >= 0 else b""
-        return f"{folder.decode()}/{entry.name.decode()}"
 
 
 def owner(path: str, folders: dict[str, Path]) -> str:

@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from tenonos import ui
+from tenonos.analysis import waiting
+from tenonos.analysis.graph import Graph
+from tenonos.analysis.stacks import Stacks
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import LINKER_SCRIPT, Image
 from tenonos.paths import LOG, ROOT, TARGET, ensure, shown
@@ -40,6 +43,10 @@ def compile_image(image: Image, folder: Path) -> Path:
     with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
         built = _run(image, folder)
     _check_lock(folder)
+    graph = Graph(built.read_bytes())
+    waiting.check(graph, image.name)
+    for line in Stacks(graph).short():
+        ui.message(line, "yellow")
     shutil.copyfile(built, elf)
     stamp.write_text(_fingerprint(image, folder))
     return elf
@@ -55,13 +62,13 @@ def _run(image: Image, folder: Path) -> Path:
             "--release",
             "--message-format=json",
             f"--manifest-path={folder / 'Cargo.toml'}",
-            f"--target={rust.IMAGE_TARGET}",
+            f"--target={image.target}",
             f"--target-dir={TARGET}",
             image=True,
         )
     finally:
         SETTINGS.locked = locked
-    environment = environment | {"RUSTFLAGS": _flags()}
+    environment = environment | {"RUSTFLAGS": _flags(image)}
     for name in ("CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"):
         environment.pop(name, None)
     done = subprocess.run(
@@ -79,14 +86,15 @@ def _run(image: Image, folder: Path) -> Path:
     raise WorkError(f"cargo built no image {image.name}")
 
 
-def _flags() -> str:
-    """Compiler flags that keep this machine's paths, which panics report, out of the image."""
+def _flags(image: Image) -> str:
+    """Compiler flags of an image. Of this machine's paths, which panics report, none is in it."""
     environment = os.environ | rust.toolchain().environment
     home = environment.get("CARGO_HOME", str(Path.home() / ".cargo"))
     source = rust.toolchain().sysroot / "lib/rustlib/src/rust"
     # Of two prefixes that fit, the compiler takes the last.
     paths = {str(ROOT): ".", home: "/cargo", str(source): "/rustc/source"}
-    return " ".join(f"--remap-path-prefix={path}={name}" for path, name in paths.items())
+    remapped = (f"--remap-path-prefix={path}={name}" for path, name in paths.items())
+    return " ".join([*remapped, *image.flags])
 
 
 def _messages(text: str) -> Iterator[dict[str, Any]]:
@@ -123,6 +131,9 @@ def _first(image: Image, error: dict[str, Any]) -> tuple[str, str | None]:
         )
     if asserted:
         return f"{image.name}: {asserted[1]}", None
+    linked = re.search(r"lld: error: (.*)(?:\n\s*>>> referenced by (.*))?", error["rendered"] or "")
+    if linked:
+        return f"{image.name}: {linked[1]}", linked[2] and linked[2].split(" ")[0]
     spans = [span for span in error["spans"] if span["is_primary"]]
     if not spans:
         return f"{image.name}: {error['message'].splitlines()[0]}", None
@@ -156,7 +167,7 @@ def _registry(file: Path) -> set[tuple[str, str]]:
 
 def _fingerprint(image: Image, folder: Path) -> str:
     """A hash of everything the image is made of."""
-    digest = hashlib.sha256(repr((rust.toolchain(), _flags())).encode())
+    digest = hashlib.sha256(repr((rust.toolchain(), _flags(image))).encode())
     generated = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
     files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK, folder / "Cargo.toml", *generated]
     for library in image.libraries:

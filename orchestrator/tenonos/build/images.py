@@ -4,7 +4,7 @@ What the system says (the kind of image, the board, the application) is assigned
 first, then the image's fragment, then `-D` from the command line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
 from tenonos.system.model import System, Vm
+
+PAGE_TABLES = 80
+"""Frames for translation tables that Mortise has unless told: pool/mortise/partition."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +30,39 @@ class Space:
     apps: dict[str, Library]
 
     def given(self, image: str) -> list[Assignment]:
-        """What the system says of an image: its kind, its board, and what it is there for."""
+        """What the system says of an image: kind, board, purpose, cores."""
         if image == "mortise":
             roots = [lib.symbol for lib in self.index.libraries if lib.root == "mortise"]
             names = ["IMAGE_MORTISE", *roots]
         else:
             names = ["IMAGE_TENON", self.apps[image].symbol]
         names.append(self.system.board.symbol)
-        return [Assignment(name, "y", self.system.shown) for name in names]
+        given = [Assignment(name, "y", self.system.shown) for name in names]
+        if image == "mortise":
+            given += self._demanded()
+        else:
+            vm = self.system.vm(image)
+            where = self.system.at(vm, "cpus")
+            given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
+        return given
+
+    def _demanded(self) -> list[Assignment]:
+        """What the system's mode and tables ask of Mortise, from the library that has it."""
+        demanded = []
+        for need in needs(self.system):
+            providers = mortise_providers(self.tree, need.symbol)
+            demanded += [Assignment(name, "y", need.where) for name in providers[:1]]
+        reserve, channels = self.system.reserve, len(self.system.channels)
+        late = reserve.vms if reserve else 0
+        if self.system.mode == "dynamic":
+            slots = len(self.system.vms) + late
+            demanded.append(Assignment("MORTISE_VMS", str(slots), self.system.where("mode")))
+        if late or channels:
+            # Beside what is enough without: a map for each VM, and two pages at each end.
+            tables = PAGE_TABLES + 8 * late + 4 * channels
+            where = self.system.where("reserve" if late else "channel")
+            demanded.append(Assignment("MORTISE_PAGE_TABLES", str(tables), where))
+        return demanded
 
     def fragment_file(self, image: str) -> Path | None:
         """The fragment an image is configured by."""
@@ -54,7 +82,7 @@ def space(system: System) -> Space:
     """What the images of `system` are chosen from."""
     index = library.index()
     apps: dict[str, Library] = {}
-    for vm in system.vms:
+    for vm in system.guests:
         if vm.kind == "tenon":
             folder = app_folder(system, vm)
             index = index.with_app(folder)
@@ -64,31 +92,31 @@ def space(system: System) -> Space:
 
 
 def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
-    """Mortise's image, then one for each Tenon VM."""
+    """Mortise's image, then one for each Tenon VM and each template."""
     choices = space(system)
     demands = [define(text) for text in defines]
     mortise = choices.evaluate("mortise", demands)
     _capable(system, choices.tree, mortise)
     made = [_image(choices, "mortise", mortise, system.shown)]
-    for vm in system.vms:
+    for vm in system.guests:
         if vm.kind == "tenon":
             config = choices.evaluate(vm.name, demands)
-            made.append(_image(choices, vm.name, config, system.where("vm", vm.index, "app")))
+            made.append(_image(choices, vm.name, config, system.at(vm, "app")))
     for demand in demands:
         _effective(choices.tree, demand, [image.config for image in made])
     return made
 
 
 def app_folder(system: System, vm: Vm) -> Path:
-    """The crate of a Tenon VM's application: under `apps/`, or beside the system."""
+    """The folder of a Tenon VM's application: under `apps/`, or beside the system."""
     assert vm.app is not None
     for folder in (APPS / vm.app, system.folder / vm.app):
-        if (folder / "Cargo.toml").is_file():
+        if library.is_app(folder):
             return folder.resolve()
-    known = ", ".join(sorted(file.parent.name for file in APPS.glob("*/Cargo.toml")))
+    known = ", ".join(sorted(app.name for app in APPS.glob("*/") if library.is_app(app)))
     raise InputError(
         f'no application "{vm.app}"',
-        where=system.where("vm", vm.index, "app"),
+        where=system.at(vm, "app"),
         mend=f"known are {known}, or give the folder of one",
     )
 
@@ -118,7 +146,16 @@ def _effective(tree: Tree, demand: Assignment, configs: Sequence[Config]) -> Non
         )
 
 
-NEEDS = {
+@dataclass(frozen=True)
+class Need:
+    """A capability that a system takes for granted of Mortise: who asks for it, and where."""
+
+    symbol: str
+    who: str
+    where: str
+
+
+_OF_VM = {
     "direct": "CAP_VIRT_IRQ_DIRECT",
     "shared": "CAP_VIRT_IRQ_SHARED",
     "linux": "CAP_GUEST_LINUX",
@@ -126,17 +163,38 @@ NEEDS = {
 """What Mortise must be able to do for a VM of that interrupt mode or kind."""
 
 
-def _capable(system: System, tree: Tree, config: Config) -> None:
-    """Mortise can do what each VM asks for; otherwise the library that could is named."""
+def needs(system: System) -> Iterator[Need]:
+    """What Mortise must be able to do for a system."""
     for vm in system.vms:
         for key, value in (("interrupts", vm.interrupts), ("kind", vm.kind)):
-            symbol = NEEDS.get(value)
-            if symbol is None or config[symbol]:
-                continue
-            providers = tree.providers(symbol)
-            mend = f"add CONFIG_{providers[0]}=y to mortise.config" if providers else None
-            raise InputError(
-                f'VM "{vm.name}" needs {capability(symbol)} of Mortise',
-                where=system.where("vm", vm.index, key),
-                mend=mend or "nothing in the pool provides it",
-            )
+            if value in _OF_VM:
+                yield Need(_OF_VM[value], f'VM "{vm.name}"', system.at(vm, key))
+    if system.mode == "dynamic":
+        yield Need("CAP_VIRT_DISPATCH", "a dynamic system", system.where("mode"))
+    if system.reserve is not None:
+        yield Need("CAP_VIRT_LIFECYCLE", "the reserve", system.where("reserve"))
+    for vm in system.vms:
+        if vm.manages is not None:
+            yield Need("CAP_VIRT_LIFECYCLE", f'VM "{vm.name}"', system.at(vm, "manages"))
+    for channel in system.channels[:1]:
+        where = system.where("channel", channel.index)
+        yield Need("CAP_IPC_CHANNEL", f'channel "{channel.name}"', where)
+
+
+def mortise_providers(tree: Tree, symbol: str) -> list[str]:
+    """The libraries of Mortise's that have a capability: Tenon may have a side of its own."""
+    return [name for name in tree.providers(symbol) if name.startswith("LIB_MORTISE_")]
+
+
+def _capable(system: System, tree: Tree, config: Config) -> None:
+    """Mortise can do what the system asks for; otherwise the library that could is named."""
+    for need in needs(system):
+        if config[need.symbol]:
+            continue
+        providers = mortise_providers(tree, need.symbol)
+        mend = f"add CONFIG_{providers[0]}=y to mortise.config" if providers else None
+        raise InputError(
+            f"{need.who} needs {capability(need.symbol)} of Mortise",
+            where=need.where,
+            mend=mend or "nothing in the pool provides it",
+        )

@@ -9,7 +9,7 @@ import struct
 
 from tenonos.build.elf import HEADER_MAGIC, Flat
 from tenonos.errors import WorkError
-from tenonos.system.layout import MANIFEST_SIZE, Layout
+from tenonos.system.places import MANIFEST_SIZE, Layout
 
 _IMAGE_SIZE = 16
 _MAGIC = 56
@@ -29,7 +29,7 @@ def pack(
     _put(image, 0, mortise.content)
     _put(image, layout.manifest_pa - layout.image_base, manifest)
     for (vm, part), content in payloads.items():
-        place = layout.vm(vm).payloads[part]
+        place = layout.guest(vm).payloads[part]
         if len(content) > place.size:
             raise WorkError(
                 f"{part} of VM {vm}: {len(content)} bytes; there is room for {place.size}"

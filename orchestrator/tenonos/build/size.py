@@ -1,13 +1,19 @@
 """The sizes of a built system: sections by kind, code and source lines by micro-library."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tenonos.analysis.graph import Graph
+from tenonos.analysis.stacks import Need, Stacks
 from tenonos.build import Built, elf
 from tenonos.build.attribution import attribute
 from tenonos.build.sloc import count
+from tenonos.generate.image import Image
 from tenonos.pool.library import Library
+
+_INTERRUPT_STACK = "TENON_THREAD_INTERRUPT_STACK"
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,42 @@ def measure(built: Built) -> dict[str, Any]:
             for name, library in libraries.items()
         ],
         "third_party": _others(sizes, libraries),
+        "stacks": [row for image in built.images for row in _stacks(image, built)],
+    }
+
+
+def _stacks(image: Image, built: Built) -> Iterator[dict[str, Any]]:
+    """The stacks of a Tenon: what they need at most, or at least, and what they have."""
+    if image.kind != "tenon":
+        return
+    stacks = Stacks(Graph(built.elves[image.name].read_bytes()))
+    threads: dict[str, dict[str, Any]] = {}
+    for thread in stacks.threads():
+        name = stacks.name(thread)
+        row = _stack(image, name, stacks, thread.need, thread.size)
+        row["place"] = stacks.where(thread)
+        # Made at several places, or inlined into several: the one that needs most, or has least.
+        key = f"{name} {thread.size}"
+        if key not in threads or row["need"] > threads[key]["need"]:
+            threads[key] = row
+    yield from threads.values()
+    need = stacks.handlers()
+    row = _stack(image, "interrupts", stacks, need, int(image.config[_INTERRUPT_STACK]))
+    if stacks.nested:
+        row["bounded"] = False
+        row["because"].append("nested interrupts, for each of which it needs as much again")
+    yield row
+
+
+def _stack(image: Image, name: str, stacks: Stacks, need: Need, size: int) -> dict[str, Any]:
+    return {
+        "image": image.name,
+        "name": name,
+        "need": need.size,
+        "bounded": need.bounded,
+        "size": size,
+        "because": stacks.why(need),
+        "place": None,
     }
 
 

@@ -56,6 +56,9 @@ def kconfig_mirror(context: Context) -> Iterator[Breach]:
             yield Breach(rule, context.shown(kconfig), what, f"add: select {symbol}")
         for symbol in sorted(stated.keys() - wanted.keys()):
             other = context.index.by_symbol.get(symbol)
+            if other and not (library.path / "Cargo.toml").exists():
+                # An application in C says nowhere else what it wants beyond POSIX.
+                continue
             what = f"Kconfig uses {symbol}, Cargo.toml does not"
             mend = f"depend on {other.package} or drop the line" if other else "no such library"
             yield Breach(rule, context.shown(kconfig, stated[symbol]), what, mend)

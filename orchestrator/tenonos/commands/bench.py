@@ -3,66 +3,74 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from tenonos.bench import Row
+from tenonos.errors import InputError
 
 
 def command(
     suites: Annotated[
         list[str] | None, typer.Argument(help="Suites (default: all).", metavar="[SUITE]...")
     ] = None,
+    environments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--environment",
+            help="Where to measure: bare, mortise-static, mortise-static+linux,"
+            " mortise-dynamic (default: all).",
+            metavar="NAME",
+        ),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="100,000 periods per load in share, not 2,000.")
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the rows (- is stdout).", metavar="FILE")
     ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Write a page with plots.", metavar="FILE")
+    ] = None,
+    svg_file: Annotated[
+        Path | None, typer.Option("--svg", help="Draw goals and peers.", metavar="FILE")
+    ] = None,
 ) -> None:
-    """Measure what operations cost: instructions in the deterministic emulator."""
-    from tenonos import bench, ui
+    """Measure what operations cost: instructions in the deterministic emulator.
 
-    chosen = bench.choose(suites or [])
-    with ui.step("measuring"):
-        rows = bench.run(chosen)
-    text = json.dumps([row.to_json() for row in rows], indent=1)
-    if json_file is not None and str(json_file) == "-":
+    Suites: sched, irq, timer, thread-metric, boot, size, share, dispatch, lifecycle.
+    """
+    from tenonos import bench, ui
+    from tenonos.bench.figures import figures
+    from tenonos.bench.show import show
+
+    choice = bench.choose(suites or [], environments or [], full)
+    to_stdout = json_file is not None and str(json_file) == "-"
+    for file in (None if to_stdout else json_file, html_file, svg_file):
+        if file is not None and not file.parent.is_dir():
+            # Said before minutes of measuring, not after.
+            raise InputError(f'cannot write "{file}": no folder {file.parent}')
+    with ui.activity("measuring") as tell:
+        rows = bench.run(choice, tell)
+    if html_file is not None or svg_file is not None:
+        from tenonos.bench.page import page, picture
+
+        if html_file is not None:
+            _write(html_file, page(rows))
+        if svg_file is not None:
+            _write(svg_file, picture(rows))
+    text = json.dumps([figures().to_json(row) for row in rows], indent=1)
+    if to_stdout:
         ui.data(text)
         return
     if json_file is not None:
-        json_file.write_text(text + "\n")
-    for suite in dict.fromkeys(row.suite for row in rows):
-        _show(suite, [row for row in rows if row.suite == suite])
+        _write(json_file, text + "\n")
+    show(rows)
 
 
-def _show(suite: str, rows: Sequence[Row]) -> None:
-    from tenonos import ui
-    from tenonos.bench import goals
-
-    columns = ("min", "median", "p99", "max", "barriers", "msr", "mmio", "goal")
-    judged = any(goals.goal(row) for row in rows)
-    ui.table(
-        [f"{suite}, {rows[0].unit}", *(f">{name}" for name in columns), "best peer"],
-        (_cells(row) for row in rows),
-    )
-    if judged:
-        ui.message(goals.NOTE, style="dim")
-
-
-def _cells(row: Row) -> list[object]:
-    from rich.text import Text
-
-    from tenonos.bench import goals
-
-    params = ", ".join(f"{key} {value}" for key, value in row.params.items())
-    numbers = (row.min, row.median, row.p99, row.max)
-    kinds = (row.kinds.barriers, row.kinds.sysreg_writes, row.kinds.mmio)
-    goal = goals.goal(row)
-    limit = Text("")
-    if goal is not None:
-        met = goals.judged(row) <= goal.most
-        limit = Text(f"≤ {goal.most:,}", style="green" if met else "red")
-    cells = [f"{number:,}" for number in (*numbers, *kinds)]
-    return [f"{row.name} {params}".strip(), *cells, limit, goal.peer if goal else ""]
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write the result: {error.strerror}", str(file)) from None

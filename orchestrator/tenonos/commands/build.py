@@ -16,6 +16,10 @@ def command(
     define: Annotated[
         list[str] | None, typer.Option("-D", metavar="CONFIG_X=y", help="One more setting.")
     ] = None,
+    vm_image: Annotated[
+        list[str] | None,
+        typer.Option("--vm-image", metavar="VM", help="Also a file to make this VM at run time."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Build a system into one image that boots."""
@@ -24,7 +28,9 @@ def command(
     from tenonos.build import build
     from tenonos.paths import shown
 
-    built = build(systems.load(system), pristine=pristine, defines=define or ())
+    built = build(
+        systems.load(system), pristine=pristine, defines=define or (), vm_images=vm_image or ()
+    )
     if as_json:
         ui.print_json(
             {
@@ -33,7 +39,10 @@ def command(
                 "bytes": built.image.stat().st_size,
                 "elves": {name: str(path) for name, path in built.elves.items()},
                 "flats": {name: str(path) for name, path in built.flats.items()},
+                "vm_images": {name: str(path) for name, path in built.vm_images.items()},
             }
         )
     else:
         ui.data(shown(built.image))
+        for path in built.vm_images.values():
+            ui.data(shown(path))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from tenonos.system import Vm
 
 
 class What(StrEnum):
@@ -60,7 +63,11 @@ def _systems() -> Rows:
     return (
         ["system", "board", "VMs"],
         [
-            [s.name, s.board.name, ", ".join(f"{vm.name} ({vm.kind})" for vm in s.vms)]
+            [s.name, s.board.name, ", ".join(f"{vm.name} ({_kind(vm)})" for vm in s.guests)]
             for s in systems
         ],
     )
+
+
+def _kind(vm: Vm) -> str:
+    return "template" if vm.table == "template" else vm.kind

@@ -34,11 +34,11 @@ def command(
     from tenonos.errors import InputError
     from tenonos.paths import shown
 
-    if lang is Language.c:
-        raise InputError("applications in C do not work yet", where="--lang", mend="use rust")
+    if lang is Language.c and what is not What.app:
+        raise InputError(f"a {what} is not written in C", where="--lang", mend="leave it out")
     here = Path.cwd()
     folder, made = {
-        What.app: lambda: new.app(name, here),
+        What.app: lambda: new.app(name, here, lang.value),
         What.system: lambda: new.system(name, here),
         What.library: lambda: new.library(name),
     }[what]()

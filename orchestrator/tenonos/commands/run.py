@@ -30,12 +30,17 @@ def command(
         list[str] | None,
         typer.Option("--input", help="Type what a script says.", metavar="VM=FILE"),
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", help="Write a timeline (.json or .ctf).", metavar="FILE"),
+    ] = None,
     debug: Annotated[bool, typer.Option("--gdb", help="Start a debugger with symbols.")] = False,
 ) -> None:
     """Boot a system in QEMU, with its consoles and measurements."""
     from tenonos import build, ui
     from tenonos import system as systems
     from tenonos.run import RunOptions, front, gdb
+    from tenonos.trace import collect, write
 
     chosen = systems.load(system)
     if console is not None and console != "mortise":
@@ -46,10 +51,14 @@ def command(
         scripts=front.scripts(chosen, inputs or []),
         gdb=gdb.port() if debug else None,
     )
+    defines = []
+    if trace is not None:
+        write.check(trace)
+        defines = collect.defines(chosen)
     with ui.step(f"building {chosen.name}"):
-        built = build.build(chosen)
+        built = build.build(chosen, defines=defines)
     front.play(
         built,
         options,
-        front.Wishes(headless=headless, console=console, json=json_file, gdb=debug),
+        front.Wishes(headless=headless, console=console, json=json_file, trace=trace, gdb=debug),
     )

@@ -32,6 +32,27 @@ def command(
         ([image["name"], *(f"{image[kind]:,}" for kind in kinds)] for image in answer["images"]),
     )
     _libraries(answer)
+    _stacks(answer)
+
+
+def _stacks(answer: dict[str, Any]) -> None:
+    from tenonos import ui
+
+    ui.table(
+        ["stack", ">need", ">has", "made at"],
+        (
+            [
+                f"{row['image']}: {row['name']}",
+                f"{'' if row['bounded'] else '≥ '}{row['need']:,}",
+                f"{row['size']:,}",
+                row["place"] or "",
+            ]
+            for row in answer["stacks"]
+        ),
+    )
+    for row in answer["stacks"]:
+        if row["because"]:
+            ui.message(f"{row['image']}: {row['name']}: {', '.join(row['because'])}")
 
 
 def _libraries(answer: dict[str, Any]) -> None:

@@ -12,9 +12,15 @@ def command(
         list[str] | None, typer.Argument(help="host, python, target, bootstrap or all.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    soak: Annotated[
+        bool, typer.Option("--soak", help="Soak instead: a day of virtual time.")
+    ] = False,
 ) -> None:
     """Run the tests (default: all but bootstrap)."""
     import time
+
+    if soak:
+        return _soak(as_json)
 
     from tenonos import ui
     from tenonos.errors import InputError
@@ -44,4 +50,19 @@ def command(
     else:
         ui.data(total.line)
     if total.failed or not total.passed:
+        raise typer.Exit(1)
+
+
+def _soak(as_json: bool) -> None:
+    """Releases for hours of virtual time, each one judged."""
+    from tenonos import ui
+    from tenonos.testing import soak
+
+    with ui.activity("soaking: 24 h at 10 Hz, 10 min at 1 kHz, of virtual time"):
+        rates = soak.run()
+    if as_json:
+        ui.print_json([vars(rate) | {"well": rate.is_well} for rate in rates])
+    for rate in rates:
+        (ui.message if as_json else ui.data)(rate.line)
+    if not all(rate.is_well for rate in rates):
         raise typer.Exit(1)

@@ -12,7 +12,7 @@ from string import Template
 
 from tenonos.errors import InputError
 from tenonos.paths import APPS, POOL, ROOT, SYSTEMS, shown
-from tenonos.pool.library import RANK, Library, index, read
+from tenonos.pool.library import RANK, Library, index, is_app, read
 from tenonos.system.units import duration_text
 
 Made = tuple[Path, list[Path]]
@@ -26,13 +26,16 @@ TASK = '\n[[vm.task]]\nname = "{name}"\nperiod = "{period}"\n'
 """A periodic task of an application, as a system names it."""
 
 
-def app(name: str, here: Path) -> Made:
+def app(name: str, here: Path, language: str = "rust") -> Made:
     """A new application, with a system that runs it when outside the tree."""
     _named(name, r"[a-z][a-z0-9-]{0,30}")
     inside = here.is_relative_to(ROOT)
     if taken := index().by_package.get(name):
         raise InputError(f'"{name}" is {taken.id} of the pool', mend="choose another name")
     folder = APPS / name if inside else here / name
+    if language == "c":
+        parts = ["app-c"] if inside else ["app-c", "app-c-outside", "system"]
+        return _write(folder, parts, _values(name) | {"app": ".", "task": ""})
     values = _values(name) | {
         "dependency": '{ path = "../../pool/tenon/api" }' if inside else f'"{_version()}"',
         "pool_paths": _patches(folder),
@@ -48,7 +51,7 @@ def system(name: str, here: Path) -> Made:
     """A new system: one Tenon VM with the application of that name, or else the smallest one."""
     _named(name, r"[a-z][a-z0-9-]{0,30}")
     folder = SYSTEMS / name if here.is_relative_to(ROOT) else here / name
-    app = name if (APPS / name / "Cargo.toml").is_file() else "hello"
+    app = name if is_app(APPS / name) else "hello"
     values = {"app": app, "task": _tasks(read(APPS / app, "apps"))}
     return _write(folder, ["system", "system-alone"], _values(name) | values)
 

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenonos.plan.defaults import LINUX_LEAST, TENON_MEMORY, usable
-from tenonos.plan.models import Guest, Item
+from tenonos.plan.models import Guest, Item, shares_cores
 from tenonos.system.board import Board
-from tenonos.system.check import BLOCK
+from tenonos.system.limits import BLOCK
+
+SMP = "sched.smp"
+WHOLE = "cores-of-the-whole-system"
 
 
 class Infeasible(Exception):
@@ -106,6 +109,8 @@ class _Cpus:
         if total > self.board.cpus:
             raise Infeasible(f"{total} cores, and {self.board.name} has {self.board.cpus}")
         wanted = {g.name: self._wanted(g) for g in self.guests}
+        if shares_cores(self.items):
+            return self._together(wanted)
         counts = {g.name: wanted[g.name] or 1 for g in self.tenons}
         left = total - sum(counts.values())
         open_ones = [g.name for g in self.linuxes if wanted[g.name] is None]
@@ -119,6 +124,36 @@ class _Cpus:
             wanted_in_all = sum(max(count, 1) for count in counts.values())
             raise Infeasible(f"{wanted_in_all} cores for VMs, and there are {total}")
         return self._place(counts, total)
+
+    def _together(self, wanted: dict[str, int | None]) -> dict[str, list[int]]:
+        """The cores of VMs that share them: one unless more are asked for, all from the first on.
+
+        A real-time VM is on the last of them, where Linux starts least.
+        """
+        stated = [i for i in self.items if i.kind == "cores" and i.image is None]
+        pins = {g.name: self._pinned(g) for g in self.guests}
+        most = max([1, *(count for count in wanted.values() if count)])
+        highest = max((cpu + 1 for cpus in pins.values() for cpu in cpus), default=1)
+        total = self._total() if stated else max(most, highest)
+        most = max(most, highest)
+        if most > min(total, self.board.cpus):
+            raise Infeasible(f"{most} cores, and there are {min(total, self.board.cpus)}")
+        placed = {}
+        for guest in self.guests:
+            if guest.kind == "linux":
+                span = range(wanted[guest.name] or total)
+            else:
+                span = range(total - (wanted[guest.name] or 1), total)
+            placed[guest.name] = pins[guest.name] or list(span)
+        return placed
+
+    def _pinned(self, guest: Guest) -> list[int]:
+        items = [i for i in self.items if (i.image, i.kind) == (guest.name, "cores")]
+        cpus = sorted({int(i.value or 0) for i in items if i.unit == "cpu"})
+        if cpus and cpus[-1] >= self.board.cpus:
+            last = self.board.cpus - 1
+            raise Infeasible(f"core {cpus[-1]}, and {self.board.name} counts 0 to {last}")
+        return cpus
 
     def _total(self) -> int:
         stated = [i for i in self.items if i.kind == "cores" and i.image is None]
@@ -141,7 +176,23 @@ class _Cpus:
         pins = len({i.value for i in items if i.unit == "cpu"})
         if pins and counts and pins != next(iter(counts)):
             raise Infeasible(f"{guest.name} is given {pins} named cores of {next(iter(counts))}")
-        return next(iter(counts), None) or (pins or None)
+        return next(iter(counts), None) or pins or self._alone(guest) or self._for_smp(guest)
+
+    def _alone(self, guest: Guest) -> int | None:
+        """Cores of a real-time VM that has the system to itself: all that were counted for it."""
+        stated = [i for i in self.items if i.kind == "cores" and i.image is None]
+        counted = [int(i.value or 0) for i in stated if i.rule != WHOLE]
+        return counted[0] if counted and self.guests == [guest] == self.tenons else None
+
+    def _for_smp(self, guest: Guest) -> int | None:
+        """Cores of a VM asked for a scheduler for several and not how many: all, or two."""
+        asked = any(
+            (i.image, i.kind, i.value) == (guest.name, "capability", SMP) for i in self.items
+        )
+        if not asked:
+            return None
+        whole = [i.value for i in self.items if i.kind == "cores" and i.image is None]
+        return int(whole[0] or 0) if whole and len(self.guests) == 1 else 2
 
     def _pins(self) -> dict[int, str]:
         taken: dict[int, str] = {}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tenonos.plan.allocate import Share
-from tenonos.plan.models import Guest, Item, Plan
+from tenonos.plan.models import Guest, Item, Plan, shares_cores
 from tenonos.plan.pool import Pool
 
 MORTISE = "mortise"
+SEVERAL = "several-cores-for-a-scheduler-of-several"
 
 
 def reduced(plan: Plan, items: Sequence[Item]) -> tuple[list[Guest], list[Item]]:
@@ -82,17 +83,23 @@ def with_cores(plan: Plan, shares: Mapping[str, Share]) -> Plan:
             item = item.model_copy(update=update)
         items.append(item)
     alone = len(plan.guests) == 1
+    together = shares_cores(plan.items)
     for guest in plan.guests:
         if any(i.image == guest.name and i.kind == "cores" for i in items):
             continue
+        count = len(shares[guest.name].cpus)
         rule = "linux-gets-the-other-cores" if guest.kind == "linux" else "a-core-of-its-own"
+        if guest.kind == "tenon":
+            rule = SEVERAL if count > 1 else "one-core-for-one-vm" if alone else rule
+        if together:
+            rule = "one-core-for-all" if count == 1 else "cores-are-shared"
         items.append(
             Item(
                 kind="cores",
-                value=len(shares[guest.name].cpus),
+                value=count,
                 unit="cores",
                 image=guest.name,
-                rule="one-core-for-one-vm" if alone and guest.kind == "tenon" else rule,
+                rule=rule,
             )
         )
     return plan.model_copy(update={"items": items})

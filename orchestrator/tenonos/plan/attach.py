@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tenonos.plan.allocate import WHOLE
 from tenonos.plan.marks import Mark
 from tenonos.plan.phrases import Cut, Element, Pronoun, Unit
 from tenonos.plan.subjects import Subject, Subjects, is_company
 
 TIMING = ("period", "deadline", "jitter", "wcet", "priority", "image")
 ATTACHED = (*TIMING, "ram", "cores", "cpu", "own", "rest", "vms")
-WHOLE = "cores-of-the-whole-system"
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,11 @@ class _Attacher:
         return tuple(subject.names)
 
     def _cores(self, at: int, mark: Mark) -> Attachment:
+        if (sole := self._sole()) and int(mark.value or 0) > 1 and not mark.machine:
+            self._own.add(id(sole))
+            return Attachment(mark, tuple(sole.names))
         if mark.whole:
-            return Attachment(mark, (None,))
+            return Attachment(mark, (None,), WHOLE if mark.machine else None)
         before = self._directly_before(at)
         after = self._named_after(at)
         subject = after or before or self._preceding(at, timing=False)
@@ -111,10 +114,24 @@ class _Attacher:
             return Attachment(mark, (None,))
         if after is None and self._is_whole(at, mark, subject):
             return Attachment(mark, (None,), None)
-        if subject.kind == "tenon" and after is None and before is None and not self._single(mark):
+        apart = subject.kind == "tenon" and after is None and before is None
+        if apart and not self._single(mark) and not self._leaves_enough(mark):
             return Attachment(mark, (None,), None)
         self._own.add(id(subject))
         return Attachment(mark, tuple(subject.names))
+
+    def _sole(self) -> Subject | None:
+        """The real-time VM that has the system to itself."""
+        named = self.subjects.all
+        only = named[0] if len(named) == 1 else None
+        return only if only and only.kind == "tenon" and only.count == 1 else None
+
+    def _leaves_enough(self, mark: Mark) -> bool:
+        """Whether the one real-time VM can have several cores, and each other VM one or more."""
+        others = sum(s.count for s in self.subjects.all) - 1
+        one = sum(s.count for s in self.subjects.tenons) == 1
+        value = int(mark.value or 0)
+        return one and 1 < value <= self.cpus - others
 
     def _single(self, mark: Mark) -> bool:
         """One core: a VM's own if there are others beside it."""

@@ -12,6 +12,7 @@ from itertools import combinations
 
 from tenonos.errors import InputError, WorkError
 from tenonos.plan.allocate import (
+    SMP,
     Infeasible,
     Share,
     allocate,
@@ -29,9 +30,21 @@ from tenonos.plan.amend import (
     with_cores,
 )
 from tenonos.plan.defaults import complete
-from tenonos.plan.models import Clash, Composition, Guest, Image, Item, Missing, Plan
+from tenonos.plan.models import (
+    DISPATCH,
+    LIFECYCLE,
+    Clash,
+    Composition,
+    Guest,
+    Image,
+    Item,
+    Missing,
+    Plan,
+    manages,
+    shares_cores,
+)
 from tenonos.plan.planner import Planner, planner, verified
-from tenonos.plan.pool import Pool
+from tenonos.plan.pool import C_LIBRARY, CORES, Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable, solve
 from tenonos.plan.subjects import UNNAMED
 from tenonos.plan.write import explain_json, system_files
@@ -43,8 +56,10 @@ BOARD = "qemu-virt"
 MORTISE = "mortise"
 LENGTH = 2_000
 """Characters of an objective at most: a page; no reader could check a longer one either."""
-SMP = "sched.smp"
+POSIX = "api.posix"
+"""What decides the kind of application: beside one in Rust it is a conflict."""
 DIRECT, SHARED = "virt.irq.direct", "virt.irq.shared"
+CHANNEL = "ipc.channel"
 
 
 def compose(
@@ -135,18 +150,31 @@ class Composer:
             own = item.kind in ("image", "period", "deadline", "jitter", "wcet")
             if item.kind == "priority" or (own and item.image is None):
                 return [Missing(source=item.source)]
+        linux = any(guest.kind == "linux" for guest in plan.guests)
+        for item in plan.of(MORTISE, "capability"):
+            # A channel needs an application at its end, which says what for; a life cycle needs
+            # somebody who cares for it.
+            if item.value == CHANNEL or (item.value == LIFECYCLE and not linux):
+                return [Missing(capability=str(item.value), source=item.source)]
         for name in (g.name for g in plan.guests if g.kind == "tenon"):
-            for item in self._several_cores(plan, name):
-                if not self._available(SMP):
+            for item in plan.of(name, "cores"):
+                several = item.unit == "cores" and item.value in range(2, self.board.cpus + 1)
+                if several and not self._available(SMP):
                     return [Missing(capability=SMP, source=item.source)]
+            apps = self._candidates(plan, name)
+            for item in plan.of(name, "capability"):
+                # Chosen, but called by no code of the image, it would do nothing there.
+                if item.value != POSIX and not self.pool.uses(apps, str(item.value)):
+                    return [Missing(capability=str(item.value), source=item.source)]
         return []
 
-    def _several_cores(self, plan: Plan, name: str) -> list[Item]:
-        own = [i for i in plan.of(name, "cores") if i.unit == "cores"]
-        alone = len(plan.guests) == 1
-        whole = [i for i in plan.of(None, "cores") if alone and i.value != self.board.cpus]
-        wanted = range(2, self.board.cpus + 1)
-        return [i for i in (*own, *whole) if i.value in wanted]
+    def _candidates(self, plan: Plan, name: str) -> list[str]:
+        """The applications a VM may get: those asked for, or the lightest in Rust and in C."""
+        asked = [self.pool.symbol(str(i.value)) for i in plan.of(name, "capability")]
+        apps = self.pool.apps
+        named = [a for a in apps if a in asked or set(self.pool.entries[a].provides) & set(asked)]
+        kinds = [[a for a in apps if self.pool.in_c(a) is c] for c in (False, True)]
+        return named or [min(kind, key=self.pool.costs.__getitem__) for kind in kinds if kind]
 
     def _available(self, name: str) -> bool:
         entry = self.pool.by_name.get(name)
@@ -158,13 +186,12 @@ class Composer:
             check_company(guests, items, self.board)
             check_count(guests, items)
             check_timing(guests, items)
-            allocate(guests, self._with_memory(guests, items), self.board)
+            shares = allocate(guests, self._with_memory(guests, items), self.board)
         except Infeasible as error:
             return str(error)
         for name, kind in self._images(guests):
-            if not satisfiable(
-                Problem(self.pool.encoding, self._demands(name, kind, guests, items))
-            ):
+            encoding = self.pool.encoded(_cores(name, shares))
+            if not satisfiable(Problem(encoding, self._demands(name, kind, guests, items))):
                 return f"no configuration of {name} meets them together"
         return None
 
@@ -200,6 +227,8 @@ class Composer:
                     named = [Guest(name=UNNAMED, kind="tenon"), *named]
                     tenons = [UNNAMED]
             items.append(item)
+        if shares_cores(items):
+            shared.update(guest.name for guest in named)
         guests = [
             g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
         ]
@@ -217,32 +246,39 @@ class Composer:
             elif item.kind == "capability" and item.image == name:
                 demands.append(Demand((self.pool.symbol(value),), True, value))
         if kind == MORTISE:
-            return demands + self._mortise(guests)
+            return demands + self._mortise(guests, items)
         timing = ("period", "deadline", "jitter", "wcet")
         periodic = any(i.image == name and i.kind in timing for i in items)
-        fit = [a for a in self.pool.apps if not periodic or self.pool.tasks(a)]
+        asked = {symbol for demand in demands if demand.value for symbol in demand.symbols}
+        fit = [
+            app
+            for app in self.pool.apps
+            if (not periodic or self.pool.tasks(app)) and self.pool.is_whole(app, asked)
+        ]
         pairs = combinations(self.pool.apps, 2)
         one = [Demand(pair, False, "one application") for pair in pairs]
-        return [*demands, Demand(tuple(fit), True, "an application"), *one]
+        rust = [a for a in self.pool.apps if not self.pool.in_c(a)]
+        alien = [Demand((a, C_LIBRARY), False, "the interface for C") for a in rust]
+        return [*demands, Demand(tuple(fit), True, "an application"), *one, *alien]
 
-    def _mortise(self, guests: Sequence[Guest]) -> list[Demand]:
-        needs = {"virt.partition"}
+    def _mortise(self, guests: Sequence[Guest], items: Sequence[Item]) -> list[Demand]:
+        needs = {"virt.partition"} | ({DISPATCH} if manages(items) else set())
         for guest in guests:
             needs.add(DIRECT if guest.kind == "tenon" and guest.interrupts == "direct" else SHARED)
             needs |= {"guest.linux"} if guest.kind == "linux" else set()
         return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
 
-    def _solve(self, name: str, kind: str, plan: Plan) -> Solved:
+    def _solve(self, name: str, kind: str, plan: Plan, cores: int) -> Solved:
         demands = self._demands(name, kind, plan.guests, plan.items)
         costs = self.pool.costs
-        solution = solve(Problem(self.pool.encoding, demands, costs))
+        solution = solve(Problem(self.pool.encoded(cores), demands, costs))
         if solution is None:
             raise WorkError(f"the demands on {name} were found to hold together, and then not")
         solved = Solved(kind, demands, solution)
-        solved.config = self._applied(name, solution)
+        solved.config = self._applied(name, solution, cores)
         return solved
 
-    def _applied(self, name: str, solution: Solution) -> Config:
+    def _applied(self, name: str, solution: Solution, cores: int) -> Config:
         """The solution as kconfiglib evaluates it, which must be the same."""
         tree = self.pool.tree
         settable = self.pool.encoding.settable
@@ -251,6 +287,8 @@ class Composer:
             for symbol, value in solution.values.items()
             if symbol in settable and (value or tree.symbols[symbol].choice is None)
         ]
+        if cores > 1:
+            given.append(Assignment(CORES, str(cores), "the cores of its VM"))
         config = tree.evaluate(given, strict=False)
         wrong = [s for s, v in solution.values.items() if config.values.get(s) != v]
         if wrong:
@@ -258,7 +296,11 @@ class Composer:
         return config
 
     def _composed(self, plan: Plan, name: str | None) -> Composition:
-        solved = {n: self._solve(n, kind, plan) for n, kind in self._images(plan.guests)}
+        shares = allocate(plan.guests, self._with_memory(plan.guests, plan.items), self.board)
+        solved = {
+            n: self._solve(n, kind, plan, _cores(n, shares))
+            for n, kind in self._images(plan.guests)
+        }
         self.apps = {n: _only_app(s) for n, s in solved.items() if s.kind == "tenon"}
         names = names_of(self.apps, self.pool)
         plan = renamed(plan, names)
@@ -305,6 +347,11 @@ class Composer:
     def _identity(self, symbol: str) -> str:
         entry = self.pool.entries[symbol]
         return f"apps/{entry.name}" if entry.kind == "app" else entry.name
+
+
+def _cores(name: str, shares: dict[str, Share]) -> int:
+    """How many cores run an image's threads; a hypervisor has none."""
+    return len(shares[name].cpus) if name in shares else 1
 
 
 def _only_app(solved: Solved) -> str:

@@ -5,7 +5,7 @@ The rules are data a user can read in `plan` (field `rule`) and a reviewer here.
 
 from __future__ import annotations
 
-from tenonos.plan.models import Item, Plan
+from tenonos.plan.models import Item, Plan, shares_cores
 from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
 
@@ -30,11 +30,14 @@ RULES = {
     "memory-shared-evenly": "what RAM allows, the same for each Linux",
     "every-vm-is-a-partition": "a VM has CPUs and memory of its own",
     "real-time-takes-interrupts-directly": "no hypervisor instruction on the path",
+    "a-shared-core-shares-interrupts": "who takes them directly cannot leave a core",
+    "one-core-for-all": "VMs that share a core need no more than one",
+    "cores-are-shared": "a real-time VM is on the last core, the others on all",
     "linux-has-a-virtual-gic": "a stock kernel drives a whole interrupt controller",
     "at-most": "an upper bound, not an amount",
     "alone-forbids-guests": "alone: no guest system beside it",
     "cores-of-the-whole-system": "the count is that of the machine",
-    "more-cores-than-vms": "a VM on several cores needs a scheduler for several",
+    "several-cores-for-a-scheduler-of-several": "several cores: all that were counted, or else two",
 }
 
 
@@ -119,6 +122,8 @@ class _Defaults:
             self._need("mortise", "virt.irq.direct", "real-time-takes-interrupts-directly")
         if self.linuxes:
             self._need("mortise", "virt.irq.shared", "linux-has-a-virtual-gic")
+        if shares_cores(self.items):
+            self._need("mortise", "virt.irq.shared", "a-shared-core-shares-interrupts")
 
     def _need(self, image: str, capability: str, rule: str) -> None:
         known = any(

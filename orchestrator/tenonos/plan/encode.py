@@ -8,13 +8,22 @@ configuration without a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import kconfiglib as kc
 
 BOOLS = (kc.BOOL, kc.TRISTATE)
+_COMPARISONS: dict[int, Callable[[int, int], bool]] = {
+    kc.EQUAL: operator.eq,
+    kc.UNEQUAL: operator.ne,
+    kc.LESS: operator.lt,
+    kc.LESS_EQUAL: operator.le,
+    kc.GREATER: operator.gt,
+    kc.GREATER_EQUAL: operator.ge,
+}
 
 
 @dataclass
@@ -38,14 +47,15 @@ class Encoding:
         return {name: literal in true for name, literal in self.literals.items()}
 
 
-def encode(tree: kc.Kconfig) -> Encoding:
-    """The encoding of a tree, with numbers and texts at their present values."""
-    return _Encoder(tree).run()
+def encode(tree: kc.Kconfig, numbers: Mapping[str, int] | None = None) -> Encoding:
+    """The encoding of a tree, with `numbers` as given and all others at their defaults."""
+    return _Encoder(tree, numbers or {}).run()
 
 
 class _Encoder:
-    def __init__(self, tree: kc.Kconfig) -> None:
+    def __init__(self, tree: kc.Kconfig, numbers: Mapping[str, int]) -> None:
         self.tree = tree
+        self.numbers = numbers
         self.symbols = [s for s in tree.unique_defined_syms if s.orig_type in BOOLS]
         self.literals = {s.name: n for n, s in enumerate(self.symbols, start=1)}
         self.clauses: list[list[int]] = []
@@ -61,6 +71,8 @@ class _Encoder:
                 self._symbol(symbol)
         for choice in self.tree.unique_choices:
             self._choice(choice)
+        for name, number in self.numbers.items():
+            self._within(self.tree.syms[name], number)
         settable = frozenset(s.name for s in self.symbols if any(_prompts(s)))
         return Encoding(self.literals, self.clauses, settable, self._preferences)
 
@@ -80,6 +92,15 @@ class _Encoder:
             [visible, -fallback, value],
             [-value, selected, visible, fallback],
         ]
+
+    def _within(self, symbol: kc.Symbol, number: int) -> None:
+        """No range that applies excludes a number: the first whose condition holds does."""
+        earlier: list[int] = []
+        for low, high, condition in symbol.ranges:
+            holds = self.expression(condition)
+            if not _number(low) <= number <= _number(high):
+                self.clauses.append([-holds, *earlier])
+            earlier.append(holds)
 
     def _default(self, symbol: kc.Symbol) -> int:
         """The first default whose condition holds."""
@@ -138,18 +159,24 @@ class _Encoder:
         return -self.true
 
     def _compound(self, expression: Any) -> int:
-        operator = expression[0]
-        if operator == kc.NOT:
+        relation = expression[0]
+        if relation == kc.NOT:
             return -self.expression(expression[1])
-        if operator == kc.AND:
+        if relation == kc.AND:
             return self._and(self.expression(e) for e in expression[1:])
-        if operator == kc.OR:
+        if relation == kc.OR:
             return self._or(self.expression(e) for e in expression[1:])
         left, right = expression[1:]
-        if operator in (kc.EQUAL, kc.UNEQUAL) and self._is_bool(left) and self._is_bool(right):
+        if relation in (kc.EQUAL, kc.UNEQUAL) and self._is_bool(left) and self._is_bool(right):
             same = self._same(self._leaf(left), self._leaf(right))
-            return same if operator == kc.EQUAL else -same
+            return same if relation == kc.EQUAL else -same
         # A comparison of numbers or texts: these are not decided here, they have their values.
+        # Of a number that nobody sees before its library is chosen, Kconfig knows none yet.
+        if left.orig_type == kc.INT and not right.nodes:
+            wanted = self.numbers.get(left.name, _usual(left))
+            if wanted is not None:
+                holds = _COMPARISONS[relation](wanted, _number(right))
+                return self.true if holds else -self.true
         return self.true if kc.expr_value(expression) else -self.true
 
     def _is_bool(self, symbol: kc.Symbol) -> bool:
@@ -177,6 +204,18 @@ class _Encoder:
     def _fresh(self) -> int:
         self.count += 1
         return self.count
+
+
+def _number(symbol: kc.Symbol) -> int:
+    """The number a constant stands for."""
+    return int(symbol.str_value, 0)
+
+
+def _usual(symbol: kc.Symbol) -> int | None:
+    """The default of a number, if it is one whatever else is chosen."""
+    if len(symbol.defaults) == 1 and not symbol.defaults[0][0].nodes:
+        return _number(symbol.defaults[0][0])
+    return None
 
 
 def _prompts(item: kc.Symbol | kc.Choice) -> Iterator[Any]:

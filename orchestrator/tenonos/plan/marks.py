@@ -54,6 +54,8 @@ class Mark:
     at_most: bool = False
     whole: bool = False
     """Of cores: they are the machine's (`quad-core board`, `of four cores`)."""
+    machine: bool = False
+    """Of cores: a machine was named that has them (`quad-core board`)."""
     each: bool = False
     """Whether it is said of each of several."""
     until: int | None = None
@@ -268,7 +270,8 @@ class Marker:
     def _count(self, value: int, first: int, last: int) -> Mark | None:
         before, index = self._word(first - 1), last
         if self._word(last - 1) in CORES:  # quad-core
-            return Mark("cores", first, last, value, whole=self._word(last) in g.MACHINE)
+            machine = self._word(last) in g.MACHINE
+            return Mark("cores", first, last, value, whole=machine, machine=machine)
         if before_of := self._part_of(last):
             return Mark("cores", first, last, value, until=before_of)
         if before == "priority" or (before == "of" and self._word(first - 2) == "priority"):
@@ -295,8 +298,9 @@ class Marker:
     def _cores(self, value: int, first: int, last: int) -> Mark:
         before = self._word(first - 1)
         before = self._word(first - 2) if before in ("the", "its", "all") else before
-        whole = before in ("of", "all") or self._word(last) in g.MACHINE
-        return Mark("cores", first, last, value, whole=whole)
+        machine = self._word(last) in g.MACHINE
+        whole = before in ("of", "all") or machine
+        return Mark("cores", first, last, value, whole=whole, machine=machine)
 
     def _part_of(self, last: int) -> int | None:
         """The end of `of the four cores`, if that follows."""

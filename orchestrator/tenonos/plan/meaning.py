@@ -211,9 +211,16 @@ class Meaning:
         return Sense("ignored", sense.first, sense.last, why=g.WHY_PURPOSE, chunk=sense.chunk)
 
     def _holds_a_name(self, words: Sequence[Token], sense: Sense) -> bool:
-        """Whether a word of a phrase names something, or is a number: not to be passed over."""
+        """Whether a word of a phrase names something, or is a number: not to be passed over.
+
+        A mere part of the pool (`core/wheel`) is not what an everyday word is about.
+        """
         inside = range(sense.first, sense.last)
-        return any(words[i].is_number or self._search(words, [i], CERTAIN) for i in inside)
+        return any(
+            words[i].is_number
+            or any(hit.entry.kind != "library" for hit in self._search(words, [i], CERTAIN))
+            for i in inside
+        )
 
     def _unknown(self, words: Sequence[Token], sense: Sense, among: Sequence[Sense]) -> Sense:
         """An unknown phrase, or one that need not be known beside the others of its unit."""

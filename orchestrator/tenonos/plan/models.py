@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +24,9 @@ Kind = Literal[
     "board",
 ]
 Utility = Literal["footprint", "latency", "balance"]
+
+DISPATCH, LIFECYCLE = "virt.dispatch", "virt.lifecycle"
+"""The capabilities by which VMs share cores, and come and go."""
 
 NANOSECONDS, BYTES, CORES, CPU = "ns", "bytes", "cores", "cpu"
 UNITS: dict[str, str] = {
@@ -131,6 +135,16 @@ class Plan(Model):
     def of(self, image: str | None, *kinds: Kind) -> list[Item]:
         """The demands of those kinds on one image (None: on the system as a whole)."""
         return [item for item in self.items if item.image == image and item.kind in kinds]
+
+
+def shares_cores(items: Iterable[Item]) -> bool:
+    """Whether demands have VMs share cores."""
+    return any((i.kind, i.value) == ("capability", DISPATCH) for i in items)
+
+
+def manages(items: Iterable[Item]) -> bool:
+    """Whether demands have a VM manage the life cycles of others."""
+    return any((i.kind, i.value) == ("capability", LIFECYCLE) for i in items)
 
 
 class Image(Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -15,6 +15,10 @@ from tenonos.plan.solve import Demand, Problem, satisfiable
 from tenonos.pool import library
 from tenonos.pool.kconfig import Tree, load, symbol_of
 
+CORES = "TENON_THREAD_CORES"
+"""The number of cores that run an image's threads."""
+C_LIBRARY = "LIB_TENON_LIBC"
+"""What all of the interface for C stands on; made a program of by an application in C alone."""
 COST = "source lines"
 """What a library costs until it has a measured card."""
 
@@ -25,6 +29,7 @@ class Pool:
     def __init__(self, root: Path = ROOT, extra: Sequence[Path] = ()) -> None:
         self.root = root
         self.extra = tuple(extra)
+        self._encoded: dict[int, Encoding] = {}
 
     @cached_property
     def tree(self) -> Tree:
@@ -47,11 +52,18 @@ class Pool:
         """The index of the texts."""
         return Retriever(self.entries.values())
 
-    @cached_property
+    @property
     def encoding(self) -> Encoding:
-        """The constraints as clauses."""
-        self.tree.kconf.unset_values()
-        return encode(self.tree.kconf)
+        """The constraints as clauses, of an image with one core."""
+        return self.encoded(1)
+
+    def encoded(self, cores: int) -> Encoding:
+        """The constraints of an image whose threads have so many cores."""
+        if cores not in self._encoded:
+            self.tree.kconf.unset_values()
+            numbers = {CORES: cores} if CORES in self.tree.symbols else {}
+            self._encoded[cores] = encode(self.tree.kconf, numbers)
+        return self._encoded[cores]
 
     @cached_property
     def libraries(self) -> dict[str, library.Library]:
@@ -61,24 +73,53 @@ class Pool:
     @cached_property
     def costs(self) -> dict[str, int]:
         """What each library costs: its source lines, a stand-in for measured bytes."""
-        from tenonos.build.sloc import count
-
-        chosen = (e for e in self.entries.values() if e.kind in ("library", "app"))
-        return {
-            e.symbol: 1
-            + (count(self.libraries[e.symbol].path) if e.symbol in self.libraries else 0)
-            for e in chosen
-        }
+        chosen = (e.symbol for e in self.entries.values() if e.kind in ("library", "app"))
+        crates = self.libraries
+        return {s: 1 + (_lines(crates[s]) if s in crates else 0) for s in chosen}
 
     @cached_property
     def apps(self) -> list[str]:
         """The symbols of the applications."""
         return sorted(e.symbol for e in self.entries.values() if e.kind == "app")
 
+    def in_c(self, app: str) -> bool:
+        """Whether an application is written in C."""
+        crate = self.libraries.get(app)
+        return crate is not None and library.is_c(crate.path)
+
+    def linked(self, app: str) -> frozenset[str]:
+        """The symbols of the libraries whose code an application's image can have."""
+        index = library.index(self.root)
+        found: set[str] = set()
+        open_ones = [self.libraries[app]] if app in self.libraries else []
+        while open_ones:
+            new = [
+                lib for lib in index.pool_dependencies(open_ones.pop()) if lib.symbol not in found
+            ]
+            found.update(lib.symbol for lib in new)
+            open_ones += new
+        return frozenset(found)
+
+    def uses(self, apps: Sequence[str], name: str) -> bool:
+        """Whether one of some applications has use for a capability that only crates provide."""
+        entry = self.by_name.get(name)
+        crates = set(entry.providers if entry else ())
+        if not crates or not crates <= set(self.libraries) or crates & set(self.apps):
+            return True
+        return any(crates & self.linked(app) for app in apps)
+
     def own_capability(self, app: str) -> str:
         """What an application is asked for by: its own capability, or its name."""
         entry = self.entries[app]
         return next((self.entries[c].name for c in entry.provides), f"apps/{entry.name}")
+
+    def is_whole(self, app: str, asked: Collection[str]) -> bool:
+        """Whether an application does something alone, or what it needs another VM for is asked."""
+        entry = self.by_name.get("ipc.channel")
+        if entry is None or not {app, entry.symbol, *self.entries[app].provides}.isdisjoint(asked):
+            return True
+        selected = {target.name for target, *_ in self.tree.symbols[app].selects}
+        return selected.isdisjoint(entry.providers)
 
     def tasks(self, app: str) -> dict[str, int]:
         """The periodic tasks of an application, with the period each has by default."""
@@ -91,11 +132,18 @@ class Pool:
         return entry.symbol if entry else symbol_of(name)
 
     def fits(self, image: str, symbol: str) -> bool:
-        """Whether an image of a kind (`mortise`, `tenon`) can have a symbol."""
+        """Whether an image of a kind (`mortise`, `tenon`) can have a symbol, on any cores."""
         demands = [Demand((f"IMAGE_{image.upper()}",)), Demand((symbol,))]
-        return satisfiable(Problem(self.encoding, demands))
+        return any(satisfiable(Problem(self.encoded(cores), demands)) for cores in (1, 2))
 
     def check(self) -> None:
         """The pool's own mistakes, before they look like the user's."""
         if not self.entries:
             raise InputError("the pool is empty", where=str(self.root))
+
+
+def _lines(crate: library.Library) -> int:
+    """Source lines of a crate, or of a program in C."""
+    from tenonos.build.sloc import count, lines
+
+    return count(crate.path) + sum(lines((crate.path / f).read_text()) for f in crate.sources)

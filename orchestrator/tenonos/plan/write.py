@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan.defaults import RULES
-from tenonos.plan.models import Composition, Guest, Plan
+from tenonos.plan.models import Composition, Guest, Plan, manages, shares_cores
 from tenonos.plan.pool import COST
-from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec
+from tenonos.system.schema import ManagesSpec, ReserveSpec, SystemSpec, TaskSpec, VmSpec
 from tenonos.system.units import duration_text, size_text
 from tenonos.system.write import render
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tenonos.plan.compose import Composer, Solved
 
 RESTARTS = 3
+RESERVE = "32M"
 KERNEL, INITRAMFS = "debian-cloud", "busybox"
 
 
@@ -36,6 +37,8 @@ def system_files(
         name=name or system_name(list(answer.images)[1:]),
         board=answer.board,
         pool=_pool_version(),
+        mode="dynamic" if shares_cores(plan.items) or manages(plan.items) else "static",
+        reserve=_reserve(answer, plan) if manages(plan.items) else None,
         console=_console(plan),
         vm=[_vm(guest, answer, plan, composer) for guest in plan.guests],
     )
@@ -74,7 +77,13 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
         "memory": size_text(image.memory or 0),
     }
     if image.kind == "linux":
-        return VmSpec(**common, interrupts="shared", kernel=KERNEL, initramfs=INITRAMFS)
+        return VmSpec(
+            **common,
+            interrupts="shared",
+            kernel=KERNEL,
+            initramfs=INITRAMFS,
+            manages=_manages(answer, plan) if name == _manager(plan) else None,
+        )
     app = composer.apps[name]
     return VmSpec(
         **common,
@@ -85,6 +94,24 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
         restart_limit=RESTARTS,
         task=_tasks(name, app, plan, composer),
     )
+
+
+def _manager(plan: Plan) -> str | None:
+    """The VM that manages the others' life cycles: the first Linux."""
+    linuxes = [guest.name for guest in plan.guests if guest.kind == "linux"]
+    return linuxes[0] if manages(plan.items) else None
+
+
+def _reserve(answer: Composition, plan: Plan) -> ReserveSpec:
+    """Room for VMs made at run time, on the manager's last core."""
+    manager = answer.images[_manager(plan) or ""]
+    return ReserveSpec(memory=RESERVE, cpus=manager.cpus[-1:])
+
+
+def _manages(answer: Composition, plan: Plan) -> ManagesSpec:
+    others = [guest.name for guest in plan.guests if guest.name != _manager(plan)]
+    reserve = _reserve(answer, plan)
+    return ManagesSpec(vms=[*others, "*"], memory=RESERVE, cpus=reserve.cpus)
 
 
 def _image_limit(name: str, plan: Plan) -> str | None:

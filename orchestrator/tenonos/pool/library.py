@@ -3,9 +3,11 @@
 A library is a folder `pool/LAYER/NAME` or `apps/NAME` with a Cargo.toml (whose
 `[package.metadata.tenon]` declares authority, the modules that grant an authority to
 whoever names them, registrations and tables) and a
-Kconfig. An application of one's own, outside the tree, is read the same way.
+Kconfig. An application in C has C files and a Kconfig, and no crate. An application
+of one's own, outside the tree, is read the same way.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -60,11 +62,13 @@ class Library:
     grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tasks: Mapping[str, int] = field(default_factory=dict)
     """Of an application: its periodic tasks, and the period in ns each has unless told."""
+    sources: tuple[Path, ...] = ()
+    """Of an application in C: its C files."""
 
     @property
     def manifest(self) -> Path:
-        """Its Cargo.toml."""
-        return self.path / "Cargo.toml"
+        """The file that says what it is: its Cargo.toml, or of an application in C its Kconfig."""
+        return self.path / ("Kconfig" if self.sources else "Cargo.toml")
 
     def may_use(self, other: "Library") -> bool:
         """Whether the layer order allows a dependency on `other`."""
@@ -73,13 +77,15 @@ class Library:
 
 def read(folder: Path, layer: str | None = None) -> Library:
     """The library in `folder`; its layer is that of the tree unless given."""
+    if is_c(folder):
+        return _c_application(folder)
     manifest = folder / "Cargo.toml"
     where = shown(manifest)
     try:
         values = tomllib.loads(manifest.read_text())
         package = values["package"]["name"]
     except OSError:
-        raise InputError("no Cargo.toml", where=shown(folder)) from None
+        raise InputError("no Cargo.toml and no C file", where=shown(folder)) from None
     except (tomllib.TOMLDecodeError, KeyError) as error:
         raise InputError(f"not a crate's manifest: {error}", where=where) from None
     meta = values["package"].get("metadata", {}).get("tenon", {})
@@ -106,6 +112,55 @@ def read(folder: Path, layer: str | None = None) -> Library:
         dependencies=tuple(_dependencies(values)),
         tasks={task: duration(period) for task, period in meta.get("tasks", {}).items()},
     )
+
+
+def is_app(folder: Path) -> bool:
+    """Whether there is an application in `folder`, in Rust or in C."""
+    return (folder / "Cargo.toml").is_file() or is_c(folder)
+
+
+def is_c(folder: Path) -> bool:
+    """Whether what is in `folder` is an application in C."""
+    return not (folder / "Cargo.toml").exists() and any(folder.glob("*.c"))
+
+
+C_ROOT = "tenon-posix"
+"""The package that starts a program in C and answers what it calls."""
+
+
+def _c_application(folder: Path) -> Library:
+    """The application in C in `folder`: its Kconfig names it."""
+    kconfig = folder / "Kconfig"
+    text = kconfig.read_text() if kconfig.is_file() else ""
+    symbol = re.search(r"^config\s+(APP_[A-Z0-9_]+)", text, re.MULTILINE)
+    prompt = re.search(r'^\s+bool\s+"(.*)"', text, re.MULTILINE)
+    if symbol is None or prompt is None:
+        raise InputError(
+            "no Kconfig with a config APP_NAME beside the C files",
+            where=shown(folder),
+            mend="see ./tenon new app NAME --lang c",
+        )
+    return Library(
+        id=f"apps/{folder.name}",
+        path=folder,
+        package=symbol[1].removeprefix("APP_").lower().replace("_", "-"),
+        crate=C_ROOT.replace("-", "_"),
+        symbol=symbol[1],
+        layer="apps",
+        description=prompt[1],
+        authority=(),
+        registers=(),
+        tables=(),
+        root=None,
+        dependencies=(C_ROOT,),
+        sources=tuple(_visible(folder, "*.c")),
+    )
+
+
+def _visible(folder: Path, pattern: str) -> list[Path]:
+    """The files below `folder` that no name on the way hides."""
+    files = sorted(folder.rglob(pattern))
+    return [f for f in files if not any(p.startswith(".") for p in f.relative_to(folder).parts)]
 
 
 def _symbol(text: str) -> str:
@@ -183,8 +238,9 @@ class Index:
 def index(root: Path = ROOT) -> Index:
     """The libraries of the tree, in the order of their layers and names."""
     folders = sorted((root / POOL.relative_to(ROOT)).glob("*/*/Cargo.toml"))
-    folders += sorted((root / APPS.relative_to(ROOT)).glob("*/Cargo.toml"))
+    apps = sorted((root / APPS.relative_to(ROOT)).glob("*/"))
     libraries = [read(file.parent) for file in folders]
+    libraries += [read(app) for app in apps if is_app(app)]
     return Index(tuple(sorted(libraries, key=lambda lib: (RANK[lib.layer], lib.layer, lib.id))))
 
 

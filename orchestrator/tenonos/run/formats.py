@@ -20,6 +20,7 @@ TASK_HEAD = 0x40
 TASK_SAMPLES = 0x1000
 SAMPLE = struct.Struct("<4Q")
 MAX_VCPUS = 8
+NO_CPU = 0xFF
 CAUSES = ("irq", "hypercall", "mmio", "sysreg", "wfi", "other")
 
 _STATUS_HEAD = struct.Struct("<II32sIIIIQ5QI")
@@ -46,11 +47,15 @@ class State(IntEnum):
     STOPPED = 3
     OFF = 4
     RESTARTING = 5
+    CREATED = 6
+    PAUSED = 7
+    DESTROYING = 8
+    DESTROYED = 9
 
     @property
     def ended(self) -> bool:
         """Whether the VM will not run again by itself."""
-        return self in (State.STOPPED, State.OFF)
+        return self in (State.STOPPED, State.OFF, State.DESTROYED)
 
 
 class Reason(IntEnum):
@@ -100,6 +105,10 @@ class Status:
     boot_ns: int
     fault: Fault
     exits: tuple[tuple[int, ...], ...]
+    handle: int = 0
+    """Of a VM made at run time: another one in the same place has another."""
+    cpus: tuple[int, ...] = ()
+    """Of a VM made at run time; the system says where the others run."""
 
     @property
     def totals(self) -> tuple[int, ...]:
@@ -128,8 +137,11 @@ class Status:
         exits = tuple(
             _EXITS.unpack_from(page, 0x200 + 64 * i) for i in range(min(vcpus, MAX_VCPUS))
         )
+        (handle,) = struct.unpack_from("<I", page, 0x6C)
+        cpus = tuple(cpu for cpu in page[0x70:0x78] if handle and cpu != NO_CPU)
         try:
-            return cls(_text(name), State(state), Reason(reason), restarts, boot, fault, exits)
+            told = State(state), Reason(reason)
+            return cls(_text(name), *told, restarts, boot, fault, exits, handle, cpus)
         except ValueError as error:
             raise FormatError(f"status page: {error}") from None
 

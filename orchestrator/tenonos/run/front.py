@@ -21,6 +21,8 @@ from tenonos.run.result import Result
 from tenonos.run.session import Observer, RunOptions, Session
 from tenonos.run.target import Target
 from tenonos.run.terminal import Interactive, Printed, raw
+from tenonos.trace import write
+from tenonos.trace.collect import Collector
 
 if TYPE_CHECKING:
     from tenonos.build import Built
@@ -40,6 +42,7 @@ class Wishes:
     console: str | None = None
     json: Path | None = None
     svg: Path | None = None
+    trace: Path | None = None
     gdb: bool = False
 
 
@@ -79,8 +82,14 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
             stack.enter_context(raw())
         else:
             observers.append(_printed(wishes))
+        tracer = None
+        if wishes.trace is not None:
+            tracer = Collector(built)
+            observers.append(tracer)
         session = Session(target, options, observers)
         result = session.run()
+    if tracer is not None and wishes.trace is not None:
+        ui.message(write.write(tracer.traces(session.window.end), wishes.trace))
     _tell(session, result, wishes)
     return result
 

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from tenonos.errors import InputError
 from tenonos.run.console import Chunk
+from tenonos.run.formats import State
 from tenonos.run.result import HOST_NOISE, Result
 from tenonos.run.screen import (
     VmRow,
@@ -74,6 +75,8 @@ def screen(
     room = height - 8 - len(rows)
     consoles: list[RenderableType] = []
     names = ["mortise", *(vm.name for vm in session.target.vms)]
+    here = (late for late in session.late.seen.values() if late.status.state is State.RUNNING)
+    names += [late.status.name for late in here]
     for index, name in enumerate(sorted(names, key=lambda name: name in session.ready)):
         # Linux says most: it comes last and takes what is left.
         lines = max(3, room - 2) if index == len(names) - 1 else 3

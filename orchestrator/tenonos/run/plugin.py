@@ -26,12 +26,19 @@ from tenonos.setup import rust
 
 SOURCE = paths.ROOT / "bench" / "plugin"
 VCPUS = 8
+QUIET = "quiet"
+"""The statement without which a deterministic run may differ from the last: see `quiet.rs`."""
 
 _FRAME = struct.Struct("<II")
 _SAMPLE = struct.Struct(f"<IIQ4Q{VCPUS}Q{VCPUS}Q")
 _VM = struct.Struct("<IIII6Q")
-_PASSAGE = struct.Struct("<IIQ3Q")
-KIND_SAMPLE, KIND_PASSAGE = 1, 2
+_PASSAGE = struct.Struct("<IIQ6Q")
+_VISIT = struct.Struct("<4I8Q")
+KIND_SAMPLE, KIND_PASSAGE, KIND_VISIT = 1, 2, 3
+
+NOBODY, IDLE, OTHER, FIRST = range(4)
+"""Who runs a core: nobody in between, nobody at all, code that is not counted one by one, the first
+of the counted guests."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,8 @@ class VmMoment:
     reason: Reason
     restarts: int
     exits: tuple[int, ...]
+    handle: int = 0
+    """Of a VM made at run time: another one in the same place has another."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,9 @@ class Moment:
     guest: tuple[int, ...]
     """Instructions each physical CPU has executed in the watched VMs."""
     vms: tuple[VmMoment, ...]
+    """By `Target.pages`."""
+    words: tuple[int, ...] = ()
+    """By `Target.counters`."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,38 @@ class Passage:
     barriers: int = 0
     sysreg_writes: int = 0
     mmio: int = 0
+    el2: int = 0
+    """Those of Mortise."""
+    other: int = 0
+    """Instructions of code that is not counted one by one, which the others do not contain."""
+    el2_everywhere: int = 0
+    """Those of Mortise on all cores; all that is known of a path that one core began and another
+    ended."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A core's way through Mortise, from one guest's instruction to the next one's."""
+
+    vcpu: int
+    before: int
+    after: int
+    entry: int
+    """The physical address of the first instruction: a vector, or what follows a wait."""
+    instructions: int
+    section: int
+    """The longest piece of it between two looks at what is pending."""
+    first: int
+    last: int
+    """The physical addresses of that piece's ends."""
+    barriers: int
+    sysreg_writes: int
+    mmio: int
+    steps: tuple[int, ...] = ()
+    """The physical addresses of all instructions, if they were asked for."""
+
+
+Record = Moment | Passage | Visit
 
 
 def build() -> Path:
@@ -113,22 +157,33 @@ def _first_error(text: str) -> str:
     return lines[0] if lines else text.strip()[-200:]
 
 
-def plan(target: Target, ram: Path, pipe: int, routes: Sequence[tuple[int, int]] = ()) -> str:
-    """The plan file: one statement per line, numbers in hexadecimal."""
+def plan(
+    target: Target,
+    ram: Path,
+    pipe: int,
+    routes: Sequence[tuple[int, int]] = (),
+    more: Sequence[str] = (),
+) -> str:
+    """The plan file: one statement per line, numbers in hexadecimal; `more` are further ones."""
     lines = [
         f"ram {target.machine.ram_base:x} {target.machine.ram_size:x} {ram}",
         f"pipe {pipe:x}",
         f"el2 {target.mortise_text.start:x} {target.mortise_text.stop:x}",
-        *(f"status {vm.status:x}" for vm in target.vms),
+        *(f"status {page:x}" for page in target.pages),
+        *(f"word {address:x}" for address in target.counters),
         *(f"task {task.address:x} {task.size:x}" for task in target.tasks),
         *(f"path {start:x} {end:x}" for start, end in routes),
         *(f"guest {vm.memory.start:x} {vm.memory.stop:x}" for vm in target.vms if vm.tasks),
+        *more,
     ]
     return "\n".join(lines) + "\n"
 
 
-def records(data: bytearray, vms: int) -> Iterator[Moment | Passage]:
-    """The complete records at the front of `data`, which are removed from it."""
+def records(data: bytearray, vms: int, words: int = 0) -> Iterator[Record]:
+    """The complete records at the front of `data`, which are removed from it.
+
+    A sample tells the states of so many `vms` and the values of so many `words`.
+    """
     at = 0
     while len(data) - at >= _FRAME.size:
         kind, size = _FRAME.unpack_from(data, at)
@@ -136,21 +191,29 @@ def records(data: bytearray, vms: int) -> Iterator[Moment | Passage]:
             break
         body = at + _FRAME.size
         if kind == KIND_SAMPLE:
-            yield _moment(data, body, vms)
+            yield _moment(data, body, vms, words)
         elif kind == KIND_PASSAGE:
             yield Passage(*_PASSAGE.unpack_from(data, body))
+        elif kind == KIND_VISIT:
+            yield _visit(data, body, size)
         at = body + size
     del data[:at]
 
 
-def _moment(data: bytearray, at: int, vms: int) -> Moment:
+def _visit(data: bytearray, at: int, size: int) -> Visit:
+    vcpu, before, after, _, *words = _VISIT.unpack_from(data, at)
+    steps = struct.unpack_from(f"<{(size - _VISIT.size) // 4}I", data, at + _VISIT.size)
+    return Visit(vcpu, before, after, *words, steps=steps)
+
+
+def _moment(data: bytearray, at: int, vms: int, words: int) -> Moment:
     task, vcpu, head, *rest = _SAMPLE.unpack_from(data, at)
     states: list[VmMoment] = []
     for index in range(vms):
-        state, reason, restarts, _, *exits = _VM.unpack_from(
+        state, reason, restarts, handle, *exits = _VM.unpack_from(
             data, at + _SAMPLE.size + index * _VM.size
         )
-        states.append(VmMoment(State(state), Reason(reason), restarts, tuple(exits)))
+        states.append(VmMoment(State(state), Reason(reason), restarts, tuple(exits), handle))
     counts = rest[4:]
     return Moment(
         task,
@@ -160,6 +223,7 @@ def _moment(data: bytearray, at: int, vms: int) -> Moment:
         tuple(counts[:VCPUS]),
         tuple(counts[VCPUS:]),
         tuple(states),
+        struct.unpack_from(f"<{words}Q", data, at + _SAMPLE.size + vms * _VM.size),
     )
 
 
@@ -187,4 +251,6 @@ class Passages:
                 histogram=dict(sorted(counts.items())),
             )
             for (path, vcpu), counts in sorted(self.counts.items())
+            # What a program marks follows behind.
+            if path < len(routes)
         ]

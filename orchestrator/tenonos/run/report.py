@@ -7,8 +7,10 @@ serve.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from tenonos.run.console import Transcript
 from tenonos.run.formats import CAUSES, Reason, State, Status, TaskReader
 from tenonos.run.plugin import Moment
 from tenonos.run.result import (
@@ -27,6 +29,9 @@ from tenonos.run.window import TaskRecord
 if TYPE_CHECKING:
     from tenonos.run.session import Session
 
+_EXIT_STATUS = re.compile(r"exit status (\d+)")
+"""The last words of a program in C, written by `tenon/libc`."""
+
 
 def report(session: Session, readers: list[TaskReader]) -> Result:
     """The result of a session whose emulator is halted."""
@@ -40,9 +45,9 @@ def report(session: Session, readers: list[TaskReader]) -> Result:
         mode=target.mode,
         timing="deterministic" if options.deterministic else "host",
         note=None if options.deterministic else HOST_NOISE,
-        vms=[_vm(session, vm) for vm in target.vms],
+        vms=[*(_vm(session, vm) for vm in target.vms), *_late(session)],
         periodic=[_periodic(record) for record in session.window.records],
-        channels=_channels(session.window.records),
+        channels=[*_telemetry(session.window.records), *_channels(session)],
         paths=session.passages.results(options.routes) if options.routes else None,
     )
     result.problem = session.problem
@@ -50,7 +55,29 @@ def report(session: Session, readers: list[TaskReader]) -> Result:
 
 
 def _vm(session: Session, vm: WatchedVm) -> VmResult:
-    status = session.statuses.get(vm.name)
+    return _result(session, vm, session.statuses.get(vm.name), vm.index)
+
+
+def _late(session: Session) -> list[VmResult]:
+    """The VMs made at run time, but for those made when the window was over already."""
+    first = len(session.target.vms)
+    results = []
+    for name, late in session.late.seen.items():
+        page = first + late.slot
+        last = session.window.last
+        if _cut(session) and last is not None and last.vms[page].state is State.EMPTY:
+            continue
+        vm = WatchedVm(page, name, "tenon", late.status.cpus, 0, range(0))
+        results.append(_result(session, vm, late.status, page))
+    return results
+
+
+def _cut(session: Session) -> bool:
+    """Whether the result is that of the window's last sample, not of when the host looked."""
+    return session.options.deterministic and session.complete
+
+
+def _result(session: Session, vm: WatchedVm, status: Status | None, page: int) -> VmResult:
     window = session.window
     result = VmResult(
         name=vm.name,
@@ -68,14 +95,18 @@ def _vm(session: Session, vm: WatchedVm) -> VmResult:
     first, last = window.first, window.last
     if session.options.deterministic and first is not None and last is not None:
         if session.complete:
-            cut = last.vms[vm.index]
+            cut = last.vms[page]
             state, reason, restarts, exits = cut.state, cut.reason, cut.restarts, cut.exits
         result.el2_instructions_in_window = _el2(first, last, vm)
-        before = first.vms[vm.index].exits
-        until = last.vms[vm.index].exits
+        same = first.vms[page].handle == last.vms[page].handle
+        before = first.vms[page].exits if same else ()
+        until = last.vms[page].exits
     else:
         opening = session.opening.get(vm.name)
-        before = opening.totals if opening is not None else status.totals
+        # One made at run time after the opening began with none.
+        late = vm.index >= len(session.target.vms)
+        known = opening is not None and opening.handle == status.handle
+        before = opening.totals if opening and known else () if late else status.totals
         until = status.totals
     result.state = state.name.lower()
     result.exit_reason = _exit_reason(state, reason)
@@ -84,8 +115,17 @@ def _vm(session: Session, vm: WatchedVm) -> VmResult:
     own = [record for record in window.records if record.task.vm == vm.name and record.first]
     result.exits_in_window = _own_exits(own) if own else sum(until) - sum(before)
     result.restarts = restarts or None
+    if state in (State.OFF, State.DESTROYED):
+        result.exit_status = _exit_status(session.transcripts.get(vm.name))
     result.fault = _fault(status) if reason is not Reason.NONE else None
     return result
+
+
+def _exit_status(transcript: Transcript | None) -> int | None:
+    """What the last line of a VM says that turned itself off."""
+    lines = [line.text for line in transcript.lines] if transcript else []
+    match = _EXIT_STATUS.fullmatch(lines[-1]) if lines else None
+    return int(match[1]) if match else None
 
 
 def _own_exits(records: list[TaskRecord]) -> int:
@@ -138,7 +178,7 @@ def _periodic(record: TaskRecord) -> PeriodicResult:
     )
 
 
-def _channels(records: list[TaskRecord]) -> list[ChannelResult]:
+def _telemetry(records: list[TaskRecord]) -> list[ChannelResult]:
     """The samples' way out of each VM."""
     alone = len(records) == 1
     return [
@@ -148,4 +188,18 @@ def _channels(records: list[TaskRecord]) -> list[ChannelResult]:
             lost=record.lost,
         )
         for record in records
+    ]
+
+
+def _channels(session: Session) -> list[ChannelResult]:
+    """The messages from VM to VM."""
+    last = session.window.last
+    if _cut(session) and last is not None:
+        words = iter(last.words)
+    else:
+        addresses = session.target.counters
+        words = (int.from_bytes(session.memory.read(a, 8), "little") for a in addresses)
+    return [
+        ChannelResult(name=channel.name, messages=next(words), lost=next(words))
+        for channel in session.target.channels
     ]

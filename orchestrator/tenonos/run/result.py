@@ -54,6 +54,8 @@ class VmResult(_Record):
     exits_in_window: int
     el2_instructions_in_window: int | None = None
     restarts: int | None = None
+    exit_status: int | None = None
+    """Of a program in C that ended: what its `main` returned, or `exit` was given."""
     fault: FaultResult | None = None
 
 
@@ -124,6 +126,8 @@ class Result(_Record):
         for vm in self.vms:
             if vm.state == "stopped":
                 return f"{vm.name} stopped: {vm.exit_reason}"
+            if vm.exit_status:
+                return f"{vm.name} ended with exit status {vm.exit_status}"
         return None
 
     def to_json(self) -> str:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tenonos.run.console import Transcript, clean
-from tenonos.run.formats import CAUSES, State
+from tenonos.run.formats import CAUSES, State, Status
 from tenonos.run.latency import Distribution, buckets, duration
 from tenonos.run.result import Exits, Result
 from tenonos.run.window import TaskRecord
@@ -28,6 +28,10 @@ _STYLES = {
     "restarting": "yellow",
     "starting": "yellow",
     "empty": "dim",
+    "created": "yellow",
+    "paused": "yellow",
+    "destroying": "yellow",
+    "destroyed": "dim",
 }
 _PERCENTILES = (("min", 0), ("p50", 50), ("p99", 99), ("p99.9", 99.9), ("max", 100))
 
@@ -52,25 +56,29 @@ def rows_now(session: Session) -> list[VmRow]:
     """The VMs of a running session."""
     rows: list[VmRow] = []
     for vm in session.target.vms:
-        status = session.statuses.get(vm.name)
-        if status is None:
-            rows.append(VmRow(vm.name, vm.kind, vm.cpus, "empty", 0, Exits()))
-            continue
-        before = session.opening.get(vm.name)
-        rows.append(
-            VmRow(
-                vm.name,
-                vm.kind,
-                vm.cpus,
-                status.state.name.lower(),
-                status.boot_ns,
-                Exits(**dict(zip(CAUSES, status.totals, strict=True))),
-                None if before is None else sum(status.totals) - sum(before.totals),
-                restarts=status.restarts,
-                reason=status.reason.text if status.state is State.STOPPED else None,
-            )
-        )
+        rows.append(_row(session, vm.name, vm.kind, vm.cpus, session.statuses.get(vm.name)))
+    for name, late in session.late.seen.items():
+        rows.append(_row(session, name, "tenon", late.status.cpus, late.status))
     return rows
+
+
+def _row(
+    session: Session, name: str, kind: str, cpus: Sequence[int], status: Status | None
+) -> VmRow:
+    if status is None:
+        return VmRow(name, kind, cpus, "empty", 0, Exits())
+    before = session.opening.get(name)
+    return VmRow(
+        name,
+        kind,
+        cpus,
+        status.state.name.lower(),
+        status.boot_ns,
+        Exits(**dict(zip(CAUSES, status.totals, strict=True))),
+        None if before is None else sum(status.totals) - sum(before.totals),
+        restarts=status.restarts,
+        reason=status.reason.text if status.state is State.STOPPED else None,
+    )
 
 
 def rows_of(result: Result) -> list[VmRow]:

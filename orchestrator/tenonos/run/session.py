@@ -12,7 +12,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
@@ -21,6 +21,7 @@ from tenonos import paths
 from tenonos.run import plugin, qemu
 from tenonos.run.console import SELECT, Chunk, Demultiplexer, Transcript
 from tenonos.run.formats import STATUS_SIZE, FormatError, Status, TaskReader
+from tenonos.run.late import LateVms
 from tenonos.run.memory import Ram, RunFolder
 from tenonos.run.report import report
 from tenonos.run.result import Result
@@ -60,6 +61,10 @@ class RunOptions:
     scripts: dict[str, Sequence[Step]] = field(default_factory=dict)
     routes: tuple[tuple[int, int], ...] = ()
     """Paths to measure: the physical addresses of their two ends."""
+    plan: tuple[str, ...] = ()
+    """More statements for the counting plugin."""
+    count: Callable[[plugin.Record], None] | None = None
+    """Whoever wants each of its records, in the order of what happened."""
     boot_limit: float = 300.0
     """Host seconds until every Linux must be ready."""
     gdb: int | None = None
@@ -69,7 +74,7 @@ class RunOptions:
     @property
     def counting(self) -> bool:
         """Whether the plugin is loaded."""
-        return self.deterministic or bool(self.routes)
+        return self.deterministic or bool(self.routes or self.plan)
 
     @property
     def limit(self) -> float | None:
@@ -86,6 +91,7 @@ class Session:
         self.transcripts: dict[str, Transcript] = {}
         self.statuses: dict[str, Status] = {}
         self.opening: dict[str, Status] = {}
+        self.late = LateVms(target.slots)
         self.ready: dict[str, int] = {}
         self.passages = plugin.Passages()
         self.problem: str | None = None
@@ -159,7 +165,9 @@ class Session:
         if library is not None:
             reading, writing = os.pipe()
             inherit = (writing,)
-            text = plugin.plan(self.target, folder / "ram", writing, self.options.routes)
+            more = (*self.options.plan, *([plugin.QUIET] if self.options.deterministic else []))
+            ram, routes = folder / "ram", self.options.routes
+            text = plugin.plan(self.target, ram, writing, routes, more)
             (folder / "plan").write_text(text)
             option = f"{str(library).replace(',', ',,')},plan=plan"
         command = qemu.command_line(
@@ -213,10 +221,13 @@ class Session:
                 self._chunk(chunk)
         else:
             self._records += data
-            for record in plugin.records(self._records, len(self.target.vms)):
+            sizes = len(self.target.pages), len(self.target.counters)
+            for record in plugin.records(self._records, *sizes):
+                if self.options.count is not None:
+                    self.options.count(record)
                 if isinstance(record, plugin.Passage):
                     self.passages.add(record)
-                elif self.options.deterministic:
+                elif isinstance(record, plugin.Moment) and self.options.deterministic:
                     self.window.add(record.task, record.sample, record)
 
     def _chunk(self, chunk: Chunk) -> None:
@@ -247,6 +258,7 @@ class Session:
         for vm in self.target.vms:
             with contextlib.suppress(FormatError):
                 self.statuses[vm.name] = Status.parse(self._ram.read(vm.status, STATUS_SIZE))
+        self.late.read(self._ram)
         if not self.options.deterministic:
             for index, reader in enumerate(self._readers):
                 for sample in reader.drain():
@@ -265,7 +277,8 @@ class Session:
                 self.window.open(0)
         if self.window.start is not None:
             self._opened = time.monotonic()
-            self.opening = dict(self.statuses)
+            late = {name: late.status for name, late in self.late.seen.items()}
+            self.opening = late | self.statuses
 
     def _gone(self) -> frozenset[str]:
         return frozenset(name for name, status in self.statuses.items() if status.state.ended)

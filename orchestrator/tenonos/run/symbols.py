@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 MORTISE = "mortise"
 
+_VECTORS = re.compile(r"tenon_vectors((?:\.\w+)*)")
+
 
 def address(built: Built, image: str, symbol: str) -> int:
     """The physical address of a symbol: what the counting plugin knows code by.
@@ -33,17 +35,31 @@ def text(built: Built, image: str) -> range:
 
 def link_address(built: Built, image: str, symbol: str) -> int:
     """The address a symbol is linked at."""
-    from elftools.elf.elffile import ELFFile
-
     wanted = _pattern(symbol)
-    with built.elves[image].open("rb") as file:
-        table = ELFFile(file).get_section_by_name(".symtab")
-        entries = [] if table is None else list(table.iter_symbols())
-        values = {int(entry["st_value"]) for entry in entries if wanted.fullmatch(entry.name)}
+    symbols = _symbols(built, image)
+    values = {value for name, value in symbols if wanted.fullmatch(name)}
     if len(values) != 1:
         how = "no" if not values else "more than one"
         raise InputError(f"{how} symbol {symbol} in the image of {image}")
     return values.pop()
+
+
+def variant(built: Built, image: str) -> str:
+    """What the names of the vectors of an image end with: the linker kept one table of many."""
+    names = {name for name, _ in _symbols(built, image)}
+    found = {match[1] or "" for name in names if (match := _VECTORS.fullmatch(name))}
+    if len(found) != 1:
+        raise InputError(f"{len(found)} tables of vectors in the image of {image}, not one")
+    return found.pop()
+
+
+def _symbols(built: Built, image: str) -> list[tuple[str, int]]:
+    from elftools.elf.elffile import ELFFile
+
+    with built.elves[image].open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        entries = [] if table is None else table.iter_symbols()
+        return [(entry.name, int(entry["st_value"])) for entry in entries]
 
 
 def _pattern(symbol: str) -> re.Pattern[str]:

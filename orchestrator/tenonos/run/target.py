@@ -36,6 +36,15 @@ class WatchedVm:
 
 
 @dataclass(frozen=True)
+class WatchedChannel:
+    """A channel and where it counts: the messages sent, and those lost."""
+
+    name: str
+    head: int
+    lost: int
+
+
+@dataclass(frozen=True)
 class Machine:
     """The emulated machine: QEMU's options for the board."""
 
@@ -60,6 +69,19 @@ class Target:
     mortise_text: range
     console: str | None = None
     elves: tuple[tuple[str, Path], ...] = ()
+    slots: tuple[int, ...] = ()
+    """The status pages of VMs made at run time."""
+    channels: tuple[WatchedChannel, ...] = ()
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        """All status pages: the VMs' in their order, then those of VMs made at run time."""
+        return (*(vm.status for vm in self.vms), *self.slots)
+
+    @property
+    def counters(self) -> tuple[int, ...]:
+        """Where the channels count, two words each."""
+        return tuple(word for channel in self.channels for word in (channel.head, channel.lost))
 
     @property
     def tasks(self) -> tuple[WatchedTask, ...]:
@@ -111,4 +133,9 @@ class Target:
             mortise_text=layout.mortise_text,
             console=system.console,
             elves=tuple(built.elves.items()),
+            slots=() if layout.reserve is None else layout.reserve.statuses,
+            channels=tuple(
+                WatchedChannel(name, place.head, place.lost)
+                for name, place in layout.channels.items()
+            ),
         )

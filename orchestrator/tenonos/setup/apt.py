@@ -1,4 +1,4 @@
-"""A private apt for arm64 packages, beside the system's and without root.
+"""A private apt, for arm64 packages by default, beside the system's and without root.
 
 The system's own sources and keys are used, so nothing new is trusted; they are rewritten
 for `Architectures: arm64` because adding the architecture to the system itself would
@@ -36,14 +36,14 @@ class Source:
     components: str
     signed_by: str | None = None
 
-    def stanza(self) -> str:
-        """The entry as a deb822 paragraph for arm64."""
+    def stanza(self, architecture: str = ARCHITECTURE) -> str:
+        """The entry as a deb822 paragraph for one architecture."""
         lines = [
             "Types: deb",
             f"URIs: {self.uris}",
             f"Suites: {' '.join(self.suites)}",
             f"Components: {self.components}",
-            f"Architectures: {ARCHITECTURE}",
+            f"Architectures: {architecture}",
         ]
         if self.signed_by:
             lines.append(f"Signed-By: {self.signed_by}")
@@ -144,8 +144,10 @@ def system_sources(etc: Path = Path("/etc/apt")) -> list[Source]:
 class PrivateApt:
     """An apt whose lists, cache and configuration are below one folder."""
 
-    def __init__(self, root: Path | None = None) -> None:
-        self.root = root or paths.DOT / "apt"
+    def __init__(self, root: Path | None = None, architecture: str = ARCHITECTURE) -> None:
+        name = "apt" if architecture == ARCHITECTURE else f"apt-{architecture}"
+        self.root = root or paths.DOT / name
+        self.architecture = architecture
 
     def _configuration(self) -> str:
         # The system's own configuration parts are left out, since their hooks expect
@@ -153,19 +155,19 @@ class PrivateApt:
         dump = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=False)
         network = [line for line in dump.stdout.splitlines() if _NETWORK.match(line)]
         own = {
-            "APT::Architecture": ARCHITECTURE,
+            "APT::Architecture": self.architecture,
             "APT::Sandbox::User": "",
             "Acquire::Languages": "none",
             "Dir::State": f"{self.root}/state",
             "Dir::State::status": f"{self.root}/status",
             "Dir::Cache": f"{self.root}/cache",
-            "Dir::Etc::sourcelist": f"{self.root}/arm64.sources",
+            "Dir::Etc::sourcelist": f"{self.root}/{self.architecture}.sources",
             "Dir::Etc::sourceparts": f"{self.root}/empty",
             "Dir::Etc::parts": f"{self.root}/empty",
             "Dir::Etc::main": f"{self.root}/none",
         }
         lines = [*network, "#clear APT::Architectures;"]
-        lines += [f'APT::Architectures {{ "{ARCHITECTURE}"; }};']
+        lines += [f'APT::Architectures {{ "{self.architecture}"; }};']
         lines += [f'{name} "{value}";' for name, value in own.items()]
         return "\n".join(lines) + "\n"
 
@@ -182,8 +184,8 @@ class PrivateApt:
         for folder in ("state/lists/partial", "cache/archives/partial", "empty"):
             paths.ensure(self.root / folder)
         (self.root / "status").touch()
-        text = "\n".join(source.stanza() for source in sources)
-        (self.root / "arm64.sources").write_text(text)
+        text = "\n".join(source.stanza(self.architecture) for source in sources)
+        (self.root / f"{self.architecture}.sources").write_text(text)
         (self.root / "apt.conf").write_text(self._configuration())
 
     def run(self, *arguments: str, folder: Path | None = None) -> str:
@@ -217,5 +219,8 @@ class PrivateApt:
         """A package's file in `folder`; apt has checked it against the signed lists."""
         paths.ensure(folder)
         self.run("apt-get", "-q", "download", f"{package}={version}", folder=folder)
-        name = f"{package}_{version.replace(':', '%3a')}_{ARCHITECTURE}.deb"
-        return folder / name
+        stem = f"{package}_{version.replace(':', '%3a')}"
+        for architecture in (self.architecture, "all"):
+            if (file := folder / f"{stem}_{architecture}.deb").exists():
+                return file
+        raise WorkError(f"apt fetched {package} under a name that is not its own")

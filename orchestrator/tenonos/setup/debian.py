@@ -1,8 +1,9 @@
-"""Debian's own arm64 files: the cloud kernel, a static busybox.
+"""Debian's own arm64 files: the cloud kernel, a static busybox, whole packages.
 
-Each is the unmodified file out of the distribution's signed package. The version and
-the hash of what was fetched are recorded, and the same file serves ever after, so that
-measurements compare and no network is needed; `./tenon clean --all` lets go of it.
+Each is the unmodified file out of the distribution's signed package, or the package
+itself. The version and the hash of what was fetched are recorded, and the same file
+serves ever after, so that measurements compare and no network is needed;
+`./tenon clean --all` lets go of it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 from tenonos import paths, ui
 from tenonos.errors import WorkError
 from tenonos.settings import SETTINGS
-from tenonos.setup.apt import PrivateApt
+from tenonos.setup.apt import ARCHITECTURE, PrivateApt
 
 KERNEL = "linux-image-cloud-arm64"
 BUSYBOX = "busybox-static"
@@ -107,9 +108,9 @@ def plain_image(content: bytes) -> bytes:
 
 
 @cache
-def _apt() -> PrivateApt:
-    """The private apt, its lists fetched once per run."""
-    apt = PrivateApt()
+def _apt(architecture: str = ARCHITECTURE) -> PrivateApt:
+    """The private apt of an architecture, its lists fetched once per run."""
+    apt = PrivateApt(architecture=architecture)
     apt.update()
     return apt
 
@@ -155,3 +156,37 @@ def kernel() -> Path:
 def busybox() -> Path:
     """A static arm64 busybox."""
     return _fetch("busybox", lambda _: BUSYBOX, r"\./(usr/)?bin/busybox", lambda content: content)
+
+
+def package(name: str, version: str | None = None, architecture: str = ARCHITECTURE) -> Path:
+    """A whole package, in one version if it must match something fetched before.
+
+    WorkError says so if Debian has none of that name.
+    """
+    key = f"package {name}" if architecture == ARCHITECTURE else f"package {name}:{architecture}"
+    found = fetched(key)
+    if found and version in (None, found.version):
+        return found.path
+    if SETTINGS.offline:
+        raise WorkError(f"Debian's {name} is not here yet", mend="run once without --offline")
+    with ui.step(f"Fetching Debian's {name}"):
+        apt = _apt(architecture)
+        version = version or apt.show(name).get("Version")
+        if version is None:
+            raise WorkError(f"Debian has no package {name} for {architecture}")
+        try:
+            file = apt.download(name, version, paths.ensure(_folder() / "packages"))
+        except WorkError as error:
+            # A kernel of last month whose headers Debian has replaced since.
+            raise WorkError(error.what, mend="./tenon clean --all, for the newest of all") from None
+        shown = str(file.relative_to(_folder()))
+        _remember(key, Fetched(name, version, _sha256(file), shown))
+    return file
+
+
+def kernel_package() -> Path:
+    """The package `kernel` is out of: its modules belong to that kernel and to no other."""
+    kernel()
+    found = fetched("kernel")
+    assert found is not None
+    return package(found.package, found.version)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import shutil
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from tenonos import paths
+from tenonos.build.c import PICOLIBC
 from tenonos.errors import WorkError
 from tenonos.setup import debian, rust
 from tenonos.setup.apt import os_release
 from tenonos.setup.packages import TOOLS, Tool, numbers
 
 KNOWN_SYSTEMS = {("debian", "12"), ("debian", "13")}
+CROSS_LIBC = Path("/usr/aarch64-linux-gnu/lib/libc.a")
 MEGABYTE = 1_000_000
 ROOM = 3_000 * MEGABYTE
 """What .tenon/ grows to with every image and test built, with some to spare."""
@@ -82,6 +86,31 @@ def _installed(name: str) -> bool:
     return True
 
 
+def _picolibc() -> Finding:
+    there = (PICOLIBC / "include/picolibc.h").is_file()
+    text = (PICOLIBC / "include/picolibc.h").read_text() if there else ""
+    version = re.search(r'^#define __PICOLIBC_VERSION__ "(.*)"', text, re.MULTILINE)
+    return Finding(
+        "picolibc",
+        "ok" if there else "missing",
+        version[1] if version else "-",
+        "the library of applications in C",
+        "their size",
+        "" if there else "install picolibc-aarch64-linux-gnu",
+    )
+
+
+def _cross_libc() -> Finding:
+    there = CROSS_LIBC.is_file()
+    return Finding(
+        "C library for arm64",
+        "ok" if there else "missing",
+        "-",
+        "tenonctl, for the Linux VM",
+        mend="" if there else "install libc6-dev-arm64-cross",
+    )
+
+
 def _fetched(name: str, purpose: str, figures: str) -> Finding:
     found = debian.fetched(name)
     if found is None:
@@ -117,6 +146,8 @@ def examine() -> list[Finding]:
         _disk(),
         _python(),
         *(_tool(tool) for tool in TOOLS),
+        _picolibc(),
+        _cross_libc(),
         _targets(),
         _fetched("kernel", "the Linux VM", "Linux's boot"),
         _fetched("busybox", "the Linux VM's shell", ""),

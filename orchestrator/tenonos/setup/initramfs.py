@@ -1,5 +1,8 @@
 """The initramfs of the Linux VM: one static busybox and an init script, as a newc cpio.
 
+What a VM has beyond it follows as archives of their own, which the kernel unpacks one
+over the other: kernel modules, Debian's packages, the system's files.
+
 Written in plain Python so that it needs no root (device nodes!) and no cpio; inode
 numbers, times and owners are fixed, so the same input gives the same bytes. Format:
 Documentation/driver-api/early-userspace/buffer-format.rst of the Linux tree.
@@ -7,12 +10,9 @@ Documentation/driver-api/early-userspace/buffer-format.rst of the Linux tree.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from tenonos import paths
 
 DIRECTORY = 0o040755
 FILE = 0o100644
@@ -29,9 +29,13 @@ export PATH=/bin:/sbin HOME=/root TERM=vt100
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sysfs /sys
 /bin/busybox mount -t devtmpfs devtmpfs /dev
+/bin/busybox mkdir -p /dev/shm
 /bin/busybox --install -s /bin
 echo 4 > /proc/sys/kernel/printk
 cd /root
+if [ -f /etc/modules ]; then
+    while read -r module; do insmod "$module"; done < /etc/modules
+fi
 [ ! -x /etc/start ] || /etc/start
 console=$(cat /sys/class/tty/console/active 2>/dev/null)
 echo "tenon-ready cpus=$(grep -c ^processor /proc/cpuinfo)"
@@ -84,16 +88,19 @@ def archive(entries: list[Entry]) -> bytes:
     return content + bytes(-len(content) % 512)
 
 
+def folders(names: Iterable[str]) -> list[Entry]:
+    """The folders that files of these names are in, outer ones first."""
+    parents = {str(parent) for name in names for parent in Path(name).parents}
+    return [Entry(name, DIRECTORY) for name in sorted(parents - {"."})]
+
+
 def entries(busybox: bytes, extra: Mapping[str, bytes] | None = None) -> list[Entry]:
     """What is in it: busybox, its init, and the extra files, executable, by path."""
     files = {"init": INIT.encode(), "bin/busybox": busybox}
     files |= {name.strip("/"): content for name, content in (extra or {}).items()}
-    folders = {"bin", "sbin", "dev", "etc", "proc", "root", "sys", "tmp"}
-    for name in files:
-        parents = Path(name).parents
-        folders |= {str(parent) for parent in parents if str(parent) != "."}
+    empty = [f"{name}/-" for name in ("sbin", "dev", "etc", "proc", "root", "sys", "tmp")]
     return [
-        *(Entry(name, DIRECTORY) for name in sorted(folders)),
+        *folders([*files, *empty]),
         # Needed before devtmpfs is mounted: the kernel opens it for init's output.
         Entry("dev/console", CHARACTER, device=(5, 1)),
         Entry("bin/sh", LINK, b"busybox"),
@@ -101,18 +108,9 @@ def entries(busybox: bytes, extra: Mapping[str, bytes] | None = None) -> list[En
     ]
 
 
-def build(extra: Mapping[str, bytes] | None = None) -> Path:
-    """The initramfs with Debian's arm64 busybox, cached by its content.
-
-    `extra` are more files by path; an executable /etc/start runs before the shell.
-    """
+def build(*parts: bytes) -> bytes:
+    """The initramfs with Debian's arm64 busybox, and further archives over it."""
     from tenonos.setup import debian
 
-    content = archive(entries(debian.busybox().read_bytes(), extra))
-    digest = hashlib.sha256(content).hexdigest()[:16]
-    target = paths.ensure(paths.CACHE / "initramfs") / f"{digest}.cpio"
-    if not target.exists():
-        part = target.with_suffix(".part")
-        part.write_bytes(content)
-        part.replace(target)
-    return target
+    base = archive(entries(debian.busybox().read_bytes()))
+    return b"".join([base, *parts])

@@ -57,6 +57,14 @@ TOOLS = (
     Tool("Cargo", "cargo", "cargo-web", "builds images"),
     Tool("C compiler", "cc", "gcc", "links what runs here"),
     Tool(
+        "cross compiler",
+        "aarch64-linux-gnu-gcc",
+        "gcc-aarch64-linux-gnu",
+        "compiles applications in C",
+        "their size",
+    ),
+    Tool("make", "make", "make", "builds the module for Linux"),
+    Tool(
         "ld.lld",
         "ld.lld",
         "lld",

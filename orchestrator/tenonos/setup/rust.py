@@ -20,9 +20,11 @@ from tenonos import paths
 from tenonos.errors import WorkError
 from tenonos.settings import SETTINGS
 
-TARGETS = ("aarch64-unknown-none", "aarch64-unknown-none-softfloat")
 IMAGE_TARGET = "aarch64-unknown-none-softfloat"
-"""Both kernels: Mortise must not disturb a guest's FP registers."""
+"""Both kernels: Mortise must not disturb a guest's FP registers, nor Tenon those of nobody."""
+FLOAT_TARGET = "aarch64-unknown-none"
+"""A Tenon image with floating point, which its vectors and switches keep."""
+TARGETS = (FLOAT_TARGET, IMAGE_TARGET)
 
 _MEND = "see ./tenon doctor"
 

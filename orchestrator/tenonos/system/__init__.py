@@ -1,9 +1,10 @@
-"""Systems: `system.toml` read, checked, laid out in memory and turned into device trees.
+"""Systems: `system.toml` read, checked, laid out in memory and put into trees and headers.
 
 `load` is the one way in; what it returns is consistent on its board.
 """
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 from tenonos.errors import InputError
@@ -13,10 +14,32 @@ from tenonos.system import board as boards
 from tenonos.system.check import check
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
-from tenonos.system.model import System, Task, Vm
-from tenonos.system.schema import SystemSpec, VmSpec, parse
+from tenonos.system.model import Channel, Manages, Reserve, Share, System, Task, Template, Vm
+from tenonos.system.schema import (
+    GuestSpec,
+    ManagesSpec,
+    ReserveSpec,
+    SystemSpec,
+    TaskSpec,
+    TemplateSpec,
+    VmSpec,
+    parse,
+)
 
-__all__ = ["System", "Task", "Vm", "find", "from_spec", "load", "names"]
+__all__ = [
+    "Channel",
+    "Manages",
+    "Reserve",
+    "Share",
+    "System",
+    "Task",
+    "Template",
+    "Vm",
+    "find",
+    "from_spec",
+    "load",
+    "names",
+]
 
 
 def names() -> list[str]:
@@ -64,6 +87,12 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
         file=file,
         shown=shown,
         lines=lines,
+        reserve=None if spec.reserve is None else _reserve(spec.reserve),
+        templates=tuple(_template(i, each, file.parent) for i, each in enumerate(spec.template)),
+        channels=tuple(
+            Channel(index, each.name, each.origin, each.to, each.slots, each.size)
+            for index, each in enumerate(spec.channel)
+        ),
     )
     check(system)
     return system
@@ -87,13 +116,64 @@ def _vm(index: int, spec: VmSpec, folder: Path) -> Vm:
         devices=tuple(spec.devices),
         app=spec.app,
         config=None if linux and spec.config is None else config,
-        tasks=tuple(
-            Task(task.name, task.period, task.deadline or task.period) for task in spec.task
-        ),
+        tasks=_tasks(spec.task),
         kernel=(spec.kernel or "debian-cloud") if linux else spec.kernel,
         initramfs=(spec.initramfs or "busybox") if linux else spec.initramfs,
         cmdline=spec.cmdline,
+        share=_share(spec, 0 if linux else 32),
+        packages=tuple(spec.packages),
+        modules=tuple(spec.modules),
+        files=spec.files,
+        manages=None if spec.manages is None else _manages(spec.manages),
     )
+
+
+def _template(index: int, spec: TemplateSpec, folder: Path) -> Template:
+    vm = Vm(
+        index=index,
+        name=spec.name,
+        kind="tenon",
+        cpus=tuple(spec.cpus),
+        memory=spec.memory,
+        memory_at=None,
+        image_limit=spec.image_limit,
+        interrupts="shared",
+        on_fault="stop",
+        restart_limit=1,
+        wfi="trap",
+        devices=(),
+        app=spec.app,
+        config=folder / (spec.config or f"{spec.name}.config"),
+        tasks=_tasks(spec.task),
+        kernel=None,
+        initramfs=None,
+        cmdline=None,
+        share=_share(spec, 32),
+        table="template",
+    )
+    return Template(vm, spec.start_on)
+
+
+def _tasks(specs: Iterable[TaskSpec]) -> tuple[Task, ...]:
+    return tuple(Task(task.name, task.period, task.deadline or task.period) for task in specs)
+
+
+def _share(spec: GuestSpec, priority: int) -> Share:
+    return Share(
+        priority=priority if spec.priority is None else spec.priority,
+        by_deadline=spec.schedule == "edf",
+        budget=spec.budget,
+        period=spec.period,
+        background=spec.exhausted == "background",
+    )
+
+
+def _reserve(spec: ReserveSpec) -> Reserve:
+    return Reserve(spec.memory, tuple(spec.cpus), spec.vms)
+
+
+def _manages(spec: ManagesSpec) -> Manages:
+    return Manages(tuple(spec.vms), spec.memory or 0, tuple(spec.cpus), spec.priority)
 
 
 def _version(wanted: str, where: str) -> None:

@@ -51,10 +51,15 @@ class Gic(_Part):
     version: int
     distributor: Frame
     redistributor: Frame
+    cpu_interface: Frame | None = None
+    """Of a GICv2, in which the machine may come as well."""
     stride: int
     maintenance: int
     doorbell_sgi: int
     channel_sgis: tuple[int, ...]
+    """Rung by channels in VMs with direct interrupts."""
+    channel_spis: tuple[int, ...]
+    """Rung by channels in VMs with shared interrupts: their GIC is virtual, no device has these."""
     spare: tuple[int, ...]
 
 
@@ -147,6 +152,7 @@ class Board:
 
     def constants(self) -> dict[str, str | int]:
         """What the image crates see as `config::board`."""
+        interface = self.gic.cpu_interface
         return {
             "NAME": self.name,
             "CPUS": self.cpus,
@@ -159,6 +165,8 @@ class Board:
             "GICR_BASE": self.gic.redistributor.base,
             "GICR_STRIDE": self.gic.stride,
             "GICR_SIZE": self.cpus * self.gic.stride,
+            "GICC_BASE": interface.base if interface else 0,
+            "GICC_SIZE": interface.size if interface else 0,
             "UART_BASE": self.serial.base,
             "UART_SIZE": self.serial.size,
             "UART_IRQ": self.serial.interrupt,

@@ -4,16 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 
 from tenonos.errors import InputError
+from tenonos.system import channels, dynamic, shares
+from tenonos.system.limits import BLOCK, INTERRUPTS, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
-
-BLOCK = 2 << 20
-"""Stage-2 block size: uncoloured VMs are mapped in blocks (paper section 4.3)."""
-
-VCPUS = 8
-"""vCPUs the status page has room for."""
-
-VMS, TASKS, INTERRUPTS = 8, 8, 32
-"""What the manifest has room for (pool/core/manifest)."""
 
 
 def check(system: System) -> None:
@@ -23,27 +16,27 @@ def check(system: System) -> None:
 
 
 def _distinct(system: System) -> None:
-    seen: dict[str, int] = {}
-    for vm in system.vms:
-        where = system.where("vm", vm.index, "name")
+    seen: dict[str, Vm] = {}
+    for vm in system.guests:
+        where = system.at(vm, "name")
         if vm.name == "mortise":
             raise InputError(
                 '"mortise" is the hypervisor\'s own name', where=where, mend="rename the VM"
             )
         if vm.name in seen:
-            first = system.where("vm", seen[vm.name], "name").rpartition(":")[2]
+            first = system.at(seen[vm.name], "name").rpartition(":")[2]
             raise InputError(
                 f'two VMs are called "{vm.name}" (first in line {first})',
                 where=where,
                 mend="rename one",
             )
-        seen[vm.name] = vm.index
+        seen[vm.name] = vm
         tasks: set[str] = set()
         for number, task in enumerate(vm.tasks):
             if task.name in tasks:
                 raise InputError(
                     f'two tasks of VM "{vm.name}" are called "{task.name}"',
-                    where=system.where("vm", vm.index, "task", number, "name"),
+                    where=system.at(vm, "task", number, "name"),
                     mend="rename one",
                 )
             tasks.add(task.name)
@@ -52,13 +45,12 @@ def _distinct(system: System) -> None:
 def _limits(system: System) -> None:
     for vm in system.vms:
         if vm.index >= VMS:
-            raise InputError(
-                f"more than {VMS} VMs", where=system.where("vm", vm.index), mend="use fewer"
-            )
+            raise InputError(f"more than {VMS} VMs", where=system.at(vm), mend="use fewer")
+    for vm in system.guests:
         if len(vm.tasks) > TASKS:
             raise InputError(
                 f'VM "{vm.name}" has more than {TASKS} tasks',
-                where=system.where("vm", vm.index, "task", TASKS),
+                where=system.at(vm, "task", TASKS),
                 mend="use fewer",
             )
 
@@ -67,14 +59,15 @@ def _cpus(system: System) -> None:
     owner: dict[int, str] = {}
     board = system.board
     wanted = sum(len(vm.cpus) for vm in system.vms)
-    for vm in system.vms:
-        where = system.where("vm", vm.index, "cpus")
+    for vm in system.guests:
+        where = system.at(vm, "cpus")
         if len(vm.cpus) > VCPUS:
             raise InputError(
                 f'VM "{vm.name}" has {len(vm.cpus)} CPUs',
                 where=where,
                 mend=f"at most {VCPUS} to a VM",
             )
+        seen: set[int] = set()
         for cpu in vm.cpus:
             if not 0 <= cpu < board.cpus:
                 many = f", and {wanted} are asked for in all" if wanted > board.cpus else ""
@@ -83,25 +76,37 @@ def _cpus(system: System) -> None:
                     where=where,
                     mend=f"use 0 to {board.cpus - 1}",
                 )
-            if cpu in owner:
-                mine = "twice" if owner[cpu] == vm.name else f'to "{owner[cpu]}" already'
-                free = sorted(set(range(board.cpus)) - {c for v in system.vms for c in v.cpus})
-                mend = (
-                    f"free: {', '.join(map(str, free))}"
-                    if free
-                    else f"{board.name} has {board.cpus} in all"
+            if cpu in seen or (cpu in owner and system.mode == "static"):
+                mine = "twice" if cpu in seen else f'to "{owner[cpu]}" already'
+                raise InputError(f"CPU {cpu} is given {mine}", where=where, mend=_free(system))
+            dynamic_core = system.mode == "dynamic" and system.is_shared(cpu)
+            if dynamic_core and vm.interrupts != "shared":
+                raise InputError(
+                    f'VM "{vm.name}" may not have CPU {cpu} for itself, and has direct interrupts',
+                    where=where,
+                    mend='write interrupts = "shared", or give it a CPU of its own',
                 )
-                raise InputError(f"CPU {cpu} is given {mine}", where=where, mend=mend)
-            owner[cpu] = vm.name
+            seen.add(cpu)
+            owner.setdefault(cpu, vm.name)
+
+
+def _free(system: System) -> str:
+    board = system.board
+    free = sorted(set(range(board.cpus)) - {cpu for vm in system.vms for cpu in vm.cpus})
+    return f"free: {', '.join(map(str, free))}" if free else f"{board.name} has {board.cpus} in all"
+
+
+_LINUX = ("kernel", "initramfs", "cmdline", "packages", "modules", "files")
+"""Keys that only a Linux VM has."""
 
 
 def _kinds(system: System) -> None:
-    for vm in system.vms:
+    for vm in system.guests:
         if vm.kind == "linux":
             if vm.interrupts != "shared":
                 raise InputError(
                     f'Linux VM "{vm.name}" needs shared interrupts: its GIC is virtual',
-                    where=system.where("vm", vm.index, "interrupts"),
+                    where=system.at(vm, "interrupts"),
                     mend='write interrupts = "shared"',
                 )
             _foreign(
@@ -119,19 +124,36 @@ def _kinds(system: System) -> None:
             if vm.app is None:
                 raise InputError(
                     f'Tenon VM "{vm.name}" has no app',
-                    where=system.where("vm", vm.index),
+                    where=system.at(vm),
                     mend='add app = "NAME" (./tenon list libraries shows them) or a path',
                 )
-            foreign = {"kernel": vm.kernel, "initramfs": vm.initramfs, "cmdline": vm.cmdline}
-            _foreign(system, vm, "Linux", foreign)
+            _foreign(system, vm, "Linux", {key: getattr(vm, key) for key in _LINUX})
+
+
+def _laid_over(system: System) -> None:
+    """What init and Debian's kernel are needed for is not asked of others."""
+    for vm in system.vms:
+        for key, needs in (
+            ("packages", "initramfs"),
+            ("modules", "initramfs"),
+            ("modules", "kernel"),
+            ("files", "initramfs"),
+        ):
+            known = {"initramfs": "busybox", "kernel": "debian-cloud"}[needs]
+            if getattr(vm, key) and getattr(vm, needs) != known:
+                raise InputError(
+                    f'VM "{vm.name}" has {key} and a file as its {needs}',
+                    where=system.at(vm, key),
+                    mend=f'write {needs} = "{known}", or leave {key} out',
+                )
 
 
 def _foreign(system: System, vm: Vm, other: str, keys: Mapping[str, object]) -> None:
     for key in keys:
-        if keys[key] and ("vm", vm.index, key) in _written(system):
+        if keys[key] and (vm.table, vm.index, key) in _written(system):
             raise InputError(
                 f'{key} is for {other} VMs, and "{vm.name}" is a {vm.kind.capitalize()} VM',
-                where=system.where("vm", vm.index, key),
+                where=system.at(vm, key),
                 mend="remove it",
             )
 
@@ -144,7 +166,7 @@ def _devices(system: System) -> None:
     owner: dict[str, str] = {}
     known = system.board.devices
     for vm in system.vms:
-        where = system.where("vm", vm.index, "devices")
+        where = system.at(vm, "devices")
         for name in vm.devices:
             if name not in known:
                 close = get_close_matches(name, known, 1, 0.6)
@@ -182,8 +204,8 @@ def _console(system: System) -> None:
 def _memory(system: System) -> None:
     board = system.board
     explicit: list[tuple[int, int, Vm]] = []
-    for vm in system.vms:
-        where = system.where("vm", vm.index, "memory")
+    for vm in system.guests:
+        where = system.at(vm, "memory")
         if vm.memory % BLOCK:
             raise InputError(
                 f'memory of VM "{vm.name}" is not a multiple of 2 MiB',
@@ -200,13 +222,14 @@ def _memory(system: System) -> None:
         if vm.memory_at is not None:
             _placed(system, vm, explicit)
             explicit.append((vm.memory_at, vm.memory_at + vm.memory, vm))
-    total = sum(vm.memory for vm in system.vms)
+    reserve = system.reserve.memory if system.reserve else 0
+    total = sum(vm.memory for vm in system.vms) + reserve
     usable = board.ram_end - board.image.mortise - BLOCK
     if total > usable:
         last = system.vms[-1]
         raise InputError(
             f"{total >> 20}M for VMs do not fit the {board.ram.size >> 20}M of {board.name}",
-            where=system.where("vm", last.index, "memory"),
+            where=system.at(last, "memory"),
             mend=f"{usable >> 20}M are left beside Mortise",
         )
 
@@ -215,7 +238,7 @@ def _placed(system: System, vm: Vm, others: Iterable[tuple[int, int, Vm]]) -> No
     board, base = system.board, vm.memory_at
     assert base is not None
     end = base + vm.memory
-    where = system.where("vm", vm.index, "memory_at")
+    where = system.at(vm, "memory_at")
     span = f'memory of VM "{vm.name}" ({base:#x} to {end - 1:#x})'
     if base % BLOCK:
         raise InputError(
@@ -236,7 +259,7 @@ def _placed(system: System, vm: Vm, others: Iterable[tuple[int, int, Vm]]) -> No
         )
     for start, stop, other in others:
         if base < stop and start < end:
-            line = system.where("vm", other.index, "memory_at").rpartition(":")[2]
+            line = system.at(other, "memory_at").rpartition(":")[2]
             raise InputError(
                 f'{span} overlaps that of VM "{other.name}" (line {line}, {start:#x} on)',
                 where=where,
@@ -261,8 +284,12 @@ _RULES: tuple[Callable[[System], None], ...] = (
     _distinct,
     _limits,
     _kinds,
+    _laid_over,
     _cpus,
     _devices,
     _console,
     _memory,
+    dynamic.check,
+    channels.check,
+    shares.check,
 )

@@ -7,115 +7,29 @@ one layout. `memory_at` is honoured; everything else moves around it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import TypeVar
 
 from tenonos.errors import InputError
-from tenonos.system.check import BLOCK
-from tenonos.system.model import System, Vm
-
-PAGE = 4096
-MANIFEST_SIZE = 64 << 10
-TREE_SIZE = 16 << 10
-"""Room kept for a guest's device tree, so that its addresses do not depend on its size."""
-
-STATUS_SIZE = PAGE
-LOG_SIZE = PAGE + (64 << 10)
-TASK_HEADER = PAGE
-TASK_SAMPLES = 1 << 16
-SAMPLE_SIZE = 32
-TASK_SIZE = TASK_HEADER + TASK_SAMPLES * SAMPLE_SIZE
-WRITABLE = 1
-
-
-@dataclass(frozen=True)
-class Payload:
-    """A part of the system image that is copied into a VM before each start."""
-
-    ipa: int
-    pa: int
-    size: int
-
-
-@dataclass(frozen=True)
-class Area:
-    """Memory shared with a VM: where it is, where the guest sees it, and what the guest may do."""
-
-    ipa: int
-    pa: int
-    size: int
-    flags: int
-
-
-@dataclass(frozen=True)
-class TaskArea:
-    """The shared area of one periodic task; times in nanoseconds."""
-
-    name: str
-    ipa: int
-    pa: int
-    size: int
-    period: int
-    deadline: int
-
-
-@dataclass(frozen=True)
-class VmLayout:
-    """One VM's share of memory. Linux: `ipa` equals `pa`."""
-
-    name: str
-    ipa: int
-    pa: int
-    size: int
-    entry: int
-    argument: int
-    status_pa: int
-    status_ipa: int
-    log_pa: int | None
-    log_ipa: int | None
-    log_size: int
-    tasks: dict[str, TaskArea]
-    payloads: dict[str, Payload]
-
-    @property
-    def shared(self) -> tuple[Area, ...]:
-        """The areas as Mortise maps them; Linux sees none."""
-        if self.log_pa is None or self.log_ipa is None:
-            return ()
-        return (
-            Area(self.status_ipa, self.status_pa, STATUS_SIZE, 0),
-            Area(self.log_ipa, self.log_pa, self.log_size, WRITABLE),
-            *(Area(task.ipa, task.pa, task.size, WRITABLE) for task in self.tasks.values()),
-        )
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The whole map. `mortise_text` is the physical range of Mortise's code."""
-
-    ram_base: int
-    ram_size: int
-    image_base: int
-    image_size: int
-    manifest_pa: int
-    mortise_text: range
-    vms: dict[str, VmLayout]
-
-    def vm(self, name: str) -> VmLayout:
-        """The share of the VM called `name`."""
-        return self.vms[name]
-
-
-@dataclass(frozen=True)
-class Content:
-    """What a VM is filled with.
-
-    The size in bytes of each part, and of its kernel or image the offset it wants
-    from a 2 MiB boundary and the memory it takes once loaded.
-    """
-
-    sizes: dict[str, int]
-    text_offset: int = 0
-    image_size: int = 0
+from tenonos.system import channels
+from tenonos.system.limits import BLOCK, PAGE
+from tenonos.system.model import Channel, Reserve, System, Vm
+from tenonos.system.places import (
+    LOG_SIZE,
+    MANIFEST_SIZE,
+    SLOT_SIZE,
+    STATUS_SIZE,
+    TASK_SIZE,
+    ChannelEnd,
+    ChannelLayout,
+    Content,
+    GuestLayout,
+    Layout,
+    Payload,
+    ReserveLayout,
+    TaskArea,
+    VmLayout,
+)
 
 
 class _Ram:
@@ -162,7 +76,7 @@ def lay_out(
     manifest = up(board.image.mortise + mortise_size, PAGE)
     at = manifest + MANIFEST_SIZE
     parts: dict[str, dict[str, tuple[int, int]]] = {}
-    for vm in system.vms:
+    for vm in system.guests:
         for part, size in contents[vm.name].sizes.items():
             parts.setdefault(vm.name, {})[part] = (at, size)
             at = up(at + size, PAGE)
@@ -174,11 +88,20 @@ def lay_out(
         )
     ram.take(board.image.mortise, image_size, "the system image")
     bases = _memory(system, ram)
-    vms = {}
+    reserve = None if system.reserve is None else _reserve(system, system.reserve, ram)
+    vms, templates = {}, {}
     for vm in system.vms:
-        content = contents[vm.name]
+        payloads = parts.get(vm.name, {})
         place = _linux if vm.kind == "linux" else _tenon
-        vms[vm.name] = place(system, vm, bases[vm.name], content, parts.get(vm.name, {}), ram)
+        vms[vm.name] = place(system, vm, bases[vm.name], contents[vm.name], payloads, ram)
+    for vm in system.guests[len(system.vms) :]:
+        payloads = parts.get(vm.name, {})
+        templates[vm.name] = late(system, vm, contents[vm.name], payloads)
+    known = {channel.name: _channel(system, channel, ram) for channel in system.channels}
+    for vm in system.vms:
+        vms[vm.name] = _connect(system, vm, vms[vm.name], known)
+    for vm in system.guests[len(system.vms) :]:
+        templates[vm.name] = _connect(system, vm, templates[vm.name], known)
     return Layout(
         ram_base=board.ram.base,
         ram_size=board.ram.size,
@@ -187,7 +110,58 @@ def lay_out(
         manifest_pa=manifest,
         mortise_text=mortise_text,
         vms=vms,
+        templates=templates,
+        channels=known,
+        reserve=reserve,
     )
+
+
+def _reserve(system: System, reserve: Reserve, ram: _Ram) -> ReserveLayout:
+    where = system.where("reserve", "memory")
+    base = ram.find(reserve.memory, BLOCK)
+    if base is None:
+        raise InputError(
+            f"no {reserve.memory >> 20}M in one piece are left for the reserve",
+            where=where,
+            mend="make it smaller, or a VM",
+        )
+    ram.take(base, reserve.memory, "the reserve")
+    size = reserve.vms * SLOT_SIZE
+    slots = _area(ram, size, "the VMs made at run time", where, "make the reserve smaller")
+    return ReserveLayout(base, reserve.memory, slots, reserve.vms)
+
+
+def _channel(system: System, channel: Channel, ram: _Ram) -> ChannelLayout:
+    where = system.where("channel", channel.index, "slots")
+    what = f'channel "{channel.name}"'
+    pa = _area(ram, channels.size(channel), what, where, "give it fewer or smaller messages")
+    return ChannelLayout(channel.name, channel.index, pa, channels.producer_size(channel))
+
+
+Place = TypeVar("Place", bound=GuestLayout)
+
+
+def _connect(system: System, vm: Vm, place: Place, known: Mapping[str, ChannelLayout]) -> Place:
+    """The VM with its ends of channels: behind what it shares, of Linux where they are."""
+    ends = {}
+    gic, log = system.board.gic, place.log_ipa
+    at = place.window.stop if vm.table == "vm" or log is None else log + LOG_SIZE
+    interrupts = gic.channel_sgis if vm.interrupts == "direct" else gic.channel_spis
+    for channel, interrupt in zip(channels.ends(system, vm), interrupts, strict=False):
+        there = known[channel.name]
+        ipa = there.pa if vm.kind == "linux" else at
+        ends[channel.name] = ChannelEnd(there, channel.origin == vm.name, ipa, interrupt)
+        at += there.size
+    if vm.table == "template" and at > place.window.start + BLOCK:
+        raise InputError(
+            f'the channels of template "{vm.name}" have more than 2 MiB',
+            where=system.at(vm, "name"),
+            mend="give them fewer or smaller messages",
+        )
+    if vm.kind == "linux":
+        return replace(place, channels=ends)
+    window = range(place.window.start, max(at, place.window.stop))
+    return replace(place, channels=ends, window=window)
 
 
 def _memory(system: System, ram: _Ram) -> dict[str, int]:
@@ -200,13 +174,13 @@ def _memory(system: System, ram: _Ram) -> dict[str, int]:
             if base is None:
                 raise InputError(
                     f'no {vm.memory >> 20}M in one piece are left for VM "{vm.name}"',
-                    where=system.where("vm", vm.index, "memory"),
+                    where=system.at(vm, "memory"),
                     mend="make a VM smaller",
                 )
         elif owner := ram.claim(base, vm.memory):
             raise InputError(
                 f'memory of VM "{vm.name}" at {base:#x} overlaps {owner}',
-                where=system.where("vm", vm.index, "memory_at"),
+                where=system.at(vm, "memory_at"),
                 mend=f"{ram.find(vm.memory, BLOCK) or ram.base:#x} is free",
             )
         ram.take(base, vm.memory, f'VM "{vm.name}"')
@@ -214,22 +188,23 @@ def _memory(system: System, ram: _Ram) -> dict[str, int]:
     return bases
 
 
-def _shared(system: System, vm: Vm, ram: _Ram, size: int) -> int:
+def _area(ram: _Ram, size: int, what: str, where: str, mend: str) -> int:
     base = ram.find(size, PAGE)
     if base is None:
-        raise InputError(
-            f'no room for the shared areas of VM "{vm.name}"',
-            where=system.where("vm", vm.index, "memory"),
-            mend="make a VM smaller",
-        )
-    ram.take(base, size, f'a shared area of VM "{vm.name}"')
+        raise InputError(f"no room for {what}", where=where, mend=mend)
+    ram.take(base, size, what)
     return base
+
+
+def _shared(system: System, vm: Vm, ram: _Ram, size: int) -> int:
+    what = f'the shared areas of VM "{vm.name}"'
+    return _area(ram, size, what, system.at(vm, "memory"), "make a VM smaller")
 
 
 def _overfull(system: System, vm: Vm, need: int) -> InputError:
     return InputError(
         f'VM "{vm.name}" needs {up(need, BLOCK) >> 20}M for what it is loaded with',
-        where=system.where("vm", vm.index, "memory"),
+        where=system.at(vm, "memory"),
         mend=f'write memory = "{up(need, BLOCK) >> 20}M" or more',
     )
 
@@ -242,35 +217,53 @@ def _tenon(
     parts: dict[str, tuple[int, int]],
     ram: _Ram,
 ) -> VmLayout:
+    status = _shared(system, vm, ram, STATUS_SIZE)
+    log = _shared(system, vm, ram, LOG_SIZE)
+    areas = [_shared(system, vm, ram, TASK_SIZE) for _ in vm.tasks]
+    guest = _guest(system, vm, content, parts, areas)
+    return VmLayout(**vars(guest), pa=base, status_pa=status, log_pa=log, log_size=LOG_SIZE)
+
+
+def late(
+    system: System, vm: Vm, content: Content, parts: Mapping[str, tuple[int, int]] | None = None
+) -> GuestLayout:
+    """What a VM made at run time will see; its memory is not yet anywhere."""
+    return _guest(system, vm, content, parts or {}, [0] * len(vm.tasks))
+
+
+def _guest(
+    system: System,
+    vm: Vm,
+    content: Content,
+    parts: Mapping[str, tuple[int, int]],
+    areas: list[int],
+) -> GuestLayout:
+    """What a Tenon VM sees; `areas` are the physical addresses of its tasks' areas."""
     board = system.board
     entry = board.ram.base + board.image.guest_offset
     if board.image.guest_offset + content.image_size > vm.memory:
         raise _overfull(system, vm, board.image.guest_offset + content.image_size)
-    status = _shared(system, vm, ram, STATUS_SIZE)
-    log = _shared(system, vm, ram, LOG_SIZE)
-    ipa = board.image.shared
-    status_ipa, log_ipa = ipa, ipa + STATUS_SIZE
-    ipa = log_ipa + LOG_SIZE
+    status = board.image.shared
+    log = status + STATUS_SIZE
+    # Of a VM made at run time the first block holds what is Mortise's and the channels.
+    ipa = status + BLOCK if vm.table == "template" and vm.tasks else log + LOG_SIZE
     tasks = {}
-    for task in vm.tasks:
-        pa = _shared(system, vm, ram, TASK_SIZE)
+    for task, pa in zip(vm.tasks, areas, strict=True):
         tasks[task.name] = TaskArea(task.name, ipa, pa, TASK_SIZE, task.period, task.deadline)
         ipa += TASK_SIZE
-    guest = {"image": entry, "tree": board.ram.base}
-    return VmLayout(
+    payload = {"image": entry, "header": board.ram.base}
+    return GuestLayout(
         name=vm.name,
         ipa=board.ram.base,
-        pa=base,
         size=vm.memory,
         entry=entry,
         argument=board.ram.base,
-        status_pa=status,
-        status_ipa=status_ipa,
-        log_pa=log,
-        log_ipa=log_ipa,
-        log_size=LOG_SIZE,
+        window=range(status, ipa),
+        status_ipa=status,
+        log_ipa=log,
         tasks=tasks,
-        payloads={part: Payload(guest[part], pa, size) for part, (pa, size) in parts.items()},
+        channels={},
+        payloads={part: Payload(payload[part], pa, size) for part, (pa, size) in parts.items()},
     )
 
 
@@ -298,11 +291,13 @@ def _linux(
         size=vm.memory,
         entry=entry,
         argument=tree,
+        window=range(0),
         status_pa=_shared(system, vm, ram, STATUS_SIZE),
         status_ipa=0,
         log_pa=None,
         log_ipa=None,
         log_size=0,
         tasks={},
+        channels={},
         payloads={part: Payload(guest[part], pa, size) for part, (pa, size) in parts.items()},
     )

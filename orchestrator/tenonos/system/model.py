@@ -19,6 +19,34 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Manages:
+    """Authority over life cycles: whose, and how much of the reserve it may give out."""
+
+    vms: tuple[str, ...]
+    memory: int
+    cpus: tuple[int, ...]
+    priority: int
+    """How urgent the VMs may be that it makes from files."""
+
+    @property
+    def files(self) -> bool:
+        """Whether it may make VMs of its own, from image files."""
+        return "*" in self.vms
+
+
+@dataclass(frozen=True)
+class Share:
+    """How a VM shares its cores; times in nanoseconds, none without a reservation."""
+
+    priority: int
+    by_deadline: bool = False
+    budget: int | None = None
+    period: int | None = None
+    background: bool = False
+    """Whether it runs on in the background when its budget is used up."""
+
+
+@dataclass(frozen=True)
 class Vm:
     """A VM; `index` is its place in the file. Sizes are bytes, `cpus` physical CPU numbers."""
 
@@ -40,11 +68,48 @@ class Vm:
     kernel: str | None
     initramfs: str | None
     cmdline: str | None
+    share: Share
+    packages: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    files: str | None = None
+    manages: Manages | None = None
+    table: str = "vm"
+    """Where it is written: `[[vm]]` or `[[template]]`."""
 
     @property
     def console(self) -> str:
         """How its output leaves: Linux has a virtual PL011, Tenon a ring in shared memory."""
         return "pl011" if self.kind == "linux" else "ring"
+
+
+@dataclass(frozen=True)
+class Reserve:
+    """What VMs made at run time may take: memory, CPUs, and how many there may be at a time."""
+
+    memory: int
+    cpus: tuple[int, ...]
+    vms: int
+
+
+@dataclass(frozen=True)
+class Template:
+    """A Tenon VM made on demand."""
+
+    vm: Vm
+    start_on: str | None
+    """The channel whose first message starts it; without one, by request only."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Messages in one direction; `size` is the most one may have."""
+
+    index: int
+    name: str
+    origin: str
+    to: str
+    slots: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -59,6 +124,22 @@ class System:
     file: Path
     shown: str
     lines: dict[KeyPath, int] = field(repr=False)
+    reserve: Reserve | None = None
+    templates: tuple[Template, ...] = ()
+    channels: tuple[Channel, ...] = ()
+
+    @property
+    def guests(self) -> tuple[Vm, ...]:
+        """The VMs made at boot, then those of the templates."""
+        return (*self.vms, *(template.vm for template in self.templates))
+
+    def takers(self, cpu: int) -> list[Vm]:
+        """The VMs that run on a CPU or may come to it."""
+        return [vm for vm in self.guests if cpu in vm.cpus]
+
+    def is_shared(self, cpu: int) -> bool:
+        """Whether several VMs may run on a CPU."""
+        return len(self.takers(cpu)) > 1 or (self.reserve is not None and cpu in self.reserve.cpus)
 
     @property
     def folder(self) -> Path:
@@ -72,14 +153,18 @@ class System:
 
     def vm(self, name: str) -> Vm:
         """The VM called `name`."""
-        for vm in self.vms:
+        for vm in self.guests:
             if vm.name == name:
                 return vm
         raise InputError(
             f'no VM "{name}" in {self.name}',
-            mend=f"there are {', '.join(v.name for v in self.vms)}",
+            mend=f"there are {', '.join(v.name for v in self.guests)}",
         )
 
     def where(self, *path: str | int) -> str:
         """`file:line` of a key, or of the closest thing around it."""
         return f"{self.shown}:{nearest(self.lines, path)}"
+
+    def at(self, vm: Vm, *path: str | int) -> str:
+        """`file:line` of a VM's key."""
+        return self.where(vm.table, vm.index, *path)

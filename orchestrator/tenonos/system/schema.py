@@ -40,26 +40,74 @@ class TaskSpec(_Spec):
     deadline: Duration | None = None
 
 
-class VmSpec(_Spec):
-    """One VM: `[[vm]]`."""
+class GuestSpec(_Spec):
+    """What a VM and a template have in common."""
 
     name: Name
-    kind: Literal["tenon", "linux"]
     app: str | None = None
+    cpus: list[int] = Field(min_length=1)
+    memory: Size
+    image_limit: Size | None = None
+    config: str | None = None
+    priority: int | None = Field(default=None, ge=0, le=63)
+    schedule: Literal["fixed", "edf"] = "fixed"
+    budget: Duration | None = None
+    period: Duration | None = None
+    exhausted: Literal["wait", "background"] = "wait"
+    task: list[TaskSpec] = []
+
+
+class ManagesSpec(_Spec):
+    """Authority of a VM over the life cycles of others: `[vm.manages]`."""
+
+    vms: list[str] = Field(min_length=1)
+    memory: Size | None = None
+    cpus: list[int] = []
+    priority: int = Field(default=31, ge=0, le=63)
+
+
+class VmSpec(GuestSpec):
+    """One VM: `[[vm]]`."""
+
+    kind: Literal["tenon", "linux"]
     kernel: str | None = None
     initramfs: str | None = None
     cmdline: str | None = None
-    cpus: list[int] = Field(min_length=1)
-    memory: Size
+    packages: list[str] = []
+    modules: list[str] = []
+    files: str | None = None
     memory_at: Address | None = None
-    image_limit: Size | None = None
     interrupts: Literal["direct", "shared"] | None = None
     wfi: Literal["pass", "trap"] = "pass"
     on_fault: Literal["stop", "restart"] = "stop"
     restart_limit: int = Field(default=3, ge=1, le=1_000_000)
     devices: list[str] = []
-    config: str | None = None
-    task: list[TaskSpec] = []
+    manages: ManagesSpec | None = None
+
+
+class ReserveSpec(_Spec):
+    """What VMs made at run time may take: `[reserve]`."""
+
+    memory: Size
+    cpus: list[int] = Field(min_length=1)
+    vms: int = Field(default=4, ge=1, le=8)
+
+
+class TemplateSpec(GuestSpec):
+    """A Tenon VM made on demand: `[[template]]`."""
+
+    start_on: str | None = None
+    retire: Literal["off"] = "off"
+
+
+class ChannelSpec(_Spec):
+    """Messages from one VM to another: `[[channel]]`."""
+
+    name: Name
+    origin: str = Field(alias="from")
+    to: str
+    slots: int
+    size: Size
 
 
 class SystemSpec(_Spec):
@@ -68,9 +116,12 @@ class SystemSpec(_Spec):
     name: Name
     board: str
     pool: str
-    mode: Literal["static"] = "static"
+    mode: Literal["static", "dynamic"] = "static"
     console: str | None = None
+    reserve: ReserveSpec | None = None
     vm: list[VmSpec] = Field(min_length=1)
+    template: list[TemplateSpec] = []
+    channel: list[ChannelSpec] = []
 
 
 def parse(text: str, shown: str) -> tuple[SystemSpec, dict[Path, int]]:
@@ -106,7 +157,7 @@ def _explain(error: Any, values: dict[str, Any]) -> tuple[str, str | None]:
     of = _of(path, values)
     match kind:
         case "extra_forbidden":
-            known = list(model.model_fields)
+            known = [field.alias or name for name, field in model.model_fields.items()]
             close = get_close_matches(key, known, 1, 0.6)
             mend = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
             return f'unknown key "{key}"{of}', mend
@@ -126,20 +177,30 @@ def _explain(error: Any, values: dict[str, Any]) -> tuple[str, str | None]:
             return f"{key}{of}: {detail}", f"for example {_example(key)}"
 
 
+_TABLES: dict[str, type[_Spec]] = {
+    "vm": VmSpec,
+    "template": TemplateSpec,
+    "channel": ChannelSpec,
+    "task": TaskSpec,
+    "manages": ManagesSpec,
+    "reserve": ReserveSpec,
+}
+
+
 def _model(path: tuple[str | int, ...]) -> type[_Spec]:
     """The model whose key the last part of `path` is."""
-    if "task" in path[:-1]:
-        return TaskSpec
-    return VmSpec if path[0] == "vm" and len(path) > 2 else SystemSpec
+    around = [part for part in path[:-1] if isinstance(part, str)]
+    return _TABLES.get(around[-1], SystemSpec) if around else SystemSpec
 
 
 def _of(path: tuple[str | int, ...], values: dict[str, Any]) -> str:
     """` of VM "motor"`, as far as the file names what the complaint is about."""
     try:
-        name = values["vm"][path[1]]["name"] if path[0] == "vm" and len(path) > 2 else None
+        name = values[path[0]][path[1]]["name"] if len(path) > 2 else None
     except (KeyError, TypeError, IndexError):
         name = None
-    return f' of VM "{name}"' if isinstance(name, str) and path[-1] != "name" else ""
+    noun = "VM" if path[0] == "vm" else path[0]
+    return f' of {noun} "{name}"' if isinstance(name, str) and path[-1] != "name" else ""
 
 
 _EXAMPLES = {
@@ -151,9 +212,19 @@ _EXAMPLES = {
     "cpus": "cpus = [3]",
     "memory": 'memory = "16M"',
     "period": 'period = "1ms"',
+    "budget": 'budget = "2ms"',
+    "priority": "priority = 40",
     "image_limit": 'image_limit = "64K"',
     "devices": 'devices = ["gpio"]',
+    "packages": 'packages = ["stress-ng"]',
+    "modules": 'modules = ["virtio_blk"]',
     "restart_limit": "restart_limit = 3",
+    "from": 'from = "motor"',
+    "to": 'to = "linux"',
+    "slots": "slots = 64",
+    "size": "size = 64",
+    "vms": 'vms = ["job"]',
+    "reserve": '[reserve] with memory = "32M"',
 }
 
 

@@ -1,21 +1,21 @@
 """The flattened device trees a system is described by.
 
-One for Mortise (its manifest), one for each Tenon VM, one for each Linux, all
-made from the same system and layout. Nothing in them is random, so that two
+One for Mortise (its manifest) and one for each Linux, made from the same system
+and layout. Nothing in them is random, so that two
 builds of one system are the same bytes.
 """
 
-import fdt
-
+from tenonos.system import runtime
 from tenonos.system.board import Board
-from tenonos.system.layout import LOG_SIZE, STATUS_SIZE, Layout, VmLayout
 from tenonos.system.model import System, Vm
+from tenonos.system.node import Node, halves
+from tenonos.system.places import ChannelEnd, Layout, VmLayout
 
 GIC, CLOCK = 1, 2
 """The phandles of Linux's tree."""
 
 _SPI, _PPI = 0, 1
-_LEVEL_HIGH, _LEVEL_LOW = 4, 8
+_EDGE, _LEVEL_HIGH, _LEVEL_LOW = 1, 4, 8
 _FIRST_SPI, _FIRST_PPI = 32, 16
 
 CMDLINE = "console=ttyAMA0 rdinit=/init"
@@ -24,10 +24,12 @@ CMDLINE = "console=ttyAMA0 rdinit=/init"
 
 def manifest(system: System, layout: Layout) -> bytes:
     """What Mortise reads at boot: the VMs in their order, with every address resolved."""
-    root = _Node("/")
+    root = Node("/")
     root.text("compatible", "tenonos,system-1")
     root.text("system", system.name)
     root.text("board", system.board.name)
+    if system.mode != "static":
+        root.text("mode", system.mode)
     root.cells("#address-cells", 2)
     root.cells("#size-cells", 2)
     if system.console:
@@ -35,10 +37,11 @@ def manifest(system: System, layout: Layout) -> bytes:
     vms = root.child("vms")
     for vm in system.vms:
         _manifest_vm(vms.child(vm.name), system.board, vm, layout.vm(vm.name))
+    runtime.write(root, system, layout)
     return root.blob()
 
 
-def _manifest_vm(node: "_Node", board: Board, vm: Vm, place: VmLayout) -> None:
+def _manifest_vm(node: Node, board: Board, vm: Vm, place: VmLayout) -> None:
     node.text("kind", vm.kind)
     node.cells("cpus", *vm.cpus)
     node.text("irq-mode", vm.interrupts)
@@ -54,7 +57,7 @@ def _manifest_vm(node: "_Node", board: Board, vm: Vm, place: VmLayout) -> None:
     node.longs("memory", place.ipa, place.pa, place.size)
     shared: list[int] = []
     for area in place.shared:
-        shared += [*_halves(area.ipa, area.pa, area.size), area.flags]
+        shared += [*halves(area.ipa, area.pa, area.size), area.flags]
     node.cells("shared", *shared)
     devices = [board.devices[name] for name in vm.devices]
     node.longs("device", *(x for d in devices for x in (d.base, d.base, d.size)))
@@ -62,34 +65,10 @@ def _manifest_vm(node: "_Node", board: Board, vm: Vm, place: VmLayout) -> None:
     node.cells("interrupts", *(intid for device in devices for intid in device.interrupts))
 
 
-def guest(vm: Vm, layout: Layout) -> bytes:
-    """What a Tenon VM finds at its x0: its memory, shared areas and tasks, by guest address."""
-    place = layout.vm(vm.name)
-    root = _Node("/")
-    root.text("compatible", "tenonos,guest-1")
-    root.text("vm", vm.name)
-    root.cells("#address-cells", 2)
-    root.cells("#size-cells", 2)
-    root.cells("cpus", len(vm.cpus))
-    root.child("memory").longs("reg", place.ipa, place.size)
-    root.child("status").longs("reg", place.status_ipa, STATUS_SIZE)
-    if place.log_ipa is not None:
-        root.child("log").longs("reg", place.log_ipa, LOG_SIZE)
-    tasks = root.child("tasks")
-    tasks.cells("#address-cells", 2)
-    tasks.cells("#size-cells", 2)
-    for task in place.tasks.values():
-        node = tasks.child(task.name)
-        node.longs("reg", task.ipa, task.size)
-        node.longs("period-ns", task.period)
-        node.longs("deadline-ns", task.deadline)
-    return root.blob()
-
-
 def linux(system: System, vm: Vm, layout: Layout) -> bytes:
     """The machine an unmodified Linux sees: its CPUs and memory, virtual GIC, timer and serial."""
     board, place = system.board, layout.vm(vm.name)
-    root = _Node("/")
+    root = Node("/")
     root.text("compatible", "linux,dummy-virt")
     root.text("model", f"TenonOS VM {vm.name} on {board.name}")
     root.cells("#address-cells", 2)
@@ -119,10 +98,26 @@ def linux(system: System, vm: Vm, layout: Layout) -> bytes:
     uart.text("clock-names", "uartclk", "apb_pclk")
     for name in vm.devices:
         _device(root, board, name)
+    for end in place.channels.values():
+        _channel(root, system, end)
     return root.blob()
 
 
-def _chosen(node: "_Node", vm: Vm, place: VmLayout, serial: str) -> None:
+def _channel(root: Node, system: System, end: ChannelEnd) -> None:
+    """One end of a channel, for the driver in `linux/`."""
+    channel = system.channels[end.channel.number]
+    node = root.child(f"channel@{end.ipa:x}")
+    node.text("compatible", "tenonos,channel")
+    node.longs("reg", *(x for part in end.channel.parts(end.ipa) for x in (part.ipa, part.size)))
+    node.cells("interrupts", _SPI, end.interrupt - _FIRST_SPI, _EDGE)
+    node.text("tenonos,name", channel.name)
+    node.cells("tenonos,number", channel.index)
+    node.text("tenonos,role", "producer" if end.produces else "consumer")
+    node.cells("tenonos,slots", channel.slots)
+    node.cells("tenonos,size", channel.size)
+
+
+def _chosen(node: Node, vm: Vm, place: VmLayout, serial: str) -> None:
     node.text("bootargs", vm.cmdline or CMDLINE)
     node.text("stdout-path", serial)
     if initramfs := place.payloads.get("initramfs"):
@@ -130,7 +125,7 @@ def _chosen(node: "_Node", vm: Vm, place: VmLayout, serial: str) -> None:
         node.longs("linux,initrd-end", initramfs.ipa + initramfs.size)
 
 
-def _cpus(node: "_Node", board: Board, count: int) -> None:
+def _cpus(node: Node, board: Board, count: int) -> None:
     node.cells("#address-cells", 1)
     node.cells("#size-cells", 0)
     for number in range(count):
@@ -141,7 +136,7 @@ def _cpus(node: "_Node", board: Board, count: int) -> None:
         cpu.text("enable-method", "psci")
 
 
-def _interrupts(root: "_Node", board: Board, cpus: int) -> None:
+def _interrupts(root: Node, board: Board, cpus: int) -> None:
     gic, timer = board.gic, board.timer
     node = root.child(f"intc@{gic.distributor.base:x}")
     node.text("compatible", "arm,gic-v3")
@@ -165,7 +160,7 @@ def _interrupts(root: "_Node", board: Board, cpus: int) -> None:
     node.cells("interrupts", *(x for i in order for x in (_PPI, i - _FIRST_PPI, _LEVEL_LOW)))
 
 
-def _device(root: "_Node", board: Board, name: str) -> None:
+def _device(root: Node, board: Board, name: str) -> None:
     """A device passed through. A page of virtio transports is eight devices."""
     device = board.devices[name]
     if device.kind == "virtio-mmio":
@@ -187,53 +182,10 @@ def _device(root: "_Node", board: Board, name: str) -> None:
 
 
 def _primecell(
-    node: "_Node", kind: str, registers: tuple[int, int], interrupts: tuple[int, ...]
+    node: Node, kind: str, registers: tuple[int, int], interrupts: tuple[int, ...]
 ) -> None:
     node.text("compatible", kind, "arm,primecell")
     node.longs("reg", *registers)
     if interrupts:
         cells = (x for i in interrupts for x in (_SPI, i - _FIRST_SPI, _LEVEL_HIGH))
         node.cells("interrupts", *cells)
-
-
-def _halves(*values: int) -> list[int]:
-    return [half for value in values for half in (value >> 32, value & 0xFFFF_FFFF)]
-
-
-class _Node:
-    """A node being written; children are made on first mention and keep their order."""
-
-    def __init__(self, name: str) -> None:
-        self._node = fdt.Node(name)
-        self._children: dict[str, _Node] = {}
-
-    def child(self, name: str) -> "_Node":
-        """The child of that name."""
-        if name not in self._children:
-            self._children[name] = _Node(name)
-            self._node.append(self._children[name]._node)
-        return self._children[name]
-
-    def text(self, name: str, *values: str) -> None:
-        """A property of one or more strings."""
-        self._node.append(fdt.PropStrings(name, *values))
-
-    def cells(self, name: str, *values: int) -> None:
-        """A property of 32-bit cells; none, no property."""
-        if values:
-            self._node.append(fdt.PropWords(name, *values))
-
-    def longs(self, name: str, *values: int) -> None:
-        """A property of 64-bit numbers, two cells each; none, no property."""
-        self.cells(name, *_halves(*values))
-
-    def flag(self, name: str) -> None:
-        """A property that is there or not."""
-        self._node.append(fdt.Property(name))
-
-    def blob(self) -> bytes:
-        """The tree below this node as a flattened device tree."""
-        tree = fdt.FDT()
-        tree.root = self._node
-        tree.header.version = 17
-        return tree.to_dtb(version=17, last_comp_version=16, boot_cpuid_phys=0)

@@ -2,24 +2,35 @@
 
 import json
 
-from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec
+from pydantic import BaseModel
+
+from tenonos.system.schema import SystemSpec
 
 
 def render(spec: SystemSpec) -> str:
     """`spec` as TOML, in the order people write it, defaults left out."""
-    parts = [_table("", spec, skip="vm")]
+    parts = [_table("", spec, "reserve", "vm", "template", "channel")]
+    if spec.reserve is not None:
+        parts.append(_table("[reserve]\n", spec.reserve))
     for vm in spec.vm:
-        parts.append(_table("[[vm]]\n", vm, skip="task"))
+        parts.append(_table("[[vm]]\n", vm, "task", "manages"))
         parts += [_table("[[vm.task]]\n", task) for task in vm.task]
+        if vm.manages is not None:
+            parts.append(_table("[vm.manages]\n", vm.manages))
+    for template in spec.template:
+        parts.append(_table("[[template]]\n", template, "task"))
+        parts += [_table("[[template.task]]\n", task) for task in template.task]
+    parts += [_table("[[channel]]\n", channel) for channel in spec.channel]
     return "\n".join(parts)
 
 
-def _table(header: str, spec: SystemSpec | VmSpec | TaskSpec, skip: str | None = None) -> str:
-    # Where the mode or the interrupts are the default, saying so still helps the reader.
-    values = spec.model_dump(exclude={skip} if skip else None, exclude_defaults=True)
+def _table(header: str, spec: BaseModel, *skip: str) -> str:
+    values = spec.model_dump(exclude=set(skip), exclude_defaults=True, by_alias=True)
+    # Where the mode is the default, saying so still helps the reader.
     if isinstance(spec, SystemSpec):
         values["mode"] = spec.mode
-    known = [name for name in type(spec).model_fields if name in values]
+    names = [field.alias or name for name, field in type(spec).model_fields.items()]
+    known = sorted((n for n in names if n in values), key=lambda n: n not in ("name", "kind"))
     return header + "".join(f"{name} = {_value(values[name])}\n" for name in known)
 
 

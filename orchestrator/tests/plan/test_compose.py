@@ -11,6 +11,7 @@ from tenonos.paths import SYSTEMS
 from tenonos.plan.defaults import RULES
 from tenonos.plan.explain import Explainer
 from tenonos.plan.models import Item
+from tenonos.system.schema import parse
 
 DEMO = (
     "a 1 kHz motor-control loop with bounded jitter beside Linux on four cores, smallest footprint"
@@ -193,3 +194,30 @@ def test_explain_speaks_json(capsys, folder):
     (vgic,) = json.loads(capsys.readouterr().out)
     assert vgic["image"] == "mortise"
     assert vgic["chosen"] is True
+
+
+def test_vms_that_share_a_core_make_a_dynamic_system(composed):
+    answer = composed("a 1 kHz control loop on the same core as Linux")
+    assert "virt.dispatch" in answer.images["mortise"].capabilities
+    assert "core/sched" in answer.images["mortise"].libraries
+    spec, _ = parse(answer.files["system.toml"], "system.toml")
+    assert spec.mode == "dynamic"
+    assert [(vm.cpus, vm.interrupts) for vm in spec.vm] == [([0], "shared")] * 2
+    alone = composed("a 1 kHz control loop beside Linux")
+    assert "core/sched" not in alone.images["mortise"].libraries
+
+
+def test_linux_manages_the_others_if_it_is_asked_to(composed, tmp_path):
+    answer = composed("Linux and a 1 kHz control loop that it can pause")
+    assert {"virt.lifecycle", "virt.dispatch"} <= set(answer.images["mortise"].capabilities)
+    answer.write(tmp_path / "pausing")
+    loaded = system.load(tmp_path / "pausing")
+    motor, linux = loaded.vms
+    assert (motor.interrupts, motor.cpus) == ("direct", (3,)), "it has its core for itself still"
+    assert linux.manages.vms == ("motor", "*")
+    assert loaded.reserve.cpus == linux.manages.cpus == (2,)
+
+
+def test_more_cores_than_the_board_has_cannot_be_shared(composed):
+    answer = composed("Linux on six cores, a 1 kHz control loop on the same core")
+    assert [c.kind for c in answer.conflict] == ["cores"]

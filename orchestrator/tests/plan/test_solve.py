@@ -166,3 +166,42 @@ def test_a_demand_for_a_symbol_that_does_not_exist_is_never_met(load):
     assert not satisfiable(problem, [Demand(("NOWHERE",))])
     assert satisfiable(problem, [Demand(("NOWHERE",), False)])
     assert satisfiable(problem, [Demand(("NOWHERE", "A"))])
+
+
+NUMBERED = """\
+config LIB
+	bool "lib"
+	select SEVERAL if CORES > 1
+config C
+	bool "c"
+	select LIB
+config SEVERAL
+	bool
+if LIB
+config CORES
+	int "cores"
+	default 1
+	range 1 1 if C
+	range 1 4
+config TICK
+	bool "tick"
+	depends on CORES = 1
+endif
+"""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "wanted", "there"),
+    [
+        ({}, "TICK", True),
+        ({}, "SEVERAL", False),
+        ({"CORES": 1}, "C", True),
+        ({"CORES": 2}, "SEVERAL", True),
+        ({"CORES": 2}, "TICK", False),
+        ({"CORES": 2}, "C", False),
+        ({"CORES": 5}, "LIB", False),
+    ],
+)
+def test_a_number_decides_what_depends_on_it(load, numbers, wanted, there):
+    problem = Problem(encode(load(NUMBERED), numbers))
+    assert satisfiable(problem, [Demand((wanted,))]) is there

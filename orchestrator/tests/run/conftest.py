@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tenonos.run import RunOptions, Session, Target
-from tenonos.run.target import Machine, WatchedTask, WatchedVm
+from tenonos.run.target import Machine, WatchedChannel, WatchedTask, WatchedVm
 
 FAKE = str(Path(__file__).with_name("fake_qemu.py"))
 TASK = WatchedTask("motor", "control", 1_000_000, 1_000_000, 0x4001_0000, 0x1000 + 64 * 32)
@@ -16,6 +16,7 @@ def scenario(tmp_path):
     def make(words, **options):
         image = tmp_path / "image"
         image.write_text(f"scenario: {words}")
+        late = "late" in words
         target = Target(
             name="fake",
             board="qemu-virt",
@@ -28,6 +29,8 @@ def scenario(tmp_path):
             ),
             mortise_text=range(0),
             console="motor",
+            slots=(0x4000_3000, 0x4000_4000) if late else (),
+            channels=(WatchedChannel("jobs", 0x4000_5000, 0x4000_5008),) if late else (),
         )
         return Session(target, RunOptions(binary=FAKE, **options), [])
 

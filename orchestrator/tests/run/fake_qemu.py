@@ -71,6 +71,15 @@ if "dies" in words:
 if "off" in words:
     state("motor", 4)
     state("linux", 4)
+if "late" in words:
+    for slot, name in enumerate((b"gone", b"job")):
+        page = 0x4000_3000 + 0x1000 * slot
+        put(page, b"TNST\x01\0\0\0" + name)
+        put(page + 0x28, struct.pack("<IIII", 9 if slot == 0 else 2, 0, 0, 1))
+        put(page + 0x6C, bytes([2 + slot, 1, 0, 0, 2, *[0xFF] * 7]))
+        put(page + 0x200, struct.pack("<6Q", 0, 5, 0, 0, 0, 0))
+    put(0x4000_5000, struct.pack("<QQ", 12, 3))
+    say("gone", "exit status 0")
 if "quits" in words:
     sys.exit(0)
 if "echo" in words:

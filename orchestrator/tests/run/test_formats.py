@@ -40,6 +40,7 @@ def test_status_page():
     place(page, 0x038, bytes([8, 7, 6, 5, 4, 3, 2, 1]))
     for index, value in enumerate([0xE, 0xF, 0x10, 0x11, 0x12, 1]):
         place(page, 0x040 + 8 * index, bytes([value]))
+    place(page, 0x06C, bytes([1, 1, 0, 0, 2, 3, *[0xFF] * 6]))
     for index in range(31):
         place(page, 0x080 + 8 * index, bytes([index, 1]))
     place(page, 0x180, b"write to 0xdead")
@@ -64,6 +65,8 @@ def test_status_page():
             text="write to 0xdead",
         ),
         exits=((0,) * 6, (1, 0, 0, 0, 1, 2)),
+        handle=0x101,
+        cpus=(2, 3),
     )
     assert status.totals == (1, 0, 0, 0, 1, 2)
     assert status.reason.text == "data-abort"

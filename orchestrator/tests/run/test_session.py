@@ -8,6 +8,7 @@ import pytest
 
 from tenonos.errors import WorkError
 from tenonos.run.memory import RunFolder
+from tenonos.run.screen import rows_now
 from tenonos.run.script import parse
 
 
@@ -54,6 +55,18 @@ def test_a_vm_that_died_is_a_failure_with_its_registers(scenario):
     assert (motor["state"], motor["exit_reason"]) == ("stopped", "data-abort")
     assert motor["fault"]["text"] == "write to 0xdead000"
     assert (motor["fault"]["far"], motor["fault"]["esr"]) == ("0xdead000", "0x92000047")
+
+
+def test_vms_that_came_and_went_are_in_the_result(scenario):
+    session = scenario("late", seconds=0.1)
+    value = json.loads(session.run().to_json())
+    gone, job = value["vms"][2:]
+    assert (gone["name"], gone["state"], gone["cpus"]) == ("gone", "destroyed", [2])
+    assert (gone["exit_status"], gone["exit_reason"]) == (0, None)
+    assert (job["name"], job["state"], job["kind"]) == ("job", "running", "tenon")
+    assert job["exits"]["hypercall"] == 5
+    assert value["channels"][1] == {"name": "jobs", "messages": 12, "lost": 3}
+    assert [row.name for row in rows_now(session)] == ["motor", "linux", "gone", "job"]
 
 
 def test_a_run_without_an_end_ends_with_its_vms(scenario):

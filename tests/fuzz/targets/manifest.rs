@@ -1,7 +1,8 @@
-//! Both trees of `core/manifest`, from arbitrary bytes.
+//! The manifest and a guest's header, from arbitrary bytes.
 #![no_main]
 
-use core_manifest::{Guest, System};
+use core_guest::Guest;
+use core_manifest::System;
 use std::fmt::Write as _;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

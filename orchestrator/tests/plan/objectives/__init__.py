@@ -2,8 +2,8 @@
 
 from objectives.case import Case
 from objectives.plain import NUMBERS, PARAPHRASE, PLAIN
-from objectives.refused import CONFLICT, MISSING
-from objectives.relations import CAPABILITIES, MENTION, NEGATION, SEVERAL
+from objectives.refused import CONFLICT, MISSING, UNUSED
+from objectives.relations import CAPABILITIES, CORES, MENTION, NEGATION, SEVERAL
 
 __all__ = ["CASES", "Case"]
 
@@ -11,11 +11,13 @@ CLASSES = {
     "plain": PLAIN,
     "paraphrase": PARAPHRASE,
     "numbers": NUMBERS,
+    "cores": CORES,
     "several": SEVERAL,
     "negation": NEGATION,
     "mention": MENTION,
     "capabilities": CAPABILITIES,
     "missing": MISSING,
+    "unused": UNUSED,
     "conflict": CONFLICT,
 }
 CASES = [case for cases in CLASSES.values() for case in cases]

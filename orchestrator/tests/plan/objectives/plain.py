@@ -29,10 +29,28 @@ PLAIN = [
         BESIDE,
         (period(500 * US), ("ram", 256 * MIB, "linux")),
     ),
+    Case(
+        "a 1 kHz control loop sharing one core with Linux",
+        {"motor": [0], "linux": [0]},
+        (("capability", "virt.dispatch", "mortise"), ("cores", 1, "motor"), ("cores", 1, "linux")),
+    ),
+    Case(
+        "Linux on four cores, a 1 kHz control loop on the same core",
+        {"motor": [3], "linux": [0, 1, 2, 3]},
+        (("capability", "virt.irq.shared", "mortise"),),
+    ),
     Case("Linux on four cores", {"linux": [0, 1, 2, 3]}, (("cores", 4, "linux"),)),
     Case("hello world", {"hello": [0]}),
+    Case("POSIX threads", {"metronome": [0]}, (("capability", "api.posix", "metronome"),)),
     Case("a motor control loop at 1 kHz without Linux", ALONE, (("forbid", "guest.linux", None),)),
     Case("Linux on three cores and a 1 kHz control loop", BESIDE, (("cores", 3, "linux"),)),
+    Case("a control loop with message queues", ALONE, (("capability", "sync.queue", "motor"),)),
+    Case("event tracing for a 1 kHz loop", ALONE, (("capability", "trace", "motor"),)),
+    Case(
+        "a control loop with round-robin time slicing",
+        ALONE,
+        (("capability", "sched.timeslice", "motor"),),
+    ),
     Case("a 1 kHz control loop on qemu-virt", ALONE, (("board", "qemu-virt", None),)),
 ]
 

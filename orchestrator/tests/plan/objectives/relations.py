@@ -5,6 +5,39 @@ from objectives.case import ALONE, BESIDE, MIB, MS, US, Case, period
 TWO = {"motor-1": [2], "motor-2": [3], "linux": [0, 1]}
 FAST_AND_SLOW = (period(250 * US, "motor-1"), period(10 * MS, "motor-2"))
 
+CORES = [
+    Case(
+        "a 1 kHz control loop on two cores",
+        {"motor": [0, 1]},
+        (period(MS), ("cores", 2, "motor")),
+    ),
+    Case(
+        "Linux and a control loop on two cores each",
+        {"motor": [2, 3], "linux": [0, 1]},
+        (("cores", 2, "motor"), ("cores", 2, "linux")),
+    ),
+    Case(
+        "an SMP scheduler on four cores",
+        {"hello": [0, 1, 2, 3]},
+        (("capability", "sched.smp", "hello"), ("cores", 4, "hello")),
+    ),
+    Case(
+        "a control loop on two cores beside Linux",
+        {"motor": [2, 3], "linux": [0, 1]},
+        (("cores", 2, "motor"),),
+    ),
+    Case("a control loop on four cores beside Linux", BESIDE, (("cores", 4, None),)),
+    Case("a control loop using all four cores", {"motor": [0, 1, 2, 3]}),
+    Case("on two cores, a 1 kHz control loop", {"motor": [0, 1]}),
+    Case("a control loop on a quad-core board", ALONE, (("cores", 4, None),)),
+    Case("a 1 kHz control loop on cores 2 and 3", {"motor": [2, 3]}),
+    Case(
+        "a control loop with an SMP scheduler beside Linux",
+        {"motor": [2, 3], "linux": [0, 1]},
+        (("capability", "sched.smp", "motor"), ("cores", 2, "motor")),
+    ),
+]
+
 SEVERAL = [
     Case(
         "control two motors at 1 kHz beside Linux",

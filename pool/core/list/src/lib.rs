@@ -32,6 +32,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod chain;
+
+pub use chain::Chain;
+
 use core::cell::Cell;
 
 /// The two neighbours of a listed thing; both absent while it is in no list.
@@ -47,6 +51,20 @@ impl<T> Link<T> {
             next: Cell::new(None),
             previous: Cell::new(None),
         }
+    }
+}
+
+impl<T: Copy> Link<T> {
+    /// Both neighbours; from here on it links nothing.
+    #[inline(always)]
+    fn take(&self) -> (Option<T>, Option<T>) {
+        (self.next.take(), self.previous.take())
+    }
+
+    /// The one behind, in a circle the thing itself if it is alone there.
+    #[inline(always)]
+    pub fn next(&self) -> Option<T> {
+        self.next.get()
     }
 }
 
@@ -70,6 +88,12 @@ pub trait Linked: Copy {
     fn is_linked(&self) -> bool {
         let next = self.link().next.get();
         next.is_some()
+    }
+
+    /// Whether the thing is in a list with others.
+    fn has_neighbours(&self) -> bool {
+        let next = self.link().next.get();
+        next.is_some_and(|next| !next.is(self))
     }
 }
 
@@ -102,6 +126,18 @@ impl<T: Linked> List<T> {
         self.first.get()
     }
 
+    /// All elements, from the first one; the list is not to change meanwhile.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        core::iter::successors(self.first.get(), |element| self.after(*element))
+    }
+
+    /// The element behind one of this list, unless it is the last one.
+    pub fn after(&self, element: T) -> Option<T> {
+        let next = element.link().next.get()?;
+        let first = self.first.get()?;
+        (!first.is(&next)).then_some(next)
+    }
+
     /// Whether no element is listed.
     pub fn is_empty(&self) -> bool {
         self.first.get().is_none()
@@ -110,20 +146,40 @@ impl<T: Linked> List<T> {
     /// Appends an element that is in no list.
     #[inline(always)]
     pub fn push(&self, element: T) {
-        debug_assert!(!element.is_linked(), "in a list already");
-        let link = element.link();
-        let Some(first) = self.first.get() else {
-            link.next.set(Some(element));
-            link.previous.set(Some(element));
-            self.first.set(Some(element));
-            return;
-        };
-        // In a circle the last element is the first one's predecessor.
-        if let Some(last) = first.link().previous.replace(Some(element)) {
-            last.link().next.set(Some(element));
-            link.previous.set(Some(last));
-            link.next.set(Some(first));
+        match self.ends() {
+            Some((first, last)) => Self::put_between(last, element, first),
+            None => self.push_only(element),
         }
+    }
+
+    /// The first and the last element.
+    #[inline(always)]
+    pub fn ends(&self) -> Option<(T, T)> {
+        let first = self.first.get()?;
+        // In a circle the last element is the first one's predecessor.
+        Some((first, first.link().previous.get()?))
+    }
+
+    /// Puts an element that is in no list between two neighbours; between the last one and the
+    /// first one, it is the last one of theirs.
+    #[inline(always)]
+    pub fn put_between(previous: T, element: T, next: T) {
+        let link = element.link();
+        debug_assert!(!element.is_linked(), "in a list already");
+        link.next.set(Some(next));
+        link.previous.set(Some(previous));
+        previous.link().next.set(Some(element));
+        next.link().previous.set(Some(element));
+    }
+
+    /// Puts an element that is in no list into this one, which is empty.
+    #[inline(always)]
+    pub fn push_only(&self, element: T) {
+        debug_assert!(self.is_empty() && !element.is_linked(), "in a list already");
+        let link = element.link();
+        link.next.set(Some(element));
+        link.previous.set(Some(element));
+        self.first.set(Some(element));
     }
 
     /// Puts an element that is in no list before all others.
@@ -151,34 +207,77 @@ impl<T: Linked> List<T> {
         }
     }
 
-    fn from(first: T) -> Self {
+    /// The circle that a listed element is in, as a list that begins with it.
+    pub fn from(first: T) -> Self {
         Self {
             first: Cell::new(Some(first)),
         }
     }
 
-    /// Takes an element of this list out; one that is in no list stays so.
-    pub fn remove(&self, element: T) {
-        let link = element.link();
-        let (Some(next), Some(previous)) = (link.next.take(), link.previous.take()) else {
-            return;
-        };
-        if next.is(&element) {
+    /// Takes an element of this list out; one that is in no list stays so. Returns whether it was
+    /// the only one.
+    #[inline(always)]
+    pub fn remove(&self, element: T) -> bool {
+        let (next, previous) = element.link().take();
+        let only = next.is_some_and(|next| next.is(&element));
+        if only {
             self.first.set(None);
-            return;
+        } else if let (Some(next), Some(previous)) = (next, previous) {
+            previous.link().next.set(Some(next));
+            next.link().previous.set(Some(previous));
+            if self.first.get().is_some_and(|first| first.is(&element)) {
+                self.first.set(Some(next));
+            }
         }
-        previous.link().next.set(Some(next));
-        next.link().previous.set(Some(previous));
-        if self.first.get().is_some_and(|first| first.is(&element)) {
-            self.first.set(Some(next));
-        }
+        only
     }
 
     /// Takes the first element out.
+    #[inline(always)]
     pub fn pop(&self) -> Option<T> {
         let first = self.first.get()?;
-        self.remove(first);
+        let (next, previous) = first.link().take();
+        let next = next.filter(|next| !next.is(&first));
+        self.first.set(next);
+        if let (Some(next), Some(previous)) = (next, previous) {
+            previous.link().next.set(Some(next));
+            next.link().previous.set(Some(previous));
+        }
         Some(first)
+    }
+
+    /// The only element, if there is just one.
+    #[inline(always)]
+    pub fn only(&self) -> Option<T> {
+        let first = self.first.get()?;
+        let next = first.link().next.get();
+        next.filter(|next| next.is(&first))
+    }
+
+    /// Takes all out, where `only` is the one element.
+    #[inline(always)]
+    pub fn pop_only(&self, only: T) {
+        only.link().take();
+        self.first.set(None);
+    }
+
+    /// Puts an element that is in no list in the place of one that is in this list.
+    pub fn replace(&self, element: T, by: T) {
+        let (next, previous) = element.link().take();
+        if next.is_some_and(|next| next.is(&element)) {
+            self.first.set(None);
+            return self.push(by);
+        }
+        let (Some(next), Some(previous)) = (next, previous) else {
+            return;
+        };
+        by.link().next.set(Some(next));
+        by.link().previous.set(Some(previous));
+        previous.link().next.set(Some(by));
+        next.link().previous.set(Some(by));
+        if self.first.get().is_some_and(|first| first.is(&element)) {
+            self.first.set(Some(by));
+        }
     }
 
     /// Makes the second element the first one, which is returned, and the first one the last.
@@ -190,112 +289,4 @@ impl<T: Linked> List<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::VecDeque;
-    use std::vec::Vec;
-
-    struct Item<'a> {
-        number: usize,
-        link: Link<&'a Item<'a>>,
-    }
-
-    impl<'a> Linked for &'a Item<'a> {
-        fn link(&self) -> &Link<Self> {
-            &self.link
-        }
-    }
-
-    #[derive(Clone, Debug)]
-    enum Operation {
-        Push(usize),
-        PushFirst(usize),
-        Remove(usize),
-        Pop,
-        Rotate,
-    }
-
-    fn operation() -> impl Strategy<Value = Operation> {
-        prop_oneof![
-            (0..8usize).prop_map(Operation::Push),
-            (0..8usize).prop_map(Operation::PushFirst),
-            (0..8usize).prop_map(Operation::Remove),
-            Just(Operation::Pop),
-            Just(Operation::Rotate),
-        ]
-    }
-
-    fn contents<'a>(list: &List<&'a Item<'a>>) -> Vec<usize> {
-        let mut numbers = Vec::new();
-        let mut item = list.first();
-        while let Some(current) = item {
-            numbers.push(current.number);
-            item = current.link.next.get();
-            if item.is_some_and(|next| list.first().is_some_and(|first| first.is(&next))) {
-                break;
-            }
-        }
-        numbers
-    }
-
-    proptest! {
-        #[test]
-        fn inserts_in_order_and_fairly(keys in prop::collection::vec(0..5usize, 0..12)) {
-            let items: Vec<Item> = keys.iter().map(|&number| Item { number, link: Link::new() }).collect();
-            let list = List::new();
-            let mut model: Vec<&Item> = Vec::new();
-            for item in &items {
-                list.insert(item, |a, b| a.number < b.number);
-                model.push(item);
-                model.sort_by_key(|item| item.number);
-            }
-            for expected in model {
-                prop_assert!(list.pop().is_some_and(|item| item.is(&expected)));
-            }
-        }
-
-        #[test]
-        fn behaves_like_a_deque(operations in prop::collection::vec(operation(), 0..64)) {
-            let items: Vec<Item> = (0..8).map(|number| Item { number, link: Link::new() }).collect();
-            let list = List::new();
-            let mut model = VecDeque::new();
-            for operation in operations {
-                match operation {
-                    Operation::Push(i) => {
-                        if !model.contains(&i) {
-                            list.push(&items[i]);
-                            model.push_back(i);
-                        }
-                    }
-                    Operation::PushFirst(i) => {
-                        if !model.contains(&i) {
-                            list.push_first(&items[i]);
-                            model.push_front(i);
-                        }
-                    }
-                    Operation::Remove(i) => {
-                        list.remove(&items[i]);
-                        model.retain(|&other| other != i);
-                    }
-                    Operation::Pop => {
-                        prop_assert_eq!(list.pop().map(|item| item.number), model.pop_front());
-                    }
-                    Operation::Rotate => {
-                        let first = list.rotate().map(|item| item.number);
-                        if !model.is_empty() {
-                            model.rotate_left(1);
-                        }
-                        prop_assert_eq!(first, model.front().copied());
-                    }
-                }
-                prop_assert_eq!(contents(&list), model.iter().copied().collect::<Vec<_>>());
-                for (i, item) in items.iter().enumerate() {
-                    prop_assert_eq!(item.is_linked(), model.contains(&i));
-                }
-            }
-        }
-    }
-}
+mod tests;

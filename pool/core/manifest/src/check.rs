@@ -1,14 +1,14 @@
 //! What must hold between the parts of a system.
 
-use crate::{Console, Error, Mapping, MappingKind, Vm, limits};
+use crate::{Console, Error, InterruptMode, Mapping, MappingKind, Mode, Vm, limits};
 use core_memory::PhysicalRange;
 
 /// Checks each VM by itself and against the ones in front of it.
-pub(crate) fn vms<'a>(vms: &[Vm<'a>]) -> Result<(), Error<'a>> {
+pub(crate) fn vms<'a>(vms: &[Vm<'a>], mode: Mode) -> Result<(), Error<'a>> {
     for (index, vm) in vms.iter().enumerate() {
         alone(vm)?;
         for other in vms.iter().take(index) {
-            together(vm, other)?;
+            together(vm, other, mode)?;
         }
     }
     Ok(())
@@ -58,7 +58,7 @@ fn alone<'a>(vm: &Vm<'a>) -> Result<(), Error<'a>> {
     Ok(())
 }
 
-fn together<'a>(vm: &Vm<'a>, other: &Vm<'a>) -> Result<(), Error<'a>> {
+fn together<'a>(vm: &Vm<'a>, other: &Vm<'a>, mode: Mode) -> Result<(), Error<'a>> {
     let clash = |what| {
         Err(Error::Clash {
             node: other.name,
@@ -69,7 +69,10 @@ fn together<'a>(vm: &Vm<'a>, other: &Vm<'a>) -> Result<(), Error<'a>> {
     if vm.name == other.name {
         return clash("name");
     }
-    if vm.cpus.iter().any(|cpu| other.cpus.contains(cpu)) {
+    // A VM that takes its interrupts from the hardware cannot be taken off a core.
+    let shared = |vm: &Vm<'_>| vm.interrupt_mode == InterruptMode::Shared;
+    let may_share = mode == Mode::Dynamic && shared(vm) && shared(other);
+    if !may_share && vm.cpus.iter().any(|cpu| other.cpus.contains(cpu)) {
         return clash("CPU");
     }
     if vm

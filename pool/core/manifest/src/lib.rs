@@ -1,16 +1,16 @@
-//! What the orchestrator tells a kernel at boot, parsed once into checked types.
+//! What the orchestrator tells Mortise at boot, parsed once into checked types.
 //!
 //! # Purpose
 //!
 //! What must be configured at boot comes from one place, a flattened device tree written by the
-//! orchestrator: the [`System`] with its VMs for Mortise, the [`Guest`] for Tenon. Parsing is the
-//! edge: behind it all ranges are page-aligned and free of overlap, all counts bounded, all
-//! keywords cases of an `enum`.
+//! orchestrator: the [`System`] with its VMs, and what is [`Dynamic`] about it, which is parsed by
+//! itself so that the image of a static system has no code for it. Parsing is the edge: behind it all ranges are
+//! page-aligned and free of overlap, all counts bounded, all keywords cases of an `enum`.
 //!
 //! # Guarantees
 //!
 //! - Any bytes give a value or an [`Error`], never a panic; the error names node and property.
-//! - No allocation. The result has a fixed size ([`System`] below 12 KiB) and borrows only names.
+//! - No allocation. The result has a fixed size ([`System`] and [`Dynamic`] below 12 KiB each) and borrows only names.
 //! - Time is linear in the tree but for the comparison of ranges with each other, whose numbers
 //!   are bounded by [`limits`].
 //!
@@ -31,16 +31,23 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod apart;
+mod channel;
 mod check;
+mod dynamic;
 mod error;
-mod guest;
 mod node;
+mod schedule;
 mod system;
+mod template;
 mod vm;
 
+pub use channel::{Channel, Owner, Party};
+pub use dynamic::{Authority, Dynamic, Reserve, Set};
 pub use error::Error;
-pub use guest::{Guest, Task};
-pub use system::System;
+pub use schedule::{Reservation, Schedule};
+pub use system::{Mode, System};
+pub use template::{Filling, Template};
 pub use vm::{
     Console, FaultPolicy, InterruptMode, Kind, Mapping, MappingKind, Payload, Vm, WaitPolicy,
 };
@@ -57,8 +64,16 @@ pub mod limits {
     pub const PAYLOADS: usize = 4;
     /// Interrupts passed through to a VM.
     pub const INTERRUPTS: usize = 32;
-    /// Periodic tasks of a guest.
-    pub const TASKS: usize = 8;
+    /// VMs that are made on demand.
+    pub const TEMPLATES: usize = 8;
+    /// Channels in a system.
+    pub const CHANNELS: usize = 16;
+    /// Bytes for the status page and the log ring of a VM made at run time.
+    pub const SLOT: u64 = 0x2_0000;
+    /// Bytes of a block, in which memory is given to VMs made at run time.
+    pub const BLOCK: u64 = 0x20_0000;
+    /// Bytes of a template's name, which a request brings in two registers.
+    pub const REQUEST: usize = 16;
     /// Bytes of a VM's or a task's name.
     pub const NAME: usize = 32;
 }

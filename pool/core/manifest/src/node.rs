@@ -1,6 +1,6 @@
 //! Typed access to a node's properties.
 
-use crate::Error;
+use crate::{Error, Set};
 use core_memory::{PAGE_SIZE, Range};
 use dtoolkit::fdt::{FdtNode, FdtProperty};
 use dtoolkit::{FromPropertyValue, Node as _, Property as _, ToCellInt as _};
@@ -50,7 +50,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    pub(crate) fn children(&self) -> impl Iterator<Item = Node<'a>> {
+    pub(crate) fn children(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
         self.node.children().map(Node::new)
     }
 
@@ -89,6 +89,21 @@ impl<'a> Node<'a> {
 
     pub(crate) fn text(&self, property: &'static str) -> Result<&'a str, Error<'a>> {
         self.find_text(property)?.ok_or(self.missing(property))
+    }
+
+    /// Each text of a list, if the property is there.
+    pub(crate) fn find_texts(
+        &self,
+        property: &'static str,
+    ) -> Result<Option<impl Iterator<Item = &'a str> + use<'a>>, Error<'a>> {
+        let list = self.value::<&'a [u8]>(property, "be a list of texts")?;
+        // Each ends in a NUL (Devicetree Specification, 2.2.4); what is no text is no name.
+        let texts = list.map(|list| list.split_inclusive(|&byte| byte == 0));
+        let text = |bytes: &'a [u8]| {
+            let text = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+            str::from_utf8(text).unwrap_or_default()
+        };
+        Ok(texts.map(|texts| texts.map(text)))
     }
 
     /// One of several words, as what it stands for.
@@ -149,6 +164,27 @@ impl<'a> Node<'a> {
                 .map_err(|_| self.too_many(property, LIMIT))?;
         }
         Ok(numbers)
+    }
+
+    /// So many cells, no more and no fewer.
+    pub(crate) fn cells<const N: usize>(
+        &self,
+        property: &'static str,
+    ) -> Result<[u32; N], Error<'a>> {
+        let value = self.value(property, "be so many cells")?;
+        value.ok_or(self.missing(property))
+    }
+
+    /// Numbers below 64.
+    pub(crate) fn set(&self, property: &'static str) -> Result<Set, Error<'a>> {
+        let mut set = Set::default();
+        for [number] in self.tuples(property, [1])? {
+            if number >= u64::from(u64::BITS) {
+                return Err(self.invalid(property, "be numbers below 64"));
+            }
+            set.add(number as usize);
+        }
+        Ok(set)
     }
 
     /// A range out of two numbers, both multiples of the page size.

@@ -4,6 +4,15 @@ use crate::node::Node;
 use crate::{Error, Vm, check, limits, tree};
 use heapless::Vec;
 
+/// What may change while a system runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing: each VM has its cores for itself and for good.
+    Static,
+    /// VMs share cores, come and go.
+    Dynamic,
+}
+
 /// The system that Mortise is to run.
 #[derive(Clone, Debug)]
 pub struct System<'a> {
@@ -11,6 +20,8 @@ pub struct System<'a> {
     pub name: &'a str,
     /// The board it was built for.
     pub board: &'a str,
+    /// Whether VMs come, go and share cores.
+    pub mode: Mode,
     /// The index of the VM that gets the console's input first.
     pub console_input: Option<usize>,
     /// Its VMs, at least one.
@@ -25,6 +36,11 @@ impl<'a> System<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error<'a>> {
         let root = Node::new(tree(bytes)?.root());
         root.require_compatible("tenonos,system-1")?;
+        let mode = match root.find_text("mode")? {
+            None | Some("static") => Mode::Static,
+            Some("dynamic") => Mode::Dynamic,
+            Some(_) => return Err(root.invalid("mode", "be static or dynamic")),
+        };
         let mut vms = Vec::new();
         for node in root.child("vms")?.children() {
             let vm = Vm::parse(&node)?;
@@ -34,7 +50,7 @@ impl<'a> System<'a> {
         if vms.is_empty() {
             return Err(root.invalid("vms", "hold at least one VM"));
         }
-        check::vms(&vms)?;
+        check::vms(&vms, mode)?;
         let console_input = match root.find_text("console-input")? {
             None => None,
             Some(name) => Some(
@@ -47,6 +63,7 @@ impl<'a> System<'a> {
         Ok(Self {
             name,
             board,
+            mode,
             console_input,
             vms,
         })

@@ -1,7 +1,7 @@
 //! One VM of a system.
 
 use crate::node::Node;
-use crate::{Error, limits};
+use crate::{Error, Schedule, limits};
 use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange};
 use heapless::Vec;
 
@@ -107,12 +107,15 @@ pub struct Vm<'a> {
     pub name: &'a str,
     /// What runs in it.
     pub kind: Kind,
-    /// The physical CPU of each vCPU, each CPU in one VM only.
+    /// The physical CPU of each vCPU. In a static system each CPU is in one VM only; in a dynamic
+    /// one, VMs of [`InterruptMode::Shared`] may have CPUs in common.
     pub cpus: Vec<u8, { limits::VCPUS }>,
     /// How interrupts reach it.
     pub interrupt_mode: InterruptMode,
     /// What its WFI does.
     pub wait: WaitPolicy,
+    /// How it shares its cores, where others use them too.
+    pub schedule: Schedule,
     /// Where it starts, an address in its memory.
     pub entry: u64,
     /// What it finds in x0.
@@ -133,13 +136,14 @@ pub struct Vm<'a> {
 
 impl<'a> Vm<'a> {
     pub(crate) fn parse(node: &Node<'a>) -> Result<Self, Error<'a>> {
+        let kind = node.word(
+            "kind",
+            &[("tenon", Kind::Tenon), ("linux", Kind::Linux)],
+            "be tenon or linux",
+        )?;
         let mut vm = Self {
             name: node.name(),
-            kind: node.word(
-                "kind",
-                &[("tenon", Kind::Tenon), ("linux", Kind::Linux)],
-                "be tenon or linux",
-            )?,
+            kind,
             cpus: node.numbers("cpus", "be small numbers")?,
             interrupt_mode: node.word(
                 "irq-mode",
@@ -154,6 +158,7 @@ impl<'a> Vm<'a> {
                 &[("pass", WaitPolicy::Pass), ("trap", WaitPolicy::Trap)],
                 "be pass or trap",
             )?,
+            schedule: Schedule::parse(node, kind)?,
             entry: node.wide("entry")?,
             argument: node.wide("argument")?,
             on_fault: fault_policy(node)?,
@@ -200,11 +205,10 @@ impl<'a> Vm<'a> {
         for [ipa, pa, size] in node.tuples("memory", [2, 2, 2])? {
             self.add_mapping(node, "memory", MappingKind::Ram, ipa, pa, size)?;
         }
-        for [ipa, pa, size, flags] in node.tuples("shared", [2, 2, 2, 1])? {
-            let kind = MappingKind::Shared {
-                writable: flags & 1 != 0,
-            };
-            self.add_mapping(node, "shared", kind, ipa, pa, size)?;
+        for tuple in node.tuples("shared", [2, 2, 2, 1])? {
+            let mapping = shared_mapping(node, tuple)?;
+            let pushed = self.mappings.push(mapping);
+            pushed.map_err(|_| node.too_many("shared", limits::MAPPINGS))?;
         }
         for [ipa, pa, size] in node.tuples("device", [2, 2, 2])? {
             self.add_mapping(node, "device", MappingKind::Device, ipa, pa, size)?;
@@ -251,6 +255,20 @@ impl<'a> Vm<'a> {
         }
         Ok(())
     }
+}
+
+/// The mapping of a tuple of `shared`.
+pub(crate) fn shared_mapping<'a>(
+    node: &Node<'a>,
+    [ipa, pa, size, flags]: [u64; 4],
+) -> Result<Mapping, Error<'a>> {
+    Ok(Mapping {
+        kind: MappingKind::Shared {
+            writable: flags & 1 != 0,
+        },
+        intermediate: node.pages("shared", ipa, size)?,
+        physical: node.pages("shared", pa, size)?,
+    })
 }
 
 fn fault_policy<'a>(node: &Node<'a>) -> Result<FaultPolicy, Error<'a>> {

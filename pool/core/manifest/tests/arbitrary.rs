@@ -2,19 +2,31 @@
 
 mod common;
 
-use core_manifest::{Guest, System};
+use core_manifest::{Dynamic, System};
 use proptest::prelude::*;
 
 /// Everything a kernel does with a tree.
 fn use_up(bytes: &[u8]) {
     match System::parse(bytes) {
-        Ok(system) => drop(format!("{system:?}")),
+        Ok(system) => {
+            drop(format!("{system:?}"));
+            match Dynamic::parse(bytes, &system) {
+                Ok(dynamic) => drop(format!("{dynamic:?}")),
+                Err(error) => drop(error.to_string()),
+            }
+        }
         Err(error) => drop(error.to_string()),
     }
-    match Guest::parse(bytes) {
-        Ok(guest) => drop(format!("{guest:?}")),
-        Err(error) => drop(error.to_string()),
-    }
+}
+
+/// A system with all that there can be.
+fn everything() -> common::Builder {
+    common::dynamic(
+        common::manager(),
+        common::reserve(),
+        common::job(),
+        common::jobs(),
+    )
 }
 
 proptest! {
@@ -25,15 +37,11 @@ proptest! {
 
     #[test]
     fn damaged_trees(
-        of_guest in any::<bool>(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         cut in any::<prop::sample::Index>(),
         whole in any::<bool>(),
     ) {
-        let mut tree = match of_guest {
-            true => common::guest().tree(),
-            false => common::system([common::motor(), common::linux()]).tree(),
-        };
+        let mut tree = everything().tree();
         for (index, value) in damage {
             let index = index.index(tree.len());
             tree[index] = value;
@@ -52,5 +60,29 @@ proptest! {
     ) {
         let vm = common::motor().with(property, value.clone()).with(&name, value);
         use_up(&common::system([vm, common::linux()]).tree());
+    }
+    #[test]
+    fn nodes_of_random_values(
+        name in "[a-z-]{1,12}", value in prop::collection::vec(any::<u8>(), 0..64),
+        property in prop::sample::select(vec![
+            "memory", "cpus", "slots", "window", "entry", "load", "shared", "start-on",
+            "shape", "parts", "from", "to", "interrupts", "manages", "manages-memory", "manages-priority", "schedule",
+        ]),
+        node in 0..4,
+    ) {
+        let change = |index, builder: common::Builder| {
+            if index == node {
+                builder.with(property, value.clone()).with(&name, value.clone())
+            } else {
+                builder
+            }
+        };
+        let tree = common::dynamic(
+            change(0, common::manager()),
+            change(1, common::reserve()),
+            change(2, common::job()),
+            change(3, common::jobs()),
+        );
+        use_up(&tree.tree());
     }
 }

@@ -1,7 +1,7 @@
-//! The trees of the demonstration as the orchestrator writes them. Its own tests compare with the
-//! same files, so that the two sides cannot drift apart.
+//! The tree of the demonstration as the orchestrator writes it. Its own tests compare with the same
+//! file, so that the two sides cannot drift apart.
 
-use core_manifest::{Console, Guest, System};
+use core_manifest::{Console, Dynamic, Mode, Owner, System};
 
 #[test]
 fn mortise_reads_what_the_orchestrator_writes() {
@@ -24,10 +24,29 @@ fn mortise_reads_what_the_orchestrator_writes() {
 }
 
 #[test]
-fn tenon_reads_what_the_orchestrator_writes() {
-    let guest = Guest::parse(include_bytes!("golden/guest.dtb")).unwrap();
-    assert_eq!((guest.vm, guest.cpus), ("motor", 1));
-    assert!(guest.status.is_some() && guest.log.is_some());
-    let task = guest.task("control").unwrap();
-    assert_eq!(task.period_ns, 1_000_000);
+fn mortise_reads_what_comes_goes_and_talks() {
+    let tree = include_bytes!("golden/dynamic.dtb");
+    let system = System::parse(tree).unwrap();
+    assert_eq!(system.mode, Mode::Dynamic);
+    let dynamic = Dynamic::parse(tree, &system).unwrap();
+    let reserve = dynamic.reserve.unwrap();
+    assert_eq!((reserve.memory.size(), reserve.slots()), (16 << 20, 2));
+    let authority = dynamic.managers[0].unwrap();
+    assert!(authority.vms.holds(1) && authority.templates.holds(0) && authority.files);
+    let [job] = &dynamic.templates[..] else {
+        panic!("one template")
+    };
+    assert_eq!((job.start_on, job.shared.len()), (Some(0), 4));
+    let owners: Vec<_> = dynamic
+        .channels
+        .iter()
+        .map(|channel| (channel.name, channel.from.owner, channel.to.owner))
+        .collect();
+    assert_eq!(
+        owners,
+        [
+            ("jobs", Owner::Vm(1), Owner::Template(0)),
+            ("results", Owner::Template(0), Owner::Vm(0)),
+        ]
+    );
 }

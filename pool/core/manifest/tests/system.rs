@@ -4,7 +4,8 @@ mod common;
 
 use common::{Builder, linux, motor, system};
 use core_manifest::{
-    Console, FaultPolicy, InterruptMode, Kind, MappingKind, System, WaitPolicy, limits,
+    Console, FaultPolicy, InterruptMode, Kind, MappingKind, Mode, Reservation, Schedule, System,
+    WaitPolicy, limits,
 };
 use core_memory::{IntermediateRange, PhysicalRange};
 
@@ -143,7 +144,7 @@ fn what_is_not_allowed_is_named() {
         "/: console-input must name a VM"
     );
     assert_eq!(
-        refusal(common::root("tenonos,guest-1")),
+        refusal(common::root("tenonos,system-2")),
         "the tree is not compatible with tenonos,system-1"
     );
 }
@@ -185,6 +186,28 @@ fn what_is_claimed_twice_is_named() {
 }
 
 #[test]
+fn cores_are_shared_in_a_dynamic_system_by_those_that_can() {
+    let on_one = |mode: &str, interrupts: &str| {
+        let vms = [
+            motor().text("irq-mode", interrupts),
+            linux().cells("cpus", &[3]),
+        ];
+        let tree = system(vms).text("mode", mode).tree();
+        System::parse(&tree)
+            .map(|system| system.mode)
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(on_one("dynamic", "shared"), Ok(Mode::Dynamic));
+    let clash = Err("motor and linux have the same CPU".into());
+    assert_eq!(on_one("static", "shared"), clash);
+    assert_eq!(on_one("dynamic", "direct"), clash);
+    let unknown = Err("/: mode must be static or dynamic".into());
+    assert_eq!(on_one("elastic", "shared"), unknown);
+    let silent = system([motor(), linux()]).tree();
+    assert_eq!(System::parse(&silent).unwrap().mode, Mode::Static);
+}
+
+#[test]
 fn counts_are_bounded() {
     let vm = |index: u64| {
         let base = 0x1_0000_0000 + index * 0x1000_0000;
@@ -220,4 +243,53 @@ fn counts_are_bounded() {
         .collect();
     let message = refusal(system([linux().wide("device", &tuples)]));
     assert_eq!(message, "linux: device has more than 16 entries");
+}
+
+#[test]
+fn a_schedule_is_checked() {
+    let schedule = |cells: &[u32]| {
+        let tree = system([motor().cells("schedule", cells), linux()]).tree();
+        match System::parse(&tree) {
+            Ok(system) => Ok(system.vms[0].schedule),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    let tree = system([motor(), linux()]).tree();
+    let silent = System::parse(&tree).unwrap();
+    let priorities: Vec<_> = silent.vms.iter().map(|vm| vm.schedule.priority).collect();
+    assert_eq!(priorities, [32, 0], "Tenon first");
+    let full = Schedule {
+        priority: 40,
+        reservation: Some(Reservation {
+            budget: 2_000_000,
+            period: 4_000_000_000,
+            by_deadline: true,
+            background: true,
+        }),
+    };
+    let period = 4_000_000_000;
+    assert_eq!(schedule(&[40, 1, 1, 0, 2_000_000, 0, period]), Ok(full));
+    assert!(schedule(&[63, 0, 0, 0, 0, 0, 0]).is_ok());
+    for (cells, what) in [
+        (&[64, 0, 0, 0, 0, 0, 0][..], "have a priority from 0 to 63"),
+        (&[256, 0, 0, 0, 0, 0, 0], "have a priority from 0 to 63"),
+        (&[1, 2, 0, 0, 0, 0, 0], "be one tuple of known policies"),
+        (&[1, 0, 2, 0, 0, 0, 0], "be one tuple of known policies"),
+        (&[1; 14], "be one tuple of known policies"),
+        (&[1, 0], "hold whole tuples of cells"),
+        (&[1, 1, 0, 0, 0, 0, 0], "have a budget, to be"),
+        (&[1, 0, 1, 0, 0, 0, 0], "have a budget, to be"),
+        (&[1, 0, 0, 0, 0, 0, 99], "have a budget from 10 us"),
+        (&[1, 0, 0, 0, 9_999, 0, 99_999], "have a budget from 10 us"),
+        (&[1, 0, 0, 0, 20_000, 0, 19_999], "have a budget from 10 us"),
+        (&[1, 0, 0, 0, 20_000, 1, 0], "have a budget from 10 us"),
+        (&[0, 1, 0, 0, 20_000, 0, 20_000], "have a priority above"),
+        (&[0, 0, 1, 0, 20_000, 0, 20_000], "have a priority above"),
+    ] {
+        let refusal = schedule(cells).unwrap_err();
+        assert!(
+            refusal.starts_with(&format!("motor: schedule must {what}")),
+            "{refusal}"
+        );
+    }
 }

@@ -1,10 +1,11 @@
-//! Address ranges with checked arithmetic, and a pool of page frames.
+//! Address ranges with checked arithmetic, a pool of page frames and a stock of blocks.
 //!
 //! # Purpose
 //!
 //! What both kernels need before any allocator exists: [`Range`] says where something lies and
 //! whether it lies within or across something else; [`FramePool`] hands out zeroed page frames for
-//! translation tables from memory that is part of the image.
+//! translation tables from memory that is part of the image; [`Blocks`] is the account of memory
+//! that is given away in runs of large blocks.
 //!
 //! # Guarantees
 //!
@@ -34,9 +35,11 @@
     reason = "FramePool hands out parts of itself as exclusive references"
 )]
 
+mod blocks;
 mod frames;
 mod range;
 
+pub use blocks::Blocks;
 pub use frames::{Frame, FramePool};
 pub use range::{
     Intermediate, IntermediateRange, Physical, PhysicalRange, Range, Virtual, VirtualRange,

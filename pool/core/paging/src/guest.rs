@@ -31,7 +31,7 @@ const ROOT_LEVEL: usize = 1;
 const ROOT_ENTRIES: usize = 512;
 
 /// Bit 0 of an entry: it means something.
-const VALID: u64 = 1;
+pub(crate) const VALID: u64 = 1;
 
 /// Normal memory, inner and outer write-back; stage 1 decides further.
 const NORMAL: Stage2Attributes = Stage2Attributes::VALID
@@ -39,6 +39,22 @@ const NORMAL: Stage2Attributes = Stage2Attributes::VALID
     .union(Stage2Attributes::MEMATTR_NORMAL_INNER_WB)
     .union(Stage2Attributes::MEMATTR_NORMAL_OUTER_WB)
     .union(Stage2Attributes::SH_INNER);
+
+/// The attributes of what is mapped so.
+pub(crate) fn attributes(access: Access) -> Stage2Attributes {
+    match access {
+        Access::Full => NORMAL | Stage2Attributes::S2AP_ACCESS_RW,
+        Access::ReadWrite => NORMAL | Stage2Attributes::S2AP_ACCESS_RW | Stage2Attributes::XN,
+        Access::ReadOnly => NORMAL | Stage2Attributes::S2AP_ACCESS_RO | Stage2Attributes::XN,
+        Access::Device => {
+            Stage2Attributes::VALID
+                | Stage2Attributes::ACCESS_FLAG
+                | Stage2Attributes::MEMATTR_DEVICE_nGnRE
+                | Stage2Attributes::S2AP_ACCESS_RW
+                | Stage2Attributes::XN
+        }
+    }
+}
 
 impl GuestMap {
     /// Empty map whose tables come from `supply`.
@@ -53,23 +69,11 @@ impl GuestMap {
     /// address `pa`.
     pub fn map(&mut self, ipa: usize, pa: usize, size: usize, access: Access) -> Result<(), Error> {
         let region = pages(ipa, size, pa)?;
-        let attributes = match access {
-            Access::Full => NORMAL | Stage2Attributes::S2AP_ACCESS_RW,
-            Access::ReadWrite => NORMAL | Stage2Attributes::S2AP_ACCESS_RW | Stage2Attributes::XN,
-            Access::ReadOnly => NORMAL | Stage2Attributes::S2AP_ACCESS_RO | Stage2Attributes::XN,
-            Access::Device => {
-                Stage2Attributes::VALID
-                    | Stage2Attributes::ACCESS_FLAG
-                    | Stage2Attributes::MEMATTR_DEVICE_nGnRE
-                    | Stage2Attributes::S2AP_ACCESS_RW
-                    | Stage2Attributes::XN
-            }
-        };
         self.mapping
             .map_range(
                 &region,
                 PhysicalAddress(pa),
-                attributes,
+                attributes(access),
                 Constraints::NO_CONTIGUOUS_HINT,
             )
             .map_err(|error| explain(&error, ipa))

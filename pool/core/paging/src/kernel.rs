@@ -43,7 +43,7 @@ pub trait Level: ExceptionLevel {
 
 /// Wraps the library's mapping, so that the supply's type stays private.
 #[doc(hidden)]
-pub struct Inner<R: TranslationRegime>(Mapping<Supply, R>);
+pub struct Inner<R: TranslationRegime>(pub(crate) Mapping<Supply, R>);
 
 /// Root tables translate 39 bits.
 const ROOT_LEVEL: usize = 1;
@@ -113,7 +113,7 @@ impl Level for El2 {
 
 /// A kernel's one-to-one map at exception level `L`.
 pub struct KernelMap<L: Level> {
-    inner: Inner<L::Regime>,
+    pub(crate) inner: Inner<L::Regime>,
 }
 
 impl<L: Level> KernelMap<L> {
@@ -202,7 +202,9 @@ impl<L: Level> KernelMap<L> {
         self.inner.0.mark_active();
         hw_arch::barrier::dsb_ish();
         // SAFETY: the caller vouches for what is mapped; the root has level 1.
-        unsafe { hw_arch::mmu::activate::<L>(self.inner.0.root_address().0) }
+        unsafe {
+            hw_arch::mmu::activate::<L>(self.inner.0.root_address().0, hw_arch::mmu::ADDRESS_BITS)
+        }
     }
 }
 

@@ -4,6 +4,10 @@
 //!   level; no page is both writable and executable.
 //! - [`GuestMap`]: the stage 2 of a virtual machine, from intermediate physical
 //!   to physical addresses.
+//! - [`SlotMap`]: the same for a place where one virtual machine after the other
+//!   lives, in tables made once.
+//! - [`Window`]: a place where a kernel sees memory that is not in its map, for a
+//!   moment.
 //!
 //! Both use the largest blocks that alignment allows (4 KiB, 2 MiB, 1 GiB) and
 //! translate 39 bits from a level-1 root. Tables come from a supply of
@@ -26,10 +30,14 @@
 mod frames;
 mod guest;
 mod kernel;
+mod slot;
+mod window;
 
 pub use frames::Frames;
 pub use guest::{Access, GuestMap};
 pub use kernel::{KernelMap, Level, Use};
+pub use slot::SlotMap;
+pub use window::{WINDOW_SIZE, Window};
 
 use core::fmt;
 

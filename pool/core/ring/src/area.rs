@@ -5,6 +5,26 @@ pub(crate) use core::sync::atomic::{AtomicU64, Ordering, fence};
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU64, Ordering, fence};
 
+#[cfg(not(loom))]
+use hw_arch::words::{load, store};
+
+/// As on the target, word by word.
+#[cfg(loom)]
+fn store(words: &[AtomicU64], bytes: &[u8]) -> usize {
+    let stored = words.iter().zip(bytes.as_chunks().0);
+    stored
+        .map(|(word, bytes)| word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed))
+        .count()
+}
+
+#[cfg(loom)]
+fn load(words: &[AtomicU64], bytes: &mut [u8]) -> usize {
+    let loaded = words.iter().zip(bytes.as_chunks_mut().0);
+    loaded
+        .map(|(word, bytes)| *bytes = word.load(Ordering::Relaxed).to_ne_bytes())
+        .count()
+}
+
 /// Memory shared with another VM, another core or the host.
 ///
 /// Every access is an atomic access to one aligned little-endian 64-bit word. Offsets are in
@@ -55,6 +75,11 @@ impl<'a> Area<'a> {
         let first = offset / size_of::<u64>();
         let end = offset.checked_add(length)? / size_of::<u64>();
         self.words.get(first..end).map(Self::new)
+    }
+
+    /// The first words, as many as asked for, or nothing if there are fewer.
+    pub fn first_words<const COUNT: usize>(&self) -> Option<&'a [AtomicU64; COUNT]> {
+        self.words.first_chunk()
     }
 
     /// The word at byte `offset`.
@@ -111,6 +136,42 @@ impl<'a> Area<'a> {
             self.store(at, word, Ordering::Relaxed);
             at = at.wrapping_add(now.len());
             rest = later;
+        }
+    }
+
+    /// All of its words.
+    pub(crate) const fn words(&self) -> &'a [AtomicU64] {
+        self.words
+    }
+
+    /// The word at byte `offset`, for who uses it often.
+    pub(crate) fn word(&self, offset: usize) -> Option<&'a AtomicU64> {
+        self.words.get(offset / size_of::<u64>())
+    }
+
+    /// Copies `bytes` to the start of the area, whole words at a time; behind an odd end the rest of
+    /// the last word becomes zero. What reaches past the area is left out.
+    #[inline]
+    pub fn fill(&self, bytes: &[u8]) {
+        let stored = store(self.words, bytes);
+        if bytes.len() > stored * size_of::<u64>()
+            && let Some((word, rest)) = self.words.get(stored).zip(bytes.get(stored * 8..))
+        {
+            let bytes = core::array::from_fn(|at| rest.get(at).copied().unwrap_or(0));
+            word.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+        }
+    }
+
+    /// Copies bytes from the start of the area into `buffer`, whole words at a time. What lies past
+    /// the area stays as it was.
+    #[inline]
+    pub fn take(&self, buffer: &mut [u8]) {
+        let loaded = load(self.words, buffer);
+        if buffer.len() > loaded * size_of::<u64>()
+            && let Some((word, rest)) = self.words.get(loaded).zip(buffer.get_mut(loaded * 8..))
+        {
+            let bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+            rest.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
         }
     }
 
@@ -179,6 +240,26 @@ mod tests {
             let mut found = [0; 64];
             area.read(0, &mut found);
             prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn whole_words_go_in_and_out_as_single_bytes_do(
+            bytes in prop::collection::vec(any::<u8>(), 0..72), length in 0usize..72,
+        ) {
+            let memory = words::<8>();
+            let area = Area::new(&memory);
+            area.fill(&bytes);
+            let mut expected = [0; 64];
+            for (to, from) in expected.iter_mut().zip(&bytes) {
+                *to = *from;
+            }
+            let mut found = [0; 64];
+            area.read(0, &mut found);
+            prop_assert_eq!(found, expected);
+            let mut taken = vec![0; length];
+            area.take(&mut taken);
+            let within = length.min(64);
+            prop_assert_eq!(&taken[..within], &expected[..within]);
         }
 
         #[test]

@@ -3,10 +3,13 @@
 //! # Purpose
 //!
 //! A VM that owns its core must not leave it to be observed: it writes what it has to say into
-//! shared memory, and another core, or the host, reads it there. Two forms serve this:
+//! shared memory, and another core, or the host, reads it there. VMs that work together, and threads
+//! of one program, send each other messages in the same way. Three forms serve this:
 //!
 //! - [`stream`]: bytes in order, for logs. When it is full, new bytes are dropped and counted.
 //! - [`journal`]: fixed-size records, for measurements. When it is full, the oldest are overwritten.
+//! - [`message`]: messages in order, with a doorbell for who waits. When it is full, the sender is
+//!   told.
 //!
 //! # Guarantees
 //!
@@ -49,6 +52,7 @@
 
 mod area;
 pub mod journal;
+pub mod message;
 pub mod stream;
 
 pub use area::Area;
@@ -64,6 +68,16 @@ pub enum Error {
     NoRing,
     /// The capacity in the header is not a power of two, or reaches past the area.
     Capacity,
+    /// There is no room for another message.
+    Full,
+    /// There is no message.
+    Empty,
+    /// The message is longer than the channel's messages may be.
+    TooLong,
+    /// The other end is gone; told once.
+    PeerGone,
+    /// The other end's index made no sense, and what it sent is lost.
+    Corrupt,
 }
 
 impl fmt::Display for Error {
@@ -72,6 +86,11 @@ impl fmt::Display for Error {
             Self::TooSmall => "the shared area is too small for a ring",
             Self::NoRing => "the shared area holds no ring",
             Self::Capacity => "the ring's capacity does not fit its area",
+            Self::Full => "the channel is full",
+            Self::Empty => "the channel is empty",
+            Self::TooLong => "the message is longer than the channel's may be",
+            Self::PeerGone => "the other end of the channel is gone",
+            Self::Corrupt => "the other end of the channel spoiled its index",
         })
     }
 }

@@ -1,10 +1,10 @@
-//! Exhaustive checks of both rings over the orders the memory model allows.
+//! Exhaustive checks of the rings over the orders the memory model allows.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test --release -p core-ring`.
 
 use crate::area::AtomicU64;
 use crate::journal::{self, Layout, Next};
-use crate::{Area, stream};
+use crate::{Area, Error, message, stream};
 use loom::thread;
 
 const JOURNAL: Layout = Layout {
@@ -61,5 +61,99 @@ fn a_journal_never_yields_a_torn_record() {
             }
         }
         writing.join().unwrap();
+    });
+}
+
+/// The parts of a message queue of this shape.
+fn queue(shape: message::Shape) -> message::Parts<'static> {
+    message::Parts {
+        producer: memory(shape.producer_bytes() / 8),
+        consumer: memory(message::CONSUMER_BYTES / 8),
+        status: memory(message::STATUS_BYTES / 8),
+    }
+}
+
+/// A doorbell that is counted, so that one that rings too early is not lost.
+#[derive(Default)]
+struct Bell(loom::sync::Mutex<bool>, loom::sync::Condvar);
+
+impl Bell {
+    fn answer(&self, doorbell: message::Doorbell) {
+        if doorbell == message::Doorbell::Ring {
+            *self.0.lock().unwrap() = true;
+            self.1.notify_one();
+        }
+    }
+
+    /// Without a doorbell this never ends, and the model says so.
+    fn wait(&self) {
+        let mut rung = self.0.lock().unwrap();
+        while !*rung {
+            rung = self.1.wait(rung).unwrap();
+        }
+        *rung = false;
+    }
+}
+
+#[test]
+fn who_waits_for_a_message_or_for_room_is_rung() {
+    loom::model(|| {
+        let shape = message::Shape::new(1, 8).unwrap();
+        let parts = queue(shape);
+        let mut consumer = message::Consumer::attach(&parts, shape).unwrap();
+        let mut producer = message::Producer::attach(&parts, shape).unwrap();
+        let bells = loom::sync::Arc::new((Bell::default(), Bell::default()));
+        let senders = bells.clone();
+        let sending = thread::spawn(move || {
+            for value in 1..3u64 {
+                loop {
+                    match producer.send(&value.to_le_bytes()) {
+                        Ok(doorbell) => break senders.0.answer(doorbell),
+                        Err(_) if producer.ask() => senders.1.wait(),
+                        Err(_) => {}
+                    }
+                }
+            }
+        });
+        for value in 1..3u64 {
+            loop {
+                let mut buffer = [0; 8];
+                match consumer.receive_into(&mut buffer) {
+                    Ok((8, doorbell)) => {
+                        assert_eq!(u64::from_le_bytes(buffer), value);
+                        break bells.1.answer(doorbell);
+                    }
+                    Ok(_) => panic!("a torn message"),
+                    Err(_) if consumer.ask() => bells.0.wait(),
+                    Err(_) => {}
+                }
+            }
+        }
+        sending.join().unwrap();
+    });
+}
+
+#[test]
+fn the_end_of_a_producer_is_seen_after_its_messages() {
+    loom::model(|| {
+        let shape = message::Shape::new(1, 8).unwrap();
+        let parts = queue(shape);
+        let mut consumer = message::Consumer::attach(&parts, shape).unwrap();
+        let mut producer = message::Producer::attach(&parts, shape).unwrap();
+        let keeper = message::Keeper::attach(&parts, shape).unwrap();
+        keeper.begin(message::End::Producer);
+        let sending = thread::spawn(move || {
+            let _ = producer.send(&[7]);
+            keeper.end(message::End::Producer);
+        });
+        let mut taken = 0;
+        for _ in 0..2 {
+            match consumer.receive_into(&mut [0]) {
+                Ok(_) => taken += 1,
+                Err(Error::PeerGone) => assert_eq!(taken, 1),
+                Err(error) => assert_eq!(error, Error::Empty),
+            }
+        }
+        sending.join().unwrap();
     });
 }

@@ -1,21 +1,45 @@
-//! The fixed-priority scheduler of both kernels.
+//! The scheduler of both kernels.
 //!
 //! [`RunQueue`] holds what is ready, by priority; [`Scheduler`] adds who runs, and decides who
 //! runs next: Algorithm 1 of the TenonOS paper (section 4.3). It is generic over the
 //! [`Schedulable`], so that a thread of Tenon and a vCPU of Mortise meet one scheduler.
+//! [`Shares`] is for a core whose users do not trust each other: over the same queue it knows
+//! [`Policy`]: fixed priority, reservations, earliest deadline first, and the background, priority
+//! 0, where all have turns.
 //!
 //! Guarantees: 64 priorities, first in first out within a priority; every operation is O(1),
-//! without allocation or lock. The caller has interrupts masked, or holds the lock of its core;
-//! switching contexts is the caller's work too.
+//! without allocation or lock; those of `Shares` look at the entities without budget and at the
+//! deadlines of one priority besides, which a core's few vCPUs bound. The caller has interrupts
+//! masked, or holds the lock of its core; switching contexts is the caller's work too.
+//!
+//! What `Shares` guarantees, to an entity that wants to run for a whole period, if the caller asks
+//! in time; what a switch takes is the caller's to add:
+//!
+//! - [`Policy::Reserved`]: its budget in each period, if the least fixed point of
+//!   R = B + sum of ceil((R + P' - B') / P') B' over all others as urgent or more is within the
+//!   period, and each of those has a reservation. A deferrable server can take its budgets back
+//!   to back, which is what P' - B' stands for.
+//! - [`Policy::Deadline`]: its budget by each deadline, if the sum of B / P is at most 1 over all
+//!   of that priority, and nobody is more urgent.
+//! - To all others: who may only wait for its next budget takes no more than B in a period of its
+//!   own, whatever it does.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod policy;
 mod queue;
 mod scheduler;
+mod shares;
 
+#[cfg(test)]
+mod guarantees;
+#[cfg(test)]
+mod model;
 #[cfg(test)]
 mod tests;
 
+pub use policy::{Entity, Exhausted, Policy, Reservation, Server};
 pub use queue::{Priority, RunQueue, Schedulable, State};
-pub use scheduler::Scheduler;
+pub use scheduler::{Reason, Scheduler};
+pub use shares::{Decision, Shares};

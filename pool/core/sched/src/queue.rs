@@ -58,9 +58,20 @@ impl State {
         self.priority.get()
     }
 
+    /// Changes the priority of something that is not ready.
+    pub fn set_priority(&self, priority: Priority) {
+        debug_assert!(!self.is_ready(), "it is in the list of its priority");
+        self.priority.set(priority);
+    }
+
     /// Whether it runs or could run.
     pub fn is_ready(&self) -> bool {
         self.ready.get()
+    }
+
+    /// For a life to begin: with one lock, to be kept, or none, whatever an earlier life left.
+    pub fn begin(&self, locked: bool) {
+        self.locks.set(locked.into());
     }
 
     /// Keeps it from being preempted until as many calls of [`unlock`](State::unlock).
@@ -124,6 +135,12 @@ impl<S: Schedulable> RunQueue<S> {
         self.insert_with(item, List::push_first);
     }
 
+    /// Puts behind all others of its level that it does not come before; what is ready already
+    /// stays where it is.
+    pub fn insert_sorted(&self, item: S, comes_before: impl Fn(&S, &S) -> bool) {
+        self.insert_with(item, |level, item| level.insert(item, comes_before));
+    }
+
     fn insert_with(&self, item: S, push: impl FnOnce(&List<S>, S)) {
         if !item.state().ready.replace(true) {
             let (level, bit) = self.level(item);
@@ -136,8 +153,7 @@ impl<S: Schedulable> RunQueue<S> {
     pub fn remove(&self, item: S) {
         if item.state().ready.replace(false) {
             let (level, bit) = self.level(item);
-            level.remove(item);
-            if level.is_empty() {
+            if level.remove(item) {
                 self.occupied.set(self.occupied.get() & !bit);
             }
         }

@@ -3,6 +3,17 @@
 use crate::{Priority, RunQueue, Schedulable};
 use core::cell::Cell;
 
+/// Why the scheduler is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Somebody more urgent may have become ready.
+    Preemption,
+    /// The current one is not ready any more.
+    Blocking,
+    /// The current one lets its peers have their turns.
+    Yielding,
+}
+
 /// The scheduler of one core.
 ///
 /// The current one stays in the run queue while it is ready, at the head of its level: being
@@ -10,7 +21,7 @@ use core::cell::Cell;
 ///
 /// ```
 /// use core_list::{Link, Linked};
-/// use core_sched::{Priority, Schedulable, Scheduler, State};
+/// use core_sched::{Priority, Reason, Schedulable, Scheduler, State};
 ///
 /// struct Thread<'a> {
 ///     link: Link<&'a Thread<'a>>,
@@ -31,38 +42,51 @@ use core::cell::Cell;
 ///
 /// let thread = |priority| Thread { link: Link::new(), state: State::new(Priority::new(priority)) };
 /// let (idle, control) = (thread(0), thread(40));
-/// let scheduler = Scheduler::new(true);
+/// let scheduler = Scheduler::new();
 /// scheduler.start(&idle);
 /// scheduler.wake(&control);
-/// assert!(scheduler.next(false).is_some_and(|next| std::ptr::eq(next, &control)));
+/// assert!(scheduler.next(Reason::Preemption).is_some_and(|next| std::ptr::eq(next, &control)));
 /// ```
 pub struct Scheduler<S> {
     queue: RunQueue<S>,
+    // These two are read together by each preemption.
     current: Cell<Option<S>>,
-    needed: Cell<bool>,
-    preemptive: bool,
+    /// The highest of the queue while that is not the current one, as it is more urgent or the
+    /// current one's turn is over: the paper's "rescheduling needed", which thereby knows whom for.
+    candidate: Cell<Option<S>>,
+    /// Above this priority one becomes the candidate: it is that of the candidate or, without one,
+    /// of the current one.
+    bar: Cell<Priority>,
 }
 
 impl<S> Scheduler<S> {
-    /// A scheduler of nothing; without `preemptive`, only blocking and yielding give way.
-    pub const fn new(preemptive: bool) -> Self {
+    /// A scheduler of nothing.
+    pub const fn new() -> Self {
         Self {
             queue: RunQueue::new(),
             current: Cell::new(None),
-            needed: Cell::new(false),
-            preemptive,
+            candidate: Cell::new(None),
+            bar: Cell::new(Priority::LOWEST),
         }
     }
 }
 
+impl<S> Default for Scheduler<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<S: Schedulable> Scheduler<S> {
-    /// Where [`is_needed`](Scheduler::is_needed) is, for who asks in assembly: a byte, 0 or 1.
-    pub const NEEDED: usize = core::mem::offset_of!(Self, needed);
+    /// Where the candidate is, for who asks [`is_needed`](Scheduler::is_needed) in assembly: a word,
+    /// zero without one.
+    pub const CANDIDATE: usize = core::mem::offset_of!(Self, candidate);
 
     /// Declares who is running: the context this core started in.
     pub fn start(&self, running: S) {
         self.queue.insert_first(running);
         self.current.set(Some(running));
+        self.compare();
     }
 
     /// Who runs.
@@ -70,27 +94,32 @@ impl<S: Schedulable> Scheduler<S> {
         self.current.get()
     }
 
-    /// Whether somebody more urgent than the current one became ready.
+    /// Who becomes ready has to be more urgent than this to run next.
+    pub fn bar(&self) -> Priority {
+        self.bar.get()
+    }
+
+    /// Whether somebody else should run than the current one.
     pub fn is_needed(&self) -> bool {
-        self.needed.get()
+        self.candidate.get().is_some()
     }
 
     /// Makes somebody ready, behind those of the same priority.
     pub fn wake(&self, item: S) {
         self.queue.insert(item);
         let priority = item.state().priority();
-        if self
-            .current
-            .get()
-            .is_none_or(|current| priority > current.state().priority())
-        {
-            self.needed.set(true);
+        if priority > self.bar.get() {
+            self.bar.set(priority);
+            self.candidate.set(Some(item));
         }
     }
 
     /// Makes somebody not ready; if it is the current one, [`next`](Scheduler::next) must follow.
     pub fn block(&self, item: S) {
         self.queue.remove(item);
+        if self.candidate.get().is_some_and(|other| other.is(&item)) {
+            self.compare();
+        }
     }
 
     /// Changes a priority; a ready one goes behind its new peers, the current one before them.
@@ -104,10 +133,41 @@ impl<S: Schedulable> Scheduler<S> {
             (true, false) => self.queue.insert(item),
             _ => {}
         }
-        if let (Some(highest), Some(current)) = (self.queue.highest(), self.current.get()) {
-            self.needed
-                .set(highest.state().priority() > current.state().priority());
+        self.compare();
+    }
+
+    /// Ends the turn of the current one, which has the last place among its peers from here on: time
+    /// slicing. [`next`](Scheduler::next) for [`Reason::Preemption`] then finds the first of them.
+    pub fn end_turn(&self) {
+        let current = self.current.get();
+        if let Some(current) = current.filter(|current| current.state().is_ready()) {
+            self.queue.remove(current);
+            self.queue.insert(current);
+            self.compare();
         }
+    }
+
+    /// Whether the current one has peers that are ready.
+    pub fn has_peers(&self) -> bool {
+        let current = self.current.get();
+        current.is_some_and(|current| current.state().is_ready() && current.has_neighbours())
+    }
+
+    /// Finds the candidate anew.
+    fn compare(&self) {
+        let Some(current) = self.current.get() else {
+            return;
+        };
+        let own = current.state().priority();
+        let highest = self.queue.highest();
+        let candidate = highest.filter(|highest| {
+            let priority = highest.state().priority();
+            // One that is not ready gives way by `next`.
+            priority > own || priority == own && current.state().is_ready() && !highest.is(&current)
+        });
+        self.candidate.set(candidate);
+        self.bar
+            .set(candidate.map_or(own, |candidate| candidate.state().priority()));
     }
 
     /// [`next`](Scheduler::next) of a current one that yields. As long as nobody more urgent is
@@ -115,8 +175,8 @@ impl<S: Schedulable> Scheduler<S> {
     #[inline(always)]
     pub fn give_way(&self) -> Option<S> {
         let previous = self.current.get()?;
-        if self.needed.get() {
-            return self.next(true);
+        if self.is_needed() {
+            return self.next(Reason::Yielding);
         }
         let next = self.queue.rotate(previous.state().priority())?;
         self.current.set(Some(next));
@@ -130,29 +190,30 @@ impl<S: Schedulable> Scheduler<S> {
     ///
     /// The caller disabled interrupts before and enables them after; the switch itself, the
     /// paper's `Context switch (prev, next)`, is the caller's too. From here on `next` is the
-    /// current one. One thing differs from the paper: a thread that yields while somebody more
-    /// urgent is ready gives way even with preemption off, or a cooperative system would starve.
-    pub fn next(&self, yielding: bool) -> Option<S> {
+    /// current one. The paper's "preemption enabled" is each one's own lock, so that a cooperative
+    /// system is one whose threads begin locked. One thing differs from the paper: a thread that
+    /// yields while somebody more urgent is ready gives way even when it is locked, or a
+    /// cooperative system would starve.
+    #[inline(always)]
+    pub fn next(&self, reason: Reason) -> Option<S> {
         let previous = self.current.get()?;
-        let state = previous.state();
-        let (ready, preempted) = (state.is_ready(), self.needed.get() && !yielding);
-        if preempted && ready {
-            if !self.preemptive || state.is_locked() {
-                return None;
+        let next = match reason {
+            Reason::Preemption if previous.state().is_locked() => return None,
+            // The candidate is the highest of all, and its priority the bar already.
+            Reason::Preemption => self.candidate.get()?,
+            Reason::Blocking | Reason::Yielding => {
+                if reason == Reason::Yielding {
+                    // Not the first of its level any more if its turn was over.
+                    self.queue.remove(previous);
+                    self.queue.insert(previous);
+                }
+                let next = self.queue.highest()?;
+                self.bar.set(next.state().priority());
+                next
             }
-        } else if ready {
-            if !yielding {
-                return None;
-            }
-            self.queue.rotate(state.priority());
-        }
-        // Preempted, not ready, yielding: all three end in the choice of the highest.
-        let next = self.queue.highest()?;
-        self.needed.set(false);
-        if next.is(&previous) {
-            return None;
-        }
+        };
+        self.candidate.set(None);
         self.current.set(Some(next));
-        Some(next)
+        (!next.is(&previous)).then_some(next)
     }
 }

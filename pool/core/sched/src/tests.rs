@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use crate::{Priority, Schedulable, Scheduler, State};
+use crate::{Priority, Reason, Schedulable, Scheduler, State};
 use core_list::{Link, Linked};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -42,6 +42,7 @@ enum Operation {
     SetPriority(usize, u8),
     Lock,
     Unlock,
+    EndTurn,
     Next(bool),
 }
 
@@ -81,11 +82,8 @@ impl Model {
             if yielding {
                 self.block(previous);
                 self.wake(previous);
-            } else {
-                let top = self.priorities[self.highest()?];
-                if top <= self.priorities[previous] || self.locked[previous] {
-                    return None;
-                }
+            } else if self.highest() == Some(previous) || self.locked[previous] {
+                return None;
             }
         }
         let next = self.highest()?;
@@ -103,6 +101,7 @@ fn operation(threads: usize) -> impl Strategy<Value = Operation> {
         1 => (0..threads, priority).prop_map(|(i, p)| Operation::SetPriority(i, p)),
         1 => Just(Operation::Lock),
         1 => Just(Operation::Unlock),
+        2 => Just(Operation::EndTurn),
         4 => any::<bool>().prop_map(Operation::Next),
     ]
 }
@@ -115,7 +114,7 @@ proptest! {
     ) {
         let threads: Vec<Thread> =
             priorities.iter().enumerate().map(|(i, &p)| Thread::new(i, p)).collect();
-        let scheduler = Scheduler::new(true);
+        let scheduler = Scheduler::new();
         let mut model = Model { priorities, ..Model::default() };
         scheduler.start(&threads[0]);
         model.wake(0);
@@ -131,7 +130,7 @@ proptest! {
                     scheduler.block(&threads[i]);
                     model.block(i);
                     if i == model.current {
-                        let next = scheduler.next(false).map(|thread| thread.number);
+                        let next = scheduler.next(Reason::Blocking).map(|thread| thread.number);
                         prop_assert_eq!(next, model.next(false));
                     }
                 }
@@ -154,12 +153,27 @@ proptest! {
                     }
                     model.locked[model.current] = false;
                 }
+                Operation::EndTurn => {
+                    scheduler.end_turn();
+                    if model.is_ready(model.current) {
+                        model.block(model.current);
+                        model.wake(model.current);
+                    }
+                }
                 Operation::Next(yielding) => {
-                    let next = if yielding { scheduler.give_way() } else { scheduler.next(false) };
+                    let next = if yielding {
+                        scheduler.give_way()
+                    } else {
+                        scheduler.next(Reason::Preemption)
+                    };
                     let next = next.map(|thread| thread.number);
                     prop_assert_eq!(next, model.next(yielding));
                 }
             }
+            prop_assert_eq!(scheduler.is_needed(), model.highest() != Some(model.current));
+            let own = model.priorities[model.current];
+            let peers = model.ready.iter().filter(|&&(_, priority)| priority == own);
+            prop_assert_eq!(scheduler.has_peers(), peers.count() > 1);
             if model.is_ready(model.current) {
                 prop_assert_eq!(scheduler.current().map(|t| t.number), Some(model.current));
             }
@@ -170,14 +184,14 @@ proptest! {
 #[test]
 fn peers_take_turns_in_order() {
     let threads: Vec<Thread> = (0..4).map(|number| Thread::new(number, 9)).collect();
-    let scheduler = Scheduler::new(true);
+    let scheduler = Scheduler::new();
     scheduler.start(&threads[0]);
     threads[1..]
         .iter()
         .for_each(|thread| scheduler.wake(thread));
     assert!(!scheduler.is_needed(), "an equal does not preempt");
     let order: Vec<_> = (0..8)
-        .filter_map(|_| scheduler.next(true))
+        .filter_map(|_| scheduler.next(Reason::Yielding))
         .map(|thread| thread.number)
         .collect();
     assert_eq!(order, [1, 2, 3, 0, 1, 2, 3, 0]);
@@ -186,23 +200,42 @@ fn peers_take_turns_in_order() {
 #[test]
 fn a_preempted_one_keeps_its_turn() {
     let (low, peer, high) = (Thread::new(0, 5), Thread::new(1, 5), Thread::new(2, 6));
-    let scheduler = Scheduler::new(true);
+    let scheduler = Scheduler::new();
     scheduler.start(&low);
     scheduler.wake(&peer);
     scheduler.wake(&high);
-    assert!(scheduler.next(false).is_some_and(|next| next.is(&&high)));
+    let next = scheduler.next(Reason::Preemption);
+    assert!(next.is_some_and(|next| next.is(&&high)));
     scheduler.block(&high);
-    assert!(scheduler.next(false).is_some_and(|next| next.is(&&low)));
+    let next = scheduler.next(Reason::Blocking);
+    assert!(next.is_some_and(|next| next.is(&&low)));
 }
 
 #[test]
-fn without_preemption_only_yielding_gives_way() {
+fn a_locked_one_gives_way_by_yielding_only() {
     let (low, high) = (Thread::new(0, 5), Thread::new(1, 6));
-    let scheduler = Scheduler::new(false);
+    let scheduler = Scheduler::new();
+    low.state.lock();
     scheduler.start(&low);
     scheduler.wake(&high);
-    assert!(scheduler.next(false).is_none());
-    assert!(scheduler.next(true).is_some_and(|next| next.is(&&high)));
+    assert!(scheduler.next(Reason::Preemption).is_none());
+    let next = scheduler.next(Reason::Yielding);
+    assert!(next.is_some_and(|next| next.is(&&high)));
+}
+
+#[test]
+fn who_is_not_ready_any_more_is_no_reason_to_preempt() {
+    let (low, middle, high) = (Thread::new(0, 5), Thread::new(1, 6), Thread::new(2, 7));
+    let scheduler = Scheduler::new();
+    scheduler.start(&low);
+    scheduler.wake(&middle);
+    scheduler.wake(&high);
+    scheduler.block(&high);
+    let next = scheduler.next(Reason::Preemption);
+    assert!(next.is_some_and(|next| next.is(&&middle)));
+    scheduler.wake(&high);
+    scheduler.block(&high);
+    assert!(!scheduler.is_needed());
 }
 
 #[test]

@@ -38,12 +38,16 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod count;
 mod status;
+mod summary;
 mod task;
 
+pub use count::ExitCount;
 pub use status::{
     ExitKind, FaultRegisters, MAX_VCPUS, Reason, State, StatusPage, StatusReader, StatusWriter,
 };
+pub use summary::Summary;
 pub use task::{Sample, TaskArea, TaskHeader, TaskReader};
 
 use core::fmt;

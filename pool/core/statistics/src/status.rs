@@ -1,5 +1,6 @@
 //! The status page of a VM.
 
+use crate::ExitCount;
 use crate::{Error, NAME_LENGTH, field, text};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -21,9 +22,9 @@ pub struct StatusPage {
     pub magic: u32,
     /// Version of this format.
     pub version: u32,
-    name: [u8; NAME_LENGTH],
+    pub(crate) name: [u8; NAME_LENGTH],
     state: u32,
-    reason: u32,
+    pub(crate) reason: u32,
     /// How often the VM was started again.
     pub restarts: u32,
     /// vCPUs the VM has.
@@ -34,14 +35,19 @@ pub struct StatusPage {
     pub fault: FaultRegisters,
     /// The vCPU that faulted.
     pub fault_vcpu: u32,
-    reserved: [u8; 0x14],
+    /// By what a manager names a VM made at run time; zero for others.
+    pub handle: u32,
+    /// The cores of a VM made at run time, one for each vCPU; 0xff for none.
+    pub cpus: [u8; MAX_VCPUS],
+    /// Hypercalls that were denied it.
+    pub denied: u64,
     /// General registers at the last fault.
     pub x: [u64; 31],
-    reserved2: [u8; 8],
-    reason_text: [u8; 128],
+    reserved: [u8; 8],
+    pub(crate) reason_text: [u8; 128],
     /// Exits of each vCPU by [`ExitKind`].
     pub exits: [ExitCounters; MAX_VCPUS],
-    reserved3: [u8; 0xc00],
+    reserved2: [u8; 0xc00],
 }
 
 /// The syndrome registers of a fault (Arm ARM, D19).
@@ -79,6 +85,9 @@ const _: () = {
     assert!(offset_of!(StatusPage, boot_ns) == 0x038);
     assert!(offset_of!(StatusPage, fault) == 0x040);
     assert!(offset_of!(StatusPage, fault_vcpu) == 0x068);
+    assert!(offset_of!(StatusPage, handle) == 0x06c);
+    assert!(offset_of!(StatusPage, cpus) == 0x070);
+    assert!(offset_of!(StatusPage, denied) == 0x078);
     assert!(offset_of!(StatusPage, x) == 0x080);
     assert!(offset_of!(StatusPage, reason_text) == 0x180);
     assert!(offset_of!(StatusPage, exits) == 0x200);
@@ -120,6 +129,14 @@ numbered! {
         Off = 4,
         /// Being copied into place again.
         Restarting = 5,
+        /// Made at run time, and not started yet.
+        Created = 6,
+        /// Kept from running.
+        Paused = 7,
+        /// Being taken apart.
+        Destroying = 8,
+        /// No more. The page stays as it was until the slot has another VM.
+        Destroyed = 9,
     }
 }
 
@@ -186,7 +203,7 @@ impl StatusPage {
 }
 
 /// The byte offset of a counter, or nothing beyond the last vCPU.
-fn counter(vcpu: usize, kind: usize) -> Option<usize> {
+pub(crate) fn counter(vcpu: usize, kind: usize) -> Option<usize> {
     let line = size_of::<ExitCounters>();
     (vcpu < MAX_VCPUS).then(|| offset_of!(StatusPage, exits) + vcpu * line + kind * 8)
 }
@@ -194,7 +211,7 @@ fn counter(vcpu: usize, kind: usize) -> Option<usize> {
 /// Mortise's side: all updates of one VM's page.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusWriter<'a> {
-    area: Area<'a>,
+    pub(crate) area: Area<'a>,
 }
 
 impl<'a> StatusWriter<'a> {
@@ -216,6 +233,44 @@ impl<'a> StatusWriter<'a> {
         Ok(Self { area })
     }
 
+    /// Clears a part of a page that another VM left, each of them about a hundred instructions; false
+    /// behind the last. For [`renew`](Self::renew).
+    pub fn clear(&self, part: usize) -> bool {
+        const WORDS: usize = 16;
+        /// What follows is never written.
+        const END: usize = offset_of!(StatusPage, reserved2);
+        let first = part.saturating_mul(WORDS * 8);
+        for word in 0..WORDS {
+            self.area.store((first + word * 8).min(END), 0, Relaxed);
+        }
+        first + WORDS * 8 < END
+    }
+
+    /// Makes the page that of another VM, after all of it was [cleared](Self::clear): one made at run
+    /// time, by what it is named, on these cores.
+    pub fn renew(&self, name: &str, handle: u32, cpus: &[u8]) {
+        let name = field::<NAME_LENGTH>(name);
+        for (word, bytes) in name.as_chunks::<8>().0.iter().enumerate() {
+            let offset = offset_of!(StatusPage, name) + word * 8;
+            self.area.store(offset, u64::from_le_bytes(*bytes), Relaxed);
+        }
+        let mut places = [0xff; MAX_VCPUS];
+        for (place, cpu) in places.iter_mut().zip(cpus) {
+            *place = *cpu;
+        }
+        let places = u64::from_le_bytes(places);
+        self.area
+            .store(offset_of!(StatusPage, cpus), places, Relaxed);
+        self.area
+            .store_half(offset_of!(StatusPage, handle), handle, Relaxed);
+        let vcpus = cpus.len().min(MAX_VCPUS) as u32;
+        self.area
+            .store_half(offset_of!(StatusPage, vcpus), vcpus, Relaxed);
+        self.set_state(State::Created);
+        let first = u64::from(VERSION) << u32::BITS | u64::from(MAGIC);
+        self.area.store(0, first, Release);
+    }
+
     /// Notes what the VM is doing.
     pub fn set_state(&self, state: State) {
         self.area
@@ -228,6 +283,12 @@ impl<'a> StatusWriter<'a> {
         let count = self.area.load_half(offset, Relaxed).saturating_add(1);
         self.area.store_half(offset, count, Relaxed);
         count
+    }
+
+    /// Notes how many hypercalls were denied it.
+    pub fn set_denied(&self, count: u64) {
+        self.area
+            .store(offset_of!(StatusPage, denied), count, Relaxed);
     }
 
     /// Notes how long the VM's first start took.
@@ -271,6 +332,15 @@ impl<'a> StatusWriter<'a> {
             let count = self.area.load(offset, Relaxed);
             self.area.store(offset, count.wrapping_add(1), Relaxed);
         }
+    }
+
+    /// The counters of one vCPU's exits, for whoever counts many.
+    pub fn exits(&self, vcpu: usize) -> Option<ExitCount<'a>> {
+        let line = size_of::<ExitCounters>();
+        counter(vcpu, 0)
+            .and_then(|offset| self.area.part(offset, line))
+            .and_then(|counters| counters.first_words())
+            .map(ExitCount::new)
     }
 
     /// Everything written so far.

@@ -157,3 +157,45 @@ fn a_vcpu_without_counters_counts_nothing() {
     status.count_exit(usize::MAX, ExitKind::Mmio);
     assert_eq!(StatusReader::attach(Area::new(&memory)).unwrap().exits(), 0);
 }
+
+#[test]
+fn a_page_serves_one_vm_after_the_other() {
+    let words = memory::<512>();
+    let writer = StatusWriter::create(Area::new(&words), "first", 8).unwrap();
+    writer.set_fault(
+        7,
+        &FaultRegisters::default(),
+        &[1; 31],
+        Reason::Other,
+        "it ended",
+    );
+    (0..8).for_each(|vcpu| writer.count_exit(vcpu, ExitKind::Wait));
+    writer.count_restart();
+    let mut part = 0;
+    while writer.clear(part) {
+        part += 1;
+    }
+    assert!(
+        words
+            .iter()
+            .all(|word| word.load(std::sync::atomic::Ordering::Relaxed) == 0)
+    );
+    writer.renew("second", 0x103, &[2, 0]);
+    writer.count_exit(0, ExitKind::Wait);
+    writer.count_exit(1, ExitKind::Wait);
+    let told = writer.summary();
+    assert_eq!(told.name[0].to_le_bytes(), *b"second\0\0");
+    assert_eq!((told.vcpus, told.restarts, told.reason), (2, 0, 0));
+    assert_eq!(told.exits, [0, 0, 0, 0, 2, 0]);
+    writer.set_reason(Reason::Other, "it ended");
+    assert_eq!(writer.summary().reason_text[0].to_le_bytes(), *b"it ended");
+    writer.set_reason(Reason::None, "");
+    let page = writer.snapshot();
+    assert_eq!((page.name(), page.vcpus, page.handle), ("second", 2, 0x103));
+    assert_eq!(page.cpus, [2, 0, 255, 255, 255, 255, 255, 255]);
+    assert_eq!(
+        (page.state(), page.reason()),
+        (Some(State::Created), Some(Reason::None))
+    );
+    assert!(StatusReader::attach(Area::new(&words)).is_ok());
+}

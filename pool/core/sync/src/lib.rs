@@ -43,12 +43,25 @@ pub type TicketGuard<'a, T> = lock_api::MutexGuard<'a, raw::RawTicketLock, T>;
 pub mod raw {
     //! The lock without its data.
 
-    use crate::ticket::{Ticket, Tickets};
-    use lock_api::RawMutex;
+    pub use crate::ticket::Ticket;
+    use crate::ticket::Tickets;
+    pub use lock_api::RawMutex;
 
     /// A ticket lock without data.
     #[derive(Debug)]
     pub struct RawTicketLock(Tickets);
+
+    impl RawTicketLock {
+        /// The ticket that is being served, for its holder, who did not keep it.
+        ///
+        /// # Safety
+        ///
+        /// The caller holds the lock, and uses one such ticket to unlock it.
+        #[inline]
+        pub unsafe fn ticket(&self) -> Ticket {
+            self.0.served()
+        }
+    }
 
     // SAFETY: `Tickets` serves one ticket at a time, which the guard holds until `unlock`; no call
     // unwinds. The model in `ticket` checks this for all orders of two cores.

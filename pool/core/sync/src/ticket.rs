@@ -52,6 +52,13 @@ impl Tickets {
             .map(Ticket)
     }
 
+    /// The ticket that is being served.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn served(&self) -> Ticket {
+        Ticket(self.serving.load(Ordering::Relaxed))
+    }
+
     /// Serves the next one.
     #[inline]
     pub(crate) fn give_back(&self, ticket: Ticket) {

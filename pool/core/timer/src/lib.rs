@@ -6,7 +6,8 @@
 //! find the earliest slot. Unlike a timing wheel it needs no tick to turn it: each slot knows its
 //! earliest deadline, the hardware is set for just that, and a timer that is alone in its slot
 //! expires straight from it. Only when a shared slot falls due are its timers dealt out to lower
-//! levels, at most once per level in a timer's life.
+//! levels, at most once per level in a timer's life; timers of one deadline that were started one
+//! after the other stand as one in their slot and are moved in one step.
 //!
 //! Guarantees: starting and cancelling are O(1) for any number of timers; expiry proceeds in steps
 //! of O(1) each, between which the caller may let interrupts in; timers expire in order of their
@@ -19,9 +20,15 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod due;
+mod expire;
 mod queue;
+mod sorted;
 
 #[cfg(test)]
 mod tests;
 
-pub use queue::{Due, Step, Timed, TimerQueue};
+pub use due::{Due, Timed};
+pub use expire::Step;
+pub use queue::TimerQueue;
+pub use sorted::SortedTimers;

@@ -1,70 +1,20 @@
 //! The radix heap.
 
+use crate::due::{NOWHERE, PEER, Peer, Place, Timed, join, leave_peers, rejoin, stand_for_others};
 use core::cell::Cell;
-use core_list::{Linked, List};
+use core::num::NonZeroU16;
+use core_list::{Chain, List};
 
 /// Digits are hexadecimal: 16 slots to a level, 16 levels to a 64-bit deadline.
 const BITS: u32 = 4;
 const SLOTS: usize = 1 << BITS;
 const LEVELS: usize = (u64::BITS / BITS) as usize;
 
-/// What the queue keeps inside each timer, beside its link.
-#[derive(Debug)]
-pub struct Due {
-    deadline: Cell<u64>,
-    place: Cell<Option<Place>>,
-}
-
-/// A slot by its level, in the upper half, and its number there, in the lower.
-type Place = u8;
-
-impl Due {
-    /// Of a timer that was never started.
-    pub const fn new() -> Self {
-        Self {
-            deadline: Cell::new(0),
-            place: Cell::new(None),
-        }
-    }
-
-    /// When it expires, or when it last did.
-    pub fn deadline(&self) -> u64 {
-        self.deadline.get()
-    }
-
-    /// Whether it is yet to expire.
-    pub fn is_pending(&self) -> bool {
-        self.place.get().is_some()
-    }
-}
-
-impl Default for Due {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// A reference to a timer.
-pub trait Timed: Linked {
-    /// The queue's part of it.
-    fn due(&self) -> &Due;
-}
-
-/// What one step of expiry did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<T> {
-    /// This timer expired; there may be more.
-    Expired(T),
-    /// A timer was moved nearer; there may be more.
-    Moved,
-    /// Nothing is due before this, at the earliest.
-    Idle(Option<u64>),
-}
-
-struct Slot<T> {
-    timers: List<T>,
+pub(crate) struct Slot<T> {
+    /// One timer of each run of equal deadlines, which stands for its peers.
+    pub(crate) timers: List<T>,
     /// No later than any deadline in the slot; meaningless when it is empty.
-    earliest: Cell<u64>,
+    pub(crate) earliest: Cell<u64>,
 }
 
 /// The timers of one core.
@@ -76,7 +26,7 @@ struct Slot<T> {
 /// #[derive(Default)]
 /// struct Timer<'a> {
 ///     link: Link<&'a Timer<'a>>,
-///     due: Due,
+///     due: Due<&'a Timer<'a>>,
 /// }
 ///
 /// impl<'a> Linked for &'a Timer<'a> {
@@ -86,45 +36,67 @@ struct Slot<T> {
 /// }
 ///
 /// impl<'a> Timed for &'a Timer<'a> {
-///     fn due(&self) -> &Due {
+///     fn due(&self) -> &Due<Self> {
 ///         &self.due
 ///     }
 /// }
 ///
 /// let timer = Timer::default();
 /// let queue = TimerQueue::new();
-/// queue.start(&timer, 1_000);
-/// assert_eq!(queue.next(), Some(1_000)); // what to set the hardware for
-/// assert!(matches!(queue.expire(999), Step::Idle(Some(1_000))));
+/// assert_eq!(queue.start(&timer, 1_000), Some(1_000)); // what to set the hardware for
+/// assert!(matches!(queue.expire(999), Step::Idle));
+/// assert_eq!(queue.alarm(), 1_000);
 /// assert!(matches!(queue.expire(1_001), Step::Expired(_)));
 /// ```
 #[repr(C)] // the slots last, so that what every call uses is within reach of one load
 pub struct TimerQueue<T> {
     /// No later than any pending deadline, and never after the present.
-    base: Cell<u64>,
-    /// Bit *n* is set while level *n* is not empty.
+    pub(crate) base: Cell<u64>,
+    /// What the hardware is set for: no later than any pending deadline, unless some are being
+    /// dealt out; the end of time if none is pending.
+    pub(crate) alarm: Cell<u64>,
+    /// Timers of the base, which leave one by one.
+    pub(crate) due: Chain<Peer<T>>,
+    /// A [`bit`] is set while its level is not empty.
     levels: Cell<u16>,
     /// For each level, bit *n* is set while its slot *n* is not empty.
     occupied: [Cell<u16>; LEVELS],
-    /// The slot that fell due and is not empty yet: until it is, the base stays.
-    dealing: Cell<Option<Place>>,
+    /// The slot that the alarm was set for; nowhere while timers are dealt out.
+    pub(crate) nearest: Cell<Place>,
+    /// The slot that fell due and is not empty yet, or nowhere: until it is, the base stays.
+    pub(crate) dealing: Cell<Place>,
+    /// Who stands for those restarted last, as long as nobody else was started and nobody who
+    /// stands for peers was taken out since.
+    pub(crate) latest: Cell<Option<T>>,
     slots: [Slot<T>; LEVELS * SLOTS],
 }
 
 impl<T> TimerQueue<T> {
     /// An empty queue.
     pub const fn new() -> Self {
+        let mut queue = Self::unset();
+        queue.alarm = Cell::new(u64::MAX);
+        queue
+    }
+
+    /// A queue to be [`reset`](Self::reset) before its first use. All of it is zero, so that it takes
+    /// no room in an image.
+    pub const fn unset() -> Self {
         Self {
             base: Cell::new(0),
+            alarm: Cell::new(0),
+            due: Chain::new(),
             levels: Cell::new(0),
             occupied: [const { Cell::new(0) }; LEVELS],
+            nearest: Cell::new(NOWHERE),
+            dealing: Cell::new(NOWHERE),
+            latest: Cell::new(None),
             slots: [const {
                 Slot {
                     timers: List::new(),
                     earliest: Cell::new(0),
                 }
             }; LEVELS * SLOTS],
-            dealing: Cell::new(None),
         }
     }
 }
@@ -136,123 +108,213 @@ impl<T> Default for TimerQueue<T> {
 }
 
 impl<T: Timed> TimerQueue<T> {
-    /// Starts a timer, anew if it is pending; a deadline that passed is due at once.
-    pub fn start(&self, timer: T, deadline: u64) {
-        self.cancel(timer);
-        timer.due().deadline.set(deadline.max(self.base.get()));
-        self.insert(timer);
+    /// Makes an [`unset`](TimerQueue::unset) queue an empty one.
+    pub fn reset(&self) {
+        self.alarm.set(u64::MAX);
+    }
+
+    /// Starts a timer, anew if it is pending; a deadline that passed is due at once. Returns what
+    /// to set the hardware for, if that changes.
+    #[inline(always)]
+    pub fn start(&self, timer: T, deadline: u64) -> Option<u64> {
+        if timer.due().is_pending() {
+            self.take_out_to_restart(timer);
+        }
+        self.start_idle(timer, deadline)
+    }
+
+    /// [Starts](TimerQueue::start) a timer that is not pending.
+    #[inline(always)]
+    pub fn start_idle(&self, timer: T, deadline: u64) -> Option<u64> {
+        debug_assert!(!timer.due().is_pending(), "in the queue already");
+        let base = self.base.get();
+        let deadline = deadline.max(base);
+        let place = self.insert(timer, deadline, base, Role::Started);
+        self.set_alarm(deadline, place)
+    }
+
+    /// Starts a timer again that has just expired, if the one [restarted](TimerQueue::restart)
+    /// before has the same deadline, as with timers of one period that meet again and again.
+    #[inline(always)]
+    pub fn rejoin(&self, timer: T, deadline: u64) -> bool {
+        let latest = self.latest.get();
+        let latest = latest.filter(|latest| latest.due().deadline.get() == deadline);
+        if let Some(latest) = latest {
+            debug_assert!(timer.due().place.get() == PEER, "its expiry is not noted");
+            timer.due().deadline.set(deadline);
+            rejoin(latest, timer);
+        }
+        latest.is_some()
+    }
+
+    /// Starts a timer again that has just expired, such that others may rejoin it; the deadline is
+    /// to come.
+    #[inline(always)]
+    pub fn restart(&self, timer: T, deadline: u64) -> Option<u64> {
+        let place = self.insert(timer, deadline, self.base.get(), Role::Restarted);
+        self.set_alarm(deadline, place)
+    }
+
+    /// Notes where the hardware is to find the earliest timer, if this is it.
+    #[inline(always)]
+    fn set_alarm(&self, deadline: u64, place: Place) -> Option<u64> {
+        if deadline >= self.alarm.get() {
+            return None;
+        }
+        self.alarm.set(deadline);
+        self.nearest.set(place);
+        Some(deadline)
     }
 
     /// Takes a timer out; returns whether it was pending.
+    #[inline(always)]
     pub fn cancel(&self, timer: T) -> bool {
-        let Some(place) = timer.due().place.get() else {
-            return false;
-        };
-        timer.due().place.set(None);
-        let timers = &self.slot(place).timers;
-        timers.remove(timer);
-        if timers.is_empty() {
+        let pending = timer.due().is_pending();
+        if pending {
+            self.take_out(timer);
+        }
+        pending
+    }
+
+    /// Most timers that are started are not pending; this way only the others pay for the call.
+    #[cold]
+    fn take_out_to_restart(&self, timer: T) {
+        self.take_out(timer);
+    }
+
+    #[inline(never)]
+    fn take_out(&self, timer: T) {
+        let place = timer.due().place.replace(NOWHERE);
+        match place {
+            PEER => self.due.remove(Peer(timer)),
+            place => match leave_peers(timer) {
+                // The longest pending one of them stands for the others now.
+                Some(next) => {
+                    next.due().place.set(place);
+                    self.slot(place).timers.replace(timer, next);
+                    self.latest.set(None);
+                }
+                None => self.remove(timer, place),
+            },
+        }
+    }
+
+    /// What the hardware is to be set for, the end of time if nothing is pending. It stays while
+    /// timers are dealt out, so that the hardware's interrupt stays due.
+    #[inline(always)]
+    pub fn alarm(&self) -> u64 {
+        self.alarm.get()
+    }
+
+    /// Puts a timer where it belongs, or lets it join the last one there if that has its deadline:
+    /// those who are started together are moved together. Returns the place.
+    #[inline(always)]
+    pub(crate) fn insert(&self, timer: T, deadline: u64, base: u64, role: Role) -> Place {
+        timer.due().deadline.set(deadline);
+        // As many bits as there are equal digits in front; if all are, the last level serves.
+        let equal = ((deadline ^ base) | 1).leading_zeros() & !(BITS - 1);
+        let shift = u64::BITS - BITS - equal;
+        let number = (deadline >> shift) as u8 % SLOTS as u8;
+        let place = ((equal / BITS) << BITS) as u8 | number;
+        let slot = self.slot(place);
+        if let Some((first, last)) = slot.timers.ends() {
+            if role != Role::Leader && last.due().deadline.get() == deadline {
+                stand_for_others(last);
+                join(last, timer);
+                if role == Role::Restarted {
+                    self.latest.set(Some(last));
+                }
+                return place;
+            }
+            if deadline < slot.earliest.get() {
+                slot.earliest.set(deadline);
+            }
+            List::put_between(last, timer, first);
+        } else {
+            slot.earliest.set(deadline);
+            let occupied = self.occupied(place);
+            occupied.set(occupied.get() | 1 << number);
+            self.levels.set(self.levels.get() | bit(place));
+            slot.timers.push_only(timer);
+        }
+        timer.due().place.set(place);
+        if role == Role::Restarted {
+            stand_for_others(timer);
+            self.latest.set(Some(timer));
+        } else {
+            self.latest.set(None);
+        }
+        place
+    }
+
+    /// Takes out the one that stands at a place.
+    #[inline(always)]
+    fn remove(&self, timer: T, place: Place) {
+        self.latest.set(None);
+        if self.slot(place).timers.remove(timer) {
             self.vacate(place);
-            if self.dealing.get() == Some(place) {
-                self.dealing.set(None);
+            if self.dealing.get() == place {
+                self.dealing.set(NOWHERE);
             }
         }
-        true
-    }
-
-    /// When [`expire`](TimerQueue::expire) is to be called next: what to set the hardware for.
-    pub fn next(&self) -> Option<u64> {
-        if self.dealing.get().is_some() {
-            return Some(self.base.get());
-        }
-        self.first().map(|place| self.slot(place).earliest.get())
-    }
-
-    /// Takes one step of expiry at the present time; to be repeated until nothing is due.
-    pub fn expire(&self, now: u64) -> Step<T> {
-        let place = match self.dealing.get() {
-            Some(place) => place,
-            None => match self.fall_due(now) {
-                Ok(place) => place,
-                Err(next) => return Step::Idle(next),
-            },
-        };
-        let timers = &self.slot(place).timers;
-        let Some(timer) = timers.pop() else {
-            // Unreachable: a slot without timers is not found.
-            return Step::Idle(None);
-        };
-        if timers.is_empty() {
-            self.vacate(place);
-            self.dealing.set(None);
-        } else {
-            self.dealing.set(Some(place));
-        }
-        if timer.due().deadline.get() == self.base.get() {
-            timer.due().place.set(None);
-            return Step::Expired(timer);
-        }
-        self.insert(timer);
-        Step::Moved
-    }
-
-    /// The earliest slot, if its time has come, otherwise when it will; the base moves there. All
-    /// other timers keep their places: their deadlines differ from the new base in the same digit
-    /// as from the old one.
-    fn fall_due(&self, now: u64) -> Result<Place, Option<u64>> {
-        let place = self.first().ok_or(None)?;
-        let earliest = self.slot(place).earliest.get();
-        if earliest > now {
-            return Err(Some(earliest));
-        }
-        self.base.set(earliest);
-        Ok(place)
-    }
-
-    fn insert(&self, timer: T) {
-        let deadline = timer.due().deadline.get();
-        // The highest digit that differs; if no bit does, level 0, as if the lowest did.
-        let shift = ((deadline ^ self.base.get()) | 1).ilog2() & !(BITS - 1);
-        let slot = (deadline >> shift) as u8 % SLOTS as u8;
-        let level = shift / BITS;
-        let place = (level as u8) << BITS | slot;
-        let Slot { timers, earliest } = self.slot(place);
-        if timers.is_empty() {
-            earliest.set(deadline);
-            let occupied = self.occupied(place);
-            occupied.set(occupied.get() | 1 << slot);
-            self.levels.set(self.levels.get() | 1 << level);
-        } else if deadline < earliest.get() {
-            earliest.set(deadline);
-        }
-        timers.push(timer);
-        timer.due().place.set(Some(place));
     }
 
     /// Notes that a slot is empty.
-    fn vacate(&self, place: Place) {
+    #[inline(always)]
+    pub(crate) fn vacate(&self, place: Place) {
         let occupied = self.occupied(place);
         occupied.set(occupied.get() & !(1 << (place % SLOTS as u8)));
         if occupied.get() == 0 {
-            self.levels.set(self.levels.get() & !(1 << (place >> BITS)));
+            self.levels.set(self.levels.get() & !bit(place));
+        }
+    }
+
+    /// Notes that the first of all slots is empty: the lowest bits fall.
+    #[inline(always)]
+    pub(crate) fn vacate_first(&self, place: Place) {
+        let occupied = self.occupied(place);
+        let rest = without_lowest(occupied.get());
+        occupied.set(rest);
+        if rest == 0 {
+            self.levels.set(without_lowest(self.levels.get()));
         }
     }
 
     /// The earliest slot: the first one of the lowest level that is not empty.
-    fn first(&self) -> Option<Place> {
-        let levels = self.levels.get();
-        if levels == 0 {
-            return None;
-        }
-        let level = (levels.trailing_zeros() as u8) << BITS;
-        Some(level | self.occupied(level).get().trailing_zeros() as u8)
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Option<Place> {
+        let behind = NonZeroU16::new(self.levels.get())?.trailing_zeros() as u8;
+        let level = (LEVELS as u8 - 1 - behind) << BITS;
+        let occupied = NonZeroU16::new(self.occupied(level).get())?;
+        Some(level | occupied.trailing_zeros() as u8)
     }
 
     fn occupied(&self, place: Place) -> &Cell<u16> {
         &self.occupied[usize::from(place >> BITS)]
     }
 
-    fn slot(&self, place: Place) -> &Slot<T> {
+    pub(crate) fn slot(&self, place: Place) -> &Slot<T> {
         &self.slots[usize::from(place)]
     }
+}
+
+/// As what a timer is put into the queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// One that may join others.
+    Started,
+    /// One that may join others, and that others may [rejoin](TimerQueue::rejoin).
+    Restarted,
+    /// One that stands for others.
+    Leader,
+}
+
+/// The bit of a place's level: the lowest is that of the last level, whose timers are the earliest.
+const fn bit(place: Place) -> u16 {
+    (1 << (LEVELS - 1)) >> (place >> BITS)
+}
+
+/// A bitmap without its lowest bit.
+const fn without_lowest(bits: u16) -> u16 {
+    bits & bits.wrapping_sub(1)
 }

@@ -10,7 +10,7 @@ use std::vec::Vec;
 struct Timer<'a> {
     number: usize,
     link: Link<&'a Timer<'a>>,
-    due: Due,
+    due: Due<&'a Timer<'a>>,
 }
 
 impl Timer<'_> {
@@ -30,19 +30,27 @@ impl<'a> Linked for &'a Timer<'a> {
 }
 
 impl<'a> Timed for &'a Timer<'a> {
-    fn due(&self) -> &Due {
+    fn due(&self) -> &Due<Self> {
         &self.due
     }
 }
 
-/// All that is due, in order of expiry.
+/// All that is due, in order of expiry, as an interrupt of the alarm goes about it.
 fn expire<'a>(queue: &TimerQueue<&'a Timer<'a>>, now: u64) -> Vec<usize> {
     let mut expired = Vec::new();
     loop {
+        if let Some((timer, next)) = queue.expire_only(now) {
+            timer.due.set_idle();
+            expired.push(timer.number);
+            assert_eq!(queue.alarm(), next);
+            if next > now {
+                return expired;
+            }
+        }
         match queue.expire(now) {
             Step::Expired(timer) => expired.push(timer.number),
             Step::Moved => {}
-            Step::Idle(_) => return expired,
+            Step::Idle => return expired,
         }
     }
 }
@@ -50,6 +58,7 @@ fn expire<'a>(queue: &TimerQueue<&'a Timer<'a>>, now: u64) -> Vec<usize> {
 #[derive(Clone, Debug)]
 enum Operation {
     Start(usize, u64),
+    Restart(usize, u64),
     Cancel(usize),
     Advance(u64),
     Step,
@@ -63,6 +72,10 @@ fn span() -> impl Strategy<Value = u64> {
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         4 => (0..12usize, span()).prop_map(|(i, span)| Operation::Start(i, span)),
+        // On a grid, so that many share a deadline.
+        4 => (0..12usize, 0..4u64).prop_map(|(i, slot)| Operation::Start(i, slot * 0x150)),
+        // As periodic timers that meet again and again.
+        4 => (0..12usize, 0..4u64).prop_map(|(i, slot)| Operation::Restart(i, slot * 0x150)),
         1 => (0..12usize).prop_map(Operation::Cancel),
         2 => span().prop_map(Operation::Advance),
         1 => Just(Operation::Step),
@@ -78,11 +91,21 @@ proptest! {
         // Timers started while a step left some due behind: their order among equals is free.
         let mut between: Vec<usize> = Vec::new();
         let mut stepping = false;
-        let mut now = 0u64;
+        let (mut now, mut alarm) = (0u64, u64::MAX);
         for operation in operations {
             match operation {
-                Operation::Start(i, span) => {
-                    queue.start(&timers[i], now + span);
+                Operation::Start(i, span) | Operation::Restart(i, span) => {
+                    let again = matches!(operation, Operation::Restart(..)) && !timers[i].due.is_pending();
+                    let started = if again {
+                        queue.restart(&timers[i], now + span)
+                    } else {
+                        queue.start(&timers[i], now + span)
+                    };
+                    // The hardware hears of each deadline that is earlier than what it is set for.
+                    if let Some(ticks) = started {
+                        prop_assert!(ticks < alarm);
+                        alarm = ticks;
+                    }
                     model.retain(|&(_, other)| other != i);
                     model.push((now + span, i));
                     between.retain(|&other| other != i);
@@ -101,8 +124,11 @@ proptest! {
                         model.iter().copied().filter(|&(deadline, _)| deadline <= now).collect();
                     due.sort_by_key(|&(deadline, _)| deadline);
                     model.retain(|&(deadline, _)| deadline > now);
-                    let expired = expire(&queue, now);
+                    let expired = if alarm <= now { expire(&queue, now) } else { Vec::new() };
                     stepping = false;
+                    if alarm <= now {
+                        alarm = queue.alarm();
+                    }
                     prop_assert_eq!(expired.len(), due.len());
                     let mut rest = &expired[..];
                     for equals in due.chunk_by(|a, b| a.0 == b.0) {
@@ -129,16 +155,16 @@ proptest! {
                         prop_assert_eq!(Some(deadline), earliest);
                     }
                     Step::Moved => stepping = true,
-                    Step::Idle(next) => {
+                    Step::Idle => {
                         prop_assert!(model.iter().all(|&(deadline, _)| deadline > now));
-                        prop_assert_eq!(next, queue.next());
+                        alarm = queue.alarm();
                     }
                 },
             }
             let earliest = model.iter().map(|&(deadline, _)| deadline).min();
             // Never late; early only where the earliest of a slot was cancelled.
-            prop_assert_eq!(queue.next().is_some(), earliest.is_some());
-            prop_assert!(queue.next() <= earliest);
+            prop_assert_eq!(queue.alarm(), alarm);
+            prop_assert!(alarm <= earliest.unwrap_or(u64::MAX), "the hardware is set in time");
             for (i, timer) in timers.iter().enumerate() {
                 prop_assert_eq!(timer.due.is_pending(), model.iter().any(|&(_, other)| other == i));
             }
@@ -156,10 +182,10 @@ proptest! {
         sorted.sort_unstable();
         sorted.dedup();
         for deadline in sorted {
-            prop_assert_eq!(queue.next(), Some(deadline));
+            prop_assert_eq!(queue.alarm(), deadline);
             prop_assert!(!expire(&queue, deadline).is_empty());
         }
-        prop_assert_eq!(queue.next(), None);
+        prop_assert_eq!(queue.alarm(), u64::MAX);
     }
 
     #[test]
@@ -174,10 +200,30 @@ proptest! {
             match queue.expire(u64::MAX) {
                 Step::Moved => moves += 1,
                 Step::Expired(_) => {}
-                Step::Idle(_) => break,
+                Step::Idle => break,
             }
         }
         prop_assert!(moves <= deadlines.len() * 16);
+    }
+
+    /// However many have one deadline, they are moved in one step.
+    #[test]
+    fn peers_are_moved_together(deadline in 0x1000..0x1_0000u64, peers in 1..50usize) {
+        let timers: Vec<Timer> = (0..=peers).map(Timer::new).collect();
+        let queue = TimerQueue::new();
+        queue.start(&timers[0], 0x1000);
+        timers[1..].iter().for_each(|timer| {
+            queue.start(timer, deadline);
+        });
+        let mut moves = 0;
+        loop {
+            match queue.expire(u64::MAX) {
+                Step::Moved => moves += 1,
+                Step::Expired(_) => {}
+                Step::Idle => break,
+            }
+        }
+        prop_assert!(moves <= 4);
     }
 }
 
@@ -188,7 +234,6 @@ fn a_deadline_that_passed_is_due_at_once() {
     queue.start(&first, 1_000);
     assert_eq!(expire(&queue, 5_000), [0]);
     queue.start(&late, 10);
-    assert_eq!(queue.next(), Some(1_000));
     assert_eq!(expire(&queue, 5_000), [1]);
 }
 
@@ -213,4 +258,44 @@ fn a_timer_can_be_cancelled_while_its_slot_is_dealt_out() {
     ));
     assert!(queue.cancel(&timers[2]));
     assert_eq!(expire(&queue, 0x2_0000), [1]);
+}
+
+proptest! {
+    #[test]
+    fn a_sorted_list_agrees_with_the_model(
+        steps in prop::collection::vec((0..6usize, 0..3u8, 0..40u64), 1..60),
+    ) {
+        let timers: Vec<Timer> = (0..6).map(Timer::new).collect();
+        let queue = crate::SortedTimers::new();
+        let mut model: Vec<(u64, usize)> = Vec::new();
+        let mut now = 0;
+        for (number, what, time) in steps {
+            let timer = &timers[number];
+            let pending = model.iter().any(|(_, other)| *other == number);
+            match what {
+                0 => {
+                    model.retain(|(_, other)| *other != number);
+                    let behind = model.iter().filter(|(deadline, _)| *deadline <= now + time).count();
+                    model.insert(behind, (now + time, number));
+                    let alarm = queue.start(timer, now + time);
+                    prop_assert_eq!(alarm, (behind == 0).then_some(now + time));
+                }
+                1 => {
+                    model.retain(|(_, other)| *other != number);
+                    prop_assert_eq!(queue.cancel(timer), pending);
+                }
+                _ => {
+                    now += time;
+                    let due = model.iter().take_while(|(deadline, _)| *deadline <= now).count();
+                    for (_, number) in model.drain(..due) {
+                        let timer = queue.expire(now).ok().unwrap();
+                        prop_assert_eq!(timer.number, number);
+                        timer.due.set_idle();
+                    }
+                    let next = model.first().map_or(u64::MAX, |(deadline, _)| *deadline);
+                    prop_assert_eq!(queue.expire(now).err(), Some(next));
+                }
+            }
+        }
+    }
 }

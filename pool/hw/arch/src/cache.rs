@@ -11,6 +11,42 @@ pub fn line_size() -> usize {
     4 << shift
 }
 
+/// Fills a page of 4 KiB with zeros, a block at a time where the core can (Arm ARM, D7.5.9).
+///
+/// # Safety
+///
+/// The page is mapped as normal memory, its address a multiple of 4 KiB, and nobody refers to it but
+/// by cells.
+pub unsafe fn zero_page(page: usize) {
+    /// DCZID_EL0.DZP: zeroing by blocks is not allowed.
+    #[cfg(target_arch = "aarch64")]
+    const PROHIBITED: u64 = 1 << 4;
+    #[cfg(target_arch = "aarch64")]
+    {
+        let size = crate::read_register!("dczid_el0");
+        if size & PROHIBITED == 0 {
+            // SAFETY: a block is at most 2 KiB and aligned, so that all of it lies in the page.
+            unsafe {
+                core::arch::asm!(
+                    "2: dc zva, {address}",
+                    "add {address}, {address}, {block}",
+                    "cmp {address}, {end}",
+                    "b.lo 2b",
+                    address = inout(reg) page => _,
+                    block = in(reg) 4usize << (size & 0xf),
+                    end = in(reg) page + 4096,
+                    options(nostack),
+                );
+            }
+            return;
+        }
+    }
+    for word in 0..4096 / size_of::<u64>() {
+        // SAFETY: within the page, by the caller's contract.
+        unsafe { (page as *mut u64).add(word).write_volatile(0) };
+    }
+}
+
 /// Cleans and invalidates `[start, start + length)` to the point of coherency.
 ///
 /// # Safety
@@ -28,4 +64,114 @@ pub unsafe fn clean_and_invalidate(start: usize, length: usize) {
         address += line;
     }
     crate::barrier::dsb_sy();
+}
+
+/// Bytes that [`copy_to_memory`] and [`zero_to_memory`] move at a time; addresses and lengths are
+/// multiples of it.
+pub const CHUNK: usize = 64;
+
+/// Copies whole chunks and cleans them to the point of coherency: 12 instructions each.
+///
+/// # Safety
+///
+/// Both ranges are mapped as normal memory, the target to be written; addresses and length are
+/// multiples of [`CHUNK`]. Nobody refers to either but by cells; what others write to the source at
+/// the same time arrives or not.
+pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
+    if length == 0 {
+        return;
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        // SAFETY: the caller vouches for both ranges.
+        unsafe {
+            core::arch::asm!(
+                "2: ldp {a}, {b}, [{from}], #64",
+                "ldp {c}, {d}, [{from}, #-48]",
+                "ldp {e}, {f}, [{from}, #-32]",
+                "ldp {g}, {h}, [{from}, #-16]",
+                "stp {a}, {b}, [{to}]",
+                "stp {c}, {d}, [{to}, #16]",
+                "stp {e}, {f}, [{to}, #32]",
+                "stp {g}, {h}, [{to}, #48]",
+                "dc civac, {to}",
+                "add {to}, {to}, #64",
+                "cmp {to}, {end}",
+                "b.lo 2b",
+                from = inout(reg) from => _, to = inout(reg) to => _, end = in(reg) to + length,
+                a = out(reg) _, b = out(reg) _, c = out(reg) _, d = out(reg) _,
+                e = out(reg) _, f = out(reg) _, g = out(reg) _, h = out(reg) _,
+                options(nostack),
+            );
+        }
+        clean_short_lines(to, length);
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    // SAFETY: the caller vouches for both ranges.
+    unsafe {
+        core::ptr::copy(from as *const u8, to as *mut u8, length);
+    }
+    crate::barrier::dsb_sy();
+}
+
+/// Fills whole chunks with zeros and cleans them to the point of coherency: 5 instructions each where
+/// the core zeroes as much at a time.
+///
+/// # Safety
+///
+/// The range is mapped as normal memory to be written; address and length are multiples of [`CHUNK`].
+/// Nobody refers to it but by cells.
+pub unsafe fn zero_to_memory(start: usize, length: usize) {
+    if length == 0 {
+        return;
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        /// DCZID_EL0: a block of 16 words of 4 bytes, not prohibited (Arm ARM, D19.2).
+        const CHUNK_BLOCKS: u64 = 4;
+        let by_blocks = crate::read_register!("dczid_el0") == CHUNK_BLOCKS;
+        // SAFETY: the caller vouches for the range; a block is a chunk in the first case.
+        unsafe {
+            if by_blocks {
+                core::arch::asm!(
+                    "2: dc zva, {at}",
+                    "dc civac, {at}",
+                    "add {at}, {at}, #64",
+                    "cmp {at}, {end}",
+                    "b.lo 2b",
+                    at = inout(reg) start => _, end = in(reg) start + length,
+                    options(nostack),
+                );
+            } else {
+                core::arch::asm!(
+                    "2: stp xzr, xzr, [{at}]",
+                    "stp xzr, xzr, [{at}, #16]",
+                    "stp xzr, xzr, [{at}, #32]",
+                    "stp xzr, xzr, [{at}, #48]",
+                    "dc civac, {at}",
+                    "add {at}, {at}, #64",
+                    "cmp {at}, {end}",
+                    "b.lo 2b",
+                    at = inout(reg) start => _, end = in(reg) start + length,
+                    options(nostack),
+                );
+            }
+        }
+        clean_short_lines(start, length);
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    // SAFETY: the caller vouches for the range.
+    unsafe {
+        core::ptr::write_bytes(start as *mut u8, 0, length);
+    }
+    crate::barrier::dsb_sy();
+}
+
+/// Cleans what one instruction per chunk has left: the lines of a core whose lines are shorter.
+#[cfg(target_arch = "aarch64")]
+fn clean_short_lines(start: usize, length: usize) {
+    if line_size() < CHUNK {
+        // SAFETY: called for a range that is mapped.
+        unsafe { clean_and_invalidate(start, length) };
+    }
 }

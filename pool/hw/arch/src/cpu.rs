@@ -10,6 +10,21 @@ pub fn wait_for_interrupt() {
     }
 }
 
+/// Lets others go first while this core spins.
+///
+/// YIELD, not the ISB of `core::hint::spin_loop`: an emulator that runs the cores in turn ends the
+/// turn here, instead of spinning for a whole slice until the one waited for may go on.
+#[inline(always)]
+pub fn relax() {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a hint changes no state.
+    unsafe {
+        core::arch::asm!("yield", options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    core::hint::spin_loop();
+}
+
 /// Masks IRQ and FIQ on this core.
 #[inline(always)]
 pub fn mask_interrupts() {

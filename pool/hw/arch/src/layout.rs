@@ -30,6 +30,10 @@ symbols! {
     rodata_end = __rodata_end;
     /// First byte after the initialised variables.
     data_end = __data_end;
+    /// First byte of the room for translation tables.
+    tables_start = __tables_start;
+    /// First byte after the room for translation tables.
+    tables_end = __tables_end;
     /// First byte after everything the image occupies.
     image_end = __image_end;
 }

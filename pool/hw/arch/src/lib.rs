@@ -14,6 +14,7 @@
 //! - [`mmio`]: a frame of device registers
 //! - [`firmware`]: PSCI calls to the firmware below
 //! - [`registers`]: the registers that exist once, by name
+//! - [`words`]: copies to and from memory that others change
 //! - [`layout`]: where the parts of the running image are
 //!
 //! On the host, registers read as zero and instructions do nothing, so that
@@ -31,8 +32,10 @@ pub mod entry;
 pub mod firmware;
 pub mod layout;
 pub mod level;
+pub mod mark;
 pub mod mmio;
 pub mod mmu;
 pub mod registers;
+pub mod words;
 
 pub use level::{El1, El2, ExceptionLevel};

@@ -80,6 +80,19 @@ impl Mmio {
         self.base
     }
 
+    /// The 32-bit register at `offset`, if it lies in the frame.
+    #[must_use]
+    pub const fn register(&self, offset: usize) -> Option<Register> {
+        if self.holds(offset, 4) {
+            Some(Register(Self {
+                base: self.base + offset,
+                length: 4,
+            }))
+        } else {
+            None
+        }
+    }
+
     #[inline(always)]
     const fn holds(&self, offset: usize, size: usize) -> bool {
         offset < self.length && self.length - offset >= size && offset.is_multiple_of(size)
@@ -115,6 +128,23 @@ impl Mmio {
     );
 }
 
+/// One 32-bit register, for whoever writes it often: where it is was looked at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Register(Mmio);
+
+impl Register {
+    /// Writes the register.
+    #[inline(always)]
+    pub fn write(&self, value: u32) {
+        // Its length is four, as the compiler cannot know.
+        let frame = Mmio {
+            base: self.0.base,
+            length: 4,
+        };
+        frame.write32(0, value);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Mmio;
@@ -129,6 +159,8 @@ mod tests {
         frame.write32(2, u32::MAX);
         assert_eq!(frame.read32(8), 7);
         assert_eq!(frame.read32(12), 0);
+        frame.register(8).unwrap().write(7);
+        assert!(frame.register(12).is_none() && frame.register(2).is_none());
         assert_eq!(memory, [0, 7]);
     }
 }

@@ -16,7 +16,7 @@ pub const DEVICE: usize = 0;
 /// Attribute index of normal memory.
 pub const NORMAL: usize = 1;
 
-/// Address bits that the kernels' own tables translate: one level-1 table.
+/// Address bits that one whole level-1 table translates.
 pub const ADDRESS_BITS: u64 = 39;
 
 /// `SCTLR_ELx` with MMU, caches, alignment of SP and, if wanted, W^X on, RES1
@@ -45,9 +45,9 @@ pub const fn control(level: u8, w_xor_x: bool) -> u64 {
 
 /// `TCR_ELx`: 4 KiB granule, write-back inner-shareable walks, the core's own
 /// physical address size, and no second table at EL1 (EPD1).
-fn tcr(level: u8) -> u64 {
+fn tcr(level: u8, address_bits: u64) -> u64 {
     let size = read_register!("id_aa64mmfr0_el1") & 0x7;
-    let walk = (64 - ADDRESS_BITS) | 1 << 8 | 1 << 10 | 3 << 12;
+    let walk = (64 - address_bits) | 1 << 8 | 1 << 10 | 3 << 12;
     match level {
         1 => walk | 1 << 23 | size << 32,
         _ => walk | size << 16 | 1 << 23 | 1 << 31,
@@ -61,11 +61,11 @@ fn tcr(level: u8) -> u64 {
 ///
 /// # Safety
 ///
-/// `root` must be the level-1 table of [`ADDRESS_BITS`] that maps the running
+/// `root` must be the level-1 table for so many address bits, 31 to 39, that maps the running
 /// code, the stack and all that Rust refers to at the addresses they have now,
 /// which must be physical ones; it must stay as long as it is used.
-pub unsafe fn activate<L: ExceptionLevel>(root: usize) {
-    let (control, translation) = (control(L::LEVEL, true), tcr(L::LEVEL));
+pub unsafe fn activate<L: ExceptionLevel>(root: usize, address_bits: u64) {
+    let (control, translation) = (control(L::LEVEL, true), tcr(L::LEVEL, address_bits));
     #[cfg(target_arch = "aarch64")]
     macro_rules! switch {
         ($el:literal, $tlbi:literal) => {
@@ -101,6 +101,24 @@ pub unsafe fn activate<L: ExceptionLevel>(root: usize) {
     }
     #[cfg(not(target_arch = "aarch64"))]
     let _ = (root, control, translation);
+}
+
+/// Lets no core use a translation of the page at `address` that is no longer in EL1's tables.
+pub fn invalidate_page(address: usize) {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a translation that is dropped is looked up anew (Arm ARM, D8.14).
+    unsafe {
+        core::arch::asm!(
+            "dsb ishst",
+            "tlbi vaae1is, {}",
+            "dsb ish",
+            "isb",
+            in(reg) address >> 12,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    let _ = address;
 }
 
 #[cfg(test)]

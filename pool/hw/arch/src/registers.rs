@@ -86,6 +86,10 @@ registers! {
     ro mpidr_el1 = "mpidr_el1";
     /// Identification of this core.
     ro midr_el1 = "midr_el1";
+    /// Interrupts that are pending on this core, masked or not.
+    ro isr_el1 = "isr_el1";
+    /// Processor features; bits 27:24 are not zero if the GIC's CPU interface is system registers.
+    ro id_aa64pfr0_el1 = "id_aa64pfr0_el1";
     /// Memory model features; bits 3:0 are the physical address range.
     ro id_aa64mmfr0_el1 = "id_aa64mmfr0_el1";
     /// Exception level the core is in, bits 3:2.

@@ -63,6 +63,26 @@ impl Frequency {
     }
 }
 
+impl Frequency {
+    /// How many ticks `nanoseconds` take: whole ones, and the rest in parts of a tick, of which
+    /// [`unit`](Frequency::unit) make one.
+    pub(crate) const fn split(self, nanoseconds: u64) -> (u64, u64) {
+        let (period, span) = (self.period_ticks.get(), self.period_nanoseconds.get());
+        let rest = nanoseconds % span * period;
+        (nanoseconds / span * period + rest / span, rest % span)
+    }
+
+    /// Nanoseconds of a tick, rounded up.
+    pub(crate) const fn tick(self) -> u64 {
+        let (period, span) = (self.period_ticks.get(), self.period_nanoseconds.get());
+        span.div_ceil(period)
+    }
+
+    pub(crate) const fn unit(self) -> u64 {
+        self.period_nanoseconds.get()
+    }
+}
+
 const fn greatest_common_divisor(mut a: u32, mut b: u32) -> u32 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -3,7 +3,7 @@
 //! # Purpose
 //!
 //! One counter runs through the whole system at a fixed frequency (Arm ARM, D12). [`Clock`] reads
-//! it, [`Frequency`] turns ticks into nanoseconds and back, and the clock's alarm raises this
+//! it, [`Frequency`] turns ticks into nanoseconds and back, [`Series`] counts periods, and the clock's alarm raises this
 //! core's timer interrupt. Which timer that is follows from the exception level: the virtual timer
 //! at EL1, the hypervisor's own at EL2, so that Mortise and its guests don't share one.
 //!
@@ -32,8 +32,10 @@
 )]
 
 mod frequency;
+mod series;
 
 pub use frequency::Frequency;
+pub use series::Series;
 
 use core::fmt;
 use core::marker::PhantomData;

@@ -3,14 +3,12 @@
 //! One core's end of the controller: what it acknowledges and ends. Each call is
 //! one instruction, two where a barrier is due.
 
-use crate::Group;
+use crate::{Group, is_special};
+use core::num::NonZeroU64;
 use hw_arch::registers::{
     icc_bpr1_el1, icc_ctlr_el1, icc_dir_el1, icc_eoir0_el1, icc_eoir1_el1, icc_iar0_el1,
     icc_iar1_el1, icc_igrpen0_el1, icc_igrpen1_el1, icc_pmr_el1, icc_sgi0r_el1, icc_sgi1r_el1,
 };
-
-/// INTIDs that are answers, not interrupts (IHI 0069, 2.2.1).
-const SPECIAL: core::ops::Range<u32> = 1020..1024;
 
 /// What ending an interrupt does (`ICC_CTLR_EL1.EOImode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,22 +38,23 @@ pub fn set_group_enabled(group: Group, enabled: bool) {
     hw_arch::barrier::isb();
 }
 
-/// Whether an acknowledged INTID is an answer that names no interrupt.
-#[must_use]
-pub const fn is_special(intid: u32) -> bool {
-    SPECIAL.start <= intid && intid < SPECIAL.end
-}
-
 /// Takes the most urgent pending interrupt of a group, if there is one.
 #[inline(always)]
 #[must_use]
 pub fn acknowledge(group: Group) -> Option<u32> {
+    let intid = acknowledge_any(group);
+    (!is_special(intid)).then_some(intid)
+}
+
+/// The same, with an answer that [is special](crate::is_special) if there is none.
+#[inline(always)]
+#[must_use]
+pub fn acknowledge_any(group: Group) -> u32 {
     let intid = match group {
         Group::Zero => icc_iar0_el1::read(),
         Group::One => icc_iar1_el1::read(),
-    } as u32
-        & 0xff_ffff;
-    (!is_special(intid)).then_some(intid)
+    };
+    (intid & 0xff_ffff) as u32
 }
 
 /// Ends an acknowledged interrupt, as set by [`initialise`].
@@ -78,13 +77,49 @@ pub fn deactivate(intid: u32) {
 /// All earlier stores are visible to the receiver (IHI 0069, 12.2.20: the write
 /// itself orders nothing).
 pub fn send_sgi(group: Group, intid: u32, affinity: u64) {
+    send(group, Sgi::new(intid, affinity));
+}
+
+/// Sends an SGI that was made ready before, in four instructions; otherwise as [`send_sgi`].
+#[inline]
+pub fn send(group: Group, sgi: Sgi) {
     hw_arch::barrier::dsb_ish();
-    let value = sgi_value(intid, affinity);
     match group {
-        Group::Zero => icc_sgi0r_el1::write(value),
-        Group::One => icc_sgi1r_el1::write(value),
+        Group::Zero => icc_sgi0r_el1::write(sgi.0.get()),
+        Group::One => icc_sgi1r_el1::write(sgi.0.get()),
     }
     hw_arch::barrier::isb();
+}
+
+/// An SGI to one core, ready to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sgi(NonZeroU64);
+
+impl Sgi {
+    /// SGI `intid` to the core of `affinity`.
+    #[must_use]
+    pub const fn new(intid: u32, affinity: u64) -> Self {
+        match NonZeroU64::new(sgi_value(intid, affinity)) {
+            Some(value) => Self(value),
+            // There is one bit for the target.
+            None => unreachable!(),
+        }
+    }
+
+    /// Its bits, for who keeps it.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The SGI of these bits, nothing if they are zero.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        match NonZeroU64::new(bits) {
+            Some(bits) => Some(Self(bits)),
+            None => None,
+        }
+    }
 }
 
 /// `ICC_SGI<n>R_EL1` for one target: Aff3 48, range 44, Aff2 32, INTID 24,

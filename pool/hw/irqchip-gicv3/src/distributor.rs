@@ -1,7 +1,8 @@
 //! Distributor: the shared interrupts (IHI 0069, 12.9).
 
-use crate::{FIRST_SPI, Group, Trigger, bank, per_interrupt};
+use crate::{FIRST_SPI, Group, Trigger};
 use hw_arch::mmio::Mmio;
+use hw_irqchip::{bank, per_interrupt};
 
 const CTLR: usize = 0x0000;
 const TYPER: usize = 0x0004;
@@ -52,7 +53,7 @@ impl Distributor {
         self.frame.write32(CTLR, 0);
         self.wait();
         for word in 1..self.interrupts().div_ceil(32) as usize {
-            bank::reset_word(self.frame, word);
+            bank::reset_word(self.frame, word, Group::One);
         }
         self.frame.write32(CTLR, ENABLE);
         self.wait();

@@ -1,7 +1,8 @@
 //! Redistributor: one core's private interrupts (IHI 0069, 12.10, 12.11).
 
-use crate::{Group, Trigger, bank, per_interrupt};
+use crate::{Group, Trigger};
 use hw_arch::mmio::Mmio;
+use hw_irqchip::{bank, per_interrupt};
 
 const CTLR: usize = 0x0000;
 const TYPER: usize = 0x0008;
@@ -59,7 +60,7 @@ impl Redistributor {
     /// its first state.
     pub fn reset(&self, kept: u32) {
         if kept == 0 {
-            bank::reset_word(self.private, 0);
+            bank::reset_word(self.private, 0, Group::One);
         } else {
             self.private.write32(bank::CLEAR_ENABLE, !kept);
             self.private.write32(bank::CLEAR_PENDING, !kept);

@@ -6,14 +6,18 @@
 //!
 //! ```no_run
 //! hw_pmu::start();
-//! let begun = hw_pmu::cycles();
+//! let begun = hw_pmu::begin();
 //! // ... the path ...
-//! let taken = hw_pmu::cycles().wrapping_sub(begun);
+//! let taken = hw_pmu::end().wrapping_sub(begun);
 //! ```
+//!
+//! [`begin`] and [`end`] mark their places too: a tool that counts from outside, `bench/plugin`, sees
+//! the same path, and both must agree.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
+use hw_arch::mark;
 use hw_arch::registers::{pmccfiltr_el0, pmccntr_el0, pmcntenset_el0, pmcr_el0};
 
 /// PMCR_EL0.E and .LC: counters on, the cycle counter 64 bits long (Arm ARM, D19.5).
@@ -36,11 +40,25 @@ pub fn cycles() -> u64 {
     pmccntr_el0::read()
 }
 
+/// The cycles counted so far, where a measured path begins.
+#[inline(always)]
+#[must_use]
+pub fn begin() -> u64 {
+    mark::begin()
+}
+
+/// The cycles counted so far, where a measured path ends.
+#[inline(always)]
+#[must_use]
+pub fn end() -> u64 {
+    mark::end()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn stands_still_on_the_host() {
         super::start();
-        assert_eq!(super::cycles(), 0);
+        assert_eq!((super::begin(), super::end()), (0, 0));
     }
 }

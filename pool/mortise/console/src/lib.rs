@@ -23,7 +23,7 @@
 //! # Guarantees
 //!
 //! Every call takes time proportional to the bytes it is given, plus one header each time the
-//! writer changes or a line ends. No lock and no allocation; who shares it between cores guards it.
+//! writer changes or a line ends; one that may be stopped asks after each byte of the line. No lock and no allocation; who shares it between cores guards it.
 //!
 //! # Example
 //!
@@ -48,6 +48,7 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod head;
 mod input;
 mod output;
 #[cfg(test)]
@@ -79,6 +80,8 @@ pub struct Console {
     began: [u64; WRITERS],
     /// Which VM gets the input.
     selected: Option<usize>,
+    /// What the open line begins with, if that is not all on the line yet.
+    head: Option<head::Head>,
     /// Whether the last byte received was a Ctrl-T.
     escape: bool,
 }
@@ -91,6 +94,7 @@ impl Console {
             broken: 0,
             began: [0; WRITERS],
             selected: None,
+            head: None,
             escape: false,
         }
     }

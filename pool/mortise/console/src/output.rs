@@ -1,19 +1,8 @@
 //! Output: lines of several writers on one wire.
 
+use crate::head::Head;
 use crate::{Console, OWN, OWN_NAME, Port};
 use core::fmt::{self, Write};
-
-const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
-
-/// Writes text on a port.
-struct Text<'a>(&'a mut dyn Port);
-
-impl Write for Text<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.bytes().for_each(|byte| self.0.put(byte));
-        Ok(())
-    }
-}
 
 /// A text of Mortise's own on its way through the multiplexer.
 struct Message<'a> {
@@ -25,7 +14,7 @@ struct Message<'a> {
 impl Write for Message<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.console
-            .add(OWN, OWN_NAME, self.time, text.as_bytes(), self.port);
+            .message_part(self.time, text.as_bytes(), self.port);
         Ok(())
     }
 }
@@ -33,8 +22,25 @@ impl Write for Message<'_> {
 impl Console {
     /// Writes bytes of VM number `vm` at time `now`, in nanoseconds.
     pub fn write(&mut self, vm: usize, name: &str, now: u64, bytes: &[u8], port: &mut dyn Port) {
+        self.write_until(vm, name, now, bytes, port, || false);
+    }
+
+    /// Writes bytes until all are on the line, or `stop` has it stop, which is asked after each
+    /// byte of the line; how many were taken. What a line begins with is kept until it goes on,
+    /// so that no step takes longer than a byte.
+    pub fn write_until(
+        &mut self,
+        vm: usize,
+        name: &str,
+        now: u64,
+        bytes: &[u8],
+        port: &mut dyn Port,
+        stop: impl FnMut() -> bool,
+    ) -> usize {
         if vm < OWN {
-            self.add(vm, name, now, bytes, port);
+            self.add(vm, name, now, bytes, port, stop)
+        } else {
+            bytes.len()
         }
     }
 
@@ -54,24 +60,48 @@ impl Console {
             port,
         }
         .write_fmt(text);
-        self.add(OWN, OWN_NAME, now, b"\n", port);
+        self.message_part(now, b"\n", port);
     }
 
-    fn add(&mut self, writer: usize, name: &str, now: u64, bytes: &[u8], port: &mut dyn Port) {
-        for &byte in bytes {
-            if byte == b'\r' {
-                continue;
-            }
-            if self.open != Some(writer) {
+    fn message_part(&mut self, now: u64, bytes: &[u8], port: &mut dyn Port) {
+        self.add(OWN, OWN_NAME, now, bytes, port, || false);
+    }
+
+    fn add(
+        &mut self,
+        writer: usize,
+        name: &str,
+        now: u64,
+        bytes: &[u8],
+        port: &mut dyn Port,
+        mut stop: impl FnMut() -> bool,
+    ) -> usize {
+        let mut taken = 0;
+        while let Some(&byte) = bytes.get(taken) {
+            if let Some(head) = &mut self.head {
+                // Whoever's it is: a line has its whole beginning before anything else.
+                match head.next() {
+                    Some(part) => port.put(part),
+                    None => self.head = None,
+                }
+            } else if self.open != Some(writer) && byte != b'\r' {
                 self.begin(writer, name, now, port);
-            }
-            if byte == b'\n' {
-                end_line(port);
-                self.open = None;
             } else {
-                port.put(byte);
+                match byte {
+                    b'\r' => {}
+                    b'\n' => {
+                        end_line(port);
+                        self.open = None;
+                    }
+                    byte => port.put(byte),
+                }
+                taken += 1;
+            }
+            if stop() {
+                break;
             }
         }
+        taken
     }
 
     /// Takes the wire for `writer`: breaks off who has it and starts or continues a line.
@@ -88,12 +118,7 @@ impl Console {
         if !goes_on {
             *began = now;
         }
-        let (seconds, rest) = (
-            *began / NANOSECONDS_PER_SECOND,
-            *began % NANOSECONDS_PER_SECOND,
-        );
-        let mark = if goes_on { '+' } else { '|' };
-        let _ = write!(Text(port), "[{seconds:5}.{rest:09}] {name}{mark} ");
+        self.head = Some(Head::new(*began, name, if goes_on { b'+' } else { b'|' }));
     }
 
     const fn is_broken(&self, writer: usize) -> bool {

@@ -166,3 +166,50 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn a_header_is_what_its_format_says(began: u64, name in "[a-z][a-z0-9-]{0,30}") {
+        let (mut console, mut line) = (Console::new(), Line::default());
+        console.write(0, &name, began, b"x", &mut line);
+        let (seconds, rest) = (began / 1_000_000_000, began % 1_000_000_000);
+        let expected = format!("[{seconds:5}.{rest:09}] {name}| x");
+        prop_assert_eq!(String::from_utf8(line.0).unwrap(), expected);
+    }
+
+    #[test]
+    fn stopping_changes_nothing_of_what_is_shown(
+        writes: Vec<(bool, u8, Vec<u8>)>,
+        stops: Vec<bool>,
+    ) {
+        let (mut whole, mut expected) = (Console::new(), Line::default());
+        let (mut stopped, mut line) = (Console::new(), Line::default());
+        let mut stops = stops.into_iter().cycle();
+        for (vm, now, bytes) in writes {
+            let name = ["motor", "linux"][usize::from(vm)];
+            whole.write(vm.into(), name, now.into(), &bytes, &mut expected);
+            let mut rest = &bytes[..];
+            while !rest.is_empty() {
+                let stop = || stops.next().unwrap_or(true);
+                let taken = stopped.write_until(vm.into(), name, now.into(), rest, &mut line, stop);
+                rest = &rest[taken..];
+            }
+        }
+        prop_assert_eq!(line.0, expected.0);
+    }
+
+    #[test]
+    fn a_step_puts_two_bytes_at_most(bytes: Vec<u8>, other: bool) {
+        let (mut console, mut line) = (Console::new(), Line::default());
+        if other {
+            console.write(1, "linux", 0, b"/ # ", &mut line);
+        }
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let before = line.0.len();
+            let taken = console.write_until(0, "motor", 1, rest, &mut line, || true);
+            prop_assert!(line.0.len() - before <= 2, "a line's end");
+            rest = &rest[taken..];
+        }
+    }
+}

@@ -20,6 +20,13 @@ impl Call {
         self.registers[0] as u32
     }
 
+    /// How far the call has come that an interrupt interrupted: what [`Outcome::Again`] said, zero
+    /// at first. It stands in the upper half of x0, which no function identifier uses and every
+    /// call overwrites, so that nothing is kept for a guest that never comes back.
+    pub const fn progress(&self) -> u32 {
+        (self.registers[0] >> 32) as u32
+    }
+
     /// Argument `index`, from 1 to 7, as wide as the function's convention says; zero beyond.
     pub fn argument(&self, index: usize) -> u64 {
         let register = self.registers.get(index).copied().unwrap_or(0);
@@ -42,6 +49,15 @@ impl Reply {
     pub const SUCCESS: Self = Self::status(0);
     /// There is no such function (SMCCC, 2.9: unknown function identifier).
     pub const NOT_SUPPORTED: Self = Self::status(-1);
+
+    /// The caller has no right to it; counted.
+    pub const DENIED: Self = Self::status(-3);
+
+    /// Whether it says so.
+    #[must_use]
+    pub const fn is_denied(&self) -> bool {
+        self.registers[0] == Self::DENIED.registers[0]
+    }
 
     /// A result in x0; the other registers are zero.
     pub const fn value(value: u64) -> Self {
@@ -68,6 +84,9 @@ pub enum Outcome {
     SystemOff,
     /// The VM starts again.
     SystemReset,
+    /// An interrupt waits: the vCPU makes the call again when it was served, with this as its
+    /// [`Call::progress`] and all else as it was.
+    Again(u32),
 }
 
 impl From<Reply> for Outcome {
@@ -91,6 +110,12 @@ mod tests {
         assert_eq!(with(0xc400_0003).argument(1), u64::MAX);
         assert_eq!(with(0xc400_0003).argument(7), 7);
         assert_eq!(with(0xc400_0003).argument(8), 0);
+    }
+
+    #[test]
+    fn progress_is_no_part_of_the_function() {
+        let call = Call::new([0x17_c600_0102, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!((call.function(), call.progress()), (0xc600_0102, 0x17));
     }
 
     #[test]

@@ -1,25 +1,30 @@
 //! What Mortise does by the clock, on the console's core.
 //!
-//! The same timer queue that serves Tenon's threads, over the hypervisor's own
-//! timer. Only a core whose interrupts come to Mortise anyway has one to give.
+//! Only a core whose interrupts come to Mortise anyway has a timer to give. On one that is
+//! shared, what is due is done in steps, between which the core looks at its interrupts: a
+//! guest that waits for one does not wait for these.
 
 use crate::{
     gic::OWN_PRIORITY,
     machine::{Core, Machine},
 };
+use core::cell::Cell;
 use core_list::{Link, Linked};
 use core_sync::TicketLock;
-use core_timer::{Due, Step, Timed, TimerQueue};
+use core_timer::{Due, SortedTimers, Timed};
 
 /// Something done again and again.
 pub(crate) struct Alarm {
     link: Link<&'static Alarm>,
-    due: Due,
+    due: Due<&'static Alarm>,
     /// Nanoseconds from one time to the next.
     period: u64,
-    /// What is done; bounded, as a guest waits for it.
-    action: fn(&'static Machine),
+    /// What is done; it goes on until it is told to stop, and says whether it is done.
+    action: Action,
 }
+
+/// Goes on with what is to be done, until asking says to stop; whether all is done.
+type Action = fn(&'static Machine, stop: &dyn Fn() -> bool) -> bool;
 
 // SAFETY: the cells inside are changed by the queue only, which `Alarms` keeps
 // behind its lock.
@@ -27,7 +32,7 @@ unsafe impl Sync for Alarm {}
 
 impl Alarm {
     /// An alarm that has not been set.
-    pub(crate) const fn new(period: u64, action: fn(&'static Machine)) -> Self {
+    pub(crate) const fn new(period: u64, action: Action) -> Self {
         Self {
             link: Link::new(),
             due: Due::new(),
@@ -44,59 +49,89 @@ impl Linked for &'static Alarm {
 }
 
 impl Timed for &'static Alarm {
-    fn due(&self) -> &Due {
+    fn due(&self) -> &Due<Self> {
         &self.due
     }
 }
 
 /// The alarms that are set.
-pub(crate) struct Alarms(TicketLock<TimerQueue<&'static Alarm>>);
+pub(crate) struct Alarms(TicketLock<Set>);
+
+struct Set {
+    waiting: SortedTimers<&'static Alarm>,
+    /// What has come, and is being done.
+    due: Cell<Option<&'static Alarm>>,
+}
 
 impl Alarms {
     /// None.
     pub(crate) const fn new() -> Self {
-        Self(TicketLock::new(TimerQueue::new()))
+        Self(TicketLock::new(Set {
+            waiting: SortedTimers::new(),
+            due: Cell::new(None),
+        }))
     }
 
     /// Sets an alarm, on the core it is to sound on. It sounds at whole multiples of its period:
     /// like Linux's ticks, and at a distance from the releases of Tenon's periodic tasks. Where
     /// two cores' timers expired in the same tick, the emulator's order between them would decide
     /// on a latency.
-    pub(crate) fn set(&self, core: &Core, alarm: &'static Alarm) {
+    pub(crate) fn set(&self, core: &'static Core, alarm: &'static Alarm) {
         let board = &core.machine.board;
-        let queue = self.0.lock();
+        let set = self.0.lock();
         let period = board.clock.frequency().ticks(alarm.period);
-        queue.start(alarm, next_multiple(board.clock.ticks(), period));
+        set.waiting
+            .start(alarm, next_multiple(board.clock.ticks(), period));
         let private = board.redistributor(core.cpu);
         private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
         private.enable(board.hypervisor_timer);
-        if let Some(next) = queue.next() {
-            board.clock.set_alarm(next);
-        }
+        let first = set.first();
+        drop(set);
+        core.set_own_alarm(first);
     }
 
     /// Does what is due, and sets the hardware for what comes next. What is late
     /// leaves times out: on a slow line, writing may take longer than a period,
     /// and this core's guest would wait for ever.
-    pub(crate) fn sound(&self, machine: &'static Machine) {
+    pub(crate) fn sound(&self, core: &'static Core) {
+        while self.step(core, &|| false) {}
+    }
+
+    /// Goes on with what is due until `stop` says so; whether there is more. The hardware is set
+    /// once there is none.
+    pub(crate) fn step(&self, core: &'static Core, stop: &dyn Fn() -> bool) -> bool {
+        let machine = core.machine;
         let clock = machine.board.clock;
-        loop {
-            let step = self.0.lock().expire(clock.ticks());
-            match step {
-                Step::Expired(alarm) => {
-                    (alarm.action)(machine);
-                    let period = clock.frequency().ticks(alarm.period);
-                    let next = next_multiple(clock.ticks(), period);
-                    self.0.lock().start(alarm, next);
-                }
-                Step::Moved => {}
-                Step::Idle(_) => break,
+        let set = self.0.lock();
+        if let Some(alarm) = set.due.get() {
+            drop(set);
+            if (alarm.action)(machine, stop) {
+                let period = clock.frequency().ticks(alarm.period);
+                let set = self.0.lock();
+                set.due.set(None);
+                set.waiting
+                    .start(alarm, next_multiple(clock.ticks(), period));
             }
+            return true;
         }
-        match self.0.lock().next() {
-            Some(next) => clock.set_alarm(next),
-            None => clock.stop_alarm(),
+        let due = set.waiting.expire(clock.ticks()).ok();
+        if let Some(alarm) = due {
+            alarm.due().set_idle();
         }
+        set.due.set(due);
+        let first = set.first();
+        drop(set);
+        if due.is_none() {
+            core.set_own_alarm(first);
+        }
+        due.is_some()
+    }
+}
+
+impl Set {
+    /// When the next one is due.
+    fn first(&self) -> u64 {
+        self.waiting.first().unwrap_or(u64::MAX)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What Mortise must know of the board before it can read anything.
 
+use core_log::Level;
 use hw_arch::{El2, mmio::Mmio};
 use hw_clock::Clock;
 use hw_irqchip_gicv3::{Distributor, Redistributor};
@@ -9,6 +10,8 @@ use hw_irqchip_gicv3::{Distributor, Redistributor};
 pub struct Board {
     /// Number of cores.
     pub cpus: usize,
+    /// Where RAM begins, and that of a virtual machine that is not mapped 1:1.
+    pub ram_base: usize,
     /// Base of the distributor.
     pub gicd_base: usize,
     /// Bytes of the distributor.
@@ -31,6 +34,8 @@ pub struct Board {
     pub maintenance: u32,
     /// Clock of EL2, at the frequency of the board's counter.
     pub clock: Clock<El2>,
+    /// The least urgent lines that Mortise logs.
+    pub log: Level,
     /// Group 0 SGI with which Mortise calls a core back.
     pub doorbell: u32,
 }

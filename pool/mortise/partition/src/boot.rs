@@ -6,6 +6,7 @@
 
 use crate::{
     console,
+    filling::CHUNK,
     machine::{Core, Machine},
     memory::{self, MANIFEST_SIZE},
     vm::Vm,
@@ -28,13 +29,17 @@ pub fn primary(machine: &'static Machine) -> ! {
     let manifest =
         unsafe { core::slice::from_raw_parts(layout::image_end() as *const u8, MANIFEST_SIZE) };
     match machine.system.try_call_once(|| System::parse(manifest)) {
-        Ok(system) => partition(machine, system),
+        Ok(system) => partition(machine, system, manifest),
         Err(error) => stop(format_args!("manifest: {error}")),
     }
 }
 
 /// Divides the machine as the manifest says.
-fn partition(machine: &'static Machine, system: &'static System<'static>) -> ! {
+fn partition(
+    machine: &'static Machine,
+    system: &'static System<'static>,
+    manifest: &'static [u8],
+) -> ! {
     info!("Mortise starts {} on {}", system.name, system.board);
     machine.board.distributor().initialise();
     if !machine.board.distributor().has_one_security_state() {
@@ -64,12 +69,30 @@ fn partition(machine: &'static Machine, system: &'static System<'static>) -> ! {
         }
         machine.live.fetch_add(1, Ordering::Relaxed);
     }
+    for core in machine.cores {
+        if let Err(why) = seat(core) {
+            stop(format_args!("CPU {}: {why}", core.cpu));
+        }
+    }
+    for companion in machine.companions {
+        // What they parse is large, and no page guards the stack yet.
+        let stacks = (machine.stacks)();
+        stacks.mark();
+        if let Err(why) = companion.open(machine, system, manifest) {
+            stop(format_args!("manifest: {why}"));
+        }
+        if !stacks.is_marked() {
+            stop(format_args!("too small a stack: raise MORTISE_STACK_SIZE"));
+        }
+    }
     // This core, which serves Mortise at least, and those that have a guest.
     let used = || {
         let cores = machine.cores.iter();
-        cores.filter(|core| core.cpu == 0 || core.vcpu().is_some())
+        cores.filter(|core| core.cpu == 0 || core.is_used())
     };
-    if machine.frames.available() < memory::frames_needed(used().count(), system.vms.len()) {
+    let reaching: usize = used().map(Core::frames_to_reach).sum();
+    let needed = memory::frames_needed(used().count()) + reaching;
+    if machine.frames.available() < needed {
         stop(format_args!(
             "too few page tables: raise MORTISE_PAGE_TABLES"
         ));
@@ -83,6 +106,33 @@ fn partition(machine: &'static Machine, system: &'static System<'static>) -> ! {
     }
 }
 
+/// Gives a core to the virtual CPU that has it, or to all that share it.
+fn seat(core: &'static Core) -> Result<(), &'static str> {
+    let machine = core.machine;
+    let own = || {
+        machine
+            .vms()
+            .filter_map(|vm| Some((vm, vm.vcpu_on(core.cpu)?)))
+    };
+    if own().count() < 2 {
+        if let Some((vm, vcpu)) = own().next() {
+            core.occupy(vm, vcpu);
+        }
+        return Ok(());
+    }
+    let Some(&dispatcher) = machine.dispatchers.first() else {
+        return Err("several virtual machines, and nothing in the image shares it out");
+    };
+    let Some(dispatcher) = dispatcher.core(core.cpu, machine.vms.len()) else {
+        return Err("nothing in the image shares so many virtual machines out, or this core");
+    };
+    core.share(dispatcher);
+    for (vm, _) in own() {
+        core.mail.fetch_or(1 << vm.index, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
 /// Checks what only the image knows: which cores it has, and where it lies.
 fn check(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<(), &'static str> {
     if vm
@@ -91,6 +141,14 @@ fn check(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<(), &'static s
         .any(|&cpu| usize::from(cpu) >= machine.cores.len())
     {
         return Err("the image has fewer CPUs than the manifest");
+    }
+    let whole = |range: &PhysicalRange| range.start().is_multiple_of(CHUNK);
+    let payloads = vm.payloads.iter();
+    if !payloads
+        .into_iter()
+        .all(|payload| whole(&payload.source) && whole(&payload.destination))
+    {
+        return Err("a payload is not at a multiple of 64 bytes");
     }
     let own = layout::image_end() + MANIFEST_SIZE - layout::image_start();
     if reaches(vm, layout::image_start(), own) {
@@ -163,9 +221,8 @@ pub fn secondary(machine: &'static Machine, cpu: usize) -> ! {
 
 /// Gives this core its map and its guest.
 fn enter(core: &'static Core) -> ! {
-    match memory::core_map(core) {
-        Ok(map) => core.adopt(map),
-        Err(error) => stop(format_args!("CPU {} has no map: {error}", core.cpu)),
+    if let Err(error) = memory::core_map(core).and_then(|map| core.adopt(map)) {
+        stop(format_args!("CPU {} has no map: {error}", core.cpu));
     }
     core.run()
 }

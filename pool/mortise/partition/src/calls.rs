@@ -1,6 +1,8 @@
 //! Hypercalls, PSCI among them.
 
 use crate::{console, machine::Core, vm::Vm};
+use core::sync::atomic::Ordering;
+use core_trace::Event;
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
 use mortise_psci::End;
 use mortise_vcpu::Frame;
@@ -23,16 +25,36 @@ pub const CONSOLE: Group = Group {
 pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     let [x0, x1, x2, x3, x4, x5, x6, x7, ..] = frame.x;
     let call = Call::new([x0, x1, x2, x3, x4, x5, x6, x7]);
+    core.record(Event::Call, call.function().into());
     let mut caller = Vcpu { core, vm, vcpu };
     match route(core.machine.hypercalls, &call, &mut caller) {
         Outcome::Return(reply) => {
+            if reply.is_denied() {
+                vm.count_denied();
+            }
             for (register, value) in frame.x.iter_mut().zip(reply.registers) {
                 *register = value;
             }
         }
-        Outcome::VcpuOff => core.start_anew(vm, vcpu, frame),
+        Outcome::VcpuOff => match core.dispatcher() {
+            Some(dispatcher) => dispatcher.stop(core),
+            None => core.start_anew(vm, vcpu, frame),
+        },
         Outcome::SystemOff => vm.end(vcpu, End::Off, core.machine),
         Outcome::SystemReset => vm.end(vcpu, End::Restart, core.machine),
+        Outcome::Again(progress) => {
+            frame.x[0] = u64::from(progress) << 32 | u64::from(call.function());
+            mortise_vcpu::repeat_instruction();
+        }
+    }
+}
+
+impl Vm {
+    /// Takes down that a hypercall was denied it.
+    #[cold]
+    pub(crate) fn count_denied(&self) {
+        let count = self.denied.fetch_add(1, Ordering::Relaxed) + 1;
+        self.status.set_denied(count);
     }
 }
 
@@ -61,7 +83,7 @@ impl Caller for Vcpu {
 
     fn has_memory_at(&self, address: u64) -> bool {
         self.vm
-            .description
+            .description()
             .memory()
             .any(|memory| memory.intermediate.holds(address))
     }

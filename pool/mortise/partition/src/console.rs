@@ -7,12 +7,13 @@
 
 use crate::{
     alarms::Alarm,
+    controller::Interrupts,
     gic::{OWN_PRIORITY, VmInterrupts},
     machine::{Core, Machine},
-    vm::{Interrupts, Vm},
+    vm::Vm,
 };
 use core::ptr::NonNull;
-use core_log::{Level, Logger, Sink};
+use core_log::{Level, Sink};
 use core_manifest::Console as Kind;
 use core_ring::{Area, stream::Consumer};
 use hw_serial_pl011::{Registers, Serial};
@@ -24,6 +25,9 @@ static DRAIN: Alarm = Alarm::new(10_000_000, drain_rings);
 /// Bytes of one virtual machine that are written at a time: what a line of
 /// 115,200 baud, 10 bits a byte, carries away until the next time, and some.
 const DRAIN_LIMIT: usize = 256;
+
+/// Bytes of them that are taken out of a ring at a time.
+const DRAIN_STEP: usize = 16;
 
 /// The serial line and who writes on it.
 pub(crate) struct Line {
@@ -57,22 +61,24 @@ impl Port for Wire<'_> {
 struct OwnLines;
 
 impl Sink for OwnLines {
-    fn write_line(&self, line: &str) {
+    fn write_line(&self, level: Level, text: &str) {
         let machine = Core::current().machine;
         let mut guard = machine.console.lock();
         let Line {
             console, serial, ..
         } = &mut *guard;
-        console.message(machine.now(), format_args!("{line}"), &mut Wire(serial));
+        console.message(
+            machine.now(),
+            format_args!("{}{text}", level.prefix()),
+            &mut Wire(serial),
+        );
     }
 }
-
-static LOGGER: Logger<OwnLines> = Logger::new(OwnLines, Level::Info);
 
 /// Opens the line and lets Mortise log on it.
 pub(crate) fn open(machine: &'static Machine) {
     machine.console.lock().serial = wire(machine);
-    LOGGER.install();
+    core_log::install(&OwnLines, machine.board.log);
 }
 
 /// Sends what is typed to virtual machine `index` at first.
@@ -102,7 +108,7 @@ fn wire(machine: &Machine) -> Option<Serial<'static>> {
 }
 
 /// Prepares the console's own interrupts on its core.
-pub(crate) fn attach(core: &Core) {
+pub(crate) fn attach(core: &'static Core) {
     let board = &core.machine.board;
     let distributor = board.distributor();
     distributor.route(board.uart_irq, hw_arch::cpu::affinity());
@@ -111,32 +117,53 @@ pub(crate) fn attach(core: &Core) {
     if let Some(serial) = &mut core.machine.console.lock().serial {
         serial.enable_receive_interrupt();
     }
-    if core.machine.vms().any(|vm| vm.log.lock().is_some()) {
+    if core
+        .machine
+        .vms()
+        .any(|vm| vm.is_slot() || vm.log.lock().is_some())
+    {
         core.machine.alarms.set(core, &DRAIN);
     }
 }
 
-/// Carries out an access to a virtual PL011.
-pub(crate) fn access(core: &Core, vm: &'static Vm, offset: usize, stored: Option<u64>) -> u64 {
+/// Carries out an access to a virtual PL011. Nothing, and the guest is to make it again: on a
+/// core that is shared something came that goes first.
+pub(crate) fn access(
+    core: &Core,
+    vm: &'static Vm,
+    offset: usize,
+    stored: Option<u64>,
+) -> Option<u64> {
+    let stop = || core.is_wanted();
+    if stop() {
+        return None;
+    }
     let mut value = 0;
-    let sent = {
+    let (sent, changed, had_room) = {
         let mut serial = vm.serial.lock();
-        match stored {
+        let (level, had_room) = (serial.interrupt(), !serial.is_full());
+        let sent = match stored {
             Some(stored) => serial.write(offset, stored as u32),
             None => {
                 value = serial.read(offset);
                 None
             }
-        }
+        };
+        (sent, serial.interrupt() != level, had_room)
     };
-    if let Some(byte) = sent {
-        write(core.machine, vm, &[byte]);
+    if changed {
+        set_line(core.machine, vm);
     }
-    set_line(core.machine, vm);
-    if stored.is_none() && core.machine.console.lock().held {
+    if let Some(byte) = sent {
+        // A second time the register does what it did already.
+        if write(core.machine, vm, &[byte], stop) == 0 {
+            return None;
+        }
+    }
+    if !had_room && core.machine.console.lock().held {
         receive(core.machine);
     }
-    u64::from(value)
+    Some(u64::from(value))
 }
 
 /// Tells the virtual interrupt controller the level of the virtual PL011's line.
@@ -169,7 +196,9 @@ pub(crate) fn receive(machine: &'static Machine) {
             let Some(serial) = serial else {
                 return;
             };
-            let target = console.selected().and_then(|vm| machine.vms().nth(vm));
+            let target = console
+                .selected()
+                .and_then(|vm| machine.residents().nth(vm));
             *held = target.is_some_and(|vm| vm.serial.lock().is_full());
             if *held {
                 serial.disable_receive_interrupt();
@@ -182,18 +211,18 @@ pub(crate) fn receive(machine: &'static Machine) {
                 serial.enable_receive_interrupt();
                 return;
             };
-            console.input(byte, machine.vms().count())
+            console.input(byte, machine.residents().count())
         };
         match input {
             Input::To { vm, byte } => {
-                let vm = machine.vms().nth(vm);
-                if let Some(vm) = vm.filter(|vm| vm.description.console == Kind::Pl011) {
+                let vm = machine.residents().nth(vm);
+                if let Some(vm) = vm.filter(|vm| vm.description().console == Kind::Pl011) {
                     vm.serial.lock().receive(byte);
                     set_line(machine, vm);
                 }
             }
             Input::Switched { vm } => {
-                if let Some(vm) = machine.vms().nth(vm) {
+                if let Some(vm) = machine.residents().nth(vm) {
                     core_log::info!("input to {}", vm.name());
                 }
             }
@@ -202,13 +231,15 @@ pub(crate) fn receive(machine: &'static Machine) {
     }
 }
 
-/// Puts what a virtual machine wrote on the line.
-fn write(machine: &Machine, vm: &Vm, bytes: &[u8]) {
+/// Puts what a virtual machine wrote on the line, until all is there or `stop` says so; how
+/// much of it.
+fn write(machine: &Machine, vm: &Vm, bytes: &[u8], stop: impl FnMut() -> bool) -> usize {
     let mut guard = machine.console.lock();
     let Line {
         console, serial, ..
     } = &mut *guard;
-    console.write(vm.index, vm.name(), machine.now(), bytes, &mut Wire(serial));
+    let (now, wire) = (machine.now(), &mut Wire(serial));
+    console.write_until(vm.index, vm.name(), now, bytes, wire, stop)
 }
 
 /// Makes the log ring of a virtual machine, empty. It is asked to call when it
@@ -224,7 +255,7 @@ pub(crate) fn open_ring(vm: &core_manifest::Vm<'_>, kick: bool) -> Option<Consum
 }
 
 /// Ends the line that a virtual machine has begun: it starts anew or is gone.
-pub(crate) fn finish(machine: &Machine, vm: &Vm) {
+fn finish(machine: &Machine, vm: &Vm) {
     let mut guard = machine.console.lock();
     let Line {
         console, serial, ..
@@ -232,23 +263,99 @@ pub(crate) fn finish(machine: &Machine, vm: &Vm) {
     console.finish(vm.index, vm.name(), machine.now(), &mut Wire(serial));
 }
 
-/// Empties every ring.
-fn drain_rings(machine: &'static Machine) {
-    for vm in machine.vms() {
-        drain_ring(machine, vm);
+/// What is on its way from the rings to the line.
+pub(crate) struct Drain {
+    /// Whose ring it is, and how many bytes of it are left for this time.
+    vm: usize,
+    left: usize,
+    bytes: [u8; DRAIN_STEP],
+    taken: usize,
+    length: usize,
+}
+
+impl Drain {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self {
+        vm: 0,
+        left: DRAIN_LIMIT,
+        bytes: [0; DRAIN_STEP],
+        taken: 0,
+        length: 0,
+    };
+
+    /// Puts on the line what was taken out of the ring of `vm`, until `stop` says so.
+    fn put(&mut self, machine: &Machine, vm: &Vm, stop: impl FnMut() -> bool) {
+        let bytes = self.bytes.get(self.taken..self.length).unwrap_or_default();
+        self.taken += write(machine, vm, bytes, stop);
+    }
+
+    /// Takes more out of the ring of `vm`; false if there is none, or it had its share.
+    fn take(&mut self, vm: &Vm) -> bool {
+        let room = self.left.min(DRAIN_STEP);
+        let count = match vm.log.lock().as_mut() {
+            Some(ring) => ring.read(&mut self.bytes[..room]),
+            None => 0,
+        };
+        (self.taken, self.length) = (0, count);
+        self.left -= count;
+        if let Some(slot) = vm.slot.filter(|_| count > 0) {
+            slot.backlog.lock().push(&self.bytes[..count]);
+        }
+        count > 0
+    }
+
+    /// Empties the ring of one virtual machine.
+    fn empty(&mut self, machine: &Machine, vm: &Vm) {
+        // What was taken before goes first: of this one it is older, of another one it is not
+        // to come under a new one's name.
+        if let Some(other) = machine.vm(self.vm) {
+            self.put(machine, other, || false);
+        }
+        let (before, left) = (self.vm, self.left);
+        (self.vm, self.left) = (vm.index, DRAIN_LIMIT);
+        while self.take(vm) {
+            self.put(machine, vm, || false);
+        }
+        (self.vm, self.left) = (before, left);
+    }
+
+    /// Goes on with emptying every ring until `stop` says so; whether all are done. One that
+    /// writes on and on does not keep Mortise: what is too much now is left for the next time.
+    fn go_on(&mut self, machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
+        while let Some(vm) = machine.vm(self.vm) {
+            if self.taken < self.length {
+                self.put(machine, vm, stop);
+            } else if !self.take(vm) {
+                (self.vm, self.left) = (self.vm + 1, DRAIN_LIMIT);
+            }
+            if stop() {
+                return false;
+            }
+        }
+        (self.vm, self.left) = (0, DRAIN_LIMIT);
+        true
     }
 }
 
-/// Empties the ring of one virtual machine. One that writes on and on does not
-/// keep Mortise: what is too much now is left for the next time.
+/// Empties every ring until `stop` says so; whether all are.
+fn drain_rings(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
+    machine.drain.lock().go_on(machine, stop)
+}
+
+/// Empties the ring of one virtual machine.
 pub(crate) fn drain_ring(machine: &Machine, vm: &Vm) {
-    let mut bytes = [0; DRAIN_LIMIT];
-    let count = vm
-        .log
-        .lock()
-        .as_mut()
-        .map_or(0, |ring| ring.read(&mut bytes));
-    if count > 0 {
-        write(machine, vm, &bytes[..count]);
-    }
+    machine.drain.lock().empty(machine, vm);
+}
+
+/// Ends what a virtual machine has to say: it starts anew, with what `ring` makes, or is gone.
+/// Nobody takes more out of its old ring meanwhile: that would come after the end of its last line.
+pub(crate) fn conclude(
+    machine: &Machine,
+    vm: &Vm,
+    ring: impl FnOnce() -> Option<Consumer<'static>>,
+) {
+    let mut drain = machine.drain.lock();
+    drain.empty(machine, vm);
+    finish(machine, vm);
+    *vm.log.lock() = ring();
 }

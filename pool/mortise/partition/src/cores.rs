@@ -13,51 +13,68 @@
 //! Mortise's own interrupts, so that the console goes on.
 
 use crate::{
+    controller::Interrupts,
     gic::{
         OWN_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
         reset_virtual_interface,
     },
     interrupts,
     machine::Core,
-    memory,
-    vm::{Interrupts, Vm},
+    vm::{DISCARDED, ENDING, HELD, Vm},
 };
-use core::sync::atomic::Ordering;
-use core_log::{error, info};
+use core_log::info;
 use core_manifest::FaultPolicy;
 use core_statistics::State;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Start;
 use mortise_psci::{End, LEADER, Next};
-use mortise_vcpu::Frame;
+use mortise_vcpu::{Frame, InterruptMode, Traps};
+
+/// What comes of a vCPU at rest.
+#[derive(Debug, Clone, Copy)]
+pub enum Duty {
+    /// It is to start here.
+    Start(Start),
+    /// An interrupt is pending, and it has more to do behind that.
+    Work,
+    /// It has nothing to do until it is called.
+    Rest,
+}
 
 impl Core {
     /// Takes this core from its first Rust instruction into its guest.
     pub(crate) fn run(&'static self) -> ! {
         mortise_vcpu::install_vectors();
+        self.start_trace();
         self.settle();
+        if let Some(dispatcher) = self.dispatcher() {
+            self.hold_all();
+            interrupts::open_mail(self);
+            dispatcher.begin(self)
+        }
         let Some((vm, vcpu)) = self.vcpu() else {
+            self.record_run(None);
             loop {
                 self.rest();
             }
         };
         // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
-        unsafe { vm.traps().apply(vm.stage2.root(), vm.index as u8 + 1, vcpu) };
-        if vcpu == LEADER {
-            self.fill(vm, State::Starting);
-        }
+        unsafe { vm.traps().apply(vm.vttbr(), vcpu) };
         self.silence(vm, vcpu);
         let start = self.wait_for_start(vm, vcpu);
         self.prepare(vm, vcpu, start);
-        // SAFETY: `prepare` has reset EL1; this core's stack is its own, and
-        // this function never returns.
-        unsafe { mortise_vcpu::enter(start.argument, self.stack_top()) }
+        // SAFETY: this core's frame is used here and by its exits only; its stack is its
+        // own; `prepare` has reset EL1, and this function never returns.
+        unsafe {
+            self.frame.get().start(start.argument, self.stack_top());
+            mortise_vcpu::enter(&self.frame)
+        }
     }
 
     /// Makes this core's half of the interrupt controller ready: the doorbell in
     /// Group 0 and most urgent, everything else in Group 1 and off.
-    fn settle(&self) {
+    fn settle(&'static self) {
         let board = &self.machine.board;
         // SAFETY: system registers for the interrupt controller; nothing else at
         // EL2 depends on it. Enable stays zero: EL1 must not leave them.
@@ -68,7 +85,7 @@ impl Core {
         private.set_group(board.doorbell, Group::Zero);
         private.set_priority(board.doorbell, 0);
         private.enable(board.doorbell);
-        let split = self.vcpu().is_some_and(|(vm, _)| vm.is_shared());
+        let split = self.is_split();
         cpu_interface::initialise(if split {
             cpu_interface::End::Split
         } else {
@@ -80,56 +97,106 @@ impl Core {
             private.set_priority(board.maintenance, OWN_PRIORITY);
             private.enable(board.maintenance);
         }
+        self.timer_activation
+            .set(private.activation(board.virtual_timer));
+        if self.dispatcher().is_some() {
+            // Whoever is there has its timer in the hardware, and Mortise its own.
+            private.set_priority(board.virtual_timer, mortise_vgic::MOST_URGENT_PHYSICAL);
+            private.enable(board.virtual_timer);
+            private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
+            private.enable(board.hypervisor_timer);
+        }
         if self.machine.console_core() == Some(self.cpu) {
             crate::console::attach(self);
         }
     }
 
-    /// Fills the virtual machine's memory and begins a run of it.
-    fn fill(&self, vm: &'static Vm, state: State) {
-        vm.set_state(state);
-        let filled = self.with_map(|map| {
-            if state == State::Restarting {
-                memory::forget(vm, map)?;
-            }
-            memory::load(vm, map)
-        });
-        if let Some(Err(failure)) = filled {
-            // The manifest was checked at boot; this is a table that cannot be
-            // changed while in use, a mistake of ours.
-            error!("{} cannot be loaded: {failure}", vm.name());
-            vm.power.lock().give_up();
-            return;
+    /// Sets the traps of a core that several share, which are the same for all of them.
+    fn hold_all(&self) {
+        let traps = Traps {
+            interrupts: InterruptMode::Shared,
+            trap_wait: true,
+            trap_monitor: true,
+        };
+        // Nobody's guest runs before its own stage 2 is in place; until then any will do.
+        if let Some(vm) = self.machine.vms().next() {
+            // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
+            unsafe { traps.apply(vm.vttbr(), 0) };
         }
-        let description = &vm.description;
-        vm.power.lock().renew(Start {
-            entry: description.entry,
-            argument: description.argument,
-        });
+    }
+
+    /// Goes on with filling the virtual machine's memory; begins a run of it when that is done.
+    /// Whether nothing of it is left to do.
+    fn fill(&self, vm: &'static Vm) -> bool {
+        let advanced = |transfer| vm.filling.advance(vm, transfer);
+        let filled = self.transfer().and_then(advanced);
+        if filled == Some(true) {
+            let description = &vm.description();
+            vm.power.lock().renew(Start {
+                entry: description.entry,
+                argument: description.argument,
+            });
+        }
+        filled != Some(false)
     }
 
     /// Rests until vCPU `vcpu` is to start, ending runs if it leads.
     fn wait_for_start(&'static self, vm: &'static Vm, vcpu: usize) -> Start {
         loop {
-            let next = vm.power.lock().next(vcpu);
-            match next {
-                Next::Start(start) => return start,
-                Next::Lead(end) => self.lead(vm, end),
-                Next::Wait => self.rest(),
+            if vm.orders() & HELD != 0 {
+                vm.note_away(vcpu);
+                self.rest();
+                continue;
+            }
+            match self.attend(vm, vcpu) {
+                Duty::Start(start) => return start,
+                Duty::Work => interrupts::serve_pending(self),
+                Duty::Rest => self.rest(),
             }
         }
     }
 
-    /// Ends the run of a virtual machine whose vCPUs all rest; returns if another
-    /// one begins.
+    /// Does what a vCPU at rest has to, filling memory and ending runs if it leads, until an
+    /// interrupt is pending; says what is to come of it.
+    pub fn attend(&'static self, vm: &'static Vm, vcpu: usize) -> Duty {
+        if vcpu == LEADER && vm.take_fresh() {
+            vm.set_state(State::Starting);
+            vm.filling.begin(false);
+        }
+        loop {
+            if vcpu == LEADER && !self.fill(vm) {
+                return Duty::Work;
+            }
+            let next = vm.power.lock().next(vcpu);
+            match next {
+                Next::Start(start) => return Duty::Start(start),
+                Next::Lead(end) => self.lead(vm, end),
+                Next::Wait => {
+                    if vcpu == LEADER {
+                        self.machine.tidy(self, vm);
+                    }
+                    return Duty::Rest;
+                }
+            }
+        }
+    }
+
+    /// Ends the run of a virtual machine whose vCPUs all rest, for good or by another one.
     fn lead(&'static self, vm: &'static Vm, end: End) {
         vm.silence(self.machine);
+        self.machine.ended(vm);
         match end {
+            // What made it is not with Mortise; its manager may fill it anew.
+            End::Restart if vm.is_slot() => {
+                vm.set_state(State::Off);
+                info!("{} is off: it cannot restart itself", vm.name());
+            }
             End::Restart => {
                 let count = vm.status.count_restart();
                 info!("{} restarts ({count})", vm.name());
                 vm.renew(self.machine);
-                self.fill(vm, State::Restarting);
+                vm.set_state(State::Restarting);
+                vm.filling.begin(true);
                 return;
             }
             End::Off => {
@@ -138,7 +205,7 @@ impl Core {
             }
             End::Stop => {
                 vm.set_state(State::Stopped);
-                if let FaultPolicy::Restart { limit } = vm.description.on_fault {
+                if let FaultPolicy::Restart { limit } = vm.description().on_fault {
                     info!(
                         "{} stays stopped: {limit} restarts were its limit",
                         vm.name()
@@ -146,24 +213,20 @@ impl Core {
                 }
             }
         }
-        if self.machine.live.fetch_sub(1, Ordering::AcqRel) == 1 {
-            info!("every virtual machine has ended");
-            hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
-        }
-        loop {
-            self.rest();
-        }
+        vm.power.lock().conclude();
+        vm.note_end(self.machine);
     }
 
     /// Sleeps until something happens, and takes what comes to Mortise.
-    fn rest(&self) {
+    fn rest(&'static self) {
+        self.record_run(None);
         cpu::wait_for_interrupt();
         interrupts::serve_pending(self);
     }
 
     /// Takes this core's interrupts back to what a core that is turned on finds:
     /// nothing of what ran before interrupts what comes, or wakes a core at rest.
-    fn silence(&self, vm: &'static Vm, vcpu: usize) {
+    pub fn silence(&self, vm: &'static Vm, vcpu: usize) {
         match &vm.interrupts {
             Interrupts::Direct(_) => {
                 cpu_interface::set_group_enabled(Group::One, false);
@@ -187,7 +250,7 @@ impl Core {
     }
 
     /// Makes this core's EL1 and its interrupts ready for a start.
-    fn prepare(&self, vm: &'static Vm, vcpu: usize, start: Start) {
+    pub fn prepare(&'static self, vm: &'static Vm, vcpu: usize, start: Start) {
         // SAFETY: no guest is in the middle of anything here: this vCPU starts.
         unsafe { mortise_vcpu::reset(start.entry) };
         if vm.is_shared() {
@@ -197,7 +260,9 @@ impl Core {
         // SAFETY: system register access for EL1, which nothing else depends on.
         unsafe { hw_arch::registers::icc_sre_el1::write(7) };
         hw_arch::barrier::isb();
+        self.record_run(Some((vm, vcpu)));
         if vcpu == LEADER {
+            self.machine.begins(vm);
             vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
             info!("{} running", vm.name());
         }
@@ -205,7 +270,13 @@ impl Core {
 
     /// Lets a guest that waits rest until something comes for it. The core does
     /// not wake for what is pending in a list register already.
-    pub(crate) fn idle(&self, vm: &'static Vm, vcpu: usize) {
+    pub(crate) fn idle(&'static self, vm: &'static Vm, vcpu: usize) {
+        if let Some(dispatcher) = self.dispatcher() {
+            if !is_interrupt_listed(self) {
+                dispatcher.wait(self);
+            }
+            return;
+        }
         interrupts::refresh(self, vm, vcpu);
         if !vm.is_shared() {
             // Whatever priority the guest claims to be active, the doorbell wakes.
@@ -214,7 +285,7 @@ impl Core {
             hw_arch::barrier::isb();
             cpu::wait_for_interrupt();
             hw_arch::registers::icc_ap1r0_el1::write(active);
-        } else if !is_interrupt_listed() {
+        } else if !is_interrupt_listed(self) {
             cpu::wait_for_interrupt();
         }
     }
@@ -222,23 +293,42 @@ impl Core {
     /// Ends an exit: returns when the guest is to go on, at its next instruction
     /// or, if its run ends, at a new start.
     pub(crate) fn leave(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-        if vm.is_ending() {
+        if !vm.is_free() {
+            self.obey(vm, vcpu, frame);
+        }
+    }
+
+    /// Rests as long as the VM is held; begins anew if its run ended, or was discarded.
+    #[cold]
+    fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+        while vm.orders() & HELD != 0 && vm.orders() & (DISCARDED | ENDING) == 0 {
+            vm.note_away(vcpu);
+            self.rest();
+        }
+        if !vm.is_free() {
             self.start_anew(vm, vcpu, frame);
+        } else {
+            interrupts::refresh(self, vm, vcpu);
         }
     }
 
     /// Rests until this vCPU is started, then lets the guest go on there.
     pub(crate) fn start_anew(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+        self.halt(vm, vcpu);
+        let start = self.wait_for_start(vm, vcpu);
+        self.prepare(vm, vcpu, start);
+        // SAFETY: this core's stack is its own, and an exit leaves nothing on it.
+        unsafe { frame.start(start.argument, self.stack_top()) };
+    }
+
+    /// Ends what a vCPU in this core's registers did: it rests from here on.
+    pub fn halt(&'static self, vm: &'static Vm, vcpu: usize) {
         // SAFETY: this vCPU has ended what it did.
         unsafe { mortise_vcpu::reset(0) };
         self.silence(vm, vcpu);
         // Nothing of it is left to be disturbed: now others may count on its rest.
         let calls = vm.power.lock().stopped(vcpu);
         vm.call(calls, self.machine);
-        let start = self.wait_for_start(vm, vcpu);
-        self.prepare(vm, vcpu, start);
-        *frame = Frame::ZERO;
-        frame.x[0] = start.argument;
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::{
     board::Board,
     console,
+    controller::Interrupts,
     gic::{MERGE, VmInterrupts},
     machine::Core,
-    vm::{Interrupts, Vm},
+    vm::Vm,
 };
 use core_manifest::{Console, limits};
 use hw_arch::mmio::Mmio;
@@ -16,6 +17,15 @@ use mortise_vcpu::{Access, Frame};
 /// No device is at the address.
 pub(crate) struct NoDevice;
 
+/// What became of an access.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is done.
+    Done,
+    /// Something came that goes first: the guest is to make it again.
+    Again,
+}
+
 /// Carries out a guest's access to a device.
 pub(crate) fn access(
     core: &'static Core,
@@ -24,23 +34,26 @@ pub(crate) fn access(
     ipa: u64,
     access: Access,
     frame: &mut Frame,
-) -> Result<(), NoDevice> {
+) -> Result<Outcome, NoDevice> {
     let board = &core.machine.board;
     let address = usize::try_from(ipa).map_err(|_| NoDevice)?;
     let stored = access.write.then(|| frame.register(access.register));
     let value = if let Some(place) = gic_frame(board, vm, address) {
         gic(core, vm, vcpu, place, access, stored)
-    } else if vm.description.console == Console::Pl011
+    } else if vm.description().console == Console::Pl011
         && inside(address, board.uart_base, board.uart_size)
     {
-        console::access(core, vm, address - board.uart_base, stored)
+        match console::access(core, vm, address - board.uart_base, stored) {
+            Some(value) => value,
+            None => return Ok(Outcome::Again),
+        }
     } else {
         return Err(NoDevice);
     };
     if !access.write {
         frame.set_register(access.register, access.extend(value));
     }
-    Ok(())
+    Ok(Outcome::Done)
 }
 
 const fn inside(address: usize, base: usize, size: usize) -> bool {

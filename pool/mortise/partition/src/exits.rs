@@ -1,36 +1,60 @@
 //! What a guest's exit leads to.
 
-use crate::{
-    calls, devices, interrupts,
-    machine::Core,
-    vm::{Interrupts, Vm},
-};
+use crate::{calls, controller::Interrupts, devices, interrupts, machine::Core, vm::Vm};
 use core::fmt;
 use core_log::info;
 use core_statistics::{ExitKind, FaultRegisters, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_gic_frame::SgiRequest;
-use mortise_vcpu::{Cause, Exit, Frame, Role, SystemRegister, inject_undefined, skip_instruction};
+use mortise_vcpu::{
+    Cause, Exit, Frame, FrameCell, Role, SystemRegister, inject_undefined, skip_instruction,
+};
 
-/// Takes an exit. Called by the vectors with the guest's registers; what it
-/// returns to is the guest.
-pub fn exit(frame: &mut Frame, cause: Cause) {
+/// Takes an exit. Called by the vectors with the guest's registers; returns those
+/// of the guest that goes on.
+#[inline]
+pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
-    let Some((vm, vcpu)) = core.vcpu() else {
-        return;
-    };
+    match core.dispatcher() {
+        Some(dispatcher) => dispatcher.exit(core, cause),
+        None => alone(core, frame, cause),
+    }
+}
+
+/// The same on a core that one virtual CPU has to itself.
+#[inline(never)]
+fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> &'static FrameCell {
+    if let Some((vm, vcpu)) = core.vcpu() {
+        core.record_exit(cause);
+        handle(core, vm, vcpu, frame, cause);
+        core.leave(vm, vcpu, frame);
+        core.record_return();
+    }
+    &core.frame
+}
+
+/// Does what an exit asks for.
+pub(crate) fn handle(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    frame: &mut Frame,
+    cause: Cause,
+) {
     match cause {
         // The virtual machine's end is under way, its memory withdrawn: what its
         // vCPUs do now is no fault of theirs.
         Cause::Synchronous if vm.is_ending() => {}
         Cause::Irq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
-            interrupts::shared(core, vm, vcpu);
+            interrupts::shared(core, Some((vm, vcpu)));
         }
         Cause::Fiq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
             interrupts::doorbell(core);
-            interrupts::refresh(core, vm, vcpu);
+            if core.dispatcher().is_none() {
+                interrupts::refresh(core, vm, vcpu);
+            }
         }
         Cause::SError => {
             vm.status.count_exit(vcpu, ExitKind::Other);
@@ -42,7 +66,6 @@ pub fn exit(frame: &mut Frame, cause: Cause) {
         }
         Cause::Synchronous => synchronous(core, vm, vcpu, frame),
     }
-    core.leave(vm, vcpu, frame);
 }
 
 fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
@@ -52,7 +75,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
         Exit::DataAbort { .. } => ExitKind::Mmio,
         Exit::SystemRegister(_) => ExitKind::SystemRegister,
         Exit::Wait => ExitKind::Wait,
-        Exit::InstructionAbort { .. } | Exit::Other(_) => ExitKind::Other,
+        Exit::FloatingPoint | Exit::InstructionAbort { .. } | Exit::Other(_) => ExitKind::Other,
     };
     vm.status.count_exit(vcpu, kind);
     match exit {
@@ -69,12 +92,14 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
         Exit::DataAbort { ipa, access } => {
             // Only a device's registers are worth an answer, and only what the
             // syndrome describes can be answered.
-            let answered = ipa.zip(access).is_some_and(|(ipa, access)| {
-                devices::access(core, vm, vcpu, ipa, access, frame).is_ok()
-            });
-            if answered {
-                skip_instruction();
-            } else {
+            let outcome = ipa
+                .zip(access)
+                .and_then(|(ipa, access)| devices::access(core, vm, vcpu, ipa, access, frame).ok());
+            if let Some(outcome) = outcome {
+                if outcome == devices::Outcome::Done {
+                    skip_instruction();
+                }
+            } else if !vm.is_kept_off() {
                 let write = access.map(|access| access.write);
                 let text = Address {
                     what: "data abort",
@@ -93,6 +118,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                 );
             }
         }
+        Exit::InstructionAbort { .. } if vm.is_kept_off() => {}
         Exit::InstructionAbort { ipa } => {
             let text = Address {
                 what: "instruction abort",
@@ -110,6 +136,10 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                 },
             );
         }
+        Exit::FloatingPoint => match core.dispatcher() {
+            Some(dispatcher) => dispatcher.floating_point(),
+            None => inject_undefined(),
+        },
         // Instructions and registers that a virtual machine does not have.
         Exit::Other(_) => inject_undefined(),
     }
@@ -217,6 +247,10 @@ fn fault<T: fmt::Display>(
         registers.far,
         registers.elr
     );
+    if core.dispatcher().is_some() {
+        // Others wait for the core while this is written; the rest is in the status page.
+        return;
+    }
     for (row, registers) in frame.x.chunks(4).enumerate() {
         let mut line = heapless::String::<100>::new();
         for (column, value) in registers.iter().enumerate() {

@@ -1,6 +1,9 @@
 //! The physical interrupt controller behind a virtual one.
 
-use crate::{machine::Machine, vm::Vm};
+use crate::{
+    machine::{Core, Machine, Timer},
+    vm::Vm,
+};
 use core_sync::TicketLock;
 use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
 use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
@@ -32,6 +35,7 @@ pub(crate) fn reset_virtual_interface() {
     for index in 0..list_registers() {
         ich_lr::write(index, 0);
     }
+    Core::current().listed.set(0);
     hw_arch::registers::ich_ap0r0_el2::write(0);
     hw_arch::registers::ich_ap1r0_el2::write(0);
     hw_arch::registers::ich_vmcr_el2::write(0);
@@ -45,8 +49,32 @@ pub(crate) fn open_virtual_interface() {
 }
 
 /// Whether an interrupt waits in a list register of this core.
-pub(crate) fn is_interrupt_listed() -> bool {
-    (0..list_registers()).any(|index| ListRegister::from_bits(ich_lr::read(index)).is_pending())
+#[inline(never)]
+pub(crate) fn is_interrupt_listed(core: &Core) -> bool {
+    let mut listed = core.listed.get();
+    while listed != 0 {
+        let index = listed.trailing_zeros() as usize;
+        listed &= listed - 1;
+        if ListRegister::from_bits(ich_lr::read(index)).is_pending() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Injects the virtual timer's interrupt, which is active in the physical controller, by its
+/// template, if there is one and its list register is free.
+#[inline]
+pub(crate) fn list_timer(core: &Core, vm: &Vm, vcpu: usize) -> bool {
+    let template = vm.timer_template(vcpu);
+    let fits = template != 0 && ListRegister::from_bits(ich_lr::read(0)).is_free();
+    if fits {
+        ich_lr::write(0, template);
+        core.record_injection(ListRegister::from_bits(template).intid());
+        core.listed.set(core.listed.get() | 1);
+        core.timer.set(Timer::Listed);
+    }
+    fits
 }
 
 fn list_registers() -> usize {
@@ -76,6 +104,13 @@ impl VmInterrupts {
             shared(board.distributor())
         }
     }
+
+    /// Whether a private interrupt of `vcpu` is only the guest's idea of it: a core that
+    /// several share has it enabled, at one priority, for whoever is there.
+    fn is_apart(&self, intid: u32, vcpu: usize) -> bool {
+        let core = self.machine.cores.get(self.vm.cpu(vcpu));
+        intid < FIRST_SPI && core.is_some_and(|core| core.dispatcher().is_some())
+    }
 }
 
 impl Physical for VmInterrupts {
@@ -89,6 +124,20 @@ impl Physical for VmInterrupts {
 
     fn write(&mut self, index: usize, value: ListRegister) {
         ich_lr::write(index, value.bits());
+        let core = Core::current();
+        if value.is_pending() {
+            core.record_injection(value.intid());
+        }
+        if index == 0 && core.timer.get() == Timer::Listed {
+            core.timer.set(Timer::Elsewhere);
+        }
+        let listed = &core.listed;
+        let bit = 1 << (index % 16);
+        listed.set(if value == ListRegister::EMPTY {
+            listed.get() & !bit
+        } else {
+            listed.get() | bit
+        });
     }
 
     fn take_absent_ends(&mut self) -> usize {
@@ -114,10 +163,19 @@ impl Physical for VmInterrupts {
     }
 
     fn kick(&mut self, vcpu: usize) {
-        self.machine.ring(self.vm.cpu(vcpu));
+        self.machine.notify(self.vm, vcpu);
+    }
+
+    fn set_template(&mut self, intid: u32, vcpu: usize, value: ListRegister) {
+        if intid == self.machine.board.virtual_timer {
+            self.vm.set_timer_template(vcpu, value.bits());
+        }
     }
 
     fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool) {
+        if self.is_apart(intid, vcpu) {
+            return;
+        }
         self.on(
             intid,
             vcpu,
@@ -139,6 +197,9 @@ impl Physical for VmInterrupts {
     }
 
     fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool) {
+        if self.is_apart(intid, vcpu) {
+            return;
+        }
         self.on(
             intid,
             vcpu,
@@ -148,6 +209,9 @@ impl Physical for VmInterrupts {
     }
 
     fn set_priority(&mut self, intid: u32, vcpu: usize, priority: u8) {
+        if self.is_apart(intid, vcpu) {
+            return;
+        }
         self.on(
             intid,
             vcpu,
@@ -163,6 +227,9 @@ impl Physical for VmInterrupts {
     }
 
     fn set_edge(&mut self, intid: u32, vcpu: usize, edge: bool) {
+        if self.is_apart(intid, vcpu) {
+            return;
+        }
         let trigger = if edge { Trigger::Edge } else { Trigger::Level };
         let _guard = MERGE.lock();
         self.on(
@@ -174,6 +241,9 @@ impl Physical for VmInterrupts {
     }
 
     fn deactivate(&mut self, intid: u32, vcpu: usize) {
+        if self.is_apart(intid, vcpu) && !Core::current().is_occupied_by(self.vm) {
+            return;
+        }
         self.on(
             intid,
             vcpu,

@@ -50,9 +50,21 @@ macro_rules! image {
         static MORTISE_VMS: [$crate::deps::Once<$crate::Vm>; mortise_config::MORTISE_VMS] =
             [const { $crate::deps::Once::new() }; mortise_config::MORTISE_VMS];
 
+        /// Whether events are recorded: a constant for the link.
+        #[unsafe(no_mangle)]
+        pub static MORTISE_TRACE: bool = mortise_config::MORTISE_TRACE;
+
+        // One per core, found by their name from outside; none without a trace.
+        const MORTISE_RINGS: usize = MORTISE_CPUS * MORTISE_TRACE as usize;
+        #[unsafe(no_mangle)]
+        #[unsafe(link_section = ".noinit")]
+        static MORTISE_TRACE_RINGS: [$crate::deps::Ring; MORTISE_RINGS] =
+            [const { $crate::deps::Ring::new() }; MORTISE_RINGS];
+
         static MORTISE_MACHINE: $crate::Machine = $crate::Machine::new(
             $crate::Board {
                 cpus: MORTISE_CPUS,
+                ram_base: mortise_board::RAM_BASE,
                 gicd_base: mortise_board::GICD_BASE,
                 gicd_size: mortise_board::GICD_SIZE,
                 gicr_base: mortise_board::GICR_BASE,
@@ -67,13 +79,22 @@ macro_rules! image {
                     $crate::deps::Frequency::from_hertz(mortise_board::TIMER_FREQUENCY as u32)
                         .expect("the board's counter has a frequency"),
                 ),
+                log: $crate::deps::Level::chosen(
+                    mortise_config::CORE_LOG_ERROR,
+                    mortise_config::CORE_LOG_DEBUG,
+                ),
                 doorbell: mortise_board::DOORBELL_SGI as u32,
             },
             mortise_stacks,
             &MORTISE_CORES,
             &MORTISE_VMS,
             &MORTISE_FRAMES,
-            $($tables)::+::HYPERCALL,
+            &MORTISE_TRACE_RINGS,
+            $crate::Tables {
+                hypercalls: $($tables)::+::HYPERCALL,
+                dispatchers: $($tables)::+::DISPATCH,
+                companions: $($tables)::+::COMPANIONS,
+            },
         );
 
         $crate::deps::hw_arch::image_entry! {
@@ -104,8 +125,11 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
-        extern "C" fn mortise_exit(frame: &mut $crate::deps::Frame, cause: $crate::deps::Cause) {
-            $crate::exit(frame, cause);
+        extern "C" fn mortise_exit(
+            frame: &mut $crate::deps::Frame,
+            cause: $crate::deps::Cause,
+        ) -> &'static $crate::deps::FrameCell {
+            $crate::exit(frame, cause)
         }
 
         #[unsafe(no_mangle)]

@@ -2,58 +2,139 @@
 //!
 //! Group 0 is the doorbell, on every core. Group 1 comes here only on cores of
 //! shared virtual machines: Mortise's own (console, its timer, maintenance) and
-//! those that go on to the guest through a list register.
+//! those that go on to a guest through a list register, at once or, on a core that
+//! several share, when the guest is on it.
 
 use crate::{
     console,
-    gic::VmInterrupts,
-    machine::Core,
-    vm::{Interrupts, Vm},
+    controller::Interrupts,
+    dispatch::News,
+    gic::{self, VmInterrupts},
+    machine::{Core, Timer},
+    vm::Vm,
 };
+use core::sync::atomic::Ordering;
+use core_trace::Event;
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface};
 
 /// Takes the doorbell. What it is about stands in the VM's power states or in its
 /// virtual interrupt controller.
-pub(crate) fn doorbell(core: &Core) {
+pub(crate) fn doorbell(core: &'static Core) {
     while let Some(intid) = cpu_interface::acknowledge(Group::Zero) {
         cpu_interface::end(Group::Zero, intid);
-        if core.vcpu().is_some_and(|(vm, _)| vm.is_shared()) {
+        core.record(Event::Enter, intid.into());
+        core.record(Event::Leave, intid.into());
+        if core.is_split() {
             cpu_interface::deactivate(intid);
         }
     }
     // Acknowledging orders nothing by itself. A look at what it is about that came
     // before would find nothing, and the doorbell would be spent.
     hw_arch::barrier::dsb_sy();
+    open_mail(core);
 }
 
-/// Takes one Group 1 interrupt of a shared core; false if there is none.
-pub(crate) fn shared(core: &Core, vm: &'static Vm, vcpu: usize) -> bool {
+/// Tells the dispatcher of a shared core what other cores have to say.
+pub(crate) fn open_mail(core: &'static Core) {
+    if let Some(dispatcher) = core.dispatcher() {
+        let mut mail = core.mail.swap(0, Ordering::Acquire);
+        while mail != 0 {
+            let index = mail.trailing_zeros() as usize;
+            mail &= mail - 1;
+            if let Some(vm) = core.machine.vm(index) {
+                core.tell(dispatcher, vm);
+            }
+        }
+    }
+}
+
+/// Takes one Group 1 interrupt of a core whose interrupts come here, with the virtual CPU
+/// whose guest is in its registers; false if there is none.
+pub(crate) fn shared(core: &'static Core, occupant: Option<(&'static Vm, usize)>) -> bool {
     let Some(intid) = cpu_interface::acknowledge(Group::One) else {
         return false;
     };
     cpu_interface::end(Group::One, intid);
+    deliver(core, occupant, intid);
+    true
+}
+
+/// Does what a Group 1 interrupt that was acknowledged asks for.
+#[inline(never)]
+pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)>, intid: u32) {
+    core.record(Event::Enter, intid.into());
     let board = &core.machine.board;
-    if intid == board.uart_irq {
+    if intid == board.hypervisor_timer {
+        core.machine.alarms.sound(core);
+        cpu_interface::deactivate(intid);
+    } else if intid == board.uart_irq {
         console::receive(core.machine);
         cpu_interface::deactivate(intid);
-    } else if intid == board.hypervisor_timer {
-        core.machine.alarms.sound(core.machine);
-        cpu_interface::deactivate(intid);
     } else if intid == board.maintenance {
-        refresh(core, vm, vcpu);
-        cpu_interface::deactivate(intid);
-    } else if let Interrupts::Shared(gic) = &vm.interrupts {
-        let mut physical = VmInterrupts {
-            machine: core.machine,
-            vm,
-        };
-        if !gic.lock().inject_hardware(vcpu, intid, &mut physical) {
-            // Nobody's: it must not stay active, nor come again.
-            cpu_interface::deactivate(intid);
-            silence(core, intid);
+        if let Some((vm, vcpu)) = occupant {
+            refresh(core, vm, vcpu);
         }
+        cpu_interface::deactivate(intid);
+    } else if let Some((vm, vcpu)) = occupant
+        && is_at_once(core, intid)
+        && inject(core, vm, vcpu, intid)
+    {
+        if let Some(dispatcher) = core.dispatcher() {
+            dispatcher.wake(core, vm, News::Listed);
+        }
+    } else if !pass_on(core, intid) {
+        // Nobody's: it must not stay active, nor come again.
+        cpu_interface::deactivate(intid);
+        silence(core, intid);
     }
-    true
+    core.record(Event::Leave, intid.into());
+}
+
+/// Whether an interrupt goes to the guest in the registers at once. On a core that is shared a
+/// device's is noted first, as something more urgent may be pending before it is listed.
+fn is_at_once(core: &Core, intid: u32) -> bool {
+    core.dispatcher().is_none() || intid < FIRST_SPI
+}
+
+/// Gives an acknowledged interrupt to the virtual CPU whose guest is in the registers;
+/// false if it is not its VM's.
+pub(crate) fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
+    if intid == core.machine.board.virtual_timer && gic::list_timer(core, vm, vcpu) {
+        return true;
+    }
+    if intid == core.machine.board.virtual_timer {
+        core.timer.set(Timer::Elsewhere);
+    }
+    let mut physical = VmInterrupts {
+        machine: core.machine,
+        vm,
+    };
+    match &vm.interrupts {
+        Interrupts::Shared(gic) => gic.lock().inject_hardware(vcpu, intid, &mut physical),
+        Interrupts::Direct(_) => false,
+    }
+}
+
+/// Keeps an acknowledged interrupt for a virtual CPU of this core that is not on it; false
+/// if it belongs to none. The private ones are always those of who is on it: no other's
+/// timer counts.
+fn pass_on(core: &'static Core, intid: u32) -> bool {
+    let Some(dispatcher) = core.dispatcher() else {
+        return false;
+    };
+    if intid < FIRST_SPI {
+        cpu_interface::deactivate(intid);
+        return true;
+    }
+    let owner = core
+        .machine
+        // Who lives in a slot has none, and may change at this moment.
+        .residents()
+        .find(|vm| vm.vcpu_on(core.cpu).is_some() && vm.owns(intid));
+    if let Some(vm) = owner {
+        dispatcher.wake(core, vm, News::Interrupt(intid));
+    }
+    owner.is_some()
 }
 
 /// Turns off an interrupt that nobody owns.
@@ -67,7 +148,7 @@ fn silence(core: &Core, intid: u32) {
 }
 
 /// Brings this core's list registers up to date.
-pub(crate) fn refresh(core: &Core, vm: &'static Vm, vcpu: usize) {
+pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if let Interrupts::Shared(gic) = &vm.interrupts {
         gic.lock().refresh(
             vcpu,
@@ -81,12 +162,12 @@ pub(crate) fn refresh(core: &Core, vm: &'static Vm, vcpu: usize) {
 
 /// Takes everything pending on a core that rests. What comes for its guest waits
 /// in memory, as the list registers are emptied before the guest's next start.
-pub(crate) fn serve_pending(core: &Core) {
+pub(crate) fn serve_pending(core: &'static Core) {
     doorbell(core);
     if let Some((vm, vcpu)) = core.vcpu()
         && let Interrupts::Shared(gic) = &vm.interrupts
     {
-        while shared(core, vm, vcpu) {}
+        while shared(core, Some((vm, vcpu))) {}
         let mut physical = VmInterrupts {
             machine: core.machine,
             vm,

@@ -9,15 +9,24 @@
 //! |---|---|
 //! | `boot` | from the first Rust instruction to running cores |
 //! | `machine`, `board` | the cores and what they share; the board's constants |
-//! | `memory` | what each core maps; stage 2; filling a guest's memory |
+//! | `memory` | what each core maps; stage 2 |
+//! | `filling` | a guest's memory, filled in short steps |
 //! | `vm` | one virtual machine: what Mortise keeps for it, and orders to it |
+//! | `backlog` | what one of those printed, for its manager |
+//! | `controller` | how its interrupts are controlled |
+//! | `description` | what is said of a virtual machine |
+//! | `orders` | what others have a virtual machine do |
+//! | `slot` | places for virtual machines that are made at run time |
 //! | `cores` | a core's life: start, rest, orders |
+//! | `dispatch` | cores that several virtual CPUs share: who shares them out |
+//! | `service` | what such a dispatcher asks of its core |
 //! | `exits` | what a guest's exit leads to; faults |
 //! | `calls` | hypercalls and PSCI |
 //! | `devices`, `gic` | loads and stores that a device of Mortise's answers |
 //! | `interrupts` | interrupts that come to Mortise |
 //! | `console` | one serial line for all |
 //! | `alarms` | what is done by the clock |
+//! | `trace` | what happens on a core, recorded for a timeline |
 //!
 //! A guest is hostile. What comes from it is decoded in `mortise-vcpu` and
 //! answered here or in the library of the device; what it has no right to stops
@@ -34,35 +43,50 @@
 )]
 
 mod alarms;
+mod backlog;
 mod board;
 mod boot;
 mod calls;
+mod companion;
 mod console;
+mod controller;
 mod cores;
+mod description;
 mod devices;
+mod dispatch;
 mod exits;
+mod filling;
 mod gic;
 mod image;
 mod interrupts;
 mod machine;
 mod memory;
+mod orders;
+mod service;
+mod slot;
+mod trace;
 mod vm;
 
 pub use board::Board;
 pub use boot::{panicked, primary, secondary};
 pub use calls::{CONSOLE, CONSOLE_KICK};
-pub use cores::own_fault;
+pub use companion::{Bell, Companion};
+pub use cores::{Duty, own_fault};
+pub use dispatch::{Dispatch, Dispatcher, News, only_one};
 pub use exits::exit;
-pub use machine::{Core, Machine};
+pub use machine::{Core, Machine, Tables};
 pub use memory::{MANIFEST_SIZE, Stack, Stacks};
+pub use slot::Occupant;
 pub use vm::Vm;
 
 /// What the [`image!`] macro refers to, wherever the image crate stands.
 #[doc(hidden)]
 pub mod deps {
+    pub use core_log::Level;
     pub use core_memory::FramePool;
+    pub use core_trace::Ring;
     pub use hw_arch;
     pub use hw_clock::{Clock, Frequency};
-    pub use mortise_vcpu::{Cause, Frame};
+    pub use mortise_vcpu::{Cause, Frame, FrameCell};
     pub use spin::Once;
 }

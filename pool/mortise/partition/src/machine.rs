@@ -1,14 +1,36 @@
 //! The machine: its cores and what they share.
 
-use crate::{alarms::Alarms, board::Board, console::Line, memory::Stacks, vm::Vm};
+use crate::{
+    alarms::Alarms,
+    board::Board,
+    companion::Companion,
+    console::{Drain, Line},
+    dispatch::{Dispatch, Dispatcher, News},
+    memory::Stacks,
+    vm::{DISCARDED, HELD, Vm},
+};
+use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core_manifest::System;
-use core_paging::{Frames, KernelMap};
+use core_paging::{Error, Frames, KernelMap};
 use core_sync::TicketLock;
+use core_trace::{Ring, Writer};
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
-use hw_irqchip_gicv3::{Group, cpu_interface};
+use hw_irqchip_gicv3::{Group, Lever, cpu_interface};
 use mortise_hypercall::Group as HypercallGroup;
+use mortise_transfer::Transfer;
+use mortise_vcpu::FrameCell;
 use spin::Once;
+
+/// What the libraries of an image registered.
+pub struct Tables {
+    /// Functions that guests call.
+    pub hypercalls: &'static [&'static HypercallGroup],
+    /// Who shares cores out among virtual CPUs; at most one.
+    pub dispatchers: &'static [&'static dyn Dispatch],
+    /// What takes part in the lives of virtual machines.
+    pub companions: &'static [&'static dyn Companion],
+}
 
 /// Everything Mortise is made of, a constant of the image.
 pub struct Machine {
@@ -22,10 +44,18 @@ pub struct Machine {
     pub(crate) vms: &'static [Once<Vm>],
     /// Where translation tables come from.
     pub(crate) frames: &'static dyn Frames,
+    /// Where the cores record events: one ring for each, or none.
+    pub(crate) rings: &'static [Ring],
     /// The hypercall groups chosen for this image.
     pub(crate) hypercalls: &'static [&'static HypercallGroup],
+    /// Who shares cores out among virtual CPUs, if the image has it; at most one.
+    pub(crate) dispatchers: &'static [&'static dyn Dispatch],
+    /// What takes part in the lives of virtual machines.
+    pub(crate) companions: &'static [&'static dyn Companion],
     /// The serial line that all virtual machines share.
     pub(crate) console: TicketLock<Line>,
+    /// What is on its way there from the rings of virtual machines.
+    pub(crate) drain: TicketLock<Drain>,
     /// What is done by the clock.
     pub(crate) alarms: Alarms,
     /// Virtual machines that have not ended; the machine goes off with the last.
@@ -45,7 +75,8 @@ impl Machine {
         cores: &'static [Core],
         vms: &'static [Once<Vm>],
         frames: &'static dyn Frames,
-        hypercalls: &'static [&'static HypercallGroup],
+        rings: &'static [Ring],
+        tables: Tables,
     ) -> Self {
         Self {
             board,
@@ -53,8 +84,12 @@ impl Machine {
             cores,
             vms,
             frames,
-            hypercalls,
+            rings,
+            hypercalls: tables.hypercalls,
+            dispatchers: tables.dispatchers,
+            companions: tables.companions,
             console: TicketLock::new(Line::CLOSED),
+            drain: TicketLock::new(Drain::NONE),
             alarms: Alarms::new(),
             live: AtomicU32::new(0),
             start_time: Once::new(),
@@ -63,7 +98,7 @@ impl Machine {
     }
 
     /// Nanoseconds of the counter.
-    pub(crate) fn now(&self) -> u64 {
+    pub fn now(&self) -> u64 {
         self.board.clock.nanoseconds()
     }
 
@@ -77,10 +112,32 @@ impl Machine {
         self.vms.iter().filter_map(Once::get)
     }
 
+    /// Those that the manifest has: all but the slots.
+    pub(crate) fn residents(&self) -> impl Iterator<Item = &'static Vm> {
+        self.vms().filter(|vm| !vm.is_slot())
+    }
+
     /// The core that serves the console: the first one whose interrupts come to
     /// Mortise. Without one, nobody is disturbed for the console.
     pub(crate) fn console_core(&self) -> Option<usize> {
-        self.vms().find(|vm| vm.is_shared()).map(|vm| vm.cpu(0))
+        self.residents()
+            .find(|vm| vm.is_shared())
+            .map(|vm| vm.cpu(0))
+    }
+
+    /// Tells a virtual CPU that something came for it, wherever it is.
+    pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
+        let cpu = vm.cpu(vcpu);
+        if let Some(core) = self.cores.get(cpu)
+            && let Some(dispatcher) = core.dispatcher()
+        {
+            let here = core::ptr::eq(core, Core::current());
+            if here && !core.is_occupied_by(vm) {
+                return core.tell(dispatcher, vm);
+            }
+            core.mail.fetch_or(1 << vm.index, Ordering::Release);
+        }
+        self.ring(cpu);
     }
 
     /// Calls core `cpu` back into Mortise, whatever its guest has masked.
@@ -90,6 +147,17 @@ impl Machine {
             cpu_interface::send_sgi(Group::Zero, self.board.doorbell, affinity);
         }
     }
+}
+
+/// Where the interrupt stands that a guest's virtual timer raised.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// Nowhere: it is not active in the physical controller.
+    Inactive,
+    /// In list register 0, by its template; active as long as it is there.
+    Listed,
+    /// Where the virtual interrupt controller put it; the physical one knows.
+    Elsewhere,
 }
 
 /// One core.
@@ -104,7 +172,34 @@ pub struct Core {
     pub(crate) start: Once<SecondaryStart>,
     /// Its map; taken by this core only.
     map: TicketLock<Option<KernelMap<El2>>>,
+    /// Its windows to memory that it does not map.
+    transfer: Once<Transfer>,
+    /// The general registers of the guest that has this core to itself.
+    pub(crate) frame: FrameCell,
+    /// Whose guest is in its registers.
+    occupant: Cell<Option<(&'static Vm, usize)>>,
+    /// Who shares it out among several virtual CPUs, if somebody does.
+    dispatcher: Cell<Option<&'static dyn Dispatcher>>,
+    /// The VMs for whose virtual CPU here something came on another core, one bit each.
+    pub(crate) mail: AtomicU32,
+    /// The list registers that were written since they were empty, one bit each.
+    pub(crate) listed: Cell<u32>,
+    /// Where the interrupt of the virtual timer stands, on a core that is shared out.
+    pub(crate) timer: Cell<Timer>,
+    /// What makes the virtual timer's interrupt active here, once the core runs.
+    pub(crate) timer_activation: Cell<Option<Lever>>,
+    /// When Mortise itself has something to do here, in ticks of the counter.
+    alarm: Cell<u64>,
+    /// Its trace, and who had it when that was recorded last.
+    pub(crate) trace: Writer,
+    pub(crate) runs: Cell<u64>,
+    /// Whether it has begun with that, and there is more of it.
+    pub(crate) chores: Cell<bool>,
 }
+
+// SAFETY: the cells are changed by the core itself only, or for it before it runs, and
+// read by others only if they stay after that; everything else is safe between cores by its own means.
+unsafe impl Sync for Core {}
 
 impl Core {
     /// Record of core `cpu`.
@@ -116,11 +211,23 @@ impl Core {
             affinity: AtomicU64::new(u64::MAX),
             start: Once::new(),
             map: TicketLock::new(None),
+            transfer: Once::new(),
+            frame: FrameCell::new(),
+            occupant: Cell::new(None),
+            dispatcher: Cell::new(None),
+            mail: AtomicU32::new(0),
+            listed: Cell::new(0),
+            timer: Cell::new(Timer::Inactive),
+            timer_activation: Cell::new(None),
+            alarm: Cell::new(u64::MAX),
+            trace: Writer::new(),
+            runs: Cell::new(0),
+            chores: Cell::new(false),
         }
     }
 
     /// Its affinity, once it runs.
-    fn affinity(&self) -> Option<u64> {
+    pub(crate) fn affinity(&self) -> Option<u64> {
         Some(self.affinity.load(Ordering::Acquire)).filter(|&affinity| affinity != u64::MAX)
     }
 
@@ -130,20 +237,34 @@ impl Core {
     }
 
     /// Makes `map` the map of this core, which must be the running one.
-    pub(crate) fn adopt(&self, map: KernelMap<El2>) {
-        let map = self.map.lock().insert(map) as *const KernelMap<El2>;
-        // SAFETY: the map holds what `memory::core_map` says, all of it where it
-        // was; it stays in this record for good.
-        unsafe { (*map).activate() };
+    pub(crate) fn adopt(&self, map: KernelMap<El2>) -> Result<(), Error> {
+        let mut own = self.map.lock();
+        let map = own.insert(map);
+        // SAFETY: the map stays in this record for good, and has nothing that high.
+        let transfer = unsafe { Transfer::new(map) }?;
+        self.transfer.call_once(|| transfer);
+        // SAFETY: the map holds what `memory::core_map` says, all of it where it was.
+        unsafe { map.activate() };
+        Ok(())
     }
 
-    /// Changes the map of this core.
-    pub(crate) fn with_map<R>(&self, change: impl FnOnce(&mut KernelMap<El2>) -> R) -> Option<R> {
-        self.map.lock().as_mut().map(change)
+    /// Its windows to memory that it does not map, once it has a map.
+    #[must_use]
+    pub fn transfer(&self) -> Option<&Transfer> {
+        self.transfer.get()
+    }
+
+    /// Has a shared core come back to a virtual CPU's seat that waits, after looking at interrupts.
+    pub(crate) fn call_again(&'static self, vm: &Vm) {
+        if self.dispatcher().is_some() {
+            self.mail.fetch_or(1 << vm.index, Ordering::Release);
+        }
+        self.machine.ring(self.cpu);
     }
 
     /// The core this runs on.
-    pub(crate) fn current() -> &'static Self {
+    #[must_use]
+    pub fn current() -> &'static Self {
         let core = El2::read_tpidr() as *const Self;
         // SAFETY: `make_current` put a `&'static Core` there before anything
         // else ran on this core, and nobody writes it again.
@@ -158,10 +279,79 @@ impl Core {
             .store(hw_arch::cpu::affinity(), Ordering::Release);
     }
 
-    /// The virtual CPU that is pinned here: its machine and its index there.
-    pub(crate) fn vcpu(&self) -> Option<(&'static Vm, usize)> {
-        self.machine
-            .vms()
-            .find_map(|vm| Some((vm, vm.vcpu_on(self.cpu)?)))
+    /// The virtual CPU whose guest is in this core's registers: its machine and its index
+    /// there.
+    #[inline]
+    pub fn vcpu(&self) -> Option<(&'static Vm, usize)> {
+        self.occupant.get()
+    }
+
+    /// Makes a virtual CPU the one whose guest is in this core's registers.
+    #[inline]
+    pub fn occupy(&self, vm: &'static Vm, vcpu: usize) {
+        self.occupant.set(Some((vm, vcpu)));
+    }
+
+    /// Notes that nobody's guest is in this core's registers.
+    #[inline]
+    pub fn vacate(&self) {
+        self.occupant.set(None);
+    }
+
+    /// Whether a virtual CPU of this VM is the one in its registers.
+    pub(crate) fn is_occupied_by(&self, vm: &Vm) -> bool {
+        self.vcpu()
+            .is_some_and(|(other, _)| core::ptr::eq(other, vm))
+    }
+
+    /// Has this core, which does not run yet, shared out among several virtual CPUs.
+    pub(crate) fn share(&self, dispatcher: &'static dyn Dispatcher) {
+        self.dispatcher.set(Some(dispatcher));
+        self.occupant.set(None);
+    }
+
+    /// Who shares this core out, if somebody does.
+    #[inline]
+    pub(crate) fn dispatcher(&self) -> Option<&'static dyn Dispatcher> {
+        self.dispatcher.get()
+    }
+
+    /// Tells the dispatcher of this core that something stands in memory for a VM's virtual
+    /// CPU here.
+    pub(crate) fn tell(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
+        let orders = vm.orders();
+        if orders & HELD == 0 {
+            dispatcher.wake(self, vm, News::Written);
+        } else {
+            dispatcher.hold(self, vm, orders & DISCARDED != 0);
+            if let Some(vcpu) = vm.vcpu_on(self.cpu) {
+                vm.note_away(vcpu);
+            }
+        }
+    }
+
+    /// Whether interrupts of guests come to Mortise here.
+    pub(crate) fn is_split(&self) -> bool {
+        self.dispatcher().is_some() || self.vcpu().is_some_and(|(vm, _)| vm.is_shared())
+    }
+
+    /// Whether it has anything to run.
+    pub(crate) fn is_used(&self) -> bool {
+        self.dispatcher().is_some() || self.vcpu().is_some()
+    }
+
+    /// When Mortise itself has something to do here, in ticks of the counter.
+    #[must_use]
+    pub fn own_alarm(&self) -> u64 {
+        self.alarm.get()
+    }
+
+    /// Sets when Mortise itself has something to do here.
+    pub(crate) fn set_own_alarm(&'static self, ticks: u64) {
+        self.alarm.set(ticks);
+        match self.dispatcher() {
+            Some(dispatcher) => dispatcher.reconsider(self),
+            None => self.machine.board.clock.set_alarm(ticks),
+        }
     }
 }

@@ -1,22 +1,25 @@
-//! What each core maps, and how a virtual machine's memory is filled.
+//! What each core maps.
 //!
 //! Every core has a map of its own. It holds Mortise's code (read and execute),
 //! constants (read), variables, its own stack between two unmapped guard pages,
 //! the devices Mortise drives, and the status page and log ring of the virtual
-//! machine that runs on it; nothing of another core's stack, and no guest memory
-//! but while it is being filled.
+//! machine that runs on it, and what companions reach; nothing of another core's
+//! stack, and no guest memory but through a window while it is being filled.
 
-use crate::{board::GIC_FRAME, machine::Core, vm::Vm};
+use crate::{board::GIC_FRAME, machine::Core};
 use core_manifest::Console;
 use core_memory::PhysicalRange;
-use core_paging::{Access, Error, GuestMap, KernelMap, Use};
-use hw_arch::{El2, cache, layout};
+use core_paging::{Access, Error, GuestMap, KernelMap, SlotMap, Use};
+use hw_arch::{El2, layout};
 
 /// Bytes reserved for the manifest behind the image.
 pub const MANIFEST_SIZE: usize = 0x1_0000;
 
 /// Smallest unit that is mapped.
 const PAGE: usize = 0x1000;
+
+/// What the page below a stack holds while it is still mapped; any frame writes something else.
+const MARK: u64 = 0x6d61_726b_6d61_726b;
 
 /// Stack of one core below which a page stays unmapped.
 ///
@@ -52,6 +55,27 @@ impl Stacks {
         self.start + self.stride * self.count
     }
 
+    /// Marks the page below the first core's stack. Until that core has its own map, in which the
+    /// page is not, a stack that overflows would go on in Mortise's variables.
+    pub(crate) fn mark(&self) {
+        for word in self.marks() {
+            // SAFETY: the page is the guard of `MORTISE_STACKS`, which nothing else writes.
+            unsafe { word.write_volatile(MARK) };
+        }
+    }
+
+    /// Whether the marks are still there.
+    pub(crate) fn is_marked(&self) -> bool {
+        // SAFETY: as in `mark`.
+        self.marks()
+            .all(|word| unsafe { word.read_volatile() } == MARK)
+    }
+
+    fn marks(&self) -> impl Iterator<Item = *mut u64> {
+        let page = self.start as *mut u64;
+        (0..PAGE / size_of::<u64>()).map(move |word| page.wrapping_add(word))
+    }
+
     /// First byte after the stack of core `cpu`.
     #[must_use]
     pub const fn top(&self, cpu: usize) -> usize {
@@ -59,16 +83,11 @@ impl Stacks {
     }
 }
 
-/// Frames that the maps of so many cores take, and the filling of so many virtual
-/// machines at the same time. A restart is no time to find out that there are
-/// none: that would be at a guest's wish.
-pub(crate) const fn frames_needed(cores: usize, vms: usize) -> usize {
-    /// A root, a table for each of two gibibytes, and pages in five places:
-    /// interrupt controller, serial port, image, status page and log ring.
-    const CORE: usize = 8;
-    /// Payload and target may begin and end within a block, in other gibibytes.
-    const FILLING: usize = 6;
-    cores * CORE + vms * FILLING
+/// Frames that the maps of so many cores take: each a root, a table for each of two
+/// gibibytes and of the one with windows, and pages in five places: interrupt
+/// controller, serial port, image, status page and log ring.
+pub(crate) const fn frames_needed(cores: usize) -> usize {
+    9 * cores
 }
 
 /// Builds the map of `core`.
@@ -107,19 +126,59 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
     for vm in machine.vms() {
         let own = vm.vcpu_on(core.cpu).is_some();
         if own {
-            map_range(&mut map, vm.description.status, Use::Data)?;
+            map_range(&mut map, vm.description().status, Use::Data)?;
         }
-        if let Console::Ring(ring) = vm.description.console
+        if let Console::Ring(ring) = vm.description().console
             && (own || console_core)
         {
             map_range(&mut map, ring, Use::Data)?;
         }
     }
-    Ok(map)
+    let mut reached = Ok(());
+    for companion in machine.companions {
+        companion.reach(core, &mut |range| {
+            reached = reached.and_then(|()| map_range(&mut map, range, Use::Data));
+        });
+    }
+    reached.map(|()| map)
 }
 
 fn map_range(map: &mut KernelMap<El2>, range: PhysicalRange, purpose: Use) -> Result<(), Error> {
     map.map(range.start() as usize, range.size() as usize, purpose)
+}
+
+/// The stage 2 of a virtual machine.
+pub(crate) enum Stage2 {
+    /// Of one that the manifest has.
+    Fixed(GuestMap),
+    /// Of a place where one after the other lives.
+    Slot(&'static SlotMap),
+}
+
+impl Stage2 {
+    /// Physical address of the root table.
+    pub(crate) fn root(&self) -> usize {
+        match self {
+            Self::Fixed(map) => map.root(),
+            Self::Slot(map) => map.root(),
+        }
+    }
+
+    /// Takes everything away from the guest.
+    pub(crate) fn withdraw(&self) {
+        match self {
+            Self::Fixed(map) => map.withdraw(),
+            Self::Slot(map) => map.withdraw(),
+        }
+    }
+
+    /// Gives back what was taken.
+    pub(crate) fn restore(&self) {
+        match self {
+            Self::Fixed(map) => map.restore(),
+            Self::Slot(map) => map.restore(),
+        }
+    }
 }
 
 /// Builds the stage 2 of a virtual machine.
@@ -145,58 +204,4 @@ pub(crate) fn guest_map(
         )?;
     }
     Ok(map)
-}
-
-/// Fills a virtual machine's memory from its pristine payloads.
-///
-/// Payload and target are mapped for as long as it takes, on this core only. The
-/// guest starts with its MMU off, so what is written goes to the point of
-/// coherency. Each vCPU drops the instructions that its own core has cached when
-/// it starts; other virtual machines' cores keep theirs.
-pub(crate) fn load(vm: &Vm, map: &mut KernelMap<El2>) -> Result<(), Error> {
-    for payload in &vm.description.payloads {
-        let source = enclosing_pages(payload.source);
-        let target = enclosing_pages(payload.destination);
-        map.map(source.0, source.1, Use::Constants)?;
-        map.map(target.0, target.1, Use::Data)?;
-        let (from, to) = (
-            payload.source.start() as usize,
-            payload.destination.start() as usize,
-        );
-        let size = payload.source.size() as usize;
-        // SAFETY: both ranges were mapped just now, the manifest's parser has
-        // checked that the target lies in this VM's memory, and no vCPU of the
-        // VM runs; the payload lies in the system image, where nothing writes.
-        unsafe {
-            core::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, size);
-            cache::clean_and_invalidate(to, size);
-        }
-        map.unmap(target.0, target.1)?;
-        map.unmap(source.0, source.1)?;
-    }
-    Ok(())
-}
-
-/// Empties the caches of what a virtual machine left of its memory.
-///
-/// It starts again with its MMU off and writes past the caches; a dirty line of
-/// its last run would overwrite that later (Arm ARM, D7.5).
-pub(crate) fn forget(vm: &Vm, map: &mut KernelMap<El2>) -> Result<(), Error> {
-    for memory in vm.description.memory() {
-        let (start, size) = (
-            memory.physical.start() as usize,
-            memory.physical.size() as usize,
-        );
-        map.map(start, size, Use::Data)?;
-        // SAFETY: the range was mapped just now, and what it holds stays.
-        unsafe { cache::clean_and_invalidate(start, size) };
-        map.unmap(start, size)?;
-    }
-    Ok(())
-}
-
-/// Whole pages around a range: start and size.
-fn enclosing_pages(range: PhysicalRange) -> (usize, usize) {
-    let start = range.start() as usize & !(PAGE - 1);
-    (start, (range.end() as usize).next_multiple_of(PAGE) - start)
 }

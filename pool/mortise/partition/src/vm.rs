@@ -2,83 +2,43 @@
 
 use crate::{
     console,
+    controller::Interrupts,
+    description::{Description, VmError},
+    filling::Filling,
     gic::{MERGE, VmInterrupts},
     machine::Machine,
+    memory::Stage2,
+    slot::Slot,
 };
-use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use core_manifest::{FaultPolicy, InterruptMode, limits};
-use core_paging::GuestMap;
 use core_ring::{Area, stream::Consumer};
 use core_statistics::{State, StatusWriter};
 use core_sync::TicketLock;
-use mortise_gic_mediated::{Cpu, Mediated};
 use mortise_psci::{Calls, End, Power};
 use mortise_vcpu::Traps;
 use mortise_vdev_pl011::Pl011;
 use mortise_vgic::Virtual;
 
-/// SPIs that a virtual machine can have, in rows of 32: INTID 32 to 287.
-const SPI_ROWS: usize = 8;
+/// Its run ends: vCPUs rest at the end of their exits.
+pub(crate) const ENDING: u8 = 1;
 
-/// How a virtual machine's interrupts are controlled.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "each stands in a static slot that is as large as the larger one"
-)]
-pub(crate) enum Interrupts {
-    /// By itself; its accesses to the distributor are mediated.
-    Direct(Mediated<{ limits::VCPUS }, SPI_ROWS>),
-    /// By Mortise, through a controller that it emulates.
-    Shared(TicketLock<Virtual<{ limits::VCPUS }, SPI_ROWS>>),
-}
+/// Its vCPUs stay off their cores.
+pub(crate) const HELD: u8 = 1 << 1;
 
-impl Interrupts {
-    fn new(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<Self, VmError> {
-        let board = &machine.board;
-        let passed = vm.interrupts.iter().map(|&intid| u32::from(intid));
-        match vm.interrupt_mode {
-            InterruptMode::Direct => {
-                let mut gic = Mediated::new(board.doorbell);
-                let mut cpus = heapless::Vec::<Cpu, { limits::VCPUS }>::new();
-                cpus.extend(vm.cpus.iter().map(|&cpu| {
-                    let number = usize::from(cpu);
-                    Cpu {
-                        number,
-                        affinity: board.redistributor(number).affinity(),
-                    }
-                }));
-                gic.set_cpus(&cpus)?;
-                gic.add(board.virtual_timer)?;
-                for intid in passed {
-                    gic.add(intid)?;
-                }
-                Ok(Self::Direct(gic))
-            }
-            InterruptMode::Shared => {
-                let mut gic = Virtual::new();
-                gic.set_vcpus(vm.cpus.len())?;
-                gic.add_hardware(board.virtual_timer)?;
-                if vm.console == core_manifest::Console::Pl011 {
-                    gic.add_virtual(board.uart_irq)?;
-                }
-                for intid in passed {
-                    gic.add_hardware(intid)?;
-                }
-                Ok(Self::Shared(TicketLock::new(gic)))
-            }
-        }
-    }
-}
+/// What they did is not needed any more.
+pub(crate) const DISCARDED: u8 = 1 << 2;
 
 /// A virtual machine and all that Mortise keeps for it.
 pub struct Vm {
     /// Its place in the manifest.
     pub(crate) index: usize,
-    /// What the manifest says of it.
-    pub(crate) description: &'static core_manifest::Vm<'static>,
+    /// What the manifest, or who made it, says of it.
+    description: &'static Description,
     /// Its memory, as it sees it.
-    pub(crate) stage2: GuestMap,
+    pub(crate) stage2: Stage2,
+    /// The place it has, if it was made at run time.
+    pub(crate) slot: Option<&'static Slot>,
     /// Its status page.
     pub(crate) status: StatusWriter<'static>,
     /// Power states of its vCPUs, and how its run ends.
@@ -91,10 +51,24 @@ pub struct Vm {
     pub(crate) log: TicketLock<Option<Consumer<'static>>>,
     /// Whether it must call for the ring to be emptied.
     kick: bool,
-    /// Whether its run ends, for exits to see without the lock.
-    ending: AtomicBool,
+    /// What its vCPUs are told, for exits to see without the lock: [`ENDING`], [`HELD`],
+    /// [`DISCARDED`].
+    pub(crate) orders: AtomicU8,
+    /// Hypercalls that were denied it, by any of its vCPUs.
+    pub(crate) denied: AtomicU64,
+    /// The vCPUs that are off their cores, while it is held, one bit each.
+    pub(crate) away: AtomicU32,
+    /// How far the filling of its memory is.
+    pub(crate) filling: Filling,
+    /// Whether its memory was never filled.
+    fresh: AtomicBool,
+    /// For each vCPU, the list register with which its timer is injected, zero if that is to
+    /// be by [`Virtual::inject_hardware`].
+    timer_templates: [AtomicU64; limits::VCPUS],
     /// Whether it has run before.
     started: AtomicBool,
+    /// Whether it counts among those that have not ended.
+    pub(crate) alive: AtomicBool,
 }
 
 impl Vm {
@@ -106,7 +80,7 @@ impl Vm {
         machine: &'static Machine,
         kick: bool,
     ) -> Result<Self, VmError> {
-        let stage2 = crate::memory::guest_map(machine.frames, description)?;
+        let stage2 = Stage2::Fixed(crate::memory::guest_map(machine.frames, description)?);
         let page = description.status;
         // SAFETY: the early table maps all of RAM; the manifest's parser has
         // checked that the page is nobody else's, and guests map it read-only.
@@ -128,33 +102,90 @@ impl Vm {
             serial: TicketLock::new(Pl011::new()),
             log: TicketLock::new(console::open_ring(description, kick)),
             kick,
-            ending: AtomicBool::new(false),
+            orders: AtomicU8::new(0),
+            denied: AtomicU64::new(0),
+            away: AtomicU32::new(0),
+            filling: Filling::new(),
+            fresh: AtomicBool::new(true),
+            timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),
-            description,
+            alive: AtomicBool::new(true),
+            description: Description::of(description),
+            slot: None,
         })
     }
 
-    /// Its name.
-    pub(crate) fn name(&self) -> &'static str {
-        self.description.name
+    /// Nobody, in a place for virtual machines that are made at run time.
+    pub(crate) fn vacant(
+        index: usize,
+        slot: &'static Slot,
+        description: &'static Description,
+        machine: &'static Machine,
+    ) -> Result<Self, &'static str> {
+        let mut gic = Virtual::new();
+        gic.add_hardware(machine.board.virtual_timer)
+            .map_err(|_| "the virtual timer's interrupt is none")?;
+        Ok(Self {
+            index,
+            stage2: Stage2::Slot(&slot.map),
+            status: slot.status().ok_or("its slots have no status page")?,
+            power: TicketLock::new(Power::new(0, 0)),
+            interrupts: Interrupts::Shared(TicketLock::new(gic)),
+            serial: TicketLock::new(Pl011::new()),
+            log: TicketLock::new(None),
+            kick: false,
+            orders: AtomicU8::new(0),
+            denied: AtomicU64::new(0),
+            away: AtomicU32::new(0),
+            filling: Filling::new(),
+            fresh: AtomicBool::new(false),
+            timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
+            started: AtomicBool::new(false),
+            alive: AtomicBool::new(false),
+            description,
+            slot: Some(slot),
+        })
+    }
+
+    /// What the manifest, or who made it, says of it.
+    #[inline]
+    #[must_use]
+    pub fn description(&self) -> &core_manifest::Vm<'static> {
+        self.description.get()
+    }
+
+    /// Begins the life of another one in a place: nothing is left of the last one's.
+    pub(crate) fn begin_life(&self) {
+        self.orders.store(0, Ordering::Release);
+        self.started.store(false, Ordering::Relaxed);
+        self.fresh.store(false, Ordering::Relaxed);
+        self.away.store(0, Ordering::Relaxed);
+        self.denied.store(0, Ordering::Relaxed);
+        *self.log.lock() = console::open_ring(self.description(), false);
     }
 
     /// Whether its interrupts come through Mortise.
     pub(crate) fn is_shared(&self) -> bool {
-        self.description.interrupt_mode == InterruptMode::Shared
+        self.description().interrupt_mode == InterruptMode::Shared
     }
 
     /// The core that vCPU `vcpu` is pinned to; beyond the last one, the first.
     pub(crate) fn cpu(&self, vcpu: usize) -> usize {
-        let cpus = &self.description.cpus;
+        let cpus = &self.description().cpus;
         cpus.get(vcpu)
             .or(cpus.first())
             .map_or(0, |&cpu| usize::from(cpu))
     }
 
+    /// Whether a shared interrupt is one that was given to it.
+    pub(crate) fn owns(&self, intid: u32) -> bool {
+        let own = &self.description().interrupts;
+        own.iter().any(|&own| u32::from(own) == intid)
+    }
+
     /// The vCPU that is pinned to core `cpu`.
-    pub(crate) fn vcpu_on(&self, cpu: usize) -> Option<usize> {
-        self.description
+    pub fn vcpu_on(&self, cpu: usize) -> Option<usize> {
+        self.description()
             .cpus
             .iter()
             .position(|&own| usize::from(own) == cpu)
@@ -162,33 +193,96 @@ impl Vm {
 
     /// Number of its vCPUs.
     pub(crate) fn vcpus(&self) -> usize {
-        self.description.cpus.len()
+        self.description().cpus.len()
     }
 
     /// The traps that hold its vCPUs.
     pub(crate) fn traps(&self) -> Traps {
         Traps {
-            interrupts: match self.description.interrupt_mode {
+            interrupts: match self.description().interrupt_mode {
                 InterruptMode::Direct => mortise_vcpu::InterruptMode::Direct,
                 InterruptMode::Shared => mortise_vcpu::InterruptMode::Shared,
             },
-            trap_wait: self.description.wait == core_manifest::WaitPolicy::Trap,
+            trap_wait: self.description().wait == core_manifest::WaitPolicy::Trap,
+            trap_monitor: false,
         }
     }
 
     /// Whether its vCPUs are to rest at the end of their exits.
     pub(crate) fn is_ending(&self) -> bool {
-        self.ending.load(Ordering::Acquire)
+        self.orders() & ENDING != 0
+    }
+
+    /// Whether its vCPUs may go on at the end of their exits.
+    #[inline]
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.orders() == 0
+    }
+
+    /// What its vCPUs are told.
+    #[inline]
+    pub(crate) fn orders(&self) -> u8 {
+        self.orders.load(Ordering::Acquire)
+    }
+
+    /// The counters of a vCPU's exits.
+    #[must_use]
+    pub fn exits(&self, vcpu: usize) -> Option<core_statistics::ExitCount<'static>> {
+        self.status.exits(vcpu)
+    }
+
+    /// How it shares its cores.
+    #[must_use]
+    pub fn schedule(&self) -> &core_manifest::Schedule {
+        &self.description().schedule
+    }
+
+    /// `VTTBR_EL2` of its vCPUs: the root of its stage 2, and a VMID that is its alone.
+    #[must_use]
+    pub fn vttbr(&self) -> u64 {
+        (self.index as u64 + 1) << 48 | self.stage2.root() as u64
+    }
+
+    /// Has its memory filled anew by its leader.
+    pub(crate) fn set_fresh(&self) {
+        self.fresh.store(true, Ordering::Release);
+    }
+
+    /// Takes down that its memory is being filled; whether it never was.
+    pub(crate) fn take_fresh(&self) -> bool {
+        self.fresh.swap(false, Ordering::Relaxed)
+    }
+
+    /// The list register with which the timer of a vCPU is injected, zero if by other means.
+    #[inline]
+    #[must_use]
+    pub fn timer_template(&self, vcpu: usize) -> u64 {
+        let template = self.timer_templates.get(vcpu);
+        template.map_or(0, |template| template.load(Ordering::Acquire))
+    }
+
+    /// Where that stands.
+    #[must_use]
+    pub fn timer_template_of(&self, vcpu: usize) -> Option<&AtomicU64> {
+        self.timer_templates.get(vcpu)
+    }
+
+    /// Sets that.
+    pub(crate) fn set_timer_template(&self, vcpu: usize, value: u64) {
+        if let Some(template) = self.timer_templates.get(vcpu) {
+            template.store(value, Ordering::Release);
+        }
     }
 
     /// Ends its run as vCPU `vcpu` wants, unless its end is decided already.
-    pub(crate) fn end(&self, vcpu: usize, end: End, machine: &Machine) {
+    pub(crate) fn end(&'static self, vcpu: usize, end: End, machine: &'static Machine) {
         let calls = self.power.lock().end(vcpu, end);
         self.call_in(calls, machine);
     }
 
     /// Ends its run because vCPU `vcpu` faulted; false if its end is decided already.
-    pub(crate) fn fail(&self, vcpu: usize, machine: &Machine) -> bool {
+    pub(crate) fn fail(&'static self, vcpu: usize, machine: &'static Machine) -> bool {
         let calls = self.power.lock().fail(vcpu);
         self.call_in(calls, machine);
         calls.is_some()
@@ -201,23 +295,24 @@ impl Vm {
     /// its core deaf to it (`ICC_AP1R0_EL1` at the highest priority), so its
     /// memory is withdrawn too: the next access of any kind comes here. Called on
     /// a core of this virtual machine, whose VMID is the one in use.
-    fn call_in(&self, calls: Option<Calls>, machine: &Machine) {
+    fn call_in(&'static self, calls: Option<Calls>, machine: &'static Machine) {
         if let Some(calls) = calls {
-            self.ending.store(true, Ordering::Release);
+            self.orders.fetch_or(ENDING, Ordering::AcqRel);
             self.stage2.withdraw();
             mortise_vcpu::invalidate_translations();
             self.call(calls, machine);
         }
     }
 
-    /// Calls the cores of these vCPUs to Mortise.
-    pub(crate) fn call(&self, calls: Calls, machine: &Machine) {
-        calls.iter().for_each(|vcpu| machine.ring(self.cpu(vcpu)));
+    /// Calls these vCPUs' cores to Mortise.
+    pub(crate) fn call(&'static self, calls: Calls, machine: &'static Machine) {
+        calls.iter().for_each(|vcpu| machine.notify(self, vcpu));
     }
 
     /// Takes down what it does.
     pub(crate) fn set_state(&self, state: State) {
         self.status.set_state(state);
+        self.record_state(state);
     }
 
     /// Takes down that it runs, and after how long if this is its first start.
@@ -231,18 +326,18 @@ impl Vm {
     /// Takes its devices back to their first state, for a start from the payload.
     pub(crate) fn renew(&'static self, machine: &'static Machine) {
         self.stage2.restore();
-        self.ending.store(false, Ordering::Release);
+        self.orders.fetch_and(!ENDING, Ordering::AcqRel);
         *self.serial.lock() = Pl011::new();
-        console::drain_ring(machine, self);
-        console::finish(machine, self);
-        *self.log.lock() = console::open_ring(self.description, self.kick);
+        console::conclude(machine, self, || {
+            console::open_ring(self.description(), self.kick)
+        });
     }
 
     /// Sends its shared interrupts to its first core, where they go until it says
     /// otherwise: never to a core that is not its own.
     pub(crate) fn route(&self, machine: &Machine) {
         let affinity = machine.board.redistributor(self.cpu(0)).affinity();
-        for &intid in &self.description.interrupts {
+        for &intid in &self.description().interrupts {
             machine.board.distributor().route(intid.into(), affinity);
         }
     }
@@ -258,47 +353,5 @@ impl Vm {
             }
         }
         self.route(machine);
-    }
-}
-
-/// Why a virtual machine of the manifest cannot be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum VmError {
-    /// Its memory cannot be mapped.
-    Memory(core_paging::Error),
-    /// Its status page is not usable.
-    Status,
-    /// Its interrupts cannot be mediated.
-    Mediated(mortise_gic_mediated::Error),
-    /// Its interrupts are not those of a virtual interrupt controller.
-    Virtual(mortise_vgic::Error),
-}
-
-impl From<core_paging::Error> for VmError {
-    fn from(error: core_paging::Error) -> Self {
-        Self::Memory(error)
-    }
-}
-
-impl From<mortise_gic_mediated::Error> for VmError {
-    fn from(error: mortise_gic_mediated::Error) -> Self {
-        Self::Mediated(error)
-    }
-}
-
-impl From<mortise_vgic::Error> for VmError {
-    fn from(error: mortise_vgic::Error) -> Self {
-        Self::Virtual(error)
-    }
-}
-
-impl fmt::Display for VmError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Memory(error) => write!(f, "memory: {error}"),
-            Self::Status => f.write_str("status page: not a page of its own"),
-            Self::Mediated(error) => write!(f, "interrupts: {error}"),
-            Self::Virtual(error) => write!(f, "interrupts: {error}"),
-        }
     }
 }

@@ -62,6 +62,8 @@ pub struct Power {
     states: [Vcpu; MAX_VCPUS],
     vcpus: usize,
     end: Option<End>,
+    /// Whether the leader has carried the end out and no other run follows.
+    over: bool,
     /// Faults after which it may still start again.
     restarts: u32,
 }
@@ -75,6 +77,7 @@ impl Power {
             states: [Vcpu::Off; MAX_VCPUS],
             vcpus: if vcpus < MAX_VCPUS { vcpus } else { MAX_VCPUS },
             end: None,
+            over: false,
             restarts,
         }
     }
@@ -84,11 +87,13 @@ impl Power {
         self.states = [Vcpu::Off; MAX_VCPUS];
         self.states[LEADER] = Vcpu::Pending(start);
         self.end = None;
+        self.over = false;
     }
 
-    /// There is nothing to run: the leader is to stop the VM.
-    pub const fn give_up(&mut self) {
-        self.end = Some(End::Stop);
+    /// The leader has ended the run for good: nobody has anything to do until the next one
+    /// [begins](Self::renew).
+    pub const fn conclude(&mut self) {
+        self.over = true;
     }
 
     /// The state of a vCPU.
@@ -127,6 +132,28 @@ impl Power {
         Some(Calls(self.executing() & !(1 << vcpu)))
     }
 
+    /// Somebody else ends the run, or has a new one follow: all vCPUs must rest, and the leader carry
+    /// it out. Nothing if its end is decided already.
+    pub fn end_from_outside(&mut self, end: End) -> Option<Calls> {
+        if self.end.is_some() {
+            return None;
+        }
+        self.end = Some(end);
+        Some(Calls(self.executing() | 1 << LEADER))
+    }
+
+    /// How the run ended, if that was for good and has been carried out.
+    #[must_use]
+    pub const fn over(&self) -> Option<End> {
+        if self.over { self.end } else { None }
+    }
+
+    /// How the run is to end, if that is decided.
+    #[must_use]
+    pub const fn decided(&self) -> Option<End> {
+        self.end
+    }
+
     /// A vCPU that executes faulted: the VM starts again as often as it may, then stops. Nothing,
     /// and no fault counted, if the end of this run is decided already.
     pub fn fail(&mut self, vcpu: usize) -> Option<Calls> {
@@ -154,7 +181,7 @@ impl Power {
     /// What a core at rest is to do. One that is to start executes from here on.
     pub fn next(&mut self, vcpu: usize) -> Next {
         if let Some(end) = self.end {
-            let leads = vcpu == LEADER && self.executing() == 0;
+            let leads = vcpu == LEADER && self.executing() == 0 && !self.over;
             return if leads { Next::Lead(end) } else { Next::Wait };
         }
         match self.states.get_mut(vcpu) {

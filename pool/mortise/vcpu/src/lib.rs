@@ -1,34 +1,46 @@
-//! A virtual CPU pinned to its core.
+//! A virtual CPU and its core's registers.
 //!
-//! - [`Frame`] and [`enter`]: the general registers of the guest while its core
-//!   is in Mortise, and the way into the guest
+//! - [`Frame`], [`FrameCell`] and [`enter`]: the general registers of the guest while
+//!   its core is in Mortise, where they stand, and the way into the guest
 //! - [`Exit`]: what brought the core to Mortise, decoded from the syndrome
 //! - [`Traps`]: which registers the guest owns and which trap; [`Role`]: what a
 //!   trapped one is to it
 //! - [`reset`]: the state in which a virtual CPU starts
 //! - [`invalidate_translations`]: what makes a withdrawn stage 2 felt
 //! - [`inject_undefined`]: an exception taken by the guest itself
+//! - [`Context`], [`FloatingPoint`], [`Interface`]: what else of a virtual CPU is in its
+//!   core's registers, to be exchanged where several share a core
 //!
-//! EL1's system registers, the FP registers, the timer and, in direct mode, the
-//! interrupt controller's CPU interface stay in the hardware: a pinned virtual
-//! CPU shares them with nobody. An exit stores 31 registers and returns through
+//! For a virtual CPU that has its core to itself, EL1's system registers, the FP
+//! registers, the timer and, in direct mode, the interrupt controller's CPU
+//! interface stay in the hardware: it shares them with nobody. An exit stores 31 registers and returns through
 //! 16 load pairs; all else is the handler's.
 //!
-//! The image defines two functions, `mortise_exit(&mut Frame, Cause)` and
+//! The image defines two functions, `mortise_exit(&mut Frame, Cause)`, which
+//! returns the frame of the guest that goes on, and
 //! `mortise_fault(u64) -> !`, which the vectors here call.
 #![no_std]
 #![expect(unsafe_code, reason = "vectors and EL2 system registers")]
 
+mod context;
+mod floating_point;
 mod inject;
+mod interface;
 mod reset;
 mod role;
 mod syndrome;
 mod traps;
 mod world;
 
+pub use context::{Context, Rest, timer_deadline};
+pub use floating_point::{FloatingPoint, FloatingPointTrap};
 pub use inject::inject_undefined;
-pub use reset::{invalidate_translations, reset};
+pub use interface::Interface;
+pub use reset::{invalidate_translations, invalidate_translations_of, reset};
 pub use role::Role;
-pub use syndrome::{Access, Exit, SystemRegister};
-pub use traps::{InterruptMode, Traps};
-pub use world::{Cause, FRAME_SIZE, Frame, enter, install_vectors, skip_instruction};
+pub use syndrome::{Access, Exit, SystemRegister, is_wait};
+pub use traps::{InterruptMode, Traps, vmpidr};
+pub use world::{
+    Cause, FRAME_SIZE, Frame, FrameCell, enter, install_vectors, repeat_instruction,
+    skip_instruction,
+};

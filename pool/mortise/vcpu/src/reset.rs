@@ -1,5 +1,6 @@
 //! The state in which a virtual CPU starts.
 
+use crate::context::has_keys;
 use hw_arch::{El2, ExceptionLevel, write_register};
 
 /// `SCTLR_EL1` with MMU and caches off: the RES1 bits only.
@@ -19,7 +20,7 @@ const SPSR_RESET: u64 = 0x3c5;
 pub unsafe fn reset(entry: u64) {
     write_register!("sctlr_el1", SCTLR_RESET);
     // Everything that EL1 could have set and would not expect set: translation,
-    // exceptions, identity, timers, debug, performance monitor.
+    // exceptions, identity, timers, debug, pointer authentication, performance monitor.
     macro_rules! zero {
         ($($name:literal)*) => { $(write_register!($name, 0);)* };
     }
@@ -27,6 +28,10 @@ pub unsafe fn reset(entry: u64) {
         "contextidr_el1" "tpidr_el0" "tpidrro_el0" "tpidr_el1" "elr_el1" "spsr_el1" "esr_el1"
         "far_el1" "afsr0_el1" "afsr1_el1" "par_el1" "csselr_el1" "sp_el0" "sp_el1"
         "cntkctl_el1" "cntv_ctl_el0" "cntv_cval_el0" "cntp_ctl_el0" "mdscr_el1");
+    if has_keys() {
+        zero!("S3_0_C2_C1_0" "S3_0_C2_C1_1" "S3_0_C2_C1_2" "S3_0_C2_C1_3" "S3_0_C2_C2_0"
+            "S3_0_C2_C2_1" "S3_0_C2_C2_2" "S3_0_C2_C2_3" "S3_0_C2_C3_0" "S3_0_C2_C3_1");
+    }
     reset_monitor();
     reset_floating_point();
     // SAFETY: these take effect at the next return to the guest.
@@ -52,6 +57,21 @@ pub fn invalidate_translations() {
             options(nostack, preserves_flags)
         );
     }
+}
+
+/// The same for another virtual machine than the one that this core is in: the one whose
+/// `VTTBR_EL2` this is.
+pub fn invalidate_translations_of(vttbr: u64) {
+    let own = hw_arch::registers::vttbr_el2::read();
+    // SAFETY: nothing of EL1 executes or is walked for meanwhile: this is EL2, with every
+    // interrupt masked, and the barriers keep accesses apart.
+    unsafe {
+        hw_arch::registers::vttbr_el2::write(vttbr);
+        hw_arch::barrier::isb();
+        invalidate_translations();
+        hw_arch::registers::vttbr_el2::write(own);
+    }
+    hw_arch::barrier::isb();
 }
 
 /// Stops the performance monitor and forgets what it counted, and what.

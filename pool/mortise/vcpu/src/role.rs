@@ -49,9 +49,30 @@ impl SystemRegister {
             // Linux clears self-hosted debug at its start, and leaves both alone
             // afterwards.
             ACTLR => Role::Constant(0),
+            // Traps on shared cores only: a performance monitor that never counts.
+            _ if self.is_monitor() => Role::Constant(0),
             _ if self.op0() == 2 => Role::Constant(0),
             _ => Role::Undefined,
         }
+    }
+}
+
+impl SystemRegister {
+    /// Whether it is one of the performance monitor's: CRn 9 with CRm 12 to 14, of which
+    /// EL1 has two in CRm 14, and CRn 14 with CRm 8 to 15 (Arm ARM, D19.5).
+    const fn is_monitor(&self) -> bool {
+        let (op1, crn, crm) = (
+            self.encoding >> 11 & 7,
+            self.encoding >> 7 & 15,
+            self.encoding >> 3 & 15,
+        );
+        self.op0() == 3
+            && match (op1, crn) {
+                (3, 9) => 12 <= crm && crm <= 14,
+                (0, 9) => crm == 14,
+                (3, 14) => 8 <= crm,
+                _ => false,
+            }
     }
 }
 
@@ -87,8 +108,9 @@ mod tests {
                 register: 0,
                 write: false,
             })
-            .filter(|access| access.role() != Role::Undefined);
+            .filter(|access| access.role() != Role::Undefined && !access.is_monitor());
         assert_eq!(constants.count(), 2, "ICC_SRE_EL1 and ACTLR_EL1");
+        assert_eq!(role([3, 3, 9, 13, 0], false), Role::Constant(0), "PMCCNTR");
         assert_eq!(role([3, 0, 12, 12, 5], false), Role::Constant(7));
         assert_eq!(role([2, 0, 1, 0, 4], true), Role::Constant(0), "OSLAR_EL1");
         assert_eq!(role([1, 0, 7, 14, 2], true), Role::Constant(0), "DC CISW");

@@ -1,5 +1,7 @@
 //! What an exit means (Arm ARM, D19.2.37, `ESR_EL2`).
 
+use hw_arch::{El2, ExceptionLevel};
+
 /// A load or store of one register that the syndrome describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
@@ -72,6 +74,8 @@ impl SystemRegister {
 pub enum Exit {
     /// HVC.
     Hypercall,
+    /// Floating point or SIMD, trapped.
+    FloatingPoint,
     /// SMC, trapped.
     Smc,
     /// WFI or WFE, trapped.
@@ -94,6 +98,13 @@ pub enum Exit {
     Other(u8),
 }
 
+/// Whether the last synchronous exit was a WFI or WFE.
+#[inline]
+#[must_use]
+pub fn is_wait() -> bool {
+    El2::read_esr() >> 26 & 0x3f == 0x01
+}
+
 impl Exit {
     /// Decodes `ESR_EL2`, with `HPFAR_EL2` and `FAR_EL2` for aborts.
     #[must_use]
@@ -101,6 +112,7 @@ impl Exit {
         let class = (esr >> 26 & 0x3f) as u8;
         match class {
             0x01 => Self::Wait,
+            0x07 => Self::FloatingPoint,
             0x12 | 0x16 => Self::Hypercall,
             0x13 | 0x17 => Self::Smc,
             0x18 => Self::SystemRegister(SystemRegister {

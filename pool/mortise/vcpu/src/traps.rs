@@ -7,7 +7,7 @@
 //! | trace, SVE, activity monitors | trap | trap | `CPTR_EL2.TTA`, `TZ`, `TAM` |
 //! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
 //! | physical timer | trap | trap | `CNTHCTL_EL2.EL1PCEN` = 0 |
-//! | performance monitor | own | own | `MDCR_EL2.HPMN` = all |
+//! | performance monitor | own | own; on a shared core, trap | `MDCR_EL2.HPMN` = all; `TPM`, `TPMCR` |
 //! | self-hosted debug | trap | trap | `MDCR_EL2.TDA`, `TDOSA`, `TDRA` |
 //! | statistical profiling, trace filter | trap | trap | `MDCR_EL2.TPMS`, `TTRF` |
 //! | cache maintenance by set and way | trap | trap | `HCR_EL2.TSW` |
@@ -36,10 +36,13 @@ pub enum InterruptMode {
 }
 
 /// `CPTR_EL2`: RES1 bits with TZ, TTA, TAM (Arm ARM, D19.2.33).
-const CPTR: u64 = 0x33ff | 1 << 20 | 1 << 30;
+pub(crate) const CPTR: u64 = 0x33ff | 1 << 20 | 1 << 30;
 
 /// `MDCR_EL2` but for HPMN: TDA, TDOSA, TDRA, TPMS, TTRF (D19.3).
 const MDCR: u64 = 7 << 9 | 1 << 14 | 1 << 19;
+
+/// `MDCR_EL2`: TPM, TPMCR.
+const MDCR_MONITOR: u64 = 3 << 5;
 
 /// The traps that hold one virtual CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +51,9 @@ pub struct Traps {
     pub interrupts: InterruptMode,
     /// Whether an idle guest exits.
     pub trap_wait: bool,
+    /// Whether the performance monitor traps, as on a core that several share: it would
+    /// tell one what another does.
+    pub trap_monitor: bool,
 }
 
 mod hcr {
@@ -92,14 +98,14 @@ impl Traps {
     ///
     /// # Safety
     ///
-    /// `root` must be the level-1 root of the virtual machine's stage 2, which
-    /// stays as long as the core is in it; `vmid` must be that machine's alone.
-    pub unsafe fn apply(&self, root: usize, vmid: u8, vcpu: usize) {
+    /// `vttbr` must hold the level-1 root of the virtual machine's stage 2, which
+    /// stays as long as the core is in it, and a VMID that is that machine's alone.
+    pub unsafe fn apply(&self, vttbr: u64, vcpu: usize) {
         // SAFETY: these registers bind EL1 and EL0 only; the caller vouches for
         // the tables.
         unsafe {
             r::vtcr_el2::write(vtcr(r::id_aa64mmfr0_el1::read() & 7));
-            r::vttbr_el2::write(u64::from(vmid) << 48 | root as u64);
+            r::vttbr_el2::write(vttbr);
             // The tables first: with `VM` set, the core may walk them at any time
             // on speculation.
             hw_arch::barrier::dsb_ish();
@@ -108,17 +114,23 @@ impl Traps {
             r::cptr_el2::write(CPTR);
             // All event counters to the guest.
             let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
-            r::mdcr_el2::write(MDCR | counters);
+            let monitor = if self.trap_monitor { MDCR_MONITOR } else { 0 };
+            r::mdcr_el2::write(MDCR | monitor | counters);
             r::hstr_el2::write(0);
             // EL1PCTEN without EL1PCEN: it reads the counter, the timer traps.
             r::cnthctl_el2::write(1);
             r::cntvoff_el2::write(0);
             r::vpidr_el2::write(r::midr_el1::read());
-            // RES1, and the index as Aff0.
-            r::vmpidr_el2::write(1 << 31 | vcpu as u64);
+            r::vmpidr_el2::write(vmpidr(vcpu));
         }
         hw_arch::barrier::isb();
     }
+}
+
+/// `VMPIDR_EL2` of a virtual CPU: RES1, and the index as Aff0.
+#[must_use]
+pub const fn vmpidr(vcpu: usize) -> u64 {
+    1 << 31 | vcpu as u64
 }
 
 /// `VTCR_EL2`: 39 bits from level 1, 4 KiB granule, inner-shareable write-back
@@ -145,6 +157,7 @@ mod tests {
         let direct = Traps {
             interrupts: InterruptMode::Direct,
             trap_wait: false,
+            trap_monitor: false,
         };
         let shared = Traps {
             interrupts: InterruptMode::Shared,

@@ -1,24 +1,48 @@
 //! World switch: the vectors of EL2 and the way into the guest.
 
+use core::cell::UnsafeCell;
 use hw_arch::{El2, ExceptionLevel};
 
 /// General registers of a guest whose core is in Mortise.
 ///
-/// Its program counter and processor state stay in `ELR_EL2` and `SPSR_EL2`:
-/// Mortise runs with every interrupt masked, so nothing overwrites them.
+/// Each virtual CPU has one of its own, and `SP_EL2` points there while its guest
+/// runs: who goes on after an exit is said by a pointer, and no register is copied.
+/// The program counter and processor state of a guest that goes on stay in
+/// `ELR_EL2` and `SPSR_EL2`: Mortise runs with every interrupt masked, so nothing
+/// overwrites them.
 #[repr(C, align(16))]
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Frame {
     /// x0 to x30.
     pub x: [u64; 31],
+    /// Where the stack ends that Mortise uses during an exit.
+    stack_top: usize,
 }
 
-/// Bytes that a frame takes on the stack.
+/// Bytes of a frame.
 pub const FRAME_SIZE: usize = size_of::<Frame>();
 
 impl Frame {
-    /// All registers zero.
-    pub const ZERO: Self = Self { x: [0; 31] };
+    /// All registers zero, and no stack.
+    pub const ZERO: Self = Self {
+        x: [0; 31],
+        stack_top: 0,
+    };
+
+    /// Makes it that of a guest at its first instruction, with `argument` in x0 and
+    /// zero in the other registers; `stack_top` is the stack its exits use.
+    ///
+    /// # Safety
+    ///
+    /// `stack_top` must be the 16-byte aligned end of a stack that belongs to the core
+    /// on which the guest runs, and of which nothing is needed after an entry.
+    pub unsafe fn start(&mut self, argument: u64, stack_top: usize) {
+        *self = Self {
+            x: [0; 31],
+            stack_top,
+        };
+        self.x[0] = argument;
+    }
 
     /// Register `index` as an instruction names it: 31 reads as zero.
     #[must_use]
@@ -31,6 +55,44 @@ impl Frame {
         if let Some(register) = self.x.get_mut(usize::from(index)) {
             *register = value;
         }
+    }
+}
+
+/// Where the frame of one virtual CPU stands for good.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct FrameCell(UnsafeCell<Frame>);
+
+// SAFETY: the frame inside is reached through `FrameCell::get` only, whose caller
+// vouches that one core at a time does.
+unsafe impl Sync for FrameCell {}
+
+impl FrameCell {
+    /// A frame for which no guest has run.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new(Frame::ZERO))
+    }
+
+    /// The frame.
+    ///
+    /// # Safety
+    ///
+    /// The virtual CPU must be that of the calling core, and nothing else may hold its
+    /// frame at the same time.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the caller vouches for its being alone"
+    )]
+    pub unsafe fn get(&self) -> &mut Frame {
+        // SAFETY: passed on to the caller.
+        unsafe { &mut *self.0.get() }
+    }
+}
+
+impl Default for FrameCell {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -53,7 +115,7 @@ pub enum Cause {
 macro_rules! from_guest {
     ($cause:literal) => {
         concat!(
-            ".balign 128\n sub sp, sp, #256\n stp x0, x1, [sp]\n mov x1, #",
+            ".balign 128\n stp x0, x1, [sp]\n mov x1, #",
             $cause,
             "\n b mortise_save\n"
         )
@@ -112,10 +174,14 @@ core::arch::global_asm!(
     "    stp x28, x29, [sp, #224]",
     "    str x30, [sp, #240]",
     "    mov x0, sp",
+    "    ldr x2, [sp, #248]",
+    "    mov sp, x2",
     "    mov x29, xzr",
     "    bl mortise_exit",
     ".global mortise_restore",
+    // x0: the frame of the guest that goes on.
     "mortise_restore:",
+    "    mov sp, x0",
     "    ldp x2, x3, [sp, #16]",
     "    ldp x4, x5, [sp, #32]",
     "    ldp x6, x7, [sp, #48]",
@@ -131,7 +197,7 @@ core::arch::global_asm!(
     "    ldp x26, x27, [sp, #208]",
     "    ldp x28, x29, [sp, #224]",
     "    ldr x30, [sp, #240]",
-    "    ldp x0, x1, [sp], #256",
+    "    ldp x0, x1, [sp]",
     "    eret",
     // Nothing behind is for a core to run on speculation.
     "    dsb nsh",
@@ -181,34 +247,26 @@ pub fn install_vectors() {
     }
 }
 
-/// Enters the guest for the first time on this core, with `argument` in x0 and
-/// zero in the other registers; `stack_top` is the stack its exits use.
+/// Enters the guest whose frame this is, for the first time on this core.
 ///
 /// # Safety
 ///
-/// [`crate::reset`] must have run for this virtual CPU; `stack_top` must be the
-/// 16-byte aligned end of a stack that belongs to this core alone and of which
-/// nothing is needed any more.
-pub unsafe fn enter(argument: u64, stack_top: usize) -> ! {
+/// [`crate::reset`] must have run for this virtual CPU, and [`Frame::start`] for its
+/// frame, with a stack of this core of which nothing is needed any more.
+pub unsafe fn enter(frame: &'static FrameCell) -> ! {
     #[cfg(target_os = "none")]
-    // SAFETY: the caller owns the stack, and nothing on it is needed any more.
+    // SAFETY: the caller vouches for the virtual CPU; nothing on the stack is needed
+    // any more.
     unsafe {
         core::arch::asm!(
-            "sub x2, x1, #256",
-            "mov x3, x2",
-            "2: stp xzr, xzr, [x3], #16",
-            "cmp x3, x1",
-            "b.lo 2b",
-            "str x0, [x2]",
-            "mov sp, x2",
             "b mortise_restore",
-            in("x0") argument, in("x1") stack_top,
+            in("x0") core::ptr::from_ref(frame),
             options(noreturn),
         )
     }
     #[cfg(not(target_os = "none"))]
     {
-        let _ = (argument, stack_top);
+        let _ = frame;
         hw_arch::cpu::park()
     }
 }
@@ -222,6 +280,13 @@ pub fn skip_instruction() {
     unsafe { El2::write_elr(El2::read_elr().wrapping_add(4)) }
 }
 
+/// Lets the guest make the call again that it made: HVC returns behind itself, and a
+/// trapped SMC was stepped over.
+pub fn repeat_instruction() {
+    // SAFETY: only the guest's own program counter moves.
+    unsafe { El2::write_elr(El2::read_elr().wrapping_sub(4)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{FRAME_SIZE, Frame};
@@ -230,6 +295,7 @@ mod tests {
     fn layout_is_the_assembly_s() {
         assert_eq!(FRAME_SIZE, 256);
         assert_eq!(core::mem::offset_of!(Frame, x), 0);
+        assert_eq!(core::mem::offset_of!(Frame, stack_top), 248);
     }
 
     #[test]

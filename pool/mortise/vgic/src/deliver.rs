@@ -166,6 +166,42 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
     }
 
+    /// Lists a hardware interrupt that came again where its last one was listed, which the guest
+    /// has ended since: the usual way of a device's. False, and nothing is done, if it is not so.
+    #[inline]
+    pub(crate) fn list_again(
+        &mut self,
+        vcpu: usize,
+        intid: u32,
+        physical: &mut impl Physical,
+    ) -> bool {
+        let (first, bit) = (intid & !31, intid % 32);
+        let mask = 1 << bit;
+        let forwarded = self.forwarded;
+        let Some(&lists) = self.lists.get(vcpu) else {
+            return false;
+        };
+        let Some(bank) = self.bank_mut(vcpu, intid) else {
+            return false;
+        };
+        let taken = bank.enabled & forwarded.mask(bank.group) & bank.listed & mask != 0;
+        let here = usize::from(bank.owner(bit)) == vcpu && usize::from(bank.route(bit)) == vcpu;
+        // While others wait in memory, one of them may be more urgent.
+        if !taken || !here || lists.maintenance != Maintenance::NONE {
+            return false;
+        }
+        let Some(index) = bits(lists.used).find(|&index| {
+            let value = physical.read(index as usize);
+            value.intid() == intid && value.is_free()
+        }) else {
+            return false;
+        };
+        bank.arrive(bit);
+        let value = bank.list(first, bit, vcpu as u8, State::Pending);
+        physical.write(index as usize, value);
+        true
+    }
+
     /// A list register that is empty now, unless interrupts wait for one in memory.
     #[inline]
     fn vacancy(&mut self, vcpu: usize, physical: &mut impl Physical) -> Option<u32> {

@@ -2,7 +2,7 @@
 
 use crate::bank::NOBODY;
 use crate::{Physical, Virtual};
-use mortise_gic_frame::{SgiRequest, bits};
+use mortise_gic_frame::{PRIVATE, SgiRequest, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Injects a physical interrupt that this core acknowledged and whose priority it dropped;
@@ -22,6 +22,9 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             .is_none_or(|bank| bank.hardware & mask == 0)
         {
             return false;
+        }
+        if self.list_again(vcpu, intid, physical) {
+            return true;
         }
         // First the past: an earlier one of the same INTID may still be listed here, as ended.
         self.retire(vcpu, intid, physical);
@@ -60,6 +63,25 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         } else {
             bank.owners(concerned & mask)
         };
+        self.mark_busy(intid);
+        bits(owners).for_each(|owner| physical.kick(owner as usize));
+    }
+
+    /// An emulated device raised an SPI for an instant, as a doorbell does. May kick any vCPU, that
+    /// of this core among them.
+    pub fn pulse(&mut self, intid: u32, physical: &mut impl Physical) {
+        let mask = 1 << (intid % 32);
+        if intid < PRIVATE {
+            return;
+        }
+        let Some(bank) = self.bank_mut(0, intid) else {
+            return;
+        };
+        if bank.present & !bank.hardware & mask == 0 {
+            return;
+        }
+        bank.latch |= mask;
+        let owners = bank.owners(bank.enabled & mask);
         self.mark_busy(intid);
         bits(owners).for_each(|owner| physical.kick(owner as usize));
     }

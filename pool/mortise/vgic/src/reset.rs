@@ -46,6 +46,9 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             self.reset_private(vcpu, physical);
         }
         for row in 0..ROWS {
+            if self.shared[row].present == 0 {
+                continue;
+            }
             let first = PRIVATE * (1 + row as u32);
             self.silence(0, first, physical);
             self.shared[row].reset(Bank::shared());

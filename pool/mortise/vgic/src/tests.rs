@@ -4,5 +4,6 @@ mod delivery;
 mod hostile;
 mod linux;
 mod machine;
+mod pulse;
 mod random;
 mod registers;

@@ -1,5 +1,5 @@
-//! What applications of Tenon use: threads, time, periodic tasks, semaphores, interrupts and the log
-//! under one name.
+//! What applications of Tenon use: threads, time, periodic tasks, synchronisation, queues, memory
+//! pools, interrupts and the log under one name.
 //!
 //! An application is a library with a `main`; the orchestrator makes an image of it.
 //!
@@ -26,11 +26,13 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub use tenon_memory as memory;
 pub use tenon_periodic as periodic;
+pub use tenon_queue as queue;
 pub use tenon_sync as sync;
-pub use tenon_thread::{environment, interrupt as irq, thread, time};
+pub use tenon_thread::{environment, interrupt as irq, thread, time, trace};
 
 /// Lines for whoever reads the console. Not for the real-time path: formatting takes its time.
 pub mod log {
-    pub use core_log::{debug, error, info, trace, warn};
+    pub use core_log::{debug, error, info, warn};
 }

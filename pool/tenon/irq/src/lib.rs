@@ -1,21 +1,30 @@
 //! Interrupt registration and dispatch.
 //!
 //! An interrupt, named by its INTID, has one handler. The vector itself acknowledges what is
-//! pending, finds the handler in the table at [`Interrupts::TABLE`], calls it on the interrupt
-//! stack with interrupts masked, and ends the interrupt; what has no handler goes to
-//! [`Interrupts::refuse`]. A handler is short and must not wait.
+//! pending, finds the handler in the table at [`TABLE`], calls it on the interrupt stack with
+//! interrupts masked, and ends the interrupt; what has no handler goes to [`Interrupts::refuse`]. A
+//! handler is short and must not wait.
 //!
 //! Guarantees: the handler is found by one indexed load; no loop, lock or allocation between
 //! vector and handler. An interrupt without a handler is counted and switched off, so that it
 //! cannot storm. Of the controller only the CPU interface is used here, which a direct partition
 //! under Mortise reaches without an exit; registering touches the distributor, which exits.
+//!
+//! The [`Controller`] is a GICv2 or a GICv3. An image says by [`Drivers`] which of the two it has:
+//! the other is not linked.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod controller;
+
+pub use controller::{Controller, Drivers, Priority, Target};
+pub use hw_irqchip::Trigger;
+
 use core::cell::Cell;
 use core::fmt;
-use hw_irqchip_gicv3::{Distributor, FIRST_SPI, Group, Redistributor, Trigger, cpu_interface};
+use core::marker::PhantomData;
+use hw_irqchip::is_special;
 
 /// What is called for an interrupt, with its INTID; by assembly, hence the ABI.
 pub type Handler = extern "C" fn(u32);
@@ -27,6 +36,8 @@ pub enum Error {
     OutOfRange(u32),
     /// This INTID has a handler already.
     Taken(u32),
+    /// The thread of a threaded handler was not made.
+    NoThread(u32),
 }
 
 impl fmt::Display for Error {
@@ -36,6 +47,10 @@ impl fmt::Display for Error {
                 write!(f, "interrupt {intid} is beyond TENON_IRQ_LINES")
             }
             Self::Taken(intid) => write!(f, "interrupt {intid} has a handler already"),
+            Self::NoThread(intid) => write!(
+                f,
+                "interrupt {intid} has no thread: its storage is in use or too small"
+            ),
         }
     }
 }
@@ -59,101 +74,128 @@ impl Default for Line {
     }
 }
 
-/// The two halves of the controller that registering needs.
-#[derive(Clone, Copy, Debug)]
-pub struct Controller {
-    /// The shared interrupts.
-    pub distributor: Distributor,
-    /// This core's private ones.
-    pub redistributor: Redistributor,
-}
-
-impl Controller {
-    fn enable(&self, intid: u32, trigger: Trigger) {
-        if intid < FIRST_SPI {
-            self.redistributor.set_trigger(intid, trigger);
-            self.redistributor.enable(intid);
-        } else {
-            self.distributor.set_trigger(intid, trigger);
-            self.distributor.route(intid, self.redistributor.affinity());
-            self.distributor.enable(intid);
-        }
-    }
-
-    fn disable(&self, intid: u32) {
-        if intid < FIRST_SPI {
-            self.redistributor.disable(intid);
-        } else {
-            self.distributor.disable(intid);
-        }
-    }
-}
-
-/// The table as the vector sees it: two words, loaded by one instruction.
+/// The table as the vector sees it.
 #[derive(Debug)]
 #[repr(C)]
 struct Table {
-    first: Option<&'static Line>,
-    lines: usize,
+    first: Cell<Option<&'static Line>>,
+    lines: Cell<usize>,
+    interface: Cell<usize>,
 }
+
+/// Where the vector finds what it needs, from the start of [`Interrupts`] on: a word with the
+/// address of the first handler, then one with their number. There is a word for each INTID, zero
+/// where there is no handler.
+pub const TABLE: usize = core::mem::offset_of!(Interrupts<Neither>, table);
+
+/// Where it finds the address of a GICv2's CPU interface.
+pub const INTERFACE: usize = TABLE + core::mem::offset_of!(Table, interface);
+
+/// For the offsets, which are the same whatever drivers there are.
+enum Neither {}
 
 /// The interrupts of one core. The caller has them masked during each call.
 #[derive(Debug)]
-pub struct Interrupts {
+#[repr(C)]
+pub struct Interrupts<D> {
     table: Table,
-    lines: &'static [Line],
-    controller: Cell<Option<Controller>>,
+    lines: Cell<Option<&'static [Line]>>,
+    controller: Cell<Controller>,
     unexpected: Cell<u32>,
+    drivers: PhantomData<D>,
 }
 
-impl Interrupts {
-    /// Where the vector finds the address of the first handler, a word for each INTID, zero where
-    /// there is none, and behind it the number of words.
-    pub const TABLE: usize = core::mem::offset_of!(Self, table);
+impl<D> Default for Interrupts<D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
-    /// A table over these places, with no controller yet.
-    pub const fn new(lines: &'static [Line]) -> Self {
+impl<D> Interrupts<D> {
+    /// A table without places, and no controller yet. All of it is zero.
+    pub const fn new() -> Self {
         Self {
             table: Table {
-                first: lines.first(),
-                lines: lines.len(),
+                first: Cell::new(None),
+                lines: Cell::new(0),
+                interface: Cell::new(0),
             },
-            lines,
-            controller: Cell::new(None),
+            lines: Cell::new(None),
+            controller: Cell::new(Controller::None),
             unexpected: Cell::new(0),
+            drivers: PhantomData,
         }
     }
+}
 
-    /// Takes charge of a controller that has been initialised, and of this core's interface to it.
-    ///
-    /// Ending an interrupt is one step and nothing is masked by priority: a direct partition under
-    /// Mortise has no other way.
-    pub fn start(&self, controller: Controller) {
-        self.controller.set(Some(controller));
-        cpu_interface::initialise(cpu_interface::End::Whole);
+impl<D: Drivers> Interrupts<D> {
+    /// Takes places for as many interrupts, and charge of this core's end of a controller whose
+    /// shared interrupts have been initialised.
+    #[inline(always)]
+    pub fn start(&self, lines: &'static [Line], controller: Controller) {
+        self.place(lines);
+        self.table.interface.set(controller.interface::<D>());
+        self.controller.set(controller);
+        controller.initialise_core::<D>();
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> Controller {
+        self.controller.get()
+    }
+
+    fn place(&self, lines: &'static [Line]) {
+        self.lines.set(Some(lines));
+        self.table.first.set(lines.first());
+        self.table.lines.set(lines.len());
     }
 
     /// Makes `handler` the one of `intid` and lets the interrupt through.
-    pub fn register(&self, intid: u32, trigger: Trigger, handler: Handler) -> Result<(), Error> {
+    pub fn register(
+        &self,
+        intid: u32,
+        trigger: Trigger,
+        priority: Priority,
+        handler: Handler,
+    ) -> Result<(), Error> {
         let line = self.line(intid).ok_or(Error::OutOfRange(intid))?;
         if line.0.get().is_some() {
             return Err(Error::Taken(intid));
         }
         line.0.set(Some(handler));
-        if let Some(controller) = self.controller.get() {
-            controller.enable(intid, trigger);
-        }
+        self.share(intid, trigger, priority);
         Ok(())
+    }
+
+    /// Lets a private interrupt through on this core too; its handler was registered by another
+    /// core, with which this one has the table in common.
+    pub fn share(&self, intid: u32, trigger: Trigger, priority: Priority) {
+        let controller = self.controller.get();
+        controller.configure::<D>(intid, trigger, priority);
+        controller.enable::<D>(intid);
     }
 
     /// Stops the interrupt and forgets its handler.
     pub fn unregister(&self, intid: u32) {
-        if let Some(controller) = self.controller.get() {
-            controller.disable(intid);
-        }
+        self.disable(intid);
         if let Some(line) = self.line(intid) {
             line.0.set(None);
         }
+    }
+
+    /// Lets a stopped interrupt through again.
+    pub fn enable(&self, intid: u32) {
+        self.controller.get().enable::<D>(intid);
+    }
+
+    /// Stops the interrupt for a while; it stays pending.
+    pub fn disable(&self, intid: u32) {
+        self.controller.get().disable::<D>(intid);
+    }
+
+    /// Makes the interrupt come as if its device had raised it.
+    pub fn raise(&self, intid: u32) {
+        self.controller.get().raise::<D>(intid);
     }
 
     /// Interrupts that came without a handler so far.
@@ -162,21 +204,21 @@ impl Interrupts {
     }
 
     /// Ends an acknowledged interrupt without a handler, and switches it off; nothing was
-    /// acknowledged if the number is beyond all interrupts.
+    /// acknowledged if the value names none.
     #[cold]
-    pub fn refuse(&self, intid: u32) {
-        if cpu_interface::is_special(intid) {
+    pub fn refuse(&self, acknowledged: u32) {
+        let controller = self.controller.get();
+        let intid = controller.intid::<D>(acknowledged);
+        if is_special(intid) {
             return;
         }
         self.unexpected.set(self.unexpected.get().saturating_add(1));
-        if let Some(controller) = self.controller.get() {
-            controller.disable(intid);
-        }
-        cpu_interface::end(Group::One, intid);
+        controller.disable::<D>(intid);
+        controller.end::<D>(acknowledged);
     }
 
     fn line(&self, intid: u32) -> Option<&'static Line> {
-        self.lines.get(intid as usize)
+        self.lines.get()?.get(intid as usize)
     }
 }
 
@@ -196,16 +238,31 @@ mod tests {
         CALLS.with(|calls| calls.set(calls.get() * 100 + intid));
     }
 
-    fn interrupts() -> Interrupts {
+    /// Both drivers, as in an image that finds out at boot.
+    struct Both;
+
+    impl Drivers for Both {
+        fn gicv2() -> bool {
+            true
+        }
+
+        fn gicv3() -> bool {
+            true
+        }
+    }
+
+    fn interrupts() -> Interrupts<Both> {
         let lines: Vec<Line> = (0..40).map(|_| Line::new()).collect();
-        Interrupts::new(Box::leak(lines.into_boxed_slice()))
+        let interrupts = Interrupts::new();
+        interrupts.place(Box::leak(lines.into_boxed_slice()));
+        interrupts
     }
 
     /// What the vector does.
-    fn dispatch(interrupts: &Interrupts, intid: u32) {
+    fn dispatch(interrupts: &Interrupts<Both>, intid: u32) {
         assert_eq!(
-            interrupts.table.first.map(core::ptr::from_ref),
-            interrupts.lines.first().map(core::ptr::from_ref)
+            interrupts.table.first.get().map(core::ptr::from_ref),
+            interrupts.line(0).map(core::ptr::from_ref)
         );
         match interrupts.line(intid).and_then(|line| line.0.get()) {
             Some(handler) => handler(intid),
@@ -216,8 +273,12 @@ mod tests {
     #[test]
     fn calls_the_handler_of_the_number() {
         let interrupts = interrupts();
-        interrupts.register(27, Trigger::Level, note).unwrap();
-        interrupts.register(33, Trigger::Edge, note).unwrap();
+        interrupts
+            .register(27, Trigger::Level, Priority::DEFAULT, note)
+            .unwrap();
+        interrupts
+            .register(33, Trigger::Edge, Priority::DEFAULT, note)
+            .unwrap();
         dispatch(&interrupts, 33);
         dispatch(&interrupts, 27);
         assert_eq!(CALLS.with(Cell::get), 3327);
@@ -227,13 +288,17 @@ mod tests {
     #[test]
     fn refuses_a_second_handler_and_a_number_beyond() {
         let interrupts = interrupts();
-        interrupts.register(27, Trigger::Level, note).unwrap();
-        let second = interrupts.register(27, Trigger::Level, note);
+        interrupts
+            .register(27, Trigger::Level, Priority::DEFAULT, note)
+            .unwrap();
+        let second = interrupts.register(27, Trigger::Level, Priority::DEFAULT, note);
         assert_eq!(second, Err(Error::Taken(27)));
-        let beyond = interrupts.register(40, Trigger::Level, note);
+        let beyond = interrupts.register(40, Trigger::Level, Priority::DEFAULT, note);
         assert_eq!(beyond, Err(Error::OutOfRange(40)));
         interrupts.unregister(27);
-        interrupts.register(27, Trigger::Level, note).unwrap();
+        interrupts
+            .register(27, Trigger::Level, Priority::DEFAULT, note)
+            .unwrap();
     }
 
     #[test]

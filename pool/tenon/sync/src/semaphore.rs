@@ -3,16 +3,24 @@
 use crate::Error;
 use core::cell::Cell;
 use tenon_thread::time::Instant;
-use tenon_thread::wait::{Guarded, WaitQueue, masked, waiting, waking};
+use tenon_thread::wait::{Guarded, WaitQueue};
 
-/// The units that nobody has.
-#[derive(Debug)]
+/// The units that nobody has, and who waits for one.
 struct Units {
     free: Cell<u32>,
     most: u32,
+    waiters: WaitQueue,
 }
 
 impl Units {
+    const fn new(free: u32, most: u32) -> Self {
+        Self {
+            free: Cell::new(free),
+            most,
+            waiters: WaitQueue::new(),
+        }
+    }
+
     #[inline(always)]
     fn take(&self) -> bool {
         let free = self.free.get();
@@ -34,10 +42,7 @@ impl Units {
 }
 
 /// A counting semaphore.
-pub struct Semaphore {
-    units: Guarded<Units>,
-    waiters: WaitQueue,
-}
+pub struct Semaphore(Guarded<Units>);
 
 impl Semaphore {
     /// A semaphore with `units` to take at first, and no bound to speak of.
@@ -49,67 +54,49 @@ impl Semaphore {
     /// binary.
     pub const fn bounded(units: u32, most: u32) -> Self {
         assert!(units <= most, "more units than the semaphore holds");
-        Self {
-            units: Guarded::new(Units {
-                free: Cell::new(units),
-                most,
-            }),
-            waiters: WaitQueue::new(),
-        }
+        Self(Guarded::new(Units::new(units, most)))
     }
 
     /// Gives a unit: to the first who waits, otherwise to whoever takes it.
     #[inline(always)]
     pub fn give(&self) -> Result<(), Error> {
-        let given = masked(|masked| {
-            let alone = self.waiters.is_empty(masked);
-            alone.then(|| self.units.get(masked).give())
-        });
-        given.unwrap_or_else(|| self.hand_over())
+        self.0.try_or_wake(
+            |units, _| units.waiters.is_empty().then(|| units.give()),
+            |units, waking| {
+                units.waiters.wake(waking);
+                Ok(())
+            },
+        )
     }
 
     /// Takes a unit if there is one.
     #[inline(always)]
     pub fn try_take(&self) -> bool {
-        masked(|masked| self.units.get(masked).take())
+        self.0.masked(|units, _| units.take())
     }
 
     /// Takes a unit, and waits until there is one.
     #[inline(always)]
     pub fn take(&'static self) {
-        if !self.try_take() {
-            // Without a deadline nothing times out.
-            let _ = self.wait(None);
-        }
+        // Without a deadline nothing times out.
+        let _ = self.take_in_turn(None);
     }
 
     /// Takes a unit, and waits until there is one, at the latest until `deadline`.
     #[inline(always)]
     pub fn take_until(&'static self, deadline: Instant) -> Result<(), Error> {
-        if self.try_take() {
-            return Ok(());
-        }
-        self.wait(Some(deadline))
+        self.take_in_turn(Some(deadline))
     }
 
-    #[cold]
-    fn hand_over(&self) -> Result<(), Error> {
-        waking(|masked| match self.waiters.wake(masked) {
-            Some(_) => Ok(()),
-            // Its time was over meanwhile.
-            None => self.units.get(masked).give(),
-        })
-    }
-
-    #[cold]
-    fn wait(&'static self, deadline: Option<Instant>) -> Result<(), Error> {
-        waiting(|masked| {
-            if self.units.get(masked).take() {
-                return Ok(());
-            }
-            let turn = self.waiters.wait(masked, deadline);
-            turn.map_err(|_| Error::TimedOut)
-        })
+    #[inline(always)]
+    fn take_in_turn(&'static self, deadline: Option<Instant>) -> Result<(), Error> {
+        self.0.try_or_wait(
+            |units, _| units.take().then_some(Ok(())),
+            |_, waiting| {
+                let turn = waiting.wait(|units| &units.waiters, deadline);
+                turn.map_err(|_| Error::TimedOut)
+            },
+        )
     }
 }
 
@@ -124,7 +111,7 @@ mod tests {
             most in 0..5u32,
             operations in prop::collection::vec(any::<bool>(), 0..60),
         ) {
-            let units = Units { free: Cell::new(0), most };
+            let units = Units::new(0, most);
             let mut model = 0u32;
             for give in operations {
                 if give {

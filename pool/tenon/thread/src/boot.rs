@@ -1,25 +1,28 @@
 //! From the first Rust instruction to the first thread.
 
 use crate::assembly;
-use crate::console::{Console, ConsoleSink};
+use crate::console::{self, Console, ConsoleSink};
+use crate::controller;
+use crate::cores;
 use crate::environment;
-use crate::kernel::{Kernel, PerCore, timer_interrupt};
-use crate::thread::{Priority, Storage, Thread};
+use crate::interrupt::Entry;
+use crate::kernel::{Kernel, Linked, PerCore, timer_interrupt};
+use crate::options;
+use crate::space;
+use crate::thread::{self, Block, Error, Priority, Stack, Thread};
+use crate::trace;
 use core::ptr::NonNull;
-use core_log::{Level, Logger};
+use core_log::Level;
 use core_ring::stream::Producer;
-use hw_arch::mmio::Mmio;
+use core_trace::{Event, Ring};
 use hw_arch::{El1, ExceptionLevel, cpu};
 use hw_clock::Clock;
-use hw_irqchip_gicv3::{Distributor, Redistributor, Trigger};
 use hw_serial_pl011::Serial;
-use tenon_irq::Controller;
+use tenon_irq::{Controller, Line, Trigger};
 
-/// Bytes of one redistributor frame (IHI 0069, 12.10).
-const FRAME: usize = 0x1_0000;
-
-/// Room for the idle loop's frame, a preemption's and a context, and some to spare.
-pub const IDLE_STACK: usize = 1024;
+/// Room for the idle loop's frame, a preemption's and a context, and some to spare; with floating
+/// point, the latter two take 880 bytes.
+pub const IDLE_STACK: usize = 1536;
 
 /// Where the board has what Tenon uses.
 #[derive(Clone, Copy, Debug)]
@@ -38,91 +41,171 @@ pub struct Platform {
     pub gicr_stride: usize,
     /// Bytes of all redistributors.
     pub gicr_size: usize,
+    /// A GICv2's CPU interface; zero if the board has none.
+    pub gicc_base: usize,
+    /// Its bytes.
+    pub gicc_size: usize,
     /// The serial port.
     pub uart_base: usize,
     /// The interrupt of the virtual timer.
     pub timer_intid: u32,
 }
 
-/// What the image provides for a core.
-pub struct Image<const STACK: usize> {
-    /// The core's kernel.
-    pub kernel: &'static PerCore<Kernel>,
+/// What the image provides.
+pub struct Image<const MAIN: usize, const STACK: usize, const LINES: usize> {
+    /// The kernel of each core.
+    pub kernels: &'static [PerCore<Kernel>],
+    /// What the cores share; nothing if there is one.
+    pub shared: &'static [cores::Core],
+    /// The places of their interrupts.
+    pub lines: &'static PerCore<[Line; LINES]>,
+    /// The rings of all cores, none without a trace.
+    pub trace: &'static [Ring],
+    /// The handlers that libraries brought along.
+    pub handlers: &'static [&'static Entry],
     /// The board.
     pub platform: Platform,
-    /// The storage of the idle thread.
-    pub idle_storage: &'static Storage<IDLE_STACK>,
-    /// The storage of the main thread.
-    pub main_storage: &'static Storage<STACK>,
+    /// The idle thread of each core.
+    pub idle: (&'static [Block], &'static [Stack<IDLE_STACK>]),
+    /// The main thread.
+    pub main_thread: (&'static Block, &'static Stack<MAIN>),
     /// Its priority.
     pub main_priority: u8,
-    /// What it runs.
-    pub main: fn(),
-    /// The logger to install.
-    pub logger: &'static Logger<ConsoleSink>,
-    /// The end of the stack this runs on; interrupt handlers run on it later.
-    pub interrupt_stack_end: usize,
+    /// The stacks that the cores boot on; interrupt handlers run on them later.
+    pub interrupt_stacks: &'static [Stack<STACK>],
 }
 
-/// The logger that an image installs.
-pub const fn logger() -> Logger<ConsoleSink> {
-    Logger::new(ConsoleSink, Level::Info)
+impl<const MAIN: usize, const STACK: usize, const LINES: usize> Image<MAIN, STACK, LINES> {
+    /// The end of a core's stack.
+    pub(crate) fn interrupt_stack_end(&self, core: usize) -> usize {
+        let stacks = self.interrupt_stacks.as_ptr() as usize;
+        stacks + core * size_of::<Stack<STACK>>() + Stack::<STACK>::END
+    }
+}
+
+impl<const MAIN: usize, const STACK: usize, const LINES: usize> Image<MAIN, STACK, LINES> {
+    /// Makes the idle thread of a core.
+    pub(crate) fn prepare_idle(
+        &self,
+        kernel: &Kernel,
+        core: usize,
+    ) -> Result<&'static Thread, Error> {
+        let (blocks, stacks) = self.idle;
+        let (Some(block), Some(stack)) = (blocks.get(core), stacks.get(core)) else {
+            return Err(Error::NoSuchCore);
+        };
+        stack.prepare(block, kernel, "idle", Priority::LOWEST, idle)
+    }
 }
 
 /// Starts the kernel of the first core and its main thread.
 ///
 /// # Safety
 ///
-/// To be called once, by the image's entry, at EL1 on the stack that ends at `interrupt_stack_end`
-/// with interrupts masked; `platform` tells the truth, and the early table maps it.
-pub unsafe fn boot<const STACK: usize>(image: &Image<STACK>, argument: usize) -> ! {
-    let (kernel, platform) = (image.kernel.get(), &image.platform);
+/// To be called once, by the image's entry, at EL1 on the first of the interrupt stacks with
+/// interrupts masked; `platform` tells the truth, and the early table maps it.
+#[inline(always)] // the board is constants of the image
+pub unsafe fn boot<const MAIN: usize, const STACK: usize, const LINES: usize>(
+    image: &Image<MAIN, STACK, LINES>,
+    argument: usize,
+) -> ! {
+    let ([kernel, ..], platform) = (image.kernels, &image.platform) else {
+        cpu::park()
+    };
+    let kernel = kernel.get();
+    kernel.set_core(image.shared, 0);
     // SAFETY: the kernel is a static, and the vectors are code of this image.
     unsafe {
         El1::write_tpidr(core::ptr::from_ref::<Kernel>(kernel) as u64);
-        El1::write_vbar(assembly::vectors() as u64);
+        El1::write_vbar(assembly::vectors(controller::is_gicv2()) as u64);
     }
     hw_arch::barrier::isb();
+    kernel.cooperative.set(!options::preemption());
     let clock = Clock::new();
     if let Ok(clock) = clock {
-        kernel.clock.set(clock);
+        kernel.start_clock(clock);
+        trace::start(kernel, image.trace, clock);
     }
     let ram = platform.ram_base..platform.ram_base.saturating_add(platform.ram_size);
-    // SAFETY: RAM is mapped by the early table; what the tree lies in is nobody's to write.
+    // SAFETY: RAM is mapped by the early table; what the header lies in is nobody's to write.
     kernel
-        .tree
-        .set(unsafe { environment::find_tree(argument, ram) });
+        .guest
+        .set(unsafe { environment::find(argument, ram) });
     // SAFETY: the platform tells the truth.
-    kernel.console.set(unsafe { console(platform) });
-    image.logger.install();
+    console::open(unsafe { console(platform) });
+    let least = Level::chosen(options::log_errors(), options::log_everything());
+    core_log::install(&ConsoleSink, least);
     if clock.is_err() {
         panic!("CNTFRQ_EL0 states no frequency: there is no time without it");
     }
+    if options::protection() {
+        protect(image, kernel, argument);
+    }
     // SAFETY: as above.
-    let Some(controller) = (unsafe { controller(platform) }) else {
-        panic!("no redistributor of the GIC serves this core");
-    };
-    start_interrupts(kernel, controller, platform.timer_intid);
+    match unsafe { controller::find(platform) } {
+        Ok(controller) => {
+            controller.initialise::<Linked>();
+            start_interrupts(kernel, image.lines.get(), controller, platform.timer_intid);
+            for entry in image.handlers {
+                if let Err(error) = entry.install(kernel) {
+                    panic!("no handler: {error}");
+                }
+            }
+        }
+        Err(missing) => panic!("{missing}"),
+    }
 
-    let first = start_threads(image);
+    let first = start_threads(image, kernel);
+    if options::cores() > 1 {
+        // SAFETY: the kernel is complete.
+        unsafe { cores::start_others(image, kernel) };
+    }
+    kernel.record(Event::Run, first);
     // SAFETY: the first thread waits at its beginning; nothing here is used afterwards.
-    unsafe { assembly::enter(first.stack_pointer().get(), image.interrupt_stack_end) }
+    unsafe { assembly::enter(first.stack_pointer().get(), image.interrupt_stack_end(0)) }
 }
 
+/// Changes from the early table to an address space of this image's own, and takes the page below
+/// each handlers' stack out of it.
+#[inline(always)]
+fn protect<const MAIN: usize, const STACK: usize, const LINES: usize>(
+    image: &Image<MAIN, STACK, LINES>,
+    kernel: &Kernel,
+    header: usize,
+) {
+    if let Err(error) = space::build(&image.platform, kernel.guest.get(), header) {
+        panic!("no address space: {error}");
+    }
+    for stack in image.interrupt_stacks {
+        space::guard(core::ptr::from_ref(stack) as usize);
+    }
+    // SAFETY: it is built, and this core runs on a stack of the image.
+    unsafe { space::activate() };
+}
+
+#[cfg(target_os = "none")]
+unsafe extern "Rust" {
+    // SAFETY: `image!` defines it so. A pointer in `Image` would hide from `./tenon size` what the
+    // main thread calls.
+    safe fn tenon_application();
+}
+#[cfg(not(target_os = "none"))]
+fn tenon_application() {}
+
 /// Makes the idle and the main thread, the latter the current one.
-fn start_threads<const STACK: usize>(image: &Image<STACK>) -> &'static Thread {
-    let (kernel, main) = (image.kernel.get(), image.main);
-    let idle = image
-        .idle_storage
-        .prepare(kernel, "idle", Priority::LOWEST, idle);
-    let first = image.main_storage.prepare(
-        kernel,
-        "main",
-        Priority::new(image.main_priority.max(1)),
-        main,
-    );
+#[inline(always)]
+fn start_threads<const MAIN: usize, const STACK: usize, const LINES: usize>(
+    image: &Image<MAIN, STACK, LINES>,
+    kernel: &'static Kernel,
+) -> &'static Thread {
+    let idle = image.prepare_idle(kernel, 0);
+    let (block, stack) = image.main_thread;
+    let priority = Priority::new(image.main_priority.max(1));
+    let first = stack.prepare(block, kernel, "main", priority, tenon_application);
     match (idle, first) {
         (Ok(idle), Ok(first)) => {
+            idle.residence().settle(0, true);
+            first.residence().settle(0, true);
             kernel.scheduler.start(first);
             kernel.scheduler.wake(idle);
             first
@@ -134,23 +217,29 @@ fn start_threads<const STACK: usize>(image: &Image<STACK>) -> &'static Thread {
 /// What runs when nothing else does. No condition is checked before the wait, so none is missed:
 /// whatever an interrupt makes ready preempts this thread.
 fn idle() {
+    thread::forgo_floats();
     loop {
         cpu::wait_for_interrupt();
     }
 }
 
-fn start_interrupts(kernel: &Kernel, controller: Controller, timer_intid: u32) {
-    controller.distributor.initialise();
-    controller.redistributor.initialise();
-    kernel.interrupts.start(controller);
-    let timer = kernel
-        .interrupts
-        .register(timer_intid, Trigger::Level, timer_interrupt);
+#[inline(always)]
+fn start_interrupts(
+    kernel: &Kernel,
+    lines: &'static [Line],
+    controller: Controller,
+    timer_intid: u32,
+) {
+    kernel.interrupts.start(lines, controller);
+    let timer = kernel.interrupts.register(
+        timer_intid,
+        Trigger::Level,
+        tenon_irq::Priority::new(options::timer_priority() as u8),
+        timer_interrupt,
+    );
     if let Err(error) = timer {
         panic!("no timer: {error}");
     }
-    // From here on it is only moved.
-    kernel.clock.get().set_alarm(u64::MAX);
 }
 
 /// The console: the ring under Mortise, whose serial port is not this image's to touch.
@@ -159,7 +248,7 @@ fn start_interrupts(kernel: &Kernel, controller: Controller, timer_intid: u32) {
 ///
 /// `platform` tells the truth.
 unsafe fn console(platform: &Platform) -> Console {
-    if Kernel::tree().is_some() {
+    if Kernel::guest().is_some() {
         let ring = environment::log().and_then(|area| Producer::attach(area).ok());
         return ring.map_or(Console::None, Console::Ring);
     }
@@ -168,26 +257,4 @@ unsafe fn console(platform: &Platform) -> Console {
         Some(registers) => Console::Serial(unsafe { Serial::new(registers) }),
         None => Console::None,
     }
-}
-
-/// The GIC, with the redistributor of this core.
-///
-/// # Safety
-///
-/// `platform` tells the truth.
-unsafe fn controller(platform: &Platform) -> Option<Controller> {
-    // SAFETY: the frame is there and mapped as device memory.
-    let distributor = unsafe { Mmio::new(platform.gicd_base, platform.gicd_size) };
-    let count = platform.gicr_size / platform.gicr_stride;
-    let redistributor = (0..count).find_map(|index| {
-        let base = platform.gicr_base + index * platform.gicr_stride;
-        // SAFETY: both frames are within the redistributors' range.
-        let frames = unsafe { (Mmio::new(base, FRAME), Mmio::new(base + FRAME, FRAME)) };
-        let redistributor = Redistributor::new(frames.0, frames.1);
-        (redistributor.affinity() == cpu::affinity()).then_some(redistributor)
-    })?;
-    Some(Controller {
-        distributor: Distributor::new(distributor),
-        redistributor,
-    })
 }

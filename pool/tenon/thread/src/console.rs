@@ -1,15 +1,30 @@
 //! Where log lines go: the ring that Mortise reads, or on bare metal the serial port.
+//!
+//! The kernel writes its own lines in [`Piece`]s, so that an image which formats nothing has no
+//! formatting code.
 
 use crate::kernel::Kernel;
-use core::fmt::{self, Write};
-use core_log::{Line, Sink};
+use crate::wait::Guarded;
+use core::cell::RefCell;
+use core_log::{Level, Sink};
 use core_ring::stream::Producer;
-use hw_arch::firmware::{Call, Hvc};
 use hw_serial_pl011::Serial;
 
 /// Hypercall that asks Mortise to read the log ring: fast, 64 bits, vendor's own hypervisor range
 /// (Arm DEN 0028, 2.5).
 const CONSOLE_KICK: u32 = 0xc600_0000;
+
+/// Digits of the longest number in any base from ten on.
+const DIGITS: usize = 20;
+
+/// A part of a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Piece<'a> {
+    /// A text.
+    Text(&'a str),
+    /// A number in hexadecimal, with its `0x`.
+    Hexadecimal(u64),
+}
 
 /// The way out for text.
 #[derive(Default)]
@@ -24,46 +39,127 @@ pub(crate) enum Console {
 }
 
 impl Console {
-    fn write_line(&mut self, line: &str) {
+    fn write_line(&mut self, pieces: &[Piece<'_>]) {
+        if let Self::Serial(_) = self {
+            // Mortise writes the time itself.
+            let time = Kernel::own_clock().nanoseconds();
+            self.put(b"[");
+            self.put_number(time / 1_000_000_000, 10, (5, b' '));
+            self.put(b".");
+            self.put_number(time % 1_000_000_000, 10, (9, b'0'));
+            self.put(b"] ");
+        }
+        for piece in pieces {
+            match *piece {
+                Piece::Text(text) => self.put(text.as_bytes()),
+                Piece::Hexadecimal(value) => {
+                    self.put(b"0x");
+                    self.put_number(value, 16, (1, b'0'));
+                }
+            }
+        }
         match self {
             Self::None => {}
             Self::Ring(ring) => {
-                ring.write(line.as_bytes());
                 ring.write(b"\n");
                 if ring.wants_kick() {
-                    let _ = Hvc::call64(CONSOLE_KICK, [0; 17]);
+                    hw_arch::firmware::call_hypervisor(CONSOLE_KICK);
                 }
             }
-            Self::Serial(serial) => {
-                let time = Kernel::clock().nanoseconds();
-                let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
-                // A serial port takes any text.
-                let _ = write!(serial, "[{seconds:5}.{rest:09}] {line}\r\n");
-            }
+            Self::Serial(_) => self.put(b"\r\n"),
         }
     }
+
+    #[inline(never)]
+    fn put(&mut self, bytes: &[u8]) {
+        match self {
+            Self::None => {}
+            Self::Ring(ring) => drop(ring.write(bytes)),
+            Self::Serial(serial) => bytes.iter().for_each(|byte| serial.write_byte(*byte)),
+        }
+    }
+
+    fn put_number(&mut self, value: u64, base: u64, fill: (usize, u8)) {
+        let (digits, begin) = number(value, base, fill);
+        self.put(digits.get(begin..).unwrap_or(&[]));
+    }
+}
+
+/// The digits of a number behind an index, at least so many places of it filled with a byte.
+fn number(mut value: u64, base: u64, (places, fill): (usize, u8)) -> ([u8; DIGITS], usize) {
+    let mut digits = [fill; DIGITS];
+    let mut begin = DIGITS;
+    for digit in digits.iter_mut().rev() {
+        if value == 0 && begin < DIGITS {
+            break;
+        }
+        let figure = (value % base) as u8;
+        *digit = figure + if figure < 10 { b'0' } else { b'a' - 10 };
+        value /= base;
+        begin -= 1;
+    }
+    (digits, begin.min(DIGITS.saturating_sub(places)))
 }
 
 /// The console of the core that logs.
 #[derive(Debug)]
-pub struct ConsoleSink;
+pub(crate) struct ConsoleSink;
 
 impl Sink for ConsoleSink {
-    /// With interrupts masked, so that a line stays whole: logging has no place on the real-time
-    /// path.
-    fn write_line(&self, line: &str) {
-        Kernel::with(|kernel| {
-            let mut console = kernel.console.take();
-            console.write_line(line);
-            kernel.console.set(console);
-        });
+    fn write_line(&self, level: Level, text: &str) {
+        write_line(&[Piece::Text(level.prefix()), Piece::Text(text)]);
     }
 }
 
-/// Writes the last line of this image.
-pub(crate) fn last_words(text: fmt::Arguments<'_>) {
-    let mut line = Line::<{ core_log::LINE_LENGTH }>::new();
-    // A line takes any text.
-    let _ = line.write_fmt(text);
-    ConsoleSink.write_line(line.as_str());
+/// The console of all cores.
+static CONSOLE: Guarded<RefCell<Console>> = Guarded::new(RefCell::new(Console::None));
+
+/// Declares the way out.
+pub(crate) fn open(console: Console) {
+    CONSOLE.masked(|open, _| {
+        if let Ok(mut open) = open.try_borrow_mut() {
+            *open = console;
+        }
+    });
+}
+
+/// Writes a line with interrupts masked and other cores kept out, so that it stays whole: logging
+/// has no place on the real-time path.
+pub(crate) fn write_line(pieces: &[Piece<'_>]) {
+    CONSOLE.masked(|open, _| {
+        // Who is interrupted by a fault while it writes a line does not get another one.
+        if let Ok(mut console) = open.try_borrow_mut() {
+            console.write_line(pieces);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::number;
+    use proptest::prelude::*;
+    use std::string::String;
+
+    fn text(value: u64, base: u64, fill: (usize, u8)) -> String {
+        let (digits, begin) = number(value, base, fill);
+        String::from_utf8(digits[begin..].into()).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_written_as_by_the_formatter(value in any::<u64>(), shift in 0..64u32) {
+            let value = value >> shift;
+            prop_assert_eq!(text(value, 10, (5, b' ')), std::format!("{value:5}"));
+            prop_assert_eq!(text(value, 10, (9, b'0')), std::format!("{value:09}"));
+            prop_assert_eq!(text(value, 16, (1, b'0')), std::format!("{value:x}"));
+        }
+    }
+
+    #[test]
+    fn zero_has_a_digit() {
+        assert_eq!(text(0, 10, (1, b' ')), "0");
+        assert_eq!(text(0, 10, (5, b' ')), "    0");
+    }
 }

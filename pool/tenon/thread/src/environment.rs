@@ -1,64 +1,65 @@
 //! Where this image runs, and what it was given there.
 //!
-//! Mortise hands a guest the address of a device tree: its log ring, its status page, an area for
-//! the samples of each periodic task. On bare metal there is no such tree, and none of these.
+//! Mortise hands a guest the address of a header: its log ring, its status page, an area for the
+//! samples of each periodic task. On bare metal there is no such header, and none of these.
 
 use crate::kernel::Kernel;
-use core_manifest::Guest;
-use core_memory::IntermediateRange;
+use crate::space;
+pub use core_guest::ENDS;
+use core_guest::Guest;
+use core_memory::{IntermediateRange, PAGE_SIZE};
 use core_ring::Area;
 use core_statistics::StatusReader;
 
-/// The largest tree the orchestrator writes for a guest.
-const TREE_LIMIT: usize = 64 << 10;
-/// First word of a flattened device tree (Devicetree Specification, 5.2).
-const TREE_MAGIC: u32 = 0xd00d_feed;
+pub use tenon_map::Error as MapError;
 
-/// The guest's tree at the address an image was started with, if there is one.
+/// Room for the header and all its tasks.
+const HEADER: usize = PAGE_SIZE as usize;
+
+/// The header at the address an image was started with, if there is one: a boot loader gives a
+/// device tree, or nothing.
 ///
 /// # Safety
 ///
-/// `ram` is readable, mapped as normal memory, and nobody writes the tree in it.
-pub(crate) unsafe fn find_tree(
-    argument: usize,
-    ram: core::ops::Range<usize>,
-) -> Option<&'static [u8]> {
-    let start = argument as *const u32;
-    let room = ram.end.checked_sub(argument)?.min(TREE_LIMIT);
-    if argument < ram.start || room < size_of::<u32>() || !start.is_aligned() {
+/// `ram` is readable, mapped as normal memory, and nobody writes the header in it.
+pub(crate) unsafe fn find(argument: usize, ram: core::ops::Range<usize>) -> Option<Guest<'static>> {
+    let room = ram.end.checked_sub(argument)?;
+    if argument < ram.start || room < HEADER {
         return None;
     }
-    // SAFETY: within `ram` and aligned by the checks above.
-    if u32::from_be(unsafe { start.read() }) != TREE_MAGIC {
-        return None;
-    }
-    // SAFETY: within `ram` by the choice of `room`; the caller says nobody writes.
-    let tree = unsafe { core::slice::from_raw_parts(start.cast::<u8>(), room) };
-    // A boot loader's own tree is a tree too, but none of a guest.
-    Guest::parse(tree).is_ok().then_some(tree)
+    // SAFETY: within `ram`; the caller says nobody writes.
+    let bytes = unsafe { core::slice::from_raw_parts(argument as *const u8, HEADER) };
+    Guest::parse(bytes).ok()
 }
 
-/// What Mortise told this image, nothing on bare metal. Parsed anew by each call: for set-up only.
+/// What Mortise told this image, nothing on bare metal.
 pub fn guest() -> Option<Guest<'static>> {
-    Guest::parse(Kernel::tree()?).ok()
+    Kernel::guest()
 }
 
-/// The shared memory of a range from the tree.
+/// The shared memory of a range from the header.
 fn area(range: IntermediateRange) -> Option<Area<'static>> {
     let (start, size) = (range.start() as usize, range.size() as usize);
-    // SAFETY: Mortise maps what its tree names for as long as the VM lives, the early table maps it
-    // as normal memory, and only `Area` accesses it.
+    // SAFETY: Mortise maps what its header names for as long as the VM lives, the early table maps
+    // it as normal memory, and only `Area` accesses it.
     unsafe { Area::from_raw(start as *mut u8, size) }
 }
 
 /// The log ring.
 pub(crate) fn log() -> Option<Area<'static>> {
-    area(guest()?.log?)
+    area(guest()?.log()?)
 }
 
 /// This VM's status page, which counts its exits.
 pub fn status() -> Option<StatusReader<'static>> {
-    StatusReader::attach(area(guest()?.status?)?).ok()
+    StatusReader::attach(area(guest()?.status()?)?).ok()
+}
+
+/// Maps the registers of a device that this VM or machine has, for a driver of the application's own;
+/// in blocks of 2 MiB, as the address space of an image has only what is known to be used.
+pub fn map_device(base: usize, size: usize) -> Result<(), MapError> {
+    let end = base.checked_add(size).ok_or(MapError::Address(base))?;
+    space::map_device(base..end)
 }
 
 /// What the system says of a periodic task, and where its samples go.
@@ -72,6 +73,42 @@ pub struct Task {
     pub area: Area<'static>,
 }
 
+/// This VM's end of a channel to or from another one.
+#[derive(Clone, Copy, Debug)]
+pub struct ChannelEnd {
+    /// What hypercalls name the channel by.
+    pub number: u32,
+    /// Whether this is the end that sends.
+    pub sends: bool,
+    /// How many messages it holds.
+    pub slots: u32,
+    /// Bytes of a message at most.
+    pub size: u32,
+    /// The producer's part.
+    pub producer: Area<'static>,
+    /// The consumer's part.
+    pub consumer: Area<'static>,
+    /// Where it says who is there.
+    pub status: Area<'static>,
+    /// The interrupt by which the other end calls.
+    pub interrupt: u32,
+}
+
+/// This VM's end of the channel of this name, if the system gives it one.
+pub fn channel(name: &str) -> Option<ChannelEnd> {
+    let channel = guest()?.channel(name).ok()?;
+    Some(ChannelEnd {
+        number: channel.number,
+        sends: channel.sends,
+        slots: channel.slots,
+        size: channel.size,
+        producer: area(channel.producer)?,
+        consumer: area(channel.consumer)?,
+        status: area(channel.status)?,
+        interrupt: channel.interrupt,
+    })
+}
+
 /// The periodic task of this name, if the system names one.
 pub fn task(name: &str) -> Option<Task> {
     let guest = guest()?;
@@ -79,6 +116,6 @@ pub fn task(name: &str) -> Option<Task> {
     Some(Task {
         period_ns: task.period_ns,
         deadline_ns: task.deadline_ns,
-        area: area(task.area)?,
+        area: area(task.area()?)?,
     })
 }

@@ -7,29 +7,42 @@
 /// ```
 ///
 /// `config` is the module of constants that the orchestrator generates from Kconfig and the board,
-/// `main` a `fn()`. The libraries of Tenon register nothing in `tables` so far.
+/// `main` a `fn()`; `tables` holds what libraries register: handlers of interrupts.
 #[macro_export]
 macro_rules! image {
     (config: $config:path, tables: $tables:path, main: $main:path $(,)?) => {
         mod tenon_image {
             use $config as config;
+            use $tables as tables;
             use $crate::parts::{
-                ConsoleSink, EarlyTable, El1, Image, Kernel, Line, Logger, PerCore, Platform,
-                Storage, Timers, boot, image_entry, logger, panic, park,
+                Block, Core, EarlyTable, El1, Image, Kernel, Line, PerCore, Platform, Ring,
+                Stack, boot, boot_secondary, fit, image_entry, panic, park,
             };
 
+            $crate::define_options!(config);
+
+            const CORES: usize = config::TENON_THREAD_CORES;
             const STACK: usize = config::TENON_THREAD_INTERRUPT_STACK;
+            const MAIN_STACK: usize = config::TENON_THREAD_MAIN_STACK;
+
             const _: () = assert!(
-                STACK.is_multiple_of(16),
-                "TENON_THREAD_INTERRUPT_STACK is no multiple of 16"
+                fit(
+                    tables::INTERRUPT,
+                    config::TENON_IRQ_LINES,
+                    config::board::TIMER_VIRTUAL_IRQ
+                ),
+                "a library brings a handler for the timer's interrupt, or beyond TENON_IRQ_LINES"
             );
 
-            #[repr(C, align(16))]
-            struct InterruptStack([u8; STACK]);
-
+            // Stacks are never cleared: a thread finds in its own what somebody left there.
             #[unsafe(no_mangle)]
             #[unsafe(link_section = ".noinit")]
-            static mut TENON_INTERRUPT_STACK: InterruptStack = InterruptStack([0; STACK]);
+            static TENON_INTERRUPT_STACK: [Stack<STACK>; CORES] = [const { Stack::new() }; CORES];
+            #[unsafe(link_section = ".noinit")]
+            static IDLE_STACK: [Stack<{ $crate::parts::IDLE_STACK }>; CORES] =
+                [const { Stack::new() }; CORES];
+            #[unsafe(link_section = ".noinit")]
+            static STACK_OF_MAIN: Stack<MAIN_STACK> = Stack::new();
 
             // Up to the areas that Mortise shares with its guests.
             #[unsafe(no_mangle)]
@@ -38,20 +51,26 @@ macro_rules! image {
 
             static LINES: PerCore<[Line; config::TENON_IRQ_LINES]> =
                 PerCore::new([const { Line::new() }; config::TENON_IRQ_LINES]);
-            static TIMERS: PerCore<Timers> = PerCore::new(Timers::new());
-            static IDLE: Storage<{ $crate::parts::IDLE_STACK }> = Storage::new();
-            static KERNEL: PerCore<Kernel> = PerCore::new(Kernel::new(
-                &LINES,
-                &TIMERS,
-                config::TENON_THREAD_PREEMPTION,
-            ));
-            static MAIN: Storage<{ config::TENON_THREAD_MAIN_STACK }> = Storage::new();
-            static LOGGER: Logger<ConsoleSink> = logger();
-
+            // One per core, found by their name from outside; none without a trace.
+            const RINGS: usize = config::TENON_THREAD_CORES * config::TENON_THREAD_TRACE as usize;
             #[unsafe(no_mangle)]
-            extern "C" fn tenon_main(argument: usize) -> ! {
-                let image = Image {
-                    kernel: &KERNEL,
+            #[unsafe(link_section = ".noinit")]
+            static TENON_TRACE_RINGS: [Ring; RINGS] = [const { Ring::new() }; RINGS];
+            static IDLE: [Block; CORES] = [const { Block::new() }; CORES];
+            static KERNELS: [PerCore<Kernel>; CORES] =
+                [const { PerCore::new(Kernel::new()) }; CORES];
+            const SHARING: usize = if CORES > 1 { CORES } else { 0 };
+            static SHARED: [Core; SHARING] = [const { Core::new() }; SHARING];
+            static MAIN: Block = Block::new();
+
+            #[inline(always)]
+            fn image() -> Image<MAIN_STACK, STACK, { config::TENON_IRQ_LINES }> {
+                Image {
+                    kernels: &KERNELS,
+                    shared: &SHARED,
+                    lines: &LINES,
+                    trace: &TENON_TRACE_RINGS,
+                    handlers: tables::INTERRUPT,
                     platform: Platform {
                         ram_base: config::board::RAM_BASE,
                         ram_size: config::board::RAM_SIZE,
@@ -60,32 +79,66 @@ macro_rules! image {
                         gicr_base: config::board::GICR_BASE,
                         gicr_stride: config::board::GICR_STRIDE,
                         gicr_size: config::board::GICR_SIZE,
+                        gicc_base: config::board::GICC_BASE,
+                        gicc_size: config::board::GICC_SIZE,
                         uart_base: config::board::UART_BASE,
                         timer_intid: config::board::TIMER_VIRTUAL_IRQ as u32,
                     },
-                    idle_storage: &IDLE,
-                    main_storage: &MAIN,
+                    idle: (&IDLE, &IDLE_STACK),
+                    main_thread: (&MAIN, &STACK_OF_MAIN),
                     main_priority: config::TENON_THREAD_MAIN_PRIORITY as u8,
-                    main: $main,
-                    logger: &LOGGER,
-                    interrupt_stack_end: &raw const TENON_INTERRUPT_STACK as usize + STACK,
-                };
-                // SAFETY: the entry code calls this once, on this stack, and the board's
-                // description is what the image was built for.
-                unsafe { boot(&image, argument) }
+                    interrupt_stacks: &TENON_INTERRUPT_STACK,
+                }
             }
 
             #[unsafe(no_mangle)]
-            extern "C" fn tenon_secondary(_: usize) -> ! {
-                park()
+            fn tenon_application() {
+                $main();
             }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn tenon_main(argument: usize) -> ! {
+                // SAFETY: the entry code calls this once, on this stack, and the board's
+                // description is what the image was built for.
+                unsafe { boot(&image(), argument) }
+            }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn tenon_secondary(core: usize) -> ! {
+                if CORES == 1 {
+                    park()
+                }
+                // SAFETY: as above, on the core that the first one turned on with this number.
+                unsafe { boot_secondary(&image(), core) }
+            }
+
+            // Before any Rust, which uses floating point as it likes where it may: CPACR_EL1.FPEN
+            // lets it through, or traps it (Arm ARM, D19.2.29).
+            #[cfg(target_os = "none")]
+            core::arch::global_asm!(
+                ".section .text.tenon_start, \"ax\"",
+                "tenon_start:",
+                "    mov x1, #{access}",
+                "    msr cpacr_el1, x1",
+                "    isb",
+                "    b {main}",
+                "tenon_start_secondary:",
+                "    mov x1, #{access}",
+                "    msr cpacr_el1, x1",
+                "    isb",
+                "    b {secondary}",
+                ".previous",
+                access = const if config::TENON_THREAD_FP { 3 << 20 } else { 0 },
+                main = sym tenon_main,
+                secondary = sym tenon_secondary,
+            );
 
             image_entry! {
                 level: "el1",
                 early: TENON_EARLY_TABLE,
-                stack: TENON_INTERRUPT_STACK + STACK,
-                main: tenon_main,
-                secondary: tenon_secondary,
+                stack: TENON_INTERRUPT_STACK + Stack::<{ config::TENON_THREAD_INTERRUPT_STACK }>::END,
+                main: tenon_start,
+                secondary: tenon_start_secondary,
                 other: tenon_drop_to_el1,
             }
 

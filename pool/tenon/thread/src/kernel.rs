@@ -1,19 +1,50 @@
 //! What one core knows: who is ready, what is due, who handles which interrupt.
 
+mod timers;
+mod vector;
+
+pub(crate) use vector::timer_interrupt;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use vector::{refuse, reschedule};
+
 use crate::assembly;
-use crate::console::Console;
+use crate::assertions;
+use crate::cores::Core;
+use crate::options;
+use crate::sites;
+use crate::slice::Slice;
 use crate::thread::Thread;
+use crate::timekeeping::Timekeeping;
 use crate::timer::Timer;
 use core::cell::Cell;
-use core_sched::Scheduler;
-use core_timer::{Step, TimerQueue};
+use core_guest::Guest;
+use core_sched::{Reason, Scheduler};
+use core_timer::SortedTimers;
+use core_trace::{Event, Writer};
 use hw_arch::El1;
-use hw_clock::{Clock, Frequency};
-use tenon_irq::{Interrupts, Line};
+use hw_clock::Clock;
+use tenon_irq::{Drivers, Interrupts};
 
 /// Timers that one interrupt expires or moves at most, so that interrupts stay masked for a bounded
-/// time whatever is due; the alarm, still due, then interrupts at once again.
+/// time whatever is due; the alarm, still due, then interrupts at once again. One whose slot is to
+/// be looked after takes twice what one of a circle of peers takes, and counts as two.
 pub(crate) const STEPS: usize = 8;
+
+/// The drivers of interrupt controllers that this image has.
+#[derive(Debug)]
+pub struct Linked;
+
+impl Drivers for Linked {
+    #[inline(always)]
+    fn gicv2() -> bool {
+        options::gicv2()
+    }
+
+    #[inline(always)]
+    fn gicv3() -> bool {
+        options::gicv3()
+    }
+}
 
 /// State of one core: reached from that core alone, and only with interrupts masked.
 pub struct PerCore<T>(T);
@@ -34,41 +65,91 @@ impl<T> PerCore<T> {
 unsafe impl<T> Sync for PerCore<T> {}
 
 /// The kernel of one core; TPIDR_EL1 points to it.
+#[repr(C)] // what the vector loads in pairs first, what is large last
 pub struct Kernel {
+    pub(crate) interrupts: Interrupts<Linked>,
+    /// What happens here, for a timeline.
+    pub(crate) trace: Writer,
     pub(crate) scheduler: Scheduler<&'static Thread>,
-    timers: &'static Timers,
-    pub(crate) interrupts: Interrupts,
-    pub(crate) clock: Cell<Clock<El1>>,
-    /// The device tree this image was given as a guest.
-    pub(crate) tree: Cell<Option<&'static [u8]>>,
-    /// What the alarm is set for, the end of time if nothing is pending.
-    alarm: Cell<u64>,
-    pub(crate) console: Cell<Console>,
+    /// Whether threads begin with a lock against preemption.
+    pub(crate) cooperative: Cell<bool>,
+    clock: Cell<Option<Clock<El1>>>,
+    /// What this image was told as a guest.
+    pub(crate) guest: Cell<Option<Guest<'static>>>,
+    /// Threads made so far.
+    threads: Cell<u64>,
+    /// What the cores share, in an image for several.
+    shared: Cell<Option<&'static [Core]>>,
+    /// Which of them this is.
+    index: Cell<usize>,
+    /// The turn of the thread that runs.
+    pub(crate) slice: Slice,
+    /// What is to happen when.
+    pub(crate) timers: Timekeeping,
+    /// The same in an image with a few timers.
+    few_timers: SortedTimers<&'static Timer>,
 }
 
-/// The timers of a core. Large and zero at first, so not inside [`Kernel`], which is neither.
-pub type Timers = TimerQueue<&'static Timer>;
+impl Default for Kernel {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Kernel {
-    /// The kernel of a core that has not started.
-    pub const fn new<const LINES: usize>(
-        lines: &'static PerCore<[Line; LINES]>,
-        timers: &'static PerCore<Timers>,
-        preemptive: bool,
-    ) -> Self {
-        // Nothing is timed before `boot` reads the frequency; one hertz stands for unknown.
-        let Some(unknown) = Frequency::from_hertz(1) else {
-            panic!("one is not zero")
-        };
+    /// The kernel of a core that has not started. All of it is zero, so that it takes no room in
+    /// the image.
+    pub const fn new() -> Self {
         Self {
-            scheduler: Scheduler::new(preemptive),
-            timers: timers.get(),
-            interrupts: Interrupts::new(lines.get()),
-            clock: Cell::new(Clock::with_frequency(unknown)),
-            tree: Cell::new(None),
-            alarm: Cell::new(u64::MAX),
-            console: Cell::new(Console::None),
+            scheduler: Scheduler::new(),
+            cooperative: Cell::new(false),
+            interrupts: Interrupts::new(),
+            clock: Cell::new(None),
+            guest: Cell::new(None),
+            threads: Cell::new(0),
+            trace: Writer::new(),
+            shared: Cell::new(None),
+            index: Cell::new(0),
+            slice: Slice::new(),
+            timers: Timekeeping::unset(),
+            few_timers: SortedTimers::new(),
         }
+    }
+
+    /// Lets it be the kernel of core `index`.
+    pub(crate) fn set_core(&'static self, shared: &'static [Core], index: usize) {
+        self.shared.set(Some(shared));
+        self.index.set(index);
+        shared
+            .get(index)
+            .inspect(|core| core.has_timers(self.timers.queue()));
+    }
+
+    /// What the cores share; nothing in an image for one.
+    #[inline(always)]
+    pub(crate) fn cores(&self) -> &'static [Core] {
+        self.shared.get().unwrap_or_default()
+    }
+
+    /// The number of this core.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> usize {
+        self.index.get()
+    }
+
+    /// Lets time begin.
+    pub(crate) fn start_clock(&self, clock: Clock<El1>) {
+        self.clock.set(Some(clock));
+        clock.set_alarm(self.timers.begin(clock));
+        self.start_slices();
+    }
+
+    /// The clock.
+    #[inline(always)]
+    pub(crate) fn clock(&self) -> Clock<El1> {
+        let clock = self.clock.get();
+        // SAFETY: `start_clock` is called before there is a thread or a handler to read it.
+        unsafe { clock.unwrap_unchecked() }
     }
 
     /// This core's kernel.
@@ -92,13 +173,18 @@ impl Kernel {
     /// before this returns. Not to be nested: the inner call would let others run.
     #[inline(always)]
     pub(crate) fn with<R>(action: impl FnOnce(&'static Self) -> R) -> R {
-        let mask = assembly::mask();
+        Self::with_from(assembly::mask(), action)
+    }
+
+    /// [`with`](Kernel::with), for who has masked interrupts already.
+    #[inline(always)]
+    pub(crate) fn with_from<R>(mask: u64, action: impl FnOnce(&'static Self) -> R) -> R {
         // SAFETY: whoever calls runs in a thread or in a handler, which exist since `boot`;
         // interrupts are masked until the end.
         let this = unsafe { Self::this() };
         let result = action(this);
-        if this.scheduler.is_needed() && !assembly::is_masked(mask) {
-            this.switch(false);
+        if this.scheduler.is_needed() && !assembly::is_bound(mask) {
+            this.preempt();
         }
         // SAFETY: every operation on the queues is complete.
         unsafe { assembly::unmask(mask) };
@@ -123,11 +209,20 @@ impl Kernel {
     }
 
     /// Calls `action`, which may wait: in a thread, outside of any other call. A handler has no
-    /// context of its own to come back to, so waiting in one is a mistake of the program.
+    /// context of its own to come back to, so waiting in one is a mistake of the program: calls that
+    /// lead here from a handler do not build, and what no build can see, a call through a pointer,
+    /// ends here.
     #[inline(always)]
     pub(crate) fn waiting<R>(action: impl FnOnce(&'static Self) -> R) -> R {
+        Self::waiting_from(assembly::mask(), action)
+    }
+
+    /// [`waiting`](Kernel::waiting), for who has masked interrupts already.
+    #[inline(always)]
+    pub(crate) fn waiting_from<R>(mask: u64, action: impl FnOnce(&'static Self) -> R) -> R {
+        sites::waits();
         assert!(
-            !assembly::is_masked(assembly::mask()),
+            !assembly::is_bound(mask),
             "an interrupt handler must not wait"
         );
         // SAFETY: as in `with`.
@@ -137,40 +232,42 @@ impl Kernel {
         result
     }
 
-    /// The clock; it does not change after `boot`, so that nothing needs masking.
+    /// The clock of this core; it does not change after `boot`, so that nothing needs masking.
     #[inline(always)]
-    pub(crate) fn clock() -> Clock<El1> {
+    pub(crate) fn own_clock() -> Clock<El1> {
         // SAFETY: whoever calls runs since `boot`; only what never changes is read.
-        unsafe { Self::this() }.clock.get()
+        unsafe { Self::this() }.clock()
     }
 
-    /// The device tree of this guest; it does not change after `boot` either.
-    pub(crate) fn tree() -> Option<&'static [u8]> {
-        // SAFETY: as in `clock`.
-        unsafe { Self::this() }.tree.get()
+    /// What this guest was told; it does not change after `boot` either.
+    pub(crate) fn guest() -> Option<Guest<'static>> {
+        // SAFETY: as in `own_clock`.
+        unsafe { Self::this() }.guest.get()
     }
 
     /// The thread that runs.
     #[inline(always)]
     pub(crate) fn current(&self) -> &'static Thread {
-        match self.scheduler.current() {
-            Some(thread) => thread,
-            // Unreachable after `boot`, which starts the scheduler before the first thread.
-            None => hw_arch::cpu::park(),
-        }
+        let current = self.scheduler.current();
+        // SAFETY: `boot` starts the scheduler, with a current thread, before anything runs that
+        // asks; from then on one replaces another.
+        unsafe { current.unwrap_unchecked() }
     }
 
-    /// Lets the scheduler decide, and switches if it says so; returns when this thread's turn comes
+    /// Goes on in the context of `next`, if there is one; returns when this thread's turn comes
     /// again. Interrupts are masked, before and after.
     #[inline(always)]
-    pub(crate) fn switch(&self, yielding: bool) {
-        let previous = self.current();
-        let next = if yielding {
-            self.scheduler.give_way()
-        } else {
-            self.scheduler.next(false)
-        };
+    fn switch(&self, previous: &'static Thread, next: Option<&'static Thread>) {
         if let Some(next) = next {
+            assertions::switches(previous, next);
+            self.record(Event::Run, next);
+            if options::cores() > 1 {
+                self.leave(previous, next);
+            }
+            self.begin_turn(next);
+            if options::thread_pointer() {
+                assembly::set_thread_pointer(next.pointer());
+            }
             // SAFETY: interrupts are masked, as everywhere here; `next` is ready and not the
             // current one, so it waits in `switch` or has not begun.
             unsafe {
@@ -179,92 +276,79 @@ impl Kernel {
                     next.stack_pointer().get(),
                 )
             };
+            if options::cores() > 1 {
+                self.here().arrive();
+            }
         }
+    }
+
+    /// The kernel of the core this is on now: after a wait, a thread may be on another one.
+    #[inline(always)]
+    pub(crate) fn here(&self) -> &Self {
+        if options::cores() == 1 {
+            return self;
+        }
+        // SAFETY: who has a kernel has interrupts masked, since `boot`.
+        unsafe { Self::this() }
+    }
+
+    /// Lets somebody more urgent run, if there is anybody and the current thread may be preempted.
+    #[inline(always)]
+    pub(crate) fn preempt(&self) {
+        let previous = self.current();
+        self.interrupt_turn(previous);
+        if options::interjections() {
+            previous.preempted().set(true);
+        }
+        self.switch(previous, self.scheduler.next(Reason::Preemption));
+        if options::interjections() {
+            previous.preempted().set(false);
+        }
+    }
+
+    /// A number for a new thread, never zero, that no other one bore before.
+    pub(crate) fn number(&self) -> u64 {
+        let number = self.threads.get() + 1;
+        self.threads.set(number);
+        if options::cores() > 1 {
+            // Each core has its own; the largest number of cores is 4.
+            return number << 2 | self.index() as u64;
+        }
+        number
     }
 
     /// Blocks the current thread until somebody wakes it.
     #[inline(always)]
     pub(crate) fn block(&self) {
         self.scheduler.block(self.current());
-        self.switch(false);
+        self.rest();
+    }
+
+    /// Goes on with somebody else, as the current thread has left the run queue.
+    #[inline(always)]
+    pub(crate) fn rest(&self) {
+        let previous = self.current();
+        self.waive_turn(previous);
+        self.switch(previous, self.scheduler.next(Reason::Blocking));
     }
 
     /// Gives way to the others of the current thread's priority.
     #[inline(always)]
     pub(crate) fn give_way(&self) {
-        self.switch(true);
-    }
-
-    /// Starts a timer at a counter value.
-    #[inline(always)]
-    pub(crate) fn start_timer(&self, timer: &'static Timer, ticks: u64) {
-        self.timers.start(timer, ticks);
-        if ticks < self.alarm.get() {
-            self.set_alarm(ticks);
-        }
-    }
-
-    /// Stops a timer; returns whether it was pending. The alarm stays: most timers that are stopped
-    /// are timeouts far ahead, and one that was next costs an interrupt that finds nothing due.
-    #[inline(always)]
-    pub(crate) fn cancel_timer(&self, timer: &'static Timer) -> bool {
-        self.timers.cancel(timer)
-    }
-
-    #[inline(always)]
-    fn set_alarm(&self, ticks: u64) {
-        self.alarm.set(ticks);
-        self.clock.get().move_alarm(ticks);
-    }
-
-    /// Expires what is due: the timer interrupt's work.
-    #[inline(always)]
-    pub(crate) fn expire(&self) {
-        let now = self.clock.get().ticks();
-        for _ in 0..STEPS {
-            match self.timers.expire(now) {
-                Step::Expired(timer) => timer.fire(self),
-                Step::Moved => {}
-                // The end of time is no alarm.
-                Step::Idle(next) => return self.set_alarm(next.unwrap_or(u64::MAX)),
-            }
-        }
-        // There may be more: the alarm is still due and interrupts at once again.
+        let previous = self.current();
+        self.waive_turn(previous);
+        self.switch(previous, self.scheduler.give_way());
     }
 }
 
 #[cfg(target_arch = "aarch64")]
 /// Where the vector finds the table of handlers, from the address in TPIDR_EL1 on.
-pub(crate) const TABLE: usize = core::mem::offset_of!(Kernel, interrupts) + Interrupts::TABLE;
+pub(crate) const TABLE: usize = core::mem::offset_of!(Kernel, interrupts) + tenon_irq::TABLE;
 #[cfg(target_arch = "aarch64")]
-/// Where it sees whether the interrupted thread is to be preempted: a byte.
-pub(crate) const NEEDED: usize =
-    core::mem::offset_of!(Kernel, scheduler) + Scheduler::<&'static Thread>::NEEDED;
-
-/// Deals with what the vector found no handler for.
-#[cfg_attr(
-    not(target_arch = "aarch64"),
-    expect(dead_code, reason = "for the vectors")
-)]
-pub(crate) extern "C" fn refuse(intid: u32) {
-    // SAFETY: the vectors are in place since `boot`; an exception masks interrupts.
-    unsafe { Kernel::this() }.interrupts.refuse(intid);
-}
-
-/// Preempts the current thread: the vector's second half, on the thread's own stack.
-#[cfg_attr(
-    not(target_arch = "aarch64"),
-    expect(dead_code, reason = "for the vectors")
-)]
-pub(crate) extern "C" fn reschedule() {
-    // SAFETY: as in `refuse`.
-    let this = unsafe { Kernel::this() };
-    this.switch(false);
-}
-
-/// The handler of the timer interrupt.
-pub(crate) extern "C" fn timer_interrupt(_: u32) {
-    // SAFETY: handlers are called by the vector alone.
-    let this = unsafe { Kernel::this() };
-    this.expire();
-}
+/// Where it finds the address of a GICv2's CPU interface.
+pub(crate) const INTERFACE: usize =
+    core::mem::offset_of!(Kernel, interrupts) + tenon_irq::INTERFACE;
+#[cfg(target_arch = "aarch64")]
+/// Where it sees whether the interrupted thread is to be preempted: a word, zero if not.
+pub(crate) const CANDIDATE: usize =
+    core::mem::offset_of!(Kernel, scheduler) + Scheduler::<&'static Thread>::CANDIDATE;

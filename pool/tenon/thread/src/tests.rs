@@ -3,33 +3,42 @@
 
 extern crate std;
 
-use crate::kernel::{Kernel, PerCore, STEPS, Timers};
-use crate::thread::{Error, Priority, Storage, Thread, Wait};
+mod mutex;
+
+use crate::kernel::{Kernel, PerCore, STEPS};
+use crate::thread::{Error, Packed, Priority, Thread, Wait};
+use crate::time::{Duration, Instant, PeriodicTimer};
 use crate::timer::Timer;
-use crate::wait::{TimedOut, WaitQueue};
+use crate::wait::{Gate, WaitQueue};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_list::Linked;
+use hw_clock::{Clock, Frequency};
 use std::boxed::Box;
 use std::vec::Vec;
-use tenon_irq::Line;
 
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
 /// A kernel in which `idle` runs.
-fn kernel() -> (&'static Kernel, &'static Thread) {
-    let lines = leak(PerCore::new([const { Line::new() }; 32]));
-    let timers = leak(PerCore::new(Timers::new()));
-    let kernel = leak(PerCore::new(Kernel::new(lines, timers, true))).get();
+pub(crate) fn kernel() -> (&'static Kernel, &'static Thread) {
+    kernel_with(true)
+}
+
+fn kernel_with(preemptive: bool) -> (&'static Kernel, &'static Thread) {
+    let kernel = leak(PerCore::new(Kernel::new())).get();
+    kernel.cooperative.set(!preemptive);
+    kernel.start_clock(Clock::with_frequency(Frequency::from_hertz(1).unwrap()));
     let idle = thread(kernel, Priority::LOWEST);
     kernel.scheduler.start(idle);
     (kernel, idle)
 }
 
-fn thread(kernel: &Kernel, priority: Priority) -> &'static Thread {
-    let storage: &'static Storage<1024> = leak(Storage::new());
-    storage.prepare(kernel, "test", priority, || {}).unwrap()
+pub(crate) fn thread(kernel: &Kernel, priority: Priority) -> &'static Thread {
+    let storage: &'static Packed<1024> = leak(Packed::new());
+    storage
+        .prepare(false, kernel, "test", priority, || {})
+        .unwrap()
 }
 
 #[test]
@@ -37,7 +46,7 @@ fn a_sleeper_is_woken_when_its_time_has_come() {
     let (kernel, idle) = kernel();
     let sleeper = thread(kernel, Priority::new(9));
     sleeper.wake(kernel);
-    kernel.switch(false);
+    kernel.preempt();
     assert!(kernel.current().is(&sleeper));
 
     kernel.start_timer(sleeper.timer(), 5);
@@ -49,7 +58,7 @@ fn a_sleeper_is_woken_when_its_time_has_come() {
     kernel.start_timer(sleeper.timer(), 0);
     kernel.expire();
     assert!(kernel.scheduler.is_needed());
-    kernel.switch(false);
+    kernel.preempt();
     assert!(kernel.current().is(&sleeper));
 }
 
@@ -66,17 +75,49 @@ fn one_interrupt_expires_a_bounded_number_of_timers() {
         .collect();
     timers.iter().for_each(|timer| kernel.start_timer(timer, 0));
     kernel.expire();
-    assert_eq!(CALLS.load(Ordering::Relaxed), STEPS);
+    // Finding the slot takes the place of one.
+    assert_eq!(CALLS.load(Ordering::Relaxed), STEPS - 1);
     kernel.expire();
     assert_eq!(CALLS.load(Ordering::Relaxed), STEPS + 3);
     assert!(timers.iter().all(|timer| !kernel.cancel_timer(timer)));
 }
 
 #[test]
+fn a_periodic_timer_starts_itself_again() {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    static TIMER: PeriodicTimer = PeriodicTimer::new(|| {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+    });
+    let (kernel, _) = kernel();
+    let zero = Instant::from_nanoseconds(0);
+    for start in 1..3 {
+        // Anew while it is pending, too.
+        TIMER.start_in(kernel, zero, Duration::from_millis(1));
+        for _ in 0..2 {
+            kernel.expire();
+            assert_eq!(CALLS.load(Ordering::Relaxed), start);
+        }
+    }
+    assert!(kernel.cancel_timer(TIMER.timer()));
+    assert!(!kernel.cancel_timer(TIMER.timer()));
+}
+
+#[test]
+fn without_preemption_threads_run_until_they_wait_or_yield() {
+    let (kernel, idle) = kernel_with(false);
+    let urgent = thread(kernel, Priority::new(9));
+    urgent.wake(kernel);
+    kernel.preempt();
+    assert!(kernel.current().is(&idle));
+    kernel.give_way();
+    assert!(kernel.current().is(&urgent));
+}
+
+#[test]
 fn storage_holds_one_thread_at_a_time() {
     let (kernel, _) = kernel();
-    let storage: &'static Storage<1024> = leak(Storage::new());
-    let prepare = || storage.prepare(kernel, "test", Priority::new(200), || {});
+    let storage: &'static Packed<1024> = leak(Packed::new());
+    let prepare = || storage.prepare(false, kernel, "test", Priority::new(200), || {});
     let thread = prepare().unwrap();
     assert_eq!(
         (thread.name(), thread.priority()),
@@ -84,7 +125,7 @@ fn storage_holds_one_thread_at_a_time() {
     );
     assert_eq!(prepare().unwrap_err(), Error::InUse);
     thread.wake(kernel);
-    kernel.switch(false);
+    kernel.preempt();
     thread.wait(kernel, Wait::Spawn);
     assert!(prepare().is_ok(), "it ended");
 }
@@ -92,17 +133,50 @@ fn storage_holds_one_thread_at_a_time() {
 #[test]
 fn what_a_thread_takes_along_fits_its_stack_or_is_refused() {
     let (kernel, _) = kernel();
-    let storage: &'static Storage<128> = leak(Storage::new());
+    let storage: &'static Packed<128> = leak(Packed::new());
     let large = [0u8; 64];
-    let refused = storage.prepare(kernel, "test", Priority::new(1), move || {
+    let refused = storage.prepare(false, kernel, "test", Priority::new(1), move || {
         assert_eq!(large[0], 0)
     });
     assert_eq!(refused.unwrap_err(), Error::StackTooSmall);
     assert!(
         storage
-            .prepare(kernel, "test", Priority::new(1), || {})
+            .prepare(false, kernel, "test", Priority::new(1), || {})
             .is_ok()
     );
+}
+
+/// Lets the current thread wait. On the host the switch returns at once, so that the thread stays
+/// where the call left it.
+fn wait_in(queue: &'static WaitQueue, kernel: &Kernel) {
+    let stay = leak(Gate::new()).enter();
+    assert_eq!(queue.wait_in(kernel, None, &stay), Ok(()));
+}
+
+#[test]
+fn who_timed_out_is_in_the_run_queue_alone_whatever_its_priority_becomes() {
+    let (kernel, idle) = kernel();
+    let queue = leak(WaitQueue::new());
+    let [late, high] = [5, 9].map(|priority| thread(kernel, Priority::new(priority)));
+    late.wake(kernel);
+    kernel.preempt();
+    wait_in(queue, kernel);
+    assert!(kernel.current().is(&idle));
+
+    // It is ready, but somebody more urgent runs first and changes its priority.
+    high.wake(kernel);
+    kernel.preempt();
+    late.time_out(kernel);
+    late.own_priority(kernel, Priority::new(7));
+    assert!(queue.is_empty(), "it waits no longer");
+    assert!(
+        queue.wake_in(kernel).is_none(),
+        "what is given later is not its"
+    );
+    high.wait(kernel, Wait::Timer);
+    assert!(kernel.current().is(&late));
+    late.wait(kernel, Wait::Timer);
+    assert!(kernel.current().is(&idle));
 }
 
 #[test]
@@ -112,13 +186,11 @@ fn the_most_urgent_has_the_first_turn_and_equals_take_turns() {
     let threads = [5, 9, 5, 7].map(|priority| thread(kernel, Priority::new(priority)));
     for thread in threads {
         thread.wake(kernel);
-        kernel.switch(false);
+        kernel.preempt();
         while !kernel.current().is(&thread) {
             kernel.give_way();
         }
-        // On the host the switch returns at once: nobody gave it its turn yet.
-        assert_eq!(queue.wait_in(kernel, None), Err(TimedOut));
-        thread.queue().set(Some(queue));
+        wait_in(queue, kernel);
     }
     threads[3].queue().get().unwrap().leave(threads[3]);
     queue.join(threads[3]);

@@ -1,36 +1,35 @@
 //! Threads: made in static storage, scheduled by priority, preempted.
 
-use crate::assembly;
+use crate::cores::{Residence, matter};
 use crate::kernel::Kernel;
+use crate::options;
+use crate::slice::Turn;
 use crate::timer::Timer;
-use crate::wait::WaitQueue;
-use core::cell::{Cell, UnsafeCell};
+use crate::trace;
+use crate::wait::{CHAINS, Gate, Guarded, Note, RawMutex, WaitQueue};
+use core::cell::Cell;
 use core::fmt;
-use core::mem::MaybeUninit;
-use core_list::{Link, Linked};
+use core_list::{Link, Linked, List};
 use core_sched::{Schedulable, State};
+use core_trace::Event;
 
+mod block;
+mod current;
+mod error;
+mod handle;
+mod notice;
+mod storage;
+mod timeout;
+
+pub use block::Block;
 pub use core_sched::Priority;
-
-/// Why a thread was not made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// The storage holds a thread that has not ended.
-    InUse,
-    /// The stack has no room for what the thread takes with it.
-    StackTooSmall,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::InUse => "the thread's storage is in use",
-            Self::StackTooSmall => "the thread's stack is too small for its closure",
-        })
-    }
-}
-
-impl core::error::Error for Error {}
+pub use current::{
+    PreemptionLock, core, cores, current, forgo_floats, park, pointer, relax, set_pointer,
+    without_preemption, yield_now,
+};
+pub use error::Error;
+pub use handle::Handle;
+pub use storage::{Ground, Packed, Stack, Storage};
 
 /// What a thread that is not ready waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +47,13 @@ pub(crate) enum Wait {
     Turn,
 }
 
-/// A thread.
+/// A thread, or what its storage holds once it has ended: for who knows that it lives, and the
+/// thread itself. Others have a [`Handle`].
 pub struct Thread {
     /// Where its context is while it waits; meaningless while it runs.
     stack_pointer: Cell<usize>,
+    /// The lowest address of its stack.
+    stack: Cell<usize>,
     link: Link<&'static Thread>,
     state: State,
     timer: Timer,
@@ -60,24 +62,66 @@ pub struct Thread {
     token: Cell<bool>,
     /// Where it waits for its turn.
     queue: Cell<Option<&'static WaitQueue>>,
+    /// It left that queue out of turn, and has not heard of it yet: by the same link as in the queue
+    /// it may be in the run queue now, or on its way to another core.
+    timed_out: Cell<bool>,
+    turn: Turn,
+    /// What it and whoever gives it its turn exchange.
+    note: Cell<Note>,
+    /// What TPIDR_EL0 holds while it runs, in an image with thread pointers.
+    pointer: Cell<usize>,
+    /// The mutex that queue belongs to, if it does to one.
+    blocked_on: Cell<Option<&'static RawMutex>>,
+    /// It was preempted, so that it is in no call. In an image with interjections.
+    preempted: Cell<bool>,
+    /// Its own priority; `state` has the one it is scheduled by.
+    priority: Cell<Priority>,
+    /// The mutexes it owns that lend it a priority.
+    held: List<&'static RawMutex>,
+    /// Which of all threads it is; zero while there is none.
+    number: Cell<u64>,
+    /// Who waits for its end.
+    joiners: Guarded<WaitQueue>,
     name: Cell<Option<&'static str>>,
+    residence: Residence,
+    /// The lock of the object that queue belongs to, if that is no mutex.
+    gate: Cell<Option<&'static Gate>>,
+    /// That object is a condition: who notifies it moves it to a mutex.
+    moves_on: Cell<bool>,
 }
 
-// SAFETY: all fields are private to this crate, which touches them with interrupts masked, on the
-// core the thread belongs to.
+// SAFETY: all fields are private to this crate, which touches them with interrupts masked. With
+// several cores, `residence` says which one a thread is at home on, and that core touches it; but
+// while it waits in a queue, the queue, and its place and priority there, belong to who holds the
+// object's lock, and what concerns mutexes (`blocked_on`, `held`, `priority`, `number`) to who holds
+// `CHAINS`. A name is set before there is anybody to ask for it.
 unsafe impl Sync for Thread {}
 
 impl Thread {
     const fn new() -> Self {
         Self {
             stack_pointer: Cell::new(0),
+            stack: Cell::new(0),
             link: Link::new(),
             state: State::new(Priority::LOWEST),
-            timer: Timer::of_thread(),
+            timer: Timer::unset(),
             waits: Cell::new(Wait::Spawn),
             token: Cell::new(false),
             queue: Cell::new(None),
+            timed_out: Cell::new(false),
+            turn: Turn::new(),
+            note: Cell::new(core::ptr::null()),
+            pointer: Cell::new(0),
+            blocked_on: Cell::new(None),
+            preempted: Cell::new(false),
+            priority: Cell::new(Priority::LOWEST),
+            held: List::new(),
+            number: Cell::new(0),
+            joiners: Guarded::new(WaitQueue::new()),
             name: Cell::new(None),
+            residence: Residence::new(),
+            gate: Cell::new(None),
+            moves_on: Cell::new(false),
         }
     }
 
@@ -86,36 +130,110 @@ impl Thread {
         self.name.get().unwrap_or("")
     }
 
-    /// Its priority.
+    /// Its own priority.
     pub fn priority(&self) -> Priority {
+        Kernel::masked(|| CHAINS.within(|| self.priority.get()))
+    }
+
+    /// [`priority`](Thread::priority), for who is in `CHAINS`.
+    pub(crate) fn own(&self) -> Priority {
+        self.priority.get()
+    }
+
+    /// The priority it is scheduled by: its own, or a more urgent one that threads lend it which
+    /// wait for a mutex of its.
+    pub fn effective_priority(&self) -> Priority {
+        if options::cores() > 1 {
+            return self.residence.priority();
+        }
         self.state.priority()
     }
 
-    /// Changes its priority; it runs, or gives way, accordingly before this returns.
+    /// Changes its own priority; it runs, or gives way, accordingly before this returns.
     pub fn set_priority(&'static self, priority: Priority) {
-        Kernel::with(|kernel| {
+        Kernel::with(|kernel| CHAINS.within(|| self.own_priority(kernel, priority)));
+    }
+
+    pub(crate) fn own_priority(&'static self, kernel: &Kernel, priority: Priority) {
+        self.priority.set(at_least_one(priority));
+        self.settle(kernel);
+    }
+
+    /// Schedules it by another priority, wherever it stands.
+    pub(crate) fn schedule_by(&'static self, kernel: &Kernel, priority: Priority) {
+        self.residence.set_priority(priority);
+        // While it waits for a mutex it is in no core's hands.
+        if self.blocked_on.get().is_some() || kernel.is_home_of(self) {
+            self.follow_priority(kernel, priority);
+        } else {
+            kernel.post(self, matter::PRIORITY);
+        }
+    }
+
+    /// Does so on its core.
+    pub(crate) fn follow_priority(&'static self, kernel: &Kernel, priority: Priority) {
+        let follow = || {
             let queue = self.queue.get();
             queue.inspect(|queue| queue.leave(self));
-            kernel.scheduler.set_priority(self, at_least_one(priority));
+            kernel.set_priority(self, priority);
             queue.inspect(|queue| queue.join(self));
-        });
+        };
+        match self.gate.get() {
+            Some(gate) if options::cores() > 1 && self.blocked_on.get().is_none() => {
+                gate.within(follow);
+            }
+            _ => follow(),
+        }
     }
 
     /// Lets it go on from [`park`]; if it has not parked yet, its next park returns at once. Also
     /// from an interrupt handler.
     #[inline(always)]
     pub fn unpark(&'static self) {
-        Kernel::with(|kernel| {
-            if self.waits.get() == Wait::Unpark {
-                self.wake(kernel);
-            } else {
-                self.token.set(true);
-            }
-        });
+        Kernel::with(|kernel| self.unpark_in(kernel));
+    }
+
+    #[inline(always)]
+    pub(crate) fn unpark_in(&'static self, kernel: &Kernel) {
+        if kernel.is_home_of(self) {
+            self.unpark_at_home(kernel);
+        } else {
+            kernel.post(self, matter::UNPARK);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn unpark_at_home(&'static self, kernel: &Kernel) {
+        if self.waits.get() == Wait::Unpark {
+            self.wake_at_home(kernel);
+        } else {
+            self.token.set(true);
+        }
     }
 
     pub(crate) fn stack_pointer(&self) -> &Cell<usize> {
         &self.stack_pointer
+    }
+
+    pub(crate) fn residence(&self) -> &Residence {
+        &self.residence
+    }
+
+    /// Notes, before it waits, whose queue it waits in.
+    #[inline(always)]
+    pub(crate) fn set_gate(&self, gate: Option<&'static Gate>, moves_on: bool) {
+        if options::cores() > 1 {
+            self.gate.set(gate);
+            self.moves_on.set(moves_on);
+        }
+    }
+
+    pub(crate) fn stack(&self) -> usize {
+        self.stack.get()
+    }
+
+    pub(crate) fn pointer(&self) -> usize {
+        self.pointer.get()
     }
 
     pub(crate) fn timer(&self) -> &Timer {
@@ -126,27 +244,87 @@ impl Thread {
         &self.queue
     }
 
-    /// Its timer expired: makes it ready, out of turn if it waits for its turn.
-    #[inline(always)]
-    pub(crate) fn time_out(&'static self, kernel: &Kernel) {
-        if let Some(queue) = self.queue.get() {
-            queue.leave(self);
-        }
-        self.wake(kernel);
+    pub(crate) fn turn(&self) -> &Turn {
+        &self.turn
     }
 
-    /// Makes it ready.
+    pub(crate) fn note(&self) -> &Cell<Note> {
+        &self.note
+    }
+
+    pub(crate) fn preempted(&self) -> &Cell<bool> {
+        &self.preempted
+    }
+
+    pub(crate) fn blocked_on(&self) -> &Cell<Option<&'static RawMutex>> {
+        &self.blocked_on
+    }
+
+    pub(crate) fn joiners(&self) -> &Guarded<WaitQueue> {
+        &self.joiners
+    }
+
+    pub(crate) fn held(&self) -> &List<&'static RawMutex> {
+        &self.held
+    }
+
+    /// Which of all threads it is; zero while there is none.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u64 {
+        self.number.get()
+    }
+
+    /// Makes it ready on its core.
     #[inline(always)]
     pub(crate) fn wake(&'static self, kernel: &Kernel) {
+        if kernel.is_home_of(self) {
+            self.wake_at_home(kernel);
+        } else {
+            kernel.post(self, matter::WAKE);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn wake_at_home(&'static self, kernel: &Kernel) {
         self.waits.set(Wait::Nothing);
-        kernel.scheduler.wake(self);
+        kernel.record(Event::Ready, self);
+        kernel.make_ready(self);
+    }
+
+    /// Ends it, the current one.
+    pub(crate) fn end(&'static self, kernel: &Kernel) {
+        CHAINS.within(|| {
+            self.abandon_all(kernel);
+            // Who joins looks at the number, and waits, in there.
+            self.joiners.gate().within(|| {
+                self.number.set(0);
+                self.wake_joiners(kernel);
+            });
+        });
+        self.wait(kernel, Wait::Spawn);
+    }
+
+    /// It no longer runs, and its context is saved; if it ended, its storage may be used again.
+    pub(crate) fn left(&self) {
+        if self.waits.get() == Wait::Spawn {
+            self.residence.release();
+        }
     }
 
     /// Blocks it, the current one.
     #[inline(always)]
     pub(crate) fn wait(&self, kernel: &Kernel, reason: Wait) {
         self.waits.set(reason);
+        trace::waits(kernel, self, reason);
         kernel.block();
+    }
+
+    /// Lets somebody else run until its turn comes, as it has left the run queue for a wait queue.
+    #[inline(always)]
+    pub(crate) fn wait_for_turn(&self, kernel: &Kernel) {
+        self.waits.set(Wait::Turn);
+        trace::waits(kernel, self, Wait::Turn);
+        kernel.rest();
     }
 }
 
@@ -168,142 +346,17 @@ impl fmt::Debug for Thread {
     }
 }
 
-/// The stack and control block of one thread, made at build time.
-///
-/// ```no_run
-/// use tenon_thread::thread::{Priority, Storage};
-///
-/// static BLINKER: Storage<2048> = Storage::new();
-///
-/// BLINKER.spawn("blinker", Priority::new(10), || { /* ... */ })?;
-/// # Ok::<(), tenon_thread::thread::Error>(())
-/// ```
-#[repr(C, align(16))]
-pub struct Storage<const STACK: usize> {
-    stack: UnsafeCell<[MaybeUninit<u8>; STACK]>,
-    thread: Thread,
-}
-
-// SAFETY: the stack is touched by its thread alone, and by `prepare` while there is none.
-unsafe impl<const STACK: usize> Sync for Storage<STACK> {}
-
-impl<const STACK: usize> Storage<STACK> {
-    /// Storage without a thread.
-    pub const fn new() -> Self {
-        const {
-            assert!(
-                STACK.is_multiple_of(16),
-                "a stack is a multiple of 16 bytes"
-            )
-        };
-        Self {
-            stack: UnsafeCell::new([MaybeUninit::uninit(); STACK]),
-            thread: Thread::new(),
-        }
-    }
-
-    /// Makes a thread that runs `body` and ends with it; if it is more urgent than the current one,
-    /// it runs before this returns. Priority 0 is the idle thread's: it counts as 1.
-    pub fn spawn<F: FnOnce() + Send + 'static>(
-        &'static self,
-        name: &'static str,
-        priority: Priority,
-        body: F,
-    ) -> Result<&'static Thread, Error> {
-        Kernel::with(|kernel| {
-            let thread = self.prepare(kernel, name, at_least_one(priority), body)?;
-            thread.wake(kernel);
-            Ok(thread)
-        })
-    }
-
-    /// Everything but the waking: `boot` makes its threads before there is anybody to preempt.
-    pub(crate) fn prepare<F: FnOnce() + Send + 'static>(
-        &'static self,
-        kernel: &Kernel,
-        name: &'static str,
-        priority: Priority,
-        body: F,
-    ) -> Result<&'static Thread, Error> {
-        let thread = &self.thread;
-        if thread.waits.get() != Wait::Spawn {
-            return Err(Error::InUse);
-        }
-        const { assert!(align_of::<F>() <= 16, "a stack aligns to 16 bytes") };
-        let closure = size_of::<F>().next_multiple_of(16);
-        let context = size_of::<[usize; assembly::CONTEXT]>();
-        if closure + context > STACK {
-            return Err(Error::StackTooSmall);
-        }
-        let top = self.stack.get() as usize + STACK;
-        let (closure, context) = (top - closure, top - closure - context);
-        // SAFETY: both lie within the stack, which no thread uses, and are aligned to 16 bytes as
-        // it is.
-        unsafe {
-            (closure as *mut F).write(body);
-            (context as *mut [usize; assembly::CONTEXT]).write(assembly::first_context(
-                run::<F> as *const () as usize,
-                closure,
-            ));
-        }
-        thread.stack_pointer.set(context);
-        thread.name.set(Some(name));
-        thread.token.set(false);
-        thread.timer.wakes(thread);
-        kernel.scheduler.set_priority(thread, priority);
-        thread.waits.set(Wait::Nothing);
-        Ok(thread)
-    }
-}
-
-impl<const STACK: usize> Default for Storage<STACK> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// The first function of a thread: its body, then its end.
-extern "C" fn run<F: FnOnce()>(body: *mut F) -> ! {
+pub(crate) extern "C" fn run<F: FnOnce()>(body: *mut F) -> ! {
+    Kernel::begin();
     // SAFETY: `prepare` put it there for this one call.
     let body = unsafe { body.read() };
     body();
     // Its storage may be used again as soon as somebody else runs.
-    Kernel::waiting(|kernel| kernel.current().wait(kernel, Wait::Spawn));
+    Kernel::waiting(|kernel| kernel.current().end(kernel));
     hw_arch::cpu::park()
 }
 
-fn at_least_one(priority: Priority) -> Priority {
+pub(crate) fn at_least_one(priority: Priority) -> Priority {
     priority.max(Priority::new(1))
-}
-
-/// The thread that runs.
-pub fn current() -> &'static Thread {
-    Kernel::aside(Kernel::current)
-}
-
-/// Gives way to the others of the same priority.
-#[inline(always)]
-pub fn yield_now() {
-    Kernel::waiting(Kernel::give_way);
-}
-
-/// Blocks the current thread until somebody calls its [`Thread::unpark`].
-#[inline(always)]
-pub fn park() {
-    Kernel::waiting(|kernel| {
-        let thread = kernel.current();
-        if !thread.token.take() {
-            thread.wait(kernel, Wait::Unpark);
-        }
-    });
-}
-
-/// Runs `action` without being preempted by other threads; interrupts are served all the while.
-pub fn without_preemption<R>(action: impl FnOnce() -> R) -> R {
-    let thread = current();
-    thread.state.lock();
-    let result = action();
-    // What became ready meanwhile runs at the end of this.
-    Kernel::with(|_| thread.state.unlock());
-    result
 }

@@ -4,6 +4,7 @@ use crate::kernel::Kernel;
 use crate::thread::Wait;
 use core::ops::{Add, Sub};
 
+pub use crate::periodic::PeriodicTimer;
 pub use crate::timer::Timer;
 pub use core::time::Duration;
 
@@ -21,7 +22,7 @@ impl Instant {
     #[inline(always)]
     pub fn now() -> Self {
         // Neither the counter nor its frequency changes: nothing needs masking.
-        Self(Kernel::clock().nanoseconds())
+        Self(Kernel::own_clock().nanoseconds())
     }
 
     /// Nanoseconds since the counter was zero.
@@ -35,8 +36,14 @@ impl Instant {
     }
 }
 
+/// From one value of [`Instant::now`] to the next: a tick of the counter, rounded up.
+pub fn resolution() -> Duration {
+    let hertz = Kernel::own_clock().frequency().hertz();
+    Duration::from_nanos(1_000_000_000_u64.div_ceil(hertz.into()))
+}
+
 /// A duration in nanoseconds; the longest that fits is 584 years.
-fn nanoseconds(duration: Duration) -> u64 {
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     duration
         .as_secs()
         .saturating_mul(1_000_000_000)
@@ -63,7 +70,7 @@ impl Sub<Duration> for Instant {
 #[inline(always)]
 pub fn sleep_until(instant: Instant) {
     Kernel::waiting(|kernel| {
-        let clock = kernel.clock.get();
+        let clock = kernel.clock();
         let ticks = clock.frequency().ticks(instant.nanoseconds());
         if clock.ticks() < ticks {
             let thread = kernel.current();

@@ -1,17 +1,25 @@
 //! Timers: what happens at an instant.
 
+use crate::assembly;
 use crate::kernel::Kernel;
+use crate::options;
+use crate::periodic::PeriodicTimer;
+use crate::sites;
 use crate::thread::Thread;
+use crate::time::Instant;
 use core::cell::Cell;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core_list::{Link, Linked};
 use core_timer::{Due, Timed};
+use core_trace::Event;
 
 /// What a timer does when it expires.
 #[derive(Clone, Copy)]
-enum Action {
-    Nothing,
+pub(crate) enum Action {
+    // First, so that a timer without a handler is all zero.
+    Call(Option<fn()>),
     Wake(&'static Thread),
-    Call(fn()),
+    Release(&'static PeriodicTimer),
 }
 
 /// A timer. Many may be pending; starting and cancelling one takes the same few instructions
@@ -27,23 +35,29 @@ enum Action {
 /// ```
 pub struct Timer {
     link: Link<&'static Timer>,
-    due: Due,
+    due: Due<&'static Timer>,
     action: Cell<Action>,
+    /// The number of the core in whose queue it is, or was last.
+    core: AtomicUsize,
+    /// With several cores: it has expired, and is to be started again unless it is cancelled first.
+    restarts: Cell<bool>,
 }
 
-// SAFETY: all fields are private to this crate, which touches them with interrupts masked, on the
-// core whose kernel the timer belongs to.
+// SAFETY: all fields are private to this crate, which touches them with interrupts masked, on the only
+// core or within the gate of the core whose queue it is in.
 unsafe impl Sync for Timer {}
 
 impl Timer {
-    /// A timer that calls `handler` from the timer interrupt.
-    pub const fn new(handler: fn()) -> Self {
-        Self::with(Action::Call(handler))
+    /// A timer that calls `handler` from the timer interrupt. The handler captures nothing and
+    /// runs like that of an interrupt: it may wake threads and start timers, and an image in which it
+    /// may wait does not build.
+    pub const fn new<F: Fn() + Copy + 'static>(_handler: F) -> Self {
+        Self::with(Action::Call(Some(call::<F>)))
     }
 
-    /// A thread's own timer, to be given its thread with [`wakes`](Timer::wakes).
-    pub(crate) const fn of_thread() -> Self {
-        Self::with(Action::Nothing)
+    /// A timer all of it zero, to be told what it is for by [`does`](Timer::does).
+    pub(crate) const fn unset() -> Self {
+        Self::with(Action::Call(None))
     }
 
     const fn with(action: Action) -> Self {
@@ -51,19 +65,76 @@ impl Timer {
             link: Link::new(),
             due: Due::new(),
             action: Cell::new(action),
+            core: AtomicUsize::new(0),
+            restarts: Cell::new(false),
         }
     }
 
-    pub(crate) fn wakes(&self, thread: &'static Thread) {
-        self.action.set(Action::Wake(thread));
+    pub(crate) fn does(&self, action: Action) {
+        self.action.set(action);
     }
 
-    /// Starts it, anew if it is pending; an instant that passed is due at once.
-    pub fn start(&'static self, instant: crate::time::Instant) {
-        Kernel::aside(|kernel| {
-            let ticks = kernel.clock.get().frequency().ticks(instant.nanoseconds());
-            kernel.start_timer(self, ticks);
-        });
+    /// Makes one that is all zero a timer that calls `handler`, whose first act is to note that it is
+    /// one.
+    pub(crate) fn calls(&self, handler: fn()) {
+        self.does(Action::Call(Some(handler)));
+    }
+
+    /// The number of the core in whose queue it is, or was last.
+    pub(crate) fn core(&self) -> usize {
+        self.core.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_core(&self, core: usize) {
+        self.core.store(core, Ordering::Relaxed);
+    }
+
+    /// Whether it has expired and is to be started again.
+    pub(crate) fn restarts(&self) -> &Cell<bool> {
+        &self.restarts
+    }
+
+    /// Whether it is to be started again each time it expires.
+    pub(crate) fn is_periodic(&self) -> bool {
+        matches!(self.action.get(), Action::Release(_))
+    }
+
+    /// Starts it on this core, anew if it is pending; an instant that passed is due at once.
+    #[inline(never)]
+    pub fn start(&'static self, instant: Instant) {
+        if options::cores() > 1 {
+            return Kernel::aside(|kernel| {
+                kernel.record(Event::Start, self);
+                let ticks = kernel.clock().frequency().ticks(instant.nanoseconds());
+                kernel.start_timer(self, ticks);
+            });
+        }
+        let mask = assembly::mask();
+        if self.due.is_pending() {
+            return self.start_anew(instant, mask);
+        }
+        self.start_idle(instant, mask);
+    }
+
+    /// Out of line and called last, so that most starts need no register saved.
+    #[cold]
+    fn start_anew(&'static self, instant: Instant, mask: u64) {
+        // SAFETY: whoever starts a timer runs since `boot`; interrupts are masked.
+        unsafe { Kernel::this() }.cancel_timer(self);
+        self.start_idle(instant, mask);
+    }
+
+    #[inline(always)]
+    fn start_idle(&'static self, instant: Instant, mask: u64) {
+        // SAFETY: as in `start_anew`.
+        let kernel = unsafe { Kernel::this() };
+        kernel.record(Event::Start, self);
+        let ticks = kernel.clock().frequency().ticks(instant.nanoseconds());
+        if let Some(alarm) = kernel.start_idle_timer(self, ticks) {
+            kernel.clock().move_alarm(alarm);
+        }
+        // SAFETY: every operation on the queue is complete.
+        unsafe { assembly::unmask(mask) };
     }
 
     /// Stops it; returns whether it was pending.
@@ -71,15 +142,81 @@ impl Timer {
         Kernel::aside(|kernel| kernel.cancel_timer(self))
     }
 
-    /// Does what it is there for, in the timer interrupt.
+    /// Does what it is there for, in the timer interrupt that came at the counter value `now`.
     #[inline(always)]
-    pub(crate) fn fire(&self, kernel: &Kernel) {
+    pub(crate) fn fire(&self, kernel: &Kernel, now: u64) {
         match self.action.get() {
-            Action::Nothing => {}
-            Action::Wake(thread) => thread.time_out(kernel),
-            Action::Call(handler) => handler(),
+            Action::Release(timer) => timer.fire(kernel, now),
+            Action::Wake(thread) => {
+                self.expired();
+                thread.time_out(kernel);
+            }
+            Action::Call(handler) => {
+                kernel.record(Event::Expire, self);
+                sites::calls_timers();
+                self.expired();
+                let Some(handler) = handler else { return };
+                handler();
+            }
         }
     }
+
+    /// Notes that it is not pending any more, if that is not known yet.
+    #[inline(always)]
+    fn expired(&self) {
+        if options::cores() == 1 {
+            self.due.set_idle();
+        }
+    }
+
+    /// Notes that it is not pending any more.
+    pub(crate) fn set_idle(&self) {
+        self.due.set_idle();
+    }
+
+    /// [`fire`](Timer::fire) as one of several of an instant: of those, periodic timers, which meet
+    /// again and again, find their way in line.
+    #[inline(always)]
+    pub(crate) fn fire_among_peers(&self, kernel: &Kernel, now: u64) {
+        match self.action.get() {
+            Action::Release(timer) => timer.fire(kernel, now),
+            _ => self.fire_apart(kernel, now),
+        }
+    }
+
+    /// [`fire`](Timer::fire) out of line.
+    #[inline(never)]
+    pub(crate) fn fire_apart(&self, kernel: &Kernel, now: u64) {
+        self.fire(kernel, now);
+    }
+}
+
+impl Kernel {
+    /// Sets the end of a wait that `thread` is about to begin; returns whether it is still ahead.
+    #[inline(always)]
+    pub(crate) fn limit_wait(&self, thread: &'static Thread, deadline: Option<Instant>) -> bool {
+        let Some(deadline) = deadline else {
+            return true;
+        };
+        let clock = self.clock();
+        let ticks = clock.frequency().ticks(deadline.nanoseconds());
+        let ahead = ticks > clock.ticks();
+        if ahead {
+            self.start_timer(thread.timer(), ticks);
+        }
+        ahead
+    }
+}
+
+/// What an expiry calls: the handler, made of nothing.
+#[inline(always)]
+pub(crate) fn call<F: Fn() + Copy + 'static>() {
+    const { assert!(size_of::<F>() == 0, "a timer's handler captures nothing") };
+    sites::handles_timers();
+    // SAFETY: F has no size, so any aligned address holds one; it was given one, so F
+    // has values; F is Copy, so using it up is no matter.
+    let handler = unsafe { core::ptr::NonNull::<F>::dangling().read() };
+    handler();
 }
 
 impl Linked for &'static Timer {
@@ -89,7 +226,7 @@ impl Linked for &'static Timer {
 }
 
 impl Timed for &'static Timer {
-    fn due(&self) -> &Due {
+    fn due(&self) -> &Due<Self> {
         &self.due
     }
 }

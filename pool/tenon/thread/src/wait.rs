@@ -1,17 +1,41 @@
 //! What synchronisation is made of: state behind masked interrupts, and queues of waiting threads.
 //!
-//! For libraries that offer semaphores, queues and the like; applications use those. A fast path
-//! takes [`masked`] and touches its own state only; who finds somebody waiting takes [`waking`], who
-//! has to wait takes [`waiting`].
+//! For libraries that offer semaphores, queues and the like; applications use those. An object keeps
+//! its state, and the queues of who waits for it, in a [`Guarded`]: a fast path enters it by
+//! [`masked`](Guarded::masked), who wakes somebody by [`waking`](Guarded::waking), who has to wait by
+//! [`waiting`](Guarded::waiting), and by [`try_or_wake`](Guarded::try_or_wake) and
+//! [`try_or_wait`](Guarded::try_or_wait) who finds out inside. What each of them may do is what its
+//! token offers, so that a wait on the fast path does not build:
 //!
-//! Guarantees: waking is O(1). Waiting takes one step for each less urgent thread that waits
-//! already, as those are passed; among equals it is first come, first served.
+//! ```compile_fail
+//! # use tenon_thread::wait::{Guarded, WaitQueue};
+//! # static QUEUE: Guarded<WaitQueue> = Guarded::new(WaitQueue::new());
+//! QUEUE.masked(|_, masked| masked.wait(|queue| queue, None));
+//! ```
+//!
+//! Nobody enters one object inside another. Guarantees: waking is O(1). Waiting takes one step for
+//! each less urgent thread that waits already; among equals it is first come, first served.
 
+mod condvar;
+mod gate;
+mod mutex;
+mod ownership;
+
+pub use condvar::RawCondvar;
+pub(crate) use gate::{CHAINS, Gate};
+pub use mutex::{Acquired, MutexError, Protocol, RawMutex, Robustness};
+pub(crate) use ownership::involved;
+
+use self::gate::Stay;
+use crate::assembly;
 use crate::kernel::Kernel;
-use crate::thread::{Thread, Wait};
+use crate::options;
+use crate::thread::{Priority, Thread};
 use crate::time::Instant;
 use core::marker::PhantomData;
+use core::ops::Deref;
 use core_list::List;
+use core_trace::Event;
 
 /// Interrupts are masked, on this core, as long as this lives; so it stays on this core.
 pub struct Masked(PhantomData<*const ()>);
@@ -21,66 +45,240 @@ impl Masked {
 
     /// This core's kernel, looked up by who needs it: a fast path does not.
     #[inline(always)]
-    fn kernel(&self) -> &'static Kernel {
+    pub(crate) fn kernel(&self) -> &'static Kernel {
         // SAFETY: made in a thread or a handler, which exist since `boot`; interrupts are masked
         // while this lives.
         unsafe { Kernel::this() }
     }
-}
 
-/// Calls `action` with interrupts masked; it wakes nobody and does not wait.
-#[inline(always)]
-pub fn masked<R>(action: impl FnOnce(&Masked) -> R) -> R {
-    Kernel::masked(|| action(&Masked::NOW))
-}
-
-/// Calls `action` with interrupts masked; if it wakes somebody more urgent, they run before this
-/// returns, or at the end of the interrupt handler this is called in.
-#[inline(always)]
-pub fn waking<R>(action: impl FnOnce(&Masked) -> R) -> R {
-    Kernel::with(|_| action(&Masked::NOW))
-}
-
-/// Calls `action` with interrupts masked; it may wait, so that an interrupt handler that calls this
-/// is ended with a message.
-#[inline(always)]
-pub fn waiting<R>(action: impl FnOnce(&Masked) -> R) -> R {
-    Kernel::waiting(|_| action(&Masked::NOW))
-}
-
-/// State that is reached with interrupts masked only.
-#[derive(Debug, Default)]
-pub struct Guarded<T>(T);
-
-impl<T> Guarded<T> {
-    /// Guards `state`.
-    pub const fn new(state: T) -> Self {
-        Self(state)
+    /// Records an event about an object, for a timeline.
+    #[inline(always)]
+    pub(crate) fn record<T>(&self, event: Event, object: &T) {
+        if options::trace() {
+            self.kernel().record(event, object);
+        }
     }
 
-    /// The state; what is seen of it may have changed once somebody else ran.
+    /// The thread that runs, or that a handler interrupted.
     #[inline(always)]
-    pub fn get(&self, _: &Masked) -> &T {
+    pub fn current(&self) -> &'static Thread {
+        self.kernel().current()
+    }
+}
+
+/// As [`Masked`]; and whoever is woken meanwhile runs in time.
+pub struct Waking(Masked);
+
+impl Waking {
+    const NOW: Self = Self(Masked::NOW);
+}
+
+impl Deref for Waking {
+    type Target = Masked;
+
+    #[inline(always)]
+    fn deref(&self) -> &Masked {
         &self.0
     }
 }
 
-// SAFETY: the state is reached through a `Masked`, which exists while interrupts are masked, on the
-// only core; references to it do not outlive it, and `T: Send` as different threads reach it.
+/// As [`Masked`], in a thread that entered `object` and may wait there.
+pub struct Waiting<T: 'static> {
+    object: &'static Guarded<T>,
+    stay: Stay<'static>,
+    masked: Masked,
+}
+
+impl<T> Waiting<T> {
+    /// Waits in a queue of the object for its turn, at the latest until `deadline`. Meanwhile others
+    /// enter the object: what was seen of it is the past.
+    #[inline(always)]
+    pub fn wait(
+        &self,
+        queue: impl for<'a> FnOnce(&'a T) -> &'a WaitQueue,
+        deadline: Option<Instant>,
+    ) -> Result<(), TimedOut> {
+        queue(&self.object.state).wait_in(self.kernel(), deadline, &self.stay)
+    }
+
+    /// As [`wait`](Waiting::wait), with a word for whoever gives the turn to read, by
+    /// [`wake_each`](WaitQueue::wake_each), and to change; returns what became of it.
+    #[inline(always)]
+    pub fn exchange(
+        &self,
+        queue: impl for<'a> FnOnce(&'a T) -> &'a WaitQueue,
+        deadline: Option<Instant>,
+        note: Note,
+    ) -> Result<Note, TimedOut> {
+        let thread = self.kernel().current();
+        thread.note().set(note);
+        self.wait(queue, deadline)?;
+        Ok(thread.note().get())
+    }
+
+    /// Ends the thread after an `action`, whoever is woken in which finds it ended.
+    pub fn end(&self, action: impl FnOnce(&Waking)) -> ! {
+        action(&Waking::NOW);
+        self.current().end(self.kernel());
+        hw_arch::cpu::park()
+    }
+}
+
+impl<T> Deref for Waiting<T> {
+    type Target = Masked;
+
+    #[inline(always)]
+    fn deref(&self) -> &Masked {
+        &self.masked
+    }
+}
+
+/// State that one core at a time reaches, with interrupts masked; all of it is cells.
+#[derive(Debug, Default)]
+pub struct Guarded<T> {
+    gate: Gate,
+    state: T,
+}
+
+impl<T> Guarded<T> {
+    /// Guards `state`.
+    pub const fn new(state: T) -> Self {
+        Self {
+            gate: Gate::new(),
+            state,
+        }
+    }
+
+    /// The state, for who has entered already, as `kernel` proves.
+    #[inline(always)]
+    pub(crate) fn inside<'a>(&'a self, _kernel: &Kernel) -> &'a T {
+        &self.state
+    }
+
+    /// Its gate, for who knows that it is masked.
+    #[inline(always)]
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Enters for an `action` that wakes nobody and does not wait.
+    #[inline(always)]
+    pub fn masked<R>(&self, action: impl FnOnce(&T, &Masked) -> R) -> R {
+        Kernel::masked(|| self.gate.within(|| action(&self.state, &Masked::NOW)))
+    }
+
+    /// Enters for an `action` that may wake: somebody more urgent runs before this returns, or at
+    /// the end of the interrupt handler this is called in.
+    #[inline(always)]
+    pub fn waking<R>(&self, action: impl FnOnce(&T, &Waking) -> R) -> R {
+        Kernel::with(|_| self.gate.within(|| action(&self.state, &Waking::NOW)))
+    }
+
+    /// Enters for an `attempt` that wakes nobody and does not wait; if it comes to nothing, for an
+    /// `action` as in [`waking`](Guarded::waking). Nobody enters in between.
+    #[inline(always)]
+    pub fn try_or_wake<R>(
+        &self,
+        attempt: impl FnOnce(&T, &Masked) -> Option<R>,
+        action: impl FnOnce(&T, &Waking) -> R,
+    ) -> R {
+        let mask = assembly::mask();
+        let stay = self.gate.enter();
+        match attempt(&self.state, &Masked::NOW) {
+            Some(result) => {
+                drop(stay);
+                // SAFETY: the attempt is over.
+                unsafe { assembly::unmask(mask) };
+                result
+            }
+            None => {
+                stay.go_on();
+                self.wake_after_all(mask, action)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_after_all<R>(&self, mask: u64, action: impl FnOnce(&T, &Waking) -> R) -> R {
+        Kernel::with_from(mask, |_| {
+            // SAFETY: the attempt went on into this.
+            let _stay = unsafe { self.gate.stay() };
+            action(&self.state, &Waking::NOW)
+        })
+    }
+
+    /// Enters for an `attempt` that wakes nobody and does not wait; if it comes to nothing, for an
+    /// `action` as in [`waiting`](Guarded::waiting). Nobody enters in between.
+    #[inline(always)]
+    pub fn try_or_wait<R>(
+        &'static self,
+        attempt: impl FnOnce(&T, &Masked) -> Option<R>,
+        action: impl FnOnce(&T, &Waiting<T>) -> R,
+    ) -> R {
+        let mask = assembly::mask();
+        let stay = self.gate.enter();
+        match attempt(&self.state, &Masked::NOW) {
+            Some(result) => {
+                drop(stay);
+                // SAFETY: as above.
+                unsafe { assembly::unmask(mask) };
+                result
+            }
+            None => {
+                stay.go_on();
+                self.wait_after_all(mask, action)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_after_all<R>(&'static self, mask: u64, action: impl FnOnce(&T, &Waiting<T>) -> R) -> R {
+        Kernel::waiting_from(mask, |_| {
+            let waiting = Waiting {
+                object: self,
+                // SAFETY: as above.
+                stay: unsafe { self.gate.stay() },
+                masked: Masked::NOW,
+            };
+            action(&self.state, &waiting)
+        })
+    }
+
+    /// Enters for an `action` that may wait; an interrupt handler that calls this is ended with a
+    /// message.
+    #[inline(always)]
+    pub fn waiting<R>(&'static self, action: impl FnOnce(&T, &Waiting<T>) -> R) -> R {
+        Kernel::waiting(|_| {
+            let waiting = Waiting {
+                object: self,
+                stay: self.gate.enter(),
+                masked: Masked::NOW,
+            };
+            action(&self.state, &waiting)
+        })
+    }
+}
+
+// SAFETY: the state is reached with interrupts masked, on the only core or within the gate; no action
+// gets a reference that outlives it, and `T: Send` as different threads reach it.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 /// The time was over before the turn came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedOut;
 
+/// A word that who waits and who gives the turn exchange; what it means is up to their object.
+pub type Note = *const ();
+
 /// Threads that wait for their turn, the most urgent first.
 #[derive(Default)]
 pub struct WaitQueue(List<&'static Thread>);
 
-// SAFETY: as for a thread: touched with interrupts masked, on the core its threads belong to.
+// SAFETY: it is not `Sync`, so that threads reach one together inside a `Guarded` only: one core at a
+// time, with interrupts masked.
 unsafe impl Send for WaitQueue {}
-// SAFETY: all methods that touch the list take a `Masked` or are private to this crate.
-unsafe impl Sync for WaitQueue {}
 
 impl WaitQueue {
     /// A queue in which nobody waits.
@@ -90,13 +288,8 @@ impl WaitQueue {
 
     /// Whether nobody waits.
     #[inline(always)]
-    pub fn is_empty(&self, _: &Masked) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// Waits for its turn, at the latest until `deadline`.
-    pub fn wait(&'static self, masked: &Masked, deadline: Option<Instant>) -> Result<(), TimedOut> {
-        self.wait_in(masked.kernel(), deadline)
     }
 
     #[inline(always)]
@@ -104,45 +297,97 @@ impl WaitQueue {
         &'static self,
         kernel: &Kernel,
         deadline: Option<Instant>,
+        stay: &Stay<'static>,
     ) -> Result<(), TimedOut> {
         let thread = kernel.current();
-        if let Some(deadline) = deadline {
-            let clock = kernel.clock.get();
-            let ticks = clock.frequency().ticks(deadline.nanoseconds());
-            if ticks <= clock.ticks() {
-                return Err(TimedOut);
-            }
-            kernel.start_timer(thread.timer(), ticks);
+        if !kernel.limit_wait(thread, deadline) {
+            return Err(TimedOut);
         }
         // It leaves the run queue first: it is in one list at a time.
         kernel.scheduler.block(thread);
-        thread.queue().set(Some(self));
-        self.join(thread);
-        thread.wait(kernel, Wait::Turn);
-        // Who gave it its turn took it out.
-        match thread.queue().take() {
-            None => Ok(()),
-            Some(_) => Err(TimedOut),
+        self.enqueue(thread);
+        thread.set_gate(Some(stay.gate()), false);
+        stay.suspend();
+        thread.wait_for_turn(kernel);
+        stay.resume();
+        thread.set_gate(None, false);
+        if thread.take_timed_out() {
+            return Err(TimedOut);
         }
+        Ok(())
     }
 
     /// Gives the first one its turn and returns it.
-    pub fn wake(&self, masked: &Masked) -> Option<&'static Thread> {
-        self.wake_in(masked.kernel())
+    #[inline(always)]
+    pub fn wake(&self, waking: &Waking) -> Option<&'static Thread> {
+        self.wake_in(waking.kernel())
+    }
+
+    /// Gives the first one its turn and this note; returns whether there was anybody.
+    #[inline(always)]
+    pub fn wake_with(&self, waking: &Waking, note: Note) -> bool {
+        let woken = self.wake(waking);
+        woken.inspect(|thread| thread.note().set(note)).is_some()
+    }
+
+    /// Gives their turn to those whose note has an `answer`, which they get, the most urgent first;
+    /// asks it of each once.
+    pub fn wake_each(&self, waking: &Waking, mut answer: impl FnMut(Note) -> Option<Note>) {
+        let mut next = self.0.first();
+        while let Some(thread) = next {
+            // Whoever is woken is in the run queue next.
+            next = self.0.after(thread);
+            if let Some(note) = answer(thread.note().get()) {
+                thread.note().set(note);
+                self.0.remove(thread);
+                Self::end_wait(waking.kernel(), thread);
+                thread.wake(waking.kernel());
+            }
+        }
     }
 
     #[inline(always)]
     pub(crate) fn wake_in(&self, kernel: &Kernel) -> Option<&'static Thread> {
-        let thread = self.0.pop()?;
-        thread.queue().set(None);
-        kernel.cancel_timer(thread.timer());
+        let thread = self.pop(kernel)?;
         thread.wake(kernel);
         Some(thread)
     }
 
+    /// Takes the first one out; it waits for nothing from here on, but is not ready yet.
+    #[inline(always)]
+    pub(crate) fn pop(&self, kernel: &Kernel) -> Option<&'static Thread> {
+        let thread = self.0.pop()?;
+        Self::end_wait(kernel, thread);
+        Some(thread)
+    }
+
+    #[inline(always)]
+    fn end_wait(kernel: &Kernel, thread: &'static Thread) {
+        thread.queue().set(None);
+        // Its own core stops the timer when it hears of this.
+        if kernel.is_home_of(thread) {
+            kernel.cancel_timer(thread.timer());
+        }
+    }
+
+    /// Puts in a thread that is in no list.
+    #[inline(always)]
+    pub(crate) fn enqueue(&'static self, thread: &'static Thread) {
+        thread.queue().set(Some(self));
+        self.join(thread);
+    }
+
+    /// The priority of the first one; the lowest if nobody waits.
+    pub fn priority(&self) -> Priority {
+        let first = self.0.first();
+        first.map_or(Priority::LOWEST, Thread::effective_priority)
+    }
+
     pub(crate) fn join(&self, thread: &'static Thread) {
-        self.0
-            .insert(thread, |one, other| one.priority() > other.priority());
+        crate::assertions::joins(thread);
+        self.0.insert(thread, |one, other| {
+            one.effective_priority() > other.effective_priority()
+        });
     }
 
     pub(crate) fn leave(&self, thread: &'static Thread) {

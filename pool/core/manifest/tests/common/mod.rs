@@ -126,26 +126,77 @@ pub fn system(vms: impl IntoIterator<Item = Builder>) -> Builder {
         .child(vms)
 }
 
-/// The motor VM's own tree.
-pub fn guest() -> Builder {
-    guest_with(task("control", 0x8001_1000))
+/// What is shared with a VM: address there, address, size, whether it may write.
+pub fn shared(areas: &[[u64; 4]]) -> Vec<u8> {
+    let bytes = areas.iter().flat_map(|[ipa, pa, size, writable]| {
+        let wide = [ipa, pa, size].map(|number| number.to_be_bytes());
+        [&wide.concat()[..], &(*writable as u32).to_be_bytes()].concat()
+    });
+    bytes.collect()
 }
 
-/// The motor VM's own tree with this task.
-pub fn guest_with(task: Builder) -> Builder {
-    root("tenonos,guest-1")
-        .text("vm", "motor")
-        .cells("cpus", &[1])
-        .child(Builder::new("memory").wide("reg", &[0x4000_0000, 0x100_0000]))
-        .child(Builder::new("status").wide("reg", &[0x8000_0000, 0x1000]))
-        .child(Builder::new("log").wide("reg", &[0x8000_1000, 0x1_0000]))
-        .child(Builder::new("tasks").child(task))
+/// Linux as one that sends `jobs`, and manages.
+pub fn manager() -> Builder {
+    let jobs = [
+        [0x5300_0000, 0x5300_0000, 0x2000, 1],
+        [0x5300_2000, 0x5300_2000, 0x2000, 0],
+    ];
+    linux()
+        .with("shared", shared(&jobs))
+        .with("manages", "job\0motor\0*\0".as_bytes())
+        .wide("manages-memory", &[0x100_0000])
+        .cells("manages-cpus", &[2])
+        .cells("manages-priority", &[31])
 }
 
-/// A task at 1 kHz.
-pub fn task(name: &str, area: u64) -> Builder {
-    Builder::new(name)
-        .wide("reg", &[area, 0x20_1000])
-        .wide("period-ns", &[1_000_000])
-        .wide("deadline-ns", &[500_000])
+/// What VMs made at run time may take.
+pub fn reserve() -> Builder {
+    Builder::new("reserve")
+        .wide("memory", &[0x5400_0000, 0x200_0000])
+        .cells("cpus", &[1, 2])
+        .wide("slots", &[0x5600_0000, 0x4_0000])
+}
+
+/// A VM that the first of the `jobs` makes.
+pub fn job() -> Builder {
+    let jobs = [
+        [0x8001_2000, 0x5300_0000, 0x3000, 0],
+        [0x8001_5000, 0x5300_3000, 0x1000, 1],
+    ];
+    Builder::new("job")
+        .cells("cpus", &[2])
+        .wide("memory", &[0x4000_0000, 0x40_0000])
+        .wide("window", &[0x1_2000])
+        .wide("entry", &[0x4008_0000])
+        .wide("argument", &[0x4000_0000])
+        .wide("load", &[0x4008_0000, 0x4050_0000, 0x1234])
+        .with("shared", shared(&jobs))
+        .text("start-on", "jobs")
+}
+
+/// Messages from Linux to the job.
+pub fn jobs() -> Builder {
+    let parts = [
+        0x5300_0000,
+        0x2000,
+        0x5300_3000,
+        0x1000,
+        0x5300_2000,
+        0x1000,
+    ];
+    Builder::new("jobs")
+        .cells("shape", &[64, 64])
+        .wide("parts", &parts)
+        .text("from", "linux")
+        .text("to", "job")
+        .cells("interrupts", &[272, 272])
+}
+
+/// A system with VMs that come and go.
+pub fn dynamic(manager: Builder, reserve: Builder, job: Builder, jobs: Builder) -> Builder {
+    system([motor(), manager])
+        .text("mode", "dynamic")
+        .child(reserve)
+        .child(Builder::new("templates").child(job))
+        .child(Builder::new("channels").child(jobs))
 }

@@ -217,16 +217,3 @@ fn a_vcpu_starts_only_from_off_and_only_by_request() {
     assert_eq!(power.next(1), Next::Wait);
     assert_eq!(power.next(9), Next::Wait);
 }
-
-#[test]
-fn what_cannot_be_filled_is_stopped() {
-    let mut power = Power::new(1, 3);
-    power.give_up();
-    assert_eq!(power.next(0), Next::Lead(End::Stop));
-    power.renew(ENTRY);
-    assert_eq!(power.next(0), Next::Start(ENTRY));
-    assert_eq!(power.end(0, End::Restart), Some(Calls(0)));
-    assert_eq!(power.stopped(0), Calls(0));
-    power.give_up();
-    assert_eq!(power.next(0), Next::Lead(End::Stop));
-}

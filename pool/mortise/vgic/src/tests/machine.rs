@@ -271,6 +271,16 @@ impl Machine {
         }
     }
 
+    /// Somebody pulses an interrupt, and the hypervisor minds the kicks.
+    pub fn pulse(&mut self, intid: u32) {
+        self.vgic.pulse(intid, &mut port!(self, 0));
+        for vcpu in 0..VCPUS {
+            if self.cores[vcpu].kicked {
+                self.refresh(vcpu);
+            }
+        }
+    }
+
     /// An exit for a kick or a maintenance interrupt. The latter must be gone then.
     pub fn refresh(&mut self, vcpu: usize) {
         self.cores[vcpu].kicked = false;

@@ -1,0 +1,214 @@
+//! Suite `thread-metric`: the operations of the public Thread-Metric suite, written anew from their
+//! description.
+//!
+//! As there, an operation is what a loop does until it counts, the count included: a sample goes
+//! from one count to the next, whoever counts. The threads run for ever, as they do there, so these
+//! are the last measurements of a run.
+
+use crate::scheduling::relative;
+use crate::{CORE, samples};
+use core::hint::black_box;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use hw_arch::El1;
+use hw_clock::{Clock, Frequency};
+use spin::Once;
+use tenon::irq::{self, Trigger};
+use tenon::memory::Pool;
+use tenon::queue::Queue;
+use tenon::sync::Semaphore;
+use tenon::thread::{self, Handle, Packed};
+
+/// Threads of a test, the main thread among them.
+const THREADS: usize = 5;
+
+/// Each runs one thread, for good.
+static THREAD: [Packed<1280>; 16] = [const { Packed::new() }; 16];
+static COUNTS: [AtomicU32; THREADS] = [const { AtomicU32::new(0) }; THREADS];
+
+pub fn run() {
+    cooperative();
+    // Without threads there are no samples, which is told where they are read.
+    let _ = preemptive();
+    messages();
+    synchronization();
+    memory();
+    interrupt();
+    interrupt_preemption();
+}
+
+/// One more operation of a thread.
+#[inline(always)]
+fn count(thread: usize) {
+    let count = &COUNTS[thread];
+    count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+}
+
+/// One more operation, which ends a sample; returns whether another one is wanted, and has begun.
+#[inline(always)]
+fn counted(thread: usize) -> bool {
+    count(thread);
+    samples::end();
+    let wanted = samples::wanted();
+    if wanted {
+        samples::begin();
+    }
+    wanted
+}
+
+/// Measures an operation of the main thread's.
+#[inline(always)]
+fn measure(name: &str, operation: impl FnMut()) {
+    repeat(0, operation);
+    report(name);
+}
+
+/// Repeats an operation until there are enough samples. The first time is none: it takes what the
+/// compiler found to do once.
+#[inline(always)]
+fn repeat(thread: usize, mut operation: impl FnMut()) {
+    loop {
+        operation();
+        if !counted(thread) {
+            break;
+        }
+    }
+}
+
+fn report(name: &str) {
+    samples::report(format_args!("thread-metric {name}"));
+}
+
+/// Five threads of one priority: each yields and counts.
+fn cooperative() {
+    for (index, storage) in THREAD.iter().enumerate().take(THREADS).skip(1) {
+        let _ = storage.spawn_on(CORE, "cooperative", relative(0), move || turns(index));
+    }
+    turns(0);
+    // Here the others find out that it is over.
+    thread::yield_now();
+    report("cooperative");
+}
+
+/// What each of them runs, the main thread too: the same instructions.
+#[inline(never)]
+fn turns(thread: usize) {
+    repeat(thread, thread::yield_now);
+}
+
+/// Five threads, each more urgent than the one before. Each resumes the next, which runs at once,
+/// counts, and suspends itself. A sample is a round of all five.
+fn preemptive() -> Result<(), thread::Error> {
+    let storage = |index| &THREAD[THREADS + index];
+    let last = storage(4).spawn_on(CORE, "preemptive", relative(4), || {
+        loop {
+            thread::park();
+            count(4);
+        }
+    });
+    // Each is made before the one that resumes it.
+    let first = [3, 2, 1].into_iter().try_fold(last?, |next, index| {
+        storage(index).spawn_on(CORE, "preemptive", relative(index as i8), move || {
+            loop {
+                thread::park();
+                let _ = next.unpark();
+                count(index);
+            }
+        })
+    })?;
+    measure("preemptive", || {
+        let _ = first.unpark();
+    });
+    Ok(())
+}
+
+/// One thread puts a message of 16 bytes into a queue and gets it from there.
+fn messages() {
+    static QUEUE: Queue<[u32; 4], 10> = Queue::new();
+    let mut message = [0x1111_1111, 0x2222_2222, 0x3333_3333, 0];
+    measure("message", || {
+        message[3] += 1;
+        QUEUE.put(message);
+        assert!(QUEUE.get()[3] == message[3], "a message was lost");
+    });
+}
+
+/// One thread takes a semaphore and gives it.
+fn synchronization() {
+    static SEMAPHORE: Semaphore = Semaphore::new(1);
+    measure("synchronization", || {
+        SEMAPHORE.take();
+        let _ = SEMAPHORE.give();
+    });
+}
+
+/// One thread takes a block of 128 bytes from a pool and gives it back.
+fn memory() {
+    static POOL: Pool<128, 16> = Pool::new();
+    measure("memory", || {
+        let _ = black_box(POOL.allocate());
+    });
+}
+
+/// The virtual timer's interrupt (Arm Base System Architecture, 3.8.1).
+const INTERRUPT: u32 = 27;
+/// The virtual timer, of which only the compare value is used: the frequency means nothing here.
+const TIMER: Clock<El1> = match Frequency::from_hertz(1) {
+    Some(frequency) => Clock::with_frequency(frequency),
+    None => unreachable!(),
+};
+
+/// An interrupt that a thread causes.
+///
+/// The source is the virtual timer, as a plain device: from here on the handler is ours, and the
+/// kernel keeps no time any more. A compare value of the past raises the interrupt, in a VM without
+/// an exit; the end of time takes it back.
+#[inline(always)]
+fn cause() {
+    TIMER.move_alarm(0);
+}
+
+/// What the handlers do first.
+#[inline(always)]
+fn interrupted() {
+    TIMER.move_alarm(u64::MAX);
+    count(1);
+}
+
+/// A handler gives what the interrupted thread then takes.
+fn interrupt() {
+    static SEMAPHORE: Semaphore = Semaphore::new(0);
+    irq::unregister(INTERRUPT);
+    let handler = |_| {
+        interrupted();
+        let _ = SEMAPHORE.give();
+    };
+    if irq::register(INTERRUPT, Trigger::Level, handler).is_ok() {
+        measure("interrupt", || {
+            cause();
+            SEMAPHORE.take();
+        });
+    }
+}
+
+/// A handler resumes a more urgent thread, which runs at once, counts, and suspends itself.
+fn interrupt_preemption() {
+    static URGENT: Once<Handle> = Once::new();
+    let urgent = THREAD[2 * THREADS].spawn_on(CORE, "urgent", relative(1), || {
+        loop {
+            thread::park();
+            count(2);
+        }
+    });
+    let Ok(urgent) = urgent else { return };
+    URGENT.call_once(|| urgent);
+    irq::unregister(INTERRUPT);
+    let handler = |_| {
+        interrupted();
+        if let Some(urgent) = URGENT.get() {
+            let _ = urgent.unpark();
+        }
+    };
+    if irq::register(INTERRUPT, Trigger::Level, handler).is_ok() {
+        measure("interrupt_preemption", cause);
+    }
+}

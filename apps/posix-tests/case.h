@@ -1,0 +1,43 @@
+/* What a case of the tests is. */
+
+#ifndef CASE_H
+#define CASE_H
+
+#include <errno.h>
+#include <stddef.h>
+
+struct test {
+	const char *name;
+	void (*run)(void);
+};
+
+/* Some cases; the last one runs nothing. */
+struct suite {
+	const char *name;
+	const struct test *tests;
+};
+
+extern const struct suite libc_suite;
+extern const struct suite thread_suite;
+extern const struct suite attributes_suite;
+extern const struct suite cancel_suite;
+extern const struct suite mutex_suite;
+extern const struct suite cond_suite;
+extern const struct suite semaphore_suite;
+extern const struct suite sync_suite;
+extern const struct suite mqueue_suite;
+extern const struct suite time_suite;
+extern const struct suite signal_suite;
+extern const struct suite system_suite;
+extern const struct suite timer_suite;
+
+void failed(const char *file, int line, const char *what);
+
+/* Whether something holds; the case goes on if not. */
+#define CHECK(what) ((what) ? (void)0 : failed(__FILE__, __LINE__, #what))
+
+/* Whether a call returns -1 and sets errno. */
+#define CHECK_ERRNO(call, number) \
+	(errno = 0, CHECK((call) == -1), CHECK(errno == (number)))
+
+#endif

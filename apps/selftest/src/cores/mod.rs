@@ -1,0 +1,101 @@
+//! Several cores: what holds on each of them, and between them.
+
+mod movers;
+mod objects;
+mod owners;
+mod threads;
+
+use crate::{Case, Failure, expect};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use tenon::sync::Semaphore;
+use tenon::thread::{self, Error, Priority, Storage};
+use tenon::time::{Duration, Instant};
+
+/// The cases of an image for several cores.
+pub fn cases() -> impl Iterator<Item = &'static Case> {
+    let cases = threads::CASES.iter().chain(movers::CASES);
+    cases.chain(objects::CASES).chain(owners::CASES)
+}
+
+/// The most cores there are.
+const MOST: usize = 4;
+
+/// Storage for the threads of one case.
+static STORAGES: [Storage<4096>; 2 * MOST] = [const { Storage::new() }; 2 * MOST];
+
+/// The threads of a case, and how many of them have ended.
+struct Crew {
+    size: AtomicUsize,
+    ended: Semaphore,
+}
+
+impl Crew {
+    const fn new() -> Self {
+        Self {
+            size: AtomicUsize::new(0),
+            ended: Semaphore::new(0),
+        }
+    }
+
+    /// Makes a thread that stays on a core, or a free one.
+    fn spawn<F: FnOnce() + Send + 'static>(
+        &'static self,
+        core: Option<usize>,
+        priority: Priority,
+        body: F,
+    ) -> Result<thread::Handle, Failure> {
+        let storage = STORAGES.get(self.size.fetch_add(1, Ordering::Relaxed));
+        let storage = storage.ok_or(Failure {
+            expected: "as many threads as there is storage for",
+            got: 0,
+        })?;
+        let body = move || {
+            body();
+            let _ = self.ended.give();
+        };
+        let thread = match core {
+            Some(core) => storage.spawn_on(core, "pinned", priority, body),
+            None => storage.spawn("free", priority, body),
+        };
+        thread.map_err(failed)
+    }
+
+    /// Waits until all have ended.
+    fn join(&'static self) -> Result<(), Failure> {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        for left in (1..=self.size.swap(0, Ordering::Relaxed)).rev() {
+            let ended = self.ended.take_until(deadline);
+            expect(ended.is_ok(), "all threads to end in time", left as u64)?;
+        }
+        // Each gives before it ends.
+        while STORAGES.iter().any(|storage| !storage.is_free()) {
+            expect(Instant::now() < deadline, "free storage", 0)?;
+            tenon::time::sleep(Duration::from_micros(50));
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: Error) -> Failure {
+    Failure {
+        expected: "a new thread",
+        got: error as u64,
+    }
+}
+
+/// Spins until the condition holds; returns whether it did in time.
+fn wait_for(condition: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !condition() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        thread::relax();
+    }
+    true
+}
+
+/// The priority of a case's threads, less urgent than the main thread.
+fn below_main(number: u8) -> Priority {
+    Priority::new(thread::current().priority().number().min(number))
+}

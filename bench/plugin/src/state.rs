@@ -1,0 +1,252 @@
+//! What is counted, and how it is told.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
+
+use crate::account::{self, Core};
+use crate::class::{self, Step};
+use crate::plan::Plan;
+use crate::quiet::MainLoop;
+use crate::ram::Ram;
+
+/// The physical CPUs there are counters for.
+pub const VCPUS: usize = 8;
+/// The kinds of record.
+const SAMPLE: u32 = 1;
+const PASSAGE: u32 = 2;
+const VISIT: u32 = 3;
+/// Offsets in a task's journal and in a status page; see `pool/core/statistics`.
+const TASK_CAPACITY: u64 = 0x38;
+const TASK_HEAD: u64 = 0x40;
+const TASK_SAMPLES: u64 = 0x1000;
+const STATUS_STATE: u64 = 0x28;
+const STATUS_REASON: u64 = 0x2c;
+const STATUS_RESTARTS: u64 = 0x30;
+const STATUS_HANDLE: u64 = 0x6c;
+const STATUS_EXITS: u64 = 0x200;
+/// No passage has begun.
+const IDLE: u64 = u64::MAX;
+
+/// All that is counted.
+pub struct State {
+    /// What to count and to watch.
+    pub plan: Plan,
+    /// Whether there is but one core.
+    pub alone: bool,
+    ram: OnceLock<Ram>,
+    /// The emulator's own thread.
+    pub main_loop: MainLoop,
+    /// Instructions of Mortise, by vCPU.
+    pub el2: [AtomicU64; VCPUS],
+    /// Instructions of the watched VMs.
+    pub guest: [AtomicU64; VCPUS],
+    /// Instructions of code that is not counted one by one, by blocks: a block that a fault cuts
+    /// short counts whole.
+    pub other: [AtomicU64; VCPUS],
+    /// Who is where.
+    pub cores: [Core; VCPUS],
+    /// Of the counted instructions, those of each kind.
+    pub kinds: [[AtomicU64; class::KINDS]; VCPUS],
+    /// For each path, per vCPU: what was counted when it began.
+    begun: Vec<[Begun; VCPUS]>,
+    /// Mortise's instructions on all cores when the last mark began a path.
+    marked: AtomicU64,
+    pipe: Mutex<File>,
+}
+
+/// Counters at the beginning of a path: instructions, or `IDLE`, those of Mortise among them, those
+/// of nobody beside, and those of each kind.
+struct Begun {
+    total: AtomicU64,
+    el2: AtomicU64,
+    other: AtomicU64,
+    /// Mortise's on all cores.
+    everywhere: AtomicU64,
+    kinds: [AtomicU64; class::KINDS],
+}
+
+impl Begun {
+    const fn not() -> Self {
+        Self {
+            total: AtomicU64::new(IDLE),
+            el2: AtomicU64::new(0),
+            other: AtomicU64::new(0),
+            everywhere: AtomicU64::new(0),
+            kinds: [const { AtomicU64::new(0) }; class::KINDS],
+        }
+    }
+}
+
+impl State {
+    /// Nothing counted yet.
+    pub fn new(plan: Plan, pipe: File, alone: bool) -> Self {
+        Self {
+            begun: plan
+                .paths
+                .iter()
+                .map(|_| ())
+                // And the one between marks.
+                .chain([()])
+                .map(|()| [const { Begun::not() }; VCPUS])
+                .collect(),
+            plan,
+            alone,
+            ram: OnceLock::new(),
+            marked: AtomicU64::new(IDLE),
+            main_loop: MainLoop::find(),
+            el2: [const { AtomicU64::new(0) }; VCPUS],
+            guest: [const { AtomicU64::new(0) }; VCPUS],
+            other: [const { AtomicU64::new(0) }; VCPUS],
+            cores: Default::default(),
+            kinds: [const { [const { AtomicU64::new(0) }; class::KINDS] }; VCPUS],
+            pipe: Mutex::new(pipe),
+        }
+    }
+
+    /// Mortise's instructions on all cores.
+    fn everywhere(&self) -> u64 {
+        self.el2.iter().map(|counter| counter.load(Relaxed)).sum()
+    }
+
+    /// The path between marks begins.
+    pub fn mark(&self, vcpu: usize) {
+        self.marked.store(self.everywhere(), Relaxed);
+        self.begin(self.plan.paths.len(), vcpu);
+    }
+
+    /// A core came where paths end that a mark began: `reach` of them.
+    pub fn reach(&self, reach: usize, vcpu: usize) {
+        let marked = self.marked.swap(IDLE, Relaxed);
+        if marked != IDLE {
+            let mut body = Vec::with_capacity(64);
+            body.extend(((self.plan.paths.len() + 1 + reach) as u32).to_le_bytes());
+            body.extend((vcpu as u32).to_le_bytes());
+            body.extend([0; 48]);
+            body.extend((self.everywhere() - marked).to_le_bytes());
+            self.send(PASSAGE, &body);
+        }
+    }
+
+    /// A path begins on a vCPU.
+    pub fn begin(&self, path: usize, vcpu: usize) {
+        let begun = &self.begun[path][vcpu];
+        begun.total.store(self.total(vcpu), Relaxed);
+        begun.el2.store(self.el2[vcpu].load(Relaxed), Relaxed);
+        begun.everywhere.store(self.everywhere(), Relaxed);
+        begun.other.store(self.other[vcpu].load(Relaxed), Relaxed);
+        for (then, now) in begun.kinds.iter().zip(&self.kinds[vcpu]) {
+            then.store(now.load(Relaxed), Relaxed);
+        }
+    }
+
+    /// A path ends on a vCPU, if it had begun.
+    pub fn end(&self, path: usize, vcpu: usize) {
+        let begun = &self.begun[path][vcpu];
+        let total = begun.total.swap(IDLE, Relaxed);
+        if total == IDLE {
+            return;
+        }
+        let since = |now: &AtomicU64, then: &AtomicU64| now.load(Relaxed) - then.load(Relaxed);
+        let mut body = Vec::with_capacity(64);
+        body.extend((path as u32).to_le_bytes());
+        body.extend((vcpu as u32).to_le_bytes());
+        body.extend((self.total(vcpu) - total).to_le_bytes());
+        for (then, now) in begun.kinds.iter().zip(&self.kinds[vcpu]) {
+            body.extend(since(now, then).to_le_bytes());
+        }
+        body.extend(since(&self.el2[vcpu], &begun.el2).to_le_bytes());
+        body.extend(since(&self.other[vcpu], &begun.other).to_le_bytes());
+        let before = begun.everywhere.load(Relaxed);
+        body.extend((self.everywhere() - before).to_le_bytes());
+        self.send(PASSAGE, &body);
+    }
+
+    /// A vCPU executes an instruction of Mortise.
+    pub fn visit(&self, vcpu: usize, address: u64, step: Step) {
+        let core = &self.cores[vcpu];
+        core.look(self.other[vcpu].load(Relaxed));
+        if matches!(core.coming(), Some(account::OTHER | account::IDLE)) {
+            for (path, _) in self.plan.arrivals() {
+                self.begin(path, vcpu);
+            }
+        }
+        let kinds = self.kinds[vcpu].each_ref().map(|kind| kind.load(Relaxed));
+        if let Some((visit, steps)) = core.step(address, step, kinds, self.plan.steps) {
+            self.send(VISIT, &visit.to_bytes(vcpu as u32, &steps));
+        }
+    }
+
+    /// A watched VM stored something: a sample, if it is a journal's head.
+    pub fn stored(&self, physical: u64, vcpu: usize) {
+        let head = |&(task, _): &(u64, u64)| task + TASK_HEAD == physical;
+        let published = self.plan.tasks.iter().position(head);
+        if let Some(body) = published.and_then(|task| self.sample(task, vcpu)) {
+            self.send(SAMPLE, &body);
+        }
+    }
+
+    /// Both counters of a vCPU.
+    fn total(&self, vcpu: usize) -> u64 {
+        self.el2[vcpu].load(Relaxed) + self.guest[vcpu].load(Relaxed)
+    }
+
+    /// RAM, looked for until QEMU has mapped it.
+    pub fn ram(&self) -> Option<&Ram> {
+        if self.ram.get().is_none() {
+            let found = Ram::find(&self.plan.ram_file, self.plan.ram_base, self.plan.ram_size)?;
+            let _ = self.ram.set(found);
+        }
+        self.ram.get()
+    }
+
+    /// The record of a sample that `vcpu` just published.
+    fn sample(&self, task: usize, vcpu: usize) -> Option<Vec<u8>> {
+        let (ram, (address, size)) = (self.ram()?, self.plan.tasks[task]);
+        let head = ram.word(address + TASK_HEAD)?;
+        // The guest wrote both: bound them before they become an address.
+        let capacity = ram.word(address + TASK_CAPACITY)?;
+        if head == 0 || !capacity.is_power_of_two() || capacity > size / 32 {
+            return None;
+        }
+        let slot = address + TASK_SAMPLES + ((head - 1) & (capacity - 1)) * 32;
+        let mut body = Vec::with_capacity(512);
+        body.extend((task as u32).to_le_bytes());
+        body.extend((vcpu as u32).to_le_bytes());
+        body.extend(head.to_le_bytes());
+        for word in 0..4 {
+            body.extend(ram.word(slot + 8 * word)?.to_le_bytes());
+        }
+        for counter in self.el2.iter().chain(&self.guest) {
+            body.extend(counter.load(Relaxed).to_le_bytes());
+        }
+        for &page in &self.plan.status {
+            for offset in [STATUS_STATE, STATUS_REASON, STATUS_RESTARTS, STATUS_HANDLE] {
+                body.extend(ram.half(page + offset)?.to_le_bytes());
+            }
+            for cause in 0..6 {
+                let exits = |cpu| ram.word(page + STATUS_EXITS + 64 * cpu + 8 * cause);
+                let sum = (0..VCPUS as u64)
+                    .filter_map(exits)
+                    .fold(0, u64::wrapping_add);
+                body.extend(sum.to_le_bytes());
+            }
+        }
+        for &address in &self.plan.words {
+            body.extend(ram.word(address)?.to_le_bytes());
+        }
+        Some(body)
+    }
+
+    fn send(&self, kind: u32, body: &[u8]) {
+        let mut frame = Vec::with_capacity(8 + body.len());
+        frame.extend(kind.to_le_bytes());
+        frame.extend((body.len() as u32).to_le_bytes());
+        frame.extend(body);
+        // A reader that went away ends the run by itself; there is nobody to tell.
+        if let Ok(mut pipe) = self.pipe.lock() {
+            let _ = pipe.write_all(&frame);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+"""The most stack that threads and handlers of an image may need, by the calls it makes.
+
+A thread needs what its functions use on the deepest way, the closure it takes along, and what an
+interrupt and its preemption put on top. Ways that end in a panic do not count: there the image is
+at its end. What nobody can know from the image is said: calls through pointers, recursion, stacks
+of computed size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tenonos.analysis.a64 import Flow, Stack, effect
+from tenonos.analysis.demangle import demangled
+from tenonos.analysis.graph import Function, Graph
+from tenonos.analysis.places import Places, known
+from tenonos.analysis.waiting import HANDLERS
+
+THREADS, TIMERS, EXPIRIES = ".tenon.threads", ".tenon.timers", ".tenon.expiries"
+_OWN = {"tenon_application": "main", "::boot::idle": "idle"}
+"""The threads that each image has, by what they call."""
+_KERNEL = "pool/tenon/thread/"
+_CLOSURE = re.compile(r"([\w:{}#]+)::\{closure_env(#\d+)\}")
+"""A closure in the name of what is generic over it."""
+_STARTS = ("tenon_main", "tenon_secondary")
+_VECTOR = re.compile(r"tenon_interrupt(?:\.\w+)*")
+_SELECT_EL1 = 0xD50041BF  # MSR SPSel, #1
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes that are needed at least, and what keeps it from being a bound."""
+
+    size: int = 0
+    pointers: frozenset[int] = frozenset()
+    """Where something unknown is called, by address."""
+    recursive: frozenset[str] = frozenset()
+    computed: frozenset[str] = frozenset()
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is never more."""
+        return not (self.pointers or self.recursive or self.computed)
+
+    def __add__(self, size: int) -> Need:
+        return Need(self.size + size, self.pointers, self.recursive, self.computed)
+
+    def __or__(self, other: Need) -> Need:
+        return Need(
+            max(self.size, other.size),
+            self.pointers | other.pointers,
+            self.recursive | other.recursive,
+            self.computed | other.computed,
+        )
+
+
+@dataclass(frozen=True)
+class ThreadStack:
+    """The stack of the threads that one place makes."""
+
+    site: int
+    entry: int
+    need: Need
+    size: int
+
+
+class Stacks:
+    """The stacks of an image."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._places = Places(graph.elf)
+        self._known: dict[int, Need] = {}
+        table: Any = graph.elf.get_section_by_name(".symtab")
+        symbols = {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
+        self._tables = {n: at for n, at in symbols.items() if _VECTOR.fullmatch(n)}
+        self._open: set[int] = set()
+        timers = [graph.at(site) for (site,) in graph.words(TIMERS, 1)]
+        self._timers = [function for function in timers if function is not None]
+        self._expiries = {f.start for (s,) in graph.words(EXPIRIES, 1) if (f := graph.at(s))}
+
+    def threads(self) -> list[ThreadStack]:
+        """Each place that makes threads."""
+        above = self.interruption()
+        return [
+            ThreadStack(site, entry, (self._at(entry) | Need()) + (taken + above.size), size)
+            for site, entry, size, taken in self.graph.words(THREADS, 4)
+        ]
+
+    def handlers(self) -> Need:
+        """What a core's interrupt stack needs: for the handler of one interrupt, with what the
+        vector keeps beside it, or before that for the start of the image."""
+        roots = [self.graph.at(site) for (site,) in self.graph.words(HANDLERS, 1)]
+        worst = self._any(root for root in roots if root is not None)
+        begins = (f for f in self.graph.functions.values() if f.name in _STARTS)
+        return worst + max((kept for _, kept in self._vectors()), default=0) | self._any(begins)
+
+    def interruption(self) -> Need:
+        """What an interrupt adds to the stack of the thread it came to, preemption included."""
+        found = self._any(f for f in self.graph.functions.values() if "reschedule" in f.name)
+        return found + max((frame for frame, _ in self._vectors()), default=0)
+
+    def of(self, function: Function) -> Need:
+        """What a function needs with all it calls."""
+        if function.start in self._known:
+            return self._known[function.start]
+        if function.start in self._open:
+            return Need(recursive=frozenset([function.name]))
+        self._open.add(function.start)
+        need = Need(function.depth)
+        if not function.bounded:
+            need |= Need(computed=frozenset([function.name]))
+        for call in function.calls:
+            if call.target is None and function.start in self._expiries:
+                need |= self._any(self._timers) + call.depth
+            elif call.target is None:
+                need |= Need(call.depth, pointers=frozenset([call.site]))
+            else:
+                need |= self._call(call.target, call.depth)
+        self._open.discard(function.start)
+        self._known[function.start] = need
+        return need
+
+    def _call(self, target: int, depth: int) -> Need:
+        called = self.graph.at(target)
+        if called is None or called.start in self.graph.panicking:
+            return Need(depth)
+        return self.of(called) + depth
+
+    @property
+    def nested(self) -> bool:
+        """Whether handlers are interrupted by others."""
+        return any(".nested" in symbol for symbol in self._tables)
+
+    def name(self, thread: ThreadStack) -> str:
+        """What such threads run, as the source calls it."""
+        function = self.graph.at(thread.entry)
+        places = self._places.at(thread.entry)
+        closures = _CLOSURE.findall(places[0].function) if places else []
+        for path, number in reversed(closures):
+            if not path.startswith("tenon_"):
+                return f"{path}::{{closure{number}}}"
+        inside = self._places.inside(thread.entry)
+        for call in function.calls if function else ():
+            called = self.graph.at(call.target or 0)
+            inside |= {called.name} if called else set()
+        for mark, name in _OWN.items():
+            if any(each.endswith(mark) for each in inside):
+                return name
+        spawner = known(self._places.at(thread.site))
+        return f"spawned by {spawner[-1].name}" if spawner else f"{thread.entry:#x}"
+
+    def where(self, thread: ThreadStack) -> str | None:
+        """Where such threads are made: `file:line` of the call into the kernel, unless that makes
+        them itself or the image does not tell who called it."""
+        return self._outside(thread.site) or self._caller(thread.site)
+
+    def _outside(self, address: int) -> str | None:
+        """The innermost place of an address that is not the kernel's."""
+        places = reversed(known(self._places.at(address)))
+        return next((p.where for p in places if not p.file.startswith(_KERNEL)), None)
+
+    def _caller(self, address: int) -> str | None:
+        """Where the function an address is in is called from: spawning may not be inlined."""
+        function = self.graph.at(address)
+        if function is None:
+            return None
+        for caller in self.graph.functions.values():
+            self.graph.walk(caller)
+            for call in caller.calls:
+                if call.target == function.start and (place := self._outside(call.site)):
+                    return place
+        return None
+
+    def short(self) -> Iterator[str]:
+        """A line for each thread that may need more stack than it has."""
+        for thread in self.threads():
+            if thread.need.size > thread.size:
+                where = self.where(thread)
+                yield (
+                    f"{f'{where}: ' if where else ''}the thread {self.name(thread)} may need "
+                    f"{thread.need.size} bytes of stack and has {thread.size}; give it more"
+                )
+
+    def why(self, need: Need) -> list[str]:
+        """What keeps a need from being a bound, in words."""
+        callers = {f.name for at in need.pointers if (f := self.graph.at(at))}
+        pointers = [f"calls through pointers in {demangled(name)}" for name in sorted(callers)]
+        recursive = [f"recursion in {demangled(name)}" for name in sorted(need.recursive)]
+        computed = [f"a computed stack in {demangled(name)}" for name in sorted(need.computed)]
+        return [*recursive, *computed, *pointers]
+
+    def _at(self, address: int) -> Need:
+        function = self.graph.at(address)
+        return Need() if function is None else self.of(function)
+
+    def _any(self, functions: Iterable[Function]) -> Need:
+        need = Need()
+        for function in functions:
+            need |= self.of(function)
+        return need
+
+    def _vectors(self) -> list[tuple[int, int]]:
+        """Of each table of vectors, what an interrupt saves on the thread's stack, and then keeps
+        on its own while the handler runs."""
+        return [self._saved(start) for start in self._tables.values()]
+
+    def _saved(self, at: int) -> tuple[int, int]:
+        saved = [0, 0]
+        stack = 0
+        while (word := self.graph.word(at)) is not None:
+            step = effect(word, at)
+            if word == _SELECT_EL1:
+                stack = 1
+            if step.stack is Stack.MOVE:
+                saved[stack] -= step.amount
+            if step.flow in (Flow.CALL_REGISTER, Flow.RETURN, Flow.TRAP):
+                break
+            at = step.target if step.flow is Flow.JUMP else at + 4
+        return saved[0], saved[1]

@@ -1,0 +1,129 @@
+"""What Mortise does on a core that VMs share: visit by visit, from the counting plugin's records.
+
+A run is cut at the samples that its periodic task publishes, so that what is counted does not
+depend on when the host reads. Before the window is open nothing is known to belong to it: what
+comes until then waits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tenonos.bench.row import Kinds
+from tenonos.errors import WorkError
+from tenonos.run.formats import Sample
+from tenonos.run.plugin import IDLE, NOBODY, Moment, Passage, Record, Visit
+from tenonos.run.window import Window
+
+
+@dataclass
+class Section:
+    """A piece of Mortise between two looks at what is pending: how often, how long at most."""
+
+    count: int = 0
+    longest: int = 0
+
+
+@dataclass(frozen=True)
+class Way:
+    """A visit by what it costs."""
+
+    before: int
+    after: int
+    entry: int
+    instructions: int
+    kinds: Kinds
+
+    @property
+    def switches(self) -> bool:
+        """Whether another guest goes on than the one that was there."""
+        return not {self.before, self.after} & {IDLE, NOBODY} and self.before != self.after
+
+
+@dataclass(frozen=True)
+class _Period:
+    """What happened until a sample was published."""
+
+    sample: Sample
+    ways: dict[int, Passage]
+    visits: list[Visit]
+
+
+@dataclass
+class Account:
+    """The delays of a task's releases, and the visits of Mortise between them."""
+
+    delays: list[Passage] = field(default_factory=list)
+    clock: list[int] = field(default_factory=list)
+    """What the task's own counter says of the same releases, in instructions."""
+    handled: list[Passage] = field(default_factory=list)
+    """The ways to the first instruction of the interrupt's handler."""
+    ways: Counter[Way] = field(default_factory=Counter)
+    sections: dict[tuple[int, int], Section] = field(default_factory=dict)
+    """The longest of each visit, by the physical addresses of its ends."""
+    window: Window | None = None
+    """The run's, which says what counts."""
+    _visits: list[Visit] = field(default_factory=list)
+    _ways: dict[int, Passage] = field(default_factory=dict)
+    _waiting: list[_Period] = field(default_factory=list)
+
+    def waited(self) -> list[int]:
+        """How long each release waited, at most.
+
+        The plugin counts from where the core came to Mortise, which was before the interrupt if
+        Mortise was at work for somebody else then. The counter knows when it was due, but ticks
+        once in 16 instructions and is read some instructions before the body: no more than where
+        the two are nearest.
+        """
+        pairs = [(d.instructions, c) for d, c in zip(self.delays, self.clock, strict=True)]
+        behind = min((counted - clock for counted, clock in pairs), default=0)
+        return [min(counted, clock + behind + TICK) for counted, clock in pairs]
+
+    def take(self, record: Record) -> None:
+        """Take the next record; the run's first path leads to the task, its second to a handler."""
+        if isinstance(record, Visit):
+            self._visits.append(record)
+        elif isinstance(record, Moment):
+            self._waiting.append(_Period(record.sample, self._ways, self._visits))
+            self._ways, self._visits = {}, []
+            self._count()
+        else:
+            self._ways[record.path] = record
+
+    def _count(self) -> None:
+        """Count what is known to lie in the window."""
+        if self.window is None or self.window.start is None:
+            return
+        start, end = self.window.start, self.window.end
+        waiting, self._waiting = self._waiting, []
+        for period in waiting:
+            release = period.sample.release_ns
+            if release >= start and (end is None or release < end):
+                self._add(period)
+
+    def _add(self, period: _Period) -> None:
+        sample, delay = period.sample, period.ways.get(0)
+        if delay is None:
+            raise WorkError(f"nobody saw how release {sample.seq} came to its task")
+        # The counter's ticks are 16 instructions, and it is read before the body begins.
+        if delay.instructions < sample.latency_ns - TICK:
+            raise WorkError(
+                f"release {sample.seq}: the clock says {sample.latency_ns} instructions and"
+                f" the plugin {delay.instructions}"
+            )
+        self.delays.append(delay)
+        self.clock.append(sample.latency_ns)
+        if 1 in period.ways:
+            self.handled.append(period.ways[1])
+        for visit in period.visits:
+            kinds = Kinds(visit.barriers, visit.sysreg_writes, visit.mmio)
+            way = Way(visit.before, visit.after, visit.entry, visit.instructions, kinds)
+            self.ways[way] += 1
+            section = self.sections.setdefault((visit.first, visit.last), Section())
+            section.count += 1
+            section.longest = max(section.longest, visit.section)
+
+
+TICK = 16
+"""Instructions from one tick of the counter to the next."""

@@ -1,0 +1,161 @@
+"""Life cycles: what Mortise executes when Linux makes a VM, pauses, resumes and destroys it.
+
+In `systems/bench-lifecycle` Linux's init takes a Tenon image of 1 MiB through ten lives with
+`tenonctl`, each step between two marks. What Mortise executes meanwhile counts on all cores,
+Linux's own exits included; a VM counts as made when the first instruction of its memory runs.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from tenonos import build, system
+from tenonos.bench import overlay
+from tenonos.bench.reading import Setting
+from tenonos.bench.row import Kinds, Row
+from tenonos.build import Built
+from tenonos.errors import WorkError
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.plugin import Passage, Record, Visit
+
+SYSTEM = "bench-lifecycle"
+SETTING = Setting(SYSTEM, "mortise-dynamic")
+MOTOR, LINUX, TEMPLATE = "motor", "linux", "job"
+
+STEPS = ("create", "pause", "resume", "destroy")
+NAMES = ("create_to_first_instruction", *STEPS[1:])
+CALLS = ("pause", "resume")
+"""Of these the call itself counts: `tenonctl` looks for a VM's name before."""
+
+LIVES = 10
+
+IMAGE = 1 << 20
+"""Bytes that are loaded."""
+
+BLOCK = 2 << 20
+"""What the reserve is given out in: a VM's memory may begin at any."""
+
+CPU = 0
+"""Linux's."""
+
+VECTORS, SYNCHRONOUS = 0x800, 0x400
+"""The vectors' size, and where a guest's calls and traps come to (Arm ARM, D1.4.2)."""
+
+_HEAD, _COUNT, _SEGMENT = 256, struct.Struct("<I4x"), struct.Struct("<QQQ")
+_NAME = slice(8, 40)
+_ROOM = 0x10_0000
+"""Where in its memory a VM finds the bytes that make its image large."""
+
+
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of the suite."""
+    tell(SYSTEM)
+    plain = build.build(system.load(SYSTEM), vm_images=[TEMPLATE])
+    shared = plain.system
+    linux = shared.vm(LINUX)
+    image = enlarged(plain.vm_images[TEMPLATE].read_bytes(), b"guest")
+    files = overlay.folder(shared, linux, {"root/guest.vm": image})
+    vms = tuple(replace(vm, files=str(files)) if vm.name == LINUX else vm for vm in shared.vms)
+    built = build.build(replace(shared, vms=vms))
+    taken = dict(zip(NAMES, zip(*_lives(built), strict=True), strict=True))
+    for name, values in taken.items():
+        yield SETTING.row(("lifecycle", name), {}, values, Kinds())
+
+
+def enlarged(image: bytes, name: bytes) -> bytes:
+    """A VM's file with another name, and a segment more that makes its bytes `IMAGE`."""
+    (count,) = _COUNT.unpack_from(image, _HEAD)
+    first = _HEAD + _COUNT.size
+    segments = [_SEGMENT.unpack_from(image, first + n * _SEGMENT.size) for n in range(count)]
+    more = IMAGE - sum(size for _, _, size in segments)
+    base = min(target for target, _, _ in segments) & ~(BLOCK - 1)
+    # One segment more moves what lies behind by a whole line of the copy.
+    moved = first + (count + 1) * _SEGMENT.size
+    moved += -moved % 64
+    old = min(offset for _, offset, _ in segments)
+    entries = [(target, offset - old + moved, size) for target, offset, size in segments]
+    entries.append((base + _ROOM, moved + len(image) - old, more))
+    head = bytearray(image[:_HEAD])
+    head[_NAME] = name.ljust(32, b"\0")
+    listed = _COUNT.pack(count + 1) + b"".join(_SEGMENT.pack(*entry) for entry in entries)
+    pattern = bytes(range(1, 252))
+    filler = (pattern * (more // len(pattern) + 1))[:more]
+    return (bytes(head) + listed).ljust(moved, b"\0") + image[old:] + filler
+
+
+@dataclass
+class Calls:
+    """The last call of a command: what Mortise executed in it, and on other cores meanwhile.
+
+    A visit is told at the core's next one, so the last of a command is told after its end.
+    """
+
+    last: int = 0
+    beside: int | None = None
+
+    def end(self, passage: Passage) -> None:
+        """The command has ended."""
+        self.beside = passage.el2_everywhere - passage.el2
+
+    def visit(self, visit: Visit) -> int | None:
+        """A visit was told; the figure, if it is the one that was waited for."""
+        if visit.vcpu != CPU:
+            return None
+        if visit.entry % VECTORS == SYNCHRONOUS:
+            self.last = visit.instructions
+        if self.beside is None:
+            return None
+        told, self.beside = self.last + self.beside, None
+        return told
+
+
+def _lives(built: Built) -> Iterator[tuple[int, ...]]:
+    """What each step of each life took."""
+    found: list[list[int]] = [[]]
+    reached: list[int] = []
+    calls = Calls()
+
+    def take(record: Record) -> None:
+        if isinstance(record, Visit):
+            if (call := calls.visit(record)) is not None:
+                found[-1].append(call)
+            over()
+            return
+        if not isinstance(record, Passage):
+            return
+        if record.path > 0:
+            reached.append(record.el2_everywhere)
+            return
+        life = found[-1]
+        step = STEPS[len(life)]
+        if step == "create":
+            life.append(reached.pop(0) if len(reached) == 1 else record.el2_everywhere)
+        elif step in CALLS:
+            calls.end(record)
+        else:
+            life.append(record.el2_everywhere)
+        over()
+
+    def over() -> None:
+        if len(found[-1]) == len(STEPS):
+            found.append([])
+            if len(found) > LIVES:
+                session.finish()
+
+    reserve = built.layout.reserve
+    assert reserve is not None
+    entry = built.layout.templates[TEMPLATE].entry & (BLOCK - 1)
+    places = range(reserve.pa + entry, reserve.pa + reserve.size, BLOCK)
+    plan = ("marks", "visits", *(f"reach {place:x}" for place in places))
+    session = Session(Target.of(built), RunOptions(deterministic=True, plan=plan, count=take), [])
+    result = session.run()
+    said = session.transcripts[LINUX].text
+    if "failed" in said or len(found) <= LIVES:
+        raise WorkError("a VM's life in Linux's hands went wrong")
+    motor = next(vm for vm in result.vms if vm.name == MOTOR)
+    (task,) = result.periodic
+    if motor.exits_in_window or task.released != task.completed or not task.released:
+        raise WorkError("the neighbour on a core of its own noticed what Linux did")
+    return iter(tuple(life) for life in found[:LIVES])

@@ -1,0 +1,54 @@
+"""Messages between Linux and Tenon: round trips through `/dev/tenon`.
+
+In `systems/echo` Linux's init has `tenonctl` send messages to a Tenon VM, which sends each back.
+Both have a core of their own and one of them waits while the other works, so that the emulator's
+clock, an instruction a nanosecond, counts what a round trip takes in all: two system calls and a
+wait in Linux, Tenon's thread, two doorbells. A message is half of that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from tenonos import build, system
+from tenonos.bench import overlay
+from tenonos.bench.reading import Setting
+from tenonos.bench.row import Kinds, Row
+from tenonos.errors import WorkError
+from tenonos.run import RunOptions, Session, Target
+
+SYSTEM, LINUX = "echo", "linux"
+ENVIRONMENT = "mortise-static+linux"
+SETTING = Setting(SYSTEM, ENVIRONMENT)
+SIZE = 64
+"""Bytes of a message, as `tenonctl` sends it."""
+
+START = b"#!/bin/sh\n(sleep 0.3; tenonctl ping requests replies) &\n"
+
+_TRIPS = re.compile(r"(\d+) round trips: (\d+) ns least, (\d+) median, (\d+) 99 of 100, (\d+) most")
+
+
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+    """The row of Linux's end."""
+    tell(SYSTEM)
+    shared = system.load(SYSTEM)
+    files = overlay.folder(shared, shared.vm(LINUX), {"etc/start": START})
+    vms = tuple(replace(vm, files=str(files)) if vm.name == LINUX else vm for vm in shared.vms)
+    built = build.build(replace(shared, vms=vms))
+    session = Session(Target.of(built), RunOptions(seconds=1, deterministic=True), [])
+    session.run()
+    yield told(session.transcripts[LINUX].text)
+
+
+def told(text: str) -> Row:
+    """The row that what Linux said comes to."""
+    trips = _TRIPS.search(text)
+    if trips is None:
+        raise WorkError("Linux and Tenon did not come to talk", mend="see ./tenon run echo")
+    count, *times = (int(number) for number in trips.groups())
+    least, median, p99, most = (time // 2 for time in times)
+    params = {"size": SIZE, "ends": LINUX}
+    row = SETTING.row(("channel", "message"), params, [median], Kinds())
+    return replace(row, samples=count, min=least, p99=p99, max=most)

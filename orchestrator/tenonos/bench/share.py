@@ -1,0 +1,162 @@
+"""One core, two kernels: how soon Tenon's task runs beside a loaded Linux, and what Linux pays.
+
+`systems/bench-share` has one core, with a 1 kHz task in Tenon and Debian's Linux, whose init starts
+the load that the kernel's command line names. The machine has no other core, so that what the
+emulator's clock says is sound, and a release has two witnesses: the counter that the task reads and
+the plugin, which counts from where the core came to Mortise.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from tenonos import build, paths, system
+from tenonos.bench import overlay
+from tenonos.bench.account import Account
+from tenonos.bench.reading import Setting
+from tenonos.bench.row import Kinds, Row, most_common
+from tenonos.build import Built
+from tenonos.errors import WorkError
+from tenonos.run import RunOptions, Session, Target, symbols
+from tenonos.run.plugin import Passage, Record
+from tenonos.system import System
+from tenonos.system.trees import CMDLINE
+
+SYSTEM = "bench-share"
+DYNAMIC = "mortise-dynamic"
+TENON, LINUX = "motor", "linux"
+
+SETTING = Setting(SYSTEM, DYNAMIC)
+
+LOADS = ("idle", "cpu", "block", "irq")
+"""What Linux does meanwhile; `start` in the system's folder knows how."""
+
+PERIODS, FULL = 2_000, 100_000
+"""Releases of a load in the short form and in the full one."""
+
+DISK = 64 << 20
+"""Bytes of the disk."""
+
+
+def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
+    """All rows that come of sharing a core."""
+    for load in LOADS:
+        tell(f"{SYSTEM}, {load}")
+        yield from _delays(_built(load), load, FULL if full else PERIODS)
+    for load in ("cpu", "build"):
+        tell(f"{SYSTEM}, Linux's own {load}")
+        yield _slowdown(load)
+
+
+def _built(load: str, work: str = "none", *, alone: bool = False) -> Built:
+    """The system with that load, or with work to do before Linux is ready; Linux alone if asked."""
+    shared = system.load(SYSTEM)
+    linux = shared.vm(LINUX)
+    cmdline = f"{linux.cmdline or CMDLINE} load={load} work={work}"
+    linux = replace(linux, cmdline=cmdline, files=str(overlay.folder(shared, linux)))
+    return build.build(_with(shared, linux, alone=alone))
+
+
+def _with(shared: System, linux: system.Vm, *, alone: bool) -> System:
+    if alone:
+        return replace(shared, name=f"{shared.name}-alone", vms=(replace(linux, index=0),))
+    return replace(shared, vms=tuple(linux if vm.name == LINUX else vm for vm in shared.vms))
+
+
+@contextmanager
+def _disk() -> Iterator[Path]:
+    """An empty disk, which takes no room until it is written."""
+    with tempfile.NamedTemporaryFile(prefix="tenon-disk-", dir=paths.ensure(paths.RUN)) as file:
+        file.truncate(DISK)
+        yield Path(file.name)
+
+
+def _target(built: Built, disk: Path) -> Target:
+    """The machine with one core and that disk."""
+    target = Target.of(built)
+    drive = f"file={str(disk).replace(',', ',,')},if=none,id=disk,format=raw"
+    more = ("-drive", drive, "-device", "virtio-blk-device,drive=disk,bus=virtio-mmio-bus.0")
+    arguments = (*target.machine.arguments, *more)
+    return replace(target, machine=replace(target.machine, cpus=1, arguments=arguments))
+
+
+def _delays(built: Built, load: str, periods: int) -> Iterator[Row]:
+    """The way from interrupt to task under a load, and what Mortise did meanwhile."""
+    account = Account()
+    (task,) = Target.of(built).tasks
+    ends = ("motor::step", "tenon_thread::kernel::vector::timer_interrupt")
+    routes = tuple((0, symbols.address(built, TENON, end)) for end in ends)
+    options = RunOptions(
+        seconds=periods * task.period_ns / 1e9,
+        deterministic=True,
+        routes=routes,
+        plan=("visits",),
+        count=account.take,
+    )
+    with _disk() as disk:
+        session = Session(_target(built, disk), options, [])
+        account.window = session.window
+        result = session.run()
+    if result.failure is not None:
+        raise WorkError(f"under load {load}: {result.failure}")
+    (done,) = result.periodic
+    if (done.released, done.late, done.duplicates) != (done.completed, 0, 0):
+        missed = done.released - done.completed
+        raise WorkError(
+            f"under load {load}: of {done.released} releases {missed} were missed,"
+            f" {done.late} late, {done.duplicates} doubled"
+        )
+    yield _histogram("dispatch_delay", load, account.waited(), account.delays)
+    handled = [passage.instructions for passage in account.handled]
+    yield _histogram("timer_interrupt", load, handled, account.handled)
+    yield from _dispatch(account, load)
+
+
+def _histogram(name: str, load: str, values: Sequence[int], passages: Sequence[Passage]) -> Row:
+    kinds = most_common([Kinds(p.barriers, p.sysreg_writes, p.mmio) for p in passages])
+    row = SETTING.row(("share", name), {"load": load}, values, kinds)
+    return replace(row, histogram=dict(sorted(Counter(values).items())))
+
+
+def _dispatch(account: Account, load: str) -> Iterator[Row]:
+    """What the switches cost, and how long nothing pending was looked for."""
+    switches = [way for way in account.ways.elements() if way.switches]
+    values = [way.instructions for way in switches]
+    kinds = most_common([way.kinds for way in switches])
+    if values:
+        # An idle Linux is not there to be switched from.
+        yield SETTING.row(("dispatch", "vm_switch"), {"load": load, "fp": False}, values, kinds)
+    sections = [section.longest for section in account.sections.values()]
+    yield SETTING.row(("dispatch", "masked_max"), {"load": load}, sections, Kinds())
+
+
+def _slowdown(work: str) -> Row:
+    """What sharing costs Linux, in percent of what a work takes alone, without Tenon's own use."""
+    alone, beside = (_work(_built("idle", work, alone=alone)) for alone in (True, False))
+    percent = 100 * (beside - alone) / alone
+    row = SETTING.row(("share", "linux_slowdown"), {"load": work}, [percent], Kinds())
+    return replace(row, unit="percent")
+
+
+def _work(built: Built) -> int:
+    """The instructions that Linux and Mortise execute in a work."""
+    found: list[Passage] = []
+
+    def take(record: Record) -> None:
+        # No path is asked for: the only one is that between the marks.
+        if isinstance(record, Passage):
+            found.append(record)
+            session.finish()
+
+    with _disk() as disk:
+        options = RunOptions(deterministic=True, plan=("visits", "marks"), count=take)
+        session = Session(_target(built, disk), options, [])
+        session.run()
+    if not found:
+        raise WorkError("Linux did not end its work")
+    return found[0].el2 + found[0].other

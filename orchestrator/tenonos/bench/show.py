@@ -1,0 +1,113 @@
+"""The rows as tables on a terminal: ours on the bare machine, in a VM, the goal, the best peer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from tenonos import ui
+from tenonos.bench.figures import figures, with_sums
+from tenonos.bench.paper import Paper, Table, papers
+from tenonos.bench.row import Number, Row
+from tenonos.bench.suites import ALONE, BARE, BESIDE
+
+VIRTUAL = {ALONE: "in a VM", BESIDE: "beside Linux"}
+"""The columns that compare with the bare machine."""
+
+
+def show(rows: Sequence[Row]) -> None:
+    """All tables, on stdout; on stderr what they mean."""
+    for suite in dict.fromkeys(row.suite for row in rows):
+        _suite(suite, [row for row in with_sums(rows) if row.suite == suite])
+    for paper in papers():
+        for table in paper.shown(rows):
+            _paper(paper, table, rows)
+    known = figures()
+    if any(known.of(row) for row in rows):
+        ui.message(f"best peer: {known.source}", style="dim")
+    for paper in papers():
+        if paper.shown(rows):
+            ui.message(f"the tables of {paper.name}: {paper.differs}", style="dim")
+    virtual = [name for name in VIRTUAL if any(row.environment == name for row in rows)]
+    if virtual and any(row.environment == BARE for row in rows):
+        words = " and ".join(f"`{VIRTUAL[name]}`" for name in virtual)
+        ui.message(f"{words}: the difference to the bare machine, = for none", style="dim")
+
+
+def _suite(suite: str, rows: Sequence[Row]) -> None:
+    virtual = [name for name in VIRTUAL if any(row.environment == name for row in rows)]
+    if all(row.environment in virtual for row in rows):
+        virtual = virtual[1:]
+    columns = ("min", "median", "p99", "max", "barriers", "msr", "mmio")
+    heads = [*columns, *(VIRTUAL[name] for name in virtual), "goal"]
+    ui.table(
+        [f"{suite}, {rows[0].unit}", *(f">{head}" for head in heads), "best peer"],
+        (_cells(group, virtual) for group in groups(rows)),
+    )
+
+
+def _paper(paper: Paper, table: Table, rows: Sequence[Row]) -> None:
+    """A table of a paper, ours below."""
+    heads = [f"{table.column} {value}" if table.column else value for value in table.columns]
+    theirs = [[f"{row.label}, {table.unit}", *map(number, row.values)] for row in table.theirs]
+    ours = [
+        [
+            f"ours, {row.label}, {table.counted}",
+            *(_maybe(cell) for cell in table.measured(row, rows)),
+        ]
+        for row in table.ours
+    ]
+    ui.table(
+        [f"{paper.name}, {table.name}: {table.title}", *(f">{head}" for head in heads)],
+        [*theirs, *ours],
+    )
+    ui.data(f" {table.differs}\n")
+
+
+def _maybe(value: Number | None) -> str:
+    return "" if value is None else number(value)
+
+
+def groups(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows of the same figure, measured in different environments."""
+    for key in dict.fromkeys(row.key for row in rows):
+        yield [row for row in rows if row.key == key]
+
+
+def _cells(group: Sequence[Row], virtual: Sequence[str]) -> list[object]:
+    row, *others = group
+    figure = figures().of(row)
+    limit, best = Text(""), ""
+    if figure is not None and figure.goal is not None:
+        limit = Text(figure.limit, style="green" if figure.met(row) else "red")
+    if figure is not None and figure.peers:
+        best = f"{figure.peers[0].value:,} {figure.peers[0].name}"
+    there = {other.environment: compared(row, other) for other in others}
+    kinds = (row.kinds.barriers, row.kinds.sysreg_writes, row.kinds.mmio)
+    cells = [number(value) for value in (*row.statistics, *kinds)]
+    return [label(row), *cells, *(there.get(name, "") for name in virtual), limit, best]
+
+
+def label(row: Row) -> str:
+    """The row's name and what it was measured with."""
+    words = {True: "yes", False: "no"}
+    params = ", ".join(
+        f"{key} {words[value] if isinstance(value, bool) else value}"
+        for key, value in row.params.items()
+    )
+    return f"{row.name} {params}".strip()
+
+
+def number(value: Number) -> str:
+    """A figure as people read it."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def compared(row: Row, other: Row) -> str:
+    """How the same figure came out elsewhere."""
+    if row.statistics == other.statistics:
+        return "="
+    names = ("min", "median", "p99", "max")
+    pairs = zip(names, row.statistics, other.statistics, strict=True)
+    return ", ".join(f"{name} {b - a:+g}" for name, a, b in pairs if a != b)

@@ -1,0 +1,138 @@
+"""The C compiler's driver: an application in C to the objects its image is linked with.
+
+The compiler is Debian's cross compiler, told to forget that it is Linux's: the
+headers are ours, then picolibc's, then the compiler's own. Whatever changes,
+all of an application's files are compiled again: they are few.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from tenonos import ui
+from tenonos.errors import WorkError
+from tenonos.generate.image import Image
+from tenonos.paths import DOT, LOG, POOL, ROOT, ensure, shown
+
+COMPILER = "aarch64-linux-gnu-gcc"
+PICOLIBC = Path("/usr/lib/picolibc/aarch64-linux-gnu")
+HEADERS = POOL / "tenon" / "posix" / "include"
+
+ABSENT = frozenset(
+    {
+        *("arpa", "cpio.h", "dirent.h", "elf.h", "glob.h", "grp.h", "pwd.h", "release", "rpc"),
+        *("semihost.h", "spawn.h", "termios.h", "threads.h", "utime.h", "utmp.h", "wordexp.h"),
+        *("sys/auxv.h", "sys/dir.h", "sys/dirent.h", "sys/file.h", "sys/resource.h"),
+        *("sys/timeb.h", "sys/utime.h", "sys/wait.h"),
+    }
+)
+"""Headers of the C library whose functions nothing here answers: processes, users, folders."""
+
+FLAGS = (
+    *("-O2", "-g", "-Wall", "-ffunction-sections", "-fdata-sections"),
+    # One image at one address, which loads nothing.
+    *("-fno-pic", "-fno-pie", "-ftls-model=local-exec"),
+    # Nothing here answers what these would call.
+    *("-mno-outline-atomics", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"),
+    *("-U__linux__", "-U__linux", "-Ulinux", "-U__gnu_linux__", "-D__tenon__"),
+)
+
+
+def objects(image: Image, folder: Path) -> list[Path]:
+    """What an image of an application in C is linked with; nothing for one in Rust."""
+    if image.app is None or not image.app.sources:
+        return []
+    app = image.app.path
+    made = {file: folder / f"{file.relative_to(app)}.o" for file in image.app.sources}
+    command = [*compiler(), *includes(app), f"-ffile-prefix-map={ROOT}=.", f"-I{app}"]
+    state, stamp = _fingerprint(command, app), folder / "built"
+    if not stamp.exists() or stamp.read_text() != state or not all(map(Path.exists, made.values())):
+        with ui.step(f"Compiling {image.app.package} ({len(made)} C files)"):
+            for source, target in made.items():
+                ensure(target.parent)
+                _compile([*command, "-c", str(source), "-o", str(target)], image.app.package)
+        stamp.write_text(state)
+    libraries = [PICOLIBC / "lib/libc.a", PICOLIBC / "lib/libm.a", _of_compiler("libgcc.a")]
+    return [*made.values(), *libraries]
+
+
+def compiler() -> list[str]:
+    """The compiler with the flags of every C file."""
+    return [COMPILER, *FLAGS]
+
+
+def includes(app: Path) -> list[str]:
+    """Where headers are looked for: nowhere but here."""
+    own = app / "include"
+    own_compiler = _of_compiler("include")
+    system = [HEADERS, _library_headers(), own_compiler]
+    return [
+        "-nostdinc",
+        *([f"-I{own}"] if own.is_dir() else []),
+        *(part for folder in system for part in ("-isystem", str(folder))),
+    ]
+
+
+@cache
+def _of_compiler(name: str) -> Path:
+    """A file of the compiler's own."""
+    if not (PICOLIBC / "include").is_dir():
+        raise WorkError("there is no picolibc", mend="install picolibc-aarch64-linux-gnu")
+    try:
+        done = subprocess.run(
+            [COMPILER, f"-print-file-name={name}"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        raise WorkError(
+            "there is no C compiler for the target", mend="install gcc-aarch64-linux-gnu"
+        ) from None
+    return Path(done.stdout.strip())
+
+
+@cache
+def _library_headers() -> Path:
+    """The C library's headers without those of what is not there, so that they are not found."""
+    folder = DOT / "picolibc"
+    for header in sorted((PICOLIBC / "include").rglob("*.h")):
+        name = header.relative_to(PICOLIBC / "include")
+        link = folder / name
+        if str(name) in ABSENT or name.parts[0] in ABSENT:
+            link.unlink(missing_ok=True)
+        elif not link.exists():
+            ensure(link.parent)
+            link.symlink_to(header)
+    return folder
+
+
+def _compile(command: list[str], name: str) -> None:
+    plain = os.environ | {"LC_ALL": "C"}
+    done = subprocess.run(command, cwd=ROOT, env=plain, capture_output=True, text=True, check=False)
+    if done.returncode:
+        log = ensure(LOG) / f"build-{name}-c.log"
+        log.write_text(done.stderr)
+        error = re.search(
+            r"^(?P<where>[^:\n]+:\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$",
+            done.stderr,
+            re.MULTILINE,
+        )
+        if error is None:
+            raise WorkError(f"{name}: the C compiler failed", mend=f"see {shown(log)}")
+        raise WorkError(
+            f"{name}: {error['what']}", where=error["where"], mend=f"all of it is in {shown(log)}"
+        )
+    ui.detail(done.stderr)
+
+
+def _fingerprint(command: Iterable[str], app: Path) -> str:
+    """A hash of everything the objects are made of."""
+    version = subprocess.run([COMPILER, "-dumpfullversion"], capture_output=True, check=True)
+    digest = hashlib.sha256(repr((list(command), version.stdout)).encode())
+    files = [f for folder in (app, HEADERS) for f in folder.rglob("*") if f.suffix in (".c", ".h")]
+    for file in sorted(files):
+        digest.update(f"{file}\0".encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

@@ -1,0 +1,65 @@
+"""What a Linux VM boots from: a kernel, and an initramfs with what its system asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tenonos.errors import InputError
+from tenonos.linux import tools
+from tenonos.linux.modules import modules
+from tenonos.linux.overlay import overlay
+from tenonos.linux.userland import programs
+from tenonos.setup import debian
+from tenonos.setup import initramfs as base
+from tenonos.setup.initramfs import archive, folders
+from tenonos.system.model import System, Vm
+
+KERNEL, INITRAMFS = "debian-cloud", "busybox"
+"""The names for Debian's kernel and for the initramfs made here."""
+
+
+def kernel(system: System, vm: Vm) -> Path:
+    """Its kernel's file."""
+    return debian.kernel() if vm.kernel == KERNEL else _file(system, vm, "kernel", KERNEL)
+
+
+def initramfs(system: System, vm: Vm) -> bytes:
+    """Its initramfs: a file as it is, or busybox with all that is laid over it."""
+    if vm.initramfs != INITRAMFS:
+        return _file(system, vm, "initramfs", INITRAMFS).read_bytes()
+    ours = has_tools(system, vm)
+    parts = [
+        modules(vm.modules, system.at(vm, "modules"), [tools.module()] if ours else []),
+        programs(vm.packages),
+        archive([*folders(["bin/tenonctl"]), tools.tenonctl()]) if ours else b"",
+        overlay(_folder(system, vm)) if vm.files else b"",
+    ]
+    return base.build(*parts)
+
+
+def has_tools(system: System, vm: Vm) -> bool:
+    """Whether it gets the module and `tenonctl`: Debian's kernel, and something to do for them."""
+    ends = {name for channel in system.channels for name in (channel.origin, channel.to)}
+    return vm.kernel == KERNEL and (vm.manages is not None or vm.name in ends)
+
+
+def _file(system: System, vm: Vm, key: str, known: str) -> Path:
+    path = system.folder / str(getattr(vm, key))
+    if not path.is_file():
+        raise InputError(
+            f'no {key} "{getattr(vm, key)}"',
+            where=system.at(vm, key),
+            mend=f"give a file, or {known}",
+        )
+    return path
+
+
+def _folder(system: System, vm: Vm) -> Path:
+    path = system.folder / str(vm.files)
+    if not path.is_dir():
+        raise InputError(
+            f'no folder "{vm.files}"',
+            where=system.at(vm, "files"),
+            mend="what is in it is put into the initramfs, by its path",
+        )
+    return path

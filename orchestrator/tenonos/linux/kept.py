@@ -1,0 +1,19 @@
+"""What is made once and kept as long as what it is made of stays the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+
+from tenonos import paths
+
+
+def kept(name: str, recipe: Iterable[bytes], make: Callable[[], bytes]) -> bytes:
+    """What `make` makes, under a name and a digest of all that decides it."""
+    digest = hashlib.sha256(b"\0".join(recipe)).hexdigest()[:16]
+    target = paths.ensure(paths.CACHE / "linux") / f"{name}-{digest}"
+    if not target.exists():
+        part = target.with_suffix(".part")
+        part.write_bytes(make())
+        part.replace(target)
+    return target.read_bytes()

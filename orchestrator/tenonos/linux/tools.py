@@ -1,0 +1,145 @@
+"""The module `tenon` and `tenonctl` of `linux/`, built for the Linux VM.
+
+The module is built out of tree against the headers of Debian's kernel, all from Debian's
+signed packages: the headers of this kernel for arm64, those all kernels share, and the
+programs of the kernel's build system for the machine one is at. tenonctl is linked statically,
+so that it runs beside busybox alone.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tenonos import paths, ui
+from tenonos.errors import WorkError
+from tenonos.linux import deb
+from tenonos.linux.kept import kept
+from tenonos.setup import debian
+from tenonos.setup.initramfs import FILE, PROGRAM, Entry
+
+SOURCES = paths.ROOT / "linux"
+CROSS = "aarch64-linux-gnu-"
+_DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Debian's names of the machines one may be at."""
+
+_FLAGS = ("-std=gnu11", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror")
+
+
+def module() -> Entry:
+    """The kernel module, for the kernel that was fetched."""
+    debian.kernel()
+    kernel = debian.fetched("kernel")
+    assert kernel is not None
+    recipe = [kernel.package.encode(), kernel.version.encode(), _compiler(), *_read("module")]
+    content = kept("module", recipe, lambda: _make(kernel))
+    return Entry("lib/modules/tenon.ko", FILE, content)
+
+
+def tenonctl() -> Entry:
+    """The program that makes and moves VMs."""
+    content = kept("tenonctl", [_compiler(), *_read("tenonctl")], _link)
+    return Entry("bin/tenonctl", PROGRAM, content)
+
+
+def _read(folder: str) -> list[bytes]:
+    """What decides how a part of `linux/` turns out: its sources, the headers, this file."""
+    found = [Path(__file__)]
+    for place in (SOURCES / folder, SOURCES / "include"):
+        found += sorted(file for file in place.rglob("*") if file.is_file())
+    return [part for file in found for part in (file.name.encode(), file.read_bytes())]
+
+
+def _compiler() -> bytes:
+    return _run([f"{CROSS}gcc", "--version"]).encode()
+
+
+def _make(kernel: debian.Fetched) -> bytes:
+    release = kernel.package.removeprefix("linux-image-")
+    with ui.step(f"Building the module for Linux {release}"):
+        build = _headers(release, kernel.version)
+        work = paths.ensure(paths.BUILD / "linux")
+        shutil.rmtree(work)
+        shutil.copytree(SOURCES, work)
+        settings = {
+            "ARCH": "arm64",
+            "CROSS_COMPILE": CROSS,
+            "DEB_HOST_GNU_TYPE": CROSS.rstrip("-"),
+            "DEB_BUILD_ARCH": _machine(),
+            "DEB_HOST_ARCH": "arm64",
+            "M": str(work / "module"),
+        }
+        _run(["make", "-C", str(build), *(f"{k}={v}" for k, v in settings.items()), "modules"])
+        # Debugging information would hold the paths of this machine.
+        _run([f"{CROSS}strip", "--strip-debug", str(work / "module/tenon.ko")])
+        return (work / "module/tenon.ko").read_bytes()
+
+
+def _headers(release: str, version: str) -> Path:
+    """The folder to build modules in, of the packages that are installed for it elsewhere."""
+    root = paths.CACHE / "linux" / f"headers-{release}-{version}"
+    build = root / "usr/src" / f"linux-headers-{release}"
+    own = debian.package(f"linux-headers-{release}", version)
+    common, kbuild = _others(own)
+    if not root.exists():
+        part = root.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        shared = debian.package(common, version)
+        programs = debian.package(kbuild, architecture=_machine())
+        for package in (own, shared, programs):
+            _run(["dpkg-deb", "-x", str(package), str(part)])
+        part.rename(root)
+    # Installed, it is in /usr/src.
+    (build / "Makefile").write_text(f"include {root}/usr/src/{common}/Makefile\n")
+    return build
+
+
+def _others(headers: Path) -> tuple[str, str]:
+    """The packages the headers need: those all kernels share, and the build system."""
+    names = deb.depends(headers)
+    common = [name for name in names if name.endswith("-common")]
+    kbuild = [name for name in names if name.startswith("linux-kbuild-")]
+    if not common or not kbuild:
+        raise WorkError(f"{headers.name} does not name what modules are built with")
+    return common[0], kbuild[0]
+
+
+def _machine() -> str:
+    machine = platform.machine()
+    if machine not in _DEBIAN:
+        raise WorkError(f"Debian's kernel headers are not for building on {machine}")
+    return _DEBIAN[machine]
+
+
+def _link() -> bytes:
+    with ui.step("Building tenonctl"):
+        target = paths.ensure(paths.BUILD) / "tenonctl"
+        include = [f"-I{SOURCES / 'include'}", f"-I{SOURCES / 'include/uapi'}"]
+        sources = sorted(str(file) for file in (SOURCES / "tenonctl").glob("*.c"))
+        _run([f"{CROSS}gcc", *_FLAGS, *include, "-o", str(target), *sources])
+        return target.read_bytes()
+
+
+def _run(command: Sequence[str]) -> str:
+    """A tool's output; WorkError with its own reason if it fails."""
+    try:
+        done = subprocess.run(
+            command,
+            env=dict(os.environ, LC_ALL="C"),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise WorkError(
+            f"no {command[0]} here", mend="./tenon doctor says what is missing"
+        ) from None
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "rror" in line]
+        reason = (lines or done.stderr.splitlines() or ["no reason given"])[0]
+        raise WorkError(f"{command[0]}: {reason.strip()}")
+    return done.stdout

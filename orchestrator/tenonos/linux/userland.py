@@ -1,0 +1,126 @@
+"""Programs of Debian's in the initramfs, with the shared libraries they are linked with.
+
+A package that is named comes whole, but for documentation. Of what it depends on come
+the shared libraries that a program needs to start (DT_NEEDED, ELF gABI), found by going
+through the dependencies as far as needed: a measuring tool must not bring an interpreter
+or a graphics stack into a Linux of a few megabytes because one of its scripts or options
+would like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+
+from tenonos.errors import WorkError
+from tenonos.linux import deb
+from tenonos.linux.kept import kept
+from tenonos.setup import debian
+from tenonos.setup.initramfs import LINK, Entry, archive, folders
+
+_LEFT_OUT = ("usr/share/doc", "usr/share/man", "usr/share/info", "usr/share/locale",
+             "usr/share/lintian", "usr/share/bash-completion")  # fmt: skip
+
+_MERGED = [Entry(f"usr/{name}", LINK, f"../{name}".encode()) for name in ("bin", "lib", "sbin")]
+
+Get = Callable[[str], Path]
+
+
+def programs(names: Iterable[str], get: Get = debian.package) -> bytes:
+    """An archive with the named packages, made once for these versions of them."""
+    packages = [get(name) for name in sorted(set(names))]
+    if not packages:
+        return b""
+    recipe = [_source(), *(package.name.encode() for package in packages)]
+    return kept("packages", recipe, lambda: archive(closure(packages, get)))
+
+
+def _source() -> bytes:
+    """What decides which files are taken: this code."""
+    return Path(__file__).read_bytes() + Path(deb.__file__).read_bytes()
+
+
+def closure(packages: list[Path], get: Get) -> list[Entry]:
+    """The files of packages and the libraries these need, folders first."""
+    taken: dict[str, Entry] = {}
+    for package in packages:
+        whole = {name: entry for name, entry in deb.files(package).items() if _wanted(name)}
+        taken |= whole
+        _link(package, whole, taken, get)
+    names = ["usr/-", "bin/-", "lib/-", "sbin/-", *taken]
+    return [*folders(names), *_MERGED, *(taken[name] for name in sorted(taken))]
+
+
+def _wanted(name: str) -> bool:
+    return not name.startswith(_LEFT_OUT)
+
+
+def _link(package: Path, new: dict[str, Entry], taken: dict[str, Entry], get: Get) -> None:
+    """Adds to `taken` whatever `new`, files of `package`, need to be loaded."""
+    missing = {soname for entry in new.values() for soname in needed(entry)}
+    missing -= {PurePosixPath(name).name for name in taken}
+    sources: list[Callable[[], Path]] = [lambda: package]
+    # dpkg-shlibdeps has put the package of every library among the dependencies.
+    direct = deb.depends(package)
+    sources += [partial(get, name) for name in sorted(direct, key=partial(_unlikely, missing))]
+    for source in sources:
+        if not missing:
+            return
+        found = source()
+        libraries = _of(found, missing)
+        missing -= {PurePosixPath(name).name for name in libraries}
+        taken |= libraries
+        if libraries:
+            _link(found, libraries, taken, get)
+    if missing:
+        raise WorkError(
+            f"no package that {package.name} depends on has {', '.join(sorted(missing))}"
+        )
+
+
+def _unlikely(missing: set[str], package: str) -> tuple[bool, bool]:
+    """Order in which dependencies are asked: packages are named after their libraries."""
+    stems = [soname.partition(".so")[0].rstrip("0123456789-.").lower() for soname in missing]
+    return not any(package.startswith(stem) for stem in stems), not package.startswith("lib")
+
+
+def _of(package: Path, sonames: set[str]) -> dict[str, Entry]:
+    """The libraries of these names in a package, each with the file its link leads to."""
+    entries = deb.files(package)
+    found: dict[str, Entry] = {}
+    for entry in deb.libraries(entries):
+        if PurePosixPath(entry.name).name not in sonames:
+            continue
+        found[entry.name] = entry
+        while entry.mode == LINK:
+            target = _resolved(entry)
+            if target not in entries:
+                break
+            entry = entries[target]
+            found[entry.name] = entry
+    return found
+
+
+def _resolved(link: Entry) -> str:
+    """Where a link leads to, below the root."""
+    target = link.content.decode()
+    path = PurePosixPath(target if target.startswith("/") else f"/{link.name}/../{target}")
+    parts: list[str] = []
+    for part in path.parts[1:]:
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return deb.place("/".join(parts))
+
+
+def needed(entry: Entry) -> list[str]:
+    """The shared libraries a file wants loaded."""
+    if entry.mode == LINK or entry.content[:4] != b"\x7fELF":
+        return []
+    dynamic = ELFFile(BytesIO(entry.content)).get_section_by_name(".dynamic")
+    if not isinstance(dynamic, DynamicSection):
+        return []
+    return [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")]

@@ -1,0 +1,22 @@
+"""How much of everything the kernels have room for, and the grain of memory."""
+
+PAGE = 4096
+"""The smallest piece of memory that is mapped."""
+
+BLOCK = 2 << 20
+"""Stage-2 block size: uncoloured VMs are mapped in blocks (paper section 4.3)."""
+
+BLOCKS = 128
+"""Blocks that the reserve may have (pool/core/memory counts them in words of bits)."""
+
+VCPUS = 8
+"""vCPUs the status page has room for."""
+
+VMS, TASKS, INTERRUPTS, MAPPINGS = 8, 8, 32, 16
+"""What the manifest has room for (pool/core/manifest)."""
+
+TEMPLATES, CHANNELS = 8, 16
+"""What a system may have of these (pool/core/manifest)."""
+
+ENDS = 8
+"""Ends of channels a VM may have: its header has room for so many, and the SGIs are so many."""

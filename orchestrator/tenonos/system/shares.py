@@ -1,0 +1,183 @@
+"""How VMs share a core: what may be written, and whether what is promised can be kept.
+
+The analysis is that of the guarantees `pool/core/sched` states: response times for fixed
+priorities, where whoever has a budget may take two of them back to back, and the demand of a
+core for deadlines. What a switch takes is not in it.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from tenonos.errors import InputError
+from tenonos.system.model import System, Vm
+
+BUDGET_LEAST, PERIOD_MOST = 10_000, 4_000_000_000
+"""Nanoseconds, as `core_manifest::Schedule` has them."""
+
+_KEYS = ("priority", "schedule", "budget", "period", "exhausted")
+_STEPS = 10_000
+"""How many times are looked at, before a set so close to the whole core counts as too much."""
+
+
+def check(system: System) -> None:
+    """Refuses shares that mean nothing, and promises that cannot be kept."""
+    for vm in system.guests:
+        _means_something(system, vm)
+    if system.mode == "dynamic":
+        for cpu in range(system.board.cpus):
+            _core(system, cpu)
+
+
+def _means_something(system: System, vm: Vm) -> None:
+    written = [key for key in _KEYS if (vm.table, vm.index, key) in system.lines]
+    if not written:
+        return
+    first = system.at(vm, written[0])
+    if system.mode == "static":
+        raise InputError(
+            f"{written[0]} is for cores that VMs share, and in a static system they do not",
+            where=first,
+            mend='remove it, or write mode = "dynamic"',
+        )
+    if not any(system.is_shared(cpu) for cpu in vm.cpus):
+        raise InputError(
+            f'{written[0]} is for cores that VMs share, and "{vm.name}" has its own for itself',
+            where=first,
+            mend="remove it",
+        )
+    share = vm.share
+    if share.budget is None or share.period is None:
+        for key in ("budget", "period", "exhausted", "schedule"):
+            if key in written and (key != "schedule" or share.by_deadline):
+                lacks = "a period" if share.budget else "a budget"
+                raise InputError(
+                    f'{key} of VM "{vm.name}" needs {lacks} too',
+                    where=system.at(vm, key),
+                    mend='for example budget = "2ms" and period = "10ms"',
+                )
+        return
+    if not BUDGET_LEAST <= share.budget <= share.period or share.period > PERIOD_MOST:
+        raise InputError(
+            f'budget of VM "{vm.name}" is not from 10us to its period, or that is above 4s',
+            where=system.at(vm, "budget"),
+            mend='for example budget = "2ms" and period = "10ms"',
+        )
+    if share.priority == 0 and (share.by_deadline or share.background):
+        key = "schedule" if share.by_deadline else "exhausted"
+        raise InputError(
+            f'VM "{vm.name}" is in the background, where {key} means nothing',
+            where=system.at(vm, key if key in written else "budget"),
+            mend="give it a priority from 1 to 63",
+        )
+
+
+def _core(system: System, cpu: int) -> None:
+    """Whether those promised a budget on a core have it, whatever the others do."""
+    vms = [vm for vm in system.takers(cpu) if vm.share.priority > 0]
+    promised = [vm for vm in vms if vm.share.budget]
+    total = sum((_part(vm) for vm in promised), Fraction(0))
+    if total > 1:
+        parts = ", ".join(f'"{vm.name}" {float(100 * _part(vm)):.4g} %' for vm in promised)
+        raise InputError(
+            f"VMs on CPU {cpu} are promised {float(100 * total):.4g} % of it: {parts}",
+            where=system.at(promised[-1], "budget"),
+            mend="promise 100 % at most",
+        )
+    makers = [vm for vm in system.vms if vm.manages and vm.manages.files]
+    for vm in promised:
+        for maker in makers:
+            assert maker.manages is not None
+            if cpu in maker.manages.cpus and maker.manages.priority >= vm.share.priority:
+                raise InputError(
+                    f'"{vm.name}" cannot be promised its budget on CPU {cpu}: VMs that '
+                    f'"{maker.name}" makes may be as urgent or more',
+                    where=system.at(maker, "manages", "priority"),
+                    mend=f"at most {vm.share.priority - 1}",
+                )
+        rivals = [each for each in vms if each is not vm and _precedes(each, vm)]
+        peers = [each for each in rivals if each.share.priority == vm.share.priority]
+        for each in peers:
+            if each.share.by_deadline != vm.share.by_deadline:
+                raise InputError(
+                    f'"{vm.name}" and "{each.name}" have one priority on CPU {cpu}, '
+                    "and only one of them a deadline",
+                    where=system.at(vm, "priority"),
+                    mend="use two priorities, or one schedule",
+                )
+        greedy = next((each for each in rivals if not each.share.budget), None)
+        if greedy is not None:
+            raise InputError(
+                f'"{vm.name}" cannot be promised its budget on CPU {cpu}: '
+                f'"{greedy.name}" is as urgent or more and has none',
+                where=system.at(vm, "budget"),
+                mend=f'give "{greedy.name}" a budget, or "{vm.name}" a priority above '
+                f"{greedy.share.priority}",
+            )
+        above = [each for each in rivals if not vm.share.by_deadline or each not in peers]
+        fits = _demand_fits([vm, *peers], above) if vm.share.by_deadline else _responds(vm, above)
+        if not fits:
+            names = ", ".join(f'"{each.name}"' for each in rivals)
+            raise InputError(
+                f'"{vm.name}" may miss its budget on CPU {cpu}: {names} can take theirs twice '
+                "in a row within its period",
+                where=system.at(vm, "budget"),
+                mend="make its period longer, a budget smaller, or its priority higher",
+            )
+
+
+def _part(vm: Vm) -> Fraction:
+    return Fraction(vm.share.budget or 0, vm.share.period or 1)
+
+
+def _precedes(other: Vm, vm: Vm) -> bool:
+    return other.share.priority >= vm.share.priority
+
+
+def _taken(others: Sequence[Vm], time: int, more: int = 0) -> int:
+    """The most that `others` can take of any `time`; of any longer one, with `more` = 1."""
+    total = 0
+    for budget, period in _shapes(others):
+        late = time + period - budget
+        total += budget * (late // period + 1 if more else -(-late // period))
+    return total
+
+
+def _shapes(vms: Sequence[Vm]) -> list[tuple[int, int]]:
+    return [(vm.share.budget or 0, vm.share.period or 1) for vm in vms]
+
+
+def _responds(vm: Vm, others: Sequence[Vm]) -> bool:
+    """Whether the budget is there within the period: the least fixed point of the response time."""
+    ((budget, period),) = _shapes([vm])
+    response = budget
+    while response <= period:
+        longer = budget + _taken(others, response)
+        if longer == response:
+            return True
+        response = longer
+    return False
+
+
+def _demand_fits(level: Sequence[Vm], above: Sequence[Vm]) -> bool:
+    """Whether every stretch of time holds the demand with deadlines in it, beside those above."""
+    own = sum((_part(vm) for vm in level), Fraction(0))
+    free = 1 - own - sum((_part(vm) for vm in above), Fraction(0))
+    if not above:
+        return free >= 0
+    if free <= 0:
+        return False
+    shapes = _shapes(above)
+    # What those above can take is at most their parts of the time, and this more.
+    burst = sum(Fraction(b * (p - b), p) + b for b, p in shapes)
+    first = min(period for _, period in _shapes(level))
+    end = burst / free
+    if first > end:
+        return True
+    # It takes more only behind the times at which a budget can begin.
+    times = {first}
+    for budget, period in shapes:
+        count = int((end - budget) / period) + 2
+        if count > _STEPS:
+            return False
+        times |= {t for k in range(count) if (t := k * period + budget) >= first}
+    return all(own * t + _taken(above, t, more=1) <= t for t in times)

@@ -1,0 +1,67 @@
+"""Timelines in the trace event format, which ui.perfetto.dev and chrome://tracing open.
+
+A VM is a process. Its tracks are threads of that process: for each core who runs and which
+interrupt is served, for each thread its states, for each mark its stretches, for each lock who has
+it. Times are microseconds
+there, so nanoseconds stand behind the point.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tenonos.trace.timeline import Timeline
+
+_COLOURS = {"running": "thread_state_running", "ready": "thread_state_runnable"}
+
+
+def write(timelines: Iterable[Timeline], file: Path) -> None:
+    """Write a file, one event to a line."""
+    lines = (json.dumps(event, ensure_ascii=False) for each in _all(timelines) for event in each)
+    with file.open("w", encoding="utf-8") as out:
+        out.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
+        out.write(",\n".join(lines))
+        out.write("\n]}\n")
+
+
+def _all(timelines: Iterable[Timeline]) -> Iterator[Iterator[dict[str, Any]]]:
+    flows = 0
+    for process, made in enumerate(timelines, 1):
+        yield events(made, process, flows)
+        flows += len(made.flows)
+
+
+def events(made: Timeline, process: int, flows: int = 0) -> Iterator[dict[str, Any]]:
+    """The events of one timeline; the numbers of its flows begin behind `flows`."""
+    order = [*made.cores, *made.threads, *made.marks, *made.locks]
+    tracks = {name: at for at, name in enumerate(order, 1)}
+    yield _meta("process_name", process, 0, name=made.name)
+    for name, track in tracks.items():
+        yield _meta("thread_name", process, track, name=name)
+        yield _meta("thread_sort_index", process, track, sort_index=track)
+    for piece in sorted(made.slices, key=lambda piece: (piece.start, -piece.end)):
+        event = _event("X", piece.name, process, tracks[piece.track], piece.start)
+        event["dur"] = (piece.end - piece.start) / 1000
+        if piece.name in _COLOURS:
+            event["cname"] = _COLOURS[piece.name]
+        yield event
+    for instant in made.instants:
+        yield _event("i", instant.name, process, tracks[instant.track], instant.at) | {"s": "t"}
+    for number, flow in enumerate(made.flows, flows + 1):
+        start = _event("s", "wakes", process, tracks[flow.source], flow.start)
+        finish = _event("f", "wakes", process, tracks[flow.target], flow.end)
+        yield start | {"id": number, "cat": "wake"}
+        yield finish | {"id": number, "cat": "wake", "bp": "e"}
+    for sample in made.samples:
+        yield _event("C", sample.name, process, 0, sample.at) | {"args": {"value": sample.value}}
+
+
+def _event(kind: str, name: str, process: int, track: int, time: int) -> dict[str, Any]:
+    return {"ph": kind, "name": name, "pid": process, "tid": track, "ts": time / 1000}
+
+
+def _meta(what: str, process: int, track: int, **values: Any) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": track, "args": values}

@@ -1,0 +1,40 @@
+"""A trace as a file, in the format its name asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tenonos.errors import InputError
+from tenonos.trace import ctf, perfetto
+from tenonos.trace.collect import VmTrace
+from tenonos.trace.timeline import timeline
+
+FORMATS = ".json for Perfetto, or .ctf for a folder in the Common Trace Format"
+
+
+def check(file: Path) -> Path:
+    """The file, if its name says which format it is to have and there is a place for it."""
+    if file.suffix not in (".json", ".ctf"):
+        raise InputError(
+            f"no format of traces is called {file.name}", "--trace", f"write {FORMATS}"
+        )
+    if not file.parent.is_dir():
+        raise InputError(f"there is no folder {file.parent}", "--trace", "make it")
+    return file
+
+
+def write(traces: Sequence[VmTrace], file: Path) -> str:
+    """Write it; what came of it, in words."""
+    try:
+        if file.suffix == ".ctf":
+            ctf.write(traces, file)
+        else:
+            perfetto.write(map(timeline, traces), file)
+    except OSError as error:
+        raise InputError(f"cannot write the trace: {error.strerror}", str(file)) from None
+    events = sum(len(core.events) for trace in traces for core in trace.cores)
+    lost = sum(core.lost for trace in traces for core in trace.cores)
+    how = "ui.perfetto.dev" if file.suffix == ".json" else "babeltrace2 or Trace Compass"
+    gone = f", {lost:,} more were overwritten before they were read" if lost else ""
+    return f"{events:,} events in {file}{gone}; open it in {how}"

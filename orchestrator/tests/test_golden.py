@@ -1,0 +1,101 @@
+"""What the kernels' own tests parse is what is written here.
+
+`pool/core/manifest/tests/golden.rs` and `pool/core/guest/tests/header.rs` read the same files.
+After a change of the layout or of a format, write them anew:
+
+    PYTHONPATH=orchestrator python orchestrator/tests/test_golden.py
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tenonos import system
+from tenonos.paths import ROOT
+from tenonos.system import handover, trees
+from tenonos.system.layout import lay_out
+from tenonos.system.places import Content, Layout
+from tenonos.system.schema import parse
+
+DYNAMIC = ROOT / "pool/core/manifest/tests/golden/dynamic.dtb"
+SYSTEM = ROOT / "pool/core/manifest/tests/golden/system.dtb"
+GUEST = ROOT / "pool/core/guest/tests/golden.bin"
+CONTENTS = {
+    "motor": Content({"image": 50_000, "header": 4096}, 0, 60_000),
+    "linux": Content({"kernel": 30 << 20, "initramfs": 1 << 20, "tree": 16 << 10}, 0, 32 << 20),
+}
+
+ON_CALL = """\
+name = "on-call"
+board = "qemu-virt"
+pool = "0.1"
+mode = "dynamic"
+[reserve]
+memory = "16M"
+cpus = [2, 3]
+vms = 2
+[[vm]]
+name = "motor"
+kind = "tenon"
+app = "motor"
+cpus = [3]
+memory = "16M"
+interrupts = "shared"
+[vm.manages]
+vms = ["job", "linux", "*"]
+memory = "8M"
+cpus = [2]
+[[vm]]
+name = "linux"
+kind = "linux"
+cpus = [0, 1, 2]
+memory = "256M"
+[[template]]
+name = "job"
+app = "motor"
+cpus = [2]
+memory = "4M"
+start_on = "jobs"
+retire = "off"
+[[template.task]]
+name = "work"
+period = "1ms"
+[[channel]]
+name = "jobs"
+from = "linux"
+to = "job"
+slots = 64
+size = 64
+[[channel]]
+name = "results"
+from = "job"
+to = "motor"
+slots = 1024
+size = 1000
+"""
+
+
+def on_call() -> tuple[system.System, Layout]:
+    spec, lines = parse(ON_CALL, "on-call")
+    loaded = system.from_spec(spec, ROOT / "systems/on-call/system.toml", "on-call", lines)
+    return loaded, lay_out(loaded, 100_000, CONTENTS | {"job": CONTENTS["motor"]})
+
+
+def written() -> dict[Path, bytes]:
+    demo = system.load("motor-linux")
+    layout = lay_out(demo, 100_000, CONTENTS)
+    return {
+        SYSTEM: trees.manifest(demo, layout),
+        DYNAMIC: trees.manifest(*on_call()),
+        GUEST: handover.guest(demo, demo.vm("motor"), layout.vm("motor")),
+    }
+
+
+@pytest.mark.parametrize("file", [SYSTEM, DYNAMIC, GUEST], ids=lambda file: file.name)
+def test_the_kernels_parse_these_bytes(file):
+    assert written()[file] == file.read_bytes(), "is it to be written anew?"
+
+
+if __name__ == "__main__":
+    for file, blob in written().items():
+        file.write_bytes(blob)

@@ -1,0 +1,195 @@
+"""How VMs share a core: what may be written, and what cannot be promised."""
+
+from pathlib import Path
+
+import fdt
+import pytest
+
+from tenonos import system
+from tenonos.errors import InputError
+from tenonos.system import trees
+from tenonos.system.layout import lay_out
+from tenonos.system.places import Content
+from tenonos.system.schema import parse
+from tenonos.system.write import render
+
+SHARED = """\
+name = "busy"
+board = "qemu-virt"
+pool = "0.1"
+mode = "dynamic"
+
+[[vm]]
+name = "a"
+kind = "tenon"
+app = "motor"
+cpus = [0]
+memory = "16M"
+interrupts = "shared"
+priority = 40
+budget = "2ms"
+period = "10ms"
+exhausted = "wait"
+
+[[vm]]
+name = "b"
+kind = "tenon"
+app = "motor"
+cpus = [0, 1]
+memory = "16M"
+interrupts = "shared"
+priority = 20
+schedule = "edf"
+budget = "3ms"
+period = "20ms"
+exhausted = "background"
+
+[[vm]]
+name = "linux"
+kind = "linux"
+cpus = [0]
+memory = "256M"
+"""
+
+
+def load(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> system.System:
+    monkeypatch.chdir(folder)
+    Path("system.toml").write_text(text)
+    return system.load(Path("system.toml"))
+
+
+def test_shares_reach_the_manifest(tmp_path, monkeypatch):
+    busy = load(tmp_path, monkeypatch, SHARED)
+    ms = 1_000_000
+    assert [vm.share for vm in busy.vms] == [
+        system.Share(40, False, 2 * ms, 10 * ms, False),
+        system.Share(20, True, 3 * ms, 20 * ms, True),
+        system.Share(0),
+    ]
+    spec, _ = parse(SHARED, "")
+    assert parse(render(spec), "")[0] == spec
+    small = Content({"image": 50_000, "header": 4096}, 0, 60_000)
+    large = Content({"kernel": 30 << 20, "initramfs": 1 << 20, "tree": 16 << 10}, 0, 32 << 20)
+    contents = {"a": small, "b": small, "linux": large}
+    tree = fdt.parse_dtb(trees.manifest(busy, lay_out(busy, 100_000, contents)))
+    cells = [tree.get_property("schedule", f"/vms/{vm.name}").data for vm in busy.vms]
+    assert cells == [
+        [40, 0, 0, 0, 2 * ms, 0, 10 * ms],
+        [20, 1, 1, 0, 3 * ms, 0, 20 * ms],
+        [0, 0, 0, 0, 0, 0, 0],
+    ]
+
+
+# what is changed in SHARED, to what, the whole line of the complaint
+WRONG = [
+    ("priority = 40", "priority = 64", '13: priority of VM "a": input should be less than'),
+    ('"edf"', '"rr"', '26: unknown schedule "rr" of VM "b"; use "fixed" or "edf"'),
+    ('"wait"', '"stop"', '16: unknown exhausted "stop" of VM "a"; use "wait" or "background"'),
+    ('period = "10ms"\n', "", '14: budget of VM "a" needs a period too; for example budget ='),
+    ('budget = "2ms"\n', "", '14: period of VM "a" needs a budget too; for example budget ='),
+    ('budget = "3ms"\nperiod = "20ms"\n', "", '27: exhausted of VM "b" needs a budget too; for'),
+    (
+        'budget = "3ms"\nperiod = "20ms"\nexhausted = "background"\n',
+        "",
+        '26: schedule of VM "b" needs a budget too; for example budget',
+    ),
+    ('"2ms"', '"9us"', '14: budget of VM "a" is not from 10us to its period, or that is above 4s;'),
+    ('"2ms"', '"11ms"', '14: budget of VM "a" is not from 10us to its period, or that is above 4s'),
+    ('"20ms"', '"5s"', '27: budget of VM "b" is not from 10us to its period, or that is above 4s;'),
+    (
+        "priority = 20",
+        "priority = 0",
+        '26: VM "b" is in the background, where schedule means nothing; give it a priority from',
+    ),
+    (
+        'priority = 20\nschedule = "edf"',
+        "priority = 0",
+        '28: VM "b" is in the background, where exhausted means nothing; give it a priority from',
+    ),
+    (
+        '"3ms"',
+        '"19ms"',
+        '27: VMs on CPU 0 are promised 115 % of it: "a" 20 %, "b" 95 %; promise 100 % at most',
+    ),
+    (
+        'budget = "2ms"\nperiod = "10ms"\nexhausted = "wait"\n',
+        "",
+        '24: "b" cannot be promised its budget on CPU 0: "a" is as urgent or more and has none; '
+        'give "a" a budget, or "b" a priority above 40',
+    ),
+    (
+        '"3ms"',
+        '"16ms"',
+        '27: "b" may miss its budget on CPU 0: "a" can take theirs twice in a row within its '
+        "period; make its period longer,",
+    ),
+    (
+        'schedule = "edf"\nbudget = "3ms"\nperiod = "20ms"',
+        'budget = "6ms"\nperiod = "10ms"\nschedule = "fixed"',
+        "",
+    ),
+    (
+        'schedule = "edf"\nbudget = "3ms"\nperiod = "20ms"',
+        'budget = "7ms"\nperiod = "10ms"\nschedule = "fixed"',
+        '26: "b" may miss its budget on CPU 0: "a" can take theirs twice in a row',
+    ),
+    (
+        "priority = 20",
+        "priority = 40",
+        '13: "a" and "b" have one priority on CPU 0, and only one of them a deadline; use two',
+    ),
+    (
+        "cpus = [0, 1]",
+        "cpus = [1]",
+        '25: priority is for cores that VMs share, and "b" has its own',
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG)
+def test_one_line_says_what_where_and_how(tmp_path, monkeypatch, old, new, message):
+    assert SHARED.count(old) >= 1
+    text = SHARED.replace(old, new, 1)
+    if not message:
+        load(tmp_path, monkeypatch, text)
+        return
+    with pytest.raises(InputError) as error:
+        load(tmp_path, monkeypatch, text)
+    assert str(error.value).startswith(f"system.toml:{message}")
+    assert "\n" not in str(error.value)
+
+
+def test_a_static_system_has_no_shares(tmp_path, monkeypatch):
+    static = SHARED.replace('mode = "dynamic"\n', "").replace("cpus = [0, 1]", "cpus = [1]")
+    static = static[: static.index('[[vm]]\nname = "linux"')]
+    with pytest.raises(InputError) as error:
+        load(tmp_path, monkeypatch, static)
+    assert "12: priority is for cores that VMs share, and in a static system" in str(error.value)
+
+
+def test_deadlines_may_have_the_whole_core(tmp_path, monkeypatch):
+    a = 'priority = 20\nschedule = "edf"\nbudget = "17ms"\nperiod = "20ms"'
+    text = SHARED.replace('priority = 40\nbudget = "2ms"\nperiod = "10ms"', a)
+    load(tmp_path, monkeypatch, text)
+
+
+def test_those_made_from_files_are_below_a_promise(tmp_path, monkeypatch):
+    manages = """[reserve]
+memory = "32M"
+cpus = [0]
+
+[[vm]]
+name = "manager"
+kind = "linux"
+cpus = [2]
+memory = "256M"
+[vm.manages]
+vms = ["*"]
+memory = "16M"
+cpus = [0]
+priority = 20
+"""
+    load(tmp_path, monkeypatch, f"{SHARED}{manages.replace('20', '19')}")
+    with pytest.raises(InputError) as error:
+        load(tmp_path, monkeypatch, f"{SHARED}{manages}")
+    assert 'VMs that "manager" makes may be as urgent or more; at most 19' in str(error.value)

@@ -1,0 +1,183 @@
+"""Timelines: what a person sees of the events."""
+
+from __future__ import annotations
+
+import json
+import struct
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rings import HERTZ, Ring, loop
+
+from tenonos.analysis.demangle import demangled
+from tenonos.errors import InputError
+from tenonos.trace import perfetto, write
+from tenonos.trace.collect import CoreTrace, VmTrace
+from tenonos.trace.ring import Event, Gap, Record, RingReader
+from tenonos.trace.timeline import timeline
+
+
+class Statics:
+    def name(self, address):
+        return {0x3000: "motor::FILTER", 0x4000: "motor::LOCK"}.get(address, f"{address:#x}")
+
+
+def traced(*rings):
+    cores, threads = [], {}
+    for ring in rings:
+        reader = RingReader(ring, 0)
+        events, time = [], 0
+        for event in reader.drain():
+            if isinstance(event, Record):
+                time = event.ticks * 1_000_000_000 // reader.hertz
+            events.append((time, event))
+        cores.append(CoreTrace(reader.core, reader.hertz, events, reader.lost))
+        threads |= reader.names
+    return VmTrace("motor", cores, threads, Statics(), {27: "timer"})
+
+
+def of(made, track):
+    return [(piece.name, piece.start, piece.end) for piece in made.slices if piece.track == track]
+
+
+def test_a_periodic_thread():
+    ring = Ring()
+    loop(ring, 3)
+    made = timeline(traced(ring))
+    assert made.cores == ["core 0", "core 0 interrupts"]
+    assert made.threads == ["control", "idle"]
+    assert [name for name, *_ in of(made, "core 0")] == ["control", "idle"] * 3 + ["control"]
+    served = of(made, "core 0 interrupts")
+    assert served == [("timer (27)", k * 10**6, k * 10**6 + 128) for k in (1, 2, 3)]
+    states = [name for name, *_ in of(made, "control")]
+    assert states == ["running", "sleeps", "ready"] * 3 + ["running"]
+    assert [(flow.source, flow.target) for flow in made.flows] == [
+        ("core 0 interrupts", "control")
+    ] * 3
+    assert made.lost == 0
+
+
+def test_what_waits_and_what_is_marked_has_its_name():
+    ring = Ring()
+    ring.name(1, "one")
+    for at, (event, subject) in enumerate(
+        [
+            (Event.RUN, 1),
+            (Event.BEGIN, 0x3000),
+            (Event.ACQUIRE, 0x4000),
+            (Event.RELEASE, 0x4000),
+            (Event.FINISH, 0x3000),
+            (Event.MARK, 0x3000),
+            (Event.VALUE, 42),
+            (Event.WAIT, 0x4000),
+            (Event.RUN, 2),
+            (Event.READY, 1),
+            (Event.END, 2),
+            (Event.RUN, 1),
+        ]
+    ):
+        ring.record(at * HERTZ // 1000, event, subject)
+    made = timeline(traced(ring))
+    assert of(made, "one: motor::FILTER") == [("motor::FILTER", 10**6, 4 * 10**6)]
+    assert ("waits for motor::LOCK", 7 * 10**6, 9 * 10**6) in of(made, "one")
+    assert of(made, "lock motor::LOCK") == [("one", 2 * 10**6, 3 * 10**6)]
+    assert [(instant.track, instant.name) for instant in made.instants] == [
+        ("one", "motor::FILTER")
+    ]
+    assert [(sample.name, sample.value) for sample in made.samples] == [("motor::FILTER", 42)]
+    assert of(made, "0x2")[-1][0] == "running", "who ended is in no state"
+
+
+def test_what_is_missing_is_said_and_nothing_is_guessed():
+    trace = traced(Ring())
+    run = Record(1, Event.RUN, 1)
+    trace.cores[0].events = [(0, run), (5, Gap(7)), (9, Record(9, Event.LEAVE, 27))]
+    made = timeline(trace)
+    assert of(made, "core 0") == [("0x1", 0, 5)]
+    assert of(made, "core 0 interrupts") == []
+    assert [instant.name for instant in made.instants] == ["7 events lost"]
+
+
+EVENTS = st.lists(
+    st.tuples(st.integers(0, 20), st.sampled_from(Event), st.integers(1, 5)), max_size=60
+)
+
+
+@given(EVENTS, EVENTS)
+def test_any_events_make_a_timeline_that_viewers_take(one, two):
+    rings = Ring(0), Ring(1)
+    for ring, events in zip(rings, (one, two), strict=True):
+        at = 0
+        for wait, event, subject in events:
+            at += wait
+            ring.record(at, event, subject)
+    made = timeline(traced(*rings))
+    tracks = {*made.cores, *made.threads, *made.marks, *made.locks}
+    assert all(piece.track in tracks and piece.start <= piece.end for piece in made.slices)
+    assert all(instant.track in tracks for instant in made.instants)
+    for event in perfetto.events(made, 1):
+        assert json.loads(json.dumps(event)) == event
+    for core in made.cores:
+        if not core.endswith("interrupts"):
+            pieces = sorted(piece[1:] for piece in of(made, core))
+            assert all(a[1] <= b[0] for a, b in pairwise(pieces))
+
+
+def test_perfetto_has_a_process_per_vm_and_pairs_of_flows(tmp_path):
+    ring = Ring()
+    loop(ring, 4)
+    trace = traced(ring)
+    said = write.write([trace, trace], tmp_path / "two.json")
+    assert said.startswith("50 events in ")
+    events = json.loads((tmp_path / "two.json").read_text())["traceEvents"]
+    names = [e["args"]["name"] for e in events if e["name"] == "process_name"]
+    assert names == ["motor", "motor"]
+    starts = [e["id"] for e in events if e["ph"] == "s"]
+    assert starts == [e["id"] for e in events if e["ph"] == "f"] == list(range(1, 9))
+    (first, *_) = [e for e in events if e["name"] == "timer (27)"]
+    assert (first["ts"], first["dur"]) == (1000.0, 0.128)
+
+
+def test_ctf_packets_hold_every_event(tmp_path):
+    ring = Ring(core=1)
+    loop(ring, 2)
+    write.write([traced(ring)], tmp_path / "t.ctf")
+    assert "freq = 62500000;" in (tmp_path / "t.ctf/motor/metadata").read_text()
+    data = (tmp_path / "t.ctf/motor/core1").read_bytes()
+    magic, stream, first, last, bits, size, lost, cpu = struct.unpack_from("<IIQQQQQI", data)
+    assert (magic, stream, lost, cpu) == (0xC1FC1FC1, 0, 0, 1)
+    assert bits == size == 8 * len(data)
+    at, found = struct.calcsize("<IIQQQQQI"), []
+    while at < len(data):
+        number, ticks, subject = struct.unpack_from("<BQQ", data, at)
+        end = data.index(b"\0", at + 17)
+        found.append((number, ticks, subject, data[at + 17 : end].decode()))
+        at = end + 1
+    assert len(found) == 13 and found[0] == (Event.RUN, 0, 0x1000, "control")
+    assert found[3] == (Event.ENTER, HERTZ // 1000, 27, "timer")
+    assert (first, last) == (0, found[-1][1])
+
+
+@pytest.mark.parametrize("name", ["t", "t.txt", "t.pftrace"])
+def test_a_file_must_say_what_it_is_to_be(tmp_path, name):
+    with pytest.raises(InputError, match=r"write \.json for Perfetto"):
+        write.check(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("TENON_TRACE_RINGS", "TENON_TRACE_RINGS"),
+        ("_ZN5motor7control4STEP17h0123456789abcdefE", "motor::control::STEP"),
+        (
+            "_ZN8selftest7threads4main28_$u7b$$u7b$closure$u7d$$u7d$4DONE17h0123456789abcdefE",
+            "selftest::threads::main::{{closure}}::DONE",
+        ),
+        ("_RNvNtCs3g5Gb6bJpu0_5motor7control4STEP", "motor::control::STEP"),
+        ("_ZNnonsense", "_ZNnonsense"),
+    ],
+)
+def test_statics_bear_the_names_of_the_source(symbol, name):
+    assert demangled(symbol) == name

@@ -1,0 +1,294 @@
+//! The header a guest of Mortise finds at its start.
+//!
+//! The orchestrator writes it from `system.toml`; x0 holds its address. It says where the guest's
+//! memory, its shared areas, those of its periodic tasks and its ends of channels are. Everything stands at a fixed
+//! place, so that reading it takes no parser and next to no code; Mortise's manifest, which is read
+//! once and may grow, is a device tree. `docs/formats.md` lists the fields.
+//!
+//! Guarantees: any bytes give a [`Guest`] or an [`Error`], never a panic. What a [`Guest`] names
+//! consists of whole pages, and no period is zero. That the ranges do not overlap is Mortise's to
+//! see to, who maps them. No allocation, no copy; time is linear in the number of tasks.
+//!
+//! ```
+//! # fn bytes_at_x0() -> &'static [u8] { &[] }
+//! match core_guest::Guest::parse(bytes_at_x0()) {
+//!     Ok(guest) => println!("{} has {} cores", guest.name(), guest.cpus()),
+//!     Err(error) => println!("on bare metal: {error}"),
+//! }
+//! ```
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+use core::fmt;
+use core::mem::offset_of;
+use core_memory::{IntermediateRange, PAGE_SIZE};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// First field of a header: `TGST`.
+pub const MAGIC: u32 = u32::from_le_bytes(*b"TGST");
+/// Version of the format.
+pub const VERSION: u32 = 1;
+/// Bytes of a name, NUL-padded.
+pub const NAME_LENGTH: usize = 32;
+/// Periodic tasks of a guest at most.
+pub const TASKS: usize = 8;
+
+/// Ends of channels of a guest at most.
+pub const ENDS: usize = 8;
+
+/// Bytes of a header.
+pub const SIZE: usize = 0x80 + TASKS * 0x40 + ENDS * 0x70;
+
+/// Why some bytes are no header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// They are something else, or too few, or not aligned to 8.
+    Foreign,
+    /// They are a header of another version.
+    Version(u32),
+    /// There are more tasks than a guest has.
+    Tasks(u32),
+    /// This range does not consist of whole pages.
+    Pages(u64),
+    /// A period is zero.
+    Period,
+    /// There are more ends of channels than a guest has.
+    Ends(u32),
+    /// This guest has no end of such a channel.
+    NoChannel,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign => f.write_str("there is no guest header"),
+            Self::Version(version) => {
+                write!(f, "the guest header has version {version}, not {VERSION}")
+            }
+            Self::Tasks(count) => write!(f, "the guest header has no room for {count} tasks"),
+            Self::Pages(start) => write!(f, "the guest's range at {start:#x} is not whole pages"),
+            Self::Period => f.write_str("a task of the guest has a period of zero"),
+            Self::Ends(count) => write!(f, "the guest header has no room for {count} channels"),
+            Self::NoChannel => f.write_str("the system gives the guest no end of such a channel"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// A range as it stands in the header; of no size if there is none.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Pages {
+    start: u64,
+    size: u64,
+}
+
+impl Pages {
+    fn check(self) -> Result<(), Error> {
+        let aligned = (self.start | self.size).is_multiple_of(PAGE_SIZE);
+        let whole = aligned && self.start.checked_add(self.size).is_some();
+        whole.then_some(()).ok_or(Error::Pages(self.start))
+    }
+
+    fn range(self) -> Option<IntermediateRange> {
+        IntermediateRange::new(self.start, self.size)
+    }
+}
+
+/// The header as it lies in memory. All fields are little endian.
+#[derive(Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Header {
+    magic: u32,
+    version: u32,
+    tasks: u32,
+    cpus: u32,
+    name: [u8; NAME_LENGTH],
+    /// Memory, status page, log ring, and the range in which all that is shared lies.
+    ranges: [Pages; 4],
+    ends: u32,
+    /// Zero, for what later versions add.
+    reserved: [u32; 3],
+    task: [Task; TASKS],
+    end: [End; ENDS],
+}
+
+/// A periodic task that the system names.
+#[derive(Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Task {
+    name: [u8; NAME_LENGTH],
+    area: Pages,
+    /// From one release to the next, in nanoseconds; not zero.
+    pub period_ns: u64,
+    /// From a release to the latest start that counts as in time, in nanoseconds.
+    pub deadline_ns: u64,
+}
+
+/// An end of a channel, as it stands in the header.
+#[derive(Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct End {
+    name: [u8; NAME_LENGTH],
+    number: u32,
+    role: u32,
+    slots: u32,
+    size: u32,
+    /// The producer's part, the consumer's, the status.
+    parts: [Pages; 3],
+    interrupt: u32,
+    reserved: [u32; 3],
+}
+
+/// The guest's end of a channel to or from another VM.
+#[derive(Clone, Copy, Debug)]
+pub struct Channel {
+    /// What hypercalls name it by.
+    pub number: u32,
+    /// Whether this is the end that sends.
+    pub sends: bool,
+    /// How many messages it holds.
+    pub slots: u32,
+    /// Bytes of a message at most.
+    pub size: u32,
+    /// The producer's part.
+    pub producer: IntermediateRange,
+    /// The consumer's part.
+    pub consumer: IntermediateRange,
+    /// Where it says who is there.
+    pub status: IntermediateRange,
+    /// The interrupt by which the other end calls.
+    pub interrupt: u32,
+}
+
+const _: () = {
+    assert!(offset_of!(Header, name) == 0x10);
+    assert!(offset_of!(Header, ranges) == 0x30);
+    assert!(offset_of!(Header, task) == 0x80);
+    assert!(size_of::<Header>() == SIZE);
+    assert!(offset_of!(Header, ends) == 0x70);
+    assert!(offset_of!(Header, end) == 0x280);
+    assert!(offset_of!(End, parts) == 0x30);
+    assert!(offset_of!(End, interrupt) == 0x60);
+    assert!(size_of::<End>() == 0x70);
+    assert!(offset_of!(Task, area) == 0x20);
+    assert!(size_of::<Task>() == 0x40);
+};
+
+impl Task {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        text(&self.name)
+    }
+
+    /// Where its samples go, if anywhere.
+    pub fn area(&self) -> Option<IntermediateRange> {
+        self.area.range()
+    }
+}
+
+/// What a guest is told about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Guest<'a>(&'a Header);
+
+impl<'a> Guest<'a> {
+    /// The guest of the header at the start of `bytes`, which may be longer.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        let (header, _) = Header::ref_from_prefix(bytes).map_err(|_| Error::Foreign)?;
+        if header.magic != MAGIC {
+            return Err(Error::Foreign);
+        }
+        if header.version != VERSION {
+            return Err(Error::Version(header.version));
+        }
+        let tasks = header.task.get(..header.tasks as usize);
+        for pages in &header.ranges {
+            pages.check()?;
+        }
+        for task in tasks.ok_or(Error::Tasks(header.tasks))? {
+            task.area.check()?;
+            if task.period_ns == 0 {
+                return Err(Error::Period);
+            }
+        }
+        Ok(Self(header))
+    }
+
+    /// The VM's name.
+    pub fn name(&self) -> &'a str {
+        text(&self.0.name)
+    }
+
+    /// How many vCPUs it has.
+    pub fn cpus(&self) -> u32 {
+        self.0.cpus
+    }
+
+    /// Its memory.
+    pub fn memory(&self) -> Option<IntermediateRange> {
+        self.range(0)
+    }
+
+    /// Its status page, which it may only read.
+    pub fn status(&self) -> Option<IntermediateRange> {
+        self.range(1)
+    }
+
+    /// Its log ring.
+    pub fn log(&self) -> Option<IntermediateRange> {
+        self.range(2)
+    }
+
+    /// The range in which all lies that it shares with others.
+    pub fn shared(&self) -> Option<IntermediateRange> {
+        self.range(3)
+    }
+
+    fn range(&self, index: usize) -> Option<IntermediateRange> {
+        self.0.ranges.get(index)?.range()
+    }
+
+    /// Its periodic tasks.
+    pub fn tasks(&self) -> &'a [Task] {
+        let count = self.0.tasks as usize;
+        self.0.task.get(..count).unwrap_or(&[])
+    }
+
+    /// The guest's end of the channel of this name. It is checked here, so that a guest that uses
+    /// none has no code for it.
+    pub fn channel(&self, name: &str) -> Result<Channel, Error> {
+        let ends = self.0.end.get(..self.0.ends as usize);
+        let ends = ends.ok_or(Error::Ends(self.0.ends))?;
+        let end = ends.iter().find(|end| text(&end.name) == name);
+        let end = end.ok_or(Error::NoChannel)?;
+        let part = |pages: Pages| {
+            pages.check()?;
+            pages.range().ok_or(Error::Pages(pages.start))
+        };
+        let [producer, consumer, status] = end.parts;
+        Ok(Channel {
+            number: end.number,
+            sends: end.role == 0,
+            slots: end.slots,
+            size: end.size,
+            producer: part(producer)?,
+            consumer: part(consumer)?,
+            status: part(status)?,
+            interrupt: end.interrupt,
+        })
+    }
+
+    /// The task of this name.
+    pub fn task(&self, name: &str) -> Option<&'a Task> {
+        self.tasks().iter().find(|task| task.name() == name)
+    }
+}
+
+/// The text of a field up to its first NUL; nothing of it if it is not UTF-8.
+fn text(field: &[u8]) -> &str {
+    let mut parts = field.split(|&byte| byte == 0);
+    let name = parts.next().and_then(|name| str::from_utf8(name).ok());
+    name.unwrap_or("")
+}

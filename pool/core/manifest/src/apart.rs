@@ -1,0 +1,154 @@
+//! What must be apart for VMs that come, go and talk to be as safe as those that stay.
+
+use crate::{
+    Channel, Console, Dynamic, Error, Mapping, MappingKind, Owner, Reserve, System, Template, Vm,
+};
+use core_memory::PhysicalRange;
+
+const PHYSICAL: &str = "physical address";
+
+/// The reserve is nobody's yet.
+pub(crate) fn reserve<'a>(reserve: &Reserve, system: &System<'a>) -> Result<(), Error<'a>> {
+    let clash = |other| clash("reserve", other, PHYSICAL);
+    if reserve.memory.overlaps(&reserve.slots) {
+        return Err(clash("reserve"));
+    }
+    for vm in &system.vms {
+        if [reserve.memory, reserve.slots]
+            .iter()
+            .any(|range| has(vm, range))
+        {
+            return Err(clash(vm.name));
+        }
+    }
+    Ok(())
+}
+
+/// A template has a name of its own, and its pristine bytes are out of everybody's reach.
+pub(crate) fn template<'a>(
+    template: &Template<'a>,
+    others: &[Template<'a>],
+    system: &System<'a>,
+) -> Result<(), Error<'a>> {
+    let names = others.iter().map(|other| other.name);
+    for name in names.chain(system.vms.iter().map(|vm| vm.name)) {
+        if name == template.name {
+            return Err(clash(template.name, name, "name"));
+        }
+    }
+    for filling in &template.fillings {
+        for vm in &system.vms {
+            let mut mappings = vm.mappings.iter();
+            if mappings.any(|mapping| mapping.physical.overlaps(&filling.source)) {
+                return Err(clash(template.name, vm.name, PHYSICAL));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each part of a channel is written by one end, and seen by both only.
+pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result<(), Error<'a>> {
+    for (index, channel) in dynamic.channels.iter().enumerate() {
+        let others = dynamic.channels.iter().take(index);
+        for other in others {
+            if other.name == channel.name {
+                return Err(clash(channel.name, other.name, "name"));
+            }
+            let mut parts = channel.parts().into_iter();
+            if parts.any(|part| other.parts().iter().any(|its| its.overlaps(&part))) {
+                return Err(clash(channel.name, other.name, PHYSICAL));
+            }
+        }
+        kept(channel, dynamic)?;
+        for (vm, description) in system.vms.iter().enumerate() {
+            let reached = reaches(channel, Owner::Vm(vm), &description.mappings);
+            let inside = channel.parts().iter().any(|part| keeps(description, part));
+            if !reached || inside {
+                return Err(clash(channel.name, description.name, PHYSICAL));
+            }
+        }
+    }
+    for (index, template) in dynamic.templates.iter().enumerate() {
+        let owner = Owner::Template(index);
+        for mapping in &template.shared {
+            // A template sees nothing beside its own memory but its channels.
+            let channels = &dynamic.channels;
+            let own = channels.iter().find(|channel| within(channel, mapping));
+            let own = own.filter(|channel| reaches(channel, owner, &template.shared));
+            if own.is_none() {
+                return Err(clash(template.name, template.name, PHYSICAL));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the reserve and the templates keep is no channel's.
+fn kept<'a>(channel: &Channel<'a>, dynamic: &Dynamic<'a>) -> Result<(), Error<'a>> {
+    for part in channel.parts() {
+        let reserve = dynamic.reserve.iter();
+        let mut reserved = reserve.flat_map(|reserve| [reserve.memory, reserve.slots]);
+        if reserved.any(|range| range.overlaps(&part)) {
+            return Err(clash(channel.name, "reserve", PHYSICAL));
+        }
+        for template in &dynamic.templates {
+            let mut fillings = template.fillings.iter();
+            if fillings.any(|filling| filling.source.overlaps(&part)) {
+                return Err(clash(channel.name, template.name, PHYSICAL));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which parts an end may write, if it is one: the producer's, the status page, the consumer's.
+fn rights(channel: &Channel<'_>, owner: Owner) -> Option<[bool; 3]> {
+    match owner {
+        _ if channel.from.owner == owner => Some([true, false, false]),
+        _ if channel.to.owner == owner => Some([false, false, true]),
+        _ => None,
+    }
+}
+
+/// Whether these mappings reach into a channel only as their owner may.
+fn reaches(channel: &Channel<'_>, owner: Owner, mappings: &[Mapping]) -> bool {
+    let rights = rights(channel, owner);
+    mappings.iter().all(|mapping| {
+        channel.parts().iter().enumerate().all(|(index, part)| {
+            let allowed = rights.map(|rights| rights.get(index) == Some(&true));
+            match mapping.kind {
+                _ if !mapping.physical.overlaps(part) => true,
+                MappingKind::Shared { writable } => allowed.is_some_and(|may| may || !writable),
+                MappingKind::Ram | MappingKind::Device => false,
+            }
+        })
+    })
+}
+
+/// Whether a mapping leads into a channel and nowhere else.
+fn within(channel: &Channel<'_>, mapping: &Mapping) -> bool {
+    let (start, end) = (channel.producer.start(), channel.consumer.end());
+    PhysicalRange::new(start, end - start).is_some_and(|all| all.contains(&mapping.physical))
+}
+
+/// Whether a VM has, or Mortise keeps for it, any of a range.
+fn has(vm: &Vm<'_>, range: &PhysicalRange) -> bool {
+    let mut mappings = vm.mappings.iter();
+    mappings.any(|mapping| mapping.physical.overlaps(range)) || keeps(vm, range)
+}
+
+/// Whether any of a range is what Mortise keeps for a VM.
+fn keeps(vm: &Vm<'_>, range: &PhysicalRange) -> bool {
+    let log = match vm.console {
+        Console::Ring(log) => Some(log),
+        Console::None | Console::Pl011 => None,
+    };
+    let sources = vm.payloads.iter().map(|payload| payload.source);
+    let mut kept = sources.chain([vm.status]).chain(log);
+    kept.any(|own| own.overlaps(range))
+}
+
+const fn clash<'a>(node: &'a str, other: &'a str, what: &'static str) -> Error<'a> {
+    Error::Clash { node, other, what }
+}

@@ -1,0 +1,175 @@
+//! A stock of equal blocks of memory.
+
+use crate::PhysicalRange;
+
+/// Blocks that a stock can have: one bit each.
+const MOST: u64 = u128::BITS as u64;
+
+/// Memory in equal blocks, taken in runs that lie side by side and given back as they were taken.
+///
+/// Taking a run looks at the blocks of the whole stock at once: the number of steps grows with the
+/// logarithm of the run's length and not with the stock's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    range: PhysicalRange,
+    block: u64,
+    /// Blocks that nobody has, one bit each, the lowest the first.
+    free: u128,
+}
+
+impl Blocks {
+    /// The memory of `range` in blocks of `block` bytes, all free; nothing if the range does not
+    /// consist of such blocks, or of more than 128.
+    #[must_use]
+    pub const fn new(range: PhysicalRange, block: u64) -> Option<Self> {
+        if block == 0 || !range.is_aligned(block) || range.size() / block > MOST {
+            return None;
+        }
+        Some(Self {
+            range,
+            block,
+            free: ones(range.size() / block),
+        })
+    }
+
+    /// Takes the lowest run of free blocks that has `bytes`; nothing if there is none.
+    pub const fn take(&mut self, bytes: u64) -> Option<PhysicalRange> {
+        let count = bytes.div_ceil(self.block);
+        if count == 0 || count > MOST {
+            return None;
+        }
+        // Bit i of `starts`: the `length` blocks from i on are free.
+        let (mut starts, mut length) = (self.free, 1);
+        while length < count {
+            let more = if length < count - length {
+                length
+            } else {
+                count - length
+            };
+            starts &= starts >> more;
+            length += more;
+        }
+        if starts == 0 {
+            return None;
+        }
+        let first = starts.trailing_zeros();
+        self.free &= !(ones(count) << first);
+        PhysicalRange::new(
+            self.range.start() + first as u64 * self.block,
+            count * self.block,
+        )
+    }
+
+    /// Takes a run back; false, and nothing changes, if it is not one of this stock's that is taken.
+    #[must_use]
+    pub const fn give_back(&mut self, run: PhysicalRange) -> bool {
+        if !self.range.contains(&run) || !run.is_aligned(self.block) {
+            return false;
+        }
+        let first = (run.start() - self.range.start()) / self.block;
+        let mask = ones(run.size() / self.block) << first;
+        let taken = self.free & mask == 0;
+        if taken {
+            self.free |= mask;
+        }
+        taken
+    }
+
+    /// Bytes that are free.
+    #[must_use]
+    pub const fn available(&self) -> u64 {
+        self.free.count_ones() as u64 * self.block
+    }
+
+    /// All of the memory, free or not.
+    #[must_use]
+    pub const fn range(&self) -> PhysicalRange {
+        self.range
+    }
+}
+
+/// The lowest `count` bits.
+const fn ones(count: u64) -> u128 {
+    match count {
+        0 => 0,
+        MOST.. => u128::MAX,
+        _ => (1 << count) - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BLOCK: u64 = 0x20_0000;
+    const START: u64 = 0x6000_0000;
+
+    fn stock(blocks: u64) -> Blocks {
+        Blocks::new(PhysicalRange::new(START, blocks * BLOCK).unwrap(), BLOCK).unwrap()
+    }
+
+    #[test]
+    fn only_whole_blocks_make_a_stock() {
+        let of = |start, size, block| Blocks::new(PhysicalRange::new(start, size).unwrap(), block);
+        assert!(of(START, 128 * BLOCK, BLOCK).is_some());
+        assert!(of(START, 129 * BLOCK, BLOCK).is_none(), "more than bits");
+        assert!(of(START + 0x1000, BLOCK, BLOCK).is_none());
+        assert!(of(START, BLOCK / 2, BLOCK).is_none());
+        assert!(of(START, BLOCK, 0).is_none());
+    }
+
+    #[test]
+    fn the_whole_stock_is_one_run() {
+        let mut stock = stock(128);
+        let all = stock.take(128 * BLOCK).unwrap();
+        assert_eq!((all, stock.available()), (stock.range(), 0));
+        assert_eq!(stock.take(1), None);
+        assert!(stock.give_back(all));
+        assert_eq!(stock.available(), 128 * BLOCK);
+    }
+
+    #[test]
+    fn what_was_not_taken_does_not_come_back() {
+        let mut stock = stock(4);
+        let run = stock.take(BLOCK + 1).unwrap();
+        assert_eq!(run.size(), 2 * BLOCK, "whole blocks");
+        let range = |start, blocks| PhysicalRange::new(start, blocks * BLOCK).unwrap();
+        assert!(!stock.give_back(range(START, 3)), "one of them is free");
+        assert!(!stock.give_back(range(START + 4 * BLOCK, 1)), "not its own");
+        assert!(!stock.give_back(PhysicalRange::new(START, 0x1000).unwrap()));
+        assert!(stock.give_back(run) && !stock.give_back(run), "once");
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_the_lowest_that_are_free(
+            size in 1u64..=128, steps in prop::collection::vec((any::<bool>(), 0u64..40), 1..200),
+        ) {
+            let mut stock = stock(size);
+            let mut model = vec![false; size as usize];
+            let mut held: Vec<PhysicalRange> = Vec::new();
+            let index = |at: u64| ((at - START) / BLOCK) as usize;
+            for (take, number) in steps {
+                if take {
+                    let count = number as usize;
+                    let expected = (count > 0)
+                        .then(|| model.windows(count).position(|run| !run.contains(&true)))
+                        .flatten();
+                    let run = stock.take(number * BLOCK);
+                    prop_assert_eq!(run.map(|run| index(run.start())), expected);
+                    if let Some(run) = run {
+                        model[index(run.start())..index(run.end())].fill(true);
+                        held.push(run);
+                    }
+                } else if !held.is_empty() {
+                    let run = held.swap_remove(number as usize % held.len());
+                    model[index(run.start())..index(run.end())].fill(false);
+                    prop_assert!(stock.give_back(run));
+                }
+                let free = model.iter().filter(|taken| !**taken).count() as u64;
+                prop_assert_eq!(stock.available(), free * BLOCK);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Stage 2 of virtual machines that are made and unmade while others run.
+
+use crate::guest::{VALID, attributes};
+use crate::{Access, Error, Frames};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+const ENTRIES: usize = 512;
+type Table = &'static [AtomicU64; ENTRIES];
+
+const PAGE: usize = 0x1000;
+const BLOCK: usize = ENTRIES * PAGE;
+const GIBIBYTE: usize = ENTRIES * BLOCK;
+/// Bit 1 of an entry: of levels 1 and 2 it leads to a table, of level 3 to a page (Arm ARM, D8.3).
+const TABLE_OR_PAGE: u64 = 0b10;
+
+/// The stage 2 of a place where one virtual machine after the other lives.
+///
+/// Its four tables are made once: a root, one for the gibibyte of memory in blocks of 2 MiB, one for
+/// that of the window, and one for the window's first block in pages. Mapping is a single store, so
+/// that it can be done beside a real-time guest on the same core, and it cannot run out of tables.
+pub struct SlotMap {
+    root: Table,
+    memory: Table,
+    window: Table,
+    pages: Table,
+    memory_base: usize,
+    window_base: usize,
+}
+
+impl SlotMap {
+    /// An empty map, with memory in the gibibyte at `memory_base` and a window in that at
+    /// `window_base`, both multiples of a gibibyte below 512; nothing if the supply has not four
+    /// frames.
+    pub fn new(
+        supply: &'static dyn Frames,
+        memory_base: usize,
+        window_base: usize,
+    ) -> Option<Self> {
+        let both = [memory_base, window_base];
+        let fits = |base: usize| base.is_multiple_of(GIBIBYTE) && base < ENTRIES * GIBIBYTE;
+        if memory_base == window_base || !both.into_iter().all(fits) || supply.available() < 4 {
+            return None;
+        }
+        let take = || {
+            let frame: *mut core_memory::Frame = supply.take()?;
+            // SAFETY: the frame is this map's for good, aligned and of the size of a table; from
+            // here on it is accessed as atomic words only, by this map and the hardware.
+            Some(unsafe { &*frame.cast::<[AtomicU64; ENTRIES]>() })
+        };
+        let map = Self {
+            root: take()?,
+            memory: take()?,
+            window: take()?,
+            pages: take()?,
+            memory_base,
+            window_base,
+        };
+        let link = |table: Table, index: usize, next: Table| {
+            let next = next.as_ptr() as u64 | TABLE_OR_PAGE | VALID;
+            table[index % ENTRIES].store(next, Ordering::Relaxed);
+        };
+        link(map.root, memory_base / GIBIBYTE, map.memory);
+        link(map.root, window_base / GIBIBYTE, map.window);
+        link(map.window, 0, map.pages);
+        Some(map)
+    }
+
+    /// Maps what the map has an entry of its own for at `ipa` to physical address `pa`: 4 KiB in the
+    /// window's first block, 2 MiB elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such entry, `pa` does not begin one, or something is mapped there already.
+    pub fn map(&self, ipa: usize, pa: usize, access: Access) -> Result<(), Error> {
+        let (entry, size) = self.entry(ipa)?;
+        if !pa.is_multiple_of(size) {
+            return Err(Error::Unaligned(pa));
+        }
+        let leaf = if size == PAGE { TABLE_OR_PAGE } else { 0 };
+        let value = pa as u64 | attributes(access).bits() as u64 | leaf;
+        entry
+            .compare_exchange(0, value, Ordering::Release, Ordering::Relaxed)
+            .map(|_| ())
+            .map_err(|_| Error::Live(ipa))
+    }
+
+    /// Maps nothing at `ipa`. Cores that were in the map still may reach what was there until their
+    /// translations are invalidated.
+    pub fn unmap(&self, ipa: usize) -> Result<(), Error> {
+        self.entry(ipa)
+            .map(|(entry, _)| entry.store(0, Ordering::Release))
+    }
+
+    /// Physical address that `ipa` is mapped to, withdrawn or not.
+    #[must_use]
+    pub fn translate(&self, ipa: usize) -> Option<usize> {
+        let (entry, size) = self.entry(ipa & !(PAGE - 1)).ok().or_else(|| {
+            let block = ipa & !(BLOCK - 1);
+            self.entry(block).ok().filter(|&(_, size)| size == BLOCK)
+        })?;
+        let value = entry.load(Ordering::Relaxed);
+        let target = value as usize & (GIBIBYTE * ENTRIES - 1) & !(size - 1);
+        (value & VALID != 0).then_some(target | ipa & (size - 1))
+    }
+
+    /// Takes everything away; cores that are in the map follow once their translations are
+    /// invalidated.
+    pub fn withdraw(&self) {
+        for base in [self.memory_base, self.window_base] {
+            self.root[base / GIBIBYTE % ENTRIES].fetch_and(!VALID, Ordering::Release);
+        }
+    }
+
+    /// Gives back what [`Self::withdraw`] took.
+    pub fn restore(&self) {
+        for base in [self.memory_base, self.window_base] {
+            self.root[base / GIBIBYTE % ENTRIES].fetch_or(VALID, Ordering::Release);
+        }
+    }
+
+    /// Physical address of the root table, for `VTTBR_EL2`.
+    #[must_use]
+    pub fn root(&self) -> usize {
+        self.root.as_ptr() as usize
+    }
+
+    /// The entry that begins at `ipa`, and how much it maps.
+    fn entry(&self, ipa: usize) -> Result<(&AtomicU64, usize), Error> {
+        let within = |base: usize| ipa.checked_sub(base).filter(|&offset| offset < GIBIBYTE);
+        let (table, offset, size) = match (within(self.memory_base), within(self.window_base)) {
+            (Some(offset), _) => (self.memory, offset, BLOCK),
+            (None, Some(offset)) if offset < BLOCK => (self.pages, offset, PAGE),
+            (None, Some(offset)) => (self.window, offset, BLOCK),
+            (None, None) => return Err(Error::OutOfRange(ipa)),
+        };
+        if !offset.is_multiple_of(size) {
+            return Err(Error::Unaligned(ipa));
+        }
+        Ok((&table[offset / size % ENTRIES], size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core_memory::FramePool;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const MEMORY: usize = 0x4000_0000;
+    const WINDOW: usize = 0x8000_0000;
+
+    fn map() -> (&'static FramePool<5>, SlotMap) {
+        let frames: &'static FramePool<5> = Box::leak(Box::new(FramePool::new()));
+        (frames, SlotMap::new(frames, MEMORY, WINDOW).unwrap())
+    }
+
+    #[test]
+    fn four_tables_and_never_more() {
+        let (frames, map) = map();
+        assert_eq!(frames.available(), 1);
+        assert!(SlotMap::new(frames, MEMORY, WINDOW).is_none());
+        assert_eq!(frames.available(), 1, "what is not made takes nothing");
+        for block in 0..ENTRIES {
+            let (ipa, pa) = (MEMORY + block * BLOCK, block * BLOCK);
+            map.map(ipa, pa, Access::Full).unwrap();
+        }
+        assert_eq!(map.translate(MEMORY + 0x3fff_ffff), Some(0x3fff_ffff));
+        assert_eq!(frames.available(), 1);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let (_, map) = map();
+        let refused = |ipa, pa| map.map(ipa, pa, Access::Full).unwrap_err();
+        assert_eq!(refused(0, 0), Error::OutOfRange(0));
+        assert_eq!(refused(0xc000_0000, 0), Error::OutOfRange(0xc000_0000));
+        assert_eq!(refused(MEMORY + PAGE, 0), Error::Unaligned(MEMORY + PAGE));
+        assert_eq!(refused(MEMORY, PAGE), Error::Unaligned(PAGE));
+        assert_eq!(refused(WINDOW, 8), Error::Unaligned(8));
+        map.map(WINDOW, PAGE, Access::ReadOnly).unwrap();
+        assert_eq!(refused(WINDOW, PAGE), Error::Live(WINDOW));
+    }
+
+    #[test]
+    fn what_is_withdrawn_comes_back() {
+        let (_, map) = map();
+        map.map(MEMORY, 0, Access::Full).unwrap();
+        let valid = || {
+            map.root
+                .iter()
+                .filter(|e| e.load(Ordering::Relaxed) & VALID != 0)
+        };
+        map.withdraw();
+        assert_eq!(valid().count(), 0);
+        map.restore();
+        assert_eq!(valid().count(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_list_of_what_was_mapped(
+            steps in prop::collection::vec((any::<bool>(), 0usize..3, 0usize..4, 0usize..64), 1..80),
+        ) {
+            let (_, map) = map();
+            let mut model = BTreeMap::new();
+            for (put, place, index, target) in steps {
+                let (ipa, size) = match place {
+                    0 => (MEMORY + index * BLOCK, BLOCK),
+                    1 => (WINDOW + index * PAGE, PAGE),
+                    _ => (WINDOW + (index + 1) * BLOCK, BLOCK),
+                };
+                if put {
+                    let mapped = map.map(ipa, target * size, Access::ReadWrite).is_ok();
+                    prop_assert_eq!(mapped, !model.contains_key(&ipa));
+                    model.entry(ipa).or_insert(target * size);
+                } else {
+                    map.unmap(ipa).unwrap();
+                    model.remove(&ipa);
+                }
+                for (offset, size) in [(0, size), (size - 1, size)] {
+                    let expected = model.get(&ipa).map(|pa| pa + offset % size);
+                    prop_assert_eq!(map.translate(ipa + offset), expected);
+                }
+            }
+        }
+    }
+}

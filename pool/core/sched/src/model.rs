@@ -1,0 +1,317 @@
+//! Shares against the textbook's definitions, simulated tick by tick.
+
+extern crate std;
+
+use crate::{Entity, Exhausted, Policy, Priority, Reservation, Schedulable, Server, Shares, State};
+use core_list::{Link, Linked};
+use proptest::prelude::*;
+use std::vec::Vec;
+
+const SLICE: u64 = 3;
+
+pub(crate) struct Vcpu<'a> {
+    pub(crate) number: usize,
+    link: Link<&'a Vcpu<'a>>,
+    state: State,
+    server: Server<&'a Vcpu<'a>>,
+}
+
+impl<'a> Linked for &'a Vcpu<'a> {
+    fn link(&self) -> &Link<Self> {
+        &self.link
+    }
+}
+
+impl<'a> Schedulable for &'a Vcpu<'a> {
+    fn state(&self) -> &State {
+        &self.state
+    }
+}
+
+impl<'a> Entity for &'a Vcpu<'a> {
+    fn server(&self) -> &Server<Self> {
+        &self.server
+    }
+}
+
+/// What somebody decided on: priority, whether by deadline, budget and period, background.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    pub(crate) priority: u8,
+    pub(crate) deadline: bool,
+    pub(crate) reservation: Option<(u64, u64)>,
+    pub(crate) background: bool,
+}
+
+impl Share {
+    fn policy(&self) -> Policy {
+        let exhausted = match self.background {
+            true => Exhausted::Background,
+            false => Exhausted::Wait,
+        };
+        let reservation = self
+            .reservation
+            .and_then(|(budget, period)| Reservation::new(budget, period, exhausted));
+        match reservation {
+            None => Policy::Fixed,
+            Some(own) if self.deadline => Policy::Deadline(own),
+            Some(own) => Policy::Reserved(own),
+        }
+    }
+
+    pub(crate) fn vcpu<'a>(&self, number: usize) -> Vcpu<'a> {
+        let vcpu = Vcpu {
+            number,
+            link: Link::new(),
+            state: State::new(Priority::LOWEST),
+            server: Server::new(),
+        };
+        let priority = Priority::new(self.priority);
+        vcpu.server.begin(&vcpu.state, priority, self.policy(), 0);
+        vcpu
+    }
+}
+
+/// One entity of the model.
+struct Member {
+    share: Share,
+    wants: bool,
+    left: u64,
+    end: u64,
+    /// When it ran out, as a number that counts such events.
+    spent: Option<u64>,
+    /// Its place among its peers, as a number that counts arrivals.
+    arrival: u64,
+}
+
+struct Model {
+    members: Vec<Member>,
+    running: Option<usize>,
+    turn: (Option<usize>, u64),
+    count: u64,
+}
+
+impl Model {
+    fn new(shares: &[Share]) -> Self {
+        let members = shares.iter().map(|&share| {
+            let (left, end) = share.reservation.unwrap_or((0, 0));
+            let (wants, spent, arrival) = (false, None, 0);
+            Member {
+                share,
+                wants,
+                left,
+                end,
+                spent,
+                arrival,
+            }
+        });
+        Self {
+            members: members.collect(),
+            running: None,
+            turn: (None, 0),
+            count: 0,
+        }
+    }
+
+    fn level(&self, i: usize) -> u8 {
+        match self.members[i].spent {
+            Some(_) => 0,
+            None => self.members[i].share.priority,
+        }
+    }
+
+    fn arrive(&mut self, i: usize) {
+        self.count += 1;
+        self.members[i].arrival = self.count;
+    }
+
+    /// The time from `now - 1` to `now` has passed.
+    fn pass(&mut self, now: u64) {
+        if let Some(i) = self.running {
+            if self.level(i) == 0 {
+                self.turn.1 = self.turn.1.saturating_sub(1);
+            }
+            let member = &mut self.members[i];
+            if member.spent.is_none() {
+                member.left = member.left.saturating_sub(1);
+            }
+        }
+        let mut due: Vec<usize> = (0..self.members.len()).collect();
+        due.sort_by_key(|&i| self.members[i].spent);
+        for i in due {
+            let member = &mut self.members[i];
+            let Some((budget, period)) = member.share.reservation else {
+                continue;
+            };
+            if member.end == now && (!member.share.deadline || member.spent.is_some()) {
+                member.left = budget;
+                member.end += period;
+                if member.spent.take().is_some() {
+                    self.arrive(i);
+                }
+            }
+        }
+    }
+
+    fn wake(&mut self, i: usize, now: u64) {
+        let member = &mut self.members[i];
+        if member.wants {
+            return;
+        }
+        member.wants = true;
+        if let (true, Some((budget, period))) = (member.share.deadline, member.share.reservation)
+            && (now >= member.end || member.left * period > (member.end - now) * budget)
+        {
+            (member.left, member.end) = (budget, now + period);
+        }
+        self.arrive(i);
+        self.exhaust(i, now);
+    }
+
+    fn wait(&mut self, i: usize) {
+        self.members[i].wants = false;
+        self.members[i].spent = None;
+        if self.running == Some(i) {
+            self.running = None;
+        }
+    }
+
+    fn exhaust(&mut self, i: usize, now: u64) {
+        let member = &mut self.members[i];
+        let Some((budget, period)) = member.share.reservation else {
+            return;
+        };
+        if member.left > 0 || member.spent.is_some() {
+            return;
+        }
+        if member.end <= now {
+            member.end += period;
+            if member.end <= now {
+                member.end = now + period;
+            }
+            member.left = budget;
+        } else {
+            member.spent = Some(self.count + 1);
+        }
+        self.arrive(i);
+    }
+
+    fn decide(&mut self, now: u64) {
+        if let Some(i) = self.running {
+            self.exhaust(i, now);
+        }
+        let key = |i: usize| {
+            let member = &self.members[i];
+            let by_deadline = member.share.deadline && member.spent.is_none();
+            let deadline = if by_deadline { member.end } else { u64::MAX };
+            (255 - self.level(i), deadline, member.arrival)
+        };
+        let may_run = |&i: &usize| {
+            let member = &self.members[i];
+            member.wants && (member.spent.is_none() || member.share.background)
+        };
+        let mut ready: Vec<usize> = (0..self.members.len()).filter(may_run).collect();
+        ready.sort_by_key(|&i| key(i));
+        self.running = ready.first().copied();
+        if let Some(first) = self.running.filter(|&first| self.level(first) == 0) {
+            let mut next = first;
+            if self.turn.0 == Some(first) {
+                if self.turn.1 > 0 || ready.len() == 1 {
+                    return;
+                }
+                self.arrive(first);
+                next = ready[1];
+            }
+            self.turn = (Some(next), SLICE);
+            self.running = Some(next);
+        }
+    }
+}
+
+pub(crate) fn share() -> impl Strategy<Value = Share> {
+    let reservation = (1u64..=5).prop_flat_map(|budget| (Just(budget), budget..=12));
+    (
+        0u8..=2,
+        any::<bool>(),
+        prop::option::weighted(0.7, reservation),
+        any::<bool>(),
+    )
+        .prop_map(|(priority, deadline, reservation, background)| {
+            // Deadlines order no turns: by deadline above the background only.
+            let deadline = deadline && priority > 0 && reservation.is_some();
+            Share {
+                priority,
+                deadline,
+                reservation,
+                background,
+            }
+        })
+}
+
+pub(crate) fn events(entities: usize) -> impl Strategy<Value = Vec<(u64, usize, bool)>> {
+    // Times from the last event on, several at once among them.
+    prop::collection::vec((0u64..=7, 0..entities, prop::bool::weighted(0.6)), 0..80)
+}
+
+/// Runs shares as Mortise does: asked at events and at the times given; reports who runs each tick.
+pub(crate) fn run(
+    shares: &[Share],
+    events: &[(u64, usize, bool)],
+    mut each: impl FnMut(u64, &[(usize, bool)], Option<usize>),
+) {
+    let vcpus: Vec<Vcpu> = shares.iter().enumerate().map(|(i, s)| s.vcpu(i)).collect();
+    let core = Shares::new(SLICE as u32);
+    let mut decision = core.decide(0);
+    let mut times = events.iter().scan(0, |time, &(delta, i, wake)| {
+        *time += delta;
+        Some((*time, i, wake))
+    });
+    let mut next = times.next();
+    for now in 0..400 {
+        let mut happened = Vec::new();
+        while let Some((_, i, wake)) = next.filter(|&(time, _, _)| time <= now) {
+            match wake {
+                true => core.wake(&vcpus[i], now),
+                false => core.wait(&vcpus[i], now),
+            }
+            happened.push((i, wake));
+            next = times.next();
+        }
+        if !happened.is_empty() || decision.until.is_some_and(|until| until <= now) {
+            decision = core.decide(now);
+            assert!(
+                decision.until.is_none_or(|until| until > now),
+                "time goes on"
+            );
+        }
+        each(now, &happened, decision.run.map(|vcpu| vcpu.number));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn shares_like_the_textbook(shares in prop::collection::vec(share(), 5), events in events(5)) {
+        let mut model = Model::new(&shares);
+        let mut result = Ok(());
+        run(&shares, &events, |now, happened, runs| {
+            if now > 0 {
+                model.pass(now);
+            }
+            for &(i, wake) in happened {
+                match wake {
+                    true => model.wake(i, now),
+                    false => model.wait(i),
+                }
+            }
+            model.decide(now);
+            if result.is_ok() && model.running != runs {
+                result = Err(TestCaseError::fail(std::format!(
+                    "at {now} {runs:?} runs, {:?} by the textbook", model.running
+                )));
+            }
+        });
+        result?;
+    }
+}

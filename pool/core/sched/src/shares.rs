@@ -1,0 +1,305 @@
+//! Who runs on a core whose time is shared by policies, and until when.
+
+use crate::policy::Spent;
+use crate::{Entity, Priority, RunQueue};
+use core::cell::Cell;
+use core_list::{Linked, List};
+
+/// What [`Shares::decide`] came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision<S> {
+    /// Who runs; nobody, and the core is idle.
+    pub run: Option<S>,
+    /// When to ask again, though nobody woke or waited: the one time the caller's timer is for.
+    pub until: Option<u64>,
+}
+
+/// The scheduler of a core that is shared by [`Policy`](crate::Policy).
+///
+/// The caller reports who [wakes](Shares::wake) and [waits](Shares::wait), and asks who is to run
+/// after that and whenever the time given with the last [decision](Decision) has come. Time is a
+/// counter that never goes back; what ran between two questions is charged to who ran.
+///
+/// ```
+/// use core_list::{Link, Linked};
+/// use core_sched::{Entity, Exhausted, Policy, Priority, Reservation, Schedulable, Server, Shares, State};
+///
+/// struct Vcpu<'a> {
+///     link: Link<&'a Vcpu<'a>>,
+///     state: State,
+///     server: Server<&'a Vcpu<'a>>,
+/// }
+///
+/// impl<'a> Linked for &'a Vcpu<'a> {
+///     fn link(&self) -> &Link<Self> {
+///         &self.link
+///     }
+/// }
+///
+/// impl<'a> Schedulable for &'a Vcpu<'a> {
+///     fn state(&self) -> &State {
+///         &self.state
+///     }
+/// }
+///
+/// impl<'a> Entity for &'a Vcpu<'a> {
+///     fn server(&self) -> &Server<Self> {
+///         &self.server
+///     }
+/// }
+///
+/// let vcpu = |priority, policy| {
+///     let vcpu = Vcpu {
+///         link: Link::new(),
+///         state: State::new(Priority::LOWEST),
+///         server: Server::new(),
+///     };
+///     vcpu.server.begin(&vcpu.state, Priority::new(priority), policy, 0);
+///     vcpu
+/// };
+/// let two_of_ten = Reservation::new(2, 10, Exhausted::Wait).unwrap();
+/// let (control, linux) = (vcpu(40, Policy::Reserved(two_of_ten)), vcpu(0, Policy::Fixed));
+/// let shares = Shares::new(5);
+/// shares.wake(&linux, 0);
+/// shares.wake(&control, 0);
+/// assert!(shares.decide(0).run.is_some_and(|vcpu| vcpu.is(&&control)));
+/// assert_eq!(shares.decide(0).until, Some(2));
+/// assert!(shares.decide(2).run.is_some_and(|vcpu| vcpu.is(&&linux)));
+/// assert_eq!(shares.decide(3).until, Some(10), "the next budget of the more urgent one");
+/// ```
+pub struct Shares<S> {
+    /// All that could run, the running one included.
+    queue: RunQueue<S>,
+    /// Those without budget, the next to have one first. Who runs on in the background is in the
+    /// queue's lowest level meanwhile.
+    spent: List<Spent<S>>,
+    current: Cell<Option<S>>,
+    /// Until when the current one has been charged.
+    charged: Cell<u64>,
+    /// Whose turn it is in the background, and what is left of it.
+    turn: Cell<Option<S>>,
+    turn_left: Cell<i64>,
+    /// Whether somebody waits for the end of the turn.
+    turn_ends: Cell<bool>,
+    slice: i64,
+}
+
+impl<S> Shares<S> {
+    /// A core nobody uses. Those in the background have turns of `slice` ticks.
+    pub const fn new(slice: u32) -> Self {
+        Self {
+            queue: RunQueue::new(),
+            spent: List::new(),
+            current: Cell::new(None),
+            charged: Cell::new(0),
+            turn: Cell::new(None),
+            turn_left: Cell::new(0),
+            turn_ends: Cell::new(false),
+            slice: slice as i64,
+        }
+    }
+}
+
+impl<S: Entity> Shares<S> {
+    /// Who runs, as decided last.
+    pub fn current(&self) -> Option<S> {
+        self.current.get()
+    }
+
+    /// Somebody wants to run, on a core where time does not matter: all are
+    /// [`Fixed`](crate::Policy::Fixed) there, one at most in the background. With
+    /// [`give_up`](Shares::give_up) and [`most_urgent`](Shares::most_urgent) instead of the
+    /// three below, which may take over whenever there is more to it.
+    #[inline]
+    pub fn want(&self, item: S) {
+        self.queue.insert(item);
+    }
+
+    /// Somebody does not want to run any more, on such a core.
+    #[inline]
+    pub fn give_up(&self, item: S) {
+        self.queue.remove(item);
+    }
+
+    /// Who runs on such a core.
+    #[inline]
+    pub fn most_urgent(&self) -> Option<S> {
+        self.queue.highest()
+    }
+
+    /// Somebody wants to run from `now` on; who wants to already does not want more.
+    pub fn wake(&self, item: S, now: u64) {
+        if item.state().is_ready() || Spent(item).is_linked() {
+            return;
+        }
+        if !self.spent.is_empty() {
+            // Whose budget came earlier is ready earlier.
+            self.advance(now);
+        }
+        if !item.server().is_limited() {
+            return self.queue.insert(item);
+        }
+        item.server().wake(now);
+        match item.server().is_exhausted() {
+            true => self.exhaust(item, now),
+            false => self.enqueue(item),
+        }
+    }
+
+    /// Somebody does not want to run any more from `now` on, or may not: an idle vCPU, one that is
+    /// paused or taken away. Its share goes on.
+    pub fn wait(&self, item: S, now: u64) {
+        self.advance(now);
+        self.queue.remove(item);
+        if item.server().is_limited() && Spent(item).is_linked() {
+            self.spent.remove(Spent(item));
+            item.state().set_priority(item.server().priority());
+        }
+        if self.current.get().is_some_and(|current| current.is(&item)) {
+            self.current.set(None);
+        }
+    }
+
+    /// Who runs from `now` on, and until when nothing but [`wake`](Shares::wake) and
+    /// [`wait`](Shares::wait) can change that.
+    pub fn decide(&self, now: u64) -> Decision<S> {
+        while self.account(now) {}
+        self.choose()
+    }
+
+    /// The first part of [`decide`](Shares::decide), for a caller that looks at its interrupts
+    /// in between: charges who ran, and gives or ends one budget. Whether there is more of it.
+    pub fn account(&self, now: u64) -> bool {
+        self.charge(now);
+        if self.replenish(now) {
+            return true;
+        }
+        if let Some(current) = self.current.get()
+            && current.server().is_exhausted()
+            && !Spent(current).is_linked()
+        {
+            self.exhaust(current, now);
+        }
+        false
+    }
+
+    /// The second part of [`decide`](Shares::decide), from the time of the first one on.
+    #[inline]
+    pub fn choose(&self) -> Decision<S> {
+        let run = self.queue.highest().map(|first| self.take_turn(first));
+        self.current.set(run);
+        let until = Some(self.limit(run, self.charged.get())).filter(|&until| until != u64::MAX);
+        Decision { run, until }
+    }
+
+    /// Brings charges and budgets to `now`.
+    fn advance(&self, now: u64) {
+        self.charge(now);
+        while self.replenish(now) {}
+    }
+
+    /// Charges who ran until `now`.
+    fn charge(&self, now: u64) {
+        let ran = now.saturating_sub(self.charged.replace(now));
+        if let Some(current) = self.current.get() {
+            if current.state().priority() == Priority::LOWEST {
+                self.turn_left.set(self.turn_left.get() - ran as i64);
+            }
+            if current.server().is_limited() && !Spent(current).is_linked() {
+                current.server().charge(ran, now);
+            }
+        }
+    }
+
+    /// Gives a new budget to the first one whose time has come; whether there was one.
+    fn replenish(&self, now: u64) -> bool {
+        let first = self.spent.first();
+        let Some(Spent(item)) = first.filter(|first| first.0.server().end() <= now) else {
+            return false;
+        };
+        self.refill(item, now);
+        true
+    }
+
+    #[inline(never)]
+    fn refill(&self, item: S, now: u64) {
+        self.spent.pop();
+        self.queue.remove(item);
+        item.server().replenish(now);
+        item.state().set_priority(item.server().priority());
+        self.enqueue(item);
+    }
+
+    /// Puts who has a budget among its peers.
+    fn enqueue(&self, item: S) {
+        if !item.server().has_deadline() {
+            return self.queue.insert(item);
+        }
+        let deadline = item.server().end();
+        self.queue.insert_sorted(item, |_, other| {
+            !other.server().has_deadline() || deadline < other.server().end()
+        });
+    }
+
+    /// Takes somebody without budget from its peers until there is a new one.
+    #[inline(never)]
+    fn exhaust(&self, item: S, now: u64) {
+        self.queue.remove(item);
+        if item.server().miss(now) {
+            return self.enqueue(item);
+        }
+        self.spent.insert(Spent(item), |one, other| {
+            one.0.server().end() < other.0.server().end()
+        });
+        if item.server().has_background() {
+            item.state().set_priority(Priority::LOWEST);
+            self.queue.insert(item);
+        }
+    }
+
+    /// Who runs instead of the most urgent one: in the background the next one, if its turn is over.
+    fn take_turn(&self, first: S) -> S {
+        if first.state().priority() != Priority::LOWEST {
+            return first;
+        }
+        let mut next = first;
+        let mut late = 0;
+        if self.turn.get().is_some_and(|turn| turn.is(&first)) {
+            if self.turn_left.get() > 0 || !first.has_neighbours() {
+                return first;
+            }
+            next = self.queue.rotate(Priority::LOWEST).unwrap_or(first);
+            // What a turn took beyond its end is of the next one, if there was an end to keep.
+            late = match self.turn_ends.get() {
+                true => self.turn_left.get().max(1 - self.slice),
+                false => 0,
+            };
+        }
+        self.turn.set(Some(next));
+        self.turn_left.set(self.slice + late);
+        next
+    }
+
+    /// The first of the times that matter while `run` runs; the end of time if none does.
+    fn limit(&self, run: Option<S>, now: u64) -> u64 {
+        let lowest = run.map_or(Priority::LOWEST, |run| run.state().priority());
+        // Somebody less urgent may have its budget when it is looked at again.
+        let mut spent = self.spent.iter();
+        let budget = spent.find(|item| item.0.server().priority() >= lowest);
+        let budget = budget.map_or(u64::MAX, |item| item.0.server().end());
+        let Some(run) = run else {
+            return budget;
+        };
+        let own = match run.server().is_limited() && !Spent(run).is_linked() {
+            true => run.server().take_over(now),
+            false => u64::MAX,
+        };
+        let ends = lowest == Priority::LOWEST && run.has_neighbours();
+        let turn = match ends {
+            true => now.saturating_add_signed(self.turn_left.get()),
+            false => u64::MAX,
+        };
+        self.turn_ends.set(ends);
+        budget.min(own).min(turn)
+    }
+}

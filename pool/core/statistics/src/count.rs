@@ -1,0 +1,25 @@
+//! Counting of exits by whoever counts many.
+
+use crate::{ExitKind, status::ExitCounters};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The counters of one vCPU's exits.
+#[derive(Clone, Copy, Debug)]
+pub struct ExitCount<'a>(&'a Words);
+
+type Words = [AtomicU64; size_of::<ExitCounters>() / 8];
+
+impl<'a> ExitCount<'a> {
+    pub(crate) const fn new(words: &'a Words) -> Self {
+        Self(words)
+    }
+
+    /// Counts an exit, as [`StatusWriter::count_exit`] does.
+    #[inline]
+    pub fn count(&self, kind: ExitKind) {
+        if let Some(word) = self.0.get(kind as usize) {
+            let count = u64::from_le(word.load(Relaxed));
+            word.store(count.wrapping_add(1).to_le(), Relaxed);
+        }
+    }
+}

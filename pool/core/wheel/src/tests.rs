@@ -1,0 +1,157 @@
+//! The wheel against a naive model: a vector of deadlines.
+
+extern crate std;
+
+use crate::Wheel;
+use core_list::{Link, Linked};
+use core_timer::{Due, Step, Timed};
+use proptest::prelude::*;
+use std::vec::Vec;
+
+struct Timer<'a> {
+    number: usize,
+    link: Link<&'a Timer<'a>>,
+    due: Due<&'a Timer<'a>>,
+}
+
+impl<'a> Linked for &'a Timer<'a> {
+    fn link(&self) -> &Link<Self> {
+        &self.link
+    }
+}
+
+impl<'a> Timed for &'a Timer<'a> {
+    fn due(&self) -> &Due<Self> {
+        &self.due
+    }
+}
+
+fn timers<'a>(count: usize) -> Vec<Timer<'a>> {
+    let timer = |number| Timer {
+        number,
+        link: Link::new(),
+        due: Due::new(),
+    };
+    (0..count).map(timer).collect()
+}
+
+/// What expires up to a tick, each with the tick it expired at, and how many steps moved a timer.
+fn turn<'a>(wheel: &Wheel<&'a Timer<'a>>, tick: u64) -> (Vec<(u64, usize)>, usize) {
+    let (mut expired, mut moved) = (Vec::new(), 0);
+    loop {
+        let before = wheel.tick();
+        match wheel.expire(tick) {
+            Step::Expired(timer) => expired.push((wheel.tick(), timer.number)),
+            Step::Moved => moved += usize::from(wheel.tick() == before),
+            Step::Idle => return (expired, moved),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Start(usize, u64),
+    Cancel(usize),
+    Advance(u64),
+    Step,
+}
+
+/// Times of every magnitude that is turned through in reasonable time.
+fn span() -> impl Strategy<Value = u64> {
+    (0..13u32, any::<u64>()).prop_map(|(bits, value)| value & ((1 << bits) - 1))
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        6 => (0..12usize, span()).prop_map(|(i, span)| Operation::Start(i, span)),
+        1 => (0..12usize, any::<u64>()).prop_map(|(i, span)| Operation::Start(i, span)),
+        2 => (0..12usize).prop_map(Operation::Cancel),
+        2 => span().prop_map(Operation::Advance),
+        2 => Just(Operation::Step),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn expires_like_the_model(
+        begin in prop_oneof![Just(0), Just(u64::from(u32::MAX) - 100), 0..1u64 << 60],
+        operations in prop::collection::vec(operation(), 0..200),
+    ) {
+        let timers = timers(12);
+        let wheel = Wheel::new();
+        wheel.begin(begin);
+        let mut model: Vec<(u64, usize)> = Vec::new();
+        let mut target = begin;
+        for operation in operations {
+            match operation {
+                Operation::Start(i, span) => {
+                    let now = wheel.tick();
+                    let tick = now.saturating_add(span);
+                    wheel.start(&timers[i], tick);
+                    model.retain(|&(_, other)| other != i);
+                    model.push((tick.max(now + 1), i));
+                }
+                Operation::Cancel(i) => {
+                    let pending = model.iter().any(|&(_, other)| other == i);
+                    prop_assert_eq!(wheel.cancel(&timers[i]), pending);
+                    model.retain(|&(_, other)| other != i);
+                }
+                Operation::Advance(span) => {
+                    target = target.max(wheel.tick() + span);
+                    let (mut expired, _) = turn(&wheel, target);
+                    let mut due: Vec<_> =
+                        model.iter().copied().filter(|&(tick, _)| tick <= target).collect();
+                    model.retain(|&(tick, _)| tick > target);
+                    due.sort_unstable();
+                    prop_assert!(expired.is_sorted_by_key(|&(tick, _)| tick));
+                    expired.sort_unstable();
+                    // Each at its own tick, though several passed, unless a step had come to it.
+                    prop_assert_eq!(expired, due);
+                }
+                // A step in the middle, as when interrupts are let in.
+                Operation::Step => {
+                    target += 1;
+                    if let Step::Expired(timer) = wheel.expire(target) {
+                        let place = model.iter().position(|&(_, other)| other == timer.number);
+                        let (tick, _) = model.remove(place.expect("pending"));
+                        prop_assert_eq!(tick, wheel.tick());
+                    }
+                }
+            }
+            for (i, timer) in timers.iter().enumerate() {
+                prop_assert_eq!(timer.due.is_pending(), model.iter().any(|&(_, other)| other == i));
+            }
+        }
+    }
+
+    #[test]
+    fn a_timer_moves_once_per_level_at_most(ticks in prop::collection::vec(1..1u64 << 16, 1..200)) {
+        let timers = timers(ticks.len());
+        let wheel = Wheel::new();
+        for (timer, &tick) in timers.iter().zip(&ticks) {
+            wheel.start(timer, tick);
+        }
+        let (expired, moved) = turn(&wheel, 1 << 16);
+        prop_assert_eq!(expired.len(), ticks.len());
+        prop_assert!(moved <= ticks.len() * 3, "four digits");
+    }
+}
+
+#[test]
+fn ten_thousand_timers_expire_each_at_its_tick() {
+    let timers = timers(10_000);
+    let wheel = Wheel::new();
+    for timer in &timers {
+        wheel.start(timer, 1 + timer.number as u64 * 7_919 % 20_011);
+    }
+    for timer in timers.iter().filter(|timer| timer.number % 3 == 0) {
+        assert!(wheel.cancel(timer));
+    }
+    let (expired, _) = turn(&wheel, 20_011);
+    assert_eq!(expired.len(), 6_666);
+    assert!(
+        expired
+            .iter()
+            .all(|&(tick, number)| tick == 1 + number as u64 * 7_919 % 20_011)
+    );
+}

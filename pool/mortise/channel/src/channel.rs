@@ -1,0 +1,274 @@
+//! One channel: its ends' starts and ends, and who is to be called.
+
+use crate::party::{Call, Party};
+use core_ring::Area;
+use core_ring::message::{End, Keeper, Parts, Shape};
+use core_sync::TicketLock;
+
+/// What a doorbell leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nobody waits.
+    Quiet,
+    /// The other end does.
+    Call(Call),
+    /// There is no consumer, and this template's VM is to become it.
+    Want(usize),
+}
+
+/// The caller has no end of the channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Denied;
+
+/// A channel.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    keeper: Keeper<'static>,
+    /// Of two ends that come or go, one at a time.
+    changing: TicketLock<()>,
+    from: Party,
+    to: Party,
+    /// The template whose VM is made when there is a message.
+    wanted: Option<usize>,
+}
+
+impl Channel {
+    /// The channel of this shape in these parts, from which all that was there is taken.
+    pub fn new(
+        parts: &Parts<'static>,
+        shape: Shape,
+        [from, to]: [Party; 2],
+        wanted: Option<usize>,
+    ) -> Result<Self, core_ring::Error> {
+        for part in [parts.producer, parts.consumer, parts.status] {
+            head(part).clear();
+        }
+        let channel = Self {
+            keeper: Keeper::attach(parts, shape)?,
+            changing: TicketLock::new(()),
+            from,
+            to,
+            wanted,
+        };
+        if wanted.is_some() {
+            channel.keeper.expect();
+        }
+        Ok(channel)
+    }
+
+    pub const fn party(&self, end: End) -> &Party {
+        match end {
+            End::Producer => &self.from,
+            End::Consumer => &self.to,
+        }
+    }
+
+    /// The end that a VM has.
+    pub fn end_of(&self, vm: usize) -> Option<End> {
+        [End::Producer, End::Consumer]
+            .into_iter()
+            .find(|&end| self.party(end).is(vm))
+    }
+
+    /// What follows as `vm` rings.
+    ///
+    /// The VM looked at the other end's wait before it called, and an exception orders that look
+    /// before the one here (Arm ARM, B2.3.12: a context synchronization event behind a branch that
+    /// depends on the load).
+    pub fn ring(&self, vm: usize) -> Result<Answer, Denied> {
+        let end = self.end_of(vm).ok_or(Denied)?.peer();
+        let party = self.party(end);
+        if !party.answer(self.keeper.wake(end)) {
+            return Ok(Answer::Quiet);
+        }
+        Ok(match (party.call(), end, self.wanted) {
+            (Some(call), ..) => Answer::Call(call),
+            (None, End::Consumer, Some(template)) => Answer::Want(template),
+            _ => Answer::Quiet,
+        })
+    }
+
+    /// An end begins as this VM, which may have a bell; the other is to be called.
+    pub fn begin(&self, end: End, vm: usize, bell: u64) -> Answer {
+        let changing = self.changing.lock();
+        self.party(end).take(vm, bell);
+        let answer = if self.keeper.begin(end) {
+            self.call(end.peer())
+        } else {
+            Answer::Quiet
+        };
+        drop(changing);
+        answer
+    }
+
+    /// An end is gone; the other is to be called, or somebody to take its place at once.
+    pub fn end(&self, end: End) -> [Answer; 2] {
+        let changing = self.changing.lock();
+        let was_there = self.keeper.end(end);
+        self.party(end).leave();
+        let waits = end == End::Consumer && self.wanted.is_some() && self.keeper.expect();
+        drop(changing);
+        [
+            if was_there {
+                self.call(end.peer())
+            } else {
+                Answer::Quiet
+            },
+            match self.wanted {
+                Some(template) if waits => Answer::Want(template),
+                _ => Answer::Quiet,
+            },
+        ]
+    }
+
+    /// Calls an end whether it waits or not: it is not for its peer to say.
+    fn call(&self, end: End) -> Answer {
+        let call = self.party(end).call();
+        call.map_or(Answer::Quiet, Answer::Call)
+    }
+
+    /// The epochs of producer and consumer, and how many messages were lost.
+    pub fn state(&self) -> [u64; 3] {
+        let [from, to] = [End::Producer, End::Consumer].map(|end| self.keeper.epoch(end));
+        [from, to, self.keeper.lost()]
+    }
+}
+
+/// What stands before the messages.
+fn head(part: Area<'static>) -> Area<'static> {
+    part.part(0, Shape::HEAD_BYTES).unwrap_or(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicU64;
+    use core_manifest::Owner;
+    use core_ring::message::{CONSUMER_BYTES, Consumer, Doorbell, Producer, STATUS_BYTES};
+
+    const MOTOR: usize = 0;
+    const LINUX: usize = 1;
+    const OTHER: usize = 2;
+    const TEMPLATE: usize = 3;
+
+    fn area(bytes: usize) -> Area<'static> {
+        let words: Vec<AtomicU64> = (0..bytes / 8).map(|_| AtomicU64::new(9)).collect();
+        Area::new(Box::leak(words.into_boxed_slice()))
+    }
+
+    struct Line {
+        channel: Channel,
+        parts: Parts<'static>,
+        shape: Shape,
+    }
+
+    fn line(wanted: Option<usize>) -> Line {
+        let shape = Shape::new(4, 16).unwrap();
+        let parts = Parts {
+            producer: area(shape.producer_bytes()),
+            consumer: area(CONSUMER_BYTES),
+            status: area(STATUS_BYTES),
+        };
+        let to = wanted.map_or(Owner::Vm(LINUX), Owner::Template);
+        let parties = [Party::new(Owner::Vm(MOTOR), 8), Party::new(to, 44)];
+        Line {
+            channel: Channel::new(&parts, shape, parties, wanted).unwrap(),
+            parts,
+            shape,
+        }
+    }
+
+    impl Line {
+        fn producer(&self) -> Producer<'static> {
+            Producer::attach(&self.parts, self.shape).unwrap()
+        }
+
+        fn consumer(&self) -> Consumer<'static> {
+            Consumer::attach(&self.parts, self.shape).unwrap()
+        }
+    }
+
+    const BELL: u64 = 0x800_0001;
+    const CALL_LINUX: Answer = Answer::Call(Call::Virtual(LINUX, 44));
+    const CALL_MOTOR: Answer = Answer::Call(Call::Physical(BELL));
+
+    #[test]
+    fn an_end_is_called_once_for_each_of_its_waits_however_often_the_other_rings() {
+        let line = line(None);
+        let channel = &line.channel;
+        assert_eq!(channel.begin(End::Producer, MOTOR, BELL), Answer::Quiet);
+        assert_eq!(channel.begin(End::Consumer, LINUX, 0), CALL_MOTOR);
+        let (mut producer, mut consumer) = (line.producer(), line.consumer());
+        assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet), "nobody waits");
+        for round in 0..3u8 {
+            assert!(consumer.ask());
+            assert_eq!(producer.send(&[round]), Ok(Doorbell::Ring));
+            assert_eq!(channel.ring(MOTOR), Ok(CALL_LINUX));
+            for _ in 0..10 {
+                assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet));
+            }
+            assert!(consumer.receive_into(&mut [0]).is_ok());
+        }
+        assert_eq!(channel.ring(LINUX), Ok(Answer::Quiet));
+    }
+
+    #[test]
+    fn who_has_no_end_is_denied_and_so_is_who_had_one() {
+        let line = line(None);
+        assert_eq!(line.channel.ring(MOTOR), Err(Denied));
+        let _ = line.channel.begin(End::Producer, MOTOR, BELL);
+        assert_eq!(line.channel.ring(OTHER), Err(Denied));
+        assert_eq!(line.channel.ring(usize::MAX), Err(Denied));
+        assert_eq!(line.channel.ring(MOTOR), Ok(Answer::Quiet));
+        let _ = line.channel.end(End::Producer);
+        assert_eq!(line.channel.ring(MOTOR), Err(Denied));
+    }
+
+    #[test]
+    fn an_end_that_comes_or_goes_has_the_other_called_and_counted_losses() {
+        let line = line(None);
+        let channel = &line.channel;
+        let _ = channel.begin(End::Producer, MOTOR, BELL);
+        let _ = channel.begin(End::Consumer, LINUX, 0);
+        let mut producer = line.producer();
+        while producer.send(b"unread").is_ok() {}
+        assert_eq!(channel.end(End::Consumer), [CALL_MOTOR, Answer::Quiet]);
+        assert_eq!(channel.end(End::Consumer), [Answer::Quiet; 2], "only once");
+        assert_eq!(channel.state(), [1, 2, 4]);
+        assert_eq!(channel.end(End::Producer), [Answer::Quiet; 2]);
+        assert_eq!(channel.begin(End::Consumer, LINUX, 0), Answer::Quiet);
+        assert_eq!(channel.begin(End::Producer, MOTOR, BELL), CALL_LINUX);
+        assert_eq!(channel.state(), [3, 3, 4]);
+    }
+
+    #[test]
+    fn a_message_without_a_consumer_wants_the_template() {
+        let line = line(Some(TEMPLATE));
+        let channel = &line.channel;
+        let _ = channel.begin(End::Producer, MOTOR, BELL);
+        let mut producer = line.producer();
+        for _ in 0..2 {
+            assert_eq!(producer.send(b"job"), Ok(Doorbell::Ring));
+            assert_eq!(channel.ring(MOTOR), Ok(Answer::Want(TEMPLATE)));
+            assert_eq!(producer.send(b"job"), Ok(Doorbell::Quiet));
+            assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet));
+            assert_eq!(channel.begin(End::Consumer, OTHER, 0), CALL_MOTOR);
+            let mut consumer = line.consumer();
+            while consumer.receive_into(&mut [0]).is_ok() {}
+            assert_eq!(channel.end(End::Consumer), [CALL_MOTOR, Answer::Quiet]);
+            assert!(
+                producer.send(b"job").is_err(),
+                "told that the other is gone"
+            );
+        }
+        assert_eq!(channel.state()[2], 0);
+    }
+
+    #[test]
+    fn the_parts_are_empty_at_first_whatever_was_there() {
+        let line = line(None);
+        assert_eq!(line.channel.state(), [0; 3]);
+        assert!(line.consumer().ask());
+        assert!(line.producer().send(b"first").is_ok());
+    }
+}

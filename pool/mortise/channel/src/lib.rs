@@ -1,0 +1,130 @@
+//! Channels between VMs: who is there, and doorbells.
+//!
+//! # Purpose
+//!
+//! Messages go from VM to VM through memory that both map ([`core_ring::message`]), without Mortise.
+//! What is left to it is what neither end can be believed in: that the other one began, ended or was
+//! restarted ([`Keeper`]), and to call an end that waits, as the interrupts of a VM are Mortise's.
+//!
+//! | function | arguments | result |
+//! |---|---|---|
+//! | `0xC600_0200` RING | x1 channel's number | calls the other end, if it waits |
+//! | `0xC600_0201` STATE | x1 channel's number | x1, x2 epochs of producer and consumer; x3 messages lost |
+//!
+//! Both answer 0, or -3 (DENIED) to a VM that has no end of the channel, -6 (NOT_FOUND) if there is
+//! no such channel.
+//!
+//! # Guarantees
+//!
+//! - **An end is called once for each time it decides to wait**, whoever rings how often: its wait is
+//!   a word of its own that the caller cannot write, and each value of it is delivered once.
+//! - A doorbell takes a fixed number of steps and no lock but that of a virtual interrupt controller.
+//! - Of the channel Mortise reads indices and waits, all within bounds, and writes the status page;
+//!   and the index of a consumer that does not execute.
+//! - A start or an end takes a step for each channel of the system.
+
+#![cfg_attr(not(test), no_std)]
+#![expect(unsafe_code, reason = "channels lie where the manifest says")]
+
+mod calls;
+mod channel;
+mod party;
+mod placed;
+
+pub use calls::GROUP;
+
+use channel::Answer;
+use core_manifest::{Dynamic, System, limits};
+use core_memory::PhysicalRange;
+use core_ring::message::End;
+use mortise_partition::{Bell, Companion, Core, Machine, Vm};
+use party::Call;
+use placed::Placed;
+use spin::Once;
+
+/// The channels of the system.
+pub struct Channels {
+    all: [Once<Placed>; limits::CHANNELS],
+}
+
+/// The channels of this image's system.
+pub static CHANNELS: Channels = Channels {
+    all: [const { Once::new() }; limits::CHANNELS],
+};
+
+impl Channels {
+    fn iter(&self) -> impl Iterator<Item = &Placed> {
+        self.all.iter().map_while(Once::get)
+    }
+
+    /// The channel of this number.
+    fn get(&self, number: u64) -> Option<&Placed> {
+        self.all.get(usize::try_from(number).ok()?)?.get()
+    }
+}
+
+/// Does what a start, an end or a doorbell leads to.
+fn follow(machine: &'static Machine, answer: Answer) {
+    match answer {
+        Answer::Quiet => {}
+        Answer::Call(Call::Physical(bell)) => {
+            if let Some(bell) = Bell::from_bits(bell) {
+                bell.ring();
+            }
+        }
+        Answer::Call(Call::Virtual(vm, intid)) => {
+            if let Some(vm) = machine.vm(vm) {
+                vm.raise(machine, intid);
+            }
+        }
+        Answer::Want(template) => machine.want(template),
+    }
+}
+
+impl Companion for Channels {
+    fn open(
+        &self,
+        machine: &'static Machine,
+        system: &System<'static>,
+        manifest: &'static [u8],
+    ) -> Result<(), &'static str> {
+        let malformed = "its channels are malformed";
+        let dynamic = Dynamic::parse(manifest, system).map_err(|_| malformed)?;
+        for (index, (place, described)) in self.all.iter().zip(&dynamic.channels).enumerate() {
+            let placed = Placed::new(index, described, &dynamic).ok_or(malformed)?;
+            for end in [End::Producer, End::Consumer] {
+                let vm = placed.resident(end).and_then(|vm| machine.vm(vm));
+                if let Some(vm) = vm {
+                    vm.add_interrupt(placed.channel.party(end).intid)?;
+                }
+            }
+            place.call_once(|| placed);
+        }
+        Ok(())
+    }
+
+    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
+        for placed in self.iter().filter(|placed| placed.is_reached_by(core)) {
+            placed.heads().into_iter().for_each(&mut *range);
+        }
+    }
+
+    fn begins(&self, machine: &'static Machine, vm: &'static Vm) {
+        for placed in self.iter() {
+            if let Some(end) = placed.end_for(vm) {
+                let intid = placed.channel.party(end).intid;
+                let bell = vm.bell(machine, intid).map_or(0, Bell::bits);
+                follow(machine, placed.channel.begin(end, vm.index(), bell));
+            }
+        }
+    }
+
+    fn ended(&self, machine: &'static Machine, vm: &'static Vm) {
+        for placed in self.iter() {
+            if let Some(end) = placed.channel.end_of(vm.index()) {
+                let answers = placed.channel.end(end).into_iter();
+                answers.for_each(|answer| follow(machine, answer));
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! A channel where the manifest has it.
+
+use crate::channel::Channel;
+use crate::party::Party;
+use core_manifest::{self as manifest, Dynamic, Owner};
+use core_memory::{PAGE_SIZE, PhysicalRange};
+use core_ring::Area;
+use core_ring::message::{End, Parts, Shape};
+use mortise_partition::{Core, Vm};
+
+/// A channel, its place, and whose its ends are.
+pub(crate) struct Placed {
+    pub channel: Channel,
+    heads: [PhysicalRange; 2],
+    /// Of ends that templates have, their names: those of VMs made at run time.
+    templates: [Option<&'static str>; 2],
+}
+
+impl Placed {
+    /// Channel `index` as described, emptied; nothing if it cannot be.
+    pub fn new(
+        index: usize,
+        described: &manifest::Channel<'static>,
+        dynamic: &Dynamic<'static>,
+    ) -> Option<Self> {
+        let shape = Shape::new(described.slots, described.size).ok()?;
+        let parts = Parts {
+            producer: area(described.producer)?,
+            consumer: area(described.consumer)?,
+            status: area(described.status)?,
+        };
+        let parties = [described.from, described.to];
+        let template = |owner| match owner {
+            Owner::Template(index) => dynamic.templates.get(index),
+            Owner::Vm(_) => None,
+        };
+        let wanted = match described.to.owner {
+            Owner::Template(to) if template(described.to.owner)?.start_on == Some(index) => {
+                Some(to)
+            }
+            _ => None,
+        };
+        let [from, to] = parties.map(|party| Party::new(party.owner, party.interrupt.into()));
+        let both = described.status.size() + described.consumer.size();
+        Some(Self {
+            channel: Channel::new(&parts, shape, [from, to], wanted).ok()?,
+            heads: [
+                PhysicalRange::new(described.producer.start(), PAGE_SIZE)?,
+                PhysicalRange::new(described.status.start(), both)?,
+            ],
+            templates: parties.map(|party| template(party.owner).map(|template| template.name)),
+        })
+    }
+
+    /// What Mortise reaches of it: all but the messages.
+    pub const fn heads(&self) -> [PhysicalRange; 2] {
+        self.heads
+    }
+
+    /// The VM made at boot that has this end.
+    pub const fn resident(&self, end: End) -> Option<usize> {
+        match self.channel.party(end).owner {
+            Owner::Vm(vm) => Some(vm),
+            Owner::Template(_) => None,
+        }
+    }
+
+    /// The end that this VM has while it runs.
+    pub fn end_for(&self, vm: &Vm) -> Option<End> {
+        let ends = [End::Producer, End::Consumer].into_iter();
+        let mut ends = ends.zip(self.templates);
+        let found = ends.find(|(end, template)| match template {
+            // What is made at run time from a file never has a template's name.
+            Some(name) => !vm.is_resident() && *name == vm.name(),
+            None => self.resident(*end) == Some(vm.index()),
+        });
+        found.map(|(end, _)| end)
+    }
+
+    /// Whether a core may have to do with it: as that of an end, or of whoever ends one. VMs that
+    /// come and go may do so anywhere.
+    pub fn is_reached_by(&self, core: &'static Core) -> bool {
+        let ends = [End::Producer, End::Consumer].into_iter();
+        let mut owners = ends.map(|end| self.resident(end));
+        owners.any(|owner| owner.is_none_or(|vm| core.has(vm)))
+    }
+}
+
+/// The memory of a part.
+fn area(range: PhysicalRange) -> Option<Area<'static>> {
+    // SAFETY: the manifest's parser has checked that no other use overlaps it; the early table maps
+    // all of RAM as normal memory, and so does each core that `is_reached_by` names. Where a core
+    // has not mapped the messages nothing but the heads is accessed.
+    unsafe { Area::from_raw(range.start() as *mut u8, range.size() as usize) }
+}

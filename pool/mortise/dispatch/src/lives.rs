@@ -1,0 +1,121 @@
+//! Who comes to a core, who leaves it for good, and what is done for who does not run.
+
+use crate::{
+    seat::{Phase, Seat},
+    terms,
+    turns::{Turn, is},
+};
+use core_sched::{Policy, Priority};
+use mortise_partition::{Core, Duty, Vm};
+use mortise_vcpu::FloatingPointTrap;
+
+impl Turn {
+    /// Does one step of what there is to do for one in the registers whose guest does not go on.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn serve_at_rest(&'static self, core: &'static Core, seat: &'static Seat) {
+        let (Some(vm), vcpu) = (seat.vm(), seat.vcpu.get()) else {
+            return;
+        };
+        if vm.is_kept_off() {
+            // An exit came before the doorbell that tells of it, which follows.
+            self.shares.wait(seat, core.clock().ticks());
+            self.ask.set(true);
+            return;
+        }
+        if seat.phase.get() != Phase::Rest {
+            self.take_floating_point(seat);
+            seat.forget();
+            core.halt(vm, vcpu);
+            seat.phase.set(Phase::Rest);
+            return;
+        }
+        match core.attend(vm, vcpu) {
+            Duty::Start(start) => {
+                self.take_floating_point(seat);
+                core.silence(vm, vcpu);
+                core.prepare(vm, vcpu, start);
+                // SAFETY: the guest does not run, and the stack is this core's own, of which
+                // nothing is needed when a guest goes on.
+                unsafe { seat.frame.get().start(start.argument, core.stack_end()) };
+                seat.phase.set(Phase::Guest);
+            }
+            // Whoever the interrupt is for may be more urgent.
+            Duty::Work => {}
+            Duty::Rest => {
+                self.shares.wait(seat, core.clock().ticks());
+                self.ask.set(true);
+                // Who lives there next may have other cores and another schedule.
+                if vm.is_vacant() {
+                    self.forget(core, seat);
+                }
+            }
+        }
+    }
+
+    /// Puts the floating-point registers of the one in the registers into the core.
+    pub(crate) fn take_floating_point(&self, seat: &'static Seat) {
+        FloatingPointTrap::OFF.apply();
+        seat.trap.set(FloatingPointTrap::OFF);
+        let other = self.floating_point.replace(Some(seat));
+        if is(other, seat) {
+            return;
+        }
+        // SAFETY: the other one's are there, if anybody's, and they do not trap; both stand on
+        // this core, which is the only one to come here.
+        unsafe {
+            if let Some(other) = other {
+                other.trap.set(FloatingPointTrap::ON);
+                other.floating_point.save();
+            }
+            seat.floating_point.load();
+        }
+    }
+
+    /// Gives a seat to the virtual CPU that a machine has on this core; whether it has one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn seat(
+        &'static self,
+        core: &'static Core,
+        seat: &'static Seat,
+        vm: &'static Vm,
+    ) -> bool {
+        let Some(vcpu) = vm.vcpu_on(core.cpu) else {
+            return false;
+        };
+        seat.give(vm, vcpu);
+        core.name_in_trace(vm, vcpu);
+        let (priority, policy) = terms::of(core, vm);
+        let now = core.clock().ticks();
+        seat.server.begin(&seat.state, priority, policy, now);
+        self.look_at_terms(core);
+        true
+    }
+
+    /// Forgets all that a seat holds, and whose it is.
+    pub(crate) fn forget(&'static self, core: &'static Core, seat: &'static Seat) {
+        if is(self.floating_point.get(), seat) {
+            self.floating_point.set(None);
+        }
+        if self.holds(seat) {
+            self.loaded.set(None);
+            // What there is of it goes to its seat, which is nobody's from here on.
+            seat.store(core, self.rest.get());
+            core.vacate();
+        }
+        seat.take();
+        self.look_at_terms(core);
+    }
+
+    /// Finds out anew whether time matters on this core.
+    fn look_at_terms(&self, core: &'static Core) {
+        let (mut plain, mut background) = (true, 0);
+        for vm in self.seats.iter().filter_map(Seat::vm) {
+            let (priority, policy) = terms::of(core, vm);
+            plain &= matches!(policy, Policy::Fixed);
+            background += u32::from(priority == Priority::LOWEST);
+        }
+        self.plain.set(plain && background < 2);
+    }
+}

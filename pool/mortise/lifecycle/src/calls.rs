@@ -1,0 +1,346 @@
+//! Calls carried out.
+
+use crate::{
+    Caller, Failure, Phase, Request, Work,
+    carry::{Progress, Site, wait},
+    request::DESCRIPTOR,
+};
+use core_memory::{IntermediateRange, PhysicalRange};
+use mortise_hypercall::{Call, Outcome, Reply};
+use mortise_instance::{Authority, Descriptor, Event, Handle, Name, RawDescriptor, State, Subject};
+use mortise_partition::Vm;
+use mortise_transfer::is_interrupt_pending;
+use zerocopy::{FromZeros, IntoBytes};
+
+/// Version of these calls.
+const VERSION: u64 = 1;
+/// Bytes that are loaded in one unit of progress.
+const GRAIN: u64 = 64;
+
+/// A call of somebody with authority.
+pub(crate) struct Conversation<'a> {
+    pub site: Site<'a>,
+    pub vm: &'static Vm,
+    pub caller: Caller,
+    pub authority: Authority,
+    pub call: &'a Call,
+}
+
+impl Conversation<'_> {
+    /// Does what is asked for.
+    pub fn answer(&self, request: Request) -> Result<Outcome, Failure> {
+        match request {
+            Request::Version => Ok(self.version()),
+            Request::Create(at) => self.create(at),
+            Request::Instantiate(name) => self.instantiate(&name),
+            Request::Load {
+                handle,
+                target,
+                source,
+            } => self.load(handle, target, source),
+            Request::Start(handle) => self.start(handle),
+            Request::Pause(handle) => self.pause(handle),
+            Request::Resume(handle) => self.resume(handle),
+            Request::Restart(handle) => self.restart(handle),
+            Request::Destroy(handle) => self.destroy(handle),
+            Request::List(slot) => self.list(slot),
+            Request::Statistics(handle, to) => self.statistics(handle, to),
+            Request::ConsoleRead(handle, to) => self.console_read(handle, to),
+            Request::ConsoleWrite(..) => Err(Failure::NotSupported),
+        }
+    }
+
+    fn version(&self) -> Outcome {
+        let registry = self.site.registry.lock();
+        let free = registry.available(self.caller, &self.authority);
+        values([0, VERSION, registry.slots() as u64, free])
+    }
+
+    /// The VM of a slot.
+    fn other(&self, handle: Handle) -> Result<&'static Vm, Failure> {
+        let slot = usize::from(handle.slot);
+        self.site.machine.vm(slot).ok_or(Failure::NotFound)
+    }
+
+    /// Where memory of the caller's is.
+    pub(crate) fn own(&self, range: &IntermediateRange) -> Result<PhysicalRange, Failure> {
+        let found = self.vm.description().translate(range);
+        found.ok_or(Failure::Invalid)
+    }
+
+    /// Makes a VM from a descriptor. Between calls, what was begun waits for the vCPU that began it.
+    fn create(&self, at: IntermediateRange) -> Result<Outcome, Failure> {
+        if let Some(slot) = self.begun()? {
+            return self.go_on_making(slot);
+        }
+        if self.abandon()? == Progress::Again {
+            return Ok(Outcome::Again(0));
+        }
+        let from = self.own(&at)?;
+        let mut words = [0u64; DESCRIPTOR as usize / 8];
+        // SAFETY: RAM of the caller's, which executes: it stays.
+        unsafe { self.site.transfer.read(from.start(), &mut words) };
+        if is_interrupt_pending() {
+            return Ok(Outcome::Again(0));
+        }
+        let mut raw = RawDescriptor::new_zeroed();
+        raw.as_mut_bytes().copy_from_slice(words.as_bytes());
+        let descriptor =
+            Descriptor::parse(&raw, self.site.setup.ram_base).map_err(|_| Failure::Invalid)?;
+        if is_interrupt_pending() {
+            return Ok(Outcome::Again(0));
+        }
+        let subject = Subject::File(self.caller.vm);
+        let promised = self.site.setup.schedule(subject, &descriptor);
+        if promised.is_none() || self.is_taken(&descriptor.name) {
+            return Err(Failure::Invalid);
+        }
+        if is_interrupt_pending() {
+            return Ok(Outcome::Again(0));
+        }
+        self.put(subject, descriptor)
+    }
+
+    fn instantiate(&self, name: &Name) -> Result<Outcome, Failure> {
+        if let Some(slot) = self.begun()? {
+            return self.go_on_making(slot);
+        }
+        if self.abandon()? == Progress::Again {
+            return Ok(Outcome::Again(0));
+        }
+        let setup = self.site.setup;
+        let template = setup
+            .template_named(name.as_str())
+            .ok_or(Failure::NotFound)?;
+        let descriptor = setup.template(template).ok_or(Failure::NotFound)?;
+        self.put(Subject::Template(template), descriptor)
+    }
+
+    /// Whether a name is another's: who has it might take over what is meant for that one.
+    fn is_taken(&self, name: &Name) -> bool {
+        let registry = self.site.registry.lock();
+        let others = (0..registry.slots()).filter(|&slot| registry.handle(slot).is_some());
+        let mut names = others.filter_map(|slot| {
+            let made = registry.record(slot).and_then(|it| it.descriptor.as_ref());
+            match made {
+                Some(descriptor) => Some(descriptor.name == *name),
+                None => Some(self.site.machine.vm(slot)?.name() == name.as_str()),
+            }
+        });
+        names.any(|same| same) || self.site.setup.has_template(name.as_str())
+    }
+
+    fn put(&self, subject: Subject, descriptor: Descriptor) -> Result<Outcome, Failure> {
+        let (caller, authority) = (self.caller, &self.authority);
+        let now = self.site.machine.now();
+        let mut registry = self.site.registry.lock();
+        let slot = registry.create(caller, authority, subject, descriptor, now)?;
+        drop(registry);
+        if is_interrupt_pending() {
+            return Ok(Outcome::Again(slot as u32 + 1));
+        }
+        self.go_on_making(slot)
+    }
+
+    /// The slot that this call has begun to fill, if it is made again.
+    fn begun(&self) -> Result<Option<usize>, Failure> {
+        let Some(slot) = self.call.progress().checked_sub(1) else {
+            return Ok(None);
+        };
+        let own = self.site.registry.lock().forsaken(self.caller);
+        match own == Some(slot as usize) {
+            true => Ok(own),
+            false => Err(Failure::Invalid),
+        }
+    }
+
+    /// Takes down what an earlier call of this vCPU began and was never made again for.
+    fn abandon(&self) -> Result<Progress, Failure> {
+        let mut registry = self.site.registry.lock();
+        let Some(slot) = registry.forsaken(self.caller) else {
+            return Ok(Progress::Done);
+        };
+        let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
+        // What is mapped goes; nothing was filled.
+        match record.work {
+            Some((Work::Making(_), Phase::Await | Phase::Status(_) | Phase::Describe)) => {
+                registry.empty(slot, Event::Abandon)?;
+                return Ok(Progress::Done);
+            }
+            _ => record.work = Some((Work::Destroying, Phase::Discard)),
+        }
+        drop(registry);
+        self.site.go_on(slot)
+    }
+
+    fn go_on_making(&self, slot: usize) -> Result<Outcome, Failure> {
+        if self.site.go_on(slot)? == Progress::Again {
+            return Ok(Outcome::Again(slot as u32 + 1));
+        }
+        let handle = self.site.registry.lock().handle(slot);
+        let handle = handle.ok_or(Failure::NotFound)?;
+        Ok(values([0, handle.to_register(), 0, 0]))
+    }
+
+    fn load(
+        &self,
+        handle: Handle,
+        target: IntermediateRange,
+        source: IntermediateRange,
+    ) -> Result<Outcome, Failure> {
+        let from = self.own(&source)?;
+        let done = u64::from(self.call.progress()) * GRAIN;
+        let to = {
+            let mut registry = self.site.registry.lock();
+            let record = registry.find(self.caller, &self.authority, handle)?;
+            record.apply(Event::Load)?;
+            let whole = record.descriptor.as_ref().map(|it| it.memory);
+            let offset = whole
+                .filter(|memory| memory.contains(&target))
+                .and_then(|memory| memory.offset_of(target.start()));
+            let (Some(offset), Some(memory)) = (offset, record.memory) else {
+                return Err(Failure::Invalid);
+            };
+            record.held = true;
+            memory.start() + offset
+        };
+        // SAFETY: the caller executes, so that its RAM stays; the target is memory of the reserve that a
+        // VM has which does not run yet, and at which no other call is.
+        let at = unsafe { self.site.transfer.copy(from, to, done) };
+        let mut registry = self.site.registry.lock();
+        let record = registry.record_mut(usize::from(handle.slot));
+        record.ok_or(Failure::NotFound)?.held = false;
+        Ok(match at < from.size() {
+            true => Outcome::Again((at / GRAIN) as u32),
+            false => Reply::SUCCESS.into(),
+        })
+    }
+
+    fn start(&self, handle: Handle) -> Result<Outcome, Failure> {
+        let vm = self.other(handle)?;
+        self.event(handle, Event::Start)?;
+        vm.start(self.site.machine);
+        Ok(Reply::SUCCESS.into())
+    }
+
+    fn pause(&self, handle: Handle) -> Result<Outcome, Failure> {
+        let vm = self.other(handle)?;
+        if self.call.progress() == 0 {
+            self.event(handle, Event::Pause)?;
+            vm.hold(self.site.machine);
+            vm.note(core_statistics::State::Paused);
+        } else if self.state(handle)? != State::Paused {
+            return Err(Failure::Busy);
+        }
+        match wait(|| vm.is_held()) {
+            Progress::Again => Ok(Outcome::Again(1)),
+            Progress::Done => Ok(Reply::SUCCESS.into()),
+        }
+    }
+
+    fn resume(&self, handle: Handle) -> Result<Outcome, Failure> {
+        let vm = self.other(handle)?;
+        self.event(handle, Event::Resume)?;
+        vm.note(core_statistics::State::Running);
+        vm.release(self.site.machine);
+        Ok(Reply::SUCCESS.into())
+    }
+
+    fn restart(&self, handle: Handle) -> Result<Outcome, Failure> {
+        let vm = self.other(handle)?;
+        let subject = self.subject(handle)?;
+        if let Subject::Boot(_) = subject {
+            let paused = self.state(handle)? == State::Paused;
+            self.event(handle, Event::Restart)?;
+            if paused {
+                vm.release(self.site.machine);
+            }
+            vm.restart(self.site.machine);
+            return Ok(Reply::SUCCESS.into());
+        }
+        let again = matches!(subject, Subject::Template(_));
+        let event = if again { Event::Restart } else { Event::Reload };
+        match self.work(handle, Work::Restarting, event)? {
+            Progress::Again => Ok(Outcome::Again(1)),
+            Progress::Done => Ok(values([0, u64::from(!again), 0, 0])),
+        }
+    }
+
+    fn destroy(&self, handle: Handle) -> Result<Outcome, Failure> {
+        let vm = self.other(handle)?;
+        if let Subject::Boot(_) = self.subject(handle)? {
+            return self.destroy_resident(handle, vm);
+        }
+        match self.work(handle, Work::Destroying, Event::Destroy)? {
+            Progress::Again => Ok(Outcome::Again(1)),
+            Progress::Done => Ok(Reply::SUCCESS.into()),
+        }
+    }
+
+    /// One of the manifest's ends for good. Its memory, which is not the reserve's, is withdrawn from it
+    /// and given to nobody.
+    fn destroy_resident(&self, handle: Handle, vm: &'static Vm) -> Result<Outcome, Failure> {
+        if self.state(handle)? != State::Destroying {
+            self.event(handle, Event::Destroy)?;
+            vm.note(core_statistics::State::Destroying);
+            vm.stop(self.site.machine);
+            vm.release(self.site.machine);
+        }
+        if wait(|| vm.is_over()) == Progress::Again {
+            return Ok(Outcome::Again(1));
+        }
+        vm.withdraw();
+        vm.note(core_statistics::State::Destroyed);
+        let slot = usize::from(handle.slot);
+        self.site.registry.lock().empty(slot, Event::Destroyed)?;
+        Ok(Reply::SUCCESS.into())
+    }
+
+    /// Begins work on a VM, or goes on with it.
+    fn work(&self, handle: Handle, work: Work, event: Event) -> Result<Progress, Failure> {
+        let slot = usize::from(handle.slot);
+        {
+            let mut registry = self.site.registry.lock();
+            let record = registry.find(self.caller, &self.authority, handle)?;
+            let state = record.state.after(event).ok_or(Failure::Busy)?;
+            match record.work {
+                Some((own, _)) if own == work => {}
+                // Whatever else was under way, what is destroyed is destroyed.
+                None => record.work = Some((work, Phase::Discard)),
+                Some(_) if work == Work::Destroying => {
+                    record.work = Some((work, Phase::Discard));
+                }
+                Some(_) => return Err(Failure::Busy),
+            }
+            if work == Work::Destroying {
+                record.state = state;
+            }
+        }
+        self.site.go_on(slot)
+    }
+
+    /// Applies an event to a VM on which no work is.
+    fn event(&self, handle: Handle, event: Event) -> Result<(), Failure> {
+        let mut registry = self.site.registry.lock();
+        let record = registry.find(self.caller, &self.authority, handle)?;
+        if record.work.is_some() {
+            return Err(Failure::Busy);
+        }
+        record.apply(event)
+    }
+
+    pub(crate) fn state(&self, handle: Handle) -> Result<State, Failure> {
+        let mut registry = self.site.registry.lock();
+        Ok(registry.find(self.caller, &self.authority, handle)?.state)
+    }
+
+    fn subject(&self, handle: Handle) -> Result<Subject, Failure> {
+        let mut registry = self.site.registry.lock();
+        Ok(registry.find(self.caller, &self.authority, handle)?.subject)
+    }
+}
+
+/// A reply of these registers.
+pub(crate) fn values(registers: [u64; 4]) -> Outcome {
+    Outcome::Return(Reply { registers })
+}

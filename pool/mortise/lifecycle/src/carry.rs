@@ -1,0 +1,329 @@
+//! Work carried out: each step is short, and between two of them nothing is locked.
+
+use crate::{Failure, Phase, Registry, Work, setup::Setup};
+use core_log::info;
+use core_manifest::{Kind, Schedule};
+use core_memory::PhysicalRange;
+use core_paging::Access;
+use core_sync::TicketLock;
+use hw_arch::cpu;
+use mortise_instance::{BLOCK, Descriptor, Event, Handle, State, Subject};
+use mortise_partition::{Machine, Occupant, Vm};
+use mortise_transfer::{Transfer, is_interrupt_pending};
+
+/// Bytes that a step's number stands for.
+const GRAIN: u64 = 64;
+/// Looks at whether vCPUs are away before the caller is let go to look again.
+const PATIENCE: usize = 64;
+
+/// What became of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It is done.
+    Done,
+    /// An interrupt waits, or somebody else: come back.
+    Again,
+}
+
+/// Waits for another core, but not long, and not while an interrupt waits.
+pub(crate) fn wait(until: impl Fn() -> bool) -> Progress {
+    for _ in 0..PATIENCE {
+        if until() {
+            return Progress::Done;
+        }
+        if is_interrupt_pending() {
+            break;
+        }
+        cpu::relax();
+    }
+    Progress::Again
+}
+
+/// What it takes to work on a VM.
+pub(crate) struct Site<'a> {
+    pub setup: &'a Setup,
+    pub registry: &'a TicketLock<Registry>,
+    pub transfer: &'a Transfer,
+    pub machine: &'static Machine,
+}
+
+/// What a step needs to know of its VM.
+struct Job {
+    vm: &'static Vm,
+    work: Work,
+    phase: Phase,
+    subject: Subject,
+    descriptor: Descriptor,
+    memory: PhysicalRange,
+    handle: Handle,
+}
+
+impl Job {
+    /// Whether Mortise has what it is filled with.
+    const fn has_payload(&self) -> bool {
+        matches!(self.subject, Subject::Template(_))
+    }
+
+    /// The phase behind a step; nothing behind the last.
+    const fn after(&self, step: Step) -> Option<Phase> {
+        match step {
+            Step::Wait => Some(self.phase),
+            Step::More(phase) => Some(phase),
+            Step::Over => self.phase.next(self.work, self.has_payload()),
+        }
+    }
+}
+
+impl Site<'_> {
+    /// Goes on with the work on the VM in a slot until it is done or an interrupt waits.
+    pub fn go_on(&self, slot: usize) -> Result<Progress, Failure> {
+        let mut job = self.take(slot)?;
+        let progress = loop {
+            let step = self.step(&job);
+            match job.after(step) {
+                Some(phase) => job.phase = phase,
+                None => break Progress::Done,
+            }
+            if is_interrupt_pending() || step == Step::Wait {
+                break Progress::Again;
+            }
+        };
+        self.put_back(slot, &job, progress)
+    }
+
+    /// Goes on with the work on the VM in a slot up to a phase, interrupts waiting or not; false if
+    /// somebody else has to do something first.
+    pub fn go_on_until(&self, slot: usize, phase: Phase) -> Result<bool, Failure> {
+        let mut job = self.take(slot)?;
+        let reached = loop {
+            if job.phase == phase {
+                break true;
+            }
+            let step = self.step(&job);
+            match job.after(step) {
+                Some(next) if step != Step::Wait => job.phase = next,
+                _ => break false,
+            }
+        };
+        self.put_back(slot, &job, Progress::Again)?;
+        Ok(reached)
+    }
+
+    /// Keeps others off the VM while it is worked on.
+    fn take(&self, slot: usize) -> Result<Job, Failure> {
+        let vm = self.machine.vm(slot).ok_or(Failure::NotFound)?;
+        let mut registry = self.registry.lock();
+        let handle = registry.handle(slot).ok_or(Failure::NotFound)?;
+        let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
+        if record.held {
+            return Err(Failure::Busy);
+        }
+        let (Some((work, phase)), Some(descriptor), Some(memory)) =
+            (record.work, record.descriptor, record.memory)
+        else {
+            return Err(Failure::Busy);
+        };
+        record.held = true;
+        Ok(Job {
+            vm,
+            work,
+            phase,
+            subject: record.subject,
+            descriptor,
+            memory,
+            handle,
+        })
+    }
+
+    /// Lets others at the VM again, and takes down how far the work is.
+    fn put_back(&self, slot: usize, job: &Job, progress: Progress) -> Result<Progress, Failure> {
+        let mut registry = self.registry.lock();
+        let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
+        record.held = false;
+        if progress == Progress::Again {
+            record.work = Some((job.work, job.phase));
+            return Ok(progress);
+        }
+        record.work = None;
+        match (job.work, job.has_payload()) {
+            (Work::Making(_), false) => record.apply(Event::Made)?,
+            (Work::Making(_), true) => {
+                record.apply(Event::Made)?;
+                record.apply(Event::Start)?;
+            }
+            (Work::Restarting, false) => record.apply(Event::Reload)?,
+            (Work::Restarting, true) => record.apply(Event::Restart)?,
+            (Work::Destroying | Work::Retiring, _) => {
+                let event = match record.state {
+                    State::Creating => Event::Abandon,
+                    _ => Event::Destroyed,
+                };
+                registry.empty(slot, event)?;
+                job.vm.note(core_statistics::State::Destroyed);
+            }
+        }
+        Ok(progress)
+    }
+
+    /// Does one step.
+    fn step(&self, job: &Job) -> Step {
+        let vm = job.vm;
+        match job.phase {
+            Phase::Discard => {
+                vm.discard(self.machine);
+                Step::Over
+            }
+            Phase::Await => match wait(|| !vm.is_kept_off() || vm.is_held()) {
+                Progress::Done => Step::Over,
+                Progress::Again => Step::Wait,
+            },
+            Phase::Vacate => {
+                vm.vacate(self.machine);
+                if job.work == Work::Retiring {
+                    // Those who rest in other places than the one that does this.
+                    vm.call_all(self.machine);
+                }
+                Step::Over
+            }
+            Phase::Scrub(at) => {
+                // SAFETY: memory of the reserve that this VM has, which is vacant: none of its vCPUs
+                // is on a core, and its stage 2 was withdrawn.
+                let done = unsafe { self.transfer.zero(job.memory, at * GRAIN) };
+                Step::until(done >= job.memory.size(), Phase::Scrub(done / GRAIN))
+            }
+            Phase::Log(part) => Step::until(!vm.clear_log(part as usize), Phase::Log(part + 1)),
+            Phase::Status(part) => {
+                Step::until(!vm.clear_status(part as usize), Phase::Status(part + 1))
+            }
+            Phase::Describe => {
+                self.describe(job);
+                Step::Over
+            }
+            Phase::Map(block) => {
+                let more = self.map(job, block);
+                Step::until(!more, Phase::Map(block + 1))
+            }
+            Phase::Unmap(block) => {
+                let more = self.unmap(job, block);
+                Step::until(!more, Phase::Unmap(block + 1))
+            }
+            Phase::Ready => {
+                vm.ready(self.machine);
+                for intid in self.setup.interrupts(job.subject) {
+                    // Who lived there before may have had it already.
+                    let _given = vm.add_interrupt(intid);
+                }
+                Step::Over
+            }
+            Phase::Fill(index, at) => self.fill(job, index, at),
+            Phase::Start => {
+                vm.start(self.machine);
+                info!(
+                    "{} made, on its template's request",
+                    job.descriptor.name.as_str()
+                );
+                Step::Over
+            }
+        }
+    }
+
+    fn describe(&self, job: &Job) {
+        let descriptor = &job.descriptor;
+        let size = descriptor.memory.size();
+        let Some(physical) = PhysicalRange::new(job.memory.start(), size) else {
+            return;
+        };
+        job.vm.describe(&Occupant {
+            name: descriptor.name.as_str(),
+            handle: job.handle.to_register() as u32,
+            cpus: descriptor.cpus(),
+            memory: (descriptor.memory, physical),
+            entry: descriptor.entry,
+            argument: descriptor.argument,
+            schedule: self
+                .setup
+                .schedule(job.subject, descriptor)
+                .unwrap_or(Schedule::of(Kind::Tenon)),
+        });
+    }
+
+    /// The blocks of a VM's memory: where it sees one, and where it is.
+    fn block(job: &Job, block: u64) -> Option<(u64, u64, Access)> {
+        let descriptor = &job.descriptor;
+        let offset = block * BLOCK;
+        let physical = job.memory.start() + offset;
+        if offset < descriptor.memory.size() {
+            return Some((descriptor.memory.start() + offset, physical, Access::Full));
+        }
+        let areas = descriptor.areas?;
+        let within = offset - descriptor.memory.size();
+        (within < areas.size()).then_some((areas.start() + within, physical, Access::ReadWrite))
+    }
+
+    /// Maps one block, and behind the last one a page of a channel; false behind the last of all.
+    fn map(&self, job: &Job, block: u64) -> bool {
+        if let Some((ipa, pa, access)) = Self::block(job, block) {
+            let _mapped = job.vm.map(ipa, pa, access);
+            return true;
+        }
+        let blocks = job.memory.size() / BLOCK;
+        match self.setup.page(job.subject, block.saturating_sub(blocks)) {
+            Some((ipa, pa, access)) => {
+                let _mapped = job.vm.map(ipa, pa, access);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn unmap(&self, job: &Job, block: u64) -> bool {
+        let blocks = job.memory.size() / BLOCK;
+        let page = || self.setup.page(job.subject, block.saturating_sub(blocks));
+        match Self::block(job, block).or_else(page) {
+            Some((ipa, ..)) => {
+                let _unmapped = job.vm.unmap(ipa);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn fill(&self, job: &Job, index: usize, at: u64) -> Step {
+        let Some(filling) = self.setup.filling(job.subject, index) else {
+            return Step::Over;
+        };
+        let offset = filling.target.start() - job.descriptor.memory.start();
+        let target = job.memory.start() + offset;
+        // SAFETY: a template's payload lies in the system image, which nobody writes; its target, in
+        // memory that this VM has of the reserve, as was checked at boot. It does not run yet.
+        let done = unsafe { self.transfer.copy(filling.source, target, at * GRAIN) };
+        match done >= filling.source.size() {
+            true => Step::More(Phase::Fill(index + 1, 0)),
+            false => Step::More(Phase::Fill(index, done / GRAIN)),
+        }
+    }
+
+    /// Begins to make a VM of a template by a rule of the system.
+    pub fn want(&self, template: usize, now: u64) -> Result<usize, Failure> {
+        let descriptor = self.setup.template(template).ok_or(Failure::NotFound)?;
+        let subject = Subject::Template(template);
+        self.registry.lock().fill(None, subject, descriptor, now)
+    }
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Its phase is over.
+    Over,
+    /// Its phase, or a following one of the same kind, goes on here.
+    More(Phase),
+    /// Somebody else has to do something first.
+    Wait,
+}
+
+impl Step {
+    const fn until(over: bool, phase: Phase) -> Self {
+        if over { Self::Over } else { Self::More(phase) }
+    }
+}

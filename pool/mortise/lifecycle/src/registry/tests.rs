@@ -1,0 +1,202 @@
+use super::*;
+use core_memory::IntermediateRange;
+use mortise_instance::{BLOCK, RawDescriptor};
+use proptest::prelude::*;
+use zerocopy::{FromZeros, IntoBytes};
+
+const RAM: u64 = 0x4000_0000;
+const START: u64 = 0x6000_0000;
+const CALLER: Caller = Caller { vm: 1, vcpu: 0 };
+const ALL: Authority = Authority {
+    vms: 0b1,
+    templates: 0b11,
+    files: true,
+    memory: 6 * BLOCK,
+    cpus: 0b100,
+    priority: 32,
+};
+
+fn descriptor(blocks: u64, cpu: u8) -> Descriptor {
+    let mut raw = RawDescriptor::new_zeroed();
+    let bytes = raw.as_mut_bytes();
+    bytes[..8].copy_from_slice(b"TVM1\x01\0\0\0");
+    bytes[8..11].copy_from_slice(b"job");
+    bytes[0x28..0x30].copy_from_slice(&(blocks * BLOCK).to_le_bytes());
+    bytes[0x30..0x38].copy_from_slice(&0x1_2000u64.to_le_bytes());
+    bytes[0x38..0x40].copy_from_slice(&RAM.to_le_bytes());
+    bytes[0x48..0x51].copy_from_slice(&[1, cpu, 255, 255, 255, 255, 255, 255, 255]);
+    Descriptor::parse(&raw, RAM).unwrap()
+}
+
+fn registry(blocks: u64, slots: usize) -> Registry {
+    let range = PhysicalRange::new(START, blocks * BLOCK).unwrap();
+    let mut registry = Registry::CLOSED;
+    registry.open(2, slots, Blocks::new(range, BLOCK));
+    registry
+}
+
+fn make(registry: &mut Registry, blocks: u64) -> Result<usize, Failure> {
+    let (file, wanted) = (Subject::File(CALLER.vm), descriptor(blocks, 2));
+    registry.create(CALLER, &ALL, file, wanted, 0)
+}
+
+/// All that could leak.
+fn account(registry: &Registry) -> (u64, [u64; MANAGERS], usize) {
+    let free = registry.reserve.as_ref().unwrap().available();
+    let empty = |record: &&Record| record.state == State::Empty;
+    (
+        free,
+        registry.used,
+        registry.records.iter().filter(empty).count(),
+    )
+}
+
+#[test]
+fn whatever_is_missing_nothing_is_taken() {
+    let mut registry = registry(4, 2);
+    let before = account(&registry);
+    assert_eq!(
+        make(&mut registry, 5),
+        Err(Failure::NoMemory),
+        "the reserve"
+    );
+    assert_eq!(make(&mut registry, 7), Err(Failure::NoMemory), "its part");
+    let elsewhere = descriptor(1, 3);
+    let file = Subject::File(CALLER.vm);
+    let denied = registry.create(CALLER, &ALL, file, elsewhere, 0);
+    assert_eq!((denied, registry.denied(1)), (Err(Failure::Denied), 1));
+    assert_eq!(account(&registry), before);
+    let slots = [1, 1].map(|blocks| make(&mut registry, blocks).unwrap());
+    assert_eq!(make(&mut registry, 1), Err(Failure::NoMemory), "the slots");
+    for slot in slots {
+        registry.empty(slot, Event::Abandon).unwrap();
+    }
+    assert_eq!(account(&registry), before);
+}
+
+#[test]
+fn nobody_is_more_urgent_than_its_manager_may_make_it() {
+    let mut registry = registry(4, 2);
+    let mut wanted = descriptor(1, 2);
+    wanted.priority = 33;
+    let file = Subject::File(CALLER.vm);
+    let urgent = registry.create(CALLER, &ALL, file, wanted, 0);
+    assert_eq!(urgent, Err(Failure::Denied));
+    let template = registry.create(CALLER, &ALL, Subject::Template(0), wanted, 0);
+    assert_eq!(template, Ok(2), "that is the system's choice");
+}
+
+#[test]
+fn a_template_has_one_instance() {
+    let mut registry = registry(8, 4);
+    let wanted = || descriptor(1, 3);
+    let first = registry.create(CALLER, &ALL, Subject::Template(1), wanted(), 0);
+    assert_eq!(first, Ok(2), "on cores that the caller has not");
+    let second = registry.create(CALLER, &ALL, Subject::Template(1), wanted(), 0);
+    assert_eq!(second, Err(Failure::Busy));
+    assert!(
+        registry
+            .create(CALLER, &ALL, Subject::Template(0), wanted(), 0)
+            .is_ok()
+    );
+    let unknown = registry.create(CALLER, &ALL, Subject::Template(2), wanted(), 0);
+    assert_eq!(unknown, Err(Failure::Denied));
+}
+
+#[test]
+fn a_handle_names_one_life() {
+    let mut registry = registry(8, 1);
+    let slot = make(&mut registry, 1).unwrap();
+    let first = registry.handle(slot).unwrap();
+    assert_eq!(
+        registry.find(CALLER, &ALL, first).unwrap_err(),
+        Failure::NotFound,
+        "not made yet"
+    );
+    registry
+        .record_mut(slot)
+        .unwrap()
+        .apply(Event::Made)
+        .unwrap();
+    assert!(registry.find(CALLER, &ALL, first).is_ok());
+    let stranger = Caller { vm: 0, vcpu: 0 };
+    assert_eq!(
+        registry.find(stranger, &ALL, first).unwrap_err(),
+        Failure::Denied
+    );
+    registry.record_mut(slot).unwrap().held = true;
+    assert_eq!(
+        registry.find(CALLER, &ALL, first).unwrap_err(),
+        Failure::Busy
+    );
+    let record = registry.record_mut(slot).unwrap();
+    record.held = false;
+    record.apply(Event::Destroy).unwrap();
+    registry.empty(slot, Event::Destroyed).unwrap();
+    assert_eq!(
+        registry.find(CALLER, &ALL, first).unwrap_err(),
+        Failure::NotFound
+    );
+    assert_eq!(make(&mut registry, 1), Ok(slot));
+    assert_ne!(registry.handle(slot).unwrap(), first);
+    assert_eq!(
+        registry.find(CALLER, &ALL, first).unwrap_err(),
+        Failure::NotFound
+    );
+}
+
+#[test]
+fn what_a_vcpu_left_behind_is_found() {
+    let mut registry = registry(8, 3);
+    let slot = make(&mut registry, 1).unwrap();
+    assert_eq!(registry.forsaken(CALLER), Some(slot));
+    assert_eq!(registry.forsaken(Caller { vcpu: 1, ..CALLER }), None);
+    registry
+        .record_mut(slot)
+        .unwrap()
+        .apply(Event::Made)
+        .unwrap();
+    assert_eq!(registry.forsaken(CALLER), None);
+}
+
+proptest! {
+    #[test]
+    fn memory_has_one_owner_and_all_of_it_comes_back(
+        steps in prop::collection::vec((any::<bool>(), 1u64..5, 0usize..4), 1..80),
+    ) {
+        let mut registry = registry(8, 4);
+        let before = account(&registry);
+        for (take, blocks, slot) in steps {
+            if take {
+                let _ = make(&mut registry, blocks);
+            } else {
+                let _ = registry.empty(2 + slot, Event::Abandon);
+            }
+            let had: Vec<PhysicalRange> = registry.records.iter().filter_map(|it| it.memory).collect();
+            for (index, range) in had.iter().enumerate() {
+                prop_assert!(had.iter().skip(index + 1).all(|other| !other.overlaps(range)));
+            }
+            let sum = had.iter().map(|range| range.size()).sum::<u64>();
+            prop_assert_eq!(registry.used[CALLER.vm], sum);
+            prop_assert!(sum <= ALL.memory);
+            prop_assert_eq!(account(&registry).0, before.0 - sum);
+        }
+        for slot in 2..6 {
+            let _ = registry.empty(slot, Event::Abandon);
+        }
+        prop_assert_eq!(account(&registry), before);
+    }
+}
+
+#[test]
+fn the_descriptor_s_bytes_are_what_is_taken() {
+    let mut registry = registry(8, 1);
+    let slot = make(&mut registry, 3).unwrap();
+    let memory = registry.record(slot).unwrap().memory.unwrap();
+    assert_eq!((memory.start(), memory.size()), (START, 3 * BLOCK));
+    let ram = IntermediateRange::new(RAM, 3 * BLOCK).unwrap();
+    assert_eq!(
+        registry.record(slot).unwrap().descriptor.unwrap().memory,
+        ram
+    );
+}

@@ -1,0 +1,220 @@
+//! What a guest asks for: the registers of a call, checked.
+
+use crate::Failure;
+use core_memory::{IntermediateRange, PAGE_SIZE};
+use mortise_hypercall::Call;
+use mortise_instance::{BLOCK, Handle, Name};
+use zerocopy::IntoBytes;
+
+/// The first function of the group; the others follow (SMCCC, 6.2: fast, SMC64, vendor hypervisor
+/// service).
+pub const FIRST: u32 = 0xc600_0100;
+/// The last function that the group claims.
+pub const LAST: u32 = 0xc600_01ff;
+
+/// Bytes of a descriptor and of the answer to [`Request::Statistics`].
+pub(crate) const DESCRIPTOR: u64 = 256;
+/// Grain of what is loaded.
+const GRAIN: u64 = 64;
+/// The most that is loaded by one call.
+const LOAD_MOST: u64 = 1 << 31;
+
+/// A call whose arguments have meaning. Whether the caller may, and whether the memory is its own,
+/// is for others to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The version of these calls, and what there is.
+    Version,
+    /// A VM as the descriptor says.
+    Create(IntermediateRange),
+    /// Bytes of the caller's into a VM.
+    Load {
+        /// Which.
+        handle: Handle,
+        /// Where to, as the VM sees it.
+        target: IntermediateRange,
+        /// Where from, as the caller sees it.
+        source: IntermediateRange,
+    },
+    /// A VM to run.
+    Start(Handle),
+    /// A VM to stop running for a while.
+    Pause(Handle),
+    /// A paused VM to go on.
+    Resume(Handle),
+    /// A VM to run from its beginning.
+    Restart(Handle),
+    /// A VM to be no more.
+    Destroy(Handle),
+    /// Who is in this slot.
+    List(usize),
+    /// What a VM is and did, into the caller's memory.
+    Statistics(Handle, IntermediateRange),
+    /// What a VM printed, into the caller's memory.
+    ConsoleRead(Handle, IntermediateRange),
+    /// A VM of this template, running.
+    Instantiate(Name),
+    /// Input for a VM, from the caller's memory.
+    ConsoleWrite(Handle, IntermediateRange),
+}
+
+impl Request {
+    /// What a call asks for.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NotSupported`] for functions that there are not, [`Failure::NotFound`] for what
+    /// can be no handle, [`Failure::Invalid`] for other arguments without meaning.
+    pub fn parse(call: &Call) -> Result<Self, Failure> {
+        let handle = || Handle::from_register(call.argument(1)).ok_or(Failure::NotFound);
+        let range = |start: usize, size: u64| {
+            IntermediateRange::new(call.argument(start), size).ok_or(Failure::Invalid)
+        };
+        Ok(match call.function().wrapping_sub(FIRST) {
+            0x0 => Self::Version,
+            0x1 => Self::Create(in_one_page(range(1, DESCRIPTOR)?)?),
+            0x2 => {
+                let (handle, size) = (handle()?, call.argument(4));
+                let (target, source) = (range(2, size)?, range(3, size)?);
+                if size > LOAD_MOST || !target.is_aligned(GRAIN) || !source.is_aligned(GRAIN) {
+                    return Err(Failure::Invalid);
+                }
+                Self::Load {
+                    handle,
+                    target,
+                    source,
+                }
+            }
+            0x3 => Self::Start(handle()?),
+            0x4 => Self::Pause(handle()?),
+            0x5 => Self::Resume(handle()?),
+            0x6 => Self::Restart(handle()?),
+            0x7 => Self::Destroy(handle()?),
+            0x8 => Self::List(usize::try_from(call.argument(1)).unwrap_or(usize::MAX)),
+            0x9 => {
+                let handle = handle()?;
+                if call.argument(3) < DESCRIPTOR {
+                    return Err(Failure::Invalid);
+                }
+                Self::Statistics(handle, in_one_page(range(2, DESCRIPTOR)?)?)
+            }
+            0xa => Self::ConsoleRead(handle()?, in_one_page(range(2, call.argument(3))?)?),
+            0xb => Self::Instantiate(name(call).ok_or(Failure::NotFound)?),
+            0xe => Self::ConsoleWrite(handle()?, in_one_page(range(2, call.argument(3))?)?),
+            _ => return Err(Failure::NotSupported),
+        })
+    }
+}
+
+/// A range of words that crosses no page.
+fn in_one_page(range: IntermediateRange) -> Result<IntermediateRange, Failure> {
+    let last = range.end() - 1;
+    let whole = range.start() / PAGE_SIZE == last / PAGE_SIZE && range.start().is_multiple_of(8);
+    whole.then_some(range).ok_or(Failure::Invalid)
+}
+
+/// The name in x1 and x2: 16 bytes, which a name may fill.
+fn name(call: &Call) -> Option<Name> {
+    let mut bytes = [0u8; 17];
+    let words = [call.argument(1).to_le(), call.argument(2).to_le()];
+    bytes
+        .split_at_mut_checked(16)?
+        .0
+        .copy_from_slice(words.as_bytes());
+    Name::new(&bytes)
+}
+
+const _: () = assert!(BLOCK.is_multiple_of(GRAIN));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(function: u32, arguments: [u64; 4]) -> Result<Request, Failure> {
+        let [x1, x2, x3, x4] = arguments;
+        Request::parse(&Call::new([u64::from(function), x1, x2, x3, x4, 0, 0, 0]))
+    }
+
+    #[test]
+    fn good_calls_are_understood() {
+        let handle = Handle {
+            slot: 3,
+            generation: 1,
+        };
+        let x1 = handle.to_register();
+        let range = |start, size| IntermediateRange::new(start, size).unwrap();
+        assert_eq!(parse(FIRST, [0; 4]), Ok(Request::Version));
+        assert_eq!(
+            parse(FIRST + 1, [0x4000_0f00, 0, 0, 0]),
+            Ok(Request::Create(range(0x4000_0f00, 256)))
+        );
+        assert_eq!(
+            parse(FIRST + 2, [x1, 0x4000_0000, 0x8000, 0x40]),
+            Ok(Request::Load {
+                handle,
+                target: range(0x4000_0000, 0x40),
+                source: range(0x8000, 0x40)
+            })
+        );
+        assert_eq!(
+            parse(FIRST + 7, [x1, 0, 0, 0]),
+            Ok(Request::Destroy(handle))
+        );
+        let [x1, x2] = [
+            u64::from_le_bytes(*b"sixteen-"),
+            u64::from_le_bytes(*b"letters1"),
+        ];
+        let Ok(Request::Instantiate(name)) = parse(FIRST + 0xb, [x1, x2, 0, 0]) else {
+            panic!("a name of 16 letters");
+        };
+        assert_eq!(name.as_str(), "sixteen-letters1");
+    }
+
+    #[test]
+    fn mistakes_are_refused() {
+        let none = Err(Failure::NotFound);
+        let wrong = Err(Failure::Invalid);
+        assert_eq!(parse(FIRST + 0xff, [0; 4]), Err(Failure::NotSupported));
+        assert_eq!(parse(FIRST + 3, [0; 4]), none);
+        assert_eq!(parse(FIRST + 3, [u64::MAX, 0, 0, 0]), none);
+        assert_eq!(parse(FIRST + 0xb, [0; 4]), none);
+        assert_eq!(parse(FIRST + 1, [0x4000_0f08, 0, 0, 0]), wrong, "two pages");
+        assert_eq!(parse(FIRST + 1, [0x4000_0004, 0, 0, 0]), wrong);
+        assert_eq!(parse(FIRST + 1, [u64::MAX, 0, 0, 0]), wrong, "wraps");
+        for load in [
+            [0x100, 0, 0, 0],
+            [0x100, 0x20, 0, 0x40],
+            [0x100, 0, 0x20, 0x40],
+            [0x100, 0, 0, 0x48],
+            [0x100, 0, 0, LOAD_MOST + 0x40],
+            [0x100, u64::MAX - 0x3f, 0, 0x80],
+        ] {
+            assert_eq!(parse(FIRST + 2, load), wrong, "{load:x?}");
+        }
+        assert_eq!(parse(FIRST + 9, [0x100, 0, 255, 0]), wrong);
+        assert_eq!(parse(FIRST + 0xa, [0x100, 0, 0, 0]), wrong);
+    }
+
+    proptest! {
+        #[test]
+        fn any_registers_give_a_request_or_a_failure(
+            function in FIRST..=LAST, registers in any::<[u64; 4]>(), small in any::<bool>(),
+        ) {
+            let registers = if small { registers.map(|x| x & 0xffff) } else { registers };
+            match parse(function, registers) {
+                Ok(Request::Create(range) | Request::Statistics(_, range)) => {
+                    prop_assert_eq!(range.size(), DESCRIPTOR);
+                }
+                Ok(Request::Load { target, source, .. }) => {
+                    prop_assert_eq!(target.size(), source.size());
+                    prop_assert!(target.size().is_multiple_of(GRAIN) && target.size() <= LOAD_MOST);
+                }
+                Ok(Request::ConsoleRead(_, range) | Request::ConsoleWrite(_, range)) => {
+                    prop_assert!(range.size() <= PAGE_SIZE);
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What the system lets be made, and by whom: parsed once at boot.
+
+use core_manifest::{Dynamic, Filling, MappingKind, Owner, Reserve, Schedule, Set, limits};
+use core_memory::{PAGE_SIZE, PhysicalRange};
+use core_paging::Access;
+use mortise_instance::{
+    Authority, Descriptor, Exhausted, RawDescriptor, Schedule as Kind, Subject,
+};
+
+/// Grain of a payload: what is copied at a time.
+const GRAIN: u64 = 64;
+
+/// What was parsed.
+pub(crate) struct Setup {
+    dynamic: &'static Dynamic<'static>,
+    /// Where a VM sees its RAM.
+    pub ram_base: u64,
+    /// What each VM made at boot may do.
+    pub managers: [Authority; limits::VMS],
+    /// What the VM of each template is like.
+    templates: [Option<Descriptor>; limits::TEMPLATES],
+}
+
+impl Setup {
+    /// What a manifest says, which stands where it stays: it is large for a stack.
+    pub fn new(dynamic: &'static Dynamic<'static>, ram_base: u64) -> Result<Self, &'static str> {
+        let mut managers = [Authority::default(); limits::VMS];
+        for (manager, given) in managers.iter_mut().zip(&dynamic.managers) {
+            *manager = given.as_ref().map_or(Authority::default(), authority);
+        }
+        let mut templates = [const { None }; limits::TEMPLATES];
+        for (place, template) in templates.iter_mut().zip(&dynamic.templates) {
+            let raw = RawDescriptor::new(
+                template.name,
+                template.memory.size(),
+                template.window,
+                (template.entry, template.argument),
+                &template.cpus,
+            );
+            let descriptor = Descriptor::parse(&raw, ram_base)
+                .map_err(|_| "a template of it describes no virtual machine")?;
+            if descriptor.memory != template.memory || !template.fillings.iter().all(is_aligned) {
+                return Err("a template of it is not where it can be copied to");
+            }
+            *place = Some(descriptor);
+        }
+        Ok(Self {
+            dynamic,
+            ram_base,
+            managers,
+            templates,
+        })
+    }
+
+    /// What VMs made at run time may take.
+    pub fn reserve(&self) -> Option<&'static Reserve> {
+        self.dynamic.reserve.as_ref()
+    }
+
+    /// What the VM of a template is like.
+    pub fn template(&self, index: usize) -> Option<Descriptor> {
+        *self.templates.get(index)?
+    }
+
+    /// The template of this name.
+    pub fn template_named(&self, name: &str) -> Option<usize> {
+        let templates = &self.dynamic.templates;
+        templates.iter().position(|template| template.name == name)
+    }
+
+    /// Whether a template has this name.
+    pub fn has_template(&self, name: &str) -> bool {
+        self.template_named(name).is_some()
+    }
+
+    /// How a VM shares its cores; nothing for what cannot be promised.
+    pub fn schedule(&self, subject: Subject, descriptor: &Descriptor) -> Option<Schedule> {
+        if let Subject::Template(index) = subject {
+            return Some(self.dynamic.templates.get(index)?.schedule);
+        }
+        let (budget, period) = descriptor.reservation.unwrap_or((0, 0));
+        let by_deadline = descriptor.schedule == Kind::EarliestDeadline;
+        let background = descriptor.exhausted == Exhausted::Background;
+        Schedule::new(descriptor.priority, by_deadline, background, budget, period).ok()
+    }
+
+    /// A payload of the VM of a template, whole chunks of it.
+    pub fn filling(&self, subject: Subject, index: usize) -> Option<Filling> {
+        let Subject::Template(template) = subject else {
+            return None;
+        };
+        let filling = self.dynamic.templates.get(template)?.fillings.get(index)?;
+        let size = filling.source.size().next_multiple_of(GRAIN);
+        Some(Filling {
+            source: PhysicalRange::new(filling.source.start(), size)?,
+            ..*filling
+        })
+    }
+
+    /// The interrupts by which the VM of a template is called to its ends of channels.
+    pub fn interrupts(&self, subject: Subject) -> impl Iterator<Item = u32> {
+        let template = match subject {
+            Subject::Template(index) => Some(Owner::Template(index)),
+            _ => None,
+        };
+        let channels = self.dynamic.channels.iter();
+        let ends = channels.flat_map(|channel| [channel.from, channel.to]);
+        ends.filter(move |end| Some(end.owner) == template)
+            .map(|end| u32::from(end.interrupt))
+    }
+
+    /// Page `index` of what the VM of a template shares with others: where it sees it, and where it is.
+    pub fn page(&self, subject: Subject, mut index: u64) -> Option<(u64, u64, Access)> {
+        let Subject::Template(template) = subject else {
+            return None;
+        };
+        for mapping in &self.dynamic.templates.get(template)?.shared {
+            let pages = mapping.intermediate.size() / PAGE_SIZE;
+            if index < pages {
+                let offset = index * PAGE_SIZE;
+                let access = match mapping.kind {
+                    MappingKind::Shared { writable: true } => Access::ReadWrite,
+                    _ => Access::ReadOnly,
+                };
+                let ipa = mapping.intermediate.start() + offset;
+                return Some((ipa, mapping.physical.start() + offset, access));
+            }
+            index -= pages;
+        }
+        None
+    }
+}
+
+fn is_aligned(filling: &Filling) -> bool {
+    (filling.source.start() | filling.target.start()).is_multiple_of(GRAIN)
+}
+
+fn authority(given: &core_manifest::Authority) -> Authority {
+    let bits = |set: Set| set.iter().fold(0u64, |bits, number| bits | 1 << number);
+    Authority {
+        vms: bits(given.vms) as u32,
+        templates: bits(given.templates) as u32,
+        files: given.files,
+        memory: given.memory,
+        cpus: bits(given.cpus),
+        priority: given.priority,
+    }
+}

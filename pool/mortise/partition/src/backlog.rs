@@ -1,0 +1,76 @@
+//! What a virtual machine printed lately, for its manager to read.
+
+/// Bytes that are kept.
+const ROOM: usize = 1024;
+
+/// The last bytes that were printed and not read: who prints more than is read loses the oldest.
+pub(crate) struct Backlog {
+    bytes: [u8; ROOM],
+    /// Bytes printed and bytes read or lost, free running.
+    head: usize,
+    tail: usize,
+}
+
+impl Backlog {
+    /// Nothing.
+    pub(crate) const fn new() -> Self {
+        Self {
+            bytes: [0; ROOM],
+            head: 0,
+            tail: 0,
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) const fn clear(&mut self) {
+        self.tail = self.head;
+    }
+
+    /// Keeps what was printed.
+    pub(crate) fn push(&mut self, printed: &[u8]) {
+        for &byte in printed {
+            self.bytes[self.head % ROOM] = byte;
+            self.head = self.head.wrapping_add(1);
+        }
+        if self.head.wrapping_sub(self.tail) > ROOM {
+            self.tail = self.head.wrapping_sub(ROOM);
+        }
+    }
+
+    /// Moves the oldest bytes into `buffer`, and says how many.
+    pub(crate) fn pop(&mut self, buffer: &mut [u8]) -> usize {
+        let count = self.head.wrapping_sub(self.tail).min(buffer.len());
+        for byte in buffer.iter_mut().take(count) {
+            *byte = self.bytes[self.tail % ROOM];
+            self.tail = self.tail.wrapping_add(1);
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_lost() {
+        let mut backlog = Backlog::new();
+        let mut buffer = [0; 8];
+        assert_eq!(backlog.pop(&mut buffer), 0);
+        backlog.push(b"hello");
+        assert_eq!(
+            (backlog.pop(&mut buffer[..2]), &buffer[..2]),
+            (2, &b"he"[..])
+        );
+        backlog.push(&[b'x'; ROOM]);
+        assert_eq!((backlog.pop(&mut buffer), buffer), (8, [b'x'; 8]));
+        let mut rest = 8;
+        while backlog.pop(&mut buffer[..1]) == 1 {
+            rest += 1;
+        }
+        assert_eq!(rest, ROOM);
+        backlog.push(b"more");
+        backlog.clear();
+        assert_eq!(backlog.pop(&mut buffer), 0);
+    }
+}

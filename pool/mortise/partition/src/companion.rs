@@ -1,0 +1,217 @@
+//! Libraries that take part in what becomes of virtual machines.
+//!
+//! One registers a [`Companion`] in the table `companions`. It is told what it needs to know
+//! when, and calls back through what is public here; an image without it has none of this.
+
+use crate::{Core, Machine, Vm, controller::Interrupts, gic::VmInterrupts};
+use core_manifest::System;
+use core_memory::PhysicalRange;
+use hw_irqchip_gicv3::{
+    Group,
+    cpu_interface::{self, Sgi},
+};
+
+/// Takes part in what becomes of virtual machines. Called with interrupts masked.
+pub trait Companion: Sync {
+    /// All of the system's virtual machines are made and none runs. Called once, on the
+    /// first core, which reaches all memory; whoever fails says why in a few words.
+    ///
+    /// # Errors
+    ///
+    /// Mortise does not start.
+    fn open(
+        &self,
+        machine: &'static Machine,
+        system: &System<'static>,
+        manifest: &'static [u8],
+    ) -> Result<(), &'static str>;
+
+    /// Names each range that a core has to reach besides its own.
+    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange));
+
+    /// A virtual machine's first vCPU is about to run, anew or again.
+    fn begins(&self, machine: &'static Machine, vm: &'static Vm);
+
+    /// A virtual machine's run is over: none of its vCPUs will execute before it begins anew.
+    fn ended(&self, machine: &'static Machine, vm: &'static Vm);
+
+    /// A virtual machine that does not run has nothing to do, on the core of its first vCPU: whatever
+    /// else is to be done there in its name, until an interrupt waits. True if there is more.
+    fn tidy(&self, _core: &'static Core, _vm: &'static Vm) -> bool {
+        false
+    }
+
+    /// Something is there for a virtual machine of this template, and none runs.
+    fn wanted(&self, _machine: &'static Machine, _template: usize) {}
+}
+
+/// What happened to a virtual machine.
+impl Machine {
+    /// The virtual machine at this place.
+    #[must_use]
+    pub fn vm(&self, index: usize) -> Option<&'static Vm> {
+        self.vms.get(index)?.get()
+    }
+
+    /// Where RAM begins, and that of a virtual machine that is not mapped 1:1.
+    #[must_use]
+    pub const fn ram_base(&self) -> u64 {
+        self.board.ram_base as u64
+    }
+
+    /// Has a virtual machine of this template made, if somebody in this image does that.
+    pub fn want(&'static self, template: usize) {
+        let companions = self.companions.iter();
+        companions.for_each(|companion| companion.wanted(self, template));
+    }
+
+    /// Lets companions do what is to be done in the name of a virtual machine that does not run. What
+    /// is left is done when others had their turn.
+    pub(crate) fn tidy(&'static self, core: &'static Core, vm: &'static Vm) {
+        let mut more = false;
+        for companion in self.companions {
+            more |= companion.tidy(core, vm);
+        }
+        if more {
+            core.call_again(vm);
+        }
+    }
+
+    /// Tells that a virtual machine begins to run.
+    pub(crate) fn begins(&'static self, vm: &'static Vm) {
+        let companions = self.companions.iter();
+        companions.for_each(|companion| companion.begins(self, vm));
+    }
+
+    /// Tells that a virtual machine's run is over.
+    pub(crate) fn ended(&'static self, vm: &'static Vm) {
+        let companions = self.companions.iter();
+        companions.for_each(|companion| companion.ended(self, vm));
+    }
+}
+
+/// What a companion asks of a core.
+impl Core {
+    /// The machine it belongs to.
+    #[must_use]
+    pub const fn machine(&self) -> &'static Machine {
+        self.machine
+    }
+
+    /// Frames for translation tables that it takes to reach what companions name, at most.
+    pub(crate) fn frames_to_reach(&'static self) -> usize {
+        const BLOCK: u32 = 21;
+        // One for windows.
+        let (mut tables, mut last) = (usize::from(!self.machine.companions.is_empty()), None);
+        for companion in self.machine.companions {
+            companion.reach(self, &mut |range| {
+                for block in range.start() >> BLOCK..=(range.end() - 1) >> BLOCK {
+                    // A table of pages, and one of blocks above the first in each gibibyte.
+                    tables += usize::from(last != Some(block)) + usize::from(last.is_none());
+                    last = Some(block);
+                }
+            });
+        }
+        tables
+    }
+
+    /// Whether a vCPU of the virtual machine at this place runs on it.
+    #[must_use]
+    pub fn has(&self, vm: usize) -> bool {
+        let vm = self.machine.vm(vm);
+        vm.is_some_and(|vm| vm.vcpu_on(self.cpu).is_some())
+    }
+}
+
+/// What a companion asks of a virtual machine.
+impl Vm {
+    /// Its place among the virtual machines.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Whether it is one of those that the manifest starts with.
+    #[must_use]
+    pub fn is_resident(&self) -> bool {
+        let machine = Core::current().machine;
+        let resident = machine.system.get().map_or(0, |system| system.vms.len());
+        self.index < resident
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.description().name
+    }
+
+    /// Gives it an interrupt that no hardware has, before it first runs. A direct one has all
+    /// software-generated interrupts already, and can have no other.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot have this one.
+    pub fn add_interrupt(&self, intid: u32) -> Result<(), &'static str> {
+        match &self.interrupts {
+            Interrupts::Shared(gic) => gic
+                .lock()
+                .add_virtual(intid)
+                .map_err(|_| "has no room for the interrupt of a channel, or has it already"),
+            Interrupts::Direct(_) if intid < SGIS => Ok(()),
+            Interrupts::Direct(_) => Err("is direct and has SGIs alone for its channels"),
+        }
+    }
+
+    /// Raises an interrupt that [`add_interrupt`](Self::add_interrupt) gave it, unless its
+    /// interrupts are its own.
+    pub fn raise(&'static self, machine: &'static Machine, intid: u32) {
+        if let Interrupts::Shared(gic) = &self.interrupts {
+            gic.lock()
+                .pulse(intid, &mut VmInterrupts { machine, vm: self });
+        }
+    }
+
+    /// How to interrupt it where its interrupts are its own: a physical SGI to its first vCPU,
+    /// whose core runs.
+    #[must_use]
+    pub fn bell(&self, machine: &'static Machine, intid: u32) -> Option<Bell> {
+        match &self.interrupts {
+            Interrupts::Shared(_) => None,
+            Interrupts::Direct(_) => {
+                let affinity = machine.cores.get(self.cpu(0))?.affinity()?;
+                Some(Bell(Sgi::new(intid, affinity)))
+            }
+        }
+    }
+}
+
+/// A way to interrupt a virtual machine whose interrupts are its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bell(Sgi);
+
+impl Bell {
+    /// Interrupts it. What was stored before is seen there.
+    #[inline]
+    pub fn ring(self) {
+        cpu_interface::send(Group::One, self.0);
+    }
+
+    /// Its bits, for who keeps it.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0.bits()
+    }
+
+    /// The bell of these bits, nothing if they are zero. Whatever they are, what they ring is an
+    /// interrupt of a guest.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        match Sgi::from_bits(bits) {
+            Some(sgi) => Some(Self(sgi)),
+            None => None,
+        }
+    }
+}
+
+/// The software-generated interrupts, INTID 0 to 15.
+const SGIS: u32 = 16;

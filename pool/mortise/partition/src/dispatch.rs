@@ -1,0 +1,121 @@
+//! Cores that several virtual CPUs share: what Mortise asks of who shares them out.
+//!
+//! A library that registers a [`Dispatch`] in the table `dispatch` makes an image
+//! one of mode 2 (TenonOS paper, 4.4.3, Figure 7). Without one, a core has its
+//! virtual CPU for good; with one, so does each core that only one virtual CPU uses.
+
+use crate::{
+    Core, Machine, Vm,
+    vm::{DISCARDED, HELD},
+};
+use core::sync::atomic::Ordering;
+use mortise_vcpu::{Cause, FrameCell};
+
+/// What came for a virtual CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// What is in its list registers already.
+    Listed,
+    /// What stands in memory: its virtual interrupt controller, its VM's power states.
+    Written,
+    /// A shared peripheral interrupt that the core has acknowledged for it.
+    Interrupt(u32),
+}
+
+/// What a library of mode 2 registers: a dispatcher for each core.
+pub trait Dispatch: Sync {
+    /// The dispatcher of core `cpu`, if there is one for so many virtual machines.
+    fn core(&'static self, cpu: usize, vms: usize) -> Option<&'static dyn Dispatcher>;
+}
+
+/// Shares one core out among virtual CPUs. Called on that core, with every interrupt masked.
+pub trait Dispatcher: Sync {
+    /// Begins with the core, which nothing is needed of any more: waits until somebody can go
+    /// on.
+    fn begin(&'static self, core: &'static Core) -> !;
+
+    /// Takes an exit of the guest in the registers, to its end: who goes on is entered, or
+    /// its frame is returned.
+    fn exit(&'static self, core: &'static Core, cause: Cause) -> &'static FrameCell;
+
+    /// The virtual CPU whose guest is in the registers has nothing to do until something
+    /// comes for it.
+    fn wait(&self, core: &'static Core);
+
+    /// The virtual CPU whose guest is in the registers has ended what it did.
+    fn stop(&self, core: &'static Core);
+
+    /// Something came for a VM's virtual CPU on this core. One that it hears of for the first
+    /// time gets a place, and rests there until its VM's power states say otherwise.
+    fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: News);
+
+    /// A VM's virtual CPU on this core is to have the core no more until it is woken after
+    /// its VM's release. With `forget` nothing of it is needed any more.
+    fn hold(&'static self, core: &'static Core, vm: &'static Vm, forget: bool);
+
+    /// What Mortise itself waits for on this core has changed ([`Core::own_alarm`]).
+    fn reconsider(&self, core: &'static Core);
+
+    /// The guest in the registers used floating point, which traps.
+    fn floating_point(&self);
+}
+
+/// Virtual machines that are kept off their cores.
+impl Vm {
+    /// Takes all its vCPUs off their cores, whatever they do, until it is
+    /// [released](Self::release). They are when it [is held](Self::is_held).
+    pub fn hold(&'static self, machine: &'static Machine) {
+        self.keep_off(HELD, machine);
+    }
+
+    /// Does the same, and has the cores forget what its vCPUs did: they are off.
+    pub fn discard(&'static self, machine: &'static Machine) {
+        self.keep_off(HELD | DISCARDED, machine);
+    }
+
+    fn keep_off(&'static self, order: u8, machine: &'static Machine) {
+        // In this order: who obeys an earlier order may still say that it is away.
+        self.orders.fetch_or(order, Ordering::AcqRel);
+        self.away.store(0, Ordering::Release);
+        if !self.is_shared() {
+            // It can make its cores deaf to the doorbell (see `call_in`).
+            self.stage2.withdraw();
+            mortise_vcpu::invalidate_translations_of(self.vttbr());
+        }
+        (0..self.vcpus()).for_each(|vcpu| machine.notify(self, vcpu));
+    }
+
+    /// Whether none of its vCPUs is on its core any more, nor will be.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        let all = (1 << self.vcpus()) - 1;
+        self.orders() & HELD != 0 && self.away.load(Ordering::Acquire) & all == all
+    }
+
+    /// Lets its vCPUs go on.
+    pub fn release(&'static self, machine: &'static Machine) {
+        if !self.is_shared() {
+            self.stage2.restore();
+        }
+        self.orders.fetch_and(!(HELD | DISCARDED), Ordering::AcqRel);
+        (0..self.vcpus()).for_each(|vcpu| machine.notify(self, vcpu));
+    }
+
+    /// Whether its vCPUs are to stay off their cores. What its memory is missing then may be
+    /// there when they go on.
+    #[must_use]
+    pub fn is_kept_off(&self) -> bool {
+        self.orders() & HELD != 0
+    }
+
+    /// Notes that a vCPU is off its core.
+    pub(crate) fn note_away(&self, vcpu: usize) {
+        self.away.fetch_or(1 << vcpu, Ordering::AcqRel);
+    }
+}
+
+/// That no image has two: asked for each pair of what is registered.
+#[must_use]
+pub const fn only_one(_: &dyn Dispatch, _: &dyn Dispatch) -> bool {
+    false
+}

@@ -1,0 +1,107 @@
+//! What others have a virtual machine do: begin, begin again, end.
+
+use crate::{
+    machine::Machine,
+    vm::{ENDING, Vm},
+};
+use core::sync::atomic::Ordering;
+use core_log::info;
+use core_statistics::{State, Summary};
+use mortise_hypercall::Start;
+use mortise_psci::{End, LEADER};
+
+/// Orders of who has authority over it.
+impl Vm {
+    /// Has one that is [ready](Self::ready) run, from its beginning.
+    pub fn start(&'static self, machine: &'static Machine) {
+        let description = self.description();
+        let start = Start {
+            entry: description.entry,
+            argument: description.argument,
+        };
+        self.set_state(State::Starting);
+        self.note_life(machine);
+        self.power.lock().renew(start);
+        self.release(machine);
+        machine.notify(self, LEADER);
+    }
+
+    /// Has one of the manifest's run from its beginning, whether it runs or has ended.
+    pub fn restart(&'static self, machine: &'static Machine) {
+        let over = self.power.lock().over().is_some();
+        if over {
+            self.renew(machine);
+            self.note_life(machine);
+            self.set_fresh();
+            machine.notify(self, LEADER);
+        } else {
+            self.end_from_outside(End::Restart, machine);
+        }
+    }
+
+    /// Ends the run of one of the manifest's for good; it has when it [is over](Self::is_over).
+    pub fn stop(&'static self, machine: &'static Machine) {
+        self.end_from_outside(End::Off, machine);
+    }
+
+    /// Whether its run has ended for good.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.power.lock().over().is_some()
+    }
+
+    /// How its run is to end or has ended, if that is decided.
+    #[must_use]
+    pub fn end_decided(&self) -> Option<End> {
+        self.power.lock().decided()
+    }
+
+    fn end_from_outside(&'static self, end: End, machine: &'static Machine) {
+        let calls = self.power.lock().end_from_outside(end);
+        if let Some(calls) = calls {
+            self.orders.fetch_or(ENDING, Ordering::AcqRel);
+            self.stage2.withdraw();
+            mortise_vcpu::invalidate_translations_of(self.vttbr());
+            self.call(calls, machine);
+        }
+    }
+
+    /// Calls the cores of all its vCPUs: there is something for them to do.
+    pub fn call_all(&'static self, machine: &'static Machine) {
+        (0..self.vcpus()).for_each(|vcpu| machine.notify(self, vcpu));
+    }
+
+    /// Takes its memory from it for good, once its run is over.
+    pub fn withdraw(&self) {
+        self.stage2.withdraw();
+        mortise_vcpu::invalidate_translations_of(self.vttbr());
+    }
+
+    /// What a manager is told of it, from its status page.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        self.status.summary()
+    }
+
+    /// Takes down what it does, on its status page.
+    pub fn note(&self, state: State) {
+        self.set_state(state);
+    }
+
+    /// Counts it among those that have not ended.
+    fn note_life(&self, machine: &Machine) {
+        if !self.alive.swap(true, Ordering::AcqRel) {
+            machine.live.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Counts it no more among those that have not ended; with the last one the machine goes off.
+    pub(crate) fn note_end(&self, machine: &Machine) {
+        if self.alive.swap(false, Ordering::AcqRel)
+            && machine.live.fetch_sub(1, Ordering::AcqRel) == 1
+        {
+            info!("every virtual machine has ended");
+            hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
+        }
+    }
+}

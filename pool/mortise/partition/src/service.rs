@@ -1,0 +1,174 @@
+//! What a dispatcher asks of its core.
+
+use crate::{Core, Vm, exits, gic, interrupts, machine::Timer};
+use core_trace::Event;
+use hw_arch::{El2, registers::ich_lr};
+use hw_clock::Clock;
+use hw_irqchip_gicv3::{Group, cpu_interface, is_special};
+use mortise_vcpu::{Cause, Frame, Interface};
+
+/// Each on that core.
+impl Core {
+    /// Does what an exit asks for, but for who goes on after it.
+    #[inline(never)]
+    pub fn handle(&'static self, frame: &mut Frame, cause: Cause) {
+        if let Some((vm, vcpu)) = self.vcpu() {
+            exits::handle(self, vm, vcpu, frame, cause);
+        }
+    }
+
+    /// Whether the guest in the registers has an interrupt to take.
+    #[inline]
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        // A list register that is empty by itself, as its interrupt has ended, needs no look.
+        let empty = hw_arch::registers::ich_elrsr_el2::read();
+        u64::from(self.listed.get()) & !empty != 0 && gic::is_interrupt_listed(self)
+    }
+
+    /// Takes one pending Group 1 interrupt; whether it was the hypervisor timer's. What came
+    /// for others than the guest in the registers is told the dispatcher.
+    #[inline]
+    pub fn take_interrupt(&'static self) -> bool {
+        let intid = cpu_interface::acknowledge_any(Group::One);
+        if intid == self.machine.board.hypervisor_timer {
+            cpu_interface::end(Group::One, intid);
+            self.record(Event::Enter, intid.into());
+            self.record(Event::Leave, intid.into());
+            cpu_interface::deactivate(intid);
+            return true;
+        }
+        self.take_other(intid);
+        false
+    }
+
+    #[inline(never)]
+    fn take_other(&'static self, intid: u32) {
+        if !is_special(intid) {
+            cpu_interface::end(Group::One, intid);
+            interrupts::deliver(self, self.vcpu(), intid);
+        }
+    }
+
+    /// Takes the doorbell, which is pending.
+    #[inline(never)]
+    pub fn take_doorbell(&'static self) {
+        interrupts::doorbell(self);
+    }
+
+    /// Notes that Mortise itself has something to do here by now, which are [chores](Self::chore).
+    pub fn sound(&'static self) {
+        self.chores.set(true);
+        self.set_own_alarm(u64::MAX);
+    }
+
+    /// Whether there are chores.
+    #[inline]
+    #[must_use]
+    pub fn has_chores(&self) -> bool {
+        self.chores.get()
+    }
+
+    /// Does a step of the chores: until the next look at what is pending, if something is.
+    pub fn chore(&'static self) {
+        let more = self.machine.alarms.step(self, &|| self.is_wanted());
+        self.chores.set(more);
+    }
+
+    /// Whether something is pending that goes before what Mortise does: on a core that is
+    /// shared, where a guest more urgent than this one may wait for it.
+    #[inline]
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.dispatcher().is_some() && hw_arch::registers::isr_el1::read() != 0
+    }
+
+    /// Brings the list registers of the virtual CPU in the registers up to date.
+    pub fn refresh(&'static self, vm: &'static Vm, vcpu: usize) {
+        interrupts::refresh(self, vm, vcpu);
+    }
+
+    /// Gives the virtual CPU in the registers an interrupt that was acknowledged for it.
+    pub fn inject(&'static self, vm: &'static Vm, vcpu: usize, intid: u32) {
+        interrupts::inject(self, vm, vcpu, intid);
+    }
+
+    /// Gives the virtual CPU in the registers the interrupt of its timer, which is due,
+    /// before the hardware can: it would be an exit. Not if it cannot be done at once.
+    #[inline(never)]
+    pub fn inject_timer(&'static self, vm: &'static Vm, vcpu: usize) {
+        if gic::list_timer(self, vm, vcpu) {
+            self.activate_timer();
+        }
+    }
+
+    /// Makes the virtual timer's interrupt active in the physical controller.
+    #[inline]
+    fn activate_timer(&self) {
+        if let Some(lever) = self.timer_activation.get() {
+            lever.pull();
+        }
+    }
+
+    /// Takes the virtual CPU interface of the one in the registers into `interface`; whether
+    /// the interrupt of its timer was active in the physical controller, where it is no more.
+    #[inline(always)]
+    pub fn store_interface(&self, interface: &Interface) -> bool {
+        let is_listed = interface.save(self.listed.get());
+        match self.timer.get() {
+            Timer::Inactive => false,
+            // The guest's end of it freed its list register and deactivated it.
+            Timer::Listed if !is_listed => false,
+            Timer::Listed | Timer::Elsewhere => self.deactivate_timer(),
+        }
+    }
+
+    /// Ends the active state of the virtual timer's interrupt; whether it was active.
+    #[cold]
+    #[inline(never)]
+    fn deactivate_timer(&self) -> bool {
+        let board = &self.machine.board;
+        let private = board.redistributor(self.cpu);
+        let active = private.is_active(board.virtual_timer);
+        if active {
+            private.deactivate(board.virtual_timer);
+        }
+        active
+    }
+
+    /// Puts the virtual CPU interface of one that comes into the registers there; with
+    /// `due` its timer's interrupt too, by this [template](Vm::timer_template), if the list
+    /// register for it is free.
+    #[inline(always)]
+    pub fn load_interface(&self, interface: &Interface, due: u64) {
+        let mut held = interface.load();
+        let mut timer = Timer::Inactive;
+        if due != 0 && held & 1 == 0 {
+            ich_lr::write(0, due);
+            self.record_injection(self.machine.board.virtual_timer);
+            self.activate_timer();
+            held |= 1;
+            timer = Timer::Listed;
+        }
+        self.timer.set(timer);
+        self.listed.set(held);
+    }
+
+    /// Makes the interrupt of its timer active, which was when it left.
+    pub fn resume_timer(&self) {
+        self.timer.set(Timer::Elsewhere);
+        self.activate_timer();
+    }
+
+    /// The hypervisor's clock of this core.
+    #[inline]
+    pub fn clock(&self) -> &Clock<El2> {
+        &self.machine.board.clock
+    }
+
+    /// First byte after its stack.
+    #[must_use]
+    pub fn stack_end(&self) -> usize {
+        self.stack_top()
+    }
+}

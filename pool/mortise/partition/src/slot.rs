@@ -1,0 +1,328 @@
+//! Places for virtual machines that are made at run time.
+//!
+//! Such a place has its [`Vm`] from the boot on, and never loses it: it is emptied and filled again.
+//! So a reference to it is good for ever, whatever becomes of who lives there, and making a virtual
+//! machine takes no memory of Mortise's. What changes from one to the next is behind a lock or an
+//! atomic, but for its description:
+//!
+//! The description is written only while the place is *vacant*, that is before [`Vm::ready`] and after
+//! [`Vm::vacate`]. Others read it when they act for one of its vCPUs, which then has a core, or for its
+//! console, with the log's lock held and a ring in it; neither is while it is vacant.
+
+use crate::{
+    backlog::Backlog,
+    console,
+    controller::Interrupts,
+    description::Description,
+    machine::{Core, Machine},
+    vm::Vm,
+};
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core_manifest::{
+    Console, FaultPolicy, InterruptMode, Kind, Mapping, MappingKind, Schedule, WaitPolicy, limits,
+};
+use core_memory::{IntermediateRange, PhysicalRange};
+use core_paging::{Access, Error, SlotMap};
+use core_ring::Area;
+use core_statistics::StatusWriter;
+use core_sync::TicketLock;
+use hw_arch::cache;
+use mortise_psci::Power;
+
+/// Where a virtual machine sees its status page, with its log ring behind it.
+const WINDOW: usize = 0x8000_0000;
+const PAGE: usize = 0x1000;
+/// Bytes of a slot's status page and log ring.
+const OWN: usize = 0x1_2000;
+/// Bytes of memory and window of which each has a gibibyte.
+const GIBIBYTE: usize = 1 << 30;
+/// Bytes of a log ring that are cleared at a time.
+const CLEARED: usize = 1024;
+
+/// What is kept of a place, in a frame.
+pub(crate) struct Slot {
+    pub(crate) map: SlotMap,
+    description: Description,
+    name: UnsafeCell<[u8; limits::NAME]>,
+    /// Status page and log ring.
+    area: PhysicalRange,
+    vacant: AtomicBool,
+    /// What the virtual machine printed lately.
+    pub(crate) backlog: TicketLock<Backlog>,
+}
+
+const _: () = assert!(size_of::<Slot>() <= size_of::<core_memory::Frame>());
+
+// SAFETY: the name is written as the description is, see there.
+unsafe impl Sync for Slot {}
+
+/// Who is to live in a place.
+#[derive(Debug, Clone, Copy)]
+pub struct Occupant<'a> {
+    /// Its name, at most 32 bytes.
+    pub name: &'a str,
+    /// By what its manager names it.
+    pub handle: u32,
+    /// The core of each vCPU.
+    pub cpus: &'a [u8],
+    /// Its RAM as it sees it, and where that is.
+    pub memory: (IntermediateRange, PhysicalRange),
+    /// Its first instruction.
+    pub entry: u64,
+    /// What that finds in x0.
+    pub argument: u64,
+    /// How it shares its cores.
+    pub schedule: Schedule,
+}
+
+impl Machine {
+    /// Makes a place for virtual machines, whose status page and log ring are in `area` and whose vCPUs
+    /// run on these cores, which it shares with others. At boot, when those of the manifest are made
+    /// and have their cores.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in a few words.
+    pub fn add_slot(
+        &'static self,
+        area: PhysicalRange,
+        cpus: impl Iterator<Item = usize>,
+    ) -> Result<&'static Vm, &'static str> {
+        let free = |(_, place): &(usize, &spin::Once<Vm>)| place.get().is_none();
+        let (index, place) = self
+            .vms
+            .iter()
+            .enumerate()
+            .find(free)
+            .ok_or("too few places for virtual machines: raise MORTISE_VMS")?;
+        let tables = "too few page tables: raise MORTISE_PAGE_TABLES";
+        let ram = self.board.ram_base;
+        let slot = Slot {
+            map: SlotMap::new(self.frames, ram, WINDOW).ok_or(tables)?,
+            description: Description::new(vacant_description(area)?),
+            name: UnsafeCell::new([0; limits::NAME]),
+            area,
+            vacant: AtomicBool::new(true),
+            backlog: TicketLock::new(Backlog::new()),
+        };
+        let own = [(0, Access::ReadOnly)]
+            .into_iter()
+            .chain((PAGE..OWN).step_by(PAGE).map(|at| (at, Access::ReadWrite)));
+        for (at, access) in own {
+            slot.map
+                .map(WINDOW + at, area.start() as usize + at, access)
+                .map_err(|_| "its slots are not whole pages")?;
+        }
+        let frame: *mut core_memory::Frame = self.frames.take().ok_or(tables)?;
+        // SAFETY: the frame is this slot's for good, large and aligned enough; nobody else refers to
+        // it.
+        let slot: &'static Slot = unsafe { (*frame.cast::<MaybeUninit<Slot>>()).write(slot) };
+        let vm = Vm::vacant(index, slot, &slot.description, self)?;
+        let vm = place.call_once(|| vm);
+        for cpu in cpus {
+            self.cores
+                .get(cpu)
+                .ok_or("its reserve has cores that the image has not")?
+                .share_also()?;
+        }
+        Ok(vm)
+    }
+}
+
+impl Core {
+    /// Shares this core, which does not run yet, out among who lives in slots and who has it.
+    fn share_also(&'static self) -> Result<(), &'static str> {
+        let Some(&dispatcher) = self.machine.dispatchers.first() else {
+            return Err("nothing in the image shares cores out");
+        };
+        let Some(dispatcher) = dispatcher.core(self.cpu, self.machine.vms.len()) else {
+            return Err("its reserve has cores without room for so many");
+        };
+        if self.dispatcher().is_none() {
+            let had = self.vcpu();
+            self.share(dispatcher);
+            if let Some((vm, _)) = had {
+                if !vm.is_shared() {
+                    return Err("its reserve has the core of a direct virtual machine");
+                }
+                self.mail.fetch_or(1 << vm.index, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The description of nobody, in a place of these status page and log ring.
+fn vacant_description(area: PhysicalRange) -> Result<core_manifest::Vm<'static>, &'static str> {
+    let part = |at: usize, size: usize| {
+        PhysicalRange::new(area.start() + at as u64, size as u64).filter(|part| area.contains(part))
+    };
+    let small = "its slots are too small";
+    let log = part(PAGE, OWN - PAGE).ok_or(small)?;
+    Ok(core_manifest::Vm {
+        name: "",
+        kind: Kind::Tenon,
+        cpus: heapless::Vec::new(),
+        interrupt_mode: InterruptMode::Shared,
+        wait: WaitPolicy::Trap,
+        entry: 0,
+        argument: 0,
+        on_fault: FaultPolicy::Stop,
+        console: Console::Ring(log),
+        status: part(0, PAGE).ok_or(small)?,
+        mappings: heapless::Vec::new(),
+        payloads: heapless::Vec::new(),
+        interrupts: heapless::Vec::new(),
+        schedule: Schedule::of(Kind::Tenon),
+    })
+}
+
+impl Slot {
+    /// Its status page, as Mortise writes it.
+    pub(crate) fn status(&self) -> Option<StatusWriter<'static>> {
+        // SAFETY: every core maps slots' areas for good; guests map the status page read-only.
+        let area = unsafe { Area::from_raw(self.area.start() as *mut u8, PAGE) };
+        area.and_then(|area| StatusWriter::create(area, "", 0).ok())
+    }
+}
+
+/// What becomes of a place, at the wish of a manager. Each call takes about a hundred instructions.
+impl Vm {
+    /// Whether this is a place for virtual machines made at run time.
+    #[must_use]
+    pub const fn is_slot(&self) -> bool {
+        self.slot.is_some()
+    }
+
+    /// Whether it is one and nobody lives there.
+    #[must_use]
+    pub fn is_vacant(&self) -> bool {
+        self.vacant_slot().is_some()
+    }
+
+    /// The slot, if it is one and nobody lives there.
+    fn vacant_slot(&self) -> Option<&'static Slot> {
+        self.slot.filter(|slot| slot.vacant.load(Ordering::Acquire))
+    }
+
+    /// Maps `pa` at `ipa` in a vacant place, as much as [`SlotMap::map`] maps there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SlotMap::map`]; [`Error::Live`] if it is not vacant.
+    pub fn map(&self, ipa: u64, pa: u64, access: Access) -> Result<(), Error> {
+        let slot = self.vacant_slot().ok_or(Error::Live(ipa as usize))?;
+        slot.map.map(ipa as usize, pa as usize, access)
+    }
+
+    /// Maps nothing at `ipa` in a vacant place.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SlotMap::unmap`]; [`Error::Live`] if it is not vacant.
+    pub fn unmap(&self, ipa: u64) -> Result<(), Error> {
+        let slot = self.vacant_slot().ok_or(Error::Live(ipa as usize))?;
+        slot.map.unmap(ipa as usize)
+    }
+
+    /// Clears a part of what the last one left in its status page; false behind the last part.
+    pub fn clear_status(&self, part: usize) -> bool {
+        self.vacant_slot().is_some() && self.status.clear(part)
+    }
+
+    /// Clears a part of what the last one left in its log ring; false behind the last part.
+    pub fn clear_log(&self, part: usize) -> bool {
+        let at = PAGE + part.saturating_mul(CLEARED);
+        let Some(slot) = self.vacant_slot().filter(|_| at < OWN) else {
+            return false;
+        };
+        // SAFETY: every core maps slots' areas for good; nobody lives there, so that nobody has a ring
+        // there.
+        unsafe { cache::zero_to_memory(slot.area.start() as usize + at, CLEARED) };
+        at + CLEARED < OWN
+    }
+
+    /// Moves what the one who lives there printed lately into `buffer`, and says how many bytes.
+    pub fn read_backlog(&self, buffer: &mut [u8]) -> usize {
+        self.slot.map_or(0, |slot| slot.backlog.lock().pop(buffer))
+    }
+
+    /// Describes who is to live in a vacant place; false if it is not vacant, or what is said cannot be.
+    pub fn describe(&self, occupant: &Occupant<'_>) -> bool {
+        let Some(slot) = self.vacant_slot() else {
+            return false;
+        };
+        let bytes = occupant.name.as_bytes();
+        // SAFETY: the place is vacant, so nobody reads name or description; that one manager at a time
+        // is at it is what the registry of those who call sees to.
+        let (name, description) = unsafe { (&mut *slot.name.get(), slot.description.get_mut()) };
+        let Some(room) = name.get_mut(..bytes.len()) else {
+            return false;
+        };
+        room.copy_from_slice(bytes);
+        // SAFETY: the bytes lie in the slot, which stays; they change only when it is vacant.
+        let stays: &'static [u8] =
+            unsafe { core::slice::from_raw_parts(room.as_ptr(), bytes.len()) };
+        description.name = core::str::from_utf8(stays).unwrap_or("");
+        description.cpus.clear();
+        description.mappings.clear();
+        let (intermediate, physical) = occupant.memory;
+        let memory = Mapping {
+            kind: MappingKind::Ram,
+            intermediate,
+            physical,
+        };
+        let fits = description.cpus.extend_from_slice(occupant.cpus).is_ok()
+            && description.mappings.push(memory).is_ok()
+            && intermediate.size() == physical.size()
+            && intermediate.size() <= GIBIBYTE as u64;
+        description.entry = occupant.entry;
+        description.argument = occupant.argument;
+        description.schedule = occupant.schedule;
+        // Every core has forgotten the last one: whoever is to come may be put together by its own.
+        self.orders.store(0, Ordering::Release);
+        self.status
+            .renew(occupant.name, occupant.handle, occupant.cpus);
+        fits
+    }
+
+    /// Makes a vacant place ready to be started: its log, its interrupt controller, the power states of
+    /// its vCPUs.
+    pub fn ready(&'static self, machine: &'static Machine) -> bool {
+        let Some(slot) = self.vacant_slot() else {
+            return false;
+        };
+        let vcpus = self.vcpus();
+        if let Interrupts::Shared(gic) = &self.interrupts
+            && gic.lock().set_vcpus(vcpus).is_err()
+        {
+            return false;
+        }
+        // Whoever lived there before may have left something enabled or pending.
+        self.silence(machine);
+        *self.power.lock() = Power::new(vcpus, 0);
+        slot.backlog.lock().clear();
+        self.begin_life();
+        slot.vacant.store(false, Ordering::Release);
+        true
+    }
+
+    /// Has nobody live there any more, in whose name no core acts and whose vCPUs none has: its memory
+    /// is withdrawn, its console closed.
+    pub fn vacate(&'static self, machine: &'static Machine) {
+        let Some(slot) = self.slot else {
+            return;
+        };
+        console::conclude(machine, self, || None);
+        slot.vacant.store(true, Ordering::Release);
+        slot.map.withdraw();
+        mortise_vcpu::invalidate_translations_of(self.vttbr());
+        slot.map.restore();
+        if self.alive.load(Ordering::Acquire) {
+            machine.ended(self);
+            self.note_end(machine);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Floating-point and SIMD registers on cores that several virtual CPUs share.
+
+use core::cell::UnsafeCell;
+
+/// The floating-point and SIMD registers of a virtual CPU whose core has another's.
+#[repr(C, align(16))]
+#[derive(Debug)]
+pub struct FloatingPoint {
+    vectors: UnsafeCell<[u128; 32]>,
+    control: UnsafeCell<[u64; 2]>,
+}
+
+// SAFETY: as for `Context`.
+unsafe impl Sync for FloatingPoint {}
+
+/// Whether floating point traps on a core: `CPTR_EL2` with `TFP`, the rest as
+/// [`Traps::apply`](crate::Traps::apply) sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FloatingPointTrap(u64);
+
+impl FloatingPointTrap {
+    /// It does.
+    pub const ON: Self = Self(crate::traps::CPTR | 1 << 10);
+    /// It does not.
+    pub const OFF: Self = Self(crate::traps::CPTR);
+
+    /// Has it so on this core.
+    #[inline]
+    pub fn apply(self) {
+        // SAFETY: binds EL1, EL0 and code of ours that asked for it.
+        unsafe { hw_arch::registers::cptr_el2::write(self.0) };
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! vectors {
+    ($instruction:literal) => {
+        concat!(
+            ".arch_extension fp\n.arch_extension simd\n",
+            $instruction,
+            " q0, q1, [{at}]\n",
+            $instruction,
+            " q2, q3, [{at}, #32]\n",
+            $instruction,
+            " q4, q5, [{at}, #64]\n",
+            $instruction,
+            " q6, q7, [{at}, #96]\n",
+            $instruction,
+            " q8, q9, [{at}, #128]\n",
+            $instruction,
+            " q10, q11, [{at}, #160]\n",
+            $instruction,
+            " q12, q13, [{at}, #192]\n",
+            $instruction,
+            " q14, q15, [{at}, #224]\n",
+            $instruction,
+            " q16, q17, [{at}, #256]\n",
+            $instruction,
+            " q18, q19, [{at}, #288]\n",
+            $instruction,
+            " q20, q21, [{at}, #320]\n",
+            $instruction,
+            " q22, q23, [{at}, #352]\n",
+            $instruction,
+            " q24, q25, [{at}, #384]\n",
+            $instruction,
+            " q26, q27, [{at}, #416]\n",
+            $instruction,
+            " q28, q29, [{at}, #448]\n",
+            $instruction,
+            " q30, q31, [{at}, #480]\n",
+        )
+    };
+}
+
+impl FloatingPoint {
+    /// All zero, as at power-on.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            vectors: UnsafeCell::new([0; 32]),
+            control: UnsafeCell::new([0; 2]),
+        }
+    }
+
+    /// Takes down what is in the core's registers.
+    ///
+    /// # Safety
+    ///
+    /// The registers must hold this virtual CPU's, and not trap; nobody else may use this.
+    pub unsafe fn save(&self) {
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: both arrays have the room, and the caller is alone with them.
+        unsafe {
+            core::arch::asm!(
+                vectors!("stp"),
+                "mrs {a}, fpcr", "mrs {b}, fpsr", "stp {a}, {b}, [{control}]",
+                at = in(reg) self.vectors.get(), control = in(reg) self.control.get(),
+                a = out(reg) _, b = out(reg) _,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+
+    /// Puts it back into the core's registers.
+    ///
+    /// # Safety
+    ///
+    /// What the registers held must have been saved, or not be needed, and they must not
+    /// trap; nobody else may use this.
+    pub unsafe fn load(&self) {
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: no code of this target keeps anything in these registers.
+        unsafe {
+            core::arch::asm!(
+                vectors!("ldp"),
+                "ldp {a}, {b}, [{control}]", "msr fpcr, {a}", "msr fpsr, {b}",
+                at = in(reg) self.vectors.get(), control = in(reg) self.control.get(),
+                a = out(reg) _, b = out(reg) _,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
+impl Default for FloatingPoint {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,80 @@
+//! How an end is woken.
+
+use crate::Error;
+use core::cell::Cell;
+use core_ring::message::Doorbell;
+use tenon_thread::time::Instant;
+use tenon_thread::wait::{Guarded, WaitQueue};
+
+/// The hypercall that rings another VM's end: fast, 64 bits, vendor's own hypervisor range (Arm DEN
+/// 0028, 2.5).
+const RING: u32 = 0xc600_0200;
+
+struct State {
+    /// Rung while nobody waited.
+    rung: Cell<bool>,
+    waiter: WaitQueue,
+}
+
+/// What an end waits for; rung by a thread, or by a handler for another VM.
+pub(crate) struct Bell(Guarded<State>);
+
+impl Bell {
+    pub const fn new() -> Self {
+        Self(Guarded::new(State {
+            rung: Cell::new(false),
+            waiter: WaitQueue::new(),
+        }))
+    }
+
+    /// Wakes who waits, or spares the next one its wait.
+    pub fn ring(&self) {
+        self.0.try_or_wake(
+            |state, _| state.waiter.is_empty().then(|| state.rung.set(true)),
+            |state, waking| {
+                state.waiter.wake(waking);
+            },
+        );
+    }
+
+    /// Waits until it is rung, or was since the last wait.
+    #[cold]
+    pub fn wait(&'static self, deadline: Option<Instant>) -> Result<(), Error> {
+        self.0.try_or_wait(
+            |state, _| state.rung.take().then_some(Ok(())),
+            |_, waiting| {
+                let turn = waiting.wait(|state| &state.waiter, deadline);
+                turn.map_err(|_| Error::TimedOut)
+            },
+        )
+    }
+}
+
+/// The other end.
+#[derive(Clone, Copy)]
+pub(crate) enum Peer {
+    /// In this image.
+    Thread(&'static Bell),
+    /// In another VM, at the channel of this number.
+    Vm(u32),
+}
+
+impl Peer {
+    /// Calls the other end if it waits.
+    #[inline(always)]
+    pub fn answer(&self, doorbell: Doorbell) {
+        if doorbell == Doorbell::Ring {
+            self.call();
+        }
+    }
+
+    /// Calls it.
+    #[cold]
+    pub fn call(&self) {
+        match *self {
+            Self::Thread(bell) => bell.ring(),
+            // What it answers is no matter: who has no end of a channel does not get here.
+            Self::Vm(number) => _ = hw_arch::firmware::call_hypervisor_with(RING, number.into()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What can go wrong.
+
+use core::fmt;
+use core_ring::Error as RingError;
+
+/// Why something was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The system gives this VM no end of such a channel; on bare metal there is none.
+    Absent,
+    /// This VM has the other end of it.
+    OtherEnd,
+    /// The end is open already.
+    Taken,
+    /// What the system says of it makes no sense.
+    Malformed,
+    /// Its doorbell has no handler: TENON_IRQ_LINES is too small.
+    Interrupt(u32),
+    /// Its doorbell comes to the first core only, and this is another one.
+    Core,
+    /// There is no room.
+    Full,
+    /// There is no message.
+    Empty,
+    /// The message is longer than the channel's may be.
+    TooLong,
+    /// The time was over.
+    TimedOut,
+    /// The other end is gone; told once.
+    PeerGone,
+    /// The other end spoiled its index, and what it sent is lost.
+    Corrupt,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Absent => "the system gives this VM no end of such a channel",
+            Self::OtherEnd => "this VM has the other end of the channel",
+            Self::Taken => "the end of the channel is open already",
+            Self::Malformed => "what the system says of the channel makes no sense",
+            Self::Interrupt(intid) => {
+                return write!(f, "doorbell {intid} is beyond TENON_IRQ_LINES, or in use");
+            }
+            Self::Core => "a channel is opened on the first core, where its doorbell comes",
+            Self::Full => "the channel is full",
+            Self::Empty => "the channel is empty",
+            Self::TooLong => "the message is longer than the channel's may be",
+            Self::TimedOut => "the time to wait was over",
+            Self::PeerGone => "the other end of the channel is gone",
+            Self::Corrupt => "the other end of the channel spoiled its index",
+        };
+        f.write_str(text)
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<RingError> for Error {
+    #[inline(always)]
+    fn from(error: RingError) -> Self {
+        match error {
+            RingError::Full => Self::Full,
+            RingError::Empty => Self::Empty,
+            RingError::TooLong => Self::TooLong,
+            RingError::PeerGone => Self::PeerGone,
+            RingError::Corrupt => Self::Corrupt,
+            RingError::TooSmall | RingError::NoRing | RingError::Capacity => Self::Malformed,
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! The address space of a Tenon image.
+//!
+//! One to one over the low 4 GiB, as the early table of `hw/arch` is, but by pages: code is
+//! executed, constants are read, all else is written and never executed. What nobody uses is not
+//! mapped, address zero among it. [`Map::guard`] takes out the page below a stack, so that an
+//! overflow is a fault and not another thread's data.
+//!
+//! Guarantees: no page is both writable and executable. Tables come from a slice fixed when the
+//! image is linked, and a table is zeroed when it is first used, so that building costs what is
+//! mapped: about 256 instructions for each table and 5 for each page. No allocation; guarding is
+//! O(1) and may happen on any core.
+//!
+//! ```
+//! use tenon_map::{Map, Table, Use};
+//!
+//! static TABLES: [Table; 3] = [const { Table::new() }; 3];
+//! static MAP: Map = Map::new();
+//!
+//! MAP.pages(&TABLES, 0x4008_0000..0x4008_4000, Use::Code)?;
+//! MAP.pages(&TABLES, 0x4008_4000..0x4010_0000, Use::Data)?;
+//! MAP.blocks(&TABLES, 0x0800_0000..0x0801_0000, Use::Device)?;
+//! MAP.guard(0x4009_0000)?;
+//! assert_eq!(MAP.find(0x4008_3fff), Some(Use::Code));
+//! assert_eq!(MAP.find(0x4009_0000), None);
+//! assert_eq!(MAP.find(0), None);
+//! # Ok::<(), tenon_map::Error>(())
+//! ```
+
+#![no_std]
+#![expect(unsafe_code, reason = "tables are reached by the addresses in them")]
+
+use core::fmt;
+use core::ops::Range;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use hw_arch::{El1, ExceptionLevel, mmu};
+
+/// Bytes of a page.
+pub const PAGE: usize = 1 << 12;
+/// Bytes that an entry of level 2 maps.
+const BLOCK: usize = 1 << 21;
+/// Bytes that an entry of level 1 maps.
+const GIB: usize = 1 << 30;
+/// Address bits that are translated; the walk starts at level 1, with four entries.
+const ADDRESS_BITS: u64 = 32;
+const ROOT: usize = (1 << ADDRESS_BITS) / GIB;
+const ENTRIES: usize = 512;
+
+/// What descriptors are made of (Arm ARM, D8.3).
+mod bits {
+    /// A block; with the next bit too, a table, or on level 3 a page.
+    pub const VALID: u64 = 1;
+    pub const TABLE_OR_PAGE: u64 = 1 << 1;
+    pub const ATTRIBUTES: u32 = 2;
+    pub const READ_ONLY: u64 = 1 << 7;
+    pub const INNER_SHAREABLE: u64 = 3 << 8;
+    pub const ACCESSED: u64 = 1 << 10;
+    pub const PRIVILEGED_NEVER: u64 = 1 << 53;
+    pub const USER_NEVER: u64 = 1 << 54;
+    pub const ADDRESS: u64 = 0xffff_ffff_f000;
+}
+
+/// Why a range was not mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// No table is left.
+    Exhausted,
+    /// The address is mapped by a block, or beyond the 32 bits translated.
+    Address(usize),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exhausted => f.write_str("the image has too few translation tables"),
+            Self::Address(address) => write!(f, "{address:#x} cannot be mapped by pages"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// What a range is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Read and executed.
+    Code,
+    /// Read.
+    Constants,
+    /// Read and written.
+    Data,
+    /// Device registers.
+    Device,
+}
+
+impl Use {
+    const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
+
+    /// The attributes of a descriptor, valid and accessed. There is nothing at EL0.
+    const fn attributes(self) -> u64 {
+        const VALID: u64 = bits::VALID | bits::ACCESSED | bits::USER_NEVER;
+        const NORMAL: u64 =
+            VALID | (mmu::NORMAL as u64) << bits::ATTRIBUTES | bits::INNER_SHAREABLE;
+        const DEVICE: u64 = VALID | (mmu::DEVICE as u64) << bits::ATTRIBUTES;
+        match self {
+            Self::Code => NORMAL | bits::READ_ONLY,
+            Self::Constants => NORMAL | bits::READ_ONLY | bits::PRIVILEGED_NEVER,
+            Self::Data => NORMAL | bits::PRIVILEGED_NEVER,
+            Self::Device => DEVICE | bits::PRIVILEGED_NEVER,
+        }
+    }
+}
+
+/// A table of level 2 or 3. The hardware reads it at the same time.
+#[repr(C, align(4096))]
+pub struct Table([AtomicU64; ENTRIES]);
+
+impl Table {
+    /// A table that maps nothing.
+    pub const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; ENTRIES])
+    }
+
+    /// The table an entry leads to.
+    fn of(entry: u64) -> &'static Self {
+        // SAFETY: `Map::lower` put the address of a `&'static Table` there, which is mapped one to
+        // one; words of it are accessed atomically only.
+        unsafe { &*((entry & bits::ADDRESS) as usize as *const Self) }
+    }
+
+    fn zero(&'static self) {
+        // SAFETY: nobody reaches the table yet, and its words allow any write.
+        unsafe { hw_arch::cache::zero_page(core::ptr::from_ref(self) as usize) };
+    }
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The address space of an image, one for all cores.
+#[repr(C, align(64))] // the root is as aligned as its size (Arm ARM, D8.2)
+pub struct Map {
+    root: [AtomicU64; ROOT],
+    /// Tables in use: the first ones.
+    used: AtomicUsize,
+}
+
+impl Map {
+    /// A map of nothing.
+    pub const fn new() -> Self {
+        Self {
+            root: [const { AtomicU64::new(0) }; ROOT],
+            used: AtomicUsize::new(0),
+        }
+    }
+
+    /// Maps a range by pages; what is part of one counts. To be called on one core, before the map
+    /// is in use.
+    pub fn pages(
+        &self,
+        tables: &'static [Table],
+        range: Range<usize>,
+        purpose: Use,
+    ) -> Result<(), Error> {
+        let mut address = range.start & !(PAGE - 1);
+        while address < range.end {
+            let block = self.block(tables, address)?;
+            let table = self.lower(tables, block, address)?;
+            let end = range.end.min((address | (BLOCK - 1)) + 1);
+            while address < end {
+                let entry = address as u64 | purpose.attributes() | bits::TABLE_OR_PAGE;
+                set(index(&table.0, address, PAGE), entry);
+                address += PAGE;
+            }
+        }
+        Ok(())
+    }
+
+    /// Maps a range by blocks of 2 MiB, as [`pages`](Self::pages) does.
+    pub fn blocks(
+        &self,
+        tables: &'static [Table],
+        range: Range<usize>,
+        purpose: Use,
+    ) -> Result<(), Error> {
+        let mut address = range.start & !(BLOCK - 1);
+        while address < range.end {
+            let block = self.block(tables, address)?;
+            set(block, address as u64 | purpose.attributes());
+            address += BLOCK;
+        }
+        Ok(())
+    }
+
+    /// Maps the registers of a device by blocks, as [`blocks`](Self::blocks) does, while the map is in
+    /// use; what is mapped for a device already stays so. One at a time.
+    pub fn device(&self, tables: &'static [Table], range: Range<usize>) -> Result<(), Error> {
+        let mut address = range.start & !(BLOCK - 1);
+        while address < range.end {
+            let block = self.block(tables, address)?;
+            let entry = address as u64 | Use::Device.attributes();
+            match get(block) {
+                0 => set(block, entry),
+                mapped if mapped == entry => {}
+                _ => return Err(Error::Address(address)),
+            }
+            address += BLOCK;
+        }
+        // What was invalid is in no TLB, but the walk must see it (Arm ARM, D8.17).
+        hw_arch::barrier::dsb_ish();
+        hw_arch::barrier::isb();
+        Ok(())
+    }
+
+    /// Takes the page at `address` out of the map, on all cores. Once it returns, an access to it
+    /// is a fault.
+    pub fn guard(&self, address: usize) -> Result<(), Error> {
+        let entry = self.page(address).ok_or(Error::Address(address))?;
+        if entry.swap(0, Ordering::Relaxed) != 0 {
+            hw_arch::mmu::invalidate_page(address);
+        }
+        Ok(())
+    }
+
+    /// Puts a page of data back that [`guard`](Self::guard) took out.
+    pub fn unguard(&self, address: usize) -> Result<(), Error> {
+        let entry = self.page(address).ok_or(Error::Address(address))?;
+        set(
+            entry,
+            address as u64 | Use::Data.attributes() | bits::TABLE_OR_PAGE,
+        );
+        // Nothing that is invalid is kept in a TLB; the walk must see the entry (Arm ARM, D8.14).
+        hw_arch::barrier::dsb_ish();
+        hw_arch::barrier::isb();
+        Ok(())
+    }
+
+    /// What the page at `address` is mapped for, if it is.
+    #[must_use]
+    pub fn find(&self, address: usize) -> Option<Use> {
+        let root = get(self.root.get(address / GIB)?);
+        if root == 0 {
+            return None;
+        }
+        let block = get(index(&Table::of(root).0, address, BLOCK));
+        let entry = match self.page(address) {
+            Some(page) => get(page) & !bits::TABLE_OR_PAGE,
+            None => block,
+        };
+        let mapped = Use::ALL
+            .into_iter()
+            .find(|purpose| entry & !bits::ADDRESS == purpose.attributes());
+        mapped.filter(|_| entry & bits::ADDRESS <= address as u64)
+    }
+
+    /// Makes this the map of the running core, with W^X enforced.
+    ///
+    /// # Safety
+    ///
+    /// The map holds the running code, its constants, its variables, its stacks and the devices it
+    /// uses.
+    pub unsafe fn activate(&self) {
+        hw_arch::barrier::dsb_ish();
+        // SAFETY: the caller vouches for what is mapped; the root is of level 1 and a static's.
+        unsafe { mmu::activate::<El1>(self.root.as_ptr() as usize, ADDRESS_BITS) }
+    }
+
+    /// Whether the running core uses a map of its own and not the early table.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        El1::read_ttbr0() == self.root.as_ptr() as u64
+    }
+
+    /// The entry of level 2 for an address.
+    fn block(&self, tables: &'static [Table], address: usize) -> Result<&AtomicU64, Error> {
+        let root = self.root.get(address / GIB);
+        let root = root.ok_or(Error::Address(address))?;
+        let table = self.lower(tables, root, address)?;
+        Ok(index(&table.0, address, BLOCK))
+    }
+
+    /// The entry of level 3 for an address, if it is mapped by pages.
+    fn page(&self, address: usize) -> Option<&AtomicU64> {
+        let is_table = |entry: &u64| entry & bits::TABLE_OR_PAGE != 0;
+        let root = Some(get(self.root.get(address / GIB)?)).filter(is_table)?;
+        let block = get(index(&Table::of(root).0, address, BLOCK));
+        let table = Table::of(Some(block).filter(is_table)?);
+        Some(index(&table.0, address, PAGE))
+    }
+
+    /// The table below an entry, made if there is none.
+    #[inline(never)]
+    fn lower(
+        &self,
+        tables: &'static [Table],
+        entry: &AtomicU64,
+        address: usize,
+    ) -> Result<&'static Table, Error> {
+        const LEADS_ON: u64 = bits::VALID | bits::TABLE_OR_PAGE;
+        match get(entry) {
+            0 => {
+                let used = self.used.load(Ordering::Relaxed);
+                let table = tables.get(used).ok_or(Error::Exhausted)?;
+                self.used.store(used + 1, Ordering::Relaxed);
+                table.zero();
+                set(entry, core::ptr::from_ref(table) as u64 | LEADS_ON);
+                Ok(table)
+            }
+            block if block & bits::TABLE_OR_PAGE == 0 => Err(Error::Address(address)),
+            table => Ok(Table::of(table)),
+        }
+    }
+}
+
+impl Default for Map {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The entry for an address in a table whose entries map `span` bytes each.
+fn index(table: &[AtomicU64; ENTRIES], address: usize, span: usize) -> &AtomicU64 {
+    &table[address / span % ENTRIES]
+}
+
+fn get(entry: &AtomicU64) -> u64 {
+    entry.load(Ordering::Relaxed)
+}
+
+fn set(entry: &AtomicU64, value: u64) {
+    entry.store(value, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! Semaphores with a name (POSIX.1-2017, `sem_open`).
+
+use crate::semaphore::{MOST, Semaphore};
+use core::cell::Cell;
+use core::ffi::{CStr, c_char, c_int};
+use core::ptr;
+use tenon_libc::Errno;
+use tenon_libc::errno::report;
+use tenon_thread::wait::Guarded;
+
+/// Named semaphores at a time.
+const COUNT: usize = 16;
+/// Bytes of a name, its end included: one more than `NAME_MAX` of `<limits.h>`.
+const NAME: usize = 32;
+/// Of `<fcntl.h>`.
+const CREATE: c_int = 0x40;
+const EXCLUSIVE: c_int = 0x800;
+
+/// A name, zeros behind it; all zeros if there is none.
+type Name = [u8; NAME];
+
+struct Entry {
+    name: Cell<Name>,
+    /// How often it was opened and not closed.
+    opened: Cell<u32>,
+}
+
+static TABLE: Guarded<[Entry; COUNT]> = Guarded::new(
+    [const {
+        Entry {
+            name: Cell::new([0; NAME]),
+            opened: Cell::new(0),
+        }
+    }; COUNT],
+);
+
+static SEMAPHORES: [Semaphore; COUNT] = [const { Semaphore::unmade() }; COUNT];
+
+/// A name from C.
+///
+/// # Safety
+///
+/// It is null or a text.
+unsafe fn name_of(text: *const c_char) -> Result<Name, Errno> {
+    if text.is_null() {
+        return Err(Errno::EINVAL);
+    }
+    // SAFETY: the caller's contract.
+    let text = unsafe { CStr::from_ptr(text) }.to_bytes();
+    let text = text.strip_prefix(b"/").unwrap_or(text);
+    if text.is_empty() {
+        return Err(Errno::EINVAL);
+    }
+    let mut name = [0; NAME];
+    let place = name[..NAME - 1]
+        .get_mut(..text.len())
+        .ok_or(Errno::ENAMETOOLONG)?;
+    place.copy_from_slice(text);
+    Ok(name)
+}
+
+fn open(name: Name, flags: c_int, value: u32) -> Result<&'static Semaphore, Errno> {
+    TABLE.masked(|entries, _| {
+        let named = entries.iter().position(|entry| entry.name.get() == name);
+        let index = match named {
+            Some(_) if flags & CREATE != 0 && flags & EXCLUSIVE != 0 => return Err(Errno::EEXIST),
+            Some(index) => index,
+            None if flags & CREATE == 0 => return Err(Errno::ENOENT),
+            None if value > MOST => return Err(Errno::EINVAL),
+            None => {
+                let free = |e: &Entry| e.opened.get() == 0 && e.name.get() == [0; NAME];
+                let index = entries.iter().position(free).ok_or(Errno::ENOSPC)?;
+                entries[index].name.set(name);
+                SEMAPHORES[index].make(value);
+                index
+            }
+        };
+        let opened = entries[index].opened.get().checked_add(1);
+        entries[index].opened.set(opened.ok_or(Errno::EMFILE)?);
+        Ok(&SEMAPHORES[index])
+    })
+}
+
+/// Opens the semaphore of a name, which it makes if `flags` say so. C calls it with two arguments or
+/// four; what is not given is not read.
+///
+/// # Safety
+///
+/// The name is null or a text.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub unsafe extern "C" fn sem_open(
+    name: *const c_char,
+    flags: c_int,
+    _mode: u32,
+    value: u32,
+) -> *const Semaphore {
+    // SAFETY: the caller's contract.
+    let name = unsafe { name_of(name) };
+    match name.and_then(|name| open(name, flags, value)) {
+        Ok(semaphore) => semaphore,
+        Err(error) => {
+            error.raise();
+            // `SEM_FAILED`.
+            ptr::null()
+        }
+    }
+}
+
+/// Closes a named semaphore; one without a name any more goes with the last who closes it.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub extern "C" fn sem_close(semaphore: *const Semaphore) -> c_int {
+    report(TABLE.masked(|entries, _| {
+        let index = SEMAPHORES.iter().position(|one| ptr::eq(one, semaphore));
+        let (index, entry) = index
+            .and_then(|index| Some((index, entries.get(index)?)))
+            .ok_or(Errno::EINVAL)?;
+        let opened = entry.opened.get().checked_sub(1).ok_or(Errno::EINVAL)?;
+        entry.opened.set(opened);
+        if opened == 0 && entry.name.get() == [0; NAME] {
+            SEMAPHORES[index].unmake();
+        }
+        Ok(())
+    }))
+}
+
+/// Takes a semaphore's name from it.
+///
+/// # Safety
+///
+/// The name is null or a text.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub unsafe extern "C" fn sem_unlink(name: *const c_char) -> c_int {
+    // SAFETY: the caller's contract.
+    let name = unsafe { name_of(name) };
+    report(name.and_then(|name| {
+        TABLE.masked(|entries, _| {
+            let index = entries.iter().position(|entry| entry.name.get() == name);
+            let index = index.ok_or(Errno::ENOENT)?;
+            entries[index].name.set([0; NAME]);
+            if entries[index].opened.get() == 0 {
+                SEMAPHORES[index].unmake();
+            }
+            Ok(())
+        })
+    }))
+}

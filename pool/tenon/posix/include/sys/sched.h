@@ -1,0 +1,3 @@
+/* The C library's name for <sched.h>. */
+
+#include <sched.h>

@@ -1,0 +1,2 @@
+/* Signals, as other systems call the header. */
+#include <signal.h>

@@ -1,0 +1,3 @@
+/* The C library's name for <unistd.h>. */
+
+#include <unistd.h>

@@ -1,0 +1,95 @@
+//! Values of each thread under keys (POSIX.1-2017, `pthread_key_create`).
+
+use crate::table::{LOCK, Slot, current, slots};
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use tenon_libc::Errno;
+use tenon_libc::errno::number;
+use tenon_thread::wait::Guarded;
+
+/// `PTHREAD_KEYS_MAX` of `<limits.h>`.
+pub const KEYS: usize = 128;
+/// `PTHREAD_DESTRUCTOR_ITERATIONS`: how often destructors are called as long as there are values.
+pub const ITERATIONS: usize = 4;
+
+/// What is called with a value at its thread's end.
+type Destructor = unsafe extern "C" fn(*mut c_void);
+
+/// Whether there is a key, and its destructor.
+type Key = Cell<Option<Option<Destructor>>>;
+
+static TABLE: Guarded<[Key; KEYS]> = Guarded::new([const { Cell::new(None) }; KEYS]);
+
+/// The value of a key in a thread, if there is such a key.
+fn value(slot: &Slot, key: u32) -> Option<&Cell<*mut c_void>> {
+    let there = TABLE.masked(|keys, _| keys.get(key as usize).is_some_and(|k| k.get().is_some()));
+    slot.values.get(key as usize).filter(|_| there)
+}
+
+/// Makes a key, under which every thread has no value yet.
+///
+/// # Safety
+///
+/// There is a place for the key; the destructor takes what values the program gives.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub unsafe extern "C" fn pthread_key_create(
+    place: *mut u32,
+    destructor: Option<Destructor>,
+) -> c_int {
+    let made = TABLE.masked(|keys, _| {
+        let free = keys.iter().position(|key| key.get().is_none());
+        free.inspect(|&key| keys[key].set(Some(destructor)))
+    });
+    let Some(key) = made else {
+        return Errno::EAGAIN.0;
+    };
+    // A key of the same number may have left values; nobody knows this one yet.
+    for slot in slots() {
+        LOCK.masked(|(), _| slot.values[key].set(ptr::null_mut()));
+    }
+    // SAFETY: the caller's contract.
+    unsafe { place.write(key as u32) };
+    0
+}
+
+/// Unmakes a key; no destructor is called.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub extern "C" fn pthread_key_delete(key: u32) -> c_int {
+    number(TABLE.masked(|keys, _| {
+        let key = keys.get(key as usize).filter(|key| key.get().is_some());
+        key.map(|key| key.set(None)).ok_or(Errno::EINVAL)
+    }))
+}
+
+/// Gives the calling thread a value under a key.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub extern "C" fn pthread_setspecific(key: u32, new: *const c_void) -> c_int {
+    let value = value(current(), key).ok_or(Errno::EINVAL);
+    number(value.map(|value| value.set(new.cast_mut())))
+}
+
+/// The calling thread's value under a key, null if it has none.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub extern "C" fn pthread_getspecific(key: u32) -> *mut c_void {
+    value(current(), key).map_or(ptr::null_mut(), Cell::get)
+}
+
+/// Calls the destructors of a thread's values, which may give it new ones.
+pub(crate) fn end_of_thread(slot: &Slot) {
+    for _ in 0..ITERATIONS {
+        let mut called = false;
+        for (key, value) in slot.values.iter().enumerate() {
+            let destructor = TABLE.masked(|keys, _| keys[key].get().flatten());
+            let Some(destructor) = destructor.filter(|_| !value.get().is_null()) else {
+                continue;
+            };
+            // SAFETY: the program made the key with a destructor for its values.
+            unsafe { destructor(value.replace(ptr::null_mut())) };
+            called = true;
+        }
+        if !called {
+            return;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What can go wrong with a thread.
+
+use core::fmt;
+
+/// Why something was not done with a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The storage holds a thread that has not ended.
+    InUse,
+    /// The stack has no room for what the thread takes with it.
+    StackTooSmall,
+    /// There is no core of that number.
+    NoSuchCore,
+    /// The thread has ended.
+    Ended,
+    /// A thread cannot wait for its own end.
+    Itself,
+    /// The time was over.
+    TimedOut,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InUse => "the thread's storage is in use",
+            Self::StackTooSmall => "the thread's stack is too small for its closure",
+            Self::NoSuchCore => "there is no core of that number",
+            Self::Ended => "the thread has ended",
+            Self::Itself => "a thread cannot wait for its own end",
+            Self::TimedOut => "the time to wait was over",
+        })
+    }
+}
+
+impl core::error::Error for Error {}

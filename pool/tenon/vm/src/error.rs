@@ -1,0 +1,50 @@
+//! Why not.
+
+use core::fmt;
+
+/// Why Mortise did not do what it was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// There is no such function: no Mortise, or one without life cycles.
+    NotSupported,
+    /// What was asked for means nothing.
+    Invalid,
+    /// The system gives this VM no authority for it.
+    Denied,
+    /// The reserve, or this VM's part of it, has not as much.
+    NoMemory,
+    /// Not in this state, or somebody else is at it.
+    Busy,
+    /// There is no such VM or template.
+    NotFound,
+}
+
+impl Error {
+    /// What a status means.
+    pub(crate) const fn check(status: u64) -> Result<(), Self> {
+        match status as i64 {
+            0 => Ok(()),
+            -2 => Err(Self::Invalid),
+            -3 => Err(Self::Denied),
+            -4 => Err(Self::NoMemory),
+            -5 => Err(Self::Busy),
+            -6 => Err(Self::NotFound),
+            _ => Err(Self::NotSupported),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotSupported => "this Mortise, if any, has no life cycles",
+            Self::Invalid => "what was asked for means nothing",
+            Self::Denied => "the system gives this VM no authority for it",
+            Self::NoMemory => "the reserve has not as much for this VM",
+            Self::Busy => "not in this state, or somebody else is at it",
+            Self::NotFound => "there is no such VM or template",
+        })
+    }
+}
+
+impl core::error::Error for Error {}

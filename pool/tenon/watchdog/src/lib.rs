@@ -1,0 +1,185 @@
+//! A watchdog for threads.
+//!
+//! A thread that must not hang takes a [`Watch`] and checks in at least once in each period. If it
+//! does not, the image ends: the console says which thread it was, and under Mortise the VM has a
+//! fault, by which it is stopped or restarted as its system says (`on_fault`).
+//!
+//! Guarantees: no allocation; at most [`WATCHES`] watches at a time. Checking in notes the time and
+//! does nothing else. One timer serves all watches: its handler looks at each of them, so its time
+//! is bounded, and it runs no more often than the shortest period is over. A missed check-in is
+//! noticed when its period is over, unless interrupts are masked. What it cannot see is a core that
+//! never takes an interrupt.
+//!
+//! ```no_run
+//! use tenon_thread::time::Duration;
+//! use tenon_watchdog::Watch;
+//!
+//! let watch = Watch::start(Duration::from_millis(5))?;
+//! loop {
+//!     /* one step */
+//!     watch.check_in();
+//! }
+//! # Ok::<(), tenon_watchdog::Error>(())
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+use core::cell::Cell;
+use core::fmt;
+use core::marker::PhantomData;
+use tenon_thread::thread::{self, Thread};
+use tenon_thread::time::{Duration, Instant, Timer};
+use tenon_thread::wait::Guarded;
+
+/// Watches at a time, of all threads.
+pub const WATCHES: usize = 16;
+
+/// Why there is no watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// [`WATCHES`] threads are watched already.
+    TooMany,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooMany => "all watches of the watchdog are taken",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Who is watched.
+struct Entry {
+    thread: Cell<Option<&'static Thread>>,
+    period: Cell<Duration>,
+    /// When it must have checked in.
+    deadline: Cell<Instant>,
+}
+
+impl Entry {
+    const fn new() -> Self {
+        Self {
+            thread: Cell::new(None),
+            period: Cell::new(Duration::ZERO),
+            deadline: Cell::new(Instant::from_nanoseconds(0)),
+        }
+    }
+
+    fn check_in(&self, now: Instant) {
+        self.deadline.set(now + self.period.get());
+    }
+}
+
+/// What a look at all watches finds.
+#[derive(Debug, PartialEq, Eq)]
+enum Look<T> {
+    /// This one has not checked in.
+    Missed(T),
+    /// None is to be looked at before that, if at all.
+    Next(Option<Instant>),
+}
+
+/// Looks at who is watched and until when.
+fn look<T>(watched: impl Iterator<Item = (T, Instant)>, now: Instant) -> Look<T> {
+    let mut next = None;
+    for (thread, deadline) in watched {
+        if deadline < now {
+            return Look::Missed(thread);
+        }
+        next = Some(next.map_or(deadline, |next: Instant| next.min(deadline)));
+    }
+    Look::Next(next)
+}
+
+static ENTRIES: Guarded<[Entry; WATCHES]> = Guarded::new([const { Entry::new() }; WATCHES]);
+static TIMER: Timer = Timer::new(look_at_all);
+
+/// Ends the image if somebody has not checked in; otherwise looks again when somebody might not
+/// have.
+fn look_at_all() {
+    let found = ENTRIES.masked(|entries, _| {
+        let watched = entries.iter();
+        let watched = watched.filter_map(|entry| Some((entry.thread.get()?, entry.deadline.get())));
+        look(watched, Instant::now())
+    });
+    match found {
+        Look::Missed(thread) => tenon_thread::end("no check-in with the watchdog", thread),
+        Look::Next(Some(instant)) => TIMER.start(instant + TICK),
+        Look::Next(None) => {}
+    }
+}
+
+/// A deadline is over after its instant, not at it.
+const TICK: Duration = Duration::from_micros(1);
+
+/// The promise of a thread to check in; dropping it ends the promise.
+#[derive(Debug)]
+pub struct Watch {
+    index: usize,
+    /// It is the thread's own.
+    own: PhantomData<*const ()>,
+}
+
+impl Watch {
+    /// Watches the current thread, which has to check in within `period` from now and from each
+    /// check-in on.
+    pub fn start(period: Duration) -> Result<Self, Error> {
+        let thread = thread::current();
+        let index = ENTRIES.masked(|entries, _| {
+            let free = |entry: &Entry| entry.thread.get().is_none();
+            let index = entries.iter().position(free)?;
+            let entry = entries.get(index)?;
+            entry.thread.set(Some(thread));
+            entry.period.set(period);
+            entry.check_in(Instant::now());
+            Some(index)
+        });
+        let index = index.ok_or(Error::TooMany)?;
+        look_at_all();
+        Ok(Self {
+            index,
+            own: PhantomData,
+        })
+    }
+
+    /// Says that the thread is well.
+    pub fn check_in(&self) {
+        let now = Instant::now();
+        self.entry(|entry| entry.check_in(now));
+    }
+
+    fn entry(&self, action: impl FnOnce(&Entry)) {
+        ENTRIES.masked(|entries, _| {
+            if let Some(entry) = entries.get(self.index) {
+                action(entry);
+            }
+        });
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.entry(|entry| entry.thread.set(None));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_late_is_found_and_the_next_look_is_when_somebody_may_be() {
+        let at = Instant::from_nanoseconds;
+        let watched = [("a", at(50)), ("b", at(30)), ("c", at(40))];
+        let look = |now| look(watched.into_iter(), at(now));
+        assert_eq!(look(30), Look::Next(Some(at(30))), "in time to the last");
+        assert_eq!(look(31), Look::Missed("b"));
+        assert_eq!(look(99), Look::Missed("a"));
+        let nobody = super::look(core::iter::empty::<((), _)>(), at(7));
+        assert_eq!(nobody, Look::Next(None));
+    }
+}

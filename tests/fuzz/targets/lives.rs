@@ -1,0 +1,33 @@
+//! Life cycle calls and descriptors, from arbitrary registers and bytes.
+#![no_main]
+
+use mortise_hypercall::Call;
+use mortise_instance::{Descriptor, Name, RawDescriptor};
+use mortise_lifecycle::{FIRST, Request};
+use zerocopy::{FromZeros, IntoBytes};
+
+const RAM: u64 = 0x4000_0000;
+
+libfuzzer_sys::fuzz_target!(|input: (u8, [u64; 7], Vec<u8>)| {
+    let (function, [x1, x2, x3, x4, x5, x6, x7], bytes) = input;
+    let x0 = u64::from(FIRST) + u64::from(function);
+    if let Ok(Request::Load { target, source, .. }) =
+        Request::parse(&Call::new([x0, x1, x2, x3, x4, x5, x6, x7]))
+    {
+        assert_eq!(target.size(), source.size());
+    }
+    // Near what is understood, as few inputs would come by themselves.
+    let mut raw = RawDescriptor::new("job", 2 << 20, 0x1_2000, (RAM, 0), &[1]);
+    for (at, byte) in raw.as_mut_bytes().iter_mut().zip(&bytes) {
+        *at ^= byte;
+    }
+    if let Ok(vm) = Descriptor::parse(&raw, RAM) {
+        assert!(vm.memory.holds(vm.entry) && !vm.cpus().is_empty());
+        assert!(Name::new(vm.name.as_str().as_bytes()).is_none(), "NUL is missing");
+    }
+    let mut wild = RawDescriptor::new_zeroed();
+    for (at, byte) in wild.as_mut_bytes().iter_mut().zip(&bytes) {
+        *at = *byte;
+    }
+    let _any = Descriptor::parse(&wild, RAM);
+});

@@ -1,0 +1,1 @@
+"""Schedules from the textbook's definitions, to hold Mortise's against."""

@@ -1,0 +1,242 @@
+"""One core shared by fixed priorities, reservations and deadlines: who runs when.
+
+Written from the definitions, event by event, and reading nothing of `pool/core/sched`:
+
+* fixed priority, first come first served within a priority, always preemptive;
+* deferrable server (Strosnider, Lehoczky and Sha, 1995): a budget that is full at each boundary
+  of a period and is kept while there is nothing to do;
+* constant-bandwidth server with hard reservations (Abeni and Buttazzo, 1998): on arrival, a new
+  deadline if the budget left is more than its share of the time left; when the budget is used
+  up, nothing until the deadline, and then the next budget and a deadline one period later;
+* background: what all others leave, round robin by slices of the time that each one ran.
+
+Times are nanoseconds. A demand is a list of jobs `(release, work)`; `work` is None if it never
+ends. At one instant new budgets come first, then ends of jobs, then arrivals, then budgets that
+are used up, and the choice at last.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Vm:
+    """A VM on the core: its terms, and what it asks for."""
+
+    name: str
+    priority: int
+    jobs: Sequence[tuple[int, int | None]]
+    budget: int | None = None
+    period: int | None = None
+    by_deadline: bool = False
+    background: bool = False
+    origin: int = 0
+    """When its life began, and its first period."""
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """From `time` on `vm` has the core, or nobody."""
+
+    time: int
+    vm: str | None
+
+
+@dataclass(eq=False)
+class _Server:
+    vm: Vm
+    left: int | None
+    end: int | None
+    """End of the period that counts: boundary, or deadline."""
+    jobs: list[tuple[int, int | None]]
+    work: list[int | None] = field(default_factory=list)
+    """Of the jobs that have arrived, the first one being worked at."""
+    spent: bool = False
+    """Whether the budget is used up and the next one is awaited."""
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.work)
+
+    @property
+    def may_run(self) -> bool:
+        return self.has_work and (not self.spent or self.vm.background)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is in the background now."""
+        return self.vm.priority == 0 or self.spent
+
+
+def simulate(vms: Iterable[Vm], until: int, slice_: int = 1_000_000) -> list[Dispatch]:
+    """Who has the core from 0 to `until`, as the changes of it."""
+    return _Core(vms, slice_).run(until)
+
+
+class _Core:
+    def __init__(self, vms: Iterable[Vm], slice_: int) -> None:
+        self.slice = slice_
+        self.servers = [
+            _Server(
+                vm,
+                vm.budget,
+                vm.origin + vm.period if vm.period else None,
+                sorted(vm.jobs, key=lambda job: job[0]),
+            )
+            for vm in vms
+        ]
+        self.queue: list[_Server] = []
+        """Who may run and is not behind, in the order of arrival."""
+        self.behind: list[_Server] = []
+        self.spent: list[_Server] = []
+        """In the order in which their budgets were used up."""
+        self.running: _Server | None = None
+        self.turn: _Server | None = None
+        self.turn_left = 0
+
+    def run(self, until: int) -> list[Dispatch]:
+        now, history = 0, [Dispatch(0, None)]
+        while True:
+            self.replenish(now)
+            self.complete()
+            self.arrive(now)
+            self.exhaust(now)
+            self.choose()
+            name = self.running.vm.name if self.running else None
+            if name != history[-1].vm:
+                if history[-1].time == now:
+                    history.pop()
+                if not history or name != history[-1].vm:
+                    history.append(Dispatch(now, name))
+            then = self.next_event(now)
+            if then is None or then > until:
+                return history
+            self.advance(then - now)
+            now = then
+
+    # What time does.
+
+    def next_event(self, now: int) -> int | None:
+        times = [server.jobs[0][0] for server in self.servers if server.jobs]
+        times += [server.end for server in self.servers if self.has_boundary(server)]
+        if (running := self.running) is not None:
+            if running.work[0] is not None:
+                times.append(now + running.work[0])
+            if running.left is not None and not running.spent:
+                times.append(now + running.left)
+            if running.is_behind and len(self.behind) > 1:
+                times.append(now + self.turn_left)
+        return min((time for time in times if time > now), default=None)
+
+    @staticmethod
+    def has_boundary(server: _Server) -> bool:
+        return server.end is not None and (not server.vm.by_deadline or server.spent)
+
+    def advance(self, time: int) -> None:
+        running = self.running
+        if running is None:
+            return
+        if running.work[0] is not None:
+            running.work[0] -= time
+        if running.left is not None and not running.spent:
+            running.left -= time
+        if running.is_behind:
+            self.turn_left = max(0, self.turn_left - time)
+
+    # What happens at an instant, in this order.
+
+    def replenish(self, now: int) -> None:
+        rest = [server for server in self.servers if server not in self.spent]
+        for server in [*self.spent, *rest]:
+            if self.has_boundary(server) and server.end == now:
+                server.left, server.end = server.vm.budget, server.end + server.vm.period
+                if server.spent:
+                    self.leave(server)
+                    server.spent = False
+                    self.enter(server)
+
+    def complete(self) -> None:
+        running = self.running
+        if running is not None and running.work[0] == 0:
+            running.work.pop(0)
+            if not running.work:
+                self.leave(running)
+                running.spent = False
+
+    def arrive(self, now: int) -> None:
+        for server in self.servers:
+            while server.jobs and server.jobs[0][0] <= now:
+                first = not server.has_work
+                server.work.append(server.jobs.pop(0)[1])
+                if first:
+                    self.wake(server, now)
+
+    def wake(self, server: _Server, now: int) -> None:
+        vm = server.vm
+        if vm.by_deadline:
+            share = Fraction(vm.budget, vm.period)
+            if now >= server.end or Fraction(server.left, server.end - now) > share:
+                server.left, server.end = vm.budget, now + vm.period
+        self.enter(server)
+        if server.left == 0:
+            self.run_out(server, now)
+
+    def exhaust(self, now: int) -> None:
+        running = self.running
+        if running is not None and running.left == 0 and not running.spent and running.work:
+            self.run_out(running, now)
+
+    def run_out(self, server: _Server, now: int) -> None:
+        self.leave(server)
+        if server.vm.by_deadline and server.end <= now:
+            # The deadline is missed already: the next one, counted from now if that is past too.
+            server.end += server.vm.period
+            if server.end <= now:
+                server.end = now + server.vm.period
+            server.left = server.vm.budget
+        else:
+            server.spent = True
+            self.spent.append(server)
+        self.enter(server)
+
+    def choose(self) -> None:
+        if self.queue:
+            top = max(server.vm.priority for server in self.queue)
+            level = [server for server in self.queue if server.vm.priority == top]
+            timed = [server for server in level if server.vm.by_deadline]
+            self.running = min(timed, key=lambda server: server.end) if timed else level[0]
+            return
+        if not self.behind:
+            self.running = None
+            return
+        first = self.behind[0]
+        if first is self.turn and self.turn_left == 0 and len(self.behind) > 1:
+            self.behind.append(self.behind.pop(0))
+            first = self.behind[0]
+            self.turn = None
+        if first is not self.turn:
+            self.turn, self.turn_left = first, self.slice
+        self.running = first
+
+    # Where a server waits for the core.
+
+    def enter(self, server: _Server) -> None:
+        if server.may_run:
+            (self.behind if server.is_behind else self.queue).append(server)
+
+    def leave(self, server: _Server) -> None:
+        for place in (self.queue, self.behind, self.spent):
+            if server in place:
+                place.remove(server)
+        if server is self.running:
+            self.running = None
+
+
+def got(history: Sequence[Dispatch], start: int, end: int) -> dict[str | None, int]:
+    """How much of the time from `start` to `end` each one had."""
+    parts: dict[str | None, int] = {}
+    for dispatch, following in zip(history, [*history[1:], Dispatch(end, None)], strict=True):
+        time = min(following.time, end) - max(dispatch.time, start)
+        parts[dispatch.vm] = parts.get(dispatch.vm, 0) + max(0, time)
+    return parts

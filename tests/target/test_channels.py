@@ -1,0 +1,41 @@
+"""Channels between VMs: what two of them find as they try them on each other."""
+
+import pytest
+from conftest import assert_well
+
+CASES = 10
+"""Cases of `apps/parley`."""
+
+
+def judge(outcome):
+    assert_well(outcome)
+    lines = outcome.said("asker")
+    assert [line for line in lines if "FAILED" in line] == []
+    assert len([line for line in lines if line.startswith("ok ")]) == CASES
+    assert lines[-1] == "parley: all cases hold"
+    # It died once as asked and once as it had lied.
+    assert outcome.vm("doer")["restarts"] == 2
+    assert outcome.vm("doer")["state"] == outcome.vm("asker")["state"] == "running"
+
+
+@pytest.mark.timeout(300)
+def test_channels_keep_their_promises_between_cores(tenon):
+    """One VM is rung by a virtual interrupt, the other, whose interrupts are its own, by an SGI."""
+    judge(tenon("run", "parley", "--headless", "--seconds", 3, "--deterministic"))
+
+
+@pytest.mark.timeout(300)
+def test_channels_keep_their_promises_on_one_core(tenon):
+    """Both VMs share a core, so that a doorbell decides who has it next."""
+    judge(tenon("run", "parley-one-core", "--headless", "--seconds", 3, "--deterministic"))
+
+
+@pytest.mark.timeout(300)
+def test_a_c_program_talks_by_posix_message_queues(tenon):
+    outcome = tenon("run", "courier", "--headless", "--seconds", 3, "--deterministic")
+    assert_well(outcome)
+    lines = outcome.said("courier")
+    assert [line for line in lines if "FAILED" in line] == []
+    assert len([line for line in lines if line.startswith("ok ")]) == 13
+    assert "courier: 0 failed" in lines
+    assert outcome.vm("courier")["exit_status"] == 0

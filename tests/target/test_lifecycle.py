@@ -1,0 +1,27 @@
+"""VMs that come and go: what one that manages others finds, beside a loop of its own core."""
+
+import pytest
+from conftest import assert_well
+
+CASES = 12
+"""Cases of `apps/steward`, the last of them 10,000 lives."""
+
+
+@pytest.mark.timeout(900)
+def test_life_cycles_keep_their_promises_and_leave_a_neighbour_alone(tenon):
+    run = ("run", "lifecycle", "--headless", "--seconds", 8, "--deterministic")
+    outcome = tenon(*run, limit=850)
+    assert_well(outcome)
+    lines = outcome.said("steward")
+    assert [line for line in lines if "FAILED" in line] == []
+    assert len([line for line in lines if line.startswith("ok ")]) == CASES
+    assert lines[-1] == "steward: all cases hold"
+    # The loop beside it loses no release and makes no exit.
+    control = outcome.task
+    assert control["released"] == control["completed"] >= 8000
+    assert control["duplicates"] == 0
+    assert outcome.vm("motor")["exits_in_window"] == 0
+    # What came is gone, and seen to be.
+    made = [vm for vm in outcome.result["vms"] if vm["name"] not in ("steward", "motor")]
+    assert made
+    assert {vm["state"] for vm in made} == {"destroyed"}

@@ -1,0 +1,71 @@
+"""No stack is used beyond what was read from the image: what ran, against what could."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenonos import build
+from tenonos import system as systems
+from tenonos.build.size import measure
+from tenonos.run import RunOptions, Session, Target
+
+PAGE = 4096
+OWN = {"IDLE_STACK": "idle", "TENON_INTERRUPT_STACK": "interrupts"}
+
+
+class Watcher:
+    """Reads at the end of a run how far each stack was written; memory is zero at first."""
+
+    def __init__(self, stacks):
+        self.stacks, self.used = stacks, {}
+
+    def chunk(self, chunk):
+        pass
+
+    def tick(self, session):
+        pass
+
+    def close(self, session):
+        for name, (address, size) in self.stacks.items():
+            below = session.memory.read(address + PAGE, size)
+            self.used[name] = len(below.lstrip(b"\0"))
+
+
+def stacks_of(built, image):
+    """The stacks of an image by the names of their statics, as physical address and size."""
+    from elftools.elf.elffile import ELFFile
+
+    from tenonos.analysis.demangle import demangled
+
+    place = built.layout.vm(image)
+    with built.elves[image].open("rb") as file:
+        for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols():
+            name = demangled(symbol.name).split("::")[-1]
+            if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"]:
+                yield name, symbol["st_value"] - place.ipa + place.pa, symbol["st_size"]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("system", "image"), [("selftest", "selftest"), ("selftest-fp", "floats")])
+def test_what_is_used_is_within_the_bounds(system, image):
+    built = build.build(systems.load(system))
+    rows = {r["name"]: r for r in measure(built)["stacks"] if r["image"] == image}
+    statics = {name: (address, size) for name, address, size in stacks_of(built, image)}
+    sizes = {name: rows[row]["size"] for name, row in OWN.items()}
+    # What threads of the test run on, one after the other.
+    threads = [row for row in rows.values() if row["size"] == 4096 and row["name"] != "interrupts"]
+    storages = {name for name, (_, size) in statics.items() if size == 3 * PAGE and name in "ABC"}
+    sizes |= dict.fromkeys(storages, 4096)
+    assert len(storages) >= 1 and len(threads) >= 4
+
+    watcher = Watcher({name: (statics[name][0], size) for name, size in sizes.items()})
+    Session(Target.of(built), RunOptions(seconds=8, deterministic=True), [watcher]).run()
+    for name, row in OWN.items():
+        assert rows[row]["bounded"], row
+        assert 0 < watcher.used[name] <= rows[row]["need"], (name, watcher.used, rows[row])
+    # An interrupt that preempts is the deepest an idle thread gets, and happens at once.
+    assert watcher.used["IDLE_STACK"] == rows["idle"]["need"]
+    most = max(row["need"] for row in threads)
+    least = min(row["need"] for row in threads)
+    for name in storages:
+        assert least / 2 < watcher.used[name] <= most, (name, watcher.used)

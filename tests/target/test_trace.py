@@ -1,0 +1,200 @@
+"""`./tenon run --trace`: what a periodic thread does, event by event."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+import pytest
+from conftest import assert_well
+
+
+@pytest.fixture(scope="module")
+def traced(tenon, tmp_path_factory):
+    """One deterministic second of a 1 kHz task with a mark around its body, twice."""
+    folder = tmp_path_factory.mktemp("trace")
+    assert_well(tenon("-C", folder, "new", "app", "pulse", json_file=False))
+    source, system = folder / "pulse/src/lib.rs", folder / "pulse/system.toml"
+    text = (
+        source.read_text().replace("|_| {", "|_| BODY.during(|| {").replace("    });", "    }));")
+    )
+    mark = "static BODY: tenon::trace::Mark = tenon::trace::Mark::new();\n\n/// How many"
+    source.write_text(text.replace("/// How many", mark))
+    system.write_text(re.sub(r"period = .*", 'period = "1ms"', system.read_text()))
+
+    def run(name):
+        file = folder / name
+        line = ("run", folder / "pulse", "--headless", "--deterministic", "--seconds", 1)
+        outcome = tenon(*line, "--trace", file)
+        assert_well(outcome)
+        return outcome, file
+
+    return run
+
+
+def events_of(file, vm):
+    """What one VM recorded: those of Mortise are beside."""
+    events = json.loads(file.read_text())["traceEvents"]
+    (process,) = [
+        e["pid"] for e in events if e["name"] == "process_name" and e["args"]["name"] == vm
+    ]
+    return [e for e in events if e["pid"] == process]
+
+
+@pytest.mark.timeout(300)
+def test_a_periodic_thread_event_by_event(traced):
+    outcome, file = traced("pulse.json")
+    events = events_of(file, "pulse")
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert list(tracks.values())[:2] == ["core 0", "core 0 interrupts"]
+    assert {"main", "idle", "main: pulse::BODY"} == set(tracks.values()) - {
+        "core 0",
+        "core 0 interrupts",
+    }
+    pieces = sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"])
+    core = [e for e in pieces if tracks[e["tid"]] == "core 0"]
+    bodies = [e for e in pieces if e["name"] == "pulse::BODY"]
+    # From the first release on, the core goes to and fro between the two, once for each release.
+    released = outcome.task["completed"]
+    assert released == 1000
+    assert [e["name"] for e in core[-2 * released - 1 :]] == ["idle", "main"] * released + ["idle"]
+    # The last body may lie across the end.
+    assert len(bodies) in (released, released - 1)
+    timer = [e for e in pieces if tracks[e["tid"]] == "core 0 interrupts"]
+    assert Counter(e["name"] for e in timer).keys() == {"timer (27)"}
+    assert not [e for e in events if e["ph"] == "i" and "lost" in e["name"]]
+    # Each body begins within the run that its release's interrupt led to, and none before.
+    releases = [e["ts"] for e in timer[-released:]]
+    mains = [e for e in core if e["name"] == "main"][-released:]
+    for release, run, body in zip(releases, mains, bodies[-released:], strict=False):
+        assert release < run["ts"] < body["ts"] < release + 10
+    flows = Counter(e["ph"] for e in events if e["ph"] in "sf")
+    assert flows["s"] == flows["f"] >= released
+
+
+@pytest.mark.timeout(300)
+def test_two_deterministic_runs_leave_the_same_trace(traced):
+    first, again = traced("first.json")[1], traced("again.json")[1]
+    assert first.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.timeout(300)
+def test_a_release_is_followed_from_the_interrupt_through_mortise_to_the_task(tenon, tmp_path):
+    file = tmp_path / "shared.json"
+    line = ("run", "one-core", "--headless", "--deterministic", "--seconds", 0.5)
+    outcome = tenon(*line, "--trace", file)
+    assert_well(outcome)
+    events = json.loads(file.read_text())["traceEvents"]
+    processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert list(processes.values()) == ["mortise", "motor"], "Mortise first; Linux records nothing"
+    tracks = {
+        (e["pid"], e["tid"]): f"{processes[e['pid']]} {e['args']['name']}"
+        for e in events
+        if e["name"] == "thread_name"
+    }
+    pieces = defaultdict(list)
+    for event in sorted((e for e in events if e["ph"] in "Xi"), key=lambda e: e["ts"]):
+        moment = " moments" if event["ph"] == "i" else ""
+        track = tracks[event["pid"], event["tid"]] + moment
+        pieces[track].append((event["ts"], event.get("dur", 0), event["name"]))
+    assert not [name for _, _, name in pieces["mortise core 0 moments"] if "lost" in name]
+    # Whoever had the core, the turns of all leave no gap and never overlap.
+    turns = pieces["mortise core 0"]
+    assert {"motor", "linux", "idle 0"} == {name for _, _, name in turns}
+    for (start, length, _), (following, _, _) in pairwise(turns):
+        assert start + length == pytest.approx(following, abs=1e-3)
+    # Each run of the task lies in a turn of its VM, and begins within a microsecond of the
+    # injection that Mortise recorded, which lies within the interrupt that Mortise took.
+    released = outcome.task["completed"]
+    runs = [piece for piece in pieces["motor core 0"] if piece[2] == "main"][-released:]
+    motors = [piece for piece in turns if piece[2] == "motor"]
+    injections = [
+        at for name in pieces for at, _, what in pieces[name] if what == "timer (27) for motor"
+    ]
+    assert len(runs) == released == 500
+    for start, length, _ in runs:
+        turn = next(turn for turn in reversed(motors) if turn[0] <= start)
+        assert start + length <= turn[0] + turn[1]
+        assert 0 < start - max(at for at in injections if at < start) < 1
+    # Every exit by WFI that the VM counted is there, but for the last, which has not ended.
+    waits = [name for _, _, name in pieces["mortise core 0 exits"]]
+    assert set(waits) <= {
+        "interrupt", "doorbell", "WFI", "HVC", "SMC", "data abort", "MSR or MRS", "floating point"
+    }  # fmt: skip
+    assert waits.count("WFI") >= outcome.vm("motor")["exits"]["wfi"] - 1 >= released
+
+
+BOUNCE = """
+#![no_std]
+
+use tenon::sync::{Mutex, Semaphore};
+use tenon::thread::{Priority, Storage};
+use tenon::time::{self, Duration};
+
+static BALL: Semaphore = Semaphore::new(0);
+static HITS: Mutex<u32> = Mutex::new(0);
+static PLAYERS: [Storage<4096>; 5] = [const { Storage::new() }; 5];
+
+pub fn main() {
+    for (player, name) in PLAYERS.iter().zip(["a", "b", "c", "d", "e"]) {
+        let _ = player.spawn(name, Priority::new(9), play);
+    }
+    loop {
+        time::sleep(Duration::from_micros(200));
+        let _ = BALL.give();
+        let _ = BALL.give();
+    }
+}
+
+fn play() {
+    loop {
+        BALL.take();
+        if let Ok(mut hits) = HITS.lock() {
+            *hits += 1;
+        }
+    }
+}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_nobody_runs_on_two_cores_and_a_lock_has_one_holder(tenon, tmp_path):
+    assert_well(tenon("-C", tmp_path, "new", "app", "bounce", json_file=False))
+    folder = tmp_path / "bounce"
+    (folder / "src/lib.rs").write_text(BOUNCE)
+    (folder / "bounce.config").write_text("CONFIG_TENON_THREAD_CORES=3\n")
+    text = re.sub(r"cpus = .*", "cpus = [1, 2, 3]", (folder / "system.toml").read_text())
+    (folder / "system.toml").write_text(re.sub(r"\n\[\[vm.task\]\](\n.+)*", "", text))
+    file = tmp_path / "bounce.json"
+    assert_well(tenon("run", folder, "--headless", "--seconds", 2, "--trace", file))
+    events = events_of(file, "bounce")
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert {"core 0", "core 1", "core 2", "lock bounce::HITS"} <= set(tracks.values())
+    cores, locks = defaultdict(list), []
+    for event in events:
+        track = tracks.get(event["tid"], "")
+        if event["ph"] == "X" and track in ("core 0", "core 1", "core 2"):
+            cores[event["name"]].append((event["ts"], event["ts"] + event["dur"], track))
+        elif event["ph"] == "X" and track.startswith("lock "):
+            locks.append((event["ts"], event["ts"] + event["dur"], event["name"]))
+    for name, runs in cores.items():
+        assert_apart(name, runs)
+    assert_apart("the lock", locks)
+    assert len(locks) > 100
+    played = [name for name in "abcde" if len({core for *_, core in cores[name]}) > 1]
+    assert played, "free threads run wherever there is room"
+
+
+def assert_apart(name, pieces):
+    pieces.sort()
+    for (_, end, before), (start, _, after) in pairwise(pieces):
+        # In microseconds, as floating-point numbers.
+        assert end <= start + 1e-6, (name, before, after, end, start)
+
+
+def test_a_file_without_a_format_is_refused_before_anything_is_built(tenon):
+    outcome = tenon("run", "hello", "--trace", "trace.txt", json_file=False)
+    assert outcome.status == 2
+    assert outcome.stderr.startswith("tenon: --trace: no format of traces is called trace.txt")
