@@ -56,7 +56,7 @@ def test_python_results_are_added_up(scratch):
     )
     total = python_tests.run("x", scratch, 60, lambda _: None)
     assert (total.passed, total.failed, total.skipped) == (1, 2, 1)
-    assert any("test_bad" in name for name in total.failures)
+    assert any("test_bad: assert 0" in told for told in total.failures)
 
 
 def test_python_tests_that_cannot_be_read_are_a_failure(scratch):

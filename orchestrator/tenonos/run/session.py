@@ -21,6 +21,7 @@ from tenonos import paths
 from tenonos.run import plugin, qemu
 from tenonos.run.console import SELECT, Chunk, Demultiplexer, Transcript
 from tenonos.run.formats import STATUS_SIZE, FormatError, Status, TaskReader
+from tenonos.run.interruption import Interruption
 from tenonos.run.late import LateVms
 from tenonos.run.memory import Ram, RunFolder
 from tenonos.run.report import report
@@ -118,17 +119,16 @@ class Session:
             self._readers = [
                 TaskReader(self._ram, task.address, task.size) for task in self.target.tasks
             ]
+            interruption = stack.enter_context(Interruption(self.finish))
             self._start(folder, library)
             stack.callback(self._stop)
             try:
                 self._watch()
-            except KeyboardInterrupt:
-                if self.options.seconds is not None:
-                    raise
             finally:
                 for observer in self.observers:
                     observer.close(self)
             self._stop()
+            interruption.check(expected=self.options.seconds is None)
             self._read()  # what the emulator left in memory holds still now
             return report(self, self._readers)
 

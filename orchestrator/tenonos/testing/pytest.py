@@ -21,13 +21,19 @@ def count(report: Path) -> Count:
     total = Count()
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         name = f"{case.get('classname', '')}::{case.get('name', '')}"
-        if case.find("failure") is not None or case.find("error") is not None:
-            total.fail(name)
+        problem = next((found for kind in ("failure", "error") for found in case.iter(kind)), None)
+        if problem is not None:
+            total.fail(f"{name}: {_first_line(problem.get('message', ''))}")
         elif case.find("skipped") is not None:
             total.skipped += 1
         else:
             total.passed += 1
     return total
+
+
+def _first_line(message: str) -> str:
+    """What went wrong, short enough for one line."""
+    return next(iter(message.splitlines()), "")[:200]
 
 
 def run(name: str, folder: Path, silence: float, show: Show) -> Count:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 
 import pytest
@@ -73,6 +74,30 @@ def test_a_run_without_an_end_ends_with_its_vms(scenario):
     result = scenario("off").run()
     assert [(vm.state, vm.exit_reason) for vm in result.vms] == [("off", "system-off")] * 2
     assert result.failure is None
+
+
+def interrupted(session, number):
+    """A session that is sent a signal while it has its queue locked."""
+    events, get = session._events, session._events.get
+
+    def interrupt(**arguments):
+        session._events.get = get
+        events.mutex.acquire()
+        signal.raise_signal(number)
+        events.mutex.release()
+        return get(**arguments)
+
+    session._events.get = interrupt
+    return session
+
+
+@pytest.mark.timeout(20)
+def test_a_signal_at_the_worst_moment_ends_a_run_in_order(scenario):
+    assert interrupted(scenario(""), signal.SIGINT).run().failure is None
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(scenario("", seconds=1000), signal.SIGINT).run()
+    with pytest.raises(SystemExit, match="143"):
+        interrupted(scenario(""), signal.SIGTERM).run()
 
 
 def test_a_linux_that_never_gets_ready_is_told(scenario):
