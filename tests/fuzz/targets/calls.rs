@@ -1,15 +1,39 @@
 //! Hypercalls and PSCI, from arbitrary registers in any order.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
+
+#[macro_use]
+mod any;
 
 use mortise_hypercall::{ARCHITECTURE, Call, Caller, Outcome, PowerState, Start, route};
-use mortise_psci::{GROUP, Psci};
+use mortise_psci::{End, GROUP, LEADER, Next, Power};
 
 const VCPUS: usize = 4;
 const MEMORY: std::ops::Range<u64> = 0x4000_0000..0x5000_0000;
+const BOOT: Start = Start {
+    entry: MEMORY.start,
+    argument: 0,
+};
 
 struct Vm {
-    power: Psci,
+    power: Power,
     running: usize,
+}
+
+impl Vm {
+    /// What its core does with a vCPU that may not execute.
+    fn rest(&mut self, vcpu: usize) {
+        match self.power.next(vcpu) {
+            Next::Wait => {}
+            Next::Start(start) => assert!(MEMORY.contains(&start.entry)),
+            Next::Lead(_) => {
+                assert_eq!(vcpu, LEADER, "another one leads");
+                for vcpu in 0..VCPUS {
+                    assert_eq!(self.power.state(vcpu), PowerState::Off, "one runs on");
+                }
+                self.power.renew(BOOT);
+            }
+        }
+    }
 }
 
 impl Caller for Vm {
@@ -30,21 +54,37 @@ impl Caller for Vm {
             vcpu < VCPUS && MEMORY.contains(&start.entry),
             "a start that was not checked"
         );
-        self.power.request_on(vcpu)
+        self.power.request_on(vcpu, start).map(drop)
     }
     fn kick_console(&mut self) {}
 }
 
-libfuzzer_sys::fuzz_target!(|calls: Vec<(u8, [u64; 8])>| {
+target!(|calls: Vec<(u8, [u64; 8])>| {
     let mut vm = Vm {
-        power: Psci::new(VCPUS),
+        power: Power::new(VCPUS, 1),
         running: 0,
     };
-    for (vcpu, registers) in calls {
-        vm.running = usize::from(vcpu) % VCPUS;
-        vm.power.started(vm.running);
-        if route(&[&ARCHITECTURE, &GROUP], &Call::new(registers), &mut vm) == Outcome::VcpuOff {
-            vm.power.stopped(vm.running);
+    vm.power.renew(BOOT);
+    for (which, mut registers) in calls {
+        // Functions of PSCI's, as few inputs would come by themselves.
+        if which & 0x80 != 0 {
+            registers[0] = 0x8400_0000 | registers[0] & 0x4000_001f;
         }
+        let vcpu = usize::from(which) % VCPUS;
+        vm.running = vcpu;
+        vm.rest(vcpu);
+        if vm.power.state(vcpu) != PowerState::On {
+            continue;
+        }
+        let end = match route(&[&ARCHITECTURE, &GROUP], &Call::new(registers), &mut vm) {
+            Outcome::SystemOff => Some(End::Off),
+            Outcome::SystemReset => Some(End::Restart),
+            Outcome::VcpuOff => None,
+            // Where a run ends, whoever executes is called to rest.
+            _ if vm.power.decided().is_some() => None,
+            _ => continue,
+        };
+        let _called = end.and_then(|end| vm.power.end(vcpu, end));
+        let _called = vm.power.stopped(vcpu);
     }
 });

@@ -1,22 +1,31 @@
 //! Both ends of a channel, each with a peer that writes anything into its part.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
+
+#[macro_use]
+mod any;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_ring::Area;
-use core_ring::message::{CONSUMER_BYTES, Consumer, End, Keeper, Parts, Producer, STATUS_BYTES, Shape};
+use core_ring::message::{
+    CONSUMER_BYTES, Consumer, End, Keeper, Parts, Producer, STATUS_BYTES, Shape,
+};
 
 fn words(bytes: usize) -> Vec<AtomicU64> {
     (0..bytes / 8).map(|_| AtomicU64::new(0)).collect()
 }
 
-libfuzzer_sys::fuzz_target!(|input: (u8, u8, Vec<(u8, u8, u64)>)| {
+target!(|input: (u8, u8, Vec<(u8, u8, u64)>)| {
     let (slots, size, steps) = input;
     let Ok(shape) = Shape::new(1 << (slots % 5), u32::from(size)) else {
         return;
     };
     let memory = [shape.producer_bytes(), CONSUMER_BYTES, STATUS_BYTES].map(words);
     let [producer, consumer, status] = memory.each_ref().map(|part| Area::new(part));
-    let parts = Parts { producer, consumer, status };
+    let parts = Parts {
+        producer,
+        consumer,
+        status,
+    };
     let Ok(keeper) = Keeper::attach(&parts, shape) else {
         return;
     };
@@ -35,8 +44,20 @@ libfuzzer_sys::fuzz_target!(|input: (u8, u8, Vec<(u8, u8, u64)>)| {
                 }
             }
             5 => _ = receiver.ask(),
-            6 => _ = keeper.begin(if value & 1 == 0 { End::Producer } else { End::Consumer }),
-            _ => _ = keeper.end(if value & 1 == 0 { End::Producer } else { End::Consumer }),
+            6 => {
+                _ = keeper.begin(if value & 1 == 0 {
+                    End::Producer
+                } else {
+                    End::Consumer
+                })
+            }
+            _ => {
+                _ = keeper.end(if value & 1 == 0 {
+                    End::Producer
+                } else {
+                    End::Consumer
+                })
+            }
         }
     }
 });

@@ -1,5 +1,8 @@
 //! Accesses to the interrupt controller's frames: emulated, and mediated.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
+
+#[macro_use]
+mod any;
 
 use mortise_gic_frame::{Access, Frame, Operation, SgiRequest, Width};
 use mortise_gic_mediated::{Cpu, Mediated};
@@ -59,7 +62,7 @@ impl Physical for Core {
     }
 }
 
-libfuzzer_sys::fuzz_target!(|steps: Vec<(u8, u32, u8, Option<u64>)>| {
+target!(|steps: Vec<(u8, u32, u8, Option<u64>)>| {
     let mut emulated: Virtual<VCPUS, 8> = Virtual::new();
     emulated.set_vcpus(VCPUS).unwrap();
     emulated.add_virtual(33).unwrap();

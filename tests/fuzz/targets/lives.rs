@@ -1,5 +1,8 @@
 //! Life cycle calls and descriptors, from arbitrary registers and bytes.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
+
+#[macro_use]
+mod any;
 
 use mortise_hypercall::Call;
 use mortise_instance::{Descriptor, Name, RawDescriptor};
@@ -8,7 +11,7 @@ use zerocopy::{FromZeros, IntoBytes};
 
 const RAM: u64 = 0x4000_0000;
 
-libfuzzer_sys::fuzz_target!(|input: (u8, [u64; 7], Vec<u8>)| {
+target!(|input: (u8, [u64; 7], Vec<u8>)| {
     let (function, [x1, x2, x3, x4, x5, x6, x7], bytes) = input;
     let x0 = u64::from(FIRST) + u64::from(function);
     if let Ok(Request::Load { target, source, .. }) =
@@ -23,7 +26,10 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u64; 7], Vec<u8>)| {
     }
     if let Ok(vm) = Descriptor::parse(&raw, RAM) {
         assert!(vm.memory.holds(vm.entry) && !vm.cpus().is_empty());
-        assert!(Name::new(vm.name.as_str().as_bytes()).is_none(), "NUL is missing");
+        assert!(
+            Name::new(vm.name.as_str().as_bytes()).is_none(),
+            "NUL is missing"
+        );
     }
     let mut wild = RawDescriptor::new_zeroed();
     for (at, byte) in wild.as_mut_bytes().iter_mut().zip(&bytes) {

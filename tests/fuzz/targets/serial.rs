@@ -1,5 +1,8 @@
 //! The virtual PL011 and the console line: what guests write, what is typed.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
+
+#[macro_use]
+mod any;
 
 use mortise_console::{Console, Port};
 use mortise_vdev_pl011::Pl011;
@@ -10,7 +13,7 @@ impl Port for Nowhere {
     fn put(&mut self, _: u8) {}
 }
 
-libfuzzer_sys::fuzz_target!(|steps: Vec<(u8, u16, u32)>| {
+target!(|steps: Vec<(u8, u16, u32)>| {
     let mut serial = Pl011::new();
     let mut console = Console::new();
     for (kind, at, value) in steps {
