@@ -149,7 +149,7 @@ def life(tenon, tmp_path_factory):
     (job / "system.toml").write_text(VMS.format(name="job", rest=JOB))
     built = tenon("build", job, "--vm-image", "job", json_file=False)
     assert_well(built)
-    image = Path(built.stdout.splitlines()[-1]).resolve().read_bytes()
+    image = (ROOT / built.stdout.splitlines()[-1]).read_bytes()
     (root / "root/job.vm").write_bytes(image)
     # As large as no reserve is, and on a CPU that is not the manager's to give.
     large = changed(image, 0x28, struct.pack("<Q", 64 << 20))
