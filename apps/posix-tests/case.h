@@ -27,6 +27,7 @@ extern const struct suite semaphore_suite;
 extern const struct suite sync_suite;
 extern const struct suite mqueue_suite;
 extern const struct suite time_suite;
+extern const struct suite steps_suite;
 extern const struct suite signal_suite;
 extern const struct suite system_suite;
 extern const struct suite timer_suite;

@@ -17,6 +17,7 @@ static const struct suite *const suites[] = {
 	&semaphore_suite,
 	&sync_suite,
 	&time_suite,
+	&steps_suite,
 	&signal_suite,
 	&timer_suite,
 };

@@ -84,6 +84,32 @@ impl Clock {
     }
 }
 
+/// Until when a wait lasts: for good, or until a clock shows a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit<'a>(Option<(Clock, &'a Timespec)>);
+
+impl Limit<'_> {
+    /// For good.
+    pub const NONE: Self = Self(None);
+
+    /// Until the clock shows a time that C gives.
+    ///
+    /// # Safety
+    ///
+    /// The time is null or a `struct timespec`, for as long as the limit is used.
+    pub unsafe fn at(clock: Clock, time: *const Timespec) -> Result<Self, Errno> {
+        // SAFETY: the caller's contract.
+        let time = unsafe { time.as_ref() }.ok_or(Errno::EINVAL)?;
+        Ok(Self(Some((clock, time))))
+    }
+
+    /// The end of a wait that begins now. To be asked again if the wait is cut short: the clock may
+    /// have been set.
+    pub fn instant(self) -> Result<Option<Instant>, Errno> {
+        self.0.map(|(clock, time)| clock.instant(time)).transpose()
+    }
+}
+
 /// 2026-01-01 00:00 UTC in seconds since the Epoch.
 const BEGINNING: i128 = 1_767_225_600;
 

@@ -8,10 +8,9 @@ use core::mem::MaybeUninit;
 use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_libc::object::{Object, UNMADE, at};
-use tenon_libc::time::{self, Clock, Timespec};
+use tenon_libc::time::{self, Clock, Limit, Timespec};
 use tenon_pthread::wait;
 use tenon_sync::raw::{MutexError, RawCondvar};
-use tenon_thread::time::Instant;
 
 /// Words of C's `pthread_cond_t` for the raw condition variable.
 const WORDS: usize = 6;
@@ -62,10 +61,11 @@ impl Condition {
         }
     }
 
-    /// Waits to be notified. A cancel acts when the mutex is the thread's again; a signal ends the
-    /// wait as if it had been notified, which the standard allows.
-    fn wait(&'static self, mutex: &'static Mutex, deadline: Option<Instant>) -> Result<(), Errno> {
+    /// Waits to be notified. A cancel acts when the mutex is the thread's again; a signal, or a step
+    /// of the clock, ends the wait as if it had been notified, which the standard allows.
+    fn wait(&'static self, mutex: &'static Mutex, limit: Limit<'_>) -> Result<(), Errno> {
         wait::attend();
+        let deadline = limit.instant()?;
         let again = mutex.again().get();
         if !mutex.raw().is_mine() {
             return Err(Errno::EPERM);
@@ -135,17 +135,6 @@ macro_rules! functions {
     };
 }
 
-/// The instant C means.
-///
-/// # Safety
-///
-/// The time is null or a `struct timespec`.
-unsafe fn instant(clock: Clock, time: *const Timespec) -> Result<Option<Instant>, Errno> {
-    // SAFETY: the caller's contract.
-    let time = unsafe { time.as_ref() }.ok_or(Errno::EINVAL)?;
-    clock.instant(time).map(Some)
-}
-
 functions! {
     /// Unmakes a condition variable that nobody waits for.
     pthread_cond_destroy(condition) => condition.unmake();
@@ -160,13 +149,13 @@ functions! {
         Ok(())
     };
     /// Waits to be notified.
-    pthread_cond_wait(condition, mutex: *const Mutex) => condition.wait(at(mutex)?, None);
+    pthread_cond_wait(condition, mutex: *const Mutex) => condition.wait(at(mutex)?, Limit::NONE);
     /// Waits to be notified, at the latest until the condition variable's clock shows `time`.
     pthread_cond_timedwait(condition, mutex: *const Mutex, time: *const Timespec) => {
-        condition.wait(at(mutex)?, instant(condition.clock(), time)?)
+        condition.wait(at(mutex)?, Limit::at(condition.clock(), time)?)
     };
     /// Waits to be notified, at the latest until a clock shows `time`.
     pthread_cond_clockwait(
         condition, mutex: *const Mutex, clock: time::Id, time: *const Timespec
-    ) => condition.wait(at(mutex)?, instant(Clock::of(clock)?, time)?);
+    ) => condition.wait(at(mutex)?, Limit::at(Clock::of(clock)?, time)?);
 }

@@ -1,12 +1,11 @@
 //! The functions on mutexes that C calls.
 
 use crate::attributes::{MutexAttributes, given};
-use crate::mutex::{Limit, Mutex};
+use crate::mutex::Mutex;
 use core::ffi::c_int;
-use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_libc::object::at;
-use tenon_libc::time::{self, Clock, Timespec};
+use tenon_libc::time::{self, Clock, Limit, Timespec};
 use tenon_pthread::schedule;
 
 /// Makes a mutex.
@@ -50,21 +49,17 @@ functions! {
     /// Unmakes a mutex that nobody owns.
     pthread_mutex_destroy(mutex) => mutex.unmake();
     /// Locks a mutex.
-    pthread_mutex_lock(mutex) => mutex.lock(Limit::None);
+    pthread_mutex_lock(mutex) => mutex.lock(Limit::NONE);
     /// Locks a mutex if nobody owns it.
-    pthread_mutex_trylock(mutex) => mutex.lock(Limit::Now);
+    pthread_mutex_trylock(mutex) => mutex.try_lock();
     /// Unlocks a mutex.
     pthread_mutex_unlock(mutex) => mutex.unlock();
     /// Locks a mutex, at the latest when the realtime clock shows `time`.
     pthread_mutex_timedlock(mutex, time: *const Timespec) =>
-        time.as_ref().ok_or(Errno::EINVAL).and_then(|time| {
-            mutex.lock(Limit::At(Clock::Realtime, time))
-        });
+        mutex.lock(Limit::at(Clock::Realtime, time)?);
     /// Locks a mutex, at the latest when a clock shows `time`.
     pthread_mutex_clocklock(mutex, clock: time::Id, time: *const Timespec) =>
-        time.as_ref().ok_or(Errno::EINVAL).and_then(|time| {
-            mutex.lock(Limit::At(Clock::of(clock)?, time))
-        });
+        mutex.lock(Limit::at(Clock::of(clock)?, time)?);
     /// Declares that what a mutex protects is right again.
     pthread_mutex_consistent(mutex) => mutex.make_consistent();
     /// Reads the ceiling of a mutex.

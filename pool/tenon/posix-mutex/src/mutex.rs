@@ -5,12 +5,11 @@ use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
 use tenon_libc::Errno;
 use tenon_libc::object::{Object, UNMADE};
-use tenon_libc::time::{Clock, Timespec};
+use tenon_libc::time::Limit;
 use tenon_pthread::schedule;
 use tenon_pthread::wait::{self, Cut};
 use tenon_sync::raw::{Acquired, MutexError, Protocol, RawMutex, Robustness};
 use tenon_thread::thread::{self, Priority};
-use tenon_thread::time::Instant;
 
 /// Words of C's `pthread_mutex_t` for the raw mutex.
 const WORDS: usize = 14;
@@ -47,17 +46,6 @@ unsafe impl Object for Mutex {
     }
 }
 
-/// When a locking that would wait gives up.
-#[derive(Clone, Copy)]
-pub(crate) enum Limit<'a> {
-    /// Never.
-    None,
-    /// At once.
-    Now,
-    /// When a clock shows a time.
-    At(Clock, &'a Timespec),
-}
-
 impl Mutex {
     pub(crate) fn make(&self, attributes: &MutexAttributes) {
         let raw = RawMutex::with(attributes.protocol(), attributes.robustness());
@@ -87,26 +75,35 @@ impl Mutex {
 
     #[cold]
     fn lock_in_turn(&'static self, error: MutexError, limit: Limit<'_>) -> Result<(), Errno> {
-        match (error, limit) {
-            (MutexError::Owned, _) if self.kind.get() == RECURSIVE => {
-                let again = self.again.get().checked_add(1).ok_or(Errno::EAGAIN)?;
-                self.again.set(again);
-                Ok(())
-            }
-            (MutexError::Owned | MutexError::Busy, Limit::Now) => Err(Errno::EBUSY),
-            (MutexError::Owned, _) if self.kind.get() == NORMAL => wait_for_oneself(limit),
-            (MutexError::Busy, Limit::None) => self.got(self.wait(None)?),
-            (MutexError::Busy, Limit::At(clock, time)) => {
-                let deadline = clock.instant(time)?;
-                self.got(self.wait(Some(deadline))?)
-            }
-            (error, _) => Err(errno(error)),
+        match error {
+            MutexError::Owned if self.kind.get() == RECURSIVE => self.lock_again(),
+            MutexError::Owned if self.kind.get() == NORMAL => wait_for_oneself(limit),
+            MutexError::Busy => self.got(self.wait(limit)?),
+            error => Err(errno(error)),
         }
     }
 
+    /// Locks it if that takes no waiting.
+    pub(crate) fn try_lock(&'static self) -> Result<(), Errno> {
+        match self.raw().try_lock() {
+            Ok(acquired) => self.got(acquired),
+            Err(MutexError::Owned) if self.kind.get() == RECURSIVE => self.lock_again(),
+            Err(MutexError::Owned) => Err(Errno::EBUSY),
+            Err(error) => Err(errno(error)),
+        }
+    }
+
+    /// Counts one more locking of a recursive one by its owner.
+    fn lock_again(&self) -> Result<(), Errno> {
+        let again = self.again.get().checked_add(1).ok_or(Errno::EAGAIN)?;
+        self.again.set(again);
+        Ok(())
+    }
+
     /// Waits for it; handlers of signals run meanwhile.
-    fn wait(&'static self, deadline: Option<Instant>) -> Result<Acquired, Errno> {
+    fn wait(&'static self, limit: Limit<'_>) -> Result<Acquired, Errno> {
         loop {
+            let deadline = limit.instant()?;
             let (locked, interrupted) =
                 wait::for_a_lock(|over| self.raw().lock_unless(deadline, over));
             match locked {
@@ -184,7 +181,7 @@ impl Mutex {
         if own > old {
             caller.set_priority(old);
         }
-        let changed = self.lock(Limit::None).and_then(|()| {
+        let changed = self.lock(Limit::NONE).and_then(|()| {
             let set = self.raw().set_ceiling(new).map_err(errno);
             self.unlock().and(set)
         });
@@ -195,11 +192,8 @@ impl Mutex {
 
 /// What a thread does that locks a normal mutex twice: it waits, for itself.
 fn wait_for_oneself(limit: Limit<'_>) -> Result<(), Errno> {
-    let deadline = match limit {
-        Limit::At(clock, time) => Some(clock.instant(time)?),
-        _ => None,
-    };
     loop {
+        let deadline = limit.instant()?;
         let alone = &tenon_pthread::current().alone;
         let cut = alone.waiting(|_, waiting| wait::in_a_lock(waiting, |queue| queue, deadline));
         match cut {

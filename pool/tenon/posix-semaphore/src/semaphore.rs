@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use tenon_libc::Errno;
 use tenon_libc::errno::report;
 use tenon_libc::object::{Object, UNMADE, at};
-use tenon_libc::time::{self, Clock, Timespec};
+use tenon_libc::time::{self, Clock, Limit, Timespec};
 use tenon_pthread::wait::{self, Attended, Cut};
 use tenon_thread::wait::{Guarded, WaitQueue};
 
@@ -91,16 +91,13 @@ impl Semaphore {
     }
 
     /// Takes a unit, and waits for it: a cancellation point.
-    fn wait(&'static self, limit: Option<(Clock, &Timespec)>) -> Result<(), Errno> {
+    fn wait(&'static self, limit: Limit<'_>) -> Result<(), Errno> {
         wait::attend();
         if self.try_wait().is_ok() {
             return Ok(());
         }
-        let deadline = match limit {
-            Some((clock, time)) => Some(clock.instant(time)?),
-            None => None,
-        };
         loop {
+            let deadline = limit.instant()?;
             let waited = self.state.waiting(|state, waiting| {
                 if let Some(value) = state.value.get().checked_sub(1) {
                     state.value.set(value);
@@ -181,16 +178,14 @@ functions! {
     /// Takes a unit if there is one.
     sem_trywait(semaphore) => semaphore.try_wait();
     /// Takes a unit, and waits until there is one.
-    sem_wait(semaphore) => semaphore.wait(None);
+    sem_wait(semaphore) => semaphore.wait(Limit::NONE);
     /// Takes a unit, and waits at the latest until the realtime clock shows `time`.
     sem_timedwait(semaphore, time: *const Timespec) => {
-        let time = time.as_ref().ok_or(Errno::EINVAL)?;
-        semaphore.wait(Some((Clock::Realtime, time)))
+        semaphore.wait(Limit::at(Clock::Realtime, time)?)
     };
     /// Takes a unit, and waits at the latest until a clock shows `time`.
     sem_clockwait(semaphore, clock: time::Id, time: *const Timespec) => {
-        let time = time.as_ref().ok_or(Errno::EINVAL)?;
-        semaphore.wait(Some((Clock::of(clock)?, time)))
+        semaphore.wait(Limit::at(Clock::of(clock)?, time)?)
     };
     /// Reads how many units there are; 0 if somebody waits.
     sem_getvalue(semaphore, value: *mut c_int) => {

@@ -10,7 +10,7 @@ use core::ffi::c_int;
 use core::ptr;
 use tenon_libc::Errno;
 use tenon_libc::object::{Object, UNMADE};
-use tenon_libc::time::{self, Clock, Timespec};
+use tenon_libc::time::{self, Clock, Limit, Timespec};
 use tenon_pthread::wait::{self, Cut};
 use tenon_thread::thread::{Priority, Thread};
 use tenon_thread::time::Instant;
@@ -59,9 +59,6 @@ enum Wanted {
     Reading,
     Writing,
 }
-
-/// When a locking that would wait gives up.
-type Limit<'a> = Option<(Clock, &'a Timespec)>;
 
 impl State {
     /// Takes the lock for `thread`, if it can.
@@ -119,12 +116,8 @@ impl ReadWrite {
             Err(Errno::EBUSY) => {}
             taken => return taken,
         }
-        let deadline = match limit {
-            Some((clock, time)) => Some(clock.instant(time)?),
-            None => None,
-        };
         loop {
-            let locked = self.wait(wanted, deadline);
+            let locked = self.wait(wanted, limit.instant()?);
             if locked.is_err() {
                 // Readers may have waited for a writer that waits no more.
                 self.state.waking(|state, waking| state.hand_over(waking));
@@ -179,17 +172,6 @@ impl ReadWrite {
     }
 }
 
-/// A limit from C.
-///
-/// # Safety
-///
-/// The time is null or a `struct timespec`.
-unsafe fn limit<'a>(clock: time::Id, time: *const Timespec) -> Result<Limit<'a>, Errno> {
-    // SAFETY: the caller's contract.
-    let time = unsafe { time.as_ref() }.ok_or(Errno::EINVAL)?;
-    Ok(Some((Clock::of(clock)?, time)))
-}
-
 /// Makes a read-write lock.
 ///
 /// # Safety
@@ -215,32 +197,29 @@ pub unsafe extern "C" fn pthread_rwlock_init(
     0
 }
 
-/// `CLOCK_REALTIME`.
-const REALTIME: time::Id = 1;
-
 functions! { ReadWrite:
     /// Unmakes a lock that nobody has.
     pthread_rwlock_destroy(lock) => lock.unmake();
     /// Locks it for reading.
-    pthread_rwlock_rdlock(lock) => lock.lock(Wanted::Reading, None);
+    pthread_rwlock_rdlock(lock) => lock.lock(Wanted::Reading, Limit::NONE);
     /// Locks it for writing.
-    pthread_rwlock_wrlock(lock) => lock.lock(Wanted::Writing, None);
+    pthread_rwlock_wrlock(lock) => lock.lock(Wanted::Writing, Limit::NONE);
     /// Locks it for reading if that takes no waiting.
     pthread_rwlock_tryrdlock(lock) => lock.try_lock(Wanted::Reading).map_err(busy);
     /// Locks it for writing if that takes no waiting.
     pthread_rwlock_trywrlock(lock) => lock.try_lock(Wanted::Writing).map_err(busy);
     /// Locks it for reading, at the latest when the realtime clock shows `time`.
     pthread_rwlock_timedrdlock(lock, time: *const Timespec) =>
-        lock.lock(Wanted::Reading, limit(REALTIME, time)?);
+        lock.lock(Wanted::Reading, Limit::at(Clock::Realtime, time)?);
     /// Locks it for writing, at the latest when the realtime clock shows `time`.
     pthread_rwlock_timedwrlock(lock, time: *const Timespec) =>
-        lock.lock(Wanted::Writing, limit(REALTIME, time)?);
+        lock.lock(Wanted::Writing, Limit::at(Clock::Realtime, time)?);
     /// Locks it for reading, at the latest when a clock shows `time`.
     pthread_rwlock_clockrdlock(lock, clock: time::Id, time: *const Timespec) =>
-        lock.lock(Wanted::Reading, limit(clock, time)?);
+        lock.lock(Wanted::Reading, Limit::at(Clock::of(clock)?, time)?);
     /// Locks it for writing, at the latest when a clock shows `time`.
     pthread_rwlock_clockwrlock(lock, clock: time::Id, time: *const Timespec) =>
-        lock.lock(Wanted::Writing, limit(clock, time)?);
+        lock.lock(Wanted::Writing, Limit::at(Clock::of(clock)?, time)?);
     /// Unlocks it.
     pthread_rwlock_unlock(lock) => lock.unlock();
 }

@@ -50,9 +50,9 @@ pub unsafe extern "C" fn clock_settime(id: Id, now: *const Timespec) -> i32 {
             return Err(Errno::EINVAL);
         }
         set_realtime(&now)?;
-        // Whoever sleeps, or is about to, looks again.
+        // Whoever waits until a time of it, or is about to, looks again.
         for slot in table::slots() {
-            LOCK.waking(|(), waking| slot.notify(waking));
+            LOCK.waking(|(), waking| slot.rouse(waking));
         }
         Ok(())
     })())

@@ -166,18 +166,23 @@ impl Slot {
         }
     }
 
-    /// As [`notify`](Slot::notify), and a thread attends as soon as it runs: one that was preempted,
-    /// and one that waits for a lock.
-    pub fn interrupt(&self, waking: &Waking) {
+    /// As [`notify`](Slot::notify), and a wait for a lock ends early too, after which it goes on.
+    pub fn rouse(&self, waking: &Waking) {
         self.urgent.set(true);
         self.notify(waking);
-        let Some(thread) = self.thread.get() else {
-            return;
-        };
-        if self.interruptible.get() == Interruptible::ForAWhile {
+        if let (Some(thread), Interruptible::ForAWhile) =
+            (self.thread.get(), self.interruptible.get())
+        {
             thread.cut_lock_short(waking);
         }
-        thread.interject(waking, attend_in_place);
+    }
+
+    /// As [`rouse`](Slot::rouse), and a thread that was preempted attends as soon as it runs.
+    pub fn interrupt(&self, waking: &Waking) {
+        self.rouse(waking);
+        if let Some(thread) = self.thread.get() {
+            thread.interject(waking, attend_in_place);
+        }
     }
 }
 
@@ -185,10 +190,12 @@ impl Slot {
 fn attend_in_place() {
     // The call it was preempted in may have said that its wait may be cut short: so are no waits of
     // the handlers, and that one is again after them.
-    let interruptible = &current().interruptible;
-    let was = interruptible.replace(Interruptible::Not);
+    let slot = current();
+    let was = slot.interruptible.replace(Interruptible::Not);
     attend_in_a_lock();
-    interruptible.set(was);
+    slot.interruptible.set(was);
+    // That call is still to hear of what was no signal: of a step of the clock.
+    slot.urgent.set(true);
 }
 
 /// Waits alone, until `deadline` or for good, unless there is something to attend to.
