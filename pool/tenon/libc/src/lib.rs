@@ -3,9 +3,9 @@
 //! picolibc is the C library of applications in C; it leaves to the system what only a system can
 //! do. Here is all of that which is not POSIX: [`heap`] (`malloc`, of constant time), [`lock`] (its
 //! locks, so that it may be called by all threads), [`stream`] (`stdout` and `stderr` on the
-//! console, whole lines), [`errno`], [`tls`] (where it and other variables of a thread are), and
-//! [`time`] (points in time as C has them), and
-//! [`process`] (the arguments of `main`, the end of the program).
+//! console, whole lines), [`errno`], [`tls`] (where it and other variables of a thread are), [`time`]
+//! (points in time as C has them), and [`process`] (the arguments of `main`, the program's time, its
+//! end).
 //!
 //! Guarantees: allocating takes the same few instructions whatever the heap holds, and waits for
 //! nobody. A lock is one for threads, and its wait is bounded by what other threads do with it: the C

@@ -2,13 +2,18 @@
 
 use crate::{heap, stream, tls};
 use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering};
 use hw_arch::firmware::{Hvc, system_off};
+use tenon_thread::time::Instant;
 
 unsafe extern "C" {
     fn __libc_init_array();
     fn main(count: c_int, arguments: *mut *mut c_char) -> c_int;
     fn exit(status: c_int) -> !;
 }
+
+/// When the program began, in nanoseconds of Tenon's clock.
+static BEGINNING: AtomicU64 = AtomicU64::new(0);
 
 /// Runs the program in the calling thread, which becomes its main thread, known to the thread library
 /// as `owner`. Returns when the program's `main` did, with what that returned.
@@ -17,6 +22,7 @@ unsafe extern "C" {
 ///
 /// To be called once, with what lives as long as the program.
 pub unsafe fn run(owner: *const c_void) -> c_int {
+    BEGINNING.store(Instant::now().nanoseconds(), Ordering::Relaxed);
     let room = tls::room();
     let Some(block) = heap::allocate(16, room) else {
         panic!("no memory for the main thread's variables: TENON_LIBC_HEAP is too small");
@@ -45,6 +51,14 @@ pub extern "C" fn _exit(status: c_int) -> ! {
     // As the parent process of a program on a bigger system sees it (POSIX, waitpid).
     core_log::info!("exit status {}", status & 0xff);
     system_off::<Hvc>()
+}
+
+/// The processor time that the program used, in microseconds (`CLOCKS_PER_SEC`): all that passed since
+/// it began, as nobody else has its processor.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub extern "C" fn clock() -> i64 {
+    let beginning = Instant::from_nanoseconds(BEGINNING.load(Ordering::Relaxed));
+    Instant::now().since(beginning).as_micros() as i64
 }
 
 /// The number of the only process there is.

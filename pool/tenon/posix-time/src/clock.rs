@@ -84,9 +84,3 @@ pub unsafe extern "C" fn gettimeofday(now: *mut Timeval, _zone: *mut c_void) -> 
     }
     0
 }
-
-/// The processor time of the program, which nobody counts: -1, as the C standard has it then (7.27.2.1).
-#[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub extern "C" fn clock() -> i64 {
-    -1
-}
