@@ -32,9 +32,14 @@ class Outcome:
         return task
 
     def said(self, name):
-        """The lines a VM said."""
-        lines = self.stderr.splitlines()
-        return [line.removeprefix(f"{name}| ") for line in lines if line.startswith(f"{name}| ")]
+        """The lines a VM said, those that another source broke off put together again."""
+        lines = []
+        for line in self.stderr.splitlines():
+            if line.startswith(f"{name}| "):
+                lines.append(line.removeprefix(f"{name}| "))
+            elif line.startswith(f"{name}+ ") and lines:
+                lines[-1] += line.removeprefix(f"{name}+ ")
+        return [line.rstrip() for line in lines]
 
 
 @pytest.fixture(scope="session")

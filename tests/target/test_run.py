@@ -13,7 +13,23 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Outcome
+
+from tenonos.run.console import Chunk
+from tenonos.run.front import Wishes, _printed
+
+
+def test_a_line_that_was_broken_off_is_read_whole(capsys):
+    """However long its end is on its way: a busy host takes it for a line of its own."""
+    printed = _printed(Wishes())
+    printed.chunk(Chunk("linux", 0, "all is ", begins=True, ends=True))
+    printed.close(None)
+    printed.chunk(Chunk("mortise", 0, "job made", begins=True, ends=True))
+    printed.chunk(Chunk("linux", 0, "free", begins=True, continues=True, ends=True))
+    printed.close(None)
+    outcome = Outcome(0, "", capsys.readouterr().err, {})
+    assert outcome.said("linux") == ["all is free"]
+    assert outcome.said("mortise") == ["job made"]
 
 
 def start(*arguments):

@@ -96,7 +96,8 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
 
 def _printed(wishes: Wishes) -> Printed:
     def write(line: str) -> None:
-        print(clean(line).rstrip(), file=sys.stderr, flush=True)
+        # Blanks at its end too: a line that was broken off may go on behind them.
+        print(clean(line), file=sys.stderr, flush=True)
 
     return Printed(write, wishes.console)
 
