@@ -47,7 +47,7 @@ def test_the_tuning_set_is_large_enough():
     assert len({case.text for case in CASES}) == len(CASES)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(text=st.text(max_size=80))
 def test_any_text_is_read_without_an_error(pool, text):
     read(text, pool.retriever, 4)
@@ -60,7 +60,7 @@ WORDS = (
 ).split()
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(words=st.lists(st.sampled_from(WORDS), max_size=14))
 def test_any_words_make_a_plan_whose_spans_are_verbatim(pool, words):
     text = " ".join(words)
@@ -72,7 +72,7 @@ def test_any_words_make_a_plan_whose_spans_are_verbatim(pool, words):
     assert plan.guests or plan.missing
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(words=st.lists(st.sampled_from(WORDS), min_size=3, max_size=10))
 def test_any_words_are_answered(composed, words):
     answer = composed(" ".join(words))

@@ -12,7 +12,7 @@ from tenonos.plan.encode import encode
 from tenonos.plan.solve import Demand, Problem, minimal, satisfiable, solve
 
 NAMES = "ABCDEFG"
-relaxed = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=60)
+relaxed = settings(suppress_health_check=list(HealthCheck), max_examples=60)
 
 
 @st.composite

@@ -8,7 +8,7 @@ from tenonos.run import RunOptions, Session, Target
 from tenonos.run.target import Machine, WatchedChannel, WatchedTask, WatchedVm
 
 FAKE = str(Path(__file__).with_name("fake_qemu.py"))
-TASK = WatchedTask("motor", "control", 1_000_000, 1_000_000, 0x4001_0000, 0x1000 + 64 * 32)
+TASK = WatchedTask("motor", "control", 1_000_000, 1_000_000, 0x4001_0000, 0x1000 + 8192 * 32)
 
 
 @pytest.fixture

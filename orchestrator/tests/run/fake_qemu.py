@@ -17,6 +17,7 @@ picture = Path(sys.argv[sys.argv.index("-kernel") + 1])
 words = picture.read_text().removeprefix("scenario:").split()
 
 BASE, MS = 0x4000_0000, 1_000_000
+SAMPLES = 8192  # more than there are while a busy host does not get to look
 STATUS = {"motor": 0x4000_1000, "linux": 0x4000_2000}
 TASK = 0x4001_0000
 
@@ -45,7 +46,7 @@ for name, vcpus in (("motor", 1), ("linux", 3)):
     put(STATUS[name] + 0x200, struct.pack("<6Q", 1, 2, 3, 4, 5, 6))
     state(name, 2)
 put(TASK, b"TASK\x01\0\0\0control")
-put(TASK + 0x28, struct.pack("<QQQ", MS, MS, 64))
+put(TASK + 0x28, struct.pack("<QQQ", MS, MS, SAMPLES))
 
 if "fails" in words:
     sys.exit("fake-qemu: no such machine")
@@ -55,7 +56,10 @@ seq = 0
 def release(count):
     global seq
     for _ in range(count):
-        put(TASK + 0x1000 + 32 * (seq % 64), struct.pack("<4Q", seq, seq * MS, seq * MS + 100, 7))
+        put(
+            TASK + 0x1000 + 32 * (seq % SAMPLES),
+            struct.pack("<4Q", seq, seq * MS, seq * MS + 100, 7),
+        )
         seq += 1
         put(TASK + 0x40, struct.pack("<Q", seq))
 

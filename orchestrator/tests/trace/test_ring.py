@@ -17,7 +17,7 @@ def test_the_words_of_a_record_are_the_documented_ones():
     assert RingReader(ring, 0).drain() == [Record(0x12_3456_789A, Event.LEAVE, 0xAB_4008_1234)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.integers(0, 2 * RECORDS), st.booleans()), max_size=6),
 )
@@ -70,7 +70,7 @@ def test_names_are_kept():
     assert reader.names == {0x4008_0000: "steuerung"}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.data())
 def test_a_guest_that_lies_harms_nobody(data):
     ring = Ring()
