@@ -233,6 +233,7 @@ class Session:
     def _chunk(self, chunk: Chunk) -> None:
         transcript = self.transcripts.setdefault(chunk.name, Transcript())
         transcript.add(chunk)
+        self._settling = None
         vm = self.target.vm(chunk.name)
         if chunk.ends and vm is not None and vm.kind == "linux" and vm.name not in self.ready:
             line = transcript.lines[-1]
@@ -313,7 +314,7 @@ class Session:
         return self.window.done(self._gone())
 
     def _settled(self, now: float) -> bool:
-        """Whether all VMs have been gone for a moment, so that their last words are here."""
+        """Whether all VMs are gone and nothing has come for a moment: their last words are here."""
         self._settling = self._settling or now
         return now - self._settling > 0.5
 

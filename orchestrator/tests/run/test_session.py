@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tenonos.errors import WorkError
+from tenonos.run.console import Chunk
 from tenonos.run.memory import RunFolder
 from tenonos.run.screen import rows_now
 from tenonos.run.script import parse
@@ -74,6 +75,14 @@ def test_a_run_without_an_end_ends_with_its_vms(scenario):
     result = scenario("off").run()
     assert [(vm.state, vm.exit_reason) for vm in result.vms] == [("off", "system-off")] * 2
     assert result.failure is None
+
+
+def test_last_words_are_waited_for_as_long_as_they_come(scenario):
+    session = scenario("")
+    assert not session._settled(10.0)
+    session._chunk(Chunk("linux", 0, "the last", begins=True, ends=True))
+    assert not session._settled(10.6)
+    assert session._settled(11.2)
 
 
 def interrupted(session, number):
