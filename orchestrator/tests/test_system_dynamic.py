@@ -153,6 +153,14 @@ def test_a_wrong_dynamic_system(tmp_path, monkeypatch, old, new, line):
     assert str(complaint.value).startswith(f"system.toml:{line}")
 
 
+def test_a_channel_of_linux_leaves_the_control_file_its_name(tmp_path, monkeypatch):
+    text = DYNAMIC.replace('"jobs"', '"control"')
+    with pytest.raises(InputError, match=':40: a channel of Linux cannot be called "control"'):
+        load(tmp_path, monkeypatch, text)
+    # Nothing of that name is in the way elsewhere.
+    load(tmp_path, monkeypatch, text.replace('from = "linux"', 'from = "motor"'))
+
+
 def test_a_reserve_is_needed(tmp_path, monkeypatch):
     text = DYNAMIC.replace('[reserve]\nmemory = "32M"\ncpus = [1, 2]\n', "")
     with pytest.raises(InputError, match='nothing to make template "job" from; add '):

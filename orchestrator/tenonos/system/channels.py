@@ -18,6 +18,9 @@ LENGTH = 8
 SLOTS = 1 << 16
 """Messages in a channel, and bytes in a message, at most."""
 
+CONTROL = "control"
+"""The file among Linux's ends of channels that is none: life cycles are asked of it."""
+
 
 def ends(system: System, vm: Vm) -> list[Channel]:
     """The channels a VM has an end of, in their order."""
@@ -83,6 +86,13 @@ def _check(system: System, channel: Channel) -> None:
             f'both ends of channel "{channel.name}" are in VM "{channel.to}"',
             where=system.where("channel", channel.index, "to"),
             mend="threads of one VM need none: they share memory",
+        )
+    kinds = {system.vm(end).kind for end in (channel.origin, channel.to)}
+    if channel.name == CONTROL and "linux" in kinds:
+        raise InputError(
+            f'a channel of Linux cannot be called "{CONTROL}", as /dev/tenon/{CONTROL} is another',
+            where=system.where("channel", channel.index, "name"),
+            mend="rename it",
         )
     if channel.slots not in (1 << n for n in range(17)):
         raise InputError(
