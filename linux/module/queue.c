@@ -47,11 +47,10 @@ void tenon_queue_attach(struct tenon_queue *queue, void *producer, void *consume
 }
 
 /* Whether the peer known before is gone. One that comes where nobody was is no matter. */
-static bool is_gone(struct tenon_queue *queue, u64 now)
+static bool is_gone(const struct tenon_queue *queue, u64 now)
 {
 	u64 before = queue->known;
 
-	queue->known = now;
 	return now != before && ((before & 1) || now != before + 1);
 }
 
@@ -64,35 +63,35 @@ static bool is_full(const struct tenon_queue *queue)
 	return READ_ONCE(queue->own[INDEX]) - tail >= queue->count;
 }
 
-static int next_to_send(struct tenon_queue *queue)
+/* What there is to do or to tell, as of an epoch of the peer's; nothing of it is told by this. */
+static int look(const struct tenon_queue *queue, u64 *epoch)
 {
-	if (is_gone(queue, smp_load_acquire(queue->epoch)))
-		return -EPIPE;
-	return is_full(queue) ? -EAGAIN : 0;
-}
+	u64 ahead;
 
-static int next_to_take(struct tenon_queue *queue)
-{
 	/* Before the index: what a producer sent before it went is seen then. */
-	u64 epoch = smp_load_acquire(queue->epoch);
-	/* Acquire: the messages that the index shows. */
-	u64 head = smp_load_acquire(&queue->peer[INDEX]);
-	u64 ahead = head - READ_ONCE(queue->own[INDEX]);
-
-	if (!ahead)
-		return is_gone(queue, epoch) ? -EPIPE : -EAGAIN;
-	if (ahead > queue->count) {
-		smp_store_release(&queue->own[INDEX], head);
-		return -EBADMSG;
+	*epoch = smp_load_acquire(queue->epoch);
+	if (queue->producer) {
+		if (is_gone(queue, *epoch))
+			return -EPIPE;
+		return is_full(queue) ? -EAGAIN : 0;
 	}
-	return 0;
+	/* Acquire: the messages that the index shows. */
+	ahead = smp_load_acquire(&queue->peer[INDEX]) - READ_ONCE(queue->own[INDEX]);
+	if (ahead)
+		return ahead > queue->count ? -EBADMSG : 0;
+	return is_gone(queue, *epoch) ? -EPIPE : -EAGAIN;
 }
 
 int tenon_queue_next(struct tenon_queue *queue, u64 **slot)
 {
-	int error = queue->producer ? next_to_send(queue) : next_to_take(queue);
-	u64 index = READ_ONCE(queue->own[INDEX]) & (queue->count - 1);
+	u64 epoch, index;
+	int error = look(queue, &epoch);
 
+	if (error == -EPIPE || error == -EAGAIN)
+		queue->known = epoch;
+	if (error == -EBADMSG)
+		smp_store_release(&queue->own[INDEX], smp_load_acquire(&queue->peer[INDEX]));
+	index = READ_ONCE(queue->own[INDEX]) & (queue->count - 1);
 	*slot = queue->slots + index * stride(queue);
 	return error;
 }
@@ -142,16 +141,13 @@ bool tenon_queue_ask(struct tenon_queue *queue)
 
 bool tenon_queue_ready(struct tenon_queue *queue)
 {
-	u64 *slot;
+	u64 epoch;
 
 	do {
-		u64 known = queue->known;
-		int error = tenon_queue_next(queue, &slot);
-
-		if (error == -EPIPE)
-			queue->known = known; /* to be told to who reads or writes */
-		if (error != -EAGAIN)
+		/* What is to be told, is told to who reads or writes. */
+		if (look(queue, &epoch) != -EAGAIN)
 			return true;
+		queue->known = epoch;
 	} while (!tenon_queue_ask(queue));
 	return false;
 }
