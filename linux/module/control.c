@@ -81,6 +81,8 @@ static int instantiate(struct tenon_instantiate *wish)
 	u64 name[2];
 	int error;
 
+	if (wish->reserved)
+		return -EINVAL;
 	memcpy(name, wish->name, sizeof(name));
 	error = mortise_call(MORTISE_INSTANTIATE, name[0], name[1], 0, 0, &answer);
 	wish->handle = answer.value[0];
@@ -105,6 +107,8 @@ static bool gone(u32 handle)
 
 static int create(struct tenon_create *create)
 {
+	if (create->reserved)
+		return -EINVAL;
 	tenon_image_forget_gone(gone);
 	return tenon_image_create(create->address, create->bytes, &create->handle);
 }
@@ -139,19 +143,22 @@ static int with_structure(unsigned int command, union structure *it)
 	}
 }
 
-static int with_number(unsigned int command, u64 number)
+/* Commands whose argument is a handle: a number of more than 32 bits is nobody's, as 0 is. */
+static int with_handle(unsigned int command, unsigned long number)
 {
+	u32 handle = number > U32_MAX ? 0 : number;
+
 	switch (command) {
 	case TENON_RESTART:
-		return tenon_image_restart(number);
+		return tenon_image_restart(handle);
 	case TENON_DESTROY:
-		return destroy(number);
+		return destroy(handle);
 	case TENON_START:
-		return mortise_call(MORTISE_START, number, 0, 0, 0, NULL);
+		return mortise_call(MORTISE_START, handle, 0, 0, 0, NULL);
 	case TENON_PAUSE:
-		return mortise_call(MORTISE_PAUSE, number, 0, 0, 0, NULL);
+		return mortise_call(MORTISE_PAUSE, handle, 0, 0, 0, NULL);
 	case TENON_RESUME:
-		return mortise_call(MORTISE_RESUME, number, 0, 0, 0, NULL);
+		return mortise_call(MORTISE_RESUME, handle, 0, 0, 0, NULL);
 	default:
 		return -ENOTTY;
 	}
@@ -170,7 +177,7 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 		return -EFAULT;
 	if (mutex_lock_interruptible(&lock))
 		return -ERESTARTSYS;
-	error = size ? with_structure(command, &it) : with_number(command, argument);
+	error = size ? with_structure(command, &it) : with_handle(command, argument);
 	mutex_unlock(&lock);
 	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user(user, &it, size))
 		return -EFAULT;

@@ -114,13 +114,14 @@ step destroyed state
 tenonctl create --start /root/job.vm
 tenonctl console job | tail -n 3
 step off state
-step last tenonctl destroy job
 /root/poke
+step last tenonctl destroy job
 dmesg | grep -E "BUG|WARNING|Oops" && echo "STEP WRONG: the kernel complains"
 echo "STEP over: yes"
 """
 
 INPUT = """\
+timeout 300
 expect tenon-ready
 expect #
 send sh /root/life.sh
@@ -162,7 +163,8 @@ def life(tenon, tmp_path_factory):
     (folder / "input").write_text(INPUT)
     (folder / "system.toml").write_text(VMS.format(name="life", rest=LINUX))
     script = f"linux={folder / 'input'}"
-    run = tenon("run", folder, "--headless", "--deterministic", "--seconds", 4, "--input", script)
+    line = ("run", folder, "--headless", "--deterministic", "--seconds", 4, "--input", script)
+    run = tenon(*line, limit=500)
     assert_well(run)
     return run
 

@@ -3,7 +3,8 @@
  * What programs in Linux ask of the module tenon: life cycles of VMs through /dev/tenon/control,
  * messages through /dev/tenon/NAME.
  *
- * A handle names one life of a VM: whoever comes after it in the same place has another.
+ * A handle names one life of a VM: whoever comes after it in the same place has another. What is
+ * reserved is zero.
  */
 #ifndef _UAPI_TENON_H
 #define _UAPI_TENON_H

@@ -21,6 +21,18 @@ static void refused(int line, int result, int error)
 #define REFUSED(error, command, argument) \
     refused(__LINE__, ioctl(control, command, argument), error)
 
+// The handle of a VM: the test has left one.
+static unsigned long there(void)
+{
+    struct tenon_vm vm = { .slot = 0 };
+
+    while (!ioctl(control, TENON_LIST, &vm) && !vm.handle)
+        vm.slot++;
+    if (!vm.handle)
+        puts("POKE WRONG: there is no VM");
+    return vm.handle;
+}
+
 int main(void)
 {
     static const uint64_t pointers[] = { 0, 1, 1ull << 47, 0xffff800000000000, UINT64_MAX - 8 };
@@ -33,7 +45,7 @@ int main(void)
     struct tenon_vm vm = { .slot = UINT32_MAX };
     struct tenon_statistics statistics = { .handle = 0x12345601 };
     struct tenon_console console = { .handle = UINT32_MAX, .bytes = UINT32_MAX };
-    struct tenon_instantiate wish = { .name = "sixteen-letters!" };
+    struct tenon_instantiate wish = { .name = "sixteen-letters!" }, reserved = wish;
     unsigned long i, j;
 
     control = open("/dev/tenon/control", O_RDWR);
@@ -48,9 +60,16 @@ int main(void)
     REFUSED(ENOEXEC, TENON_CREATE, &create);
     create.bytes = 0;
     REFUSED(ENOEXEC, TENON_CREATE, &create);
+    create.bytes = sizeof(image) + 64;
+    create.reserved = 1;
+    REFUSED(EINVAL, TENON_CREATE, &create);
+    reserved.reserved = 1;
+    REFUSED(EINVAL, TENON_INSTANTIATE, &reserved);
     for (i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
         REFUSED(ENOENT, moves[i], 0ul);
         REFUSED(ENOENT, moves[i], 0xfffffffful);
+        // The VM there is, but for the upper half.
+        REFUSED(ENOENT, moves[i], 1ul << 32 | there());
     }
     REFUSED(ENOENT, TENON_LIST, &vm);
     REFUSED(ENOENT, TENON_STATISTICS, &statistics);
