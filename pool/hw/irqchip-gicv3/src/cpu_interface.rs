@@ -29,6 +29,12 @@ pub fn initialise(end: End) {
     hw_arch::barrier::isb();
 }
 
+/// Lets through only what is more urgent than `priority`, for either group.
+#[inline]
+pub fn set_mask(priority: u8) {
+    icc_pmr_el1::write(u64::from(priority));
+}
+
 /// Turns a group on or off on this core.
 pub fn set_group_enabled(group: Group, enabled: bool) {
     match group {

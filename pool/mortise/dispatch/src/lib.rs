@@ -31,6 +31,7 @@
 #![expect(unsafe_code, reason = "contexts of virtual CPUs are exchanged here")]
 
 mod lives;
+mod policy;
 mod seat;
 mod terms;
 mod timers;

@@ -6,7 +6,7 @@ use crate::{
     turns::{Turn, is},
 };
 use core_sched::{Policy, Priority};
-use mortise_partition::{Core, Duty, Vm};
+use mortise_partition::{Core, Duty, Mask, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
 impl Turn {
@@ -89,6 +89,7 @@ impl Turn {
         let (priority, policy) = terms::of(core, vm);
         let now = core.clock().ticks();
         seat.server.begin(&seat.state, priority, policy, now);
+        seat.mask.set(Mask::of(priority.number()));
         self.look_at_terms(core);
         true
     }

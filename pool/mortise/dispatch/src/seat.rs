@@ -6,11 +6,14 @@ use core_list::{Link, Linked};
 use core_sched::{Entity, Priority, Schedulable, Server, State};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
-use mortise_partition::{Core, Vm};
+use mortise_partition::{Core, Mask, Vm};
 use mortise_vcpu::{Context, FloatingPoint, FloatingPointTrap, FrameCell, Interface, Rest, vmpidr};
 
 /// Shared peripheral interrupts that can be noted, in rows of 32 from INTID 32 on.
 const ROWS: usize = 8;
+
+/// Something stands in the virtual interrupt controller.
+const WRITTEN: u32 = 1 << ROWS;
 
 /// What a virtual CPU does when it has the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,15 +53,16 @@ pub(crate) struct Seat {
     template: Cell<Option<&'static AtomicU64>>,
     /// Counters of its exits.
     exits: Cell<Option<ExitCount<'static>>>,
-    /// Whether something came for it that is yet to be listed.
-    behind: Cell<bool>,
-    /// Whether that stands in the virtual interrupt controller.
-    written: Cell<bool>,
+    /// Where something stands that is yet to be listed for it: rows of `noted`, one bit each, and
+    /// [`WRITTEN`].
+    behind: Cell<u32>,
     /// Shared interrupts that were acknowledged for it.
     noted: [Cell<u32>; ROWS],
     link: Link<&'static Self>,
     pub state: State,
     pub server: Server<&'static Self>,
+    /// What is held back while it has the core.
+    pub mask: Cell<Mask>,
     context: Context,
     interface: Interface,
     /// Whether floating point traps while it is on the core: another one's is there.
@@ -82,12 +86,12 @@ impl Seat {
             timer: Cell::new(Timer::Idle),
             template: Cell::new(None),
             exits: Cell::new(None),
-            behind: Cell::new(false),
-            written: Cell::new(false),
+            behind: Cell::new(0),
             noted: [const { Cell::new(0) }; ROWS],
             link: Link::new(),
             state: State::new(Priority::LOWEST),
             server: Server::new(),
+            mask: Cell::new(Mask::OPEN),
             context: Context::new(),
             interface: Interface::new(),
             trap: Cell::new(FloatingPointTrap::ON),
@@ -122,14 +126,13 @@ impl Seat {
 
     /// Notes that something stands in memory that its list registers do not tell.
     pub fn set_behind(&self) {
-        self.behind.set(true);
-        self.written.set(true);
+        self.behind.set(self.behind.get() | WRITTEN);
     }
 
     /// Whether something is yet to be listed.
     #[inline]
     pub fn is_behind(&self) -> bool {
-        self.behind.get()
+        self.behind.get() != 0
     }
 
     /// Records an event about whoever sits here.
@@ -145,7 +148,7 @@ impl Seat {
         let row = (intid as usize / 32).wrapping_sub(1);
         if let Some(noted) = self.noted.get(row) {
             noted.set(noted.get() | 1 << (intid % 32));
-            self.behind.set(true);
+            self.behind.set(self.behind.get() | 1 << row);
         }
     }
 
@@ -153,8 +156,7 @@ impl Seat {
     pub fn forget(&self) {
         self.noted.iter().for_each(|row| row.set(0));
         self.timer.set(Timer::Idle);
-        self.behind.set(false);
-        self.written.set(false);
+        self.behind.set(0);
     }
 
     /// Counts an exit.
@@ -210,17 +212,19 @@ impl Seat {
     pub fn catch_up(&self, core: &'static Core) {
         let Some(vm) = self.vm() else { return };
         let vcpu = self.vcpu.get();
-        for (row, noted) in (1..).zip(&self.noted) {
-            let bits = noted.get();
-            if bits != 0 {
-                noted.set(bits & (bits - 1));
-                return core.inject(vm, vcpu, 32 * row + bits.trailing_zeros());
-            }
+        let behind = self.behind.get();
+        let row = behind.trailing_zeros();
+        let Some(noted) = self.noted.get(row as usize) else {
+            self.behind.set(0);
+            return core.refresh(vm, vcpu);
+        };
+        let bits = noted.get();
+        let rest = bits & bits.wrapping_sub(1);
+        noted.set(rest);
+        if rest == 0 {
+            self.behind.set(behind & !(1 << row));
         }
-        self.behind.set(false);
-        if self.written.take() {
-            core.refresh(vm, vcpu);
-        }
+        core.inject(vm, vcpu, 32 * (row + 1) + bits.trailing_zeros());
     }
 }
 

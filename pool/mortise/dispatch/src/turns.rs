@@ -9,7 +9,7 @@ use core_sched::{Priority, Shares};
 use core_statistics::ExitKind;
 use core_trace::Event;
 use hw_arch::{cpu, read_register};
-use mortise_partition::{Core, Dispatch, Dispatcher, News, Vm};
+use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, Taken, Vm};
 use mortise_vcpu::{Cause, FrameCell, Rest, enter, is_wait, skip_instruction, timer_deadline};
 
 /// Cores that can be shared.
@@ -160,7 +160,7 @@ impl Dispatcher for Turn {
 /// Whether an interrupt is pending: `ISR_EL1`, read at EL2, tells what is so physically (Arm
 /// ARM, D19.2.61).
 #[inline]
-fn is_pending() -> bool {
+pub(crate) fn is_pending() -> bool {
     read_register!("isr_el1") != 0
 }
 
@@ -290,7 +290,7 @@ impl Turn {
     /// when it goes on.
     #[cold]
     #[inline(never)]
-    fn serve(&'static self, core: &'static Core) -> bool {
+    pub(crate) fn serve(&'static self, core: &'static Core) -> bool {
         const FIQ: u64 = 1 << 6;
         const IRQ: u64 = 1 << 7;
         let pending = read_register!("isr_el1");
@@ -304,8 +304,21 @@ impl Turn {
 
     #[inline(always)]
     fn interrupt(&'static self, core: &'static Core) {
-        if core.take_interrupt() {
-            self.wake_due(core);
+        match core.take_interrupt() {
+            Taken::Alarm => self.wake_due(core),
+            Taken::Listed => self.wake_loaded(core),
+            Taken::Other => {}
+        }
+    }
+
+    /// Has the one in the registers want the core, whose timer came while it waited.
+    #[inline(always)]
+    fn wake_loaded(&'static self, core: &'static Core) {
+        if let Some(seat) = self.loaded.get()
+            && !seat.state.is_ready()
+            && let Some(vm) = seat.vm()
+        {
+            self.wake(core, vm, News::Listed);
         }
     }
 
@@ -361,37 +374,9 @@ impl Turn {
         } else {
             alarm = alarm.min(self.decide_by_policy());
         }
+        let chosen = self.chosen.get();
+        chosen.map_or(Mask::OPEN, |seat| seat.mask.get()).apply();
         // The end of time never comes.
         core.clock().move_alarm(alarm);
-    }
-
-    #[inline(never)]
-    fn want_by_policy(&self, core: &'static Core, seat: &'static Seat) {
-        self.shares.wake(seat, core.clock().ticks());
-    }
-
-    /// Charges who ran and gives and ends budgets, the first part of a decision; between two of
-    /// its steps the core looks at its interrupts. Whether none came in between.
-    #[inline(never)]
-    fn has_accounted(&'static self, core: &'static Core) -> bool {
-        let mut more = true;
-        loop {
-            if is_pending() {
-                self.serve(core);
-                return false;
-            }
-            if !more {
-                return true;
-            }
-            more = self.shares.account(core.clock().ticks());
-        }
-    }
-
-    /// Decides by what was promised; until when nothing else can change that.
-    #[inline(never)]
-    fn decide_by_policy(&self) -> u64 {
-        let decision = self.shares.choose();
-        self.chosen.set(decision.run);
-        decision.until.unwrap_or(u64::MAX)
     }
 }

@@ -1,13 +1,47 @@
 //! How a virtual machine's interrupts are controlled.
 
 use crate::{description::VmError, machine::Machine};
+use core::sync::atomic::{AtomicU8, Ordering};
 use core_manifest::{InterruptMode, limits};
 use core_sync::TicketLock;
+use hw_irqchip_gicv3::FIRST_SPI;
 use mortise_gic_mediated::{Cpu, Mediated};
 use mortise_vgic::Virtual;
 
 /// SPIs that a virtual machine can have, in rows of 32: INTID 32 to 287.
 const SPI_ROWS: usize = 8;
+
+/// Whose the shared interrupts are that come to Mortise.
+pub(crate) struct Owners([AtomicU8; 32 * SPI_ROWS]);
+
+impl Owners {
+    /// Nobody's.
+    pub(crate) const fn new() -> Self {
+        Self([const { AtomicU8::new(NOBODY) }; 32 * SPI_ROWS])
+    }
+
+    /// Gives one to a virtual machine, by its index.
+    pub(crate) fn give(&self, intid: u32, index: usize) {
+        if let Some(owner) = self.0.get(place(intid)) {
+            owner.store(index as u8, Ordering::Relaxed);
+        }
+    }
+
+    /// Whose one is, by index; that of no virtual machine if it is nobody's.
+    #[inline]
+    pub(crate) fn of(&self, intid: u32) -> usize {
+        let owner = self.0.get(place(intid));
+        usize::from(owner.map_or(NOBODY, |owner| owner.load(Ordering::Relaxed)))
+    }
+}
+
+const NOBODY: u8 = u8::MAX;
+const _: () = assert!(limits::VMS < NOBODY as usize);
+
+#[inline]
+const fn place(intid: u32) -> usize {
+    intid.wrapping_sub(FIRST_SPI) as usize
+}
 
 /// How a virtual machine's interrupts are controlled.
 #[expect(

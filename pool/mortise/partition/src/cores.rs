@@ -15,7 +15,7 @@
 use crate::{
     controller::Interrupts,
     gic::{
-        OWN_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
+        OWN_PRIORITY, TIMER_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
         reset_virtual_interface,
     },
     interrupts,
@@ -101,7 +101,7 @@ impl Core {
             .set(private.activation(board.virtual_timer));
         if self.dispatcher().is_some() {
             // Whoever is there has its timer in the hardware, and Mortise its own.
-            private.set_priority(board.virtual_timer, mortise_vgic::MOST_URGENT_PHYSICAL);
+            private.set_priority(board.virtual_timer, TIMER_PRIORITY);
             private.enable(board.virtual_timer);
             private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
             private.enable(board.hypervisor_timer);

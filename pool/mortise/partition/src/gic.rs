@@ -6,13 +6,50 @@ use crate::{
 };
 use core_sync::TicketLock;
 use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
-use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
+use hw_irqchip_gicv3::{FIRST_SPI, Trigger, cpu_interface};
 use mortise_vgic::{ListRegister, Maintenance, Physical};
 
-/// Priority of Mortise's own interrupts: above all that guests may give theirs
-/// ([`mortise_vgic::MOST_URGENT_PHYSICAL`]), below the doorbell's.
+/// Priority of Mortise's own interrupts: below the doorbell's, above all of guests.
 pub(crate) const OWN_PRIORITY: u8 = 0x40;
-const _: () = assert!(OWN_PRIORITY < mortise_vgic::MOST_URGENT_PHYSICAL);
+
+/// Priority of the virtual timer's interrupt on a core that several share: it is always that of
+/// who is there.
+pub(crate) const TIMER_PRIORITY: u8 = 0x80;
+
+/// Priority of the devices' interrupts of a virtual machine, by how urgent it is itself (0 to
+/// 63). What its guest makes of theirs orders them among each other, in the list registers.
+pub(crate) const fn device_priority(urgency: u8) -> u8 {
+    LEAST_URGENT - (urgency & LEVELS)
+}
+
+/// What a core's interface holds back while somebody has it: the interrupts of those who are
+/// less urgent, who could not have the core for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mask(u8);
+
+impl Mask {
+    /// Nothing: nobody has the core.
+    pub const OPEN: Self = Self::of(0);
+
+    /// While one as urgent as that has it.
+    #[must_use]
+    pub const fn of(urgency: u8) -> Self {
+        Self(device_priority(urgency) + STEP)
+    }
+
+    /// Has this core hold that back: it stays pending in the controller, where no look and no
+    /// wait sees it.
+    #[inline]
+    pub fn apply(self) {
+        cpu_interface::set_mask(self.0);
+    }
+}
+
+/// An interface may tell 16 priorities apart, and passes what is more urgent than its mask.
+const STEP: u8 = 0x10;
+const LEAST_URGENT: u8 = 0xe0;
+const LEVELS: u8 = 0x30;
+const _: () = assert!(OWN_PRIORITY < TIMER_PRIORITY && TIMER_PRIORITY < device_priority(LEVELS));
 
 /// Bits of several virtual machines can share a register that is written back as
 /// a whole.
@@ -208,18 +245,6 @@ impl Physical for VmInterrupts {
         );
     }
 
-    fn set_priority(&mut self, intid: u32, vcpu: usize, priority: u8) {
-        if self.is_apart(intid, vcpu) {
-            return;
-        }
-        self.on(
-            intid,
-            vcpu,
-            |private| private.set_priority(intid, priority),
-            |shared| shared.set_priority(intid, priority),
-        );
-    }
-
     fn set_route(&mut self, intid: u32, vcpu: usize) {
         let board = &self.machine.board;
         let affinity = board.redistributor(self.vm.cpu(vcpu)).affinity();
@@ -250,5 +275,23 @@ impl Physical for VmInterrupts {
             |private| private.deactivate(intid),
             |shared| shared.deactivate(intid),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mask, device_priority};
+
+    #[test]
+    fn who_has_the_core_is_disturbed_by_the_more_urgent_only() {
+        for running in 0..64 {
+            for other in 0..64 {
+                let passes = device_priority(other) < Mask::of(running).0;
+                assert!(passes || other < running, "{other} reaches {running}");
+                if other / 16 < running / 16 {
+                    assert!(!passes, "{other} waits for {running}");
+                }
+            }
+        }
     }
 }

@@ -60,11 +60,19 @@ pub(crate) fn shared(core: &'static Core, occupant: Option<(&'static Vm, usize)>
 }
 
 /// Does what a Group 1 interrupt that was acknowledged asks for.
+///
+/// On a core that is shared a device's is noted only, whoever is in the registers, and listed
+/// later: something more urgent may be pending by then. The private ones are always those of who
+/// is in the registers: no other's timer counts.
 #[inline(never)]
 pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)>, intid: u32) {
     core.record(Event::Enter, intid.into());
     let board = &core.machine.board;
-    if intid == board.hypervisor_timer {
+    if let Some(dispatcher) = core.dispatcher()
+        && let Some(owner) = core.machine.owner(intid)
+    {
+        dispatcher.wake(core, owner, News::Interrupt(intid));
+    } else if intid == board.hypervisor_timer {
         core.machine.alarms.sound(core);
         cpu_interface::deactivate(intid);
     } else if intid == board.uart_irq {
@@ -76,35 +84,35 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
         }
         cpu_interface::deactivate(intid);
     } else if let Some((vm, vcpu)) = occupant
-        && is_at_once(core, intid)
         && inject(core, vm, vcpu, intid)
     {
         if let Some(dispatcher) = core.dispatcher() {
             dispatcher.wake(core, vm, News::Listed);
         }
-    } else if !pass_on(core, intid) {
+    } else {
         // Nobody's: it must not stay active, nor come again.
         cpu_interface::deactivate(intid);
-        silence(core, intid);
+        if intid >= FIRST_SPI || core.dispatcher().is_none() {
+            silence(core, intid);
+        }
     }
     core.record(Event::Leave, intid.into());
 }
 
-/// Whether an interrupt goes to the guest in the registers at once. On a core that is shared a
-/// device's is noted first, as something more urgent may be pending before it is listed.
-fn is_at_once(core: &Core, intid: u32) -> bool {
-    core.dispatcher().is_none() || intid < FIRST_SPI
-}
-
 /// Gives an acknowledged interrupt to the virtual CPU whose guest is in the registers;
 /// false if it is not its VM's.
-pub(crate) fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
-    if intid == core.machine.board.virtual_timer && gic::list_timer(core, vm, vcpu) {
-        return true;
-    }
+fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     if intid == core.machine.board.virtual_timer {
+        if gic::list_timer(core, vm, vcpu) {
+            return true;
+        }
         core.timer.set(Timer::Elsewhere);
     }
+    list(core, vm, vcpu, intid)
+}
+
+/// Does the same with one that no [template](Vm::timer_template) serves.
+pub(crate) fn list(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     let mut physical = VmInterrupts {
         machine: core.machine,
         vm,
@@ -113,28 +121,6 @@ pub(crate) fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u
         Interrupts::Shared(gic) => gic.lock().inject_hardware(vcpu, intid, &mut physical),
         Interrupts::Direct(_) => false,
     }
-}
-
-/// Keeps an acknowledged interrupt for a virtual CPU of this core that is not on it; false
-/// if it belongs to none. The private ones are always those of who is on it: no other's
-/// timer counts.
-fn pass_on(core: &'static Core, intid: u32) -> bool {
-    let Some(dispatcher) = core.dispatcher() else {
-        return false;
-    };
-    if intid < FIRST_SPI {
-        cpu_interface::deactivate(intid);
-        return true;
-    }
-    let owner = core
-        .machine
-        // Who lives in a slot has none, and may change at this moment.
-        .residents()
-        .find(|vm| vm.vcpu_on(core.cpu).is_some() && vm.owns(intid));
-    if let Some(vm) = owner {
-        dispatcher.wake(core, vm, News::Interrupt(intid));
-    }
-    owner.is_some()
 }
 
 /// Turns off an interrupt that nobody owns.

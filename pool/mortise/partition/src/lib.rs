@@ -74,8 +74,10 @@ pub use companion::{Bell, Companion};
 pub use cores::{Duty, own_fault};
 pub use dispatch::{Dispatch, Dispatcher, News, only_one};
 pub use exits::exit;
+pub use gic::Mask;
 pub use machine::{Core, Machine, Tables};
 pub use memory::{MANIFEST_SIZE, Stack, Stacks};
+pub use service::Taken;
 pub use slot::Occupant;
 pub use vm::Vm;
 

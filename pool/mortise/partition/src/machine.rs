@@ -5,6 +5,7 @@ use crate::{
     board::Board,
     companion::Companion,
     console::{Drain, Line},
+    controller::Owners,
     dispatch::{Dispatch, Dispatcher, News},
     memory::Stacks,
     vm::{DISCARDED, HELD, Vm},
@@ -56,6 +57,8 @@ pub struct Machine {
     pub(crate) console: TicketLock<Line>,
     /// What is on its way there from the rings of virtual machines.
     pub(crate) drain: TicketLock<Drain>,
+    /// Whose the shared interrupts are that come here.
+    pub(crate) owners: Owners,
     /// What is done by the clock.
     pub(crate) alarms: Alarms,
     /// Virtual machines that have not ended; the machine goes off with the last.
@@ -90,6 +93,7 @@ impl Machine {
             companions: tables.companions,
             console: TicketLock::new(Line::CLOSED),
             drain: TicketLock::new(Drain::NONE),
+            owners: Owners::new(),
             alarms: Alarms::new(),
             live: AtomicU32::new(0),
             start_time: Once::new(),
@@ -115,6 +119,12 @@ impl Machine {
     /// Those that the manifest has: all but the slots.
     pub(crate) fn residents(&self) -> impl Iterator<Item = &'static Vm> {
         self.vms().filter(|vm| !vm.is_slot())
+    }
+
+    /// Whose a shared interrupt is that came here.
+    #[inline]
+    pub(crate) fn owner(&self, intid: u32) -> Option<&'static Vm> {
+        self.vms.get(self.owners.of(intid))?.get()
     }
 
     /// The core that serves the console: the first one whose interrupts come to

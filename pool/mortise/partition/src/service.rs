@@ -7,6 +7,17 @@ use hw_clock::Clock;
 use hw_irqchip_gicv3::{Group, cpu_interface, is_special};
 use mortise_vcpu::{Cause, Frame, Interface};
 
+/// What an interrupt was that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The hypervisor timer's.
+    Alarm,
+    /// The timer's of the guest in the registers, who has it listed now.
+    Listed,
+    /// Any other, with which all is done.
+    Other,
+}
+
 /// Each on that core.
 impl Core {
     /// Does what an exit asks for, but for who goes on after it.
@@ -26,20 +37,39 @@ impl Core {
         u64::from(self.listed.get()) & !empty != 0 && gic::is_interrupt_listed(self)
     }
 
-    /// Takes one pending Group 1 interrupt; whether it was the hypervisor timer's. What came
-    /// for others than the guest in the registers is told the dispatcher.
+    /// Takes one pending Group 1 interrupt. What came for others than the guest in the registers
+    /// is told the dispatcher.
     #[inline]
-    pub fn take_interrupt(&'static self) -> bool {
+    pub fn take_interrupt(&'static self) -> Taken {
         let intid = cpu_interface::acknowledge_any(Group::One);
-        if intid == self.machine.board.hypervisor_timer {
+        let board = &self.machine.board;
+        if intid == board.hypervisor_timer {
             cpu_interface::end(Group::One, intid);
             self.record(Event::Enter, intid.into());
             self.record(Event::Leave, intid.into());
             cpu_interface::deactivate(intid);
-            return true;
+            return Taken::Alarm;
+        }
+        if intid == board.virtual_timer && self.take_timer(intid) {
+            return Taken::Listed;
         }
         self.take_other(intid);
-        false
+        Taken::Other
+    }
+
+    /// Lists the interrupt of the virtual timer, if that can be done at once.
+    #[inline(never)]
+    fn take_timer(&'static self, intid: u32) -> bool {
+        let Some((vm, vcpu)) = self.vcpu() else {
+            return false;
+        };
+        let listed = gic::list_timer(self, vm, vcpu);
+        if listed {
+            cpu_interface::end(Group::One, intid);
+            self.record(Event::Enter, intid.into());
+            self.record(Event::Leave, intid.into());
+        }
+        listed
     }
 
     #[inline(never)]
@@ -90,7 +120,7 @@ impl Core {
 
     /// Gives the virtual CPU in the registers an interrupt that was acknowledged for it.
     pub fn inject(&'static self, vm: &'static Vm, vcpu: usize, intid: u32) {
-        interrupts::inject(self, vm, vcpu, intid);
+        interrupts::list(self, vm, vcpu, intid);
     }
 
     /// Gives the virtual CPU in the registers the interrupt of its timer, which is due,

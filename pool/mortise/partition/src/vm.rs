@@ -5,7 +5,7 @@ use crate::{
     controller::Interrupts,
     description::{Description, VmError},
     filling::Filling,
-    gic::{MERGE, VmInterrupts},
+    gic::{MERGE, VmInterrupts, device_priority},
     machine::Machine,
     memory::Stage2,
     slot::Slot,
@@ -177,12 +177,6 @@ impl Vm {
             .map_or(0, |&cpu| usize::from(cpu))
     }
 
-    /// Whether a shared interrupt is one that was given to it.
-    pub(crate) fn owns(&self, intid: u32) -> bool {
-        let own = &self.description().interrupts;
-        own.iter().any(|&own| u32::from(own) == intid)
-    }
-
     /// The vCPU that is pinned to core `cpu`.
     pub fn vcpu_on(&self, cpu: usize) -> Option<usize> {
         self.description()
@@ -334,11 +328,18 @@ impl Vm {
     }
 
     /// Sends its shared interrupts to its first core, where they go until it says
-    /// otherwise: never to a core that is not its own.
+    /// otherwise: never to a core that is not its own. Those that come to Mortise are noted to be
+    /// its, and as urgent as it is itself.
     pub(crate) fn route(&self, machine: &Machine) {
         let affinity = machine.board.redistributor(self.cpu(0)).affinity();
+        let distributor = machine.board.distributor();
         for &intid in &self.description().interrupts {
-            machine.board.distributor().route(intid.into(), affinity);
+            distributor.route(intid.into(), affinity);
+            if self.is_shared() {
+                machine.owners.give(intid.into(), self.index);
+                let priority = device_priority(self.schedule().priority);
+                distributor.set_priority(intid.into(), priority);
+            }
         }
     }
 

@@ -195,6 +195,23 @@ impl Bank {
         }
     }
 
+    /// Whether an interrupt that is listed by this vCPU would be the next time.
+    #[inline]
+    pub fn stays(&self, bit: u32, vcpu: u8) -> bool {
+        let bit = bit as usize % 32;
+        self.holder[bit] == vcpu && self.route[bit] == vcpu
+    }
+
+    /// The hardware interrupt that is listed arrived once more, and is listed where it was: as if
+    /// by [`arrive`](Self::arrive) and [`list`](Self::list).
+    #[inline]
+    pub fn list_again(&mut self, bit: u32) {
+        let mask = 1 << bit;
+        self.latch &= !mask;
+        self.active &= !mask;
+        self.soft |= mask;
+    }
+
     /// The interrupt comes back out of a list register of `vcpu`. False if it was not its to
     /// hold any more.
     pub fn unlist(&mut self, value: ListRegister, vcpu: u8, shared: bool) -> bool {

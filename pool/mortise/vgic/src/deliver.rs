@@ -175,8 +175,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         intid: u32,
         physical: &mut impl Physical,
     ) -> bool {
-        let (first, bit) = (intid & !31, intid % 32);
-        let mask = 1 << bit;
+        let bit = intid % 32;
         let forwarded = self.forwarded;
         let Some(&lists) = self.lists.get(vcpu) else {
             return false;
@@ -184,22 +183,23 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let Some(bank) = self.bank_mut(vcpu, intid) else {
             return false;
         };
-        let taken = bank.enabled & forwarded.mask(bank.group) & bank.listed & mask != 0;
-        let here = usize::from(bank.owner(bit)) == vcpu && usize::from(bank.route(bit)) == vcpu;
+        let taken = bank.hardware & bank.enabled & forwarded.mask(bank.group) & bank.listed;
+        let stays = taken & 1 << bit != 0 && bank.stays(bit, vcpu as u8);
         // While others wait in memory, one of them may be more urgent.
-        if !taken || !here || lists.maintenance != Maintenance::NONE {
+        if !stays || lists.maintenance != Maintenance::NONE {
             return false;
         }
-        let Some(index) = bits(lists.used).find(|&index| {
-            let value = physical.read(index as usize);
-            value.intid() == intid && value.is_free()
-        }) else {
-            return false;
-        };
-        bank.arrive(bit);
-        let value = bank.list(first, bit, vcpu as u8, State::Pending);
-        physical.write(index as usize, value);
-        true
+        for index in bits(lists.used) {
+            let last = physical.read(index as usize);
+            if last.intid() == intid && last.is_free() {
+                bank.list_again(bit);
+                let value = last.with_state(State::Pending);
+                debug_assert!(value == bank.list(intid & !31, bit, vcpu as u8, State::Pending));
+                physical.write(index as usize, value);
+                return true;
+            }
+        }
+        false
     }
 
     /// A list register that is empty now, unless interrupts wait for one in memory.

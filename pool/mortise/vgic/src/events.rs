@@ -13,6 +13,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         intid: u32,
         physical: &mut impl Physical,
     ) -> bool {
+        self.list_again(vcpu, intid, physical) || self.list_anew(vcpu, intid, physical)
+    }
+
+    /// The general way.
+    #[cold]
+    #[inline(never)]
+    fn list_anew(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) -> bool {
         let (bit, mask) = (intid % 32, 1 << (intid % 32));
         if vcpu >= self.vcpus {
             return false;
@@ -22,9 +29,6 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             .is_none_or(|bank| bank.hardware & mask == 0)
         {
             return false;
-        }
-        if self.list_again(vcpu, intid, physical) {
-            return true;
         }
         // First the past: an earlier one of the same INTID may still be listed here, as ended.
         self.retire(vcpu, intid, physical);

@@ -74,7 +74,3 @@ pub use list_register::{ListRegister, State};
 pub use mortise_gic_frame::{Access, Frame, Operation, SgiRequest, Width};
 pub use physical::{Maintenance, Physical};
 pub use virtual_gic::{Error, Virtual};
-
-/// The least urgent half of priorities begins here. A guest's priority reaches the physical GIC no
-/// more urgent than this, so that it stays below the hypervisor's own interrupts.
-pub const MOST_URGENT_PHYSICAL: u8 = 0x80;

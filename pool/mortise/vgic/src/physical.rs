@@ -56,10 +56,6 @@ pub trait Physical {
     /// Makes the interrupt pending, or takes that back.
     fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool);
 
-    /// Sets the priority, never more urgent than
-    /// [`MOST_URGENT_PHYSICAL`](crate::MOST_URGENT_PHYSICAL).
-    fn set_priority(&mut self, intid: u32, vcpu: usize, priority: u8);
-
     /// Routes a shared interrupt to the core of this vCPU.
     fn set_route(&mut self, intid: u32, vcpu: usize);
 

@@ -1,7 +1,7 @@
 //! Registers with a field for each of several interrupts, alike in GICD and in SGI_base.
 
 use crate::bank::NOBODY;
-use crate::{MOST_URGENT_PHYSICAL, Physical, Virtual};
+use crate::{Physical, Virtual};
 use mortise_gic_frame::{Bank as Family, PRIVATE, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
@@ -216,7 +216,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         value: u64,
         physical: &mut impl Physical,
     ) {
-        let (base, shift) = (first & !31, first % 32);
+        let shift = first % 32;
         let Some(bank) = self.bank_mut(whose, first) else {
             return;
         };
@@ -235,10 +235,6 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if first < PRIVATE {
             self.publish(whose, changed, physical);
         }
-        self.each_hardware(whose, base, changed, |intid, vcpu| {
-            let byte = (value >> (8 * (intid - first))) as u8;
-            physical.set_priority(intid, vcpu, byte.max(MOST_URGENT_PHYSICAL));
-        });
         self.tell(vcpu, owners, physical);
     }
 

@@ -7,8 +7,7 @@ use proptest::prelude::*;
 
 fn owned(effect: &Effect) -> bool {
     let (intid, vcpu) = effect.target();
-    let bounded = !matches!(effect, Effect::Priority(_, _, p) if *p < MOST_URGENT_PHYSICAL);
-    vcpu < VCPUS && bounded && (intid == TIMER || (40..48).contains(&intid))
+    vcpu < VCPUS && (intid == TIMER || (40..48).contains(&intid))
 }
 
 /// An honest vCPU lives on: its timer comes.

@@ -98,9 +98,6 @@ fn the_driver_comes_up_and_owns_nothing_but_its_own() {
             .iter()
             .any(|e| matches!(e, Effect::Enable(_, _, true)))
     );
-    // Its priorities reach the hardware.
-    assert!(machine.effects.contains(&Effect::Priority(TIMER, 2, 0xa0)));
-    assert!(machine.effects.contains(&Effect::Priority(47, 0, 0xa0)));
 }
 
 #[test]

@@ -10,7 +10,6 @@ pub const TIMER: u32 = 27;
 pub enum Effect {
     Enable(u32, usize, bool),
     Pending(u32, usize, bool),
-    Priority(u32, usize, u8),
     Route(u32, usize),
     Edge(u32, usize, bool),
     Deactivate(u32, usize),
@@ -21,7 +20,6 @@ impl Effect {
         match self {
             Self::Enable(intid, vcpu, _)
             | Self::Pending(intid, vcpu, _)
-            | Self::Priority(intid, vcpu, _)
             | Self::Route(intid, vcpu)
             | Self::Edge(intid, vcpu, _)
             | Self::Deactivate(intid, vcpu) => (intid, vcpu),
@@ -141,9 +139,6 @@ impl Physical for Port<'_> {
     fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool) {
         self.effects.push(Effect::Pending(intid, vcpu, pending));
         self.source(intid, vcpu).pending = pending;
-    }
-    fn set_priority(&mut self, intid: u32, vcpu: usize, priority: u8) {
-        self.effects.push(Effect::Priority(intid, vcpu, priority));
     }
     fn set_route(&mut self, intid: u32, vcpu: usize) {
         self.effects.push(Effect::Route(intid, vcpu));
