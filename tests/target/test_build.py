@@ -12,6 +12,8 @@ import pytest
 from conftest import ROOT, assert_well
 from elftools.elf.elffile import ELFFile
 
+from tenonos.build.attribution import attribute
+
 
 def digest(outcome):
     built = json.loads(outcome.stdout)
@@ -162,6 +164,20 @@ def test_size_says_what_both_kernels_share(tenon):
         assert row["image"] == "motor"
         # An interrupt and a preemption alone take as much of a thread's stack.
         assert row["bounded"] and 272 <= row["need"] <= row["size"], row
+
+
+OF_MODE_2 = ("backlog", "service", "slot")
+"""Modules of `mortise/partition` that only shared cores and VMs made at run time need."""
+
+
+@pytest.mark.parametrize(
+    ("system", "linked"), [("motor-linux", set()), ("on-demand", set(OF_MODE_2))]
+)
+def test_a_static_mortise_links_nothing_of_mode_2(build, system, linked):
+    elf = Path(json.loads(build(system).stdout)["elves"]["mortise"])
+    folder = Path("pool", "mortise", "partition", "src")
+    modules = {name: folder / f"{name}.rs" for name in OF_MODE_2}
+    assert attribute(elf.read_bytes(), modules).keys() & OF_MODE_2 == linked
 
 
 def test_a_stack_that_is_too_small_is_told(build, tmp_path, tenon):

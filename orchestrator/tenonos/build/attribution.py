@@ -36,7 +36,7 @@ Span = tuple[int, int, str]
 
 
 def attribute(content: bytes, folders: dict[str, Path]) -> dict[str, int]:
-    """Bytes of code by owner; `folders` are the crates whose id is to be named."""
+    """Bytes of code by owner; `folders` are the crates, or files, whose id is to be named."""
     return _Image(content, folders).attribute()
 
 
@@ -173,7 +173,7 @@ class _Files:
 def owner(path: str, folders: dict[str, Path]) -> str:
     """Who wrote a file. The last match counts: an absolute path may follow another."""
     for name, folder in folders.items():
-        if f"{folder}/" in path:
+        if f"{folder}/" in f"{path}/":
             return name
     found = [
         (match.start(), fixed or match[1])

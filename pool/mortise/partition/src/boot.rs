@@ -9,6 +9,7 @@ use crate::{
     filling::CHUNK,
     machine::{Core, Machine},
     memory::{self, MANIFEST_SIZE},
+    tables,
     vm::Vm,
 };
 use core::sync::atomic::Ordering;
@@ -74,7 +75,7 @@ fn partition(
             stop(format_args!("CPU {}: {why}", core.cpu));
         }
     }
-    for companion in machine.companions {
+    for companion in tables::companions() {
         // What they parse is large, and no page guards the stack yet.
         let stacks = (machine.stacks)();
         stacks.mark();
@@ -120,7 +121,7 @@ fn seat(core: &'static Core) -> Result<(), &'static str> {
         }
         return Ok(());
     }
-    let Some(&dispatcher) = machine.dispatchers.first() else {
+    let Some(dispatcher) = tables::dispatcher() else {
         return Err("several virtual machines, and nothing in the image shares it out");
     };
     let Some(dispatcher) = dispatcher.core(core.cpu, machine.vms.len()) else {

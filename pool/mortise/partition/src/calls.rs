@@ -1,6 +1,6 @@
 //! Hypercalls, PSCI among them.
 
-use crate::{console, machine::Core, vm::Vm};
+use crate::{console, machine::Core, tables, vm::Vm};
 use core::sync::atomic::Ordering;
 use core_trace::Event;
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
@@ -27,7 +27,7 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
     let call = Call::new([x0, x1, x2, x3, x4, x5, x6, x7]);
     core.record(Event::Call, call.function().into());
     let mut caller = Vcpu { core, vm, vcpu };
-    match route(core.machine.hypercalls, &call, &mut caller) {
+    match route(tables::hypercalls(), &call, &mut caller) {
         Outcome::Return(reply) => {
             if reply.is_denied() {
                 vm.count_denied();

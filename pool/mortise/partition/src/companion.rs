@@ -3,7 +3,7 @@
 //! One registers a [`Companion`] in the table `companions`. It is told what it needs to know
 //! when, and calls back through what is public here; an image without it has none of this.
 
-use crate::{Core, Machine, Vm, controller::Interrupts, gic::VmInterrupts};
+use crate::{Core, Machine, Vm, controller::Interrupts, gic::VmInterrupts, tables};
 use core_manifest::System;
 use core_memory::PhysicalRange;
 use hw_irqchip_gicv3::{
@@ -61,7 +61,7 @@ impl Machine {
 
     /// Has a virtual machine of this template made, if somebody in this image does that.
     pub fn want(&'static self, template: usize) {
-        let companions = self.companions.iter();
+        let companions = tables::companions().iter();
         companions.for_each(|companion| companion.wanted(self, template));
     }
 
@@ -69,7 +69,7 @@ impl Machine {
     /// is left is done when others had their turn.
     pub(crate) fn tidy(&'static self, core: &'static Core, vm: &'static Vm) {
         let mut more = false;
-        for companion in self.companions {
+        for companion in tables::companions() {
             more |= companion.tidy(core, vm);
         }
         if more {
@@ -79,13 +79,13 @@ impl Machine {
 
     /// Tells that a virtual machine begins to run.
     pub(crate) fn begins(&'static self, vm: &'static Vm) {
-        let companions = self.companions.iter();
+        let companions = tables::companions().iter();
         companions.for_each(|companion| companion.begins(self, vm));
     }
 
     /// Tells that a virtual machine's run is over.
     pub(crate) fn ended(&'static self, vm: &'static Vm) {
-        let companions = self.companions.iter();
+        let companions = tables::companions().iter();
         companions.for_each(|companion| companion.ended(self, vm));
     }
 }
@@ -102,8 +102,8 @@ impl Core {
     pub(crate) fn frames_to_reach(&'static self) -> usize {
         const BLOCK: u32 = 21;
         // One for windows.
-        let (mut tables, mut last) = (usize::from(!self.machine.companions.is_empty()), None);
-        for companion in self.machine.companions {
+        let (mut tables, mut last) = (usize::from(!tables::companions().is_empty()), None);
+        for companion in tables::companions() {
             companion.reach(self, &mut |range| {
                 for block in range.start() >> BLOCK..=(range.end() - 1) >> BLOCK {
                     // A table of pages, and one of blocks above the first in each gibibyte.

@@ -298,7 +298,7 @@ impl Drain {
         };
         (self.taken, self.length) = (0, count);
         self.left -= count;
-        if let Some(slot) = vm.slot.filter(|_| count > 0) {
+        if let Some(slot) = vm.slot().filter(|_| count > 0) {
             slot.backlog.lock().push(&self.bytes[..count]);
         }
         count > 0

@@ -54,6 +54,14 @@ macro_rules! image {
         #[unsafe(no_mangle)]
         pub static MORTISE_TRACE: bool = mortise_config::MORTISE_TRACE;
 
+        /// What the libraries registered: a constant for the link.
+        #[unsafe(no_mangle)]
+        pub static MORTISE_TABLES: $crate::Tables = $crate::Tables {
+            hypercalls: $($tables)::+::HYPERCALL,
+            dispatchers: $($tables)::+::DISPATCH,
+            companions: $($tables)::+::COMPANIONS,
+        };
+
         // One per core, found by their name from outside; none without a trace.
         const MORTISE_RINGS: usize = MORTISE_CPUS * MORTISE_TRACE as usize;
         #[unsafe(no_mangle)]
@@ -90,11 +98,6 @@ macro_rules! image {
             &MORTISE_VMS,
             &MORTISE_FRAMES,
             &MORTISE_TRACE_RINGS,
-            $crate::Tables {
-                hypercalls: $($tables)::+::HYPERCALL,
-                dispatchers: $($tables)::+::DISPATCH,
-                companions: $($tables)::+::COMPANIONS,
-            },
         );
 
         $crate::deps::hw_arch::image_entry! {

@@ -19,6 +19,7 @@
 //! | `slot` | places for virtual machines that are made at run time |
 //! | `cores` | a core's life: start, rest, orders |
 //! | `dispatch` | cores that several virtual CPUs share: who shares them out |
+//! | `tables` | what the libraries of the image registered |
 //! | `service` | what such a dispatcher asks of its core |
 //! | `exits` | what a guest's exit leads to; faults |
 //! | `calls` | hypercalls and PSCI |
@@ -64,6 +65,7 @@ mod memory;
 mod orders;
 mod service;
 mod slot;
+mod tables;
 mod trace;
 mod vm;
 
@@ -75,10 +77,11 @@ pub use cores::{Duty, own_fault};
 pub use dispatch::{Dispatch, Dispatcher, News, only_one};
 pub use exits::exit;
 pub use gic::Mask;
-pub use machine::{Core, Machine, Tables};
+pub use machine::{Core, Machine};
 pub use memory::{MANIFEST_SIZE, Stack, Stacks};
 pub use service::Taken;
 pub use slot::Occupant;
+pub use tables::Tables;
 pub use vm::Vm;
 
 /// What the [`image!`] macro refers to, wherever the image crate stands.

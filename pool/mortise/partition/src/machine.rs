@@ -3,11 +3,11 @@
 use crate::{
     alarms::Alarms,
     board::Board,
-    companion::Companion,
     console::{Drain, Line},
     controller::Owners,
-    dispatch::{Dispatch, Dispatcher, News},
+    dispatch::{Dispatcher, News},
     memory::Stacks,
+    tables,
     vm::{DISCARDED, HELD, Vm},
 };
 use core::cell::Cell;
@@ -18,20 +18,9 @@ use core_sync::TicketLock;
 use core_trace::{Ring, Writer};
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
 use hw_irqchip_gicv3::{Group, Lever, cpu_interface};
-use mortise_hypercall::Group as HypercallGroup;
 use mortise_transfer::Transfer;
 use mortise_vcpu::FrameCell;
 use spin::Once;
-
-/// What the libraries of an image registered.
-pub struct Tables {
-    /// Functions that guests call.
-    pub hypercalls: &'static [&'static HypercallGroup],
-    /// Who shares cores out among virtual CPUs; at most one.
-    pub dispatchers: &'static [&'static dyn Dispatch],
-    /// What takes part in the lives of virtual machines.
-    pub companions: &'static [&'static dyn Companion],
-}
 
 /// Everything Mortise is made of, a constant of the image.
 pub struct Machine {
@@ -47,12 +36,6 @@ pub struct Machine {
     pub(crate) frames: &'static dyn Frames,
     /// Where the cores record events: one ring for each, or none.
     pub(crate) rings: &'static [Ring],
-    /// The hypercall groups chosen for this image.
-    pub(crate) hypercalls: &'static [&'static HypercallGroup],
-    /// Who shares cores out among virtual CPUs, if the image has it; at most one.
-    pub(crate) dispatchers: &'static [&'static dyn Dispatch],
-    /// What takes part in the lives of virtual machines.
-    pub(crate) companions: &'static [&'static dyn Companion],
     /// The serial line that all virtual machines share.
     pub(crate) console: TicketLock<Line>,
     /// What is on its way there from the rings of virtual machines.
@@ -79,7 +62,6 @@ impl Machine {
         vms: &'static [Once<Vm>],
         frames: &'static dyn Frames,
         rings: &'static [Ring],
-        tables: Tables,
     ) -> Self {
         Self {
             board,
@@ -88,9 +70,6 @@ impl Machine {
             vms,
             frames,
             rings,
-            hypercalls: tables.hypercalls,
-            dispatchers: tables.dispatchers,
-            companions: tables.companions,
             console: TicketLock::new(Line::CLOSED),
             drain: TicketLock::new(Drain::NONE),
             owners: Owners::new(),
@@ -323,7 +302,8 @@ impl Core {
     /// Who shares this core out, if somebody does.
     #[inline]
     pub(crate) fn dispatcher(&self) -> Option<&'static dyn Dispatcher> {
-        self.dispatcher.get()
+        // Without anybody who could, the linker leaves out whatever asks.
+        tables::dispatcher().and_then(|_| self.dispatcher.get())
     }
 
     /// Tells the dispatcher of this core that something stands in memory for a VM's virtual

@@ -6,7 +6,7 @@
 //! machine that runs on it, and what companions reach; nothing of another core's
 //! stack, and no guest memory but through a window while it is being filled.
 
-use crate::{board::GIC_FRAME, machine::Core};
+use crate::{board::GIC_FRAME, machine::Core, tables};
 use core_manifest::Console;
 use core_memory::PhysicalRange;
 use core_paging::{Access, Error, GuestMap, KernelMap, SlotMap, Use};
@@ -135,7 +135,7 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
         }
     }
     let mut reached = Ok(());
-    for companion in machine.companions {
+    for companion in tables::companions() {
         companion.reach(core, &mut |range| {
             reached = reached.and_then(|()| map_range(&mut map, range, Use::Data));
         });

@@ -15,6 +15,7 @@ use crate::{
     controller::Interrupts,
     description::Description,
     machine::{Core, Machine},
+    tables,
     vm::Vm,
 };
 use core::cell::UnsafeCell;
@@ -134,7 +135,7 @@ impl Machine {
 impl Core {
     /// Shares this core, which does not run yet, out among who lives in slots and who has it.
     fn share_also(&'static self) -> Result<(), &'static str> {
-        let Some(&dispatcher) = self.machine.dispatchers.first() else {
+        let Some(dispatcher) = tables::dispatcher() else {
             return Err("nothing in the image shares cores out");
         };
         let Some(dispatcher) = dispatcher.core(self.cpu, self.machine.vms.len()) else {
@@ -192,8 +193,9 @@ impl Slot {
 impl Vm {
     /// Whether this is a place for virtual machines made at run time.
     #[must_use]
-    pub const fn is_slot(&self) -> bool {
-        self.slot.is_some()
+    #[inline]
+    pub fn is_slot(&self) -> bool {
+        self.slot().is_some()
     }
 
     /// Whether it is one and nobody lives there.
@@ -204,7 +206,8 @@ impl Vm {
 
     /// The slot, if it is one and nobody lives there.
     fn vacant_slot(&self) -> Option<&'static Slot> {
-        self.slot.filter(|slot| slot.vacant.load(Ordering::Acquire))
+        self.slot()
+            .filter(|slot| slot.vacant.load(Ordering::Acquire))
     }
 
     /// Maps `pa` at `ipa` in a vacant place, as much as [`SlotMap::map`] maps there.
@@ -246,7 +249,8 @@ impl Vm {
 
     /// Moves what the one who lives there printed lately into `buffer`, and says how many bytes.
     pub fn read_backlog(&self, buffer: &mut [u8]) -> usize {
-        self.slot.map_or(0, |slot| slot.backlog.lock().pop(buffer))
+        self.slot()
+            .map_or(0, |slot| slot.backlog.lock().pop(buffer))
     }
 
     /// Describes who is to live in a vacant place; false if it is not vacant, or what is said cannot be.
@@ -312,7 +316,7 @@ impl Vm {
     /// Has nobody live there any more, in whose name no core acts and whose vCPUs none has: its memory
     /// is withdrawn, its console closed.
     pub fn vacate(&'static self, machine: &'static Machine) {
-        let Some(slot) = self.slot else {
+        let Some(slot) = self.slot() else {
             return;
         };
         console::conclude(machine, self, || None);

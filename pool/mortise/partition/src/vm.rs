@@ -9,6 +9,7 @@ use crate::{
     machine::Machine,
     memory::Stage2,
     slot::Slot,
+    tables,
 };
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use core_manifest::{FaultPolicy, InterruptMode, limits};
@@ -38,7 +39,7 @@ pub struct Vm {
     /// Its memory, as it sees it.
     pub(crate) stage2: Stage2,
     /// The place it has, if it was made at run time.
-    pub(crate) slot: Option<&'static Slot>,
+    slot: Option<&'static Slot>,
     /// Its status page.
     pub(crate) status: StatusWriter<'static>,
     /// Power states of its vCPUs, and how its run ends.
@@ -152,6 +153,12 @@ impl Vm {
     #[must_use]
     pub fn description(&self) -> &core_manifest::Vm<'static> {
         self.description.get()
+    }
+
+    /// The place it has, if it was made at run time: by a companion, without which there is none.
+    #[inline]
+    pub(crate) fn slot(&self) -> Option<&'static Slot> {
+        tables::companions().first().and(self.slot)
     }
 
     /// Begins the life of another one in a place: nothing is left of the last one's.

@@ -1,0 +1,50 @@
+//! What the libraries of an image registered.
+//!
+//! A constant of the link and no field of the machine: what nobody registered for, the linker
+//! knows to be called by nobody, so that an image without shared cores has nothing of mode 2,
+//! and one that makes no virtual machines no places for them.
+
+use crate::{companion::Companion, dispatch::Dispatch};
+use mortise_hypercall::Group;
+
+/// What the libraries of an image registered.
+pub struct Tables {
+    /// Functions that guests call.
+    pub hypercalls: &'static [&'static Group],
+    /// Who shares cores out among virtual CPUs; at most one.
+    pub dispatchers: &'static [&'static dyn Dispatch],
+    /// What takes part in the lives of virtual machines.
+    pub companions: &'static [&'static dyn Companion],
+}
+
+#[cfg(target_os = "none")]
+unsafe extern "Rust" {
+    // SAFETY: `image!` defines it with this type, and nothing writes it.
+    safe static MORTISE_TABLES: Tables;
+}
+
+/// On the host nobody registers.
+#[cfg(not(target_os = "none"))]
+static MORTISE_TABLES: Tables = Tables {
+    hypercalls: &[],
+    dispatchers: &[],
+    companions: &[],
+};
+
+/// The functions that guests call.
+#[inline(always)]
+pub(crate) fn hypercalls() -> &'static [&'static Group] {
+    MORTISE_TABLES.hypercalls
+}
+
+/// Who shares cores out among virtual CPUs, if the image has it.
+#[inline(always)]
+pub(crate) fn dispatcher() -> Option<&'static dyn Dispatch> {
+    MORTISE_TABLES.dispatchers.first().copied()
+}
+
+/// What takes part in the lives of virtual machines.
+#[inline(always)]
+pub(crate) fn companions() -> &'static [&'static dyn Companion] {
+    MORTISE_TABLES.companions
+}
