@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,18 @@ def test_a_crate_is_written_once(tmp_path):
         in (tmp_path / "src/main.rs").read_text()
     )
     assert "--defsym=IMAGE_BASE=0x40200000" in (tmp_path / "build.rs").read_text()
+
+
+def test_what_runs_at_a_start_is_made_for_size(tmp_path):
+    root = lib("mortise/partition", root="mortise")
+    parser = lib("core/manifest", startup=("core-manifest", "dtoolkit"))
+    image.write(made_of(parser, root, root=root), tmp_path)
+    profile = tomllib.loads((tmp_path / "Cargo.toml").read_text())["profile"]["release"]
+    assert profile["opt-level"] == 3
+    assert profile["package"] == {
+        "core-manifest": {"opt-level": "s"},
+        "dtoolkit": {"opt-level": "s"},
+    }
 
 
 def test_an_outside_app_gets_the_pool_by_version(tmp_path):

@@ -6,7 +6,7 @@ so that cargo finds nothing new in what is not new.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,10 +140,17 @@ def _manifest(image: Image, folder: Path) -> str:
         'panic = "abort"',
         "debug = 2",
         "",
+        *_for_size(image),
         "[workspace]",
         "",
     ]
     return "\n".join(lines)
+
+
+def _for_size(image: Image) -> Iterator[str]:
+    """What runs once, as the image starts, is made for size in every image."""
+    for package in sorted({name for lib in image.libraries for name in lib.startup}):
+        yield from (f"[profile.release.package.{package}]", 'opt-level = "s"', "")
 
 
 def _path(target: Path, start: Path) -> str:

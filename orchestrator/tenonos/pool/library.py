@@ -2,7 +2,7 @@
 
 A library is a folder `pool/LAYER/NAME` or `apps/NAME` with a Cargo.toml (whose
 `[package.metadata.tenon]` declares authority, the modules that grant an authority to
-whoever names them, registrations and tables) and a
+whoever names them, registrations, tables and what runs at a start only) and a
 Kconfig. An application in C has C files and a Kconfig, and no crate. An application
 of one's own, outside the tree, is read the same way.
 """
@@ -62,6 +62,8 @@ class Library:
     grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tasks: Mapping[str, int] = field(default_factory=dict)
     """Of an application: its periodic tasks, and the period in ns each has unless told."""
+    startup: tuple[str, ...] = ()
+    """Packages, its own or of the registry, that run only as an image starts."""
     sources: tuple[Path, ...] = ()
     """Of an application in C: its C files."""
 
@@ -111,6 +113,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         root=meta.get("root"),
         dependencies=tuple(_dependencies(values)),
         tasks={task: duration(period) for task, period in meta.get("tasks", {}).items()},
+        startup=tuple(meta.get("startup", ())),
     )
 
 
@@ -167,8 +170,11 @@ def _symbol(text: str) -> str:
     return text.upper().replace("-", "_").replace("/", "_")
 
 
+_KEYS = {"authority", "grants", "registers", "tables", "root", "tasks", "startup"}
+
+
 def _known(meta: Mapping[str, Any], where: str) -> None:
-    for key in meta.keys() - {"authority", "grants", "registers", "tables", "root", "tasks"}:
+    for key in meta.keys() - _KEYS:
         raise InputError(f'unknown key "{key}" in [package.metadata.tenon]', where=where)
     for name in (*meta.get("authority", ()), *meta.get("grants", {})):
         if name not in AUTHORITIES:
