@@ -162,13 +162,13 @@ def test_a_crate_is_written_once(tmp_path):
 
 def test_what_runs_at_a_start_is_made_for_size(tmp_path):
     root = lib("mortise/partition", root="mortise")
-    parser = lib("core/manifest", startup=("core-manifest", "dtoolkit"))
+    parser = lib("core/manifest", startup=("core-manifest", "reader"))
     image.write(made_of(parser, root, root=root), tmp_path)
     profile = tomllib.loads((tmp_path / "Cargo.toml").read_text())["profile"]["release"]
     assert profile["opt-level"] == 3
     assert profile["package"] == {
         "core-manifest": {"opt-level": "s"},
-        "dtoolkit": {"opt-level": "s"},
+        "reader": {"opt-level": "s"},
     }
 
 

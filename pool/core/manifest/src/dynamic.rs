@@ -1,7 +1,7 @@
 //! What comes, goes and talks while the system runs.
 
 use crate::node::Node;
-use crate::{Channel, Error, Schedule, System, Template, apart, channel, limits, template, tree};
+use crate::{Channel, Error, Schedule, System, Template, apart, channel, limits, template};
 use core_memory::PhysicalRange;
 use heapless::Vec;
 
@@ -93,7 +93,7 @@ const _: () = assert!(size_of::<Dynamic<'_>>() <= 0x3000);
 impl<'a> Dynamic<'a> {
     /// Parses the tree at the start of `bytes`, which `system` came from.
     pub fn parse(bytes: &'a [u8], system: &System<'a>) -> Result<Self, Error<'a>> {
-        let root = Node::new(tree(bytes)?.root());
+        let root = Node::root(bytes)?;
         let mut dynamic = Self {
             reserve: match root.find_child("reserve") {
                 Some(node) => Some(reserve(&node)?),
@@ -166,7 +166,7 @@ fn authority<'a>(
     templates: &[Template<'a>],
     reserve: Option<&Reserve>,
 ) -> Result<Option<Authority>, Error<'a>> {
-    let Some(names) = node.find_texts("manages")? else {
+    let Some(names) = node.find_texts("manages") else {
         return Ok(None);
     };
     let mut authority = Authority {

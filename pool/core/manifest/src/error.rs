@@ -1,14 +1,13 @@
 //! What can be wrong with a manifest.
 
 use core::fmt;
-use dtoolkit::error::FdtParseError;
 
 /// Why a tree is no manifest. Names are those of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error<'a> {
     /// The bytes are no flattened device tree.
-    Tree(FdtParseError),
+    Tree,
     /// The tree is one of another kind or version.
     Foreign {
         /// What `compatible` would have to say.
@@ -53,7 +52,7 @@ pub enum Error<'a> {
 impl fmt::Display for Error<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tree(error) => write!(f, "not a flattened device tree: {error}"),
+            Self::Tree => f.write_str("not a flattened device tree"),
             Self::Foreign { expected } => write!(f, "the tree is not compatible with {expected}"),
             Self::Missing { node, name } => write!(f, "{node}: no {name}"),
             Self::Invalid {

@@ -40,6 +40,7 @@ mod node;
 mod schedule;
 mod system;
 mod template;
+mod tree;
 mod vm;
 
 pub use channel::{Channel, Owner, Party};
@@ -76,15 +77,4 @@ pub mod limits {
     pub const REQUEST: usize = 16;
     /// Bytes of a VM's or a task's name.
     pub const NAME: usize = 32;
-}
-
-/// The tree at the start of `bytes`, which may be longer than the tree.
-fn tree(bytes: &[u8]) -> Result<dtoolkit::fdt::Fdt<'_>, Error<'_>> {
-    // The header's second field is the size of the whole (Devicetree Specification, 5.2).
-    let size = bytes
-        .get(4..8)
-        .and_then(|field| <[u8; 4]>::try_from(field).ok());
-    let size = size.map_or(0, u32::from_be_bytes) as usize;
-    let bytes = bytes.get(..size).unwrap_or(bytes);
-    dtoolkit::fdt::Fdt::new(bytes).map_err(Error::Tree)
 }

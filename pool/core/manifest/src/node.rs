@@ -1,21 +1,27 @@
 //! Typed access to a node's properties.
 
-use crate::{Error, Set};
+use crate::{Error, Set, tree};
 use core_memory::{PAGE_SIZE, Range};
-use dtoolkit::fdt::{FdtNode, FdtProperty};
-use dtoolkit::{FromPropertyValue, Node as _, Property as _, ToCellInt as _};
 use heapless::Vec;
+
+/// Bytes of a cell.
+const CELL: usize = 4;
 
 /// A node that knows how to complain about its properties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node<'a> {
-    node: FdtNode<'a>,
+    node: tree::Node<'a>,
     name: &'a str,
 }
 
 impl<'a> Node<'a> {
+    /// The root of the tree at the start of `bytes`, which may be longer than the tree.
+    pub(crate) fn root(bytes: &'a [u8]) -> Result<Self, Error<'a>> {
+        tree::root(bytes).map(Self::new).ok_or(Error::Tree)
+    }
+
     /// A node that is called by its own name, `/` for the root.
-    pub(crate) fn new(node: FdtNode<'a>) -> Self {
+    fn new(node: tree::Node<'a>) -> Self {
         let own = node.name();
         Self {
             node,
@@ -55,24 +61,22 @@ impl<'a> Node<'a> {
     }
 
     pub(crate) fn find_child(&self, name: &str) -> Option<Node<'a>> {
-        self.node.child(name).map(Node::new)
+        self.children().find(|child| child.name == name)
     }
 
     pub(crate) fn child(&self, name: &'static str) -> Result<Node<'a>, Error<'a>> {
         self.find_child(name).ok_or(self.missing(name))
     }
 
-    fn find(&self, property: &str) -> Option<FdtProperty<'a>> {
-        self.node.property(property)
-    }
-
-    fn value<T: FromPropertyValue<'a>>(
+    /// What a property's value is read as, if it is there.
+    fn value<T>(
         &self,
         property: &'static str,
+        read: impl FnOnce(&'a [u8]) -> Option<T>,
         must: &'static str,
     ) -> Result<Option<T>, Error<'a>> {
-        let value = self.find(property).map(|found| found.value_as::<T>());
-        value.transpose().map_err(|_| self.invalid(property, must))
+        let read = |value| read(value).ok_or(self.invalid(property, must));
+        self.node.value(property).map(read).transpose()
     }
 
     /// The root's kind: `expected` has to be what `compatible` says.
@@ -84,7 +88,11 @@ impl<'a> Node<'a> {
     }
 
     pub(crate) fn find_text(&self, property: &'static str) -> Result<Option<&'a str>, Error<'a>> {
-        self.value(property, "be a text")
+        let text = |value: &'a [u8]| match value.split_last()? {
+            (0, text) if !text.contains(&0) => str::from_utf8(text).ok(),
+            _ => None,
+        };
+        self.value(property, text, "be a text")
     }
 
     pub(crate) fn text(&self, property: &'static str) -> Result<&'a str, Error<'a>> {
@@ -95,15 +103,15 @@ impl<'a> Node<'a> {
     pub(crate) fn find_texts(
         &self,
         property: &'static str,
-    ) -> Result<Option<impl Iterator<Item = &'a str> + use<'a>>, Error<'a>> {
-        let list = self.value::<&'a [u8]>(property, "be a list of texts")?;
+    ) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
         // Each ends in a NUL (Devicetree Specification, 2.2.4); what is no text is no name.
+        let list = self.node.value(property);
         let texts = list.map(|list| list.split_inclusive(|&byte| byte == 0));
         let text = |bytes: &'a [u8]| {
             let text = bytes.strip_suffix(&[0]).unwrap_or(bytes);
             str::from_utf8(text).unwrap_or_default()
         };
-        Ok(texts.map(|texts| texts.map(text)))
+        texts.map(|texts| texts.map(text))
     }
 
     /// One of several words, as what it stands for.
@@ -121,12 +129,14 @@ impl<'a> Node<'a> {
     }
 
     pub(crate) fn number(&self, property: &'static str) -> Result<u32, Error<'a>> {
-        let value = self.value(property, "be one cell")?;
+        let cell = |value: &'a [u8]| value.try_into().ok().map(u32::from_be_bytes);
+        let value = self.value(property, cell, "be one cell")?;
         value.ok_or(self.missing(property))
     }
 
     pub(crate) fn wide(&self, property: &'static str) -> Result<u64, Error<'a>> {
-        let value = self.value(property, "be two cells")?;
+        let cells = |value: &'a [u8]| value.try_into().ok().map(u64::from_be_bytes);
+        let value = self.value(property, cells, "be two cells")?;
         value.ok_or(self.missing(property))
     }
 
@@ -136,17 +146,20 @@ impl<'a> Node<'a> {
         property: &'static str,
         cells: [usize; N],
     ) -> Result<impl Iterator<Item = [u64; N]> + use<'a, N>, Error<'a>> {
-        let must = "hold whole tuples of cells";
-        let tuples = match self.find(property) {
-            Some(found) => {
-                let array = found.as_prop_encoded_array(cells);
-                Some(array.map_err(|_| self.invalid(property, must))?)
-            }
-            None => None,
+        let size = CELL * cells.iter().sum::<usize>();
+        let tuples = |value: &'a [u8]| {
+            let tuples = value.chunks_exact(size);
+            tuples.remainder().is_empty().then_some(tuples)
         };
-        // No field has more than two cells, which a `u64` holds.
-        let fields =
-            |tuple: [_; N]| tuple.map(|cells: dtoolkit::Cells| cells.to_int().unwrap_or(0));
+        let tuples = self.value(property, tuples, "hold whole tuples of cells")?;
+        let fields = move |tuple: &[u8]| {
+            let mut bytes = tuple.iter();
+            // No field has more than two cells, which a `u64` holds.
+            cells.map(|cells| {
+                let field = bytes.by_ref().take(CELL * cells);
+                field.fold(0, |number, &byte| number << 8 | u64::from(byte))
+            })
+        };
         Ok(tuples.into_iter().flatten().map(fields))
     }
 
@@ -171,7 +184,12 @@ impl<'a> Node<'a> {
         &self,
         property: &'static str,
     ) -> Result<[u32; N], Error<'a>> {
-        let value = self.value(property, "be so many cells")?;
+        let cells = |value: &'a [u8]| {
+            let (cells, rest) = value.as_chunks();
+            let cells: &[_; N] = cells.try_into().ok()?;
+            rest.is_empty().then(|| cells.map(u32::from_be_bytes))
+        };
+        let value = self.value(property, cells, "be so many cells")?;
         value.ok_or(self.missing(property))
     }
 

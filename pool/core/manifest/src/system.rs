@@ -1,7 +1,7 @@
 //! The whole system, for Mortise.
 
 use crate::node::Node;
-use crate::{Error, Vm, check, limits, tree};
+use crate::{Error, Vm, check, limits};
 use heapless::Vec;
 
 /// What may change while a system runs.
@@ -34,7 +34,7 @@ const _: () = assert!(size_of::<System<'_>>() <= 0x3000);
 impl<'a> System<'a> {
     /// Parses the tree at the start of `bytes`.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error<'a>> {
-        let root = Node::new(tree(bytes)?.root());
+        let root = Node::root(bytes)?;
         root.require_compatible("tenonos,system-1")?;
         let mode = match root.find_text("mode")? {
             None | Some("static") => Mode::Static,
