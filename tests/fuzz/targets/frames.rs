@@ -47,10 +47,6 @@ impl Physical for Core {
     fn set_pending(&mut self, intid: u32, vcpu: usize, _: bool) {
         Self::check(intid, vcpu);
     }
-    fn set_priority(&mut self, intid: u32, vcpu: usize, priority: u8) {
-        Self::check(intid, vcpu);
-        assert!(priority >= mortise_vgic::MOST_URGENT_PHYSICAL);
-    }
     fn set_route(&mut self, intid: u32, vcpu: usize) {
         Self::check(intid, vcpu);
     }
