@@ -33,6 +33,40 @@ def test_a_folder_that_does_not_exist_is_named_wherever_the_option_stands(capsys
         assert "/nonexistent" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("run", "hello", "--headless", "--json", "none/x.json"),
+        ("run", "hello", "--headless", "--trace", "none/x.json"),
+        ("demo", "--headless", "--json", "none/x.json"),
+        ("demo", "--headless", "--svg", "none/x.svg"),
+        ("bench", "size", "--html", "none/x.html"),
+    ],
+    ids=" ".join,
+)
+def test_a_file_without_a_folder_is_refused_before_the_work(capsys, monkeypatch, tmp_path, line):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tenonos.build.build", None)
+    assert cli.run([*line]) == 2
+    assert capsys.readouterr().err == f"tenon: {line[-2]}: there is no folder none; make it\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("compose", "a 1 kHz loop", "-o", "taken"), "taken: cannot write it: File exists"),
+        (("compose", "a 1 kHz loop", "-o", "taken/x"), "taken/x: cannot write it: Not a directory"),
+        (("new", "app", "taken"), "taken exists already; choose another name"),
+    ],
+    ids=["a file", "in a file", "an application"],
+)
+def test_what_cannot_be_written_is_one_line(capsys, monkeypatch, tmp_path, line, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").touch()
+    assert cli.run([*line]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"tenon: {said}"
+
+
 @pytest.mark.parametrize(("error", "status"), [(InputError, 2), (WorkError, 1)])
 def test_an_error_says_what_where_and_how_to_mend_it(failing, capsys, error, status):
     failing(error("CPU 3 given\ntwice", "system.toml:7", "give it to one VM"))

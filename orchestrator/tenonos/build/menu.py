@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import kconfiglib
 
+from tenonos import outputs
 from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.pool.kconfig import Assignment
@@ -39,7 +40,7 @@ def edit(system: System, image: str, menu: Menu | None = None) -> Path | None:
         return None
     if not file.exists() and not text.strip():
         return None
-    file.write_text(text)
+    outputs.write(file, text)
     return file
 
 

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from tenonos.errors import InputError
-
 
 def command(
     suites: Annotated[
@@ -41,36 +39,27 @@ def command(
 
     Suites: sched, irq, timer, thread-metric, boot, size, share, dispatch, lifecycle.
     """
-    from tenonos import bench, ui
+    from tenonos import bench, outputs, ui
     from tenonos.bench.figures import figures
     from tenonos.bench.show import show
 
     choice = bench.choose(suites or [], environments or [], full)
     to_stdout = json_file is not None and str(json_file) == "-"
-    for file in (None if to_stdout else json_file, html_file, svg_file):
-        if file is not None and not file.parent.is_dir():
-            # Said before minutes of measuring, not after.
-            raise InputError(f'cannot write "{file}": no folder {file.parent}')
+    for option, file in (("--json", json_file), ("--html", html_file), ("--svg", svg_file)):
+        outputs.check(file, option)
     with ui.activity("measuring") as tell:
         rows = bench.run(choice, tell)
     if html_file is not None or svg_file is not None:
         from tenonos.bench.page import page, picture
 
         if html_file is not None:
-            _write(html_file, page(rows))
+            outputs.write(html_file, page(rows))
         if svg_file is not None:
-            _write(svg_file, picture(rows))
+            outputs.write(svg_file, picture(rows))
     text = json.dumps([figures().to_json(row) for row in rows], indent=1)
     if to_stdout:
         ui.data(text)
         return
     if json_file is not None:
-        _write(json_file, text + "\n")
+        outputs.write(json_file, text + "\n")
     show(rows)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write the result: {error.strerror}", str(file)) from None

@@ -39,10 +39,12 @@ def command(
     """Run a 1 kHz control loop beside Linux, composed from an objective."""
     import sys
 
-    from tenonos import build, ui
+    from tenonos import build, outputs, ui
     from tenonos.run import RunOptions, front
 
     length = front.seconds(seconds)
+    outputs.check(json_file, "--json")
+    outputs.check(svg, "--svg")
     alone = headless or not (sys.stdin.isatty() and sys.stdout.isatty())
     ui.message(f"objective: {OBJECTIVE}")
     system = _compose()

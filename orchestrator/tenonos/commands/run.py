@@ -37,7 +37,7 @@ def command(
     debug: Annotated[bool, typer.Option("--gdb", help="Start a debugger with symbols.")] = False,
 ) -> None:
     """Boot a system in QEMU, with its consoles and measurements."""
-    from tenonos import build, ui
+    from tenonos import build, outputs, ui
     from tenonos import system as systems
     from tenonos.run import RunOptions, front, gdb
     from tenonos.trace import collect, write
@@ -51,6 +51,7 @@ def command(
         scripts=front.scripts(chosen, inputs or []),
         gdb=gdb.port() if debug else None,
     )
+    outputs.check(json_file, "--json")
     defines = []
     if trace is not None:
         write.check(trace)

@@ -7,10 +7,12 @@ else into a folder of its own that names the pool's version.
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 
 from tenonos.errors import InputError
+from tenonos.outputs import writing
 from tenonos.paths import APPS, POOL, ROOT, SYSTEMS, shown
 from tenonos.pool.library import RANK, Library, index, is_app, read
 from tenonos.system.units import duration_text
@@ -107,14 +109,17 @@ def _patches(folder: Path) -> str:
 
 
 def _write(folder: Path, parts: list[str], values: dict[str, str]) -> Made:
-    if folder.exists() and any(folder.iterdir()):
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{shown(folder)} exists already", mend="choose another name")
-    written = []
+    with writing(folder):
+        return folder, [*_filled(folder, parts, values)]
+
+
+def _filled(folder: Path, parts: list[str], values: dict[str, str]) -> Iterator[Path]:
     for part in parts:
         for source in sorted((SKELETONS / part).rglob("*.in")):
             name = str(source.relative_to(SKELETONS / part)).removesuffix(".in")
             file = folder / name.replace("NAME", values["name"])
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(Template(source.read_text()).substitute(values))
-            written.append(file)
-    return folder, written
+            yield file

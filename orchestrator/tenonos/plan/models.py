@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from tenonos import outputs
+
 Kind = Literal[
     "period",
     "deadline",
@@ -181,6 +183,7 @@ class Composition(Model):
 
     def write(self, folder: Path) -> None:
         """The composition as files: `system.toml`, one `.config` per image, `explain.json`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in self.files.items():
-            (folder / name).write_text(text)
+        with outputs.writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, text in self.files.items():
+                (folder / name).write_text(text)

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from tenonos.errors import InputError
+from tenonos import outputs
 from tenonos.run.console import Chunk
 from tenonos.run.formats import State
 from tenonos.run.result import HOST_NOISE, Result
@@ -126,10 +126,7 @@ def picture(session: Session, result: Result, title: str, file: Path) -> None:
         legacy_windows=False,
     )
     console.print(screen(session, rows_of(result), title, PICTURE_WIDTH, 40))
-    try:
-        file.write_text(_svg(console), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write the picture: {error.strerror}", str(file)) from None
+    outputs.write(file, _svg(console))
 
 
 def _svg(console: Console) -> str:

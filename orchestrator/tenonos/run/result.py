@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tenonos.errors import InputError
+from tenonos import outputs
 
 HOST_NOISE = "late and latency_ns include the host's noise; --deterministic has none"
 
@@ -136,10 +136,7 @@ class Result(_Record):
 
     def write(self, path: Path) -> None:
         """Write the JSON to a file."""
-        try:
-            path.write_text(self.to_json(), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write the result: {error.strerror}", str(path)) from None
+        outputs.write(path, self.to_json())
 
 
 def _told(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tenonos import outputs
 from tenonos.errors import InputError
 from tenonos.trace import ctf, perfetto
 from tenonos.trace.collect import VmTrace
@@ -19,20 +20,17 @@ def check(file: Path) -> Path:
         raise InputError(
             f"no format of traces is called {file.name}", "--trace", f"write {FORMATS}"
         )
-    if not file.parent.is_dir():
-        raise InputError(f"there is no folder {file.parent}", "--trace", "make it")
+    outputs.check(file, "--trace")
     return file
 
 
 def write(traces: Sequence[VmTrace], file: Path) -> str:
     """Write it; what came of it, in words."""
-    try:
+    with outputs.writing(file):
         if file.suffix == ".ctf":
             ctf.write(traces, file)
         else:
             perfetto.write(map(timeline, traces), file)
-    except OSError as error:
-        raise InputError(f"cannot write the trace: {error.strerror}", str(file)) from None
     events = sum(len(core.events) for trace in traces for core in trace.cores)
     lost = sum(core.lost for trace in traces for core in trace.cores)
     how = "ui.perfetto.dev" if file.suffix == ".json" else "babeltrace2 or Trace Compass"
