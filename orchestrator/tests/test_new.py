@@ -1,8 +1,6 @@
 """The skeletons: they are what the pool takes, and what their first lines promise."""
 
-import os
 import shutil
-import subprocess
 import tomllib
 
 import pytest
@@ -37,21 +35,6 @@ def test_an_app_of_ones_own_is_taken(tmp_path, monkeypatch):
     assert space.apps["blinker"].path == folder
     assert [task.name for task in loaded.vms[0].tasks] == ["count"]
     assert 'tenon-api = "0.1"' in (folder / "Cargo.toml").read_text()
-
-
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo")
-def test_its_own_test_passes(tmp_path):
-    folder, _ = new.app("blinker", tmp_path)
-    shutil.copy(paths.ROOT / "Cargo.lock", folder)
-    done = subprocess.run(
-        ["cargo", "test", "--offline", "--lib"],
-        cwd=folder,
-        env=os.environ | {"CARGO_TARGET_DIR": str(paths.TARGET)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "1 passed" in done.stdout, done.stderr
 
 
 def test_a_program_in_c_of_ones_own_is_taken(tmp_path, monkeypatch):
