@@ -25,6 +25,7 @@ const CASES: &[Case] = &[
     ("null pointer", follow_null),
     ("wild pointer", follow_wild),
     ("watchdog", hang),
+    ("overflow in a line", overflow_in_line),
     ("panic", give_up),
 ];
 
@@ -83,6 +84,19 @@ fn overflow_in_handler() {
         black_box(descend(black_box(0)));
     });
     TIMER.start(Instant::now());
+}
+
+/// Writes lines from ever deeper, until the stack ends within one.
+fn overflow_in_line() {
+    #[expect(unconditional_recursion, reason = "the stack is what ends it")]
+    fn descend(depth: u64) -> u64 {
+        tenon::log::info!("deeper");
+        descend(depth + 1) + black_box(depth)
+    }
+    let body = || {
+        black_box(descend(black_box(0)));
+    };
+    let _ = THREAD.spawn("writer", Priority::new(20), body);
 }
 
 fn write_to_code() {

@@ -5,7 +5,8 @@
 
 use crate::kernel::Kernel;
 use crate::wait::Guarded;
-use core::cell::RefCell;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core_log::{Level, Sink};
 use core_ring::stream::Producer;
 use hw_serial_pl011::Serial;
@@ -29,7 +30,7 @@ pub(crate) enum Piece<'a> {
 /// The way out for text.
 #[derive(Default)]
 pub(crate) enum Console {
-    /// There is none, or somebody is using it.
+    /// There is none.
     #[default]
     None,
     /// A ring in shared memory: writing costs no exit, unless its reader asks to be called.
@@ -58,6 +59,10 @@ impl Console {
                 }
             }
         }
+        self.end_line();
+    }
+
+    fn end_line(&mut self) {
         match self {
             Self::None => {}
             Self::Ring(ring) => {
@@ -112,26 +117,43 @@ impl Sink for ConsoleSink {
 }
 
 /// The console of all cores.
-static CONSOLE: Guarded<RefCell<Console>> = Guarded::new(RefCell::new(Console::None));
+static CONSOLE: Guarded<UnsafeCell<Console>> = Guarded::new(UnsafeCell::new(Console::None));
+
+/// In place of a core: none writes.
+const NOBODY: usize = 0;
+/// The core that writes a line, counted from one.
+static WRITER: AtomicUsize = AtomicUsize::new(NOBODY);
 
 /// Declares the way out.
 pub(crate) fn open(console: Console) {
-    CONSOLE.masked(|open, _| {
-        if let Ok(mut open) = open.try_borrow_mut() {
-            *open = console;
-        }
-    });
+    // SAFETY: nobody writes a line meanwhile, and no fault in here is reported by one.
+    CONSOLE.masked(|open, _| unsafe { *open.get() = console });
 }
 
 /// Writes a line with interrupts masked and other cores kept out, so that it stays whole: logging
 /// has no place on the real-time path.
 pub(crate) fn write_line(pieces: &[Piece<'_>]) {
-    CONSOLE.masked(|open, _| {
-        // Who is interrupted by a fault while it writes a line does not get another one.
-        if let Ok(mut console) = open.try_borrow_mut() {
-            console.write_line(pieces);
+    CONSOLE.masked(|open, masked| {
+        WRITER.store(masked.kernel().index() + 1, Ordering::Relaxed);
+        // SAFETY: one core at a time is in here, where only a fault interrupts it, for good.
+        unsafe { &mut *open.get() }.write_line(pieces);
+        WRITER.store(NOBODY, Ordering::Relaxed);
+    });
+}
+
+/// As [`write_line`], for the last line of this core, which a fault may have interrupted while it
+/// wrote another one: that one ends there.
+pub(crate) fn write_last_line(pieces: &[Piece<'_>]) {
+    Kernel::aside(|kernel| {
+        if WRITER.load(Ordering::Relaxed) == kernel.index() + 1 {
+            // SAFETY: this core is still within, and whom the fault interrupted never goes on.
+            let (_stay, console) =
+                unsafe { (CONSOLE.gate().stay(), &mut *CONSOLE.inside(kernel).get()) };
+            console.end_line();
+            WRITER.store(NOBODY, Ordering::Relaxed);
         }
     });
+    write_line(pieces);
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The end of an image: an exception nobody expected, or a panic.
 
 use crate::assembly;
-use crate::console::{Piece, write_line};
+use crate::console::{Piece, write_last_line};
 use crate::kernel::Kernel;
 use crate::options;
 use crate::thread::Thread;
@@ -133,7 +133,7 @@ pub fn panic(info: &PanicInfo<'_>) -> ! {
 fn report(pieces: &[Piece<'_>]) -> ! {
     hw_arch::cpu::mask_interrupts();
     if !ENDING.swap(true, Ordering::Relaxed) {
-        write_line(pieces);
+        write_last_line(pieces);
     }
     if Kernel::guest().is_some() {
         assembly::fault();

@@ -134,6 +134,9 @@ impl Kernel {
     /// The number of this core.
     #[inline(always)]
     pub(crate) fn index(&self) -> usize {
+        if options::cores() == 1 {
+            return 0;
+        }
         self.index.get()
     }
 
