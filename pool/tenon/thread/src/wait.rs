@@ -133,6 +133,9 @@ impl<T> Deref for Waiting<T> {
     }
 }
 
+/// Interrupts are masked and an object is entered, for what goes on out of line; the mask was that.
+struct Entered(u64);
+
 /// State that one core at a time reaches, with interrupts masked; all of it is cells.
 #[derive(Debug, Default)]
 pub struct Guarded<T> {
@@ -182,20 +185,8 @@ impl<T> Guarded<T> {
         attempt: impl FnOnce(&T, &Masked) -> Option<R>,
         action: impl FnOnce(&T, &Waking) -> R,
     ) -> R {
-        let mask = assembly::mask();
-        let stay = self.gate.enter();
-        match attempt(&self.state, &Masked::NOW) {
-            Some(result) => {
-                drop(stay);
-                // SAFETY: the attempt is over.
-                unsafe { assembly::unmask(mask) };
-                result
-            }
-            None => {
-                stay.go_on();
-                self.wake_after_all(mask, action)
-            }
-        }
+        self.attempt(attempt)
+            .unwrap_or_else(|Entered(mask)| self.wake_after_all(mask, action))
     }
 
     #[cold]
@@ -216,20 +207,23 @@ impl<T> Guarded<T> {
         attempt: impl FnOnce(&T, &Masked) -> Option<R>,
         action: impl FnOnce(&T, &Waiting<T>) -> R,
     ) -> R {
+        self.attempt(attempt)
+            .unwrap_or_else(|Entered(mask)| self.wait_after_all(mask, action))
+    }
+
+    /// Enters for an `attempt`, and stays within if it comes to nothing.
+    #[inline(always)]
+    fn attempt<R>(&self, attempt: impl FnOnce(&T, &Masked) -> Option<R>) -> Result<R, Entered> {
         let mask = assembly::mask();
         let stay = self.gate.enter();
-        match attempt(&self.state, &Masked::NOW) {
-            Some(result) => {
-                drop(stay);
-                // SAFETY: as above.
-                unsafe { assembly::unmask(mask) };
-                result
-            }
-            None => {
-                stay.go_on();
-                self.wait_after_all(mask, action)
-            }
-        }
+        let Some(result) = attempt(&self.state, &Masked::NOW) else {
+            stay.go_on();
+            return Err(Entered(mask));
+        };
+        drop(stay);
+        // SAFETY: the attempt is over.
+        unsafe { assembly::unmask(mask) };
+        Ok(result)
     }
 
     #[cold]
