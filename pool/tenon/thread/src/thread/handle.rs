@@ -55,6 +55,19 @@ impl Handle {
         })
     }
 
+    /// The same in `CHAINS`, where it does not end meanwhile.
+    fn in_chains<R>(self, action: impl FnOnce(&Kernel, &'static Thread) -> R) -> Result<R, Error> {
+        Kernel::with(|kernel| {
+            CHAINS.within(|| {
+                if self.thread.number() == self.number {
+                    Ok(action(kernel, self.thread))
+                } else {
+                    Err(Error::Ended)
+                }
+            })
+        })
+    }
+
     /// [`has_ended`](Handle::has_ended), the other way round, for who has interrupts masked.
     #[inline(always)]
     fn is_there(self) -> bool {
@@ -77,12 +90,12 @@ impl Handle {
 
     /// As [`Thread::set_priority`].
     pub fn set_priority(self, priority: Priority) -> Result<(), Error> {
-        self.with(|kernel, thread| CHAINS.within(|| thread.own_priority(kernel, priority)))
+        self.in_chains(|kernel, thread| thread.own_priority(kernel, priority))
     }
 
     /// Its own priority.
     pub fn priority(self) -> Result<Priority, Error> {
-        self.with(|_, thread| CHAINS.within(|| thread.own()))
+        self.in_chains(|_, thread| thread.own())
     }
 
     /// Waits until it has ended; then its storage may be used again.
