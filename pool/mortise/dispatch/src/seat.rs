@@ -222,7 +222,7 @@ impl Seat {
         let rest = bits & bits.wrapping_sub(1);
         noted.set(rest);
         if rest == 0 {
-            self.behind.set(behind & !(1 << row));
+            self.behind.set(behind & behind.wrapping_sub(1));
         }
         core.inject(vm, vcpu, 32 * (row + 1) + bits.trailing_zeros());
     }

@@ -58,9 +58,6 @@ pub(crate) static MERGE: TicketLock<()> = TicketLock::new(());
 /// `ICH_HCR_EL2` (IHI 0069, 12.4.5).
 mod hcr {
     pub const EN: u64 = 1;
-    pub const UIE: u64 = 1 << 1;
-    pub const LRENPIE: u64 = 1 << 2;
-    pub const NPIE: u64 = 1 << 3;
     pub const EOI_COUNT_SHIFT: u64 = 27;
     pub const EOI_COUNT: u64 = 0x1f << EOI_COUNT_SHIFT;
 }
@@ -186,17 +183,8 @@ impl Physical for VmInterrupts {
     }
 
     fn set_maintenance(&mut self, wanted: Maintenance) {
-        let mut value = ich_hcr_el2::read() & !(hcr::UIE | hcr::NPIE | hcr::LRENPIE);
-        for (on, bit) in [
-            (wanted.underflow, hcr::UIE),
-            (wanted.no_pending, hcr::NPIE),
-            (wanted.absent_end, hcr::LRENPIE),
-        ] {
-            if on {
-                value |= bit;
-            }
-        }
-        ich_hcr_el2::write(value);
+        let others = ich_hcr_el2::read() & !Maintenance::ALL.bits();
+        ich_hcr_el2::write(others | wanted.bits());
     }
 
     fn kick(&mut self, vcpu: usize) {

@@ -207,7 +207,7 @@ impl Bank {
     #[inline]
     pub fn list_again(&mut self, bit: u32) {
         let mask = 1 << bit;
-        self.latch &= !mask;
+        debug_assert!(self.latch & mask == 0, "what is listed is in no latch");
         self.active &= !mask;
         self.soft |= mask;
     }
@@ -247,16 +247,32 @@ impl Bank {
     }
 }
 
-/// Which groups the distributor forwards: GICD_CTLR bits 0 and 1.
+/// Which groups the distributor forwards, each all ones or zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Forwarded(pub u8);
+pub(crate) struct Forwarded {
+    zero: u32,
+    one: u32,
+}
 
 impl Forwarded {
+    pub const NONE: Self = Self { zero: 0, one: 0 };
+
+    /// What GICD_CTLR says of it in bits 0 and 1.
+    pub const fn of(control: u64) -> Self {
+        Self {
+            zero: (control & 1) as u32 * u32::MAX,
+            one: (control >> 1 & 1) as u32 * u32::MAX,
+        }
+    }
+
+    /// These bits of GICD_CTLR.
+    pub const fn control(self) -> u64 {
+        (self.zero & 1 | self.one & 2) as u64
+    }
+
     /// Of interrupts with these Group 1 bits, those forwarded.
     #[inline]
     pub const fn mask(self, group1: u32) -> u32 {
-        let zero = if self.0 & 1 != 0 { !group1 } else { 0 };
-        let one = if self.0 & 2 != 0 { group1 } else { 0 };
-        zero | one
+        self.zero & !group1 | self.one & group1
     }
 }

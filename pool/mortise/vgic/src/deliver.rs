@@ -2,6 +2,7 @@
 
 use crate::bank::Bank;
 use crate::select::{Claim, Selection};
+use crate::virtual_gic::row;
 use crate::{ListRegister, Maintenance, Physical, State, Virtual};
 use mortise_gic_frame::{PRIVATE, bits};
 
@@ -85,7 +86,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let Some(lists) = self.lists.get_mut(vcpu) else {
             return;
         };
-        lists.absent = wanted.absent_end;
+        lists.absent = wanted.has(Maintenance::ABSENT_END);
         if lists.maintenance != wanted {
             lists.maintenance = wanted;
             physical.set_maintenance(wanted);
@@ -119,12 +120,11 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if let Some(lists) = self.lists.get_mut(vcpu) {
             lists.used = room;
         }
-        Maintenance {
-            // With room for one only, underflow would be permanent.
-            underflow: selection.active_left > 0 && room.count_ones() > 1,
-            no_pending: selection.pending_left > 0,
-            absent_end: selection.active_left > 0,
-        }
+        let active_left = selection.active_left > 0;
+        // With room for one only, underflow would be permanent.
+        Maintenance::UNDERFLOW.when(active_left && room.count_ones() > 1)
+            | Maintenance::ABSENT_END.when(active_left)
+            | Maintenance::NO_PENDING.when(selection.pending_left > 0)
     }
 
     /// Lists one more interrupt of this vCPU, which has become pending: the quick way if there is
@@ -166,8 +166,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
     }
 
-    /// Lists a hardware interrupt that came again where its last one was listed, which the guest
-    /// has ended since: the usual way of a device's. False, and nothing is done, if it is not so.
+    /// Lists a shared hardware interrupt that came again where its last one was listed, which the
+    /// guest has ended since: the usual way. False, and nothing is done, if it is not so.
     #[inline]
     pub(crate) fn list_again(
         &mut self,
@@ -180,7 +180,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let Some(&lists) = self.lists.get(vcpu) else {
             return false;
         };
-        let Some(bank) = self.bank_mut(vcpu, intid) else {
+        let Some(bank) = self.shared.get_mut(row(intid)) else {
             return false;
         };
         let taken = bank.hardware & bank.enabled & forwarded.mask(bank.group) & bank.listed;

@@ -43,9 +43,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             Register::Priority { first, count } => self.read_priority(whose, first, count),
             Register::Configuration { first } => self.read_configuration(whose, first),
             Register::Route { intid, half } => half.of(self.read_route(intid)),
-            Register::DistributorControl => {
-                control::ARE | control::DS | u64::from(self.forwarded.0)
-            }
+            Register::DistributorControl => control::ARE | control::DS | self.forwarded.control(),
             Register::DistributorType => distributor_type(PRIVATE * (1 + ROWS as u32)),
             Register::RedistributorType(half) => half.of(redistributor_type(whose, self.vcpus)),
             Register::Implementer => IMPLEMENTER,
@@ -95,11 +93,11 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     }
 
     fn write_control(&mut self, vcpu: usize, value: u64, physical: &mut impl Physical) {
-        let forwarded = (value & (control::ENABLE_GROUP0 | control::ENABLE_GROUP1)) as u8;
-        if self.forwarded == Forwarded(forwarded) {
+        let forwarded = Forwarded::of(value);
+        if self.forwarded == forwarded {
             return;
         }
-        self.forwarded = Forwarded(forwarded);
+        self.forwarded = forwarded;
         for whose in 0..self.vcpus {
             self.publish(whose, u32::MAX, physical);
         }

@@ -5,22 +5,45 @@ use crate::ListRegister;
 /// The maintenance interrupts wanted of a vCPU's virtual CPU interface: bits of ICH_HCR_EL2
 /// (section 12.4.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Maintenance {
-    /// UIE: when at most one list register is in use.
-    pub underflow: bool,
-    /// NPIE: when no list register is pending.
-    pub no_pending: bool,
-    /// LRENPIE: when the guest ended an interrupt that is in no list register.
-    pub absent_end: bool,
-}
+pub struct Maintenance(u8);
 
 impl Maintenance {
     /// No interrupt wanted.
-    pub const NONE: Self = Self {
-        underflow: false,
-        no_pending: false,
-        absent_end: false,
-    };
+    pub const NONE: Self = Self(0);
+    /// UIE: when at most one list register is in use.
+    pub const UNDERFLOW: Self = Self(1 << 1);
+    /// LRENPIE: when the guest ended an interrupt that is in no list register.
+    pub const ABSENT_END: Self = Self(1 << 2);
+    /// NPIE: when no list register is pending.
+    pub const NO_PENDING: Self = Self(1 << 3);
+    /// All of them.
+    pub const ALL: Self = Self(0b111 << 1);
+
+    /// This if `wanted`, else none.
+    #[must_use]
+    pub const fn when(self, wanted: bool) -> Self {
+        if wanted { self } else { Self::NONE }
+    }
+
+    /// Whether one of `other` is wanted.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// As they stand in the register.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+impl core::ops::BitOr for Maintenance {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 /// The physical interrupt controller, seen from the core the call runs on.

@@ -39,7 +39,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Interrupts stay given to the VM. Each vCPU passes through
     /// [`reset_vcpu`](Self::reset_vcpu) on its own core before it runs again.
     pub fn reset(&mut self, physical: &mut impl Physical) {
-        self.forwarded = Forwarded(0);
+        self.forwarded = Forwarded::NONE;
         self.busy = 0;
         self.lists = [Lists::NONE; VCPUS];
         for vcpu in 0..self.vcpus {

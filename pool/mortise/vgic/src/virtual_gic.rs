@@ -76,7 +76,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
         Self {
             vcpus: 0,
-            forwarded: Forwarded(0),
+            forwarded: Forwarded::NONE,
             private,
             shared: [const { Bank::shared() }; ROWS],
             busy: 0,

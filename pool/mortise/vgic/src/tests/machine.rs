@@ -57,9 +57,9 @@ impl Core {
             .lists
             .iter()
             .any(|list| list.is_free() && list.has_end_notice());
-        self.maintenance.underflow && used <= 1
-            || self.maintenance.no_pending && !pending
-            || self.maintenance.absent_end && self.absent_ends > 0
+        self.maintenance.has(Maintenance::UNDERFLOW) && used <= 1
+            || self.maintenance.has(Maintenance::NO_PENDING) && !pending
+            || self.maintenance.has(Maintenance::ABSENT_END) && self.absent_ends > 0
             || notice
     }
 
