@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,46 @@ def tenon(tmp_path_factory):
         return Outcome(done.returncode, done.stdout, done.stderr, result)
 
     return call
+
+
+def until(folder, **last):
+    """Options of a run that ends when each of these VMs has said its last.
+
+    A system without periodic tasks has no clock but the host's: a run of so many seconds would be
+    too short on one that is busy.
+    """
+    options = []
+    for name, text in last.items():
+        script = folder / f"{name}.until"
+        script.write_text(f"timeout 240\nexpect {text}\n")
+        options += ["--input", f"{name}={script}"]
+    return options
+
+
+def bare(image, folder, last, *, machine="gic-version=3", cores=4, count=1, limit=240):
+    """The lines that an image without Mortise says, until so many of them hold its `last` words.
+
+    The same to the instruction, however busy the host is. A line counts when it has ended.
+    """
+    serial = folder / "serial"
+    command = [
+        *("qemu-system-aarch64", "-M", f"virt,{machine}", "-cpu", "cortex-a53", "-m", "1G"),
+        *("-smp", str(cores), "-icount", "shift=0,sleep=off"),
+        *("-nodefaults", "-nic", "none", "-display", "none"),
+        *("-serial", f"file:{serial}", "-kernel", image),
+    ]
+    emulator = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    lines = []
+    try:
+        end = time.monotonic() + limit
+        while time.monotonic() < end and sum(last in line for line in lines) < count:
+            time.sleep(0.1)
+            text = serial.read_text(errors="replace") if serial.exists() else ""
+            lines = [line.split("] ", 1)[-1] for line in text.split("\n")[:-1]]
+    finally:
+        emulator.kill()
+        emulator.wait()
+    return lines
 
 
 def assert_well(outcome):

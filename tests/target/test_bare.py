@@ -5,12 +5,9 @@ The image of `systems/selftest` is the one that `test_tenon.py` runs under Morti
 
 import json
 import shutil
-import subprocess
-import time
-from pathlib import Path
 
 import pytest
-from conftest import assert_well
+from conftest import assert_well, bare
 
 VIRTUALISED = {"EL1": "", "EL2": ",virtualization=on"}
 MACHINES = [(version, level) for version in (3, 2) for level in VIRTUALISED]
@@ -42,15 +39,13 @@ def selftest(image):
 
 @pytest.mark.parametrize(("version", "level"), MACHINES)
 def test_a_bare_image_keeps_its_promises(selftest, version, level, tmp_path):
-    text = run(selftest, version, level, tmp_path, lambda text: " passed, " in text)
-    assert "FAILED" not in text
-    assert " passed, 0 failed" in text
+    all_passed(run(selftest, tmp_path, version, level))
 
 
 @pytest.mark.parametrize("level", VIRTUALISED)
 def test_the_smallest_image_says_hello(hello, level, tmp_path):
-    text = run(hello, 3, level, tmp_path, lambda text: text.count("hello from Tenon") >= 5)
-    assert text.count("hello from Tenon") == 5
+    lines = run(hello, tmp_path, 3, level, "hello from Tenon", count=5)
+    assert lines.count("hello from Tenon") == 5
 
 
 @pytest.mark.parametrize(
@@ -59,46 +54,27 @@ def test_the_smallest_image_says_hello(hello, level, tmp_path):
     ids=["size", "assertions"],
 )
 def test_an_image_with_options_keeps_its_promises(image, options, tmp_path):
-    image_with = image("selftest", *options)
-    text = run(image_with, 3, "EL1", tmp_path, lambda text: " passed, " in text)
-    assert "FAILED" not in text
-    assert " passed, 0 failed" in text
+    all_passed(run(image("selftest", *options), tmp_path, 3, "EL1"))
 
 
 def test_a_fault_is_reported_and_the_machine_parks(image, tmp_path):
-    faults = image("faults")
-    text = run(faults, 3, "EL1", tmp_path, lambda text: "fatal" in text)
-    assert text.count("fatal: stack overflow in thread deep: esr=0x96") == 1
+    lines = run(image("faults"), tmp_path, 3, "EL1", "fatal")
+    assert "fatal: stack overflow in thread deep: esr=0x96" in lines[-1]
 
 
 @pytest.mark.parametrize(("version", "driver"), [(3, 2), (2, 3)])
 def test_an_image_without_the_machines_driver_says_so(image, version, driver, tmp_path):
     alone = image("selftest", f"TENON_IRQCHIP_GICV{driver}")
-    text = run(alone, version, "EL1", tmp_path, lambda text: "TENON_IRQCHIP" in text)
-    assert f"panic: the machine has a GICv{version}, this image its driver not" in text
+    lines = run(alone, tmp_path, version, "EL1", "TENON_IRQCHIP")
+    assert f"panic: the machine has a GICv{version}, this image its driver not" in lines[-1]
 
 
-def run(image, version, level, folder, enough):
-    """What a machine says until that is enough, a minute at most."""
-    serial = folder / "serial"
-    command = [
-        "qemu-system-aarch64",
-        *("-M", f"virt,gic-version={version}{VIRTUALISED[level]}", "-cpu", "cortex-a53"),
-        # The same to the instruction, however busy the host is.
-        *("-icount", "shift=0,sleep=off"),
-        *("-smp", "4", "-m", "1G", "-nodefaults", "-nic", "none", "-display", "none"),
-        *("-serial", f"file:{serial}", "-kernel", image),
-    ]
-    machine = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        end = time.monotonic() + 60
-        while time.monotonic() < end and not enough(said(serial)):
-            time.sleep(0.1)
-    finally:
-        machine.kill()
-        machine.wait()
-    return said(serial)
+def run(image, folder, version, level, last=" passed, ", count=1):
+    """What a machine of that GIC says, which the image enters at that level."""
+    machine = f"gic-version={version}{VIRTUALISED[level]}"
+    return bare(image, folder, last, machine=machine, count=count)
 
 
-def said(serial: Path) -> str:
-    return serial.read_text(errors="replace") if serial.exists() else ""
+def all_passed(lines):
+    assert not [line for line in lines if "FAILED" in line]
+    assert lines[-1].endswith(" passed, 0 failed")

@@ -1,7 +1,7 @@
 """Channels between VMs: what two of them find as they try them on each other."""
 
 import pytest
-from conftest import assert_well
+from conftest import assert_well, until
 
 CASES = 10
 """Cases of `apps/parley`."""
@@ -19,20 +19,23 @@ def judge(outcome):
 
 
 @pytest.mark.timeout(300)
-def test_channels_keep_their_promises_between_cores(tenon):
+def test_channels_keep_their_promises_between_cores(tenon, tmp_path):
     """One VM is rung by a virtual interrupt, the other, whose interrupts are its own, by an SGI."""
-    judge(tenon("run", "parley", "--headless", "--seconds", 3, "--deterministic"))
+    last = until(tmp_path, asker="parley: all cases hold")
+    judge(tenon("run", "parley", "--headless", "--deterministic", *last))
 
 
 @pytest.mark.timeout(300)
-def test_channels_keep_their_promises_on_one_core(tenon):
+def test_channels_keep_their_promises_on_one_core(tenon, tmp_path):
     """Both VMs share a core, so that a doorbell decides who has it next."""
-    judge(tenon("run", "parley-one-core", "--headless", "--seconds", 3, "--deterministic"))
+    last = until(tmp_path, asker="parley: all cases hold")
+    judge(tenon("run", "parley-one-core", "--headless", "--deterministic", *last))
 
 
 @pytest.mark.timeout(300)
-def test_a_c_program_talks_by_posix_message_queues(tenon):
-    outcome = tenon("run", "courier", "--headless", "--seconds", 3, "--deterministic")
+def test_a_c_program_talks_by_posix_message_queues(tenon, tmp_path):
+    last = until(tmp_path, courier="exit status ")
+    outcome = tenon("run", "courier", "--headless", "--deterministic", *last)
     assert_well(outcome)
     lines = outcome.said("courier")
     assert [line for line in lines if "FAILED" in line] == []

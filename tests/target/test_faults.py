@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from conftest import ROOT, assert_well
+from conftest import ROOT, assert_well, until
 
 SAID = (
     ("overflow of a thread", "fatal: stack overflow in thread deep: "),
@@ -34,8 +34,9 @@ def system(request, tmp_path):
     return folder
 
 
-def test_each_fault_is_named_and_ends_in_a_restart(tenon, system):
-    outcome = tenon("run", system, "--headless", "--seconds", 3, "--deterministic")
+def test_each_fault_is_named_and_ends_in_a_restart(tenon, system, tmp_path):
+    last = until(tmp_path, faults="faults: all tried")
+    outcome = tenon("run", system, "--headless", "--deterministic", *last)
     assert_well(outcome)
     # What the stack ended in was such a line.
     *lines, last = [line for line in outcome.said("faults") if not "deeper".startswith(line)]

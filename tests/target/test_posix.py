@@ -40,7 +40,7 @@ def program(tenon, tmp_path):
             made = tenon("-C", tmp_path, "new", "app", "program", "--lang", "c", json_file=False)
             assert_well(made)
         (folder / "main.c").write_text(text)
-        return tenon("run", folder, "--headless", "--seconds", 20)
+        return tenon("run", folder, "--headless")
 
     return run
 
@@ -95,7 +95,7 @@ def test_a_stack_that_overflows_is_named(program):
 
 @pytest.mark.parametrize("timing", [[], ["--deterministic"]], ids=["host", "deterministic"])
 def test_the_interface_keeps_its_promises(tenon, timing):
-    outcome = tenon("run", "posix-tests", "--headless", "--seconds", 60, *timing)
+    outcome = tenon("run", "posix-tests", "--headless", *timing)
     assert_well(outcome)
 
 
@@ -115,7 +115,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("system", EXAMPLES)
 def test_a_plain_posix_program_runs(tenon, system):
-    outcome = tenon("run", system, "--headless", "--deterministic", "--seconds", 10)
+    outcome = tenon("run", system, "--headless", "--deterministic")
     assert_well(outcome)
     *lines, last = outcome.said(system)
     assert last == "exit status 0"

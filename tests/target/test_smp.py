@@ -1,11 +1,9 @@
 """Tenon on several cores: in a VM, and without Mortise on both generations of the GIC."""
 
 import json
-import subprocess
-import time
 
 import pytest
-from conftest import assert_well
+from conftest import assert_well, bare, until
 
 
 def all_passed(lines):
@@ -15,8 +13,9 @@ def all_passed(lines):
 
 
 @pytest.mark.timeout(600)
-def test_tenon_keeps_its_promises_on_three_cores(tenon):
-    outcome = tenon("run", "selftest-smp", "--headless", "--seconds", 20, "--deterministic")
+def test_tenon_keeps_its_promises_on_three_cores(tenon, tmp_path):
+    last = until(tmp_path, selftest=" failed")
+    outcome = tenon("run", "selftest-smp", "--headless", "--deterministic", *last)
     assert_well(outcome)
     lines = outcome.said("selftest")
     all_passed(lines)
@@ -35,38 +34,16 @@ def four(tenon, tmp_path_factory):
     return flat
 
 
-def run(image, machine, cores, serial):
-    """What the image says on a machine of so many cores, which take turns to the instruction."""
-    command = [
-        *("qemu-system-aarch64", "-M", f"virt,{machine}", "-cpu", "cortex-a53", "-m", "1G"),
-        *("-smp", str(cores), "-icount", "shift=0,sleep=off"),
-        *("-nodefaults", "-nic", "none", "-display", "none"),
-        *("-serial", f"file:{serial}", "-kernel", image),
-    ]
-    machine = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    lines = []
-    try:
-        end = time.monotonic() + 200
-        while time.monotonic() < end and not any(" passed, " in line for line in lines):
-            time.sleep(0.2)
-            text = serial.read_text(errors="replace") if serial.exists() else ""
-            lines = [line.split("] ", 1)[-1] for line in text.splitlines()]
-    finally:
-        machine.kill()
-        machine.wait()
-    return lines
-
-
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "machine", ["gic-version=3", "gic-version=3,virtualization=on", "gic-version=2"]
 )
 def test_four_cores_without_mortise(four, machine, tmp_path):
-    all_passed(run(four, machine, 4, tmp_path / "serial"))
+    all_passed(bare(four, tmp_path, " passed, ", machine=machine))
 
 
 @pytest.mark.timeout(600)
 def test_an_image_for_more_cores_than_there_are_says_so(four, tmp_path):
-    lines = run(four, "gic-version=3", 2, tmp_path / "serial")
+    lines = bare(four, tmp_path, " passed, ", cores=2)
     assert "warning: fewer cores than TENON_THREAD_CORES" in lines
     all_passed(lines)

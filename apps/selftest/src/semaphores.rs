@@ -2,6 +2,7 @@
 
 use crate::threads::{A, B, C, failed, relative};
 use crate::{Case, Failure, Trail, expect};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tenon::sync::{Error, Semaphore};
 use tenon::thread::without_preemption;
 use tenon::time::{self, Duration, Instant, Timer};
@@ -87,15 +88,22 @@ fn wait_ends() -> Result<(), Failure> {
 
 fn timeout_stands() -> Result<(), Failure> {
     static SEMAPHORE: Semaphore = Semaphore::new(0);
-    let end = Instant::now() + Duration::from_micros(300);
+    static PASSED: AtomicBool = AtomicBool::new(false);
+    static LATER: Timer = Timer::new(|| PASSED.store(true, Relaxed));
+    // Far enough ahead for a host that stalls before it waits.
+    let end = Instant::now() + Duration::from_millis(20);
     let waits = move || {
         let late = SEMAPHORE.take_until(end) == Err(Error::TimedOut);
         TRAIL.note(if late { 1 } else { 9 });
     };
     let thread = A.spawn("waits", relative(1), waits).map_err(failed)?;
     // Its time is over, and before it goes on its priority changes and a unit comes.
+    LATER.start(end + Duration::from_micros(1));
     without_preemption(|| {
-        while Instant::now() < end + Duration::from_micros(300) {}
+        // However late a busy host brings the interrupt, what is due before is ended by then.
+        while !PASSED.load(Relaxed) {
+            core::hint::spin_loop();
+        }
         let changed = thread.set_priority(relative(2)).map_err(failed);
         let _ = SEMAPHORE.give();
         TRAIL.note(2);
