@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 
 import pytest
-from conftest import assert_well
+from conftest import assert_well, until
 
 
 @pytest.fixture(scope="module")
@@ -141,10 +141,13 @@ pub fn main() {
     for (player, name) in PLAYERS.iter().zip(["a", "b", "c", "d", "e"]) {
         let _ = player.spawn(name, Priority::new(9), play);
     }
-    loop {
+    for round in 1.. {
         time::sleep(Duration::from_micros(200));
         let _ = BALL.give();
         let _ = BALL.give();
+        if round == 1000 {
+            tenon::log::info!("played");
+        }
     }
 }
 
@@ -168,7 +171,8 @@ def test_nobody_runs_on_two_cores_and_a_lock_has_one_holder(tenon, tmp_path):
     text = re.sub(r"cpus = .*", "cpus = [1, 2, 3]", (folder / "system.toml").read_text())
     (folder / "system.toml").write_text(re.sub(r"\n\[\[vm.task\]\](\n.+)*", "", text))
     file = tmp_path / "bounce.json"
-    assert_well(tenon("run", folder, "--headless", "--seconds", 2, "--trace", file))
+    last = until(tmp_path, bounce="played")
+    assert_well(tenon("run", folder, "--headless", "--trace", file, *last))
     events = events_of(file, "bounce")
     tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
     assert {"core 0", "core 1", "core 2", "lock bounce::HITS"} <= set(tracks.values())
