@@ -1,22 +1,24 @@
-"""The headers of the POSIX interface: each stands alone, strict, in every dialect."""
+"""The headers of the libraries that C calls: each stands alone, strict, in every dialect."""
 
 import shutil
 import subprocess
 
 import pytest
 
+from tenonos import paths
 from tenonos.build import c
 
 pytestmark = pytest.mark.skipif(shutil.which(c.COMPILER) is None, reason="no cross compiler")
 
-HEADERS = sorted(str(file.relative_to(c.HEADERS)) for file in c.HEADERS.rglob("*.h"))
+FOLDERS = sorted(paths.POOL.glob("*/*/include"))
+HEADERS = [str(file.relative_to(it)) for it in FOLDERS for file in sorted(it.rglob("*.h"))]
 STRICT = ("-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only")
 
 
 def compiled(text, *flags):
     """What the compiler says of a program."""
     return subprocess.run(
-        [c.COMPILER, *c.FLAGS, *STRICT, *flags, *c.includes(c.HEADERS), "-xc", "-"],
+        [c.COMPILER, *c.FLAGS, *STRICT, *flags, *c.includes(paths.POOL, FOLDERS), "-xc", "-"],
         input=text,
         capture_output=True,
         text=True,

@@ -185,6 +185,17 @@ def test_an_outside_app_gets_the_pool_by_version(tmp_path):
     assert "    main: mine::main," in (tmp_path / "out" / "src/main.rs").read_text()
 
 
+def test_what_c_alone_calls_is_linked(tmp_path):
+    (tmp_path / "calls" / "include").mkdir(parents=True)
+    root, calls = lib("tenon/thread", root="tenon"), lib("tenon/calls", path=tmp_path / "calls")
+    app = lib("apps/mine", path=tmp_path / "mine", crate="tenon_posix", sources=(Path("main.c"),))
+    made = made_of(root, calls, app, root=root, app=app)
+    assert made.for_c == (calls,)
+    image.write(made, tmp_path / "out")
+    main = (tmp_path / "out" / "src/main.rs").read_text()
+    assert "tenon_posix::process!" in main and "\nuse tenon_calls as _;\n" in main
+
+
 def test_what_is_needed_is_chosen():
     timer, clock = lib("core/timer", "hw-clock"), lib("hw/clock")
     index = Index((clock, timer))

@@ -5,6 +5,8 @@ from conftest import assert_well
 
 CASES = 12
 """Cases of `apps/steward`, the last of them 10,000 lives."""
+JUDGED = 25
+"""What `apps/foreman` looks at."""
 
 
 @pytest.mark.timeout(900)
@@ -23,5 +25,18 @@ def test_life_cycles_keep_their_promises_and_leave_a_neighbour_alone(tenon):
     assert outcome.vm("motor")["exits_in_window"] == 0
     # What came is gone, and seen to be.
     made = [vm for vm in outcome.result["vms"] if vm["name"] not in ("steward", "motor")]
+    assert made
+    assert {vm["state"] for vm in made} == {"destroyed"}
+
+
+@pytest.mark.timeout(300)
+def test_a_program_in_c_has_the_same_calls(tenon):
+    outcome = tenon("run", "foreman", "--headless", "--deterministic", "--seconds", 5)
+    assert_well(outcome)
+    lines = outcome.said("foreman")
+    assert [line for line in lines if line.startswith("FAILED")] == []
+    assert len([line for line in lines if line.startswith("ok ")]) == JUDGED
+    assert "foreman: 0 failed" in lines
+    made = [vm for vm in outcome.result["vms"] if vm["name"] != "foreman"]
     assert made
     assert {vm["state"] for vm in made} == {"destroyed"}

@@ -1,8 +1,9 @@
 """The C compiler's driver: an application in C to the objects its image is linked with.
 
 The compiler is Debian's cross compiler, told to forget that it is Linux's: the
-headers are ours, then picolibc's, then the compiler's own. Whatever changes,
-all of an application's files are compiled again: they are few.
+headers are those of the chosen libraries that C calls, then picolibc's, then the
+compiler's own. Whatever changes, all of an application's files are compiled again:
+they are few.
 """
 
 import hashlib
@@ -16,11 +17,10 @@ from pathlib import Path
 from tenonos import ui
 from tenonos.errors import WorkError
 from tenonos.generate.image import Image
-from tenonos.paths import DOT, LOG, POOL, ROOT, ensure, shown
+from tenonos.paths import DOT, LOG, ROOT, ensure, shown
 
 COMPILER = "aarch64-linux-gnu-gcc"
 PICOLIBC = Path("/usr/lib/picolibc/aarch64-linux-gnu")
-HEADERS = POOL / "tenon" / "posix" / "include"
 
 ABSENT = frozenset(
     {
@@ -48,8 +48,9 @@ def objects(image: Image, folder: Path) -> list[Path]:
         return []
     app = image.app.path
     made = {file: folder / f"{file.relative_to(app)}.o" for file in image.app.sources}
-    command = [*compiler(), *includes(app), f"-ffile-prefix-map={ROOT}=.", f"-I{app}"]
-    state, stamp = _fingerprint(command, app), folder / "built"
+    headers = [library.path / "include" for library in image.for_c]
+    command = [*compiler(), *includes(app, headers), f"-ffile-prefix-map={ROOT}=.", f"-I{app}"]
+    state, stamp = _fingerprint(command, [app, *headers]), folder / "built"
     if not stamp.exists() or stamp.read_text() != state or not all(map(Path.exists, made.values())):
         with ui.step(f"Compiling {image.app.package} ({len(made)} C files)"):
             for source, target in made.items():
@@ -65,11 +66,11 @@ def compiler() -> list[str]:
     return [COMPILER, *FLAGS]
 
 
-def includes(app: Path) -> list[str]:
-    """Where headers are looked for: nowhere but here."""
+def includes(app: Path, headers: Iterable[Path]) -> list[str]:
+    """Where headers are looked for: the application's, those in `headers`, the C library's."""
     own = app / "include"
     own_compiler = _of_compiler("include")
-    system = [HEADERS, _library_headers(), own_compiler]
+    system = [*headers, _library_headers(), own_compiler]
     return [
         "-nostdinc",
         *([f"-I{own}"] if own.is_dir() else []),
@@ -127,11 +128,11 @@ def _compile(command: list[str], name: str) -> None:
     ui.detail(done.stderr)
 
 
-def _fingerprint(command: Iterable[str], app: Path) -> str:
+def _fingerprint(command: Iterable[str], folders: Iterable[Path]) -> str:
     """A hash of everything the objects are made of."""
     version = subprocess.run([COMPILER, "-dumpfullversion"], capture_output=True, check=True)
     digest = hashlib.sha256(repr((list(command), version.stdout)).encode())
-    files = [f for folder in (app, HEADERS) for f in folder.rglob("*") if f.suffix in (".c", ".h")]
+    files = [f for folder in folders for f in folder.rglob("*") if f.suffix in (".c", ".h")]
     for file in sorted(files):
         digest.update(f"{file}\0".encode())
         digest.update(hashlib.sha256(file.read_bytes()).digest())

@@ -60,6 +60,11 @@ class Image:
         return 4 if self.config.values.get("TENON_THREAD_PROTECTION") else 0
 
     @property
+    def for_c(self) -> tuple[Library, ...]:
+        """The libraries that a program in C calls."""
+        return tuple(library for library in self.libraries if library.headers)
+
+    @property
     def base(self) -> int:
         """The address it is linked at and runs at."""
         if self.kind == "mortise":
@@ -187,6 +192,8 @@ def _main(image: Image) -> str:
     process: list[str] = []
     if image.app is not None and image.app.sources:
         process = ["", f"{image.app.crate}::process! {{ config: crate::config }}"]
+        # Of what C alone calls, nothing is linked unless somebody names it.
+        process += ["", *(f"use {library.crate} as _;" for library in image.for_c)]
     if image.app is not None:
         fields.append(f"main: {image.app.crate}::main")
     return "\n".join(

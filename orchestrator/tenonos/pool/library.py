@@ -72,6 +72,12 @@ class Library:
         """The file that says what it is: its Cargo.toml, or of an application in C its Kconfig."""
         return self.path / ("Kconfig" if self.sources else "Cargo.toml")
 
+    @property
+    def headers(self) -> Path | None:
+        """The folder of headers by which programs in C call it, if they do."""
+        folder = self.path / "include"
+        return folder if not self.sources and folder.is_dir() else None
+
     def may_use(self, other: "Library") -> bool:
         """Whether the layer order allows a dependency on `other`."""
         return self.layer == other.layer or RANK[other.layer] < RANK[self.layer]

@@ -3,6 +3,11 @@
 /// Grain of what is loaded: address and size are multiples of it.
 pub const GRAIN: usize = 64;
 
+/// As much of an image as is loaded at least, where Mortise can copy from.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk(pub [u8; GRAIN]);
+
 /// Bytes that can be loaded: `N` of them, a multiple of [`GRAIN`], where Mortise can copy from.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]

@@ -37,7 +37,7 @@ mod told;
 
 pub use blueprint::{Blueprint, RAM};
 pub use error::Error;
-pub use image::{GRAIN, Image};
+pub use image::{Chunk, GRAIN, Image};
 pub use told::{Listed, State, Statistics, Totals};
 
 use hw_arch::firmware::ask_hypervisor;
@@ -121,8 +121,20 @@ impl Vm {
     ///
     /// [`Error::Invalid`] if it does not fit there, [`Error::Busy`] in another state.
     pub fn load<const N: usize>(&self, target: u64, image: &Image<N>) -> Result<(), Error> {
-        let bytes = image.bytes();
-        self.ask(Function::Load, [target, address(bytes), N as u64])
+        self.load_from(target, address(image.bytes()), N)
+    }
+
+    /// Copies an image that lies in chunks to address `target`, as [`load`](Self::load) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load).
+    pub fn load_chunks(&self, target: u64, image: &[Chunk]) -> Result<(), Error> {
+        self.load_from(target, address(image), size_of_val(image))
+    }
+
+    fn load_from(&self, target: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        self.ask(Function::Load, [target, from, bytes as u64])
             .map(drop)
     }
 
@@ -190,7 +202,16 @@ impl Vm {
     ///
     /// [`Error::NotFound`] if it is no more.
     pub fn read_console(&self, into: &mut told::Text) -> Result<usize, Error> {
-        let size = told::TEXT as u64;
+        self.read_console_at_most(into, told::TEXT)
+    }
+
+    /// The same for so many bytes at most, in eights; the others are there still.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if it is no more.
+    pub fn read_console_at_most(&self, into: &mut told::Text, most: usize) -> Result<usize, Error> {
+        let size = most.min(told::TEXT) as u64;
         let [count, ..] = self.ask(Function::ConsoleRead, [address(into), size, 0])?;
         Ok(count as usize)
     }

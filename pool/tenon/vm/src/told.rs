@@ -37,21 +37,22 @@ impl Totals {
 
 /// Where in its life a VM is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum State {
-    /// It begins to run.
-    Starting,
-    /// It runs.
-    Running,
-    /// It faulted.
-    Stopped,
-    /// It turned itself off.
-    Off,
-    /// It was made, and did not run yet.
-    Created,
-    /// It is kept from running.
-    Paused,
     /// Something else: it is being made, restarted or destroyed.
-    Changing,
+    Changing = 0,
+    /// It begins to run.
+    Starting = 1,
+    /// It runs.
+    Running = 2,
+    /// It faulted.
+    Stopped = 3,
+    /// It turned itself off.
+    Off = 4,
+    /// It was made, and did not run yet.
+    Created = 6,
+    /// It is kept from running.
+    Paused = 7,
 }
 
 impl State {
