@@ -156,10 +156,19 @@ impl Companion for Lifecycle {
         Ok(())
     }
 
-    fn reach(&self, _core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
-        let reserve = self.setup.get().and_then(Setup::reserve);
-        if let Some(reserve) = reserve {
+    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
+        let Some(setup) = self.setup.get() else {
+            return;
+        };
+        if let Some(reserve) = setup.reserve() {
             range(reserve.slots);
+        }
+        // A manager is told what is on the status pages of others, and changes their states.
+        let others = setup.managed_by(|manager| core.has(manager));
+        for other in others.filter(|&other| !core.has(other)) {
+            if let Some(vm) = core.machine().vm(other) {
+                range(vm.description().status);
+            }
         }
     }
 

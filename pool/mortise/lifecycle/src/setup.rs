@@ -57,6 +57,14 @@ impl Setup {
         self.dynamic.reserve.as_ref()
     }
 
+    /// The VMs made at boot over which one of these managers has authority.
+    pub fn managed_by(&self, managers: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
+        let given = self.managers.iter().enumerate();
+        let here = given.filter(|(manager, _)| managers(*manager));
+        let set = here.fold(0, |set, (_, authority)| set | authority.vms);
+        (0..limits::VMS).filter(move |vm| set >> vm & 1 != 0)
+    }
+
     /// What the VM of a template is like.
     pub fn template(&self, index: usize) -> Option<Descriptor> {
         *self.templates.get(index)?
