@@ -1,5 +1,7 @@
 """VMs that come and go: what one that manages others finds, beside a loop of its own core."""
 
+import re
+
 import pytest
 from conftest import assert_well
 
@@ -40,3 +42,18 @@ def test_a_program_in_c_has_the_same_calls(tenon):
     made = [vm for vm in outcome.result["vms"] if vm["name"] != "foreman"]
     assert made
     assert {vm["state"] for vm in made} == {"destroyed"}
+
+
+@pytest.mark.timeout(300)
+def test_a_manager_may_be_paused_in_the_midst_of_each_call(tenon):
+    outcome = tenon("run", "two-managers", "--headless", "--deterministic", "--seconds", 200)
+    assert_well(outcome)
+    lines = outcome.said("recruit")
+    assert [line for line in lines + outcome.said("sergeant") if "FAILED" in line] == []
+    found = [re.fullmatch(r"(.+): paused in (\d+) of 24", line) for line in lines]
+    paused = {match[1]: int(match[2]) for match in found if match}
+    assert len(paused) == 14
+    assert {call: times for call, times in paused.items() if times < 3} == {}
+    assert "all is as before" in lines
+    (watched,) = outcome.said("sergeant")
+    assert re.fullmatch(r"paused \d{3} times, at rest each time", watched)
