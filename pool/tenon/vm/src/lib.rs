@@ -176,7 +176,8 @@ impl Vm {
         Ok(reload == 0)
     }
 
-    /// Has it be no more. Its memory goes back to the reserve, filled with zeros.
+    /// Has it be no more. Its memory goes back to the reserve, filled with zeros; nobody has that of one
+    /// that the system began with.
     ///
     /// # Errors
     ///

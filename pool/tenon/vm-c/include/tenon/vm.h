@@ -102,7 +102,8 @@ int tenon_vm_resume(tenon_vm_t __vm);
 /* Has a VM begin again. 1: it is as it was made, to be loaded and started, as its image is not with
  * Mortise; 0: it runs. */
 int tenon_vm_restart(tenon_vm_t __vm);
-/* Its memory goes back to the reserve, filled with zeros. */
+/* Its memory goes back to the reserve, filled with zeros; nobody has that of one that the system began
+ * with. */
 int tenon_vm_destroy(tenon_vm_t __vm);
 
 /* Who is in a slot; ENOENT behind the last one. */
