@@ -35,9 +35,6 @@ mod ticket;
 /// Data behind a ticket lock.
 #[cfg(not(loom))]
 pub type TicketLock<T> = lock_api::Mutex<raw::RawTicketLock, T>;
-/// Exclusive access to data behind a [`TicketLock`].
-#[cfg(not(loom))]
-pub type TicketGuard<'a, T> = lock_api::MutexGuard<'a, raw::RawTicketLock, T>;
 
 #[cfg(not(loom))]
 pub mod raw {

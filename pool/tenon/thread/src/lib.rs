@@ -32,7 +32,7 @@
 mod assembly;
 mod assertions;
 mod boot;
-pub mod console;
+mod console;
 mod controller;
 mod cores;
 pub mod environment;
