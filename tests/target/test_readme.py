@@ -84,6 +84,8 @@ def test_figures(tenon, tmp_path):
     # The first of a name: on the bare machine, without floating point, with the fewest others.
     first = {(row["suite"], row["name"]): row for row in reversed(every)}
     median = {key: row["median"] for key, row in first.items()}
+    smallest = [row for row in every if row["name"] == "tenon_hello"]
+    hello = {row["params"].get("part"): row["median"] for row in smallest}
     demo = tenon("demo", "--headless", "--deterministic", "--seconds", 2)
     sizes = json.loads(tenon("size", "--json", json_file=False).stdout)["images"]
     mortise, motor = (image["text"] + image["rodata"] for image in sizes)
@@ -97,6 +99,7 @@ def test_figures(tenon, tmp_path):
         "reset": median["boot", "tenon_reset_to_main"],
         "Mortise: code and constants": mortise,
         "Tenon with the motor": motor,
+        "the smallest Tenon image": sum(hello[part] for part in ("text", "rodata", "data")),
     }
     stale = {
         label: f"{value:,}, not {figure(label):,}"
