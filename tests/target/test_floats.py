@@ -95,3 +95,35 @@ def floating(path):
 def is_floating(word):
     """Bits 27 and 26: SIMD and floating point, or their loads and stores (Arm ARM, C4.1)."""
     return word[3] >> 2 & 0b11 == 0b11
+
+
+IN_TURNS = """
+name = "in-turns"
+board = "qemu-virt"
+pool = "0.1"
+mode = "dynamic"
+"""
+
+ONE_OF_THEM = """
+[[vm]]
+name = "{}"
+kind = "tenon"
+app = "floats"
+cpus = [0]
+memory = "2M"
+interrupts = "shared"
+priority = {}
+"""
+
+
+@pytest.mark.parametrize("priorities", [(0, 0, 0), (32, 0, 0)])
+def test_vms_that_share_a_core_keep_their_own(tenon, tmp_path, priorities):
+    """Each fills all registers, the others run in between, it compares: by turns, by preemption."""
+    names = ("one", "other", "third")
+    vms = map(ONE_OF_THEM.format, names, priorities)
+    (tmp_path / "system.toml").write_text(IN_TURNS + "".join(vms))
+    outcome = tenon("run", tmp_path, "--headless", "--deterministic", "--seconds", 2, limit=120)
+    assert_well(outcome)
+    for name in names:
+        said = outcome.said(name)
+        assert any("floats: 8 passed, 0 failed" in line for line in said), said

@@ -17,8 +17,9 @@ def measured(tenon):
     return outcome.result
 
 
-def named(measured, name):
-    return {row["params"]["load"]: row for row in measured if row["name"] == name}
+def named(measured, name, fp=False):
+    rows = [row for row in measured if row["name"] == name]
+    return {row["params"]["load"]: row for row in rows if row["params"].get("fp", fp) == fp}
 
 
 @pytest.mark.timeout(1000)
@@ -51,5 +52,9 @@ def test_the_loads_do_load(measured):
     switches = named(measured, "vm_switch")
     assert switches["cpu"]["samples"] >= 2 * 1_990, "Linux always has something to do"
     assert switches["irq"]["samples"] > 1_000
+    # Both use floating point at each turn: to and fro, all registers are exchanged.
+    floating = named(measured, "vm_switch", fp=True)["cpu"]
+    assert floating["samples"] >= 2 * 1_990
+    assert floating["min"] >= switches["cpu"]["min"] + 32
     # How often a writer has the core depends on when the host's disk is done.
     assert switches["block"]["samples"] > 20

@@ -39,6 +39,9 @@ LOADS = ("idle", "cpu", "block", "irq")
 PERIODS, FULL = 2_000, 100_000
 """Releases of a load in the short form and in the full one."""
 
+FP_LOAD, FP_CONFIG = "cpu", "fp.config"
+"""Where Linux computes with floating point, and the configuration of a Tenon that uses it too."""
+
 DISK = 64 << 20
 """Bytes of the disk."""
 
@@ -48,24 +51,35 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     for load in LOADS:
         tell(f"{SYSTEM}, {load}")
         yield from _delays(_built(load), load, FULL if full else PERIODS)
+    tell(f"{SYSTEM}, {FP_LOAD}, both with floating point")
+    yield from _switches(_built(FP_LOAD, fp=True), FP_LOAD, PERIODS)
     for load in ("cpu", "build"):
         tell(f"{SYSTEM}, Linux's own {load}")
         yield _slowdown(load)
 
 
-def _built(load: str, work: str = "none", *, alone: bool = False) -> Built:
-    """The system with that load, or with work to do before Linux is ready; Linux alone if asked."""
+def _built(load: str, work: str = "none", *, alone: bool = False, fp: bool = False) -> Built:
+    """The system with that load, or with work to do before Linux is ready; Linux alone if asked, or
+    a Tenon whose handlers keep floating point at each interrupt."""
     shared = system.load(SYSTEM)
     linux = shared.vm(LINUX)
     cmdline = f"{linux.cmdline or CMDLINE} load={load} work={work}"
     linux = replace(linux, cmdline=cmdline, files=str(overlay.folder(shared, linux)))
+    if fp:
+        shared = _replaced(shared, replace(shared.vm(TENON), config=shared.folder / FP_CONFIG))
     return build.build(_with(shared, linux, alone=alone))
 
 
 def _with(shared: System, linux: system.Vm, *, alone: bool) -> System:
     if alone:
         return replace(shared, name=f"{shared.name}-alone", vms=(replace(linux, index=0),))
-    return replace(shared, vms=tuple(linux if vm.name == LINUX else vm for vm in shared.vms))
+    return _replaced(shared, linux)
+
+
+def _replaced(shared: System, vm: system.Vm) -> System:
+    """The system with this VM instead of the one of its name."""
+    vms = (vm if other.name == vm.name else other for other in shared.vms)
+    return replace(shared, vms=tuple(vms))
 
 
 @contextmanager
@@ -85,8 +99,8 @@ def _target(built: Built, disk: Path) -> Target:
     return replace(target, machine=replace(target.machine, cpus=1, arguments=arguments))
 
 
-def _delays(built: Built, load: str, periods: int) -> Iterator[Row]:
-    """The way from interrupt to task under a load, and what Mortise did meanwhile."""
+def _account(built: Built, load: str, periods: int) -> Account:
+    """What a run of so many periods under a load was."""
     account = Account()
     (task,) = Target.of(built).tasks
     ends = ("motor::step", "tenon_thread::kernel::vector::timer_interrupt")
@@ -111,10 +125,23 @@ def _delays(built: Built, load: str, periods: int) -> Iterator[Row]:
             f"under load {load}: of {done.released} releases {missed} were missed,"
             f" {done.late} late, {done.duplicates} doubled"
         )
+    return account
+
+
+def _delays(built: Built, load: str, periods: int) -> Iterator[Row]:
+    """The way from interrupt to task under a load, and what Mortise did meanwhile."""
+    account = _account(built, load, periods)
     yield _histogram("dispatch_delay", load, account.waited(), account.delays)
     handled = [passage.instructions for passage in account.handled]
     yield _histogram("timer_interrupt", load, handled, account.handled)
-    yield from _dispatch(account, load)
+    yield from _vm_switch(account, load, fp=False)
+    sections = [section.longest for section in account.sections.values()]
+    yield SETTING.row(("dispatch", "masked_max"), {"load": load}, sections, Kinds())
+
+
+def _switches(built: Built, load: str, periods: int) -> Iterator[Row]:
+    """What the switches cost where both VMs use floating point all the time."""
+    yield from _vm_switch(_account(built, load, periods), load, fp=True)
 
 
 def _histogram(name: str, load: str, values: Sequence[int], passages: Sequence[Passage]) -> Row:
@@ -123,16 +150,13 @@ def _histogram(name: str, load: str, values: Sequence[int], passages: Sequence[P
     return replace(row, histogram=dict(sorted(Counter(values).items())))
 
 
-def _dispatch(account: Account, load: str) -> Iterator[Row]:
-    """What the switches cost, and how long nothing pending was looked for."""
+def _vm_switch(account: Account, load: str, *, fp: bool) -> Iterator[Row]:
+    """What the switches cost; an idle Linux is not there to be switched from."""
     switches = [way for way in account.ways.elements() if way.switches]
-    values = [way.instructions for way in switches]
-    kinds = most_common([way.kinds for way in switches])
-    if values:
-        # An idle Linux is not there to be switched from.
-        yield SETTING.row(("dispatch", "vm_switch"), {"load": load, "fp": False}, values, kinds)
-    sections = [section.longest for section in account.sections.values()]
-    yield SETTING.row(("dispatch", "masked_max"), {"load": load}, sections, Kinds())
+    if switches:
+        values = [way.instructions for way in switches]
+        kinds = most_common([way.kinds for way in switches])
+        yield SETTING.row(("dispatch", "vm_switch"), {"load": load, "fp": fp}, values, kinds)
 
 
 def _slowdown(work: str) -> Row:

@@ -1,6 +1,7 @@
 //! Register banks that hold a fixed number of bits for each interrupt.
 
 use crate::{DEFAULT_PRIORITY, Group, Trigger};
+use core::num::NonZeroU32;
 use hw_arch::mmio::{Mmio, Register};
 
 /// A bit each: Group 1 (`IGROUPR`).
@@ -31,7 +32,7 @@ pub fn touch(frame: Mmio, bank: usize, intid: u32) {
 #[derive(Debug, Clone, Copy)]
 pub struct Lever {
     word: Register,
-    bit: u32,
+    bit: NonZeroU32,
 }
 
 impl Lever {
@@ -39,14 +40,14 @@ impl Lever {
     #[must_use]
     pub fn new(frame: Mmio, bank: usize, intid: u32) -> Option<Self> {
         let word = frame.register(bank + intid as usize / 32 * 4)?;
-        let bit = 1 << (intid % 32);
+        let bit = NonZeroU32::new(1 << (intid % 32))?;
         Some(Self { word, bit })
     }
 
     /// Writes it.
     #[inline]
     pub fn pull(&self) {
-        self.word.write(self.bit);
+        self.word.write(self.bit.get());
     }
 }
 

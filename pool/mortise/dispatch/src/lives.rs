@@ -38,6 +38,7 @@ impl Turn {
                 // SAFETY: the guest does not run, and the stack is this core's own, of which
                 // nothing is needed when a guest goes on.
                 unsafe { seat.frame.get().start(start.argument, core.stack_end()) };
+                Self::expect_floating_point(seat);
                 seat.phase.set(Phase::Guest);
             }
             // Whoever the interrupt is for may be more urgent.
@@ -53,23 +54,38 @@ impl Turn {
         }
     }
 
-    /// Puts the floating-point registers of the one in the registers into the core.
+    /// Puts somebody's floating-point registers into the core, for it to use.
     pub(crate) fn take_floating_point(&self, seat: &'static Seat) {
-        FloatingPointTrap::OFF.apply();
-        seat.trap.set(FloatingPointTrap::OFF);
-        let other = self.floating_point.replace(Some(seat));
-        if is(other, seat) {
-            return;
+        match is(self.floating_point.get(), seat) {
+            true => seat.use_floating_point(),
+            false => self.exchange_floating_point(seat),
         }
+    }
+
+    /// The same of one that has them in its seat. Whose were in the core has its own put there with
+    /// the rest from now on if it uses them, too: a trap at each of its turns would cost more.
+    #[inline(always)]
+    pub(crate) fn exchange_floating_point(&self, seat: &'static Seat) {
+        seat.use_floating_point();
+        // The registers trap until that has taken effect (Arm ARM, D19.1.2).
+        hw_arch::barrier::isb();
         // SAFETY: the other one's are there, if anybody's, and they do not trap; both stand on
         // this core, which is the only one to come here.
         unsafe {
-            if let Some(other) = other {
-                other.trap.set(FloatingPointTrap::ON);
+            if let Some(other) = self.floating_point.replace(Some(seat)) {
+                if other.trap.get() == Some(FloatingPointTrap::OFF) {
+                    other.trap.set(None);
+                }
                 other.floating_point.save();
             }
             seat.floating_point.load();
         }
+    }
+
+    /// Has the first use of floating point trap: who has it in the core may never use it.
+    fn expect_floating_point(seat: &'static Seat) {
+        FloatingPointTrap::ON.apply();
+        seat.trap.set(Some(FloatingPointTrap::ON));
     }
 
     /// Gives a seat to the virtual CPU that a machine has on this core; whether it has one.
@@ -100,10 +116,9 @@ impl Turn {
             self.floating_point.set(None);
         }
         if self.holds(seat) {
-            self.loaded.set(None);
             // What there is of it goes to its seat, which is nobody's from here on.
-            seat.store(core, self.rest.get());
-            core.vacate();
+            seat.store(core);
+            self.vacate(core);
         }
         seat.take();
         self.look_at_terms(core);

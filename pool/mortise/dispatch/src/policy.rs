@@ -13,32 +13,28 @@ impl Turn {
         self.shares.wake(seat, core.clock().ticks());
     }
 
-    /// Charges who ran and gives and ends budgets, the first part of a decision; between two of
-    /// its steps the core looks at its interrupts. Whether none came in between.
+    /// Charges who ran, gives and ends budgets, and decides by what was promised; until when
+    /// nothing else than `alarm` can change that. Between two steps of it the core looks at its
+    /// interrupts: if one is pending, nobody is chosen, and it is to be asked again.
     #[inline(never)]
-    pub(crate) fn has_accounted(&'static self, core: &'static Core) -> bool {
+    pub(crate) fn decide_by_policy(
+        &self,
+        core: &'static Core,
+        alarm: u64,
+    ) -> (Option<&'static Seat>, u64) {
         let mut more = true;
-        loop {
-            if is_pending() {
-                self.serve(core);
-                return false;
-            }
+        while !is_pending() {
             if !more {
-                return true;
+                let decision = self.shares.choose();
+                if let Some(seat) = decision.run {
+                    // Who has no budget may go on in the background.
+                    seat.mask.set(Mask::of(seat.state.priority().number()));
+                }
+                return (decision.run, decision.until.unwrap_or(u64::MAX).min(alarm));
             }
             more = self.shares.account(core.clock().ticks());
         }
-    }
-
-    /// Decides by what was promised; until when nothing else can change that.
-    #[inline(never)]
-    pub(crate) fn decide_by_policy(&self) -> u64 {
-        let decision = self.shares.choose();
-        self.chosen.set(decision.run);
-        if let Some(seat) = decision.run {
-            // Who has no budget may go on in the background.
-            seat.mask.set(Mask::of(seat.state.priority().number()));
-        }
-        decision.until.unwrap_or(u64::MAX)
+        self.ask.set(true);
+        (None, alarm)
     }
 }

@@ -1,13 +1,16 @@
 //! A virtual CPU's place on a core that it shares.
 
 use core::cell::Cell;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::AtomicU64;
 use core_list::{Link, Linked};
 use core_sched::{Entity, Priority, Schedulable, Server, State};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
-use mortise_partition::{Core, Mask, Vm};
+use mortise_partition::{AwayTimer, Core, Mask, Vm};
 use mortise_vcpu::{Context, FloatingPoint, FloatingPointTrap, FrameCell, Interface, Rest, vmpidr};
+
+/// No timer's interrupt is listed with this.
+static NO_TEMPLATE: AtomicU64 = AtomicU64::new(0);
 
 /// Shared peripheral interrupts that can be noted, in rows of 32 from INTID 32 on.
 const ROWS: usize = 8;
@@ -26,33 +29,22 @@ pub(crate) enum Phase {
     Rest,
 }
 
-/// Where the interrupt of a timer stands whose virtual CPU is off its core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Timer {
-    /// Nowhere.
-    Idle,
-    /// The deadline passed while it waited.
-    Due,
-    /// It has been listed, and was active in the physical controller.
-    Active,
-}
-
 /// A place on a core, and all that is kept there of the virtual CPU that has it.
 pub(crate) struct Seat {
     vm: Cell<Option<&'static Vm>>,
     /// Its machine's number.
     pub number: Cell<usize>,
     pub vcpu: Cell<usize>,
-    /// `VTTBR_EL2`.
-    vttbr: Cell<u64>,
+    /// `VTTBR_EL2` and `VMPIDR_EL2`.
+    identity: Cell<(u64, u64)>,
     pub frame: FrameCell,
     pub phase: Cell<Phase>,
     /// Its timer's interrupt, while it is off the core.
-    pub timer: Cell<Timer>,
+    pub timer: Cell<AwayTimer>,
     /// With which its timer's interrupt is listed.
-    template: Cell<Option<&'static AtomicU64>>,
+    template: Cell<&'static AtomicU64>,
     /// Counters of its exits.
-    exits: Cell<Option<ExitCount<'static>>>,
+    exits: Cell<ExitCount<'static>>,
     /// Where something stands that is yet to be listed for it: rows of `noted`, one bit each, and
     /// [`WRITTEN`].
     behind: Cell<u32>,
@@ -65,8 +57,9 @@ pub(crate) struct Seat {
     pub mask: Cell<Mask>,
     context: Context,
     interface: Interface,
-    /// Whether floating point traps while it is on the core: another one's is there.
-    pub trap: Cell<FloatingPointTrap>,
+    /// Whether floating point traps while it is on the core. Not known of who uses it and has its
+    /// registers here: they are to be in the core before it is.
+    pub trap: Cell<Option<FloatingPointTrap>>,
     pub floating_point: FloatingPoint,
 }
 
@@ -80,12 +73,12 @@ impl Seat {
             vm: Cell::new(None),
             number: Cell::new(0),
             vcpu: Cell::new(0),
-            vttbr: Cell::new(0),
+            identity: Cell::new((0, 0)),
             frame: FrameCell::new(),
             phase: Cell::new(Phase::Rest),
-            timer: Cell::new(Timer::Idle),
-            template: Cell::new(None),
-            exits: Cell::new(None),
+            timer: Cell::new(AwayTimer::Idle),
+            template: Cell::new(&NO_TEMPLATE),
+            exits: Cell::new(ExitCount::unread()),
             behind: Cell::new(0),
             noted: [const { Cell::new(0) }; ROWS],
             link: Link::new(),
@@ -94,7 +87,7 @@ impl Seat {
             mask: Cell::new(Mask::OPEN),
             context: Context::new(),
             interface: Interface::new(),
-            trap: Cell::new(FloatingPointTrap::ON),
+            trap: Cell::new(Some(FloatingPointTrap::ON)),
             floating_point: FloatingPoint::new(),
         }
     }
@@ -104,9 +97,11 @@ impl Seat {
         self.vm.set(Some(vm));
         self.number.set(vm.index());
         self.vcpu.set(vcpu);
-        self.vttbr.set(vm.vttbr());
-        self.template.set(vm.timer_template_of(vcpu));
-        self.exits.set(vm.exits(vcpu));
+        self.identity.set((vm.vttbr(), vmpidr(vcpu)));
+        self.template
+            .set(vm.timer_template_of(vcpu).unwrap_or(&NO_TEMPLATE));
+        self.exits
+            .set(vm.exits(vcpu).unwrap_or(ExitCount::unread()));
     }
 
     /// Takes it from whom it was given to, with all that is kept there.
@@ -114,7 +109,7 @@ impl Seat {
         self.vm.set(None);
         self.phase.set(Phase::Rest);
         self.interface.clear();
-        self.trap.set(FloatingPointTrap::ON);
+        self.trap.set(Some(FloatingPointTrap::ON));
         self.forget();
     }
 
@@ -155,48 +150,59 @@ impl Seat {
     /// Forgets what came for the last run.
     pub fn forget(&self) {
         self.noted.iter().for_each(|row| row.set(0));
-        self.timer.set(Timer::Idle);
+        self.timer.set(AwayTimer::Idle);
         self.behind.set(0);
     }
 
     /// Counts an exit.
     #[inline]
     pub fn count(&self, kind: ExitKind) {
-        if let Some(exits) = self.exits.get() {
-            exits.count(kind);
-        }
+        self.exits.get().count(kind);
     }
 
     /// Takes it off the core, whose registers hold it.
     #[inline(always)]
-    pub fn store(&self, core: &'static Core, rest: Rest) {
+    pub fn store(&self, core: &'static Core) {
         // SAFETY: the registers hold this virtual CPU, and only its core comes here.
-        unsafe { self.context.save(rest) };
-        self.timer.set(match core.store_interface(&self.interface) {
-            false => Timer::Idle,
-            true => Timer::Active,
-        });
+        unsafe { self.context.save() };
+        self.timer.set(core.store_interface(&self.interface));
+    }
+
+    /// Does the same with what few cores have.
+    pub fn store_rest(&self, rest: Rest) {
+        // SAFETY: as above.
+        unsafe { self.context.save_rest(rest) };
     }
 
     /// Puts it on the core, whose registers hold nobody who is needed.
     #[inline(always)]
-    pub fn load(&self, core: &'static Core, vm: &'static Vm, rest: Rest) {
-        let vcpu = self.vcpu.get();
-        core.occupy(vm, vcpu);
-        self.trap.get().apply();
-        let timer = self.timer.get();
-        let due = match self.template.get() {
-            Some(template) if timer == Timer::Due => template.load(Ordering::Acquire),
-            _ => 0,
-        };
-        core.load_interface(&self.interface, due);
-        if timer == Timer::Active {
-            core.resume_timer();
-        }
+    pub fn load(&self, core: &'static Core, vm: &'static Vm) {
+        core.occupy(vm, self.vcpu.get());
+        core.load_interface(&self.interface, &self.timer, &self.template);
+        let (vttbr, vmpidr) = self.identity.get();
         // With the timer, whose interrupt is listed already if it is due.
         //
         // SAFETY: whoever was there was taken off; stage 2 is this virtual machine's.
-        unsafe { self.context.load(self.vttbr.get(), vmpidr(vcpu), rest) };
+        unsafe { self.context.load(vttbr, vmpidr) };
+    }
+
+    /// Does the same with what few cores have.
+    pub fn load_rest(&self, rest: Rest) {
+        // SAFETY: as above.
+        unsafe { self.context.load_rest(rest) };
+    }
+
+    /// Has floating point not trap on the core any more.
+    #[inline]
+    pub fn use_floating_point(&self) {
+        FloatingPointTrap::OFF.apply();
+        self.trap.set(Some(FloatingPointTrap::OFF));
+    }
+
+    /// Whether its guest can be entered.
+    #[inline(always)]
+    pub fn is_ready(&self, vm: &Vm) -> bool {
+        !self.is_behind() && self.goes_on(vm)
     }
 
     /// Whether its guest may go on.

@@ -2,32 +2,50 @@
 
 use core::cell::Cell;
 
-/// Deadlines of up to `COUNT` waiters, by number; at most one each.
+/// Deadlines of up to `COUNT` waiters, by number, at most one each, and an alarm of the core's own.
 ///
 /// There are few, so a table does: setting a deadline is a store and a comparison, and
 /// expiry looks at those who wait only.
 pub(crate) struct Timers<const COUNT: usize> {
+    /// No later than any of them.
+    earliest: Cell<u64>,
+    alarm: Cell<u64>,
     /// Who waits, one bit each.
     pending: Cell<u32>,
     deadlines: [Cell<u64>; COUNT],
-    /// No later than any of them.
-    earliest: Cell<u64>,
 }
 
 impl<const COUNT: usize> Timers<COUNT> {
     pub const fn new() -> Self {
         const { assert!(COUNT <= u32::BITS as usize) };
         Self {
+            earliest: Cell::new(u64::MAX),
+            alarm: Cell::new(u64::MAX),
             pending: Cell::new(0),
             deadlines: [const { Cell::new(0) }; COUNT],
-            earliest: Cell::new(u64::MAX),
         }
     }
 
-    /// No later than any deadline; the end of time without one.
+    /// No later than any deadline and the alarm; the end of time without one.
     #[inline]
     pub fn earliest(&self) -> u64 {
         self.earliest.get()
+    }
+
+    /// The alarm.
+    #[inline]
+    pub fn alarm(&self) -> u64 {
+        self.alarm.get()
+    }
+
+    /// Sets the alarm. It may cost an early look, never a late one.
+    pub fn set_alarm(&self, alarm: u64) {
+        self.alarm.set(alarm);
+        let earliest = match self.pending.get() {
+            0 => alarm,
+            _ => alarm.min(self.earliest.get()),
+        };
+        self.earliest.set(earliest);
     }
 
     /// Sets somebody's deadline.
@@ -48,25 +66,65 @@ impl<const COUNT: usize> Timers<COUNT> {
         let rest = self.pending.get() & !(1 << number);
         self.pending.set(rest);
         if rest == 0 {
-            self.earliest.set(u64::MAX);
+            self.earliest.set(self.alarm.get());
         }
     }
 
-    /// Takes out whose deadline has come, and tells each; who is told may start anew.
+    /// Takes out whose deadline has come, and tells each, who is not to start anew meanwhile.
     #[inline(always)]
     pub fn expire(&self, now: u64, mut tell: impl FnMut(usize)) {
-        let mut rest = self.pending.replace(0);
-        self.earliest.set(u64::MAX);
-        while rest != 0 {
-            let number = rest.trailing_zeros() as usize % COUNT;
-            rest &= rest - 1;
-            let deadline = self.deadlines[number].get();
-            if deadline > now {
-                self.start(number, deadline);
-            } else {
-                tell(number);
+        let pending = self.pending.get();
+        let mut kept = (0, self.alarm.get());
+        if pending != 0 {
+            let others = self.expire_first(now, pending, &mut kept, &mut tell);
+            if others != 0 {
+                return self.expire_others(now, others, kept, tell);
             }
         }
+        self.keep(kept);
+    }
+
+    /// The same with one of those that are `pending`: the others of them. Who stays is added to
+    /// `kept`, by bit and with the earliest deadline.
+    #[inline(always)]
+    fn expire_first(
+        &self,
+        now: u64,
+        pending: u32,
+        kept: &mut (u32, u64),
+        tell: &mut impl FnMut(usize),
+    ) -> u32 {
+        let number = pending.trailing_zeros() as usize % COUNT;
+        let others = pending & pending.wrapping_sub(1);
+        let deadline = self.deadlines[number].get();
+        if deadline > now {
+            *kept = (kept.0 | (pending ^ others), kept.1.min(deadline));
+        } else {
+            tell(number);
+        }
+        others
+    }
+
+    /// More than one seldom wait.
+    #[cold]
+    #[inline(never)]
+    fn expire_others(
+        &self,
+        now: u64,
+        mut pending: u32,
+        mut kept: (u32, u64),
+        mut tell: impl FnMut(usize),
+    ) {
+        while pending != 0 {
+            pending = self.expire_first(now, pending, &mut kept, &mut tell);
+        }
+        self.keep(kept);
+    }
+
+    #[inline(always)]
+    fn keep(&self, kept: (u32, u64)) {
+        self.pending.set(kept.0);
+        self.earliest.set(kept.1);
     }
 }
 
@@ -78,16 +136,16 @@ mod tests {
     proptest! {
         #[test]
         fn everybody_is_told_once_and_in_time(
-            steps in prop::collection::vec((0usize..4, 0u64..40, any::<bool>()), 1..60),
+            steps in prop::collection::vec((0usize..5, 0u64..40, any::<bool>()), 1..60),
         ) {
-            let (timers, mut model, mut now) = (Timers::<4>::new(), [None::<u64>; 4], 0);
+            // The last one is the alarm, which nobody is told of.
+            let (timers, mut model, mut now) = (Timers::<4>::new(), [None::<u64>; 5], 0);
             for (number, span, start) in steps {
-                if start {
-                    timers.start(number, now + span);
-                    model[number] = Some(now + span);
-                } else {
-                    timers.cancel(number);
-                    model[number] = None;
+                model[number] = start.then_some(now + span);
+                match (number, start) {
+                    (4, _) => timers.set_alarm(model[4].unwrap_or(u64::MAX)),
+                    (_, true) => timers.start(number, now + span),
+                    (_, false) => timers.cancel(number),
                 }
                 let first = model.iter().flatten().min();
                 prop_assert!(first.is_none_or(|first| timers.earliest() <= *first));
@@ -95,7 +153,7 @@ mod tests {
                 now += span / 2;
                 let mut due = 0;
                 timers.expire(now, |number| due |= 1 << number);
-                for (number, deadline) in model.iter_mut().enumerate() {
+                for (number, deadline) in model[..4].iter_mut().enumerate() {
                     let over = deadline.is_some_and(|deadline| deadline <= now);
                     prop_assert_eq!(due >> number & 1 != 0, over);
                     if over {

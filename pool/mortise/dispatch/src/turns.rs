@@ -1,16 +1,16 @@
 //! Who has a core, and until when.
 
 use crate::{
-    seat::{Phase, Seat, Timer},
+    seat::{Phase, Seat},
     timers::Timers,
 };
 use core::cell::Cell;
-use core_sched::{Priority, Shares};
+use core_sched::Shares;
 use core_statistics::ExitKind;
 use core_trace::Event;
-use hw_arch::{cpu, read_register};
-use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, Taken, Vm};
-use mortise_vcpu::{Cause, FrameCell, Rest, enter, is_wait, skip_instruction, timer_deadline};
+use hw_arch::read_register;
+use mortise_partition::{AwayTimer, Core, Dispatch, Dispatcher, Mask, News, Taken, Vm};
+use mortise_vcpu::{Cause, FrameCell, Rest, is_wait, skip_instruction, timer_deadline};
 
 /// Cores that can be shared.
 const CORES: usize = 4;
@@ -48,11 +48,10 @@ pub(crate) struct Turn {
     pub plain: Cell<bool>,
     /// Whether the core has registers that few cores have.
     pub rest: Cell<Rest>,
-    /// When Mortise itself has something to do here.
-    pub own_alarm: Cell<u64>,
     /// Whose floating-point registers are in the core.
     pub floating_point: Cell<Option<&'static Seat>>,
-    /// Who waits for its timer, by its machine's number.
+    /// Who waits for its timer, by its machine's number, and when Mortise itself has something to
+    /// do here.
     pub timers: Timers<VMS>,
     /// Who wants the core.
     pub shares: Shares<&'static Seat>,
@@ -68,24 +67,28 @@ impl Dispatcher for Turn {
         // SAFETY: no guest has run on this core.
         self.rest.set(unsafe { Rest::of_core() });
         core.clock().set_alarm(u64::MAX);
-        self.leave(core)
+        self.leave(core, None)
     }
 
-    fn exit(&'static self, core: &'static Core, cause: Cause) -> &'static FrameCell {
+    fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell {
         core.record_exit(cause);
-        if cause == Cause::Irq {
+        let chosen = if cause == Cause::Irq {
             self.count(ExitKind::Interrupt);
-            self.interrupt(core);
+            self.interrupt(core)
         } else if cause == Cause::Synchronous && is_wait() {
             self.count(ExitKind::Wait);
             skip_instruction();
-            if !core.is_listed() {
-                self.wait(core);
+            match core.is_listed() {
+                true => self.chosen.get(),
+                false => {
+                    self.wait(core);
+                    self.decide(core)
+                }
             }
         } else {
-            self.take_other(core, cause);
-        }
-        self.leave(core)
+            self.take_other(cause, core)
+        };
+        self.leave(core, chosen)
     }
 
     #[inline]
@@ -146,7 +149,7 @@ impl Dispatcher for Turn {
     }
 
     fn reconsider(&self, core: &'static Core) {
-        self.own_alarm.set(core.own_alarm());
+        self.timers.set_alarm(core.own_alarm());
         self.ask.set(true);
     }
 
@@ -157,12 +160,23 @@ impl Dispatcher for Turn {
     }
 }
 
-/// Whether an interrupt is pending: `ISR_EL1`, read at EL2, tells what is so physically (Arm
-/// ARM, D19.2.61).
+/// Which interrupts are pending: `ISR_EL1`, read at EL2, tells what is so physically (Arm ARM,
+/// D19.2.61). A system error is not among them: its guest takes it when it goes on.
+#[inline]
+pub(crate) fn pending() -> u64 {
+    read_register!("isr_el1") & (FIQ | IRQ)
+}
+
+/// Whether an interrupt is pending.
 #[inline]
 pub(crate) fn is_pending() -> bool {
-    read_register!("isr_el1") != 0
+    pending() != 0
 }
+
+/// `ISR_EL1.F`: the doorbell.
+pub(crate) const FIQ: u64 = 1 << 6;
+/// `ISR_EL1.I`.
+const IRQ: u64 = 1 << 7;
 
 /// Whether somebody is this one.
 #[inline]
@@ -178,7 +192,6 @@ impl Turn {
             ask: Cell::new(true),
             plain: Cell::new(true),
             rest: Cell::new(Rest::NONE),
-            own_alarm: Cell::new(u64::MAX),
             floating_point: Cell::new(None),
             timers: Timers::new(),
             shares: Shares::new(SLICE),
@@ -186,90 +199,15 @@ impl Turn {
         }
     }
 
-    /// Ends an exit: who is to go on is put into the registers, if need be, or waited for.
-    /// Between its parts the core looks at its interrupts.
-    #[inline(always)]
-    fn leave(&'static self, core: &'static Core) -> ! {
-        let mut switched = false;
-        loop {
-            if self.ask.get() {
-                if !self.plain.get() && !self.has_accounted(core) {
-                    continue;
-                }
-                self.decide(core);
-            }
-            if is_pending() && self.serve(core) {
-                continue;
-            }
-            let Some(seat) = self.chosen.get() else {
-                core.record_run(None);
-                match core.has_chores() {
-                    true => core.chore(),
-                    false => self.idle(core),
-                }
-                continue;
-            };
-            // Nobody who is not seated wants the core.
-            let Some(vm) = seat.vm() else {
-                continue;
-            };
-            if !self.holds(seat) {
-                if let Some(other) = self.loaded.get() {
-                    other.store(core, self.rest.get());
-                    if is_pending() {
-                        self.loaded.set(None);
-                        core.vacate();
-                        continue;
-                    }
-                }
-                seat.load(core, vm, self.rest.get());
-                self.loaded.set(Some(seat));
-                switched = true;
-                if seat.is_behind() {
-                    continue;
-                }
-            }
-            if seat.is_behind() {
-                seat.catch_up(core);
-                continue;
-            }
-            if seat.goes_on(vm) {
-                // Who was waited for does not wait for the chores; who stays on the core may.
-                let urgent = seat.state.priority() != Priority::LOWEST;
-                if core.has_chores() && !(switched && urgent) {
-                    core.chore();
-                    continue;
-                }
-                core.record_return();
-                // SAFETY: it is in the registers, was made ready for its first entry or came
-                // here by an exit, and nothing of an exit stays on the stack.
-                unsafe { enter(&seat.frame) }
-            }
-            self.serve_at_rest(core, seat);
-        }
-    }
-
     /// Takes any other exit.
+    #[cold]
     #[inline(never)]
-    fn take_other(&'static self, core: &'static Core, cause: Cause) {
+    fn take_other(&'static self, cause: Cause, core: &'static Core) -> Option<&'static Seat> {
         if let Some(seat) = self.loaded.get() {
             // SAFETY: its guest, on this core, has just left its registers there.
             core.handle(unsafe { seat.frame.get() }, cause);
         }
-    }
-
-    /// Waits for an interrupt. Who is held leaves the registers first: what is listed for it would
-    /// end the wait at once, time and again.
-    #[inline(always)]
-    fn idle(&'static self, core: &'static Core) {
-        match self.loaded.get() {
-            Some(seat) if !seat.vm().is_some_and(|vm| seat.goes_on(vm)) => {
-                self.loaded.set(None);
-                seat.store(core, self.rest.get());
-                core.vacate();
-            }
-            _ => cpu::wait_for_interrupt(),
-        }
+        self.decide_if_asked(core)
     }
 
     /// Whether this is the one in the registers.
@@ -286,29 +224,15 @@ impl Turn {
         }
     }
 
-    /// Takes an interrupt that is pending; false if it is a system error, which its guest takes
-    /// when it goes on.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn serve(&'static self, core: &'static Core) -> bool {
-        const FIQ: u64 = 1 << 6;
-        const IRQ: u64 = 1 << 7;
-        let pending = read_register!("isr_el1");
-        if pending & FIQ != 0 {
-            core.take_doorbell();
-        } else if pending & IRQ != 0 {
-            self.interrupt(core);
-        }
-        pending & (FIQ | IRQ) != 0
-    }
-
+    /// Takes a Group 1 interrupt; who is to have the core after that.
     #[inline(always)]
-    fn interrupt(&'static self, core: &'static Core) {
+    pub(crate) fn interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
         match core.take_interrupt() {
-            Taken::Alarm => self.wake_due(core),
+            Taken::Alarm => return self.wake_due(core),
             Taken::Listed => self.wake_loaded(core),
             Taken::Other => {}
         }
+        self.decide_if_asked(core)
     }
 
     /// Has the one in the registers want the core, whose timer came while it waited.
@@ -324,10 +248,12 @@ impl Turn {
 
     /// Has whose deadline came want the core, when the hypervisor timer came.
     #[inline(always)]
-    fn wake_due(&'static self, core: &'static Core) {
+    fn wake_due(&'static self, core: &'static Core) -> Option<&'static Seat> {
         let now = core.clock().ticks();
-        if now >= self.own_alarm.get() {
+        if now >= self.timers.alarm() {
             core.sound();
+            // It is decided on below.
+            self.ask.set(false);
         }
         self.timers.expire(now, |number| {
             let seat = &self.seats[number];
@@ -335,15 +261,15 @@ impl Turn {
                 // The core was idle: its own interrupt need not come any more.
                 self.inject_timer(core, seat);
             } else {
-                seat.timer.set(Timer::Due);
+                seat.timer.set(AwayTimer::Due);
             }
             self.want(core, seat);
         });
-        self.ask.set(true);
         if !self.plain.get() {
             // Silent until the decision, before which the core looks at its interrupts.
             core.clock().move_alarm(u64::MAX);
         }
+        self.decide(core)
     }
 
     #[inline(never)]
@@ -364,19 +290,27 @@ impl Turn {
         seat.record(core, Event::Ready);
     }
 
-    /// Decides who has the core, and sets the timer for what may change that.
-    #[inline]
-    fn decide(&self, core: &'static Core) {
-        self.ask.set(false);
-        let mut alarm = self.timers.earliest().min(self.own_alarm.get());
-        if self.plain.get() {
-            self.chosen.set(self.shares.most_urgent());
-        } else {
-            alarm = alarm.min(self.decide_by_policy());
+    /// Who is to have the core, decided anew if that may have changed.
+    #[inline(always)]
+    pub(crate) fn decide_if_asked(&self, core: &'static Core) -> Option<&'static Seat> {
+        match self.ask.replace(false) {
+            true => self.decide(core),
+            false => self.chosen.get(),
         }
-        let chosen = self.chosen.get();
+    }
+
+    /// Decides who has the core, and sets the timer for what may change that; the end of time
+    /// never comes.
+    #[inline(always)]
+    fn decide(&self, core: &'static Core) -> Option<&'static Seat> {
+        let alarm = self.timers.earliest();
+        let (chosen, alarm) = match self.plain.get() {
+            true => (self.shares.most_urgent(), alarm),
+            false => self.decide_by_policy(core, alarm),
+        };
+        self.chosen.set(chosen);
         chosen.map_or(Mask::OPEN, |seat| seat.mask.get()).apply();
-        // The end of time never comes.
         core.clock().move_alarm(alarm);
+        chosen
     }
 }

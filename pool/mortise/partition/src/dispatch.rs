@@ -36,7 +36,7 @@ pub trait Dispatcher: Sync {
 
     /// Takes an exit of the guest in the registers, to its end: who goes on is entered, or
     /// its frame is returned.
-    fn exit(&'static self, core: &'static Core, cause: Cause) -> &'static FrameCell;
+    fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell;
 
     /// The virtual CPU whose guest is in the registers has nothing to do until something
     /// comes for it.

@@ -16,7 +16,7 @@ use mortise_vcpu::{
 pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
     match core.dispatcher() {
-        Some(dispatcher) => dispatcher.exit(core, cause),
+        Some(dispatcher) => dispatcher.exit(cause, core),
         None => alone(core, frame, cause),
     }
 }

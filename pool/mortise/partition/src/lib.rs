@@ -79,7 +79,7 @@ pub use exits::exit;
 pub use gic::Mask;
 pub use machine::{Core, Machine};
 pub use memory::{MANIFEST_SIZE, Stack, Stacks};
-pub use service::Taken;
+pub use service::{AwayTimer, Taken};
 pub use slot::Occupant;
 pub use tables::Tables;
 pub use vm::Vm;

@@ -1,6 +1,8 @@
 //! What a dispatcher asks of its core.
 
 use crate::{Core, Vm, exits, gic, interrupts, machine::Timer};
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU64, Ordering};
 use core_trace::Event;
 use hw_arch::{El2, registers::ich_lr};
 use hw_clock::Clock;
@@ -16,6 +18,17 @@ pub enum Taken {
     Listed,
     /// Any other, with which all is done.
     Other,
+}
+
+/// Where the interrupt of a timer stands whose virtual CPU is off its core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AwayTimer {
+    /// Nowhere.
+    Idle,
+    /// The deadline passed while it waited.
+    Due,
+    /// It has been listed, and was active in the physical controller.
+    Active,
 }
 
 /// Each on that core.
@@ -140,54 +153,66 @@ impl Core {
         }
     }
 
-    /// Takes the virtual CPU interface of the one in the registers into `interface`; whether
-    /// the interrupt of its timer was active in the physical controller, where it is no more.
+    /// Takes the virtual CPU interface of the one in the registers into `interface`; where the
+    /// interrupt of its timer stands from here on, which is not active in the physical controller.
     #[inline(always)]
-    pub fn store_interface(&self, interface: &Interface) -> bool {
-        let is_listed = interface.save(self.listed.get());
+    pub fn store_interface(&self, interface: &Interface) -> AwayTimer {
+        interface.save(self.listed.get());
         match self.timer.get() {
-            Timer::Inactive => false,
+            Timer::Inactive => AwayTimer::Idle,
             // The guest's end of it freed its list register and deactivated it.
-            Timer::Listed if !is_listed => false,
+            Timer::Listed if interface.is_first_free() => AwayTimer::Idle,
             Timer::Listed | Timer::Elsewhere => self.deactivate_timer(),
         }
     }
 
-    /// Ends the active state of the virtual timer's interrupt; whether it was active.
+    /// Ends the active state of the virtual timer's interrupt.
     #[cold]
     #[inline(never)]
-    fn deactivate_timer(&self) -> bool {
+    fn deactivate_timer(&self) -> AwayTimer {
         let board = &self.machine.board;
         let private = board.redistributor(self.cpu);
-        let active = private.is_active(board.virtual_timer);
-        if active {
-            private.deactivate(board.virtual_timer);
+        if !private.is_active(board.virtual_timer) {
+            return AwayTimer::Idle;
         }
-        active
+        private.deactivate(board.virtual_timer);
+        AwayTimer::Active
     }
 
-    /// Puts the virtual CPU interface of one that comes into the registers there; with
-    /// `due` its timer's interrupt too, by this [template](Vm::timer_template), if the list
-    /// register for it is free.
+    /// Puts the virtual CPU interface of one that comes into the registers. The interrupt of its
+    /// timer, if that is due, is listed by its [template](Vm::timer_template) if there is one and
+    /// the list register for it is free, and made active.
     #[inline(always)]
-    pub fn load_interface(&self, interface: &Interface, due: u64) {
-        let mut held = interface.load();
-        let mut timer = Timer::Inactive;
-        if due != 0 && held & 1 == 0 {
-            ich_lr::write(0, due);
-            self.record_injection(self.machine.board.virtual_timer);
-            self.activate_timer();
-            held |= 1;
-            timer = Timer::Listed;
+    pub fn load_interface(
+        &self,
+        interface: &Interface,
+        timer: &Cell<AwayTimer>,
+        template: &Cell<&AtomicU64>,
+    ) {
+        let listed = interface.load();
+        match timer.get() {
+            AwayTimer::Idle => self.note_interface(listed, Timer::Inactive),
+            AwayTimer::Due => {
+                let template = template.get().load(Ordering::Acquire);
+                if template == 0 || !interface.is_first_free() {
+                    return self.note_interface(listed, Timer::Inactive);
+                }
+                ich_lr::write(0, template);
+                self.record_injection(self.machine.board.virtual_timer);
+                self.activate_timer();
+                self.note_interface(listed | 1, Timer::Listed);
+            }
+            AwayTimer::Active => {
+                self.activate_timer();
+                self.note_interface(listed, Timer::Elsewhere);
+            }
         }
-        self.timer.set(timer);
-        self.listed.set(held);
     }
 
-    /// Makes the interrupt of its timer active, which was when it left.
-    pub fn resume_timer(&self) {
-        self.timer.set(Timer::Elsewhere);
-        self.activate_timer();
+    #[inline(always)]
+    fn note_interface(&self, listed: u32, timer: Timer) {
+        self.listed.set(listed);
+        self.timer.set(timer);
     }
 
     /// The hypervisor's clock of this core.

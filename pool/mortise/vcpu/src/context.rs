@@ -178,7 +178,7 @@ impl Context {
     ///
     /// The registers must hold this virtual CPU; nobody else may use its context.
     #[inline]
-    pub unsafe fn save(&self, rest: Rest) {
+    pub unsafe fn save(&self) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: the array has room for all pairs; the caller is alone with it.
         unsafe {
@@ -192,14 +192,14 @@ impl Context {
                 options(nostack, preserves_flags)
             );
         }
-        if rest != Rest::NONE {
-            self.save_rest(rest);
-        }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn save_rest(&self, rest: Rest) {
+    /// Takes down what few cores have.
+    ///
+    /// # Safety
+    ///
+    /// As for [`save`](Self::save), and the core must have it.
+    pub unsafe fn save_rest(&self, rest: Rest) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as in `save`; the core has these registers.
         unsafe {
@@ -230,7 +230,7 @@ impl Context {
     /// What the registers held must have been saved, or not be needed; nobody else may use
     /// the context; `vttbr` must be that of the virtual CPU's machine.
     #[inline]
-    pub unsafe fn load(&self, vttbr: u64, vmpidr: u64, rest: Rest) {
+    pub unsafe fn load(&self, vttbr: u64, vmpidr: u64) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: all bind EL1 and EL0 only; the caller vouches for stage 2.
         unsafe {
@@ -248,14 +248,14 @@ impl Context {
         }
         #[cfg(not(target_arch = "aarch64"))]
         let _ = (vttbr, vmpidr);
-        if rest != Rest::NONE {
-            self.load_rest(rest);
-        }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn load_rest(&self, rest: Rest) {
+    /// Puts back what few cores have.
+    ///
+    /// # Safety
+    ///
+    /// As for [`load`](Self::load), and the core must have it.
+    pub unsafe fn load_rest(&self, rest: Rest) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as in `load`; the core has these registers.
         unsafe {

@@ -1,13 +1,14 @@
 //! Floating-point and SIMD registers on cores that several virtual CPUs share.
 
 use core::cell::UnsafeCell;
+use core::num::NonZeroU64;
 
 /// The floating-point and SIMD registers of a virtual CPU whose core has another's.
 #[repr(C, align(16))]
 #[derive(Debug)]
 pub struct FloatingPoint {
-    vectors: UnsafeCell<[u128; 32]>,
     control: UnsafeCell<[u64; 2]>,
+    vectors: UnsafeCell<[u128; 32]>,
 }
 
 // SAFETY: as for `Context`.
@@ -16,19 +17,23 @@ unsafe impl Sync for FloatingPoint {}
 /// Whether floating point traps on a core: `CPTR_EL2` with `TFP`, the rest as
 /// [`Traps::apply`](crate::Traps::apply) sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FloatingPointTrap(u64);
+pub struct FloatingPointTrap(NonZeroU64);
 
 impl FloatingPointTrap {
     /// It does.
-    pub const ON: Self = Self(crate::traps::CPTR | 1 << 10);
+    pub const ON: Self = Self::new(crate::traps::CPTR | 1 << 10);
     /// It does not.
-    pub const OFF: Self = Self(crate::traps::CPTR);
+    pub const OFF: Self = Self::new(crate::traps::CPTR);
+
+    const fn new(value: u64) -> Self {
+        Self(NonZeroU64::new(value).expect("some bits are RES1"))
+    }
 
     /// Has it so on this core.
     #[inline]
     pub fn apply(self) {
         // SAFETY: binds EL1, EL0 and code of ours that asked for it.
-        unsafe { hw_arch::registers::cptr_el2::write(self.0) };
+        unsafe { hw_arch::registers::cptr_el2::write(self.0.get()) };
     }
 }
 
@@ -38,37 +43,37 @@ macro_rules! vectors {
         concat!(
             ".arch_extension fp\n.arch_extension simd\n",
             $instruction,
-            " q0, q1, [{at}]\n",
+            " q0, q1, [{at}, #16]\n",
             $instruction,
-            " q2, q3, [{at}, #32]\n",
+            " q2, q3, [{at}, #48]\n",
             $instruction,
-            " q4, q5, [{at}, #64]\n",
+            " q4, q5, [{at}, #80]\n",
             $instruction,
-            " q6, q7, [{at}, #96]\n",
+            " q6, q7, [{at}, #112]\n",
             $instruction,
-            " q8, q9, [{at}, #128]\n",
+            " q8, q9, [{at}, #144]\n",
             $instruction,
-            " q10, q11, [{at}, #160]\n",
+            " q10, q11, [{at}, #176]\n",
             $instruction,
-            " q12, q13, [{at}, #192]\n",
+            " q12, q13, [{at}, #208]\n",
             $instruction,
-            " q14, q15, [{at}, #224]\n",
+            " q14, q15, [{at}, #240]\n",
             $instruction,
-            " q16, q17, [{at}, #256]\n",
+            " q16, q17, [{at}, #272]\n",
             $instruction,
-            " q18, q19, [{at}, #288]\n",
+            " q18, q19, [{at}, #304]\n",
             $instruction,
-            " q20, q21, [{at}, #320]\n",
+            " q20, q21, [{at}, #336]\n",
             $instruction,
-            " q22, q23, [{at}, #352]\n",
+            " q22, q23, [{at}, #368]\n",
             $instruction,
-            " q24, q25, [{at}, #384]\n",
+            " q24, q25, [{at}, #400]\n",
             $instruction,
-            " q26, q27, [{at}, #416]\n",
+            " q26, q27, [{at}, #432]\n",
             $instruction,
-            " q28, q29, [{at}, #448]\n",
+            " q28, q29, [{at}, #464]\n",
             $instruction,
-            " q30, q31, [{at}, #480]\n",
+            " q30, q31, [{at}, #496]\n",
         )
     };
 }
@@ -88,14 +93,15 @@ impl FloatingPoint {
     /// # Safety
     ///
     /// The registers must hold this virtual CPU's, and not trap; nobody else may use this.
+    #[inline]
     pub unsafe fn save(&self) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: both arrays have the room, and the caller is alone with them.
         unsafe {
             core::arch::asm!(
                 vectors!("stp"),
-                "mrs {a}, fpcr", "mrs {b}, fpsr", "stp {a}, {b}, [{control}]",
-                at = in(reg) self.vectors.get(), control = in(reg) self.control.get(),
+                "mrs {a}, fpcr", "mrs {b}, fpsr", "stp {a}, {b}, [{at}]",
+                at = in(reg) core::ptr::from_ref(self),
                 a = out(reg) _, b = out(reg) _,
                 options(nostack, preserves_flags)
             );
@@ -108,14 +114,15 @@ impl FloatingPoint {
     ///
     /// What the registers held must have been saved, or not be needed, and they must not
     /// trap; nobody else may use this.
+    #[inline]
     pub unsafe fn load(&self) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: no code of this target keeps anything in these registers.
         unsafe {
             core::arch::asm!(
                 vectors!("ldp"),
-                "ldp {a}, {b}, [{control}]", "msr fpcr, {a}", "msr fpsr, {b}",
-                at = in(reg) self.vectors.get(), control = in(reg) self.control.get(),
+                "ldp {a}, {b}, [{at}]", "msr fpcr, {a}", "msr fpsr, {b}",
+                at = in(reg) core::ptr::from_ref(self),
                 a = out(reg) _, b = out(reg) _,
                 options(nostack, preserves_flags)
             );
@@ -126,5 +133,17 @@ impl FloatingPoint {
 impl Default for FloatingPoint {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FloatingPoint;
+    use core::mem::offset_of;
+
+    #[test]
+    fn layout_is_the_assembly_s() {
+        assert_eq!(offset_of!(FloatingPoint, control), 0);
+        assert_eq!(offset_of!(FloatingPoint, vectors), 16);
     }
 }

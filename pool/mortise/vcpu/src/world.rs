@@ -176,12 +176,11 @@ core::arch::global_asm!(
     "    mov x0, sp",
     "    ldr x2, [sp, #248]",
     "    mov sp, x2",
-    "    mov x29, xzr",
     "    bl mortise_exit",
-    ".global mortise_restore",
-    // x0: the frame of the guest that goes on.
-    "mortise_restore:",
+    // The frame of the guest that goes on.
     "    mov sp, x0",
+    ".global mortise_restore",
+    "mortise_restore:",
     "    ldp x2, x3, [sp, #16]",
     "    ldp x4, x5, [sp, #32]",
     "    ldp x6, x7, [sp, #48]",
@@ -259,8 +258,9 @@ pub unsafe fn enter(frame: &'static FrameCell) -> ! {
     // any more.
     unsafe {
         core::arch::asm!(
+            "mov sp, {}",
             "b mortise_restore",
-            in("x0") core::ptr::from_ref(frame),
+            in(reg) core::ptr::from_ref(frame),
             options(noreturn),
         )
     }

@@ -1,0 +1,178 @@
+//! How an exit ends: who was decided on is put into the registers and goes on.
+//!
+//! The usual way is straight: look at what is pending, store one, look again, load the other,
+//! enter. Whatever stands against it is done by [`Turn::attend`], one thing at a time, and then
+//! the way is tried again from its beginning: there is no other one.
+
+use crate::{
+    seat::Seat,
+    turns::{FIQ, Turn, is, is_pending, pending},
+};
+use core_sched::Priority;
+use hw_arch::cpu;
+use mortise_partition::{Core, Vm};
+use mortise_vcpu::{Rest, enter};
+
+/// Enters the guest of who is in the registers.
+#[inline(always)]
+fn go_on(core: &'static Core, seat: &'static Seat) -> ! {
+    core.record_return();
+    // SAFETY: it is in the registers, was made ready for its first entry or came here by an exit,
+    // and nothing of an exit stays on the stack.
+    unsafe { enter(&seat.frame) }
+}
+
+impl Turn {
+    /// Ends an exit: who was chosen is put into the registers, if need be, and goes on.
+    #[inline(always)]
+    pub(crate) fn leave(&'static self, core: &'static Core, chosen: Option<&'static Seat>) -> ! {
+        let mut switched = false;
+        self.enter(core, chosen, &mut switched);
+        self.leave_later(core, switched)
+    }
+
+    /// The same, when something is to be done before.
+    #[cold]
+    #[inline(never)]
+    fn leave_later(&'static self, core: &'static Core, mut switched: bool) -> ! {
+        loop {
+            let chosen = self.attend(core, switched);
+            self.enter(core, chosen, &mut switched);
+        }
+    }
+
+    /// Has who was chosen go on; returns if something stands against it.
+    #[inline(always)]
+    fn enter(
+        &'static self,
+        core: &'static Core,
+        chosen: Option<&'static Seat>,
+        switched: &mut bool,
+    ) {
+        if is_pending() {
+            return;
+        }
+        let Some(seat) = chosen else { return };
+        let Some(vm) = seat.vm() else { return };
+        let loaded = self.loaded.get();
+        if is(loaded, seat) {
+            if seat.is_ready(vm) && !self.has_chores_for(core, seat, *switched) {
+                go_on(core, seat)
+            }
+        } else {
+            *switched = true;
+            if self.exchange(core, loaded, seat, vm)
+                && seat.is_ready(vm)
+                && !self.has_chores_for(core, seat, true)
+            {
+                go_on(core, seat)
+            }
+        }
+    }
+
+    /// Puts somebody into the registers instead of the other one who is there; false if an interrupt is
+    /// pending by then, and nobody is in the registers.
+    #[inline(always)]
+    fn exchange(
+        &'static self,
+        core: &'static Core,
+        other: Option<&'static Seat>,
+        seat: &'static Seat,
+        vm: &'static Vm,
+    ) -> bool {
+        if let Some(other) = other {
+            other.store(core);
+            if is_pending() {
+                return self.vacate(core);
+            }
+        }
+        match seat.trap.get() {
+            Some(trap) => trap.apply(),
+            None => {
+                self.exchange_floating_point(seat);
+                if is_pending() {
+                    return self.vacate(core);
+                }
+            }
+        }
+        if self.rest.get() != Rest::NONE {
+            self.exchange_rest(Some(seat));
+        }
+        seat.load(core, vm);
+        self.loaded.set(Some(seat));
+        true
+    }
+
+    /// Leaves nobody in the registers, after who was there was stored; false, as it does not go on.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn vacate(&self, core: &'static Core) -> bool {
+        self.exchange_rest(None);
+        self.loaded.set(None);
+        core.vacate();
+        false
+    }
+
+    /// Exchanges what few cores have: of who is in the registers, for who comes.
+    #[cold]
+    #[inline(never)]
+    fn exchange_rest(&self, seat: Option<&'static Seat>) {
+        let rest = self.rest.get();
+        if let Some(other) = self.loaded.get() {
+            other.store_rest(rest);
+        }
+        if let Some(seat) = seat {
+            seat.load_rest(rest);
+        }
+    }
+
+    /// Whether chores go before this one. Who was waited for does not wait for them; who stays on
+    /// the core may.
+    #[inline(always)]
+    fn has_chores_for(&self, core: &'static Core, seat: &'static Seat, switched: bool) -> bool {
+        core.has_chores() && !(switched && seat.state.priority() != Priority::LOWEST)
+    }
+
+    /// Does one of the things for which nobody could go on; who is to have the core after that.
+    #[inline(never)]
+    fn attend(&'static self, core: &'static Core, switched: bool) -> Option<&'static Seat> {
+        let pending = pending();
+        if pending & FIQ != 0 {
+            core.take_doorbell();
+        } else if pending != 0 {
+            return self.interrupt(core);
+        } else if !self.ask.get() {
+            match (self.chosen.get(), core.has_chores()) {
+                (None, chores) => {
+                    core.record_run(None);
+                    match chores {
+                        true => core.chore(),
+                        false => self.idle(core),
+                    }
+                }
+                // An interrupt came in between, and is gone.
+                (Some(seat), _) if !self.holds(seat) => {}
+                (Some(seat), _) if seat.is_behind() => seat.catch_up(core),
+                (Some(seat), _) if !seat.vm().is_some_and(|vm| seat.goes_on(vm)) => {
+                    self.serve_at_rest(core, seat);
+                }
+                (Some(seat), _) if self.has_chores_for(core, seat, switched) => core.chore(),
+                (Some(_), _) => {}
+            }
+        }
+        self.decide_if_asked(core)
+    }
+
+    /// Waits for an interrupt. Who is held leaves the registers first: what is listed for it would
+    /// end the wait at once, time and again.
+    #[inline(always)]
+    fn idle(&'static self, core: &'static Core) {
+        match self.loaded.get() {
+            Some(seat) if !seat.vm().is_some_and(|vm| seat.goes_on(vm)) => {
+                seat.store(core);
+                self.vacate(core);
+            }
+            _ => cpu::wait_for_interrupt(),
+        }
+    }
+}
