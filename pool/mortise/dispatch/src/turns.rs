@@ -81,8 +81,9 @@ impl Dispatcher for Turn {
             match core.is_listed() {
                 true => self.chosen.get(),
                 false => {
-                    self.wait(core);
-                    self.decide(core)
+                    let plain = self.plain.get();
+                    self.give_up(core, plain);
+                    self.decide(core, plain)
                 }
             }
         } else {
@@ -91,22 +92,9 @@ impl Dispatcher for Turn {
         self.leave(core, chosen)
     }
 
-    #[inline]
     fn wait(&self, core: &'static Core) {
-        let Some(seat) = self.loaded.get() else {
-            return;
-        };
-        if self.plain.get() {
-            self.shares.give_up(seat);
-        } else {
-            self.shares.wait(seat, core.clock().ticks());
-        }
-        let deadline = timer_deadline();
-        if let Some(deadline) = deadline {
-            self.timers.start(seat.number.get(), deadline);
-        }
+        self.give_up(core, self.plain.get());
         self.ask.set(true);
-        seat.record(core, deadline.map_or(Event::Park, |_| Event::Sleep));
     }
 
     fn stop(&self, core: &'static Core) {
@@ -130,7 +118,7 @@ impl Dispatcher for Turn {
         }
         if !seat.state.is_ready() && !vm.is_kept_off() {
             self.timers.cancel(vm.index());
-            self.want(core, seat);
+            self.want(core, seat, self.plain.get());
             self.ask.set(true);
         }
     }
@@ -182,6 +170,13 @@ const IRQ: u64 = 1 << 7;
 #[inline]
 pub(crate) fn is(somebody: Option<&'static Seat>, seat: &'static Seat) -> bool {
     somebody.map_or(core::ptr::null(), core::ptr::from_ref) == core::ptr::from_ref(seat)
+}
+
+/// Lets every interrupt come, as nobody has the core.
+#[cold]
+#[inline(never)]
+fn hold_nothing_back() {
+    Mask::OPEN.apply();
 }
 
 impl Turn {
@@ -249,13 +244,13 @@ impl Turn {
     /// Has whose deadline came want the core, when the hypervisor timer came.
     #[inline(always)]
     fn wake_due(&'static self, core: &'static Core) -> Option<&'static Seat> {
-        let now = core.clock().ticks();
+        let (now, plain) = (core.clock().ticks(), self.plain.get());
         if now >= self.timers.alarm() {
             core.sound();
             // It is decided on below.
             self.ask.set(false);
         }
-        self.timers.expire(now, |number| {
+        self.timers.expire(now, move |number| {
             let seat = &self.seats[number];
             if self.holds(seat) {
                 // The core was idle: its own interrupt need not come any more.
@@ -263,13 +258,13 @@ impl Turn {
             } else {
                 seat.timer.set(AwayTimer::Due);
             }
-            self.want(core, seat);
+            self.want(core, seat, self.plain.get());
         });
-        if !self.plain.get() {
+        if !plain {
             // Silent until the decision, before which the core looks at its interrupts.
             core.clock().move_alarm(u64::MAX);
         }
-        self.decide(core)
+        self.decide(core, plain)
     }
 
     #[inline(never)]
@@ -279,13 +274,30 @@ impl Turn {
         }
     }
 
+    /// Has the one in the registers want the core no more until its timer's deadline, or until
+    /// something else comes for it.
+    #[inline(always)]
+    fn give_up(&self, core: &'static Core, plain: bool) {
+        let Some(seat) = self.loaded.get() else {
+            return;
+        };
+        match plain {
+            true => self.shares.give_up(seat),
+            false => self.shares.wait(seat, core.clock().ticks()),
+        }
+        let deadline = timer_deadline();
+        if let Some(deadline) = deadline {
+            self.timers.start(seat.number.get(), deadline);
+        }
+        seat.record(core, deadline.map_or(Event::Park, |_| Event::Sleep));
+    }
+
     /// Has a virtual CPU want the core.
     #[inline(always)]
-    fn want(&self, core: &'static Core, seat: &'static Seat) {
-        if self.plain.get() {
-            self.shares.want(seat);
-        } else {
-            self.want_by_policy(core, seat);
+    fn want(&self, core: &'static Core, seat: &'static Seat, plain: bool) {
+        match plain {
+            true => self.shares.want(seat),
+            false => self.want_by_policy(core, seat),
         }
         seat.record(core, Event::Ready);
     }
@@ -294,22 +306,25 @@ impl Turn {
     #[inline(always)]
     pub(crate) fn decide_if_asked(&self, core: &'static Core) -> Option<&'static Seat> {
         match self.ask.replace(false) {
-            true => self.decide(core),
+            true => self.decide(core, self.plain.get()),
             false => self.chosen.get(),
         }
     }
 
-    /// Decides who has the core, and sets the timer for what may change that; the end of time
-    /// never comes.
+    /// Decides who has the core, what is held back meanwhile, and sets the timer for what may change
+    /// that; the end of time never comes. `plain` is what the field of that name says.
     #[inline(always)]
-    fn decide(&self, core: &'static Core) -> Option<&'static Seat> {
+    fn decide(&self, core: &'static Core, plain: bool) -> Option<&'static Seat> {
         let alarm = self.timers.earliest();
-        let (chosen, alarm) = match self.plain.get() {
+        let (chosen, alarm) = match plain {
             true => (self.shares.most_urgent(), alarm),
             false => self.decide_by_policy(core, alarm),
         };
         self.chosen.set(chosen);
-        chosen.map_or(Mask::OPEN, |seat| seat.mask.get()).apply();
+        match chosen {
+            Some(seat) => seat.mask.get().apply(),
+            None => hold_nothing_back(),
+        }
         core.clock().move_alarm(alarm);
         chosen
     }
