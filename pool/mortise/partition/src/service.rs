@@ -160,9 +160,13 @@ impl Core {
         interface.save(self.listed.get());
         match self.timer.get() {
             Timer::Inactive => AwayTimer::Idle,
-            // The guest's end of it freed its list register and deactivated it.
+            // The guest's end of it frees its list register and deactivates it, at once.
             Timer::Listed if interface.is_first_free() => AwayTimer::Idle,
-            Timer::Listed | Timer::Elsewhere => self.deactivate_timer(),
+            Timer::Listed => {
+                cpu_interface::deactivate(self.machine.board.virtual_timer);
+                AwayTimer::Active
+            }
+            Timer::Elsewhere => self.deactivate_timer(),
         }
     }
 
