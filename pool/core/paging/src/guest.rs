@@ -24,11 +24,19 @@ pub enum Access {
 /// The stage 2 map of one virtual machine.
 pub struct GuestMap {
     mapping: Mapping<Supply, Stage2>,
+    /// The entries of the root that map something, one bit each.
+    used: [u64; ROOT_ENTRIES / WORD],
 }
 
 /// Root tables translate 39 bits: `VTCR_EL2.SL0` = 1.
 const ROOT_LEVEL: usize = 1;
 const ROOT_ENTRIES: usize = 512;
+
+/// Bytes that an entry of the root maps.
+const GIBIBYTE: usize = 1 << 30;
+
+/// Bits of a word.
+const WORD: usize = u64::BITS as usize;
 
 /// Bit 0 of an entry: it means something.
 pub(crate) const VALID: u64 = 1;
@@ -62,6 +70,7 @@ impl GuestMap {
     pub fn new(supply: &'static dyn Frames) -> Self {
         Self {
             mapping: Mapping::new(Supply(supply), ROOT_LEVEL, Stage2),
+            used: [0; ROOT_ENTRIES / WORD],
         }
     }
 
@@ -76,7 +85,11 @@ impl GuestMap {
                 attributes(access),
                 Constraints::NO_CONTIGUOUS_HINT,
             )
-            .map_err(|error| explain(&error, ipa))
+            .map_err(|error| explain(&error, ipa))?;
+        for entry in ipa / GIBIBYTE..(ipa + size).div_ceil(GIBIBYTE) {
+            self.used[entry / WORD] |= 1 << (entry % WORD);
+        }
+        Ok(())
     }
 
     /// Physical address that `ipa` is mapped to.
@@ -100,27 +113,31 @@ impl GuestMap {
     /// Takes everything away: no entry of the root is valid any more. Cores that
     /// are in the map follow once its TLB entries are invalidated.
     pub fn withdraw(&self) {
-        for entry in self.root_entries() {
+        self.used_entries(|entry| {
             entry.fetch_and(!VALID, Ordering::Release);
-        }
+        });
     }
 
     /// Gives back what [`Self::withdraw`] took. Nothing needs to be invalidated:
     /// what is not valid is not cached (Arm ARM, D5.10.1).
     pub fn restore(&self) {
-        for entry in self.root_entries() {
-            if entry.load(Ordering::Relaxed) != 0 {
-                entry.fetch_or(VALID, Ordering::Release);
-            }
-        }
+        self.used_entries(|entry| {
+            entry.fetch_or(VALID, Ordering::Release);
+        });
     }
 
-    /// The entries of the root, which the hardware reads at the same time.
-    fn root_entries(&self) -> &[AtomicU64; ROOT_ENTRIES] {
+    /// The entries of the root that map something, which the hardware reads at the same time.
+    fn used_entries(&self, mut each: impl FnMut(&AtomicU64)) {
         let root = self.mapping.root_address().0 as *const [AtomicU64; ROOT_ENTRIES];
         // SAFETY: the root is a frame of this map's supply, mapped one to one and
         // aligned; while the map is shared, these are its only accesses.
-        unsafe { &*root }
+        let root: &[AtomicU64; ROOT_ENTRIES] = unsafe { &*root };
+        for (&(mut used), entries) in self.used.iter().zip(root.as_chunks::<WORD>().0) {
+            while used != 0 {
+                each(&entries[used.trailing_zeros() as usize % WORD]);
+                used &= used - 1;
+            }
+        }
     }
 
     /// Physical address of the root table, for `VTTBR_EL2`.
@@ -169,10 +186,21 @@ mod tests {
         guest
             .map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)
             .unwrap();
+        let end = 1 << 39;
+        guest
+            .map(end - 0x20_0000, 0x5a00_0000, 0x20_0000, Access::Full)
+            .unwrap();
+        // A range that no entry of the root maps alone.
+        guest
+            .map(0xbfe0_0000, 0x5c00_0000, 0x40_0000, Access::Full)
+            .unwrap();
+        let places = [0x4000_0000, end - 1, 0xbfe0_0000, 0xc000_0000];
+        let before = places.map(|ipa| guest.translate(ipa));
+        assert!(before.iter().all(Option::is_some));
         guest.withdraw();
-        assert_eq!(guest.translate(0x4000_0000), None);
+        assert_eq!(places.map(|ipa| guest.translate(ipa)), [None; 4]);
         guest.restore();
-        assert_eq!(guest.translate(0x4000_0000), Some(0x5800_0000));
+        assert_eq!(places.map(|ipa| guest.translate(ipa)), before);
         assert_eq!(guest.translate(0x8000_0000), None);
     }
 
