@@ -113,10 +113,20 @@ impl<'a> Area<'a> {
         self.store(offset, rest | u64::from(value) << shift, order);
     }
 
-    /// Copies bytes from `offset` on into `buffer`.
+    /// Copies bytes from `offset` on into `buffer`, a word at a time.
     pub fn read(&self, offset: usize, buffer: &mut [u8]) {
-        for (at, byte) in (offset..).zip(buffer) {
-            *byte = (self.load(at, Ordering::Relaxed) >> byte_shift(at)) as u8;
+        let mut at = offset;
+        let mut rest = buffer;
+        while !rest.is_empty() {
+            let room = size_of::<u64>() - at % size_of::<u64>();
+            let (now, later) = rest.split_at_mut(room.min(rest.len()));
+            let mut word = self.load(at, Ordering::Relaxed) >> byte_shift(at);
+            for byte in &mut *now {
+                *byte = word as u8;
+                word >>= u8::BITS;
+            }
+            at = at.wrapping_add(now.len());
+            rest = later;
         }
     }
 
