@@ -256,9 +256,9 @@ def test_no_attack_keeps_the_core_from_its_neighbour_for_long():
     assert result.failure is None
     hostile = next(vm for vm in result.vms if vm.name == "hostile")
     assert hostile.restarts > 10 and len(longest) > 1000
-    # A guest that is stopped is told on the console: 17,933 with interrupts masked. It was 84,538
-    # when its registers were written there too.
-    assert max(longest) < 20_000
+    # The line about a guest that is stopped took 17,933 in one section, and withdrawing its memory
+    # 4,214. What is left, 1,612, is how a virtual CPU halts.
+    assert max(longest) < 2_000
 
 
 @pytest.mark.timeout(400)

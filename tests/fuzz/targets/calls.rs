@@ -56,7 +56,9 @@ impl Caller for Vm {
         );
         self.power.request_on(vcpu, start).map(drop)
     }
-    fn kick_console(&mut self) {}
+    fn kick_console(&mut self) -> bool {
+        true
+    }
 }
 
 target!(|calls: Vec<(u8, [u64; 8])>| {

@@ -4,12 +4,15 @@
 #[macro_use]
 mod any;
 
-use mortise_console::{Console, Port};
+use mortise_console::{Argument, Console, Port, Words};
 use mortise_vdev_pl011::Pl011;
 
 struct Nowhere;
 
 impl Port for Nowhere {
+    fn is_ready(&mut self) -> bool {
+        true
+    }
     fn put(&mut self, _: u8) {}
 }
 
@@ -29,8 +32,19 @@ target!(|steps: Vec<(u8, u16, u32)>| {
                 let full = serial.is_full();
                 assert_eq!(serial.receive(value as u8), !full);
             }
-            3 => console.write(vm, "name", value.into(), &value.to_le_bytes(), &mut Nowhere),
-            4 => console.finish(vm, "name", value.into(), &mut Nowhere),
+            3 => {
+                for byte in value.to_le_bytes() {
+                    while !console.put(vm, byte, &mut Nowhere, || ("name", value.into())) {}
+                }
+            }
+            4 => {
+                let arguments = &[Argument::Decimal(value.into())];
+                let words = Words {
+                    text: "{}",
+                    arguments,
+                };
+                console.say(value.into(), "name", words);
+            }
             _ => {
                 console.input(value as u8, vm);
             }

@@ -39,13 +39,15 @@
 #![forbid(unsafe_code)]
 
 mod count;
+mod fault;
 mod status;
 mod summary;
 mod task;
 
 pub use count::ExitCount;
 pub use status::{
-    ExitKind, FaultRegisters, MAX_VCPUS, Reason, State, StatusPage, StatusReader, StatusWriter,
+    ExitKind, FaultRegisters, MAX_VCPUS, REASON_WORDS, Reason, State, StatusPage, StatusReader,
+    StatusWriter,
 };
 pub use summary::Summary;
 pub use task::{Sample, TaskArea, TaskHeader, TaskReader};

@@ -44,7 +44,7 @@ pub struct StatusPage {
     /// General registers at the last fault.
     pub x: [u64; 31],
     reserved: [u8; 8],
-    pub(crate) reason_text: [u8; 128],
+    pub(crate) reason_text: [u8; REASON_WORDS * 8],
     /// Exits of each vCPU by [`ExitKind`].
     pub exits: [ExitCounters; MAX_VCPUS],
     reserved2: [u8; 0xc00],
@@ -67,6 +67,9 @@ pub struct FaultRegisters {
     /// SPSR_EL2: in which state.
     pub spsr: u64,
 }
+
+/// Words of eight bytes that say why a VM was stopped.
+pub const REASON_WORDS: usize = 16;
 
 /// Exits of one vCPU, one cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -295,34 +298,6 @@ impl<'a> StatusWriter<'a> {
     pub fn set_boot_time(&self, nanoseconds: u64) {
         self.area
             .store(offset_of!(StatusPage, boot_ns), nanoseconds, Relaxed);
-    }
-
-    /// Notes a fault of `vcpu`: syndrome, general registers, and why the VM is stopped for it.
-    pub fn set_fault(
-        &self,
-        vcpu: usize,
-        registers: &FaultRegisters,
-        x: &[u64; 31],
-        reason: Reason,
-        reason_text: &str,
-    ) {
-        self.area
-            .write(offset_of!(StatusPage, fault), registers.as_bytes());
-        self.area
-            .store_half(offset_of!(StatusPage, fault_vcpu), vcpu as u32, Relaxed);
-        self.area.write(offset_of!(StatusPage, x), x.as_bytes());
-        self.set_reason(reason, reason_text);
-    }
-
-    /// Notes why the VM is stopped.
-    pub fn set_reason(&self, reason: Reason, reason_text: &str) {
-        let length = size_of::<[u8; 128]>();
-        self.area.write(
-            offset_of!(StatusPage, reason_text),
-            &field::<128>(reason_text)[..length],
-        );
-        self.area
-            .store_half(offset_of!(StatusPage, reason), reason as u32, Release);
     }
 
     /// Counts an exit of `vcpu`. Called on the core that runs it, the counter's only writer.

@@ -3,8 +3,8 @@
 use core::sync::atomic::AtomicU64;
 use core_ring::{Area, journal::Next};
 use core_statistics::{
-    Error, ExitKind, FaultRegisters, Reason, Sample, State, StatusReader, StatusWriter, TaskArea,
-    TaskReader,
+    Error, ExitKind, FaultRegisters, REASON_WORDS, Reason, Sample, State, StatusReader,
+    StatusWriter, TaskArea, TaskReader,
 };
 
 fn memory<const WORDS: usize>() -> [AtomicU64; WORDS] {
@@ -15,6 +15,30 @@ fn bytes<const N: usize>(area: Area<'_>) -> [u8; N] {
     let mut bytes = [0; N];
     area.read(0, &mut bytes);
     bytes
+}
+
+/// Notes a fault, all of it.
+fn fault(
+    status: &StatusWriter<'_>,
+    vcpu: usize,
+    registers: &FaultRegisters,
+    x: &[u64; 31],
+    (reason, words): (Reason, &str),
+) {
+    for (register, value) in x.iter().enumerate() {
+        status.set_register(register, *value);
+    }
+    set_words(status, words);
+    status.set_fault(vcpu, registers);
+    status.set_reason(reason);
+}
+
+fn set_words(status: &StatusWriter<'_>, words: &str) {
+    for word in 0..REASON_WORDS {
+        let mut bytes = words.bytes().skip(word * 8);
+        let bytes = std::array::from_fn(|_| bytes.next().unwrap_or(0));
+        status.set_reason_words(word, bytes);
+    }
 }
 
 fn place(page: &mut [u8], offset: usize, bytes: &[u8]) {
@@ -37,7 +61,8 @@ fn the_status_page_has_the_documented_bytes() {
         spsr: 0x12,
     };
     let x = core::array::from_fn(|index| 0x100 + index as u64);
-    status.set_fault(1, &registers, &x, Reason::DataAbort, "write to 0xdead");
+    let reason = (Reason::DataAbort, "write to 0xdead");
+    fault(&status, 1, &registers, &x, reason);
     for kind in [
         ExitKind::Interrupt,
         ExitKind::Wait,
@@ -162,13 +187,8 @@ fn a_vcpu_without_counters_counts_nothing() {
 fn a_page_serves_one_vm_after_the_other() {
     let words = memory::<512>();
     let writer = StatusWriter::create(Area::new(&words), "first", 8).unwrap();
-    writer.set_fault(
-        7,
-        &FaultRegisters::default(),
-        &[1; 31],
-        Reason::Other,
-        "it ended",
-    );
+    let reason = (Reason::Other, "it ended");
+    fault(&writer, 7, &FaultRegisters::default(), &[1; 31], reason);
     (0..8).for_each(|vcpu| writer.count_exit(vcpu, ExitKind::Wait));
     writer.count_restart();
     let mut part = 0;
@@ -187,9 +207,10 @@ fn a_page_serves_one_vm_after_the_other() {
     assert_eq!(told.name[0].to_le_bytes(), *b"second\0\0");
     assert_eq!((told.vcpus, told.restarts, told.reason), (2, 0, 0));
     assert_eq!(told.exits, [0, 0, 0, 0, 2, 0]);
-    writer.set_reason(Reason::Other, "it ended");
+    set_words(&writer, "it ended");
+    writer.set_reason(Reason::Other);
     assert_eq!(writer.summary().reason_text[0].to_le_bytes(), *b"it ended");
-    writer.set_reason(Reason::None, "");
+    writer.set_reason(Reason::None);
     let page = writer.snapshot();
     assert_eq!((page.name(), page.vcpus, page.handle), ("second", 2, 0x103));
     assert_eq!(page.cpus, [2, 0, 255, 255, 255, 255, 255, 255]);

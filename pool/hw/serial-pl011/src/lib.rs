@@ -96,9 +96,14 @@ impl Serial<'_> {
         Ok(())
     }
 
+    /// Whether the FIFO has room for a byte.
+    pub fn is_ready(&self) -> bool {
+        !self.uart.is_tx_fifo_full()
+    }
+
     /// Sends a byte, waiting for room in the FIFO.
     pub fn write_byte(&mut self, byte: u8) {
-        while self.uart.is_tx_fifo_full() {
+        while !self.is_ready() {
             core::hint::spin_loop();
         }
         self.uart.write_word(byte);
@@ -172,8 +177,13 @@ mod tests {
     #[test]
     fn bytes_go_out_and_come_in() {
         let mut words = [0; 1024];
-        with_port(&mut words, |port| port.write_byte(b'x'));
+        with_port(&mut words, |port| {
+            assert!(port.is_ready());
+            port.write_byte(b'x');
+        });
         assert_eq!(words[DATA], u32::from(b'x'));
+        words[FLAGS] = 1 << 5; // transmit FIFO full
+        with_port(&mut words, |port| assert!(!port.is_ready()));
         with_port(&mut words, |port| assert_eq!(port.read_byte(), Some(b'x')));
         words[DATA] |= 1 << 10; // break
         with_port(&mut words, |port| assert_eq!(port.read_byte(), None));

@@ -22,24 +22,40 @@
 //!
 //! # Guarantees
 //!
-//! Every call takes time proportional to the bytes it is given, plus one header each time the
-//! writer changes or a line ends; one that may be stopped asks after each byte of the line. No lock and no allocation; who shares it between cores guards it.
+//! A step puts one byte at most and takes some ten to a hundred instructions, whatever is said: a
+//! VM's byte, one of a header, one of a message of Mortise's own, which is kept as what it is made of.
+//! Messages wait for the line in the order in which they were said, and go before what VMs write
+//! later; if too many do, a line says how many were lost. No lock and no allocation; who shares it
+//! between cores guards it.
 //!
 //! # Example
 //!
 //! ```
-//! use mortise_console::{Console, Input, Port};
+//! use mortise_console::{Argument, Console, Input, Port, Words};
 //!
 //! struct Line(Vec<u8>);
 //! impl Port for Line {
+//!     fn is_ready(&mut self) -> bool {
+//!         true
+//!     }
 //!     fn put(&mut self, byte: u8) {
 //!         self.0.push(byte);
 //!     }
 //! }
 //!
 //! let (mut console, mut line) = (Console::new(), Line(Vec::new()));
-//! console.write(0, "linux", 1_500_000_000, b"/ # ", &mut line);
+//! for byte in *b"/ # " {
+//!     while !console.put(0, byte, &mut line, || ("linux", 1_500_000_000)) {}
+//! }
 //! assert_eq!(line.0, b"[    1.500000000] linux| / # ");
+//!
+//! let words = Words {
+//!     text: " restarts ({})",
+//!     arguments: &[Argument::Decimal(3)],
+//! };
+//! console.say(1_600_000_000, "motor", words);
+//! while console.step(&mut line) {}
+//! assert!(line.0.ends_with(b"\r\n[    1.600000000] mortise| motor restarts (3)\r\n"));
 //!
 //! console.select(0);
 //! assert_eq!(console.input(b'l', 1), Input::To { vm: 0, byte: b'l' });
@@ -48,16 +64,23 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod digits;
 mod head;
 mod input;
+mod message;
+mod name;
 mod output;
 #[cfg(test)]
 mod tests;
 
 pub use input::Input;
+pub use message::{Argument, Cursor, Words};
 
 /// The serial line.
 pub trait Port {
+    /// Whether it takes a byte without waiting.
+    fn is_ready(&mut self) -> bool;
+
     /// Sends a byte.
     fn put(&mut self, byte: u8);
 }
@@ -80,8 +103,10 @@ pub struct Console {
     began: [u64; WRITERS],
     /// Which VM gets the input.
     selected: Option<usize>,
-    /// What the open line begins with, if that is not all on the line yet.
-    head: Option<head::Head>,
+    /// What goes before anybody's next byte.
+    between: head::Between,
+    /// Mortise's own messages.
+    own: message::Queue,
     /// Whether the last byte received was a Ctrl-T.
     escape: bool,
 }
@@ -94,7 +119,8 @@ impl Console {
             broken: 0,
             began: [0; WRITERS],
             selected: None,
-            head: None,
+            between: head::Between::NOTHING,
+            own: message::Queue::EMPTY,
             escape: false,
         }
     }

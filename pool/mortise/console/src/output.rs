@@ -1,113 +1,138 @@
 //! Output: lines of several writers on one wire.
 
-use crate::head::Head;
-use crate::{Console, OWN, OWN_NAME, Port};
+use crate::{Console, OWN, OWN_NAME, Port, Words};
 use core::fmt::{self, Write};
 
-/// A text of Mortise's own on its way through the multiplexer.
-struct Message<'a> {
+/// A text of Mortise's own that goes out as a whole.
+struct Whole<'a> {
     console: &'a mut Console,
     time: u64,
     port: &'a mut dyn Port,
 }
 
-impl Write for Message<'_> {
+impl Write for Whole<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.console
-            .message_part(self.time, text.as_bytes(), self.port);
+        for &byte in text.as_bytes() {
+            self.console.add_whole(self.time, byte, self.port);
+        }
         Ok(())
     }
 }
 
 impl Console {
-    /// Writes bytes of VM number `vm` at time `now`, in nanoseconds.
-    pub fn write(&mut self, vm: usize, name: &str, now: u64, bytes: &[u8], port: &mut dyn Port) {
-        self.write_until(vm, name, now, bytes, port, || false);
+    /// Does a step of what goes before anybody's next byte: the end of a line, the beginning of
+    /// another, Mortise's own messages. Whether there was something to do; if the line takes no
+    /// byte now, nothing of it is done.
+    pub fn step(&mut self, port: &mut dyn Port) -> bool {
+        if self.between.is_nothing() && self.own.is_empty() {
+            return false;
+        }
+        if port.is_ready() {
+            self.advance(port);
+        }
+        true
     }
 
-    /// Writes bytes until all are on the line, or `stop` has it stop, which is asked after each
-    /// byte of the line; how many were taken. What a line begins with is kept until it goes on,
-    /// so that no step takes longer than a byte.
-    pub fn write_until(
+    /// Does a step towards having a byte of VM number `vm` on the line: a byte at most is put.
+    /// Whether the VM's is. If it begins a line, `who` is asked for its name and the time in
+    /// nanoseconds.
+    pub fn put<'a>(
         &mut self,
         vm: usize,
-        name: &str,
-        now: u64,
-        bytes: &[u8],
+        byte: u8,
         port: &mut dyn Port,
-        stop: impl FnMut() -> bool,
-    ) -> usize {
-        if vm < OWN {
-            self.add(vm, name, now, bytes, port, stop)
+        who: impl FnOnce() -> (&'a str, u64),
+    ) -> bool {
+        if vm >= OWN {
+            return true;
+        }
+        port.is_ready() && !self.advance(port) && self.add(vm, byte, port, who)
+    }
+
+    /// Does that step on a line that takes a byte; whether there was something to do.
+    fn advance(&mut self, port: &mut dyn Port) -> bool {
+        // Whoever's it is: a line has its whole beginning before anything else.
+        if let Some(byte) = self.between.next() {
+            port.put(byte);
+            return true;
+        }
+        let Some(time) = self.own.time() else {
+            return false;
+        };
+        if self.open != Some(OWN) {
+            self.begin(OWN, OWN_NAME, time);
+        } else if let Some(byte) = self.own.next() {
+            port.put(byte);
         } else {
-            bytes.len()
+            self.end();
+            self.own.pop();
         }
+        true
     }
 
-    /// Ends the line that VM number `vm` has begun, if any: it starts anew or is gone.
-    pub fn finish(&mut self, vm: usize, name: &str, now: u64, port: &mut dyn Port) {
-        if self.open == Some(vm) || self.is_broken(vm) {
-            self.write(vm, name, now, b"\n", port);
-        }
+    /// Whether a line that VM number `vm` has begun has not ended.
+    pub const fn is_unfinished(&self, vm: usize) -> bool {
+        matches!(self.open, Some(open) if open == vm) || self.is_broken(vm)
     }
 
-    /// Writes a line of Mortise's own.
+    /// Keeps a message of Mortise's own, of at most eight arguments, about somebody, until [steps](Self::step) have put it on
+    /// the line. If too many wait there is a line that says how many were lost.
+    pub fn say(&mut self, now: u64, about: &str, words: Words<'_>) {
+        self.own.push(now, about, words);
+    }
+
+    /// Writes a line of Mortise's own at once, behind those that wait, however long that takes.
     pub fn message(&mut self, now: u64, text: fmt::Arguments<'_>, port: &mut dyn Port) {
+        while self.step(port) {}
         // Neither writer fails; an error can only be one that a `Display` makes up.
-        let _ = Message {
+        let _ = Whole {
             console: self,
             time: now,
             port,
         }
         .write_fmt(text);
-        self.message_part(now, b"\n", port);
+        self.add_whole(now, b'\n', port);
+        while self.step(port) {}
     }
 
-    fn message_part(&mut self, now: u64, bytes: &[u8], port: &mut dyn Port) {
-        self.add(OWN, OWN_NAME, now, bytes, port, || false);
+    /// Puts a byte of Mortise's own on the line, however long that takes.
+    fn add_whole(&mut self, now: u64, byte: u8, port: &mut dyn Port) {
+        while self.step(port) || !port.is_ready() || !self.add(OWN, byte, port, || (OWN_NAME, now))
+        {
+        }
     }
 
-    fn add(
+    /// Does a step towards having a byte of this writer on a line that takes one; whether it is.
+    fn add<'a>(
         &mut self,
         writer: usize,
-        name: &str,
-        now: u64,
-        bytes: &[u8],
+        byte: u8,
         port: &mut dyn Port,
-        mut stop: impl FnMut() -> bool,
-    ) -> usize {
-        let mut taken = 0;
-        while let Some(&byte) = bytes.get(taken) {
-            if let Some(head) = &mut self.head {
-                // Whoever's it is: a line has its whole beginning before anything else.
-                match head.next() {
-                    Some(part) => port.put(part),
-                    None => self.head = None,
-                }
-            } else if self.open != Some(writer) && byte != b'\r' {
-                self.begin(writer, name, now, port);
-            } else {
-                match byte {
-                    b'\r' => {}
-                    b'\n' => {
-                        end_line(port);
-                        self.open = None;
-                    }
-                    byte => port.put(byte),
-                }
-                taken += 1;
-            }
-            if stop() {
-                break;
-            }
+        who: impl FnOnce() -> (&'a str, u64),
+    ) -> bool {
+        if self.open != Some(writer) && byte != b'\r' {
+            let (name, now) = who();
+            self.begin(writer, name, now);
+            return false;
         }
-        taken
+        match byte {
+            b'\r' => {}
+            b'\n' => self.end(),
+            byte => port.put(byte),
+        }
+        true
+    }
+
+    /// Ends the line.
+    const fn end(&mut self) {
+        self.between.end_line();
+        self.open = None;
     }
 
     /// Takes the wire for `writer`: breaks off who has it and starts or continues a line.
-    fn begin(&mut self, writer: usize, name: &str, now: u64, port: &mut dyn Port) {
+    fn begin(&mut self, writer: usize, name: &str, now: u64) {
         if let Some(other) = self.open.replace(writer) {
-            end_line(port);
+            self.between.end_line();
             self.broken |= bit(other);
         }
         let goes_on = self.is_broken(writer);
@@ -118,7 +143,8 @@ impl Console {
         if !goes_on {
             *began = now;
         }
-        self.head = Some(Head::new(*began, name, if goes_on { b'+' } else { b'|' }));
+        let mark = if goes_on { b'+' } else { b'|' };
+        self.between.begin_line(*began, name, mark);
     }
 
     const fn is_broken(&self, writer: usize) -> bool {
@@ -131,9 +157,4 @@ const fn bit(writer: usize) -> u32 {
         Some(bit) => bit,
         None => 0,
     }
-}
-
-fn end_line(port: &mut dyn Port) {
-    port.put(b'\r');
-    port.put(b'\n');
 }

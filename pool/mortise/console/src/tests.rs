@@ -8,9 +8,41 @@ use proptest::prelude::*;
 struct Line(Vec<u8>);
 
 impl Port for Line {
+    fn is_ready(&mut self) -> bool {
+        true
+    }
     fn put(&mut self, byte: u8) {
         self.0.push(byte);
     }
+}
+
+impl Console {
+    /// Puts bytes of a VM on the line, all of them.
+    fn write(&mut self, vm: usize, name: &str, now: u64, bytes: &[u8], line: &mut Line) {
+        for &byte in bytes {
+            while !self.put(vm, byte, line, || (name, now)) {}
+        }
+        while self.step(line) {}
+    }
+
+    /// Ends the line that a VM has begun.
+    fn finish(&mut self, vm: usize, name: &str, now: u64, line: &mut Line) {
+        if self.is_unfinished(vm) {
+            self.write(vm, name, now, b"\n", line);
+        }
+    }
+}
+
+/// These words.
+const fn words<'a>(text: &'static str, arguments: &'a [Argument]) -> Words<'a> {
+    Words { text, arguments }
+}
+
+/// Words as they are read.
+fn read(text: &'static str, arguments: &[Argument]) -> String {
+    let mut cursor = Cursor::START;
+    let bytes = std::iter::from_fn(|| words(text, arguments).next(&mut cursor)).collect();
+    String::from_utf8(bytes).unwrap()
 }
 
 /// What is on the line after these writes of (VM, time in seconds, text).
@@ -178,38 +210,121 @@ proptest! {
     }
 
     #[test]
-    fn stopping_changes_nothing_of_what_is_shown(
+    fn a_busy_line_changes_nothing_of_what_is_shown(
         writes: Vec<(bool, u8, Vec<u8>)>,
-        stops: Vec<bool>,
+        busy: Vec<bool>,
     ) {
+        struct Busy<'a>(Line, &'a mut dyn Iterator<Item = bool>);
+        impl Port for Busy<'_> {
+            fn is_ready(&mut self) -> bool {
+                self.1.next() != Some(true)
+            }
+            fn put(&mut self, byte: u8) {
+                self.0.put(byte);
+            }
+        }
         let (mut whole, mut expected) = (Console::new(), Line::default());
-        let (mut stopped, mut line) = (Console::new(), Line::default());
-        let mut stops = stops.into_iter().cycle();
+        let mut busy = busy.into_iter().chain([false]).cycle();
+        let (mut stopped, mut line) = (Console::new(), Busy(Line::default(), &mut busy));
         for (vm, now, bytes) in writes {
             let name = ["motor", "linux"][usize::from(vm)];
             whole.write(vm.into(), name, now.into(), &bytes, &mut expected);
-            let mut rest = &bytes[..];
-            while !rest.is_empty() {
-                let stop = || stops.next().unwrap_or(true);
-                let taken = stopped.write_until(vm.into(), name, now.into(), rest, &mut line, stop);
-                rest = &rest[taken..];
+            for byte in bytes {
+                while !stopped.put(vm.into(), byte, &mut line, || (name, now.into())) {}
             }
+            while stopped.step(&mut line) {}
         }
-        prop_assert_eq!(line.0, expected.0);
+        prop_assert_eq!(line.0.0, expected.0);
     }
 
     #[test]
-    fn a_step_puts_two_bytes_at_most(bytes: Vec<u8>, other: bool) {
+    fn a_step_puts_one_byte_at_most(bytes: Vec<u8>, other: bool, number: u64) {
         let (mut console, mut line) = (Console::new(), Line::default());
         if other {
             console.write(1, "linux", 0, b"/ # ", &mut line);
         }
-        let mut rest = &bytes[..];
-        while !rest.is_empty() {
-            let before = line.0.len();
-            let taken = console.write_until(0, "motor", 1, rest, &mut line, || true);
-            prop_assert!(line.0.len() - before <= 2, "a line's end");
-            rest = &rest[taken..];
+        console.say(1, "motor", words(" restarts ({})", &[Argument::Decimal(number)]));
+        for byte in bytes {
+            let mut taken = false;
+            while !taken {
+                let before = line.0.len();
+                taken = console.put(0, byte, &mut line, || ("motor", 1));
+                prop_assert!(line.0.len() - before <= 1);
+            }
         }
     }
+
+    #[test]
+    fn words_are_what_a_formatter_says(value: u64, text in "[ -z]{0,9}") {
+        let text: &'static str = text.leak();
+        let arguments = [
+            Argument::Decimal(value),
+            Argument::Hexadecimal(value),
+            Argument::Digits(value),
+            Argument::Text(text),
+        ];
+        prop_assert_eq!(
+            read("{}, {} x={}{}.", &arguments),
+            format!("{value}, {value:#x} x={value:016x}{text}.")
+        );
+    }
+}
+
+#[test]
+fn words_of_small_numbers_and_of_nothing() {
+    assert_eq!(read("", &[]), "");
+    assert_eq!(read("{}{}{}.", &[Argument::Text("")]), ".");
+    let zero = [Argument::Decimal(0), Argument::Hexadecimal(0)];
+    assert_eq!(read("{} {}", &zero), "0 0x0");
+    assert_eq!(
+        read("{}", &[Argument::Decimal(u64::MAX)]),
+        u64::MAX.to_string()
+    );
+}
+
+#[test]
+fn messages_wait_in_order_and_go_before_what_is_written_later() {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    console.write(1, "linux", 1_000_000_000, b"/ #", &mut line);
+    console.say(2_000_000_000, "motor", words(" stopped", &[]));
+    console.say(3_000_000_000, "motor", words(" restarts", &[]));
+    console.write(1, "linux", 4_000_000_000, b" ls\n", &mut line);
+    assert_eq!(
+        String::from_utf8(line.0).unwrap(),
+        "[    1.000000000] linux| / #\r\n\
+         [    2.000000000] mortise| motor stopped\r\n\
+         [    3.000000000] mortise| motor restarts\r\n\
+         [    1.000000000] linux+  ls\r\n"
+    );
+}
+
+#[test]
+fn what_is_lost_is_said() {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    for number in 0..11 {
+        console.say(number, "", words("{}", &[Argument::Decimal(number)]));
+    }
+    while console.step(&mut line) {}
+    console.say(11, "", words("more", &[]));
+    while console.step(&mut line) {}
+    let shown = String::from_utf8(line.0).unwrap();
+    let texts: Vec<_> = shown
+        .lines()
+        .filter_map(|line| line.split("| ").nth(1))
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "0",
+            "1",
+            "2",
+            "3",
+            "4",
+            "5",
+            "6",
+            "7",
+            "lines lost: 3",
+            "more"
+        ]
+    );
 }

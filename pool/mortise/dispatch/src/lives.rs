@@ -24,6 +24,10 @@ impl Turn {
             return;
         }
         if seat.phase.get() != Phase::Rest {
+            // SAFETY: its guest left its registers there, on this core, and does not go on.
+            if !core.explain(vm, vcpu, unsafe { &seat.frame.get().x }) {
+                return;
+            }
             self.take_floating_point(seat);
             seat.forget();
             core.halt(vm, vcpu);

@@ -40,6 +40,6 @@ pub trait Caller {
     /// one at the same time, one succeeds.
     fn start_vcpu(&mut self, vcpu: usize, start: Start) -> Result<(), PowerState>;
 
-    /// Has the VM's log ring looked at.
-    fn kick_console(&mut self);
+    /// Has the VM's log ring emptied; false if it is to call again, as an interrupt is pending.
+    fn kick_console(&mut self) -> bool;
 }

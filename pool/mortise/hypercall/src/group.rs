@@ -76,7 +76,9 @@ mod tests {
         fn start_vcpu(&mut self, _: usize, _: Start) -> Result<(), PowerState> {
             Err(PowerState::On)
         }
-        fn kick_console(&mut self) {}
+        fn kick_console(&mut self) -> bool {
+            true
+        }
     }
 
     const fn group(

@@ -35,7 +35,7 @@
 //! #     fn has_memory_at(&self, _: u64) -> bool { false }
 //! #     fn start_vcpu(&mut self, _: usize, _: mortise_hypercall::Start)
 //! #         -> Result<(), mortise_hypercall::PowerState> { unreachable!() }
-//! #     fn kick_console(&mut self) {}
+//! #     fn kick_console(&mut self) -> bool { true }
 //! # }
 //! # let mut caller = Nobody;
 //! let call = Call::new([u64::from(ANSWER), 41, 0, 0, 0, 0, 0, 0]);

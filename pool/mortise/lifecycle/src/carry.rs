@@ -1,7 +1,6 @@
 //! Work carried out: each step is short, and between two of them nothing is locked.
 
 use crate::{Failure, Phase, Registry, Work, setup::Setup};
-use core_log::info;
 use core_manifest::{Kind, Schedule};
 use core_memory::PhysicalRange;
 use core_paging::Access;
@@ -178,7 +177,9 @@ impl Site<'_> {
                 Progress::Again => Step::Wait,
             },
             Phase::Vacate => {
-                vm.vacate(self.machine);
+                if !vm.vacate(self.machine) {
+                    return Step::Wait;
+                }
                 if job.work == Work::Retiring {
                     // Those who rest in other places than the one that does this.
                     vm.call_all(self.machine);
@@ -218,10 +219,9 @@ impl Site<'_> {
             Phase::Fill(index, at) => self.fill(job, index, at),
             Phase::Start => {
                 vm.start(self.machine);
-                info!(
-                    "{} made, on its template's request",
-                    job.descriptor.name.as_str()
-                );
+                let name = job.descriptor.name.as_str();
+                let text = " made, on its template's request";
+                self.machine.say(name, text, &[]);
                 Step::Over
             }
         }

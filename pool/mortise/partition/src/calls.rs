@@ -1,6 +1,6 @@
 //! Hypercalls, PSCI among them.
 
-use crate::{console, machine::Core, tables, vm::Vm};
+use crate::{drain::drain_ring, machine::Core, tables, vm::Vm};
 use core::sync::atomic::Ordering;
 use core_trace::Event;
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
@@ -15,9 +15,9 @@ pub const CONSOLE_KICK: u32 = 0xc600_0000;
 pub const CONSOLE: Group = Group {
     name: "console",
     ranges: &[(CONSOLE_KICK, CONSOLE_KICK)],
-    handle: |_, caller| {
-        caller.kick_console();
-        Outcome::Return(Reply::SUCCESS)
+    handle: |_, caller| match caller.kick_console() {
+        true => Outcome::Return(Reply::SUCCESS),
+        false => Outcome::Again(0),
     },
 };
 
@@ -94,7 +94,7 @@ impl Caller for Vcpu {
         Ok(())
     }
 
-    fn kick_console(&mut self) {
-        console::drain_ring(self.core.machine, self.vm);
+    fn kick_console(&mut self) -> bool {
+        drain_ring(self.core.machine, self.vm, &|| self.core.is_wanted())
     }
 }

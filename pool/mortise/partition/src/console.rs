@@ -1,13 +1,17 @@
 //! One serial line for all virtual machines.
 //!
 //! A virtual machine with a virtual PL011 writes to the line as it goes. One in
-//! direct mode must not exit to write: it fills a ring in its memory, which the
-//! console's core empties by a timer, or, where no core can be disturbed for it,
-//! the virtual machine itself asks Mortise to empty.
+//! direct mode must not exit to write: it fills a [ring](crate::drain) in its memory.
+//!
+//! The line's lock is held for a byte at a time, and who writes on a core that is shared looks at
+//! its interrupts in between. So nobody waits for a line, whoever writes it: what Mortise has to
+//! say is kept in a few words ([`Machine::say`]) and put on the line in steps, on an unshared core
+//! at once and on a shared one when nobody more urgent wants it.
 
 use crate::{
     alarms::Alarm,
     controller::Interrupts,
+    drain::drain_rings,
     gic::{OWN_PRIORITY, VmInterrupts},
     machine::{Core, Machine},
     vm::Vm,
@@ -15,19 +19,11 @@ use crate::{
 use core::ptr::NonNull;
 use core_log::{Level, Sink};
 use core_manifest::Console as Kind;
-use core_ring::{Area, stream::Consumer};
 use hw_serial_pl011::{Registers, Serial};
-use mortise_console::{Console, Input, Port};
+use mortise_console::{Argument, Console, Input, Port, Words};
 
 /// Rings are emptied a hundred times a second.
 static DRAIN: Alarm = Alarm::new(10_000_000, drain_rings);
-
-/// Bytes of one virtual machine that are written at a time: what a line of
-/// 115,200 baud, 10 bits a byte, carries away until the next time, and some.
-const DRAIN_LIMIT: usize = 256;
-
-/// Bytes of them that are taken out of a ring at a time.
-const DRAIN_STEP: usize = 16;
 
 /// The serial line and who writes on it.
 pub(crate) struct Line {
@@ -44,12 +40,21 @@ impl Line {
         serial: None,
         held: false,
     };
+
+    /// Does a step of what goes before anybody's next byte; whether there was something to do.
+    fn step(&mut self) -> bool {
+        self.console.step(&mut Wire(&mut self.serial))
+    }
 }
 
 /// The hardware's end of the line.
 struct Wire<'a>(&'a mut Option<Serial<'static>>);
 
 impl Port for Wire<'_> {
+    fn is_ready(&mut self) -> bool {
+        self.0.as_ref().is_none_or(Serial::is_ready)
+    }
+
     fn put(&mut self, byte: u8) {
         if let Some(serial) = self.0 {
             serial.write_byte(byte);
@@ -57,7 +62,7 @@ impl Port for Wire<'_> {
     }
 }
 
-/// Mortise's own lines.
+/// Mortise's lines of before the guests run, and of when none does any more.
 struct OwnLines;
 
 impl Sink for OwnLines {
@@ -73,6 +78,41 @@ impl Sink for OwnLines {
             &mut Wire(serial),
         );
     }
+}
+
+impl Machine {
+    /// Says something on the console, about somebody whose name it begins with.
+    pub fn say(&'static self, about: &str, text: &'static str, arguments: &[Argument]) {
+        if Level::Info > self.board.log {
+            return;
+        }
+        let words = Words { text, arguments };
+        self.console.lock().console.say(self.now(), about, words);
+        let core = Core::current();
+        match core.dispatcher() {
+            Some(_) => core.chores.set(true),
+            None => core.flush(),
+        }
+    }
+}
+
+impl Core {
+    /// Puts on the line what waits for it. What is left when the core is wanted becomes a chore.
+    pub(crate) fn flush(&'static self) {
+        if !flush(self.machine, &|| self.is_wanted()) {
+            self.chores.set(true);
+        }
+    }
+}
+
+/// Puts on the line what waits for it, until `stop` says so; whether nothing is left.
+pub(crate) fn flush(machine: &Machine, stop: &dyn Fn() -> bool) -> bool {
+    while !stop() {
+        if !machine.console.lock().step() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Opens the line and lets Mortise log on it.
@@ -129,7 +169,7 @@ pub(crate) fn attach(core: &'static Core) {
 /// Carries out an access to a virtual PL011. Nothing, and the guest is to make it again: on a
 /// core that is shared something came that goes first.
 pub(crate) fn access(
-    core: &Core,
+    core: &'static Core,
     vm: &'static Vm,
     offset: usize,
     stored: Option<u64>,
@@ -156,12 +196,13 @@ pub(crate) fn access(
     }
     if let Some(byte) = sent {
         // A second time the register does what it did already.
-        if write(core.machine, vm, &[byte], stop) == 0 {
+        if !write(core.machine, vm, byte, &stop) {
             return None;
         }
+        core.flush();
     }
     if !had_room && core.machine.console.lock().held {
-        receive(core.machine);
+        receive(core);
     }
     Some(u64::from(value))
 }
@@ -183,8 +224,10 @@ fn set_line(machine: &'static Machine, vm: &'static Vm) {
 }
 
 /// Takes what was typed. What the virtual machine has no room for stays in the
-/// hardware, and with it the sender, until it has read some.
-pub(crate) fn receive(machine: &'static Machine) {
+/// hardware, and with it the sender, until it has read some. What is left there when the core is
+/// wanted interrupts again.
+pub(crate) fn receive(core: &'static Core) {
+    let machine = core.machine;
     loop {
         let input = {
             let mut guard = machine.console.lock();
@@ -204,11 +247,16 @@ pub(crate) fn receive(machine: &'static Machine) {
                 serial.disable_receive_interrupt();
                 return;
             }
-            // Cleared before the look, so that a byte that comes after it
-            // interrupts again.
-            serial.clear_receive_interrupt();
-            let Some(byte) = serial.read_byte() else {
+            // Cleared before the last look, so that a byte that comes after it interrupts again,
+            // and not before the one in front of it, so that what is there still does.
+            let byte = serial.read_byte().or_else(|| {
+                serial.clear_receive_interrupt();
+                serial.read_byte()
+            });
+            if byte.is_none() || core.is_wanted() {
                 serial.enable_receive_interrupt();
+            }
+            let Some(byte) = byte else {
                 return;
             };
             console.input(byte, machine.residents().count())
@@ -223,139 +271,41 @@ pub(crate) fn receive(machine: &'static Machine) {
             }
             Input::Switched { vm } => {
                 if let Some(vm) = machine.residents().nth(vm) {
-                    core_log::info!("input to {}", vm.name());
+                    machine.say(vm.name(), " has the input", &[]);
                 }
             }
             Input::Nothing => {}
         }
+        if core.is_wanted() {
+            return;
+        }
     }
 }
 
-/// Puts what a virtual machine wrote on the line, until all is there or `stop` says so; how
-/// much of it.
-fn write(machine: &Machine, vm: &Vm, bytes: &[u8], stop: impl FnMut() -> bool) -> usize {
+/// Puts a byte that a virtual machine wrote on the line, unless `stop` says so before; whether it
+/// is there.
+pub(crate) fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> bool) -> bool {
+    while !stop() {
+        if step(machine, vm, byte) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Does a step towards having a byte of a virtual machine on the line; whether it is.
+pub(crate) fn step(machine: &Machine, vm: &Vm, byte: u8) -> bool {
     let mut guard = machine.console.lock();
     let Line {
         console, serial, ..
     } = &mut *guard;
-    let (now, wire) = (machine.now(), &mut Wire(serial));
-    console.write_until(vm.index, vm.name(), now, bytes, wire, stop)
+    let wire = &mut Wire(serial);
+    console.put(vm.index, byte, wire, || (vm.name(), machine.now()))
 }
 
-/// Makes the log ring of a virtual machine, empty. It is asked to call when it
-/// has written only if no core can be disturbed by a timer instead.
-pub(crate) fn open_ring(vm: &core_manifest::Vm<'_>, kick: bool) -> Option<Consumer<'static>> {
-    let Kind::Ring(range) = vm.console else {
-        return None;
-    };
-    // SAFETY: the ring is mapped on every core that comes here, and words of it
-    // are accessed atomically only, as the guest may write there at any time.
-    let area = unsafe { Area::from_raw(range.start() as *mut u8, range.size() as usize) }?;
-    Consumer::create(area, kick).ok()
-}
-
-/// Ends the line that a virtual machine has begun: it starts anew or is gone.
-fn finish(machine: &Machine, vm: &Vm) {
-    let mut guard = machine.console.lock();
-    let Line {
-        console, serial, ..
-    } = &mut *guard;
-    console.finish(vm.index, vm.name(), machine.now(), &mut Wire(serial));
-}
-
-/// What is on its way from the rings to the line.
-pub(crate) struct Drain {
-    /// Whose ring it is, and how many bytes of it are left for this time.
-    vm: usize,
-    left: usize,
-    bytes: [u8; DRAIN_STEP],
-    taken: usize,
-    length: usize,
-}
-
-impl Drain {
-    /// Nothing.
-    pub(crate) const NONE: Self = Self {
-        vm: 0,
-        left: DRAIN_LIMIT,
-        bytes: [0; DRAIN_STEP],
-        taken: 0,
-        length: 0,
-    };
-
-    /// Puts on the line what was taken out of the ring of `vm`, until `stop` says so.
-    fn put(&mut self, machine: &Machine, vm: &Vm, stop: impl FnMut() -> bool) {
-        let bytes = self.bytes.get(self.taken..self.length).unwrap_or_default();
-        self.taken += write(machine, vm, bytes, stop);
-    }
-
-    /// Takes more out of the ring of `vm`; false if there is none, or it had its share.
-    fn take(&mut self, vm: &Vm) -> bool {
-        let room = self.left.min(DRAIN_STEP);
-        let count = match vm.log.lock().as_mut() {
-            Some(ring) => ring.read(&mut self.bytes[..room]),
-            None => 0,
-        };
-        (self.taken, self.length) = (0, count);
-        self.left -= count;
-        if let Some(slot) = vm.slot().filter(|_| count > 0) {
-            slot.backlog.lock().push(&self.bytes[..count]);
-        }
-        count > 0
-    }
-
-    /// Empties the ring of one virtual machine.
-    fn empty(&mut self, machine: &Machine, vm: &Vm) {
-        // What was taken before goes first: of this one it is older, of another one it is not
-        // to come under a new one's name.
-        if let Some(other) = machine.vm(self.vm) {
-            self.put(machine, other, || false);
-        }
-        let (before, left) = (self.vm, self.left);
-        (self.vm, self.left) = (vm.index, DRAIN_LIMIT);
-        while self.take(vm) {
-            self.put(machine, vm, || false);
-        }
-        (self.vm, self.left) = (before, left);
-    }
-
-    /// Goes on with emptying every ring until `stop` says so; whether all are done. One that
-    /// writes on and on does not keep Mortise: what is too much now is left for the next time.
-    fn go_on(&mut self, machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
-        while let Some(vm) = machine.vm(self.vm) {
-            if self.taken < self.length {
-                self.put(machine, vm, stop);
-            } else if !self.take(vm) {
-                (self.vm, self.left) = (self.vm + 1, DRAIN_LIMIT);
-            }
-            if stop() {
-                return false;
-            }
-        }
-        (self.vm, self.left) = (0, DRAIN_LIMIT);
-        true
-    }
-}
-
-/// Empties every ring until `stop` says so; whether all are.
-fn drain_rings(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
-    machine.drain.lock().go_on(machine, stop)
-}
-
-/// Empties the ring of one virtual machine.
-pub(crate) fn drain_ring(machine: &Machine, vm: &Vm) {
-    machine.drain.lock().empty(machine, vm);
-}
-
-/// Ends what a virtual machine has to say: it starts anew, with what `ring` makes, or is gone.
-/// Nobody takes more out of its old ring meanwhile: that would come after the end of its last line.
-pub(crate) fn conclude(
-    machine: &Machine,
-    vm: &Vm,
-    ring: impl FnOnce() -> Option<Consumer<'static>>,
-) {
-    let mut drain = machine.drain.lock();
-    drain.empty(machine, vm);
-    finish(machine, vm);
-    *vm.log.lock() = ring();
+/// Ends the line that a virtual machine has begun, if any, unless `stop` says so before; whether it
+/// is ended.
+pub(crate) fn finish(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+    let is_unfinished = machine.console.lock().console.is_unfinished(vm.index);
+    (!is_unfinished || write(machine, vm, b'\n', stop)) && flush(machine, stop)
 }

@@ -14,6 +14,7 @@
 
 use crate::{
     controller::Interrupts,
+    drain::conclude,
     gic::{
         OWN_PRIORITY, TIMER_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
         reset_virtual_interface,
@@ -22,11 +23,11 @@ use crate::{
     machine::Core,
     vm::{DISCARDED, ENDING, HELD, Vm},
 };
-use core_log::info;
 use core_manifest::FaultPolicy;
 use core_statistics::State;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_console::Argument;
 use mortise_hypercall::Start;
 use mortise_psci::{End, LEADER, Next};
 use mortise_vcpu::{Frame, InterruptMode, Traps};
@@ -170,7 +171,11 @@ impl Core {
             let next = vm.power.lock().next(vcpu);
             match next {
                 Next::Start(start) => return Duty::Start(start),
-                Next::Lead(end) => self.lead(vm, end),
+                Next::Lead(end) => {
+                    if !self.lead(vm, end) {
+                        return Duty::Work;
+                    }
+                }
                 Next::Wait => {
                     if vcpu == LEADER {
                         self.machine.tidy(self, vm);
@@ -181,40 +186,49 @@ impl Core {
         }
     }
 
-    /// Ends the run of a virtual machine whose vCPUs all rest, for good or by another one.
-    fn lead(&'static self, vm: &'static Vm, end: End) {
+    /// Ends the run of a virtual machine whose vCPUs all rest, for good or by another one. False if
+    /// an interrupt is pending before all that it said is on the console.
+    fn lead(&'static self, vm: &'static Vm, end: End) -> bool {
+        if !conclude(self.machine, vm, &|| self.is_wanted()) {
+            return false;
+        }
         vm.silence(self.machine);
         self.machine.ended(vm);
         match end {
             // What made it is not with Mortise; its manager may fill it anew.
             End::Restart if vm.is_slot() => {
                 vm.set_state(State::Off);
-                info!("{} is off: it cannot restart itself", vm.name());
+                self.machine
+                    .say(vm.name(), " is off: it cannot restart itself", &[]);
             }
             End::Restart => {
                 let count = vm.status.count_restart();
-                info!("{} restarts ({count})", vm.name());
-                vm.renew(self.machine);
+                let count = Argument::Decimal(count.into());
+                self.machine.say(vm.name(), " restarts ({})", &[count]);
+                vm.renew();
                 vm.set_state(State::Restarting);
                 vm.filling.begin(true);
-                return;
+                return true;
             }
             End::Off => {
                 vm.set_state(State::Off);
-                info!("{} is off", vm.name());
+                self.machine.say(vm.name(), " is off", &[]);
             }
             End::Stop => {
                 vm.set_state(State::Stopped);
                 if let FaultPolicy::Restart { limit } = vm.description().on_fault {
-                    info!(
-                        "{} stays stopped: {limit} restarts were its limit",
-                        vm.name()
+                    let limit = Argument::Decimal(limit.into());
+                    self.machine.say(
+                        vm.name(),
+                        " stays stopped: {} restarts were its limit",
+                        &[limit],
                     );
                 }
             }
         }
         vm.power.lock().conclude();
         vm.note_end(self.machine);
+        true
     }
 
     /// Sleeps until something happens, and takes what comes to Mortise.
@@ -264,7 +278,7 @@ impl Core {
         if vcpu == LEADER {
             self.machine.begins(vm);
             vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
-            info!("{} running", vm.name());
+            self.machine.say(vm.name(), " running", &[]);
         }
     }
 
@@ -314,6 +328,7 @@ impl Core {
 
     /// Rests until this vCPU is started, then lets the guest go on there.
     pub(crate) fn start_anew(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+        while !self.explain(vm, vcpu, &frame.x) {}
         self.halt(vm, vcpu);
         let start = self.wait_for_start(vm, vcpu);
         self.prepare(vm, vcpu, start);

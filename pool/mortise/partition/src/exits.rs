@@ -1,9 +1,9 @@
 //! What a guest's exit leads to.
 
-use crate::{calls, controller::Interrupts, devices, interrupts, machine::Core, vm::Vm};
-use core::fmt;
-use core_log::info;
-use core_statistics::{ExitKind, FaultRegisters, Reason};
+use crate::{
+    calls, controller::Interrupts, devices, fault::Fault, interrupts, machine::Core, vm::Vm,
+};
+use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_gic_frame::SgiRequest;
 use mortise_vcpu::{
@@ -58,11 +58,7 @@ pub(crate) fn handle(
         }
         Cause::SError => {
             vm.status.count_exit(vcpu, ExitKind::Other);
-            let reason = Fault {
-                reason: Reason::SystemError,
-                text: "system error (SError)",
-            };
-            fault(core, vm, vcpu, frame, &reason);
+            vm.stop_for(vcpu, Fault::SYSTEM_ERROR, core.machine);
         }
         Cause::Synchronous => synchronous(core, vm, vcpu, frame),
     }
@@ -100,41 +96,22 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                     skip_instruction();
                 }
             } else if !vm.is_kept_off() {
-                let write = access.map(|access| access.write);
-                let text = Address {
-                    what: "data abort",
-                    write,
+                let fault = Fault {
+                    reason: Reason::DataAbort,
+                    write: access.map(|access| access.write),
                     at: ipa,
                 };
-                fault(
-                    core,
-                    vm,
-                    vcpu,
-                    frame,
-                    &Fault {
-                        reason: Reason::DataAbort,
-                        text,
-                    },
-                );
+                vm.stop_for(vcpu, fault, core.machine);
             }
         }
         Exit::InstructionAbort { .. } if vm.is_kept_off() => {}
         Exit::InstructionAbort { ipa } => {
-            let text = Address {
-                what: "instruction abort",
+            let fault = Fault {
+                reason: Reason::InstructionAbort,
                 write: None,
                 at: ipa,
             };
-            fault(
-                core,
-                vm,
-                vcpu,
-                frame,
-                &Fault {
-                    reason: Reason::InstructionAbort,
-                    text,
-                },
-            );
+            vm.stop_for(vcpu, fault, core.machine);
         }
         Exit::FloatingPoint => match core.dispatcher() {
             Some(dispatcher) => dispatcher.floating_point(),
@@ -185,80 +162,5 @@ fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiReque
             };
             gic.lock().send_sgi(vcpu, request, group1, &mut physical);
         }
-    }
-}
-
-/// Why a virtual machine cannot go on.
-struct Fault<T> {
-    reason: Reason,
-    text: T,
-}
-
-/// Text of an abort: what, whether it was a store, and where.
-struct Address {
-    what: &'static str,
-    write: Option<bool>,
-    at: Option<u64>,
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.what)?;
-        if let Some(at) = self.at {
-            write!(f, " at {at:#x}")?;
-        }
-        match self.write {
-            Some(true) => f.write_str(" (write)"),
-            Some(false) => f.write_str(" (read)"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Stops or restarts a virtual machine that cannot go on, and says why on the
-/// console and in its status page.
-fn fault<T: fmt::Display>(
-    core: &'static Core,
-    vm: &'static Vm,
-    vcpu: usize,
-    frame: &Frame,
-    fault: &Fault<T>,
-) {
-    // Of several vCPUs that fault at once, the first one is the reason.
-    if !vm.fail(vcpu, core.machine) {
-        return;
-    }
-    let registers = FaultRegisters {
-        esr: El2::read_esr(),
-        far: El2::read_far(),
-        hpfar: hpfar_el2::read(),
-        elr: El2::read_elr(),
-        spsr: El2::read_spsr(),
-    };
-    let mut text = heapless::String::<120>::new();
-    // A longer text is cut; the registers say the rest.
-    let _ = fmt::write(&mut text, format_args!("{}", fault.text));
-    vm.status
-        .set_fault(vcpu, &registers, &frame.x, fault.reason, &text);
-    info!(
-        "{} stopped: {text} on vCPU {vcpu}; esr={:#x} far={:#x} elr={:#x}",
-        vm.name(),
-        registers.esr,
-        registers.far,
-        registers.elr
-    );
-    if core.dispatcher().is_some() {
-        // Others wait for the core while this is written; the rest is in the status page.
-        return;
-    }
-    for (row, registers) in frame.x.chunks(4).enumerate() {
-        let mut line = heapless::String::<100>::new();
-        for (column, value) in registers.iter().enumerate() {
-            let _ = fmt::write(
-                &mut line,
-                format_args!(" x{:<2}={value:016x}", row * 4 + column),
-            );
-        }
-        info!("{}{line}", vm.name());
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
         core.machine.alarms.sound(core);
         cpu_interface::deactivate(intid);
     } else if intid == board.uart_irq {
-        console::receive(core.machine);
+        console::receive(core);
         cpu_interface::deactivate(intid);
     } else if intid == board.maintenance {
         if let Some((vm, vcpu)) = occupant {

@@ -21,11 +21,13 @@
 //! | `dispatch` | cores that several virtual CPUs share: who shares them out |
 //! | `tables` | what the libraries of the image registered |
 //! | `service` | what such a dispatcher asks of its core |
-//! | `exits` | what a guest's exit leads to; faults |
+//! | `exits` | what a guest's exit leads to |
+//! | `fault` | why a guest cannot go on, told in steps |
 //! | `calls` | hypercalls and PSCI |
 //! | `devices`, `gic` | loads and stores that a device of Mortise's answers |
 //! | `interrupts` | interrupts that come to Mortise |
 //! | `console` | one serial line for all |
+//! | `drain` | the way there from log rings |
 //! | `alarms` | what is done by the clock |
 //! | `trace` | what happens on a core, recorded for a timeline |
 //!
@@ -55,7 +57,9 @@ mod cores;
 mod description;
 mod devices;
 mod dispatch;
+mod drain;
 mod exits;
+mod fault;
 mod filling;
 mod gic;
 mod image;
@@ -79,6 +83,7 @@ pub use exits::exit;
 pub use gic::Mask;
 pub use machine::{Core, Machine};
 pub use memory::{MANIFEST_SIZE, Stack, Stacks};
+pub use mortise_console::Argument;
 pub use service::{AwayTimer, Taken};
 pub use slot::Occupant;
 pub use tables::Tables;

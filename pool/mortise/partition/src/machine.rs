@@ -3,9 +3,10 @@
 use crate::{
     alarms::Alarms,
     board::Board,
-    console::{Drain, Line},
+    console::Line,
     controller::Owners,
     dispatch::{Dispatcher, News},
+    drain::Drain,
     memory::Stacks,
     tables,
     vm::{DISCARDED, HELD, Vm},
@@ -182,7 +183,9 @@ pub struct Core {
     /// Its trace, and who had it when that was recorded last.
     pub(crate) trace: Writer,
     pub(crate) runs: Cell<u64>,
-    /// Whether it has begun with that, and there is more of it.
+    /// Whether that has come, and there is more of it.
+    pub(crate) sounds: Cell<bool>,
+    /// Whether there is that or something else to do for Mortise.
     pub(crate) chores: Cell<bool>,
 }
 
@@ -211,6 +214,7 @@ impl Core {
             alarm: Cell::new(u64::MAX),
             trace: Writer::new(),
             runs: Cell::new(0),
+            sounds: Cell::new(false),
             chores: Cell::new(false),
         }
     }

@@ -30,7 +30,7 @@ impl Vm {
     pub fn restart(&'static self, machine: &'static Machine) {
         let over = self.power.lock().over().is_some();
         if over {
-            self.renew(machine);
+            self.renew();
             self.note_life(machine);
             self.set_fresh();
             machine.notify(self, LEADER);

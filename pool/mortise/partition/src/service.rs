@@ -1,6 +1,6 @@
 //! What a dispatcher asks of its core.
 
-use crate::{Core, Vm, exits, gic, interrupts, machine::Timer};
+use crate::{Core, Vm, console, exits, gic, interrupts, machine::Timer};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_trace::Event;
@@ -101,6 +101,7 @@ impl Core {
 
     /// Notes that Mortise itself has something to do here by now, which are [chores](Self::chore).
     pub fn sound(&'static self) {
+        self.sounds.set(true);
         self.chores.set(true);
         self.set_own_alarm(u64::MAX);
     }
@@ -114,7 +115,12 @@ impl Core {
 
     /// Does a step of the chores: until the next look at what is pending, if something is.
     pub fn chore(&'static self) {
-        let more = self.machine.alarms.step(self, &|| self.is_wanted());
+        let stop = || self.is_wanted();
+        if !console::flush(self.machine, &stop) || stop() {
+            return;
+        }
+        let more = self.sounds.get() && self.machine.alarms.step(self, &stop);
+        self.sounds.set(more);
         self.chores.set(more);
     }
 

@@ -11,9 +11,9 @@
 
 use crate::{
     backlog::Backlog,
-    console,
     controller::Interrupts,
     description::Description,
+    drain::conclude,
     machine::{Core, Machine},
     tables,
     vm::Vm,
@@ -314,12 +314,16 @@ impl Vm {
     }
 
     /// Has nobody live there any more, in whose name no core acts and whose vCPUs none has: its memory
-    /// is withdrawn, its console closed.
-    pub fn vacate(&'static self, machine: &'static Machine) {
+    /// is withdrawn, its console closed. False if the core that does it is wanted before all that was
+    /// said is on the console: it is to be done again.
+    pub fn vacate(&'static self, machine: &'static Machine) -> bool {
         let Some(slot) = self.slot() else {
-            return;
+            return true;
         };
-        console::conclude(machine, self, || None);
+        if !conclude(machine, self, &|| Core::current().is_wanted()) {
+            return false;
+        }
+        *self.log.lock() = None;
         slot.vacant.store(true, Ordering::Release);
         slot.map.withdraw();
         mortise_vcpu::invalidate_translations_of(self.vttbr());
@@ -328,5 +332,6 @@ impl Vm {
             machine.ended(self);
             self.note_end(machine);
         }
+        true
     }
 }

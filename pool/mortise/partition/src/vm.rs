@@ -1,9 +1,10 @@
 //! One virtual machine.
 
 use crate::{
-    console,
     controller::Interrupts,
     description::{Description, VmError},
+    drain,
+    fault::Telling,
     filling::Filling,
     gic::{MERGE, VmInterrupts, device_priority},
     machine::Machine,
@@ -50,6 +51,8 @@ pub struct Vm {
     pub(crate) serial: TicketLock<Pl011>,
     /// Its log ring, if it has one instead of a serial port.
     pub(crate) log: TicketLock<Option<Consumer<'static>>>,
+    /// Why one of its vCPUs cannot go on, as long as it is not told.
+    pub(crate) fault: TicketLock<Option<Telling>>,
     /// Whether it must call for the ring to be emptied.
     kick: bool,
     /// What its vCPUs are told, for exits to see without the lock: [`ENDING`], [`HELD`],
@@ -101,7 +104,8 @@ impl Vm {
             power: TicketLock::new(Power::new(vcpus, restarts)),
             interrupts: Interrupts::new(machine, description)?,
             serial: TicketLock::new(Pl011::new()),
-            log: TicketLock::new(console::open_ring(description, kick)),
+            log: TicketLock::new(drain::open_ring(description, kick)),
+            fault: TicketLock::new(None),
             kick,
             orders: AtomicU8::new(0),
             denied: AtomicU64::new(0),
@@ -134,6 +138,7 @@ impl Vm {
             interrupts: Interrupts::Shared(TicketLock::new(gic)),
             serial: TicketLock::new(Pl011::new()),
             log: TicketLock::new(None),
+            fault: TicketLock::new(None),
             kick: false,
             orders: AtomicU8::new(0),
             denied: AtomicU64::new(0),
@@ -168,7 +173,8 @@ impl Vm {
         self.fresh.store(false, Ordering::Relaxed);
         self.away.store(0, Ordering::Relaxed);
         self.denied.store(0, Ordering::Relaxed);
-        *self.log.lock() = console::open_ring(self.description(), false);
+        *self.fault.lock() = None;
+        *self.log.lock() = drain::open_ring(self.description(), false);
     }
 
     /// Whether its interrupts come through Mortise.
@@ -324,14 +330,13 @@ impl Vm {
         self.set_state(State::Running);
     }
 
-    /// Takes its devices back to their first state, for a start from the payload.
-    pub(crate) fn renew(&'static self, machine: &'static Machine) {
+    /// Takes its devices back to their first state, for a start from the payload, when all it had
+    /// to say is on the console.
+    pub(crate) fn renew(&self) {
         self.stage2.restore();
         self.orders.fetch_and(!ENDING, Ordering::AcqRel);
         *self.serial.lock() = Pl011::new();
-        console::conclude(machine, self, || {
-            console::open_ring(self.description(), self.kick)
-        });
+        *self.log.lock() = drain::open_ring(self.description(), self.kick);
     }
 
     /// Sends its shared interrupts to its first core, where they go until it says

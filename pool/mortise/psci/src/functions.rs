@@ -180,7 +180,9 @@ mod tests {
             self.started.push((vcpu, start));
             Ok(())
         }
-        fn kick_console(&mut self) {}
+        fn kick_console(&mut self) -> bool {
+            true
+        }
     }
 
     const _: () = assert!(disjoint(&ARCHITECTURE, &GROUP));

@@ -1,0 +1,137 @@
+//! The way from virtual machines' log rings to the line.
+//!
+//! One in direct mode must not exit to write: it fills a ring in its memory, which the console's
+//! core empties by a timer, or, where no core can be disturbed for it, the virtual machine itself
+//! asks Mortise to empty.
+
+use crate::{console, machine::Machine, vm::Vm};
+use core_manifest::Console as Kind;
+use core_ring::{Area, stream::Consumer};
+
+/// Bytes of one virtual machine that are written at a time: what a line of
+/// 115,200 baud, 10 bits a byte, carries away until the next time, and some.
+const SHARE: usize = 256;
+
+/// Bytes of them that are taken out of a ring at a time.
+const PIECE: usize = 4;
+
+/// What is on its way from the rings to the line.
+pub(crate) struct Drain {
+    /// The last piece that was taken, whose it is, and how much of it is on the line.
+    vm: usize,
+    piece: [u8; PIECE],
+    length: usize,
+    put: usize,
+    /// Whose ring is emptied by the clock, and how many bytes of it are left for this time.
+    turn: usize,
+    left: usize,
+}
+
+impl Drain {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self {
+        vm: 0,
+        piece: [0; PIECE],
+        length: 0,
+        put: 0,
+        turn: 0,
+        left: SHARE,
+    };
+
+    /// Takes a piece of at most `left` bytes out of the ring of `vm`, and says of how many; the one
+    /// before is on the line.
+    fn take(&mut self, vm: &Vm, left: usize) -> usize {
+        let room = PIECE.min(left);
+        let count = match vm.log.lock().as_mut() {
+            Some(ring) => ring.read(&mut self.piece[..room]),
+            None => 0,
+        };
+        if let Some(slot) = vm.slot().filter(|_| count > 0) {
+            slot.backlog.lock().push(&self.piece[..count]);
+        }
+        (self.vm, self.length, self.put) = (vm.index, count, 0);
+        count
+    }
+
+    /// Does a step of emptying the ring of `vm`, of which `left` bytes are to be taken; whether
+    /// there was something to do. What was taken before goes first: of this one it is older, of
+    /// another one it is not to come under a new one's name.
+    fn step(&mut self, machine: &Machine, vm: &Vm, left: &mut usize) -> bool {
+        if self.put(machine) {
+            return true;
+        }
+        let count = self.take(vm, *left);
+        *left -= count;
+        count > 0
+    }
+
+    /// Does a step of putting the piece on the line; whether there was something to do.
+    fn put(&mut self, machine: &Machine) -> bool {
+        let Some(&byte) = self.piece[..self.length].get(self.put) else {
+            return false;
+        };
+        let whose = machine.vm(self.vm);
+        self.put += usize::from(whose.is_none_or(|vm| console::step(machine, vm, byte)));
+        true
+    }
+
+    /// Does a step of emptying every ring; whether there was something to do. One that writes on
+    /// and on does not keep Mortise: what is too much now is left for the next time.
+    fn go_round(&mut self, machine: &Machine) -> bool {
+        if self.put(machine) {
+            return true;
+        }
+        let Some(vm) = machine.vm(self.turn) else {
+            self.turn = 0;
+            return false;
+        };
+        match self.take(vm, self.left) {
+            0 => (self.turn, self.left) = (self.turn + 1, SHARE),
+            count => self.left -= count,
+        }
+        true
+    }
+}
+
+/// Empties every ring until `stop` says so; whether all are.
+pub(crate) fn drain_rings(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
+    while !stop() {
+        if !machine.drain.lock().go_round(machine) {
+            return console::flush(machine, stop);
+        }
+    }
+    false
+}
+
+/// Empties the ring of one virtual machine until `stop` says so; whether it is empty, or had its
+/// share.
+pub(crate) fn drain_ring(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+    empty(machine, vm, SHARE, stop)
+}
+
+/// Puts the last that a virtual machine had to say on the line, and ends it, until `stop` says so;
+/// whether it is done. It does not run any more: it starts anew or is gone.
+pub(crate) fn conclude(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+    empty(machine, vm, usize::MAX, stop) && console::finish(machine, vm, stop)
+}
+
+fn empty(machine: &Machine, vm: &Vm, mut left: usize, stop: &dyn Fn() -> bool) -> bool {
+    while !stop() {
+        if !machine.drain.lock().step(machine, vm, &mut left) {
+            return console::flush(machine, stop);
+        }
+    }
+    false
+}
+
+/// Makes the log ring of a virtual machine, empty. It is asked to call when it
+/// has written only if no core can be disturbed by a timer instead.
+pub(crate) fn open_ring(vm: &core_manifest::Vm<'_>, kick: bool) -> Option<Consumer<'static>> {
+    let Kind::Ring(range) = vm.console else {
+        return None;
+    };
+    // SAFETY: the ring is mapped on every core that comes here, and words of it
+    // are accessed atomically only, as the guest may write there at any time.
+    let area = unsafe { Area::from_raw(range.start() as *mut u8, range.size() as usize) }?;
+    Consumer::create(area, kick).ok()
+}

@@ -1,0 +1,197 @@
+//! Why a guest cannot go on.
+//!
+//! A virtual machine that does what it must not is stopped at once, or started anew. Why is told
+//! in its status page and on the console, some ten thousand instructions, by the vCPU that did it
+//! before it rests: a part at a time, so that whoever shares its core does not wait.
+
+use crate::{
+    console::flush,
+    drain::drain_ring,
+    machine::{Core, Machine},
+    vm::Vm,
+};
+use core_statistics::{FaultRegisters, Reason};
+use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
+use mortise_console::{Argument, Cursor, Words};
+
+/// What a virtual CPU did.
+#[derive(Clone, Copy)]
+pub(crate) struct Fault {
+    pub(crate) reason: Reason,
+    /// Whether it was a store, if it was a store or a load.
+    pub(crate) write: Option<bool>,
+    /// Where, as the guest numbers it.
+    pub(crate) at: Option<u64>,
+}
+
+impl Fault {
+    /// It raised an SError.
+    pub(crate) const SYSTEM_ERROR: Self = Self {
+        reason: Reason::SystemError,
+        write: None,
+        at: None,
+    };
+
+    /// What stands in a text that says what it did.
+    fn arguments(&self) -> [Argument; 4] {
+        let what = match self.reason {
+            Reason::InstructionAbort => "instruction abort",
+            Reason::SystemError => "system error (SError)",
+            _ => "data abort",
+        };
+        let (behind, at) = match self.at {
+            Some(at) => (" at ", Argument::Hexadecimal(at)),
+            None => ("", Argument::Text("")),
+        };
+        let access = match self.write {
+            Some(true) => " (write)",
+            Some(false) => " (read)",
+            None => "",
+        };
+        let text = Argument::Text;
+        [text(what), text(behind), at, text(access)]
+    }
+}
+
+/// A fault that is not told yet.
+pub(crate) struct Telling {
+    vcpu: usize,
+    fault: Fault,
+    registers: FaultRegisters,
+    /// The part that is next, and how much of its words are told.
+    part: usize,
+    cursor: Cursor,
+}
+
+/// General registers that a part tells the status page.
+const REGISTERS: usize = 8;
+
+/// Parts before which something else is told.
+const TEXT: usize = 4;
+const REASON: usize = TEXT + core_statistics::REASON_WORDS;
+const LAST_WORDS: usize = REASON + 1;
+const LINE: usize = LAST_WORDS + 1;
+const ROWS: usize = LINE + 1;
+
+/// The general registers as the console tells them.
+const ROW: [&str; 8] = [
+    " x0 ={} x1 ={} x2 ={} x3 ={}",
+    " x4 ={} x5 ={} x6 ={} x7 ={}",
+    " x8 ={} x9 ={} x10={} x11={}",
+    " x12={} x13={} x14={} x15={}",
+    " x16={} x17={} x18={} x19={}",
+    " x20={} x21={} x22={} x23={}",
+    " x24={} x25={} x26={} x27={}",
+    " x28={} x29={} x30={}",
+];
+
+impl Vm {
+    /// Ends its run because vCPU `vcpu`, whose exit this is, cannot go on.
+    pub(crate) fn stop_for(&'static self, vcpu: usize, fault: Fault, machine: &'static Machine) {
+        // Of several vCPUs that fault at once, the first one is the reason.
+        if self.fail(vcpu, machine) {
+            *self.fault.lock() = Some(Telling {
+                vcpu,
+                fault,
+                registers: FaultRegisters {
+                    esr: El2::read_esr(),
+                    far: El2::read_far(),
+                    hpfar: hpfar_el2::read(),
+                    elr: El2::read_elr(),
+                    spsr: El2::read_spsr(),
+                },
+                part: 0,
+                cursor: Cursor::START,
+            });
+        }
+    }
+}
+
+impl Core {
+    /// Tells the next part of why a vCPU, whose general registers these are, cannot go on, if that
+    /// is so; whether nothing was left to tell.
+    pub fn explain(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) -> bool {
+        let mut told = vm.fault.lock();
+        let Some(telling) = told.as_mut().filter(|telling| telling.vcpu == vcpu) else {
+            return true;
+        };
+        if telling.go_on(self, vm, x) {
+            *told = None;
+        }
+        false
+    }
+}
+
+impl Telling {
+    fn go_on(&mut self, core: &'static Core, vm: &'static Vm, x: &[u64; 31]) -> bool {
+        let stop = || core.is_wanted();
+        match self.part {
+            part if part < TEXT => self.note_registers(vm, x, part * REGISTERS),
+            part if part < REASON => self.note_words(vm, part - TEXT),
+            REASON => {
+                vm.status.set_fault(self.vcpu, &self.registers);
+                vm.status.set_reason(self.fault.reason);
+            }
+            LAST_WORDS => {
+                // They came before its end.
+                if !drain_ring(core.machine, vm, &stop) {
+                    return false;
+                }
+            }
+            // One line after the other, so that none is lost.
+            _ if !flush(core.machine, &stop) => return false,
+            LINE => self.say(core.machine, vm),
+            // The time that the rest takes is others' as well; it is in the status page.
+            _ if core.dispatcher().is_some() => return true,
+            part => match (ROW.get(part - ROWS), x.chunks(4).nth(part - ROWS)) {
+                (Some(row), Some(values)) => say_row(core.machine, vm, row, values),
+                _ => return true,
+            },
+        }
+        self.part += 1;
+        false
+    }
+
+    fn note_registers(&self, vm: &Vm, x: &[u64; 31], first: usize) {
+        for (register, value) in x.iter().enumerate().skip(first).take(REGISTERS) {
+            vm.status.set_register(register, *value);
+        }
+    }
+
+    fn note_words(&mut self, vm: &Vm, part: usize) {
+        let words = Words {
+            text: "{}{}{}{}",
+            arguments: &self.fault.arguments(),
+        };
+        let mut bytes = [0; 8];
+        for byte in &mut bytes {
+            *byte = words.next(&mut self.cursor).unwrap_or(0);
+        }
+        vm.status.set_reason_words(part, bytes);
+    }
+
+    fn say(&self, machine: &'static Machine, vm: &Vm) {
+        let [what, behind, at, access] = self.fault.arguments();
+        let FaultRegisters { esr, far, elr, .. } = self.registers;
+        let arguments = [
+            what,
+            behind,
+            at,
+            access,
+            Argument::Decimal(self.vcpu as u64),
+            Argument::Hexadecimal(esr),
+            Argument::Hexadecimal(far),
+            Argument::Hexadecimal(elr),
+        ];
+        let text = " stopped: {}{}{}{} on vCPU {}; esr={} far={} elr={}";
+        machine.say(vm.name(), text, &arguments);
+    }
+}
+
+fn say_row(machine: &'static Machine, vm: &Vm, row: &'static str, values: &[u64]) {
+    let mut digits = [Argument::Digits(0); 4];
+    for (digits, value) in digits.iter_mut().zip(values) {
+        *digits = Argument::Digits(*value);
+    }
+    machine.say(vm.name(), row, &digits);
+}
