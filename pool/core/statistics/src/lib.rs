@@ -102,8 +102,8 @@ fn field<const N: usize>(text: &str) -> [u8; N] {
     while !text.is_char_boundary(length) {
         length -= 1;
     }
-    for (to, from) in field.iter_mut().zip(text.as_bytes().iter().take(length)) {
-        *to = *from;
+    if let Some((to, from)) = field.get_mut(..length).zip(text.as_bytes().get(..length)) {
+        to.copy_from_slice(from);
     }
     field
 }

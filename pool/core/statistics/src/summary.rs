@@ -4,60 +4,68 @@ use crate::status::counter;
 use crate::{StatusPage, StatusWriter};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
+use core_ring::Area;
 
-/// Kinds of exits.
-const KINDS: usize = 6;
-
-/// A part of a status page, in words: reading it takes a few instructions for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// The name, NUL padded.
-    pub name: [u64; 4],
-    /// How often the VM was started again.
-    pub restarts: u32,
-    /// Its vCPUs.
-    pub vcpus: u32,
-    /// Why it was stopped, as a number; 0 if it was not.
-    pub reason: u32,
-    /// The same in words, NUL padded, as far as there is room.
-    pub reason_text: [u64; 12],
-    /// Exits of all vCPUs, by kind.
-    pub exits: [u64; KINDS],
+/// A part of a status page, read word by word: a few instructions for each, so that whoever passes
+/// it on can stop in between.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary<'a> {
+    area: Area<'a>,
 }
 
-impl StatusWriter<'_> {
+impl<'a> StatusWriter<'a> {
     /// The part of the page that a manager is told.
     #[must_use]
-    pub fn summary(&self) -> Summary {
-        let area = self.area;
-        let word = |at: usize| area.load(at, Relaxed);
-        let half = |at: usize| area.load_half(at, Relaxed);
-        let mut name = [0; 4];
-        for (index, part) in name.iter_mut().enumerate() {
-            *part = word(offset_of!(StatusPage, name) + index * 8);
-        }
-        let reason = half(offset_of!(StatusPage, reason));
-        let mut reason_text = [0; 12];
-        if reason != 0 {
-            for (index, part) in reason_text.iter_mut().enumerate() {
-                *part = word(offset_of!(StatusPage, reason_text) + index * 8);
-            }
-        }
-        let vcpus = half(offset_of!(StatusPage, vcpus));
-        let mut exits = [0u64; KINDS];
-        for vcpu in 0..vcpus as usize {
-            for (kind, sum) in exits.iter_mut().enumerate() {
-                let count = counter(vcpu, kind).map_or(0, word);
-                *sum = sum.wrapping_add(count);
-            }
-        }
-        Summary {
-            name,
-            restarts: half(offset_of!(StatusPage, restarts)),
-            vcpus,
-            reason,
-            reason_text,
-            exits,
+    pub const fn summary(&self) -> Summary<'a> {
+        Summary { area: self.area }
+    }
+}
+
+impl Summary<'_> {
+    fn half(&self, at: usize) -> u32 {
+        self.area.load_half(at, Relaxed)
+    }
+
+    /// Word `index` of the name, NUL padded.
+    #[must_use]
+    pub fn name(&self, index: usize) -> u64 {
+        let at = offset_of!(StatusPage, name) + index * 8;
+        self.area.load(at, Relaxed)
+    }
+
+    /// Its vCPUs.
+    #[must_use]
+    pub fn vcpus(&self) -> u32 {
+        self.half(offset_of!(StatusPage, vcpus))
+    }
+
+    /// How often the VM was started again.
+    #[must_use]
+    pub fn restarts(&self) -> u32 {
+        self.half(offset_of!(StatusPage, restarts))
+    }
+
+    /// Exits of this kind, of all vCPUs.
+    #[must_use]
+    pub fn exits(&self, kind: usize) -> u64 {
+        let counters = (0..self.vcpus() as usize).filter_map(|vcpu| counter(vcpu, kind));
+        counters.fold(0, |sum, at| sum.wrapping_add(self.area.load(at, Relaxed)))
+    }
+
+    /// Why it was stopped, as a number; 0 if it was not.
+    #[must_use]
+    pub fn reason(&self) -> u32 {
+        self.half(offset_of!(StatusPage, reason))
+    }
+
+    /// Word `index` of the same in words, NUL padded; zero if it was not stopped.
+    #[must_use]
+    pub fn reason_text(&self, index: usize) -> u64 {
+        match self.reason() {
+            0 => 0,
+            _ => self
+                .area
+                .load(offset_of!(StatusPage, reason_text) + index * 8, Relaxed),
         }
     }
 }

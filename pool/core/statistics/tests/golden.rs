@@ -204,12 +204,16 @@ fn a_page_serves_one_vm_after_the_other() {
     writer.count_exit(0, ExitKind::Wait);
     writer.count_exit(1, ExitKind::Wait);
     let told = writer.summary();
-    assert_eq!(told.name[0].to_le_bytes(), *b"second\0\0");
-    assert_eq!((told.vcpus, told.restarts, told.reason), (2, 0, 0));
-    assert_eq!(told.exits, [0, 0, 0, 0, 2, 0]);
+    assert_eq!(told.name(0).to_le_bytes(), *b"second\0\0");
+    assert_eq!((told.vcpus(), told.restarts(), told.reason()), (2, 0, 0));
+    assert_eq!(
+        [0, 1, 2, 3, 4, 5].map(|kind| told.exits(kind)),
+        [0, 0, 0, 0, 2, 0]
+    );
     set_words(&writer, "it ended");
+    assert_eq!(told.reason_text(0), 0);
     writer.set_reason(Reason::Other);
-    assert_eq!(writer.summary().reason_text[0].to_le_bytes(), *b"it ended");
+    assert_eq!(told.reason_text(0).to_le_bytes(), *b"it ended");
     writer.set_reason(Reason::None);
     let page = writer.snapshot();
     assert_eq!((page.name(), page.vcpus, page.handle), ("second", 2, 0x103));

@@ -21,7 +21,7 @@
 //! - A doorbell takes a fixed number of steps and no lock but that of a virtual interrupt controller.
 //! - Of the channel Mortise reads indices and waits, all within bounds, and writes the status page;
 //!   and the index of a consumer that does not execute.
-//! - A start or an end takes a step for each channel of the system.
+//! - A start or an end takes a part for each channel of the system, and others their turn in between.
 
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "channels lie where the manifest says")]
@@ -109,22 +109,26 @@ impl Companion for Channels {
         }
     }
 
-    fn begins(&self, machine: &'static Machine, vm: &'static Vm) {
-        for placed in self.iter() {
-            if let Some(end) = placed.end_for(vm) {
-                let intid = placed.channel.party(end).intid;
-                let bell = vm.bell(machine, intid).map_or(0, Bell::bits);
-                follow(machine, placed.channel.begin(end, vm.index(), bell));
-            }
+    fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+        let Some(placed) = self.get(part as u64) else {
+            return false;
+        };
+        if let Some(end) = placed.end_for(vm) {
+            let intid = placed.channel.party(end).intid;
+            let bell = vm.bell(machine, intid).map_or(0, Bell::bits);
+            follow(machine, placed.channel.begin(end, vm.index(), bell));
         }
+        true
     }
 
-    fn ended(&self, machine: &'static Machine, vm: &'static Vm) {
-        for placed in self.iter() {
-            if let Some(end) = placed.channel.end_of(vm.index()) {
-                let answers = placed.channel.end(end).into_iter();
-                answers.for_each(|answer| follow(machine, answer));
-            }
+    fn ended(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+        let Some(placed) = self.get(part as u64) else {
+            return false;
+        };
+        if let Some(end) = placed.channel.end_of(vm.index()) {
+            let answers = placed.channel.end(end).into_iter();
+            answers.for_each(|answer| follow(machine, answer));
         }
+        true
     }
 }

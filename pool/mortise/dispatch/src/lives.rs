@@ -6,7 +6,7 @@ use crate::{
     turns::{Turn, is},
 };
 use core_sched::{Policy, Priority};
-use mortise_partition::{Core, Duty, Mask, Vm};
+use mortise_partition::{Core, Duty, Mask, Part, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
 impl Turn {
@@ -23,38 +23,52 @@ impl Turn {
             self.ask.set(true);
             return;
         }
-        if seat.phase.get() != Phase::Rest {
-            // SAFETY: its guest left its registers there, on this core, and does not go on.
-            if !core.explain(vm, vcpu, unsafe { &seat.frame.get().x }) {
-                return;
-            }
-            self.take_floating_point(seat);
-            seat.forget();
-            core.halt(vm, vcpu);
-            seat.phase.set(Phase::Rest);
-            return;
+        let phase = seat.phase();
+        if phase != Phase::Rest && !self.reaches_floating_point(seat) {
+            // They are reset with the others.
+            return self.take_floating_point(seat);
         }
-        match core.attend(vm, vcpu) {
-            Duty::Start(start) => {
-                self.take_floating_point(seat);
-                core.silence(vm, vcpu);
-                core.prepare(vm, vcpu, start);
-                // SAFETY: the guest does not run, and the stack is this core's own, of which
-                // nothing is needed when a guest goes on.
-                unsafe { seat.frame.get().start(start.argument, core.stack_end()) };
-                Self::expect_floating_point(seat);
-                seat.phase.set(Phase::Guest);
-            }
-            // Whoever the interrupt is for may be more urgent.
-            Duty::Work => {}
-            Duty::Rest => {
-                self.shares.wait(seat, core.clock().ticks());
-                self.ask.set(true);
-                // Who lives there next may have other cores and another schedule.
-                if vm.is_vacant() {
-                    self.forget(core, seat);
+        seat.set_phase(match phase {
+            Phase::Ended(part) => {
+                // SAFETY: its guest left its registers there, on this core, and does not go on.
+                let x = unsafe { &seat.frame.get().x };
+                match core.halt(vm, vcpu, x, part) {
+                    Some(part) => Phase::Ended(part),
+                    None => Phase::Rest,
                 }
             }
+            Phase::Begins(start, part) if vm.is_free() => {
+                match core.prepare(vm, vcpu, start, part) {
+                    Some(part) => Phase::Begins(start, part),
+                    None => {
+                        // SAFETY: the guest does not run, and the stack is this core's own, of
+                        // which nothing is needed when a guest goes on.
+                        unsafe { seat.frame.get().start(start.argument, core.stack_end()) };
+                        Self::expect_floating_point(seat);
+                        Phase::Guest
+                    }
+                }
+            }
+            Phase::Guest | Phase::Begins(..) => {
+                seat.forget();
+                Phase::ENDED
+            }
+            Phase::Rest => match core.attend(vm, vcpu) {
+                Duty::Start(start) => Phase::Begins(start, Part::FIRST),
+                // Whoever the interrupt is for may be more urgent.
+                Duty::Work => return,
+                Duty::Rest => return self.go_to_rest(core, seat, vm),
+            },
+        });
+    }
+
+    /// Has one at rest, who has nothing to do, want the core no more.
+    fn go_to_rest(&'static self, core: &'static Core, seat: &'static Seat, vm: &'static Vm) {
+        self.shares.wait(seat, core.clock().ticks());
+        self.ask.set(true);
+        // Who lives there next may have other cores and another schedule.
+        if vm.is_vacant() {
+            self.forget(core, seat);
         }
     }
 
@@ -86,6 +100,11 @@ impl Turn {
         }
     }
 
+    /// Whether its floating-point registers are in the core, and do not trap.
+    fn reaches_floating_point(&self, seat: &'static Seat) -> bool {
+        is(self.floating_point.get(), seat) && seat.trap.get() == Some(FloatingPointTrap::OFF)
+    }
+
     /// Has the first use of floating point trap: who has it in the core may never use it.
     fn expect_floating_point(seat: &'static Seat) {
         FloatingPointTrap::ON.apply();
@@ -105,12 +124,13 @@ impl Turn {
             return false;
         };
         seat.give(vm, vcpu);
+        self.seated.set(self.seated.get() | 1 << vm.index());
         core.name_in_trace(vm, vcpu);
         let (priority, policy) = terms::of(core, vm);
         let now = core.clock().ticks();
         seat.server.begin(&seat.state, priority, policy, now);
         seat.mask.set(Mask::of(priority.number()));
-        self.look_at_terms(core);
+        self.doubt_terms();
         true
     }
 
@@ -125,17 +145,37 @@ impl Turn {
             self.vacate(core);
         }
         seat.take();
-        self.look_at_terms(core);
+        self.seated
+            .set(self.seated.get() & !(1 << seat.number.get()));
+        self.doubt_terms();
+    }
+
+    /// Has the next decision find out anew whether time matters on this core.
+    fn doubt_terms(&self) {
+        self.plain.set(false);
+        self.doubt.set(true);
+        self.ask.set(true);
     }
 
     /// Finds out anew whether time matters on this core.
-    fn look_at_terms(&self, core: &'static Core) {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look_at_terms(&self, core: &'static Core) {
         let (mut plain, mut background) = (true, 0);
-        for vm in self.seats.iter().filter_map(Seat::vm) {
+        let seated = bits(self.seated.get()).filter_map(|number| self.seats.get(number));
+        for vm in seated.filter_map(Seat::vm) {
             let (priority, policy) = terms::of(core, vm);
             plain &= matches!(policy, Policy::Fixed);
             background += u32::from(priority == Priority::LOWEST);
         }
         self.plain.set(plain && background < 2);
     }
+}
+
+/// The bits that are set.
+fn bits(set: u32) -> impl Iterator<Item = usize> {
+    let rest = |set: &u32| Some(set & (set - 1));
+    core::iter::successors(Some(set), rest)
+        .take_while(|&set| set != 0)
+        .map(|set| set.trailing_zeros() as usize)
 }

@@ -24,6 +24,10 @@ impl Turn {
     ) -> (Option<&'static Seat>, u64) {
         let mut more = true;
         while !is_pending() {
+            if self.doubt.take() {
+                self.look_at_terms(core);
+                continue;
+            }
             if !more {
                 let decision = self.shares.choose();
                 if let Some(seat) = decision.run {

@@ -6,7 +6,7 @@ use core_list::{Link, Linked};
 use core_sched::{Entity, Priority, Schedulable, Server, State};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
-use mortise_partition::{AwayTimer, Core, Mask, Vm};
+use mortise_partition::{AwayTimer, Core, Mask, Part, Start, Vm};
 use mortise_vcpu::{Context, FloatingPoint, FloatingPointTrap, FrameCell, Interface, Rest, vmpidr};
 
 /// No timer's interrupt is listed with this.
@@ -23,10 +23,22 @@ const WRITTEN: u32 = 1 << ROWS;
 pub(crate) enum Phase {
     /// Its guest runs.
     Guest,
-    /// Its guest has ended what it did and is to be taken down.
-    Ended,
+    /// Its guest has ended what it did and is taken down.
+    Ended(Part),
     /// It is off: what a vCPU at rest has to do.
     Rest,
+    /// It is made ready to start here.
+    Begins(Start, Part),
+}
+
+impl Phase {
+    /// The beginning of an end.
+    pub const ENDED: Self = Self::Ended(Part::FIRST);
+
+    /// Whether nothing can be listed for it: its interrupts are being taken back.
+    const fn is_between(self) -> bool {
+        matches!(self, Self::Ended(_) | Self::Begins(..))
+    }
 }
 
 /// A place on a core, and all that is kept there of the virtual CPU that has it.
@@ -38,7 +50,7 @@ pub(crate) struct Seat {
     /// `VTTBR_EL2` and `VMPIDR_EL2`.
     identity: Cell<(u64, u64)>,
     pub frame: FrameCell,
-    pub phase: Cell<Phase>,
+    phase: Cell<Phase>,
     /// Its timer's interrupt, while it is off the core.
     pub timer: Cell<AwayTimer>,
     /// With which its timer's interrupt is listed.
@@ -147,6 +159,23 @@ impl Seat {
         }
     }
 
+    /// What it does when it has the core.
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        self.phase.get()
+    }
+
+    /// Sets that. What came in between is looked at now.
+    pub fn set_phase(&self, phase: Phase) {
+        self.phase.set(phase);
+        if !phase.is_between() {
+            let rows = self.noted.iter().enumerate();
+            let noted = rows.filter(|(_, row)| row.get() != 0);
+            let behind = noted.fold(WRITTEN, |behind, (row, _)| behind | 1 << row);
+            self.behind.set(behind);
+        }
+    }
+
     /// Forgets what came for the last run.
     pub fn forget(&self) {
         self.noted.iter().for_each(|row| row.set(0));
@@ -217,6 +246,9 @@ impl Seat {
     #[inline(never)]
     pub fn catch_up(&self, core: &'static Core) {
         let Some(vm) = self.vm() else { return };
+        if self.phase().is_between() {
+            return self.behind.set(0);
+        }
         let vcpu = self.vcpu.get();
         let behind = self.behind.get();
         let row = behind.trailing_zeros();

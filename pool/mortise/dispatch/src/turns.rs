@@ -46,6 +46,10 @@ pub(crate) struct Turn {
     /// Whether time does not matter: all have fixed priorities, one at most is in the
     /// background.
     pub plain: Cell<bool>,
+    /// Whether that is to be found out anew: somebody came or went.
+    pub doubt: Cell<bool>,
+    /// The seats that somebody has, one bit each.
+    pub seated: Cell<u32>,
     /// Whether the core has registers that few cores have.
     pub rest: Cell<Rest>,
     /// Whose floating-point registers are in the core.
@@ -99,7 +103,7 @@ impl Dispatcher for Turn {
 
     fn stop(&self, core: &'static Core) {
         if let Some(seat) = self.loaded.get() {
-            seat.phase.set(Phase::Ended);
+            seat.set_phase(Phase::ENDED);
             seat.record(core, Event::End);
         }
     }
@@ -186,6 +190,8 @@ impl Turn {
             chosen: Cell::new(None),
             ask: Cell::new(true),
             plain: Cell::new(true),
+            doubt: Cell::new(false),
+            seated: Cell::new(0),
             rest: Cell::new(Rest::NONE),
             floating_point: Cell::new(None),
             timers: Timers::new(),

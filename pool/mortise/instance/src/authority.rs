@@ -29,6 +29,16 @@ pub enum Subject {
 }
 
 impl Authority {
+    /// None at all.
+    pub const NONE: Self = Self {
+        vms: 0,
+        templates: 0,
+        files: false,
+        memory: 0,
+        cpus: 0,
+        priority: 0,
+    };
+
     /// Whether the guest has authority over anything at all.
     #[must_use]
     pub const fn is_any(&self) -> bool {

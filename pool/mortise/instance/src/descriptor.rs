@@ -26,6 +26,8 @@ pub const WINDOW_BASE: u64 = 0x8000_0000;
 /// The part of the window that is mapped by pages: status page, log ring, channels. Its areas, memory
 /// of its own, follow.
 pub const WINDOW_PAGES: u64 = BLOCK;
+/// Where a VM sees its areas.
+pub const AREAS: u64 = WINDOW_BASE + WINDOW_PAGES;
 /// The largest window.
 pub const WINDOW_MOST: u64 = 8 * BLOCK;
 /// The smallest window: the status page and the log ring.
@@ -37,7 +39,7 @@ const WINDOW_LEAST: u64 = 0x1_2000;
 pub struct RawDescriptor {
     magic: u32,
     version: u32,
-    name: [u8; NAME],
+    name: [u64; NAME / 8],
     memory: u64,
     window: u64,
     entry: u64,
@@ -63,6 +65,11 @@ const _: () = {
 };
 
 impl RawDescriptor {
+    /// Its words, for who reads them one by one.
+    pub fn words_mut(&mut self) -> &mut [u64; 32] {
+        zerocopy::transmute_mut!(self)
+    }
+
     /// That of a VM that the system itself describes: its name, the bytes of its memory and window, its
     /// first instruction and what that finds in x0, its cores. All is zero or no core that has no room,
     /// and found out by who parses it.
@@ -77,7 +84,7 @@ impl RawDescriptor {
         let mut raw = Self::new_zeroed();
         raw.magic = MAGIC.to_le();
         raw.version = VERSION.to_le();
-        for (to, from) in raw.name.iter_mut().zip(name.bytes()) {
+        for (to, from) in raw.name.as_mut_bytes().iter_mut().zip(name.bytes()) {
             *to = from;
         }
         raw.memory = memory.to_le();
@@ -114,36 +121,58 @@ pub enum Exhausted {
 /// The name of a VM: lower-case letters, digits and hyphens, a letter first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Name {
-    bytes: [u8; NAME],
-    length: u8,
+    words: [u64; NAME / 8],
 }
 
 impl Name {
-    /// The name in these bytes, which NULs follow; nothing if they hold none.
+    /// The name in these words' bytes, which NULs follow, one at least; nothing if they hold none.
     #[must_use]
-    pub fn new(bytes: &[u8]) -> Option<Self> {
-        let length = bytes.iter().position(|&byte| byte == 0)?;
-        let (name, rest) = bytes.split_at(length);
-        let allowed = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
-        let good = name.first().is_some_and(u8::is_ascii_lowercase)
-            && length < NAME
-            && name.iter().all(allowed)
-            && rest.iter().all(|&byte| byte == 0);
-        let mut copy = [0; NAME];
-        copy.get_mut(..length)?.copy_from_slice(name);
-        good.then_some(Self {
-            bytes: copy,
-            length: length as u8,
-        })
+    pub fn new(words: [u64; NAME / 8]) -> Option<Self> {
+        is_name(&words).then_some(Self { words })
     }
 
     /// Its letters.
     #[must_use]
-    pub fn as_str(&self) -> &str {
-        let name = self.bytes.get(..usize::from(self.length));
-        name.and_then(|name| core::str::from_utf8(name).ok())
-            .unwrap_or("")
+    pub fn as_bytes(&self) -> &[u8] {
+        let last = self.words.iter().rposition(|&word| word != 0).unwrap_or(0);
+        let unused = self.words.get(last).map_or(0, |word| word.leading_zeros());
+        let all = self.words.as_bytes();
+        all.get(..8 * (last + 1) - unused as usize / 8)
+            .unwrap_or(all)
     }
+
+    /// The same as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(self.as_bytes()).unwrap_or("")
+    }
+}
+
+// Its words are its bytes.
+const _: () = assert!(cfg!(target_endian = "little"));
+
+/// Whether these words' bytes are a name, which NULs follow, one at least.
+fn is_name(words: &[u64; NAME / 8]) -> bool {
+    let mut ended = false;
+    for &word in words {
+        match letters(word) {
+            Some(letters) if !ended || letters == 0 => ended = letters < 8,
+            _ => return false,
+        }
+    }
+    ended && words[0].to_le_bytes()[0].is_ascii_lowercase()
+}
+
+/// With how many bytes of a name a word begins, which NULs alone follow; nothing if others do. All
+/// bytes at once: each is below 128, so that its upper bit tells of a comparison.
+fn letters(word: u64) -> Option<u32> {
+    const UPPER: u64 = 0x8080_8080_8080_8080;
+    let not_below = |byte: u8| ((word | UPPER) - u64::from_le_bytes([byte; 8])) & UPPER;
+    let within = |first: u8, last: u8| not_below(first) & !not_below(last + 1);
+    let allowed = within(b'a', b'z') | within(b'0', b'9') | within(b'-', b'-');
+    let bits = (!allowed & UPPER).trailing_zeros() & !7;
+    let rest = word.checked_shr(bits).unwrap_or(0);
+    (word & UPPER == 0 && rest == 0).then_some(bits / 8)
 }
 
 impl fmt::Debug for Name {
@@ -217,17 +246,28 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// What a guest wants, whose RAM begins at `ram_base`.
+    /// What a guest wants, whose RAM begins at `ram_base`. Between its steps, of about a hundred
+    /// instructions, it asks `go_on`.
     ///
     /// # Errors
     ///
-    /// Why the bytes describe no VM.
-    pub fn parse(raw: &RawDescriptor, ram_base: u64) -> Result<Self, Error> {
+    /// Why the bytes describe no VM, or why not to go on.
+    pub fn parse<E: From<Error>>(
+        raw: &RawDescriptor,
+        ram_base: u64,
+        go_on: impl Fn() -> Result<(), E>,
+    ) -> Result<Self, E> {
+        if !is_name(&raw.name) {
+            return Err(Error::Name.into());
+        }
+        go_on()?;
+        let (vcpus, (schedule, exhausted, reservation)) = (cpus(raw)?, scheduling(raw)?);
+        go_on()?;
         if (u32::from_le(raw.magic), u32::from_le(raw.version)) != (MAGIC, VERSION) {
-            return Err(Error::Foreign);
+            return Err(Error::Foreign.into());
         }
         if raw.zero != 0 || raw.rest.iter().fold(0, |all, word| all | word) != 0 {
-            return Err(Error::Reserved);
+            return Err(Error::Reserved.into());
         }
         let size = u64::from_le(raw.memory);
         let memory = IntermediateRange::new(ram_base, size)
@@ -235,19 +275,17 @@ impl Descriptor {
             .ok_or(Error::Memory)?;
         let window = u64::from_le(raw.window);
         if !window.is_multiple_of(PAGE_SIZE) || !(WINDOW_LEAST..=WINDOW_MOST).contains(&window) {
-            return Err(Error::Window);
+            return Err(Error::Window.into());
         }
         let areas = window.saturating_sub(WINDOW_PAGES).next_multiple_of(BLOCK);
         let entry = u64::from_le(raw.entry);
         if !memory.holds(entry) || !entry.is_multiple_of(4) {
-            return Err(Error::Entry);
+            return Err(Error::Entry.into());
         }
-        let vcpus = cpus(raw)?;
-        let (schedule, exhausted, reservation) = scheduling(raw)?;
         Ok(Self {
-            name: Name::new(&raw.name).ok_or(Error::Name)?,
+            name: Name { words: raw.name },
             memory,
-            areas: IntermediateRange::new(WINDOW_BASE + WINDOW_PAGES, areas),
+            areas: IntermediateRange::new(AREAS, areas),
             entry,
             argument: u64::from_le(raw.argument),
             cpus: raw.cpus,

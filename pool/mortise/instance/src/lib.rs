@@ -41,8 +41,8 @@ mod state;
 
 pub use authority::{Authority, Subject};
 pub use descriptor::{
-    BLOCK, Descriptor, Error, Exhausted, Name, RawDescriptor, Schedule, WINDOW_BASE, WINDOW_MOST,
-    WINDOW_PAGES,
+    AREAS, BLOCK, Descriptor, Error, Exhausted, Name, RawDescriptor, Schedule, WINDOW_BASE,
+    WINDOW_MOST, WINDOW_PAGES,
 };
 pub use handle::Handle;
 pub use state::{Event, State};

@@ -2,33 +2,34 @@
 
 use crate::{
     Caller, Failure, Phase, Request, Work,
-    carry::{Progress, Site, wait},
-    request::DESCRIPTOR,
+    carry::{Site, wait},
+    stop::{Progress, Stop, look},
 };
 use core_memory::{IntermediateRange, PhysicalRange};
 use mortise_hypercall::{Call, Outcome, Reply};
 use mortise_instance::{Authority, Descriptor, Event, Handle, Name, RawDescriptor, State, Subject};
 use mortise_partition::Vm;
-use mortise_transfer::is_interrupt_pending;
-use zerocopy::{FromZeros, IntoBytes};
+use zerocopy::FromZeros;
 
 /// Version of these calls.
 const VERSION: u64 = 1;
 /// Bytes that are loaded in one unit of progress.
 const GRAIN: u64 = 64;
+/// Words that are read of a descriptor in a step.
+const READ_STEP: usize = 16;
 
 /// A call of somebody with authority.
 pub(crate) struct Conversation<'a> {
     pub site: Site<'a>,
     pub vm: &'static Vm,
     pub caller: Caller,
-    pub authority: Authority,
+    pub authority: &'a Authority,
     pub call: &'a Call,
 }
 
 impl Conversation<'_> {
     /// Does what is asked for.
-    pub fn answer(&self, request: Request) -> Result<Outcome, Failure> {
+    pub fn answer(&self, request: Request) -> Result<Outcome, Stop> {
         match request {
             Request::Version => Ok(self.version()),
             Request::Create(at) => self.create(at),
@@ -46,13 +47,13 @@ impl Conversation<'_> {
             Request::List(slot) => self.list(slot),
             Request::Statistics(handle, to) => self.statistics(handle, to),
             Request::ConsoleRead(handle, to) => self.console_read(handle, to),
-            Request::ConsoleWrite(..) => Err(Failure::NotSupported),
+            Request::ConsoleWrite(..) => Err(Failure::NotSupported.into()),
         }
     }
 
     fn version(&self) -> Outcome {
         let registry = self.site.registry.lock();
-        let free = registry.available(self.caller, &self.authority);
+        let free = registry.available(self.caller, self.authority);
         values([0, VERSION, registry.slots() as u64, free])
     }
 
@@ -68,77 +69,86 @@ impl Conversation<'_> {
         found.ok_or(Failure::Invalid)
     }
 
-    /// Makes a VM from a descriptor. Between calls, what was begun waits for the vCPU that began it.
-    fn create(&self, at: IntermediateRange) -> Result<Outcome, Failure> {
-        if let Some(slot) = self.begun()? {
-            return self.go_on_making(slot);
-        }
-        if self.abandon()? == Progress::Again {
-            return Ok(Outcome::Again(0));
-        }
-        let from = self.own(&at)?;
-        let mut words = [0u64; DESCRIPTOR as usize / 8];
-        // SAFETY: RAM of the caller's, which executes: it stays.
-        unsafe { self.site.transfer.read(from.start(), &mut words) };
-        if is_interrupt_pending() {
-            return Ok(Outcome::Again(0));
-        }
-        let mut raw = RawDescriptor::new_zeroed();
-        raw.as_mut_bytes().copy_from_slice(words.as_bytes());
-        let descriptor =
-            Descriptor::parse(&raw, self.site.setup.ram_base).map_err(|_| Failure::Invalid)?;
-        if is_interrupt_pending() {
-            return Ok(Outcome::Again(0));
-        }
-        let subject = Subject::File(self.caller.vm);
-        let promised = self.site.setup.schedule(subject, &descriptor);
-        if promised.is_none() || self.is_taken(&descriptor.name) {
-            return Err(Failure::Invalid);
-        }
-        if is_interrupt_pending() {
-            return Ok(Outcome::Again(0));
-        }
-        self.put(subject, descriptor)
+    /// Whether it goes on: it has changed nothing since it came, and an interrupt goes first.
+    pub(crate) fn look(&self) -> Result<(), Stop> {
+        look(self.call.progress())
     }
 
-    fn instantiate(&self, name: &Name) -> Result<Outcome, Failure> {
+    /// Makes a VM from a descriptor. Between calls, what was begun waits for the vCPU that began it.
+    fn create(&self, at: IntermediateRange) -> Result<Outcome, Stop> {
         if let Some(slot) = self.begun()? {
             return self.go_on_making(slot);
         }
-        if self.abandon()? == Progress::Again {
-            return Ok(Outcome::Again(0));
+        self.abandon()?;
+        let from = self.own(&at)?;
+        let mut raw = RawDescriptor::new_zeroed();
+        for (at, words) in (from.start()..)
+            .step_by(READ_STEP * 8)
+            .zip(raw.words_mut().chunks_mut(READ_STEP))
+        {
+            self.look()?;
+            // SAFETY: RAM of the caller's, which executes: it stays.
+            unsafe { self.site.transfer.read(at, words) };
         }
+        self.look()?;
+        let descriptor = Descriptor::parse(&raw, self.site.setup.ram_base, || self.look())?;
+        self.look()?;
+        let subject = Subject::File(self.caller.vm);
+        if self.site.setup.schedule(subject, &descriptor).is_none() {
+            return Err(Failure::Invalid.into());
+        }
+        self.is_free(&descriptor.name)?;
+        self.put(subject, &descriptor)
+    }
+
+    fn instantiate(&self, name: &Name) -> Result<Outcome, Stop> {
+        if let Some(slot) = self.begun()? {
+            return self.go_on_making(slot);
+        }
+        self.abandon()?;
         let setup = self.site.setup;
-        let template = setup
-            .template_named(name.as_str())
-            .ok_or(Failure::NotFound)?;
+        let template = setup.template_named(name).ok_or(Failure::NotFound)?;
         let descriptor = setup.template(template).ok_or(Failure::NotFound)?;
         self.put(Subject::Template(template), descriptor)
     }
 
-    /// Whether a name is another's: who has it might take over what is meant for that one.
-    fn is_taken(&self, name: &Name) -> bool {
-        let registry = self.site.registry.lock();
-        let others = (0..registry.slots()).filter(|&slot| registry.handle(slot).is_some());
-        let mut names = others.filter_map(|slot| {
-            let made = registry.record(slot).and_then(|it| it.descriptor.as_ref());
-            match made {
-                Some(descriptor) => Some(descriptor.name == *name),
-                None => Some(self.site.machine.vm(slot)?.name() == name.as_str()),
+    /// Goes on if a name is nobody's: who has another's might take over what is meant for that one.
+    fn is_free(&self, name: &Name) -> Result<(), Stop> {
+        let slots = self.site.registry.lock().slots();
+        for slot in 0..slots {
+            if self.is_in(slot, name) {
+                return Err(Failure::Invalid.into());
             }
-        });
-        names.any(|same| same) || self.site.setup.has_template(name.as_str())
+            self.look()?;
+        }
+        match self.site.setup.template_named(name) {
+            Some(_) => Err(Failure::Invalid.into()),
+            None => Ok(()),
+        }
     }
 
-    fn put(&self, subject: Subject, descriptor: Descriptor) -> Result<Outcome, Failure> {
-        let (caller, authority) = (self.caller, &self.authority);
+    /// Whether somebody of this name is in a slot.
+    fn is_in(&self, slot: usize, name: &Name) -> bool {
+        let registry = self.site.registry.lock();
+        let record = registry.record(slot);
+        record.is_some_and(|record| match &record.descriptor {
+            _ if record.state == State::Empty => false,
+            Some(made) => made.name == *name,
+            None => {
+                let vm = self.site.machine.vm(slot);
+                vm.is_some_and(|vm| vm.name().as_bytes() == name.as_bytes())
+            }
+        })
+    }
+
+    fn put(&self, subject: Subject, descriptor: &Descriptor) -> Result<Outcome, Stop> {
+        self.look()?;
+        let (caller, authority) = (self.caller, self.authority);
         let now = self.site.machine.now();
         let mut registry = self.site.registry.lock();
         let slot = registry.create(caller, authority, subject, descriptor, now)?;
         drop(registry);
-        if is_interrupt_pending() {
-            return Ok(Outcome::Again(slot as u32 + 1));
-        }
+        look(slot as u32 + 1)?;
         self.go_on_making(slot)
     }
 
@@ -155,28 +165,26 @@ impl Conversation<'_> {
     }
 
     /// Takes down what an earlier call of this vCPU began and was never made again for.
-    fn abandon(&self) -> Result<Progress, Failure> {
+    fn abandon(&self) -> Result<(), Stop> {
         let mut registry = self.site.registry.lock();
         let Some(slot) = registry.forsaken(self.caller) else {
-            return Ok(Progress::Done);
+            return Ok(());
         };
         let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
         // What is mapped goes; nothing was filled.
         match record.work {
-            Some((Work::Making(_), Phase::Await | Phase::Status(_) | Phase::Describe)) => {
+            Some((Work::Making(_), Phase::Await | Phase::Status(_) | Phase::Describe(_))) => {
                 registry.empty(slot, Event::Abandon)?;
-                return Ok(Progress::Done);
+                return Ok(());
             }
-            _ => record.work = Some((Work::Destroying, Phase::Discard)),
+            _ => record.work = Some((Work::Destroying, Work::Destroying.first())),
         }
         drop(registry);
-        self.site.go_on(slot)
+        self.site.go_on(slot)?.or_again(0)
     }
 
-    fn go_on_making(&self, slot: usize) -> Result<Outcome, Failure> {
-        if self.site.go_on(slot)? == Progress::Again {
-            return Ok(Outcome::Again(slot as u32 + 1));
-        }
+    fn go_on_making(&self, slot: usize) -> Result<Outcome, Stop> {
+        self.site.go_on(slot)?.or_again(slot as u32 + 1)?;
         let handle = self.site.registry.lock().handle(slot);
         let handle = handle.ok_or(Failure::NotFound)?;
         Ok(values([0, handle.to_register(), 0, 0]))
@@ -187,19 +195,19 @@ impl Conversation<'_> {
         handle: Handle,
         target: IntermediateRange,
         source: IntermediateRange,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, Stop> {
         let from = self.own(&source)?;
         let done = u64::from(self.call.progress()) * GRAIN;
         let to = {
             let mut registry = self.site.registry.lock();
-            let record = registry.find(self.caller, &self.authority, handle)?;
+            let record = registry.find(self.caller, self.authority, handle)?;
             record.apply(Event::Load)?;
             let whole = record.descriptor.as_ref().map(|it| it.memory);
             let offset = whole
                 .filter(|memory| memory.contains(&target))
                 .and_then(|memory| memory.offset_of(target.start()));
             let (Some(offset), Some(memory)) = (offset, record.memory) else {
-                return Err(Failure::Invalid);
+                return Err(Failure::Invalid.into());
             };
             record.held = true;
             memory.start() + offset
@@ -216,29 +224,26 @@ impl Conversation<'_> {
         })
     }
 
-    fn start(&self, handle: Handle) -> Result<Outcome, Failure> {
-        let vm = self.other(handle)?;
-        self.event(handle, Event::Start)?;
-        vm.start(self.site.machine);
+    fn start(&self, handle: Handle) -> Result<Outcome, Stop> {
+        self.work(handle, Work::Starting, Event::Start)?
+            .or_again(1)?;
         Ok(Reply::SUCCESS.into())
     }
 
-    fn pause(&self, handle: Handle) -> Result<Outcome, Failure> {
+    fn pause(&self, handle: Handle) -> Result<Outcome, Stop> {
         let vm = self.other(handle)?;
         if self.call.progress() == 0 {
             self.event(handle, Event::Pause)?;
             vm.hold(self.site.machine);
             vm.note(core_statistics::State::Paused);
         } else if self.state(handle)? != State::Paused {
-            return Err(Failure::Busy);
+            return Err(Failure::Busy.into());
         }
-        match wait(|| vm.is_held()) {
-            Progress::Again => Ok(Outcome::Again(1)),
-            Progress::Done => Ok(Reply::SUCCESS.into()),
-        }
+        wait(|| vm.is_held()).or_again(1)?;
+        Ok(Reply::SUCCESS.into())
     }
 
-    fn resume(&self, handle: Handle) -> Result<Outcome, Failure> {
+    fn resume(&self, handle: Handle) -> Result<Outcome, Stop> {
         let vm = self.other(handle)?;
         self.event(handle, Event::Resume)?;
         vm.note(core_statistics::State::Running);
@@ -246,7 +251,7 @@ impl Conversation<'_> {
         Ok(Reply::SUCCESS.into())
     }
 
-    fn restart(&self, handle: Handle) -> Result<Outcome, Failure> {
+    fn restart(&self, handle: Handle) -> Result<Outcome, Stop> {
         let vm = self.other(handle)?;
         let subject = self.subject(handle)?;
         if let Subject::Boot(_) = subject {
@@ -260,35 +265,30 @@ impl Conversation<'_> {
         }
         let again = matches!(subject, Subject::Template(_));
         let event = if again { Event::Restart } else { Event::Reload };
-        match self.work(handle, Work::Restarting, event)? {
-            Progress::Again => Ok(Outcome::Again(1)),
-            Progress::Done => Ok(values([0, u64::from(!again), 0, 0])),
-        }
+        self.work(handle, Work::Restarting, event)?.or_again(1)?;
+        Ok(values([0, u64::from(!again), 0, 0]))
     }
 
-    fn destroy(&self, handle: Handle) -> Result<Outcome, Failure> {
+    fn destroy(&self, handle: Handle) -> Result<Outcome, Stop> {
         let vm = self.other(handle)?;
         if let Subject::Boot(_) = self.subject(handle)? {
             return self.destroy_resident(handle, vm);
         }
-        match self.work(handle, Work::Destroying, Event::Destroy)? {
-            Progress::Again => Ok(Outcome::Again(1)),
-            Progress::Done => Ok(Reply::SUCCESS.into()),
-        }
+        self.work(handle, Work::Destroying, Event::Destroy)?
+            .or_again(1)?;
+        Ok(Reply::SUCCESS.into())
     }
 
     /// One of the manifest's ends for good. Its memory, which is not the reserve's, is withdrawn from it
     /// and given to nobody.
-    fn destroy_resident(&self, handle: Handle, vm: &'static Vm) -> Result<Outcome, Failure> {
+    fn destroy_resident(&self, handle: Handle, vm: &'static Vm) -> Result<Outcome, Stop> {
         if self.state(handle)? != State::Destroying {
             self.event(handle, Event::Destroy)?;
             vm.note(core_statistics::State::Destroying);
             vm.stop(self.site.machine);
             vm.release(self.site.machine);
         }
-        if wait(|| vm.is_over()) == Progress::Again {
-            return Ok(Outcome::Again(1));
-        }
+        wait(|| vm.is_over()).or_again(1)?;
         vm.withdraw();
         vm.note(core_statistics::State::Destroyed);
         let slot = usize::from(handle.slot);
@@ -301,16 +301,13 @@ impl Conversation<'_> {
         let slot = usize::from(handle.slot);
         {
             let mut registry = self.site.registry.lock();
-            let record = registry.find(self.caller, &self.authority, handle)?;
+            let record = registry.find(self.caller, self.authority, handle)?;
             let state = record.state.after(event).ok_or(Failure::Busy)?;
             match record.work {
                 Some((own, _)) if own == work => {}
                 // Whatever else was under way, what is destroyed is destroyed.
-                None => record.work = Some((work, Phase::Discard)),
-                Some(_) if work == Work::Destroying => {
-                    record.work = Some((work, Phase::Discard));
-                }
-                Some(_) => return Err(Failure::Busy),
+                Some(_) if work != Work::Destroying => return Err(Failure::Busy),
+                _ => record.work = Some((work, work.first())),
             }
             if work == Work::Destroying {
                 record.state = state;
@@ -322,7 +319,7 @@ impl Conversation<'_> {
     /// Applies an event to a VM on which no work is.
     fn event(&self, handle: Handle, event: Event) -> Result<(), Failure> {
         let mut registry = self.site.registry.lock();
-        let record = registry.find(self.caller, &self.authority, handle)?;
+        let record = registry.find(self.caller, self.authority, handle)?;
         if record.work.is_some() {
             return Err(Failure::Busy);
         }
@@ -331,12 +328,12 @@ impl Conversation<'_> {
 
     pub(crate) fn state(&self, handle: Handle) -> Result<State, Failure> {
         let mut registry = self.site.registry.lock();
-        Ok(registry.find(self.caller, &self.authority, handle)?.state)
+        Ok(registry.find(self.caller, self.authority, handle)?.state)
     }
 
     fn subject(&self, handle: Handle) -> Result<Subject, Failure> {
         let mut registry = self.site.registry.lock();
-        Ok(registry.find(self.caller, &self.authority, handle)?.subject)
+        Ok(registry.find(self.caller, self.authority, handle)?.subject)
     }
 }
 

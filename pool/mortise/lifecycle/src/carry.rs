@@ -1,12 +1,12 @@
 //! Work carried out: each step is short, and between two of them nothing is locked.
 
-use crate::{Failure, Phase, Registry, Work, setup::Setup};
+use crate::{Failure, Phase, Registry, Work, setup::Setup, stop::Progress};
 use core_manifest::{Kind, Schedule};
-use core_memory::PhysicalRange;
+use core_memory::{IntermediateRange, PhysicalRange};
 use core_paging::Access;
 use core_sync::TicketLock;
 use hw_arch::cpu;
-use mortise_instance::{BLOCK, Descriptor, Event, Handle, State, Subject};
+use mortise_instance::{AREAS, BLOCK, Event, Handle, State, Subject};
 use mortise_partition::{Machine, Occupant, Vm};
 use mortise_transfer::{Transfer, is_interrupt_pending};
 
@@ -14,15 +14,6 @@ use mortise_transfer::{Transfer, is_interrupt_pending};
 const GRAIN: u64 = 64;
 /// Looks at whether vCPUs are away before the caller is let go to look again.
 const PATIENCE: usize = 64;
-
-/// What became of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// It is done.
-    Done,
-    /// An interrupt waits, or somebody else: come back.
-    Again,
-}
 
 /// Waits for another core, but not long, and not while an interrupt waits.
 pub(crate) fn wait(until: impl Fn() -> bool) -> Progress {
@@ -52,7 +43,9 @@ struct Job {
     work: Work,
     phase: Phase,
     subject: Subject,
-    descriptor: Descriptor,
+    /// Its RAM as it sees it.
+    ram: IntermediateRange,
+    /// All that it has of the reserve: its RAM, and behind that its areas if it has any.
     memory: PhysicalRange,
     handle: Handle,
 }
@@ -63,11 +56,11 @@ impl Job {
         matches!(self.subject, Subject::Template(_))
     }
 
-    /// The phase behind a step; nothing behind the last.
-    const fn after(&self, step: Step) -> Option<Phase> {
+    /// The phase behind a step.
+    const fn after(&self, step: Step) -> Phase {
         match step {
-            Step::Wait => Some(self.phase),
-            Step::More(phase) => Some(phase),
+            Step::Wait => self.phase,
+            Step::More(phase) => phase,
             Step::Over => self.phase.next(self.work, self.has_payload()),
         }
     }
@@ -76,18 +69,29 @@ impl Job {
 impl Site<'_> {
     /// Goes on with the work on the VM in a slot until it is done or an interrupt waits.
     pub fn go_on(&self, slot: usize) -> Result<Progress, Failure> {
+        if is_interrupt_pending() {
+            return Ok(Progress::Again);
+        }
         let mut job = self.take(slot)?;
         let progress = loop {
-            let step = self.step(&job);
-            match job.after(step) {
-                Some(phase) => job.phase = phase,
-                None => break Progress::Done,
+            if is_interrupt_pending() {
+                break Progress::Again;
             }
-            if is_interrupt_pending() || step == Step::Wait {
+            if job.phase == Phase::Over {
+                break Progress::Done;
+            }
+            let step = self.step(&job);
+            job.phase = job.after(step);
+            if step == Step::Wait {
                 break Progress::Again;
             }
         };
-        self.put_back(slot, &job, progress)
+        self.put_back(slot, &job, progress)?;
+        if progress == Progress::Done && job.work.starts(job.has_payload()) {
+            // Last of all: its end, which may come at any time, finds all as it is to be.
+            job.vm.release(self.machine);
+        }
+        Ok(progress)
     }
 
     /// Goes on with the work on the VM in a slot up to a phase, interrupts waiting or not; false if
@@ -99,16 +103,17 @@ impl Site<'_> {
                 break true;
             }
             let step = self.step(&job);
-            match job.after(step) {
-                Some(next) if step != Step::Wait => job.phase = next,
-                _ => break false,
+            if step == Step::Wait {
+                break false;
             }
+            job.phase = job.after(step);
         };
         self.put_back(slot, &job, Progress::Again)?;
         Ok(reached)
     }
 
     /// Keeps others off the VM while it is worked on.
+    #[inline(always)] // a job is large to pass on
     fn take(&self, slot: usize) -> Result<Job, Failure> {
         let vm = self.machine.vm(slot).ok_or(Failure::NotFound)?;
         let mut registry = self.registry.lock();
@@ -118,30 +123,31 @@ impl Site<'_> {
             return Err(Failure::Busy);
         }
         let (Some((work, phase)), Some(descriptor), Some(memory)) =
-            (record.work, record.descriptor, record.memory)
+            (record.work, &record.descriptor, record.memory)
         else {
             return Err(Failure::Busy);
         };
+        let ram = descriptor.memory;
         record.held = true;
         Ok(Job {
             vm,
             work,
             phase,
             subject: record.subject,
-            descriptor,
+            ram,
             memory,
             handle,
         })
     }
 
     /// Lets others at the VM again, and takes down how far the work is.
-    fn put_back(&self, slot: usize, job: &Job, progress: Progress) -> Result<Progress, Failure> {
+    fn put_back(&self, slot: usize, job: &Job, progress: Progress) -> Result<(), Failure> {
         let mut registry = self.registry.lock();
         let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
         record.held = false;
         if progress == Progress::Again {
             record.work = Some((job.work, job.phase));
-            return Ok(progress);
+            return Ok(());
         }
         record.work = None;
         match (job.work, job.has_payload()) {
@@ -150,6 +156,7 @@ impl Site<'_> {
                 record.apply(Event::Made)?;
                 record.apply(Event::Start)?;
             }
+            (Work::Starting, _) => record.apply(Event::Start)?,
             (Work::Restarting, false) => record.apply(Event::Reload)?,
             (Work::Restarting, true) => record.apply(Event::Restart)?,
             (Work::Destroying | Work::Retiring, _) => {
@@ -161,7 +168,7 @@ impl Site<'_> {
                 job.vm.note(core_statistics::State::Destroyed);
             }
         }
-        Ok(progress)
+        Ok(())
     }
 
     /// Does one step.
@@ -176,15 +183,13 @@ impl Site<'_> {
                 Progress::Done => Step::Over,
                 Progress::Again => Step::Wait,
             },
-            Phase::Vacate => {
-                if !vm.vacate(self.machine) {
-                    return Step::Wait;
-                }
-                if job.work == Work::Retiring {
+            Phase::Vacate(part) => {
+                let next = vm.vacate(self.machine, part);
+                if next.is_none() && job.work == Work::Retiring {
                     // Those who rest in other places than the one that does this.
                     vm.call_all(self.machine);
                 }
-                Step::Over
+                next.map_or(Step::Over, |part| Step::More(Phase::Vacate(part)))
             }
             Phase::Scrub(at) => {
                 // SAFETY: memory of the reserve that this VM has, which is vacant: none of its vCPUs
@@ -196,9 +201,9 @@ impl Site<'_> {
             Phase::Status(part) => {
                 Step::until(!vm.clear_status(part as usize), Phase::Status(part + 1))
             }
-            Phase::Describe => {
-                self.describe(job);
-                Step::Over
+            Phase::Describe(part) => {
+                let more = self.describe(job, part);
+                Step::until(!more, Phase::Describe(part + 1))
             }
             Phase::Map(block) => {
                 let more = self.map(job, block);
@@ -208,56 +213,66 @@ impl Site<'_> {
                 let more = self.unmap(job, block);
                 Step::until(!more, Phase::Unmap(block + 1))
             }
-            Phase::Ready => {
-                vm.ready(self.machine);
-                for intid in self.setup.interrupts(job.subject) {
+            Phase::Give(channel) => {
+                if let Some(intid) = self.setup.interrupt(job.subject, channel) {
                     // Who lived there before may have had it already.
                     let _given = vm.add_interrupt(intid);
                 }
-                Step::Over
+                let over = channel + 1 >= self.setup.channels();
+                Step::until(over, Phase::Give(channel + 1))
+            }
+            Phase::Ready(part) => {
+                let next = vm.ready(self.machine, part);
+                next.map_or(Step::Over, |part| Step::More(Phase::Ready(part)))
             }
             Phase::Fill(index, at) => self.fill(job, index, at),
             Phase::Start => {
-                vm.start(self.machine);
-                let name = job.descriptor.name.as_str();
-                let text = " made, on its template's request";
-                self.machine.say(name, text, &[]);
+                if matches!(job.work, Work::Making(_)) {
+                    let text = " made, on its template's request";
+                    self.machine.say(vm.name(), text, &[]);
+                }
+                vm.begin(self.machine);
                 Step::Over
             }
+            Phase::Over => Step::Over,
         }
     }
 
-    fn describe(&self, job: &Job) {
-        let descriptor = &job.descriptor;
-        let size = descriptor.memory.size();
-        let Some(physical) = PhysicalRange::new(job.memory.start(), size) else {
-            return;
+    /// Describes a VM to its place, part by part; false behind the last.
+    fn describe(&self, job: &Job, part: usize) -> bool {
+        let registry = self.registry.lock();
+        let record = registry.record(usize::from(job.handle.slot));
+        let described = record.and_then(|record| record.descriptor.as_ref());
+        let physical = PhysicalRange::new(job.memory.start(), job.ram.size());
+        let (Some(descriptor), Some(physical)) = (described, physical) else {
+            return false;
         };
-        job.vm.describe(&Occupant {
-            name: descriptor.name.as_str(),
+        let Some(part) = part.checked_sub(1) else {
+            let schedule = self.setup.schedule(job.subject, descriptor);
+            job.vm
+                .set_schedule(schedule.unwrap_or(Schedule::of(Kind::Tenon)));
+            return true;
+        };
+        let occupant = Occupant {
+            name: descriptor.name.as_bytes(),
             handle: job.handle.to_register() as u32,
             cpus: descriptor.cpus(),
             memory: (descriptor.memory, physical),
             entry: descriptor.entry,
             argument: descriptor.argument,
-            schedule: self
-                .setup
-                .schedule(job.subject, descriptor)
-                .unwrap_or(Schedule::of(Kind::Tenon)),
-        });
+        };
+        job.vm.describe(&occupant, part)
     }
 
     /// The blocks of a VM's memory: where it sees one, and where it is.
     fn block(job: &Job, block: u64) -> Option<(u64, u64, Access)> {
-        let descriptor = &job.descriptor;
         let offset = block * BLOCK;
         let physical = job.memory.start() + offset;
-        if offset < descriptor.memory.size() {
-            return Some((descriptor.memory.start() + offset, physical, Access::Full));
+        if offset < job.ram.size() {
+            return Some((job.ram.start() + offset, physical, Access::Full));
         }
-        let areas = descriptor.areas?;
-        let within = offset - descriptor.memory.size();
-        (within < areas.size()).then_some((areas.start() + within, physical, Access::ReadWrite))
+        let area = AREAS + offset - job.ram.size();
+        (offset < job.memory.size()).then_some((area, physical, Access::ReadWrite))
     }
 
     /// Maps one block, and behind the last one a page of a channel; false behind the last of all.
@@ -292,7 +307,7 @@ impl Site<'_> {
         let Some(filling) = self.setup.filling(job.subject, index) else {
             return Step::Over;
         };
-        let offset = filling.target.start() - job.descriptor.memory.start();
+        let offset = filling.target.start() - job.ram.start();
         let target = job.memory.start() + offset;
         // SAFETY: a template's payload lies in the system image, which nobody writes; its target, in
         // memory that this VM has of the reserve, as was checked at boot. It does not run yet.

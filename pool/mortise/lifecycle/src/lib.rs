@@ -38,6 +38,7 @@ mod failure;
 mod registry;
 mod request;
 mod setup;
+mod stop;
 mod tell;
 mod work;
 
@@ -47,7 +48,7 @@ pub use request::{FIRST, LAST, Request};
 pub use work::{Phase, Work};
 
 use calls::Conversation;
-use carry::{Progress, Site};
+use carry::Site;
 use core_manifest::{Dynamic, System};
 use core_memory::{Blocks, PhysicalRange};
 use core_sync::TicketLock;
@@ -57,6 +58,7 @@ use mortise_partition::{Companion, Core, Machine, Vm};
 use mortise_psci::End;
 use setup::Setup;
 use spin::Once;
+use stop::{Progress, Stop, look};
 
 /// The life cycles of an image's VMs.
 pub struct Lifecycle {
@@ -90,9 +92,12 @@ impl Lifecycle {
             vcpu,
         };
         let managers = &site.setup.managers;
-        let authority = managers.get(caller.vm).copied().unwrap_or_default();
+        let authority = managers.get(caller.vm).unwrap_or(&Authority::NONE);
         self.converse(call, site, vm, caller, authority)
-            .unwrap_or_else(|failure| Outcome::Return(failure.into()))
+            .unwrap_or_else(|stop| match stop {
+                Stop::Failed(failure) => Outcome::Return(failure.into()),
+                Stop::Again(progress) => Outcome::Again(progress),
+            })
     }
 
     fn converse(
@@ -101,12 +106,14 @@ impl Lifecycle {
         site: Site<'_>,
         vm: &'static Vm,
         caller: Caller,
-        authority: Authority,
-    ) -> Result<Outcome, Failure> {
+        authority: &Authority,
+    ) -> Result<Outcome, Stop> {
         if !authority.is_any() {
-            return Err(self.registry.lock().deny(caller));
+            return Err(self.registry.lock().deny(caller).into());
         }
+        look(call.progress())?;
         let request = Request::parse(call)?;
+        look(call.progress())?;
         Conversation {
             site,
             vm,
@@ -172,19 +179,23 @@ impl Companion for Lifecycle {
         }
     }
 
-    fn begins(&self, _machine: &'static Machine, _vm: &'static Vm) {}
+    fn begins(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
+        false
+    }
 
-    fn ended(&self, _machine: &'static Machine, vm: &'static Vm) {
+    fn ended(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         let event = match vm.end_decided() {
+            _ if part > 0 => return false,
             Some(End::Stop) => Event::Faulted,
-            Some(End::Restart) if !vm.is_slot() => return,
+            Some(End::Restart) if !vm.is_slot() => return false,
             Some(End::Off | End::Restart) => Event::TurnedOff,
-            None => return,
+            None => return false,
         };
         if let Some(record) = self.registry.lock().record_mut(vm.index()) {
             // One that is being restarted or destroyed goes its way.
             let _other = record.apply(event);
         }
+        false
     }
 
     fn tidy(&self, core: &'static Core, vm: &'static Vm) -> bool {
@@ -202,7 +213,7 @@ impl Companion for Lifecycle {
                 let template = matches!(record.subject, Subject::Template(_));
                 if over && template && record.work.is_none() {
                     record.state = State::Destroying;
-                    record.work = Some((Work::Retiring, Phase::Vacate));
+                    record.work = Some((Work::Retiring, Work::Retiring.first()));
                 }
                 matches!(record.work, Some((Work::Retiring | Work::Making(None), _)))
             })

@@ -54,6 +54,11 @@ impl Record {
         since: 0,
     };
 
+    /// Whether somebody is there who is this one.
+    fn is(&self, subject: Subject) -> bool {
+        self.state != State::Empty && self.subject == subject
+    }
+
     /// Takes the state to what an event leads to.
     ///
     /// # Errors
@@ -195,10 +200,10 @@ impl Registry {
         caller: Caller,
         authority: &Authority,
         subject: Subject,
-        descriptor: Descriptor,
+        descriptor: &Descriptor,
         now: u64,
     ) -> Result<usize, Failure> {
-        if !self.may_make(caller, authority, subject, &descriptor) {
+        if !self.may_make(caller, authority, subject, descriptor) {
             return Err(self.deny(caller));
         }
         let used = self.used.get(caller.vm).copied().unwrap_or(u64::MAX);
@@ -236,37 +241,33 @@ impl Registry {
         &mut self,
         maker: Option<Caller>,
         subject: Subject,
-        descriptor: Descriptor,
+        descriptor: &Descriptor,
         now: u64,
     ) -> Result<usize, Failure> {
         let one_of = matches!(subject, Subject::Template(_));
-        let mut taken = self
-            .records
-            .iter()
-            .filter(|record| record.state != State::Empty);
-        if one_of && taken.any(|record| record.subject == subject) {
+        let slots = self.records.get(self.boot..self.slots).unwrap_or_default();
+        if one_of && slots.iter().any(|record| record.is(subject)) {
             return Err(Failure::Busy);
         }
-        let slot = (self.boot..self.slots)
-            .find(|&slot| self.record(slot).is_some_and(|it| it.state == State::Empty))
-            .ok_or(Failure::NoMemory)?;
+        let mut slots = slots.iter();
+        let empty = slots.position(|record| record.state == State::Empty);
+        let slot = self.boot + empty.ok_or(Failure::NoMemory)?;
         let reserve = self.reserve.as_mut().ok_or(Failure::NoMemory)?;
         let memory = reserve.take(descriptor.bytes()).ok_or(Failure::NoMemory)?;
         if let Some(used) = maker.and_then(|maker| self.used.get_mut(maker.vm)) {
             *used += memory.size();
         }
         let record = self.records.get_mut(slot).ok_or(Failure::NoMemory)?;
-        *record = Record {
-            state: State::Creating,
-            generation: Handle::next_generation(record.generation),
-            subject,
-            descriptor: Some(descriptor),
-            memory: Some(memory),
-            maker: maker.map(|maker| maker.vm),
-            work: Some((Work::Making(maker), Phase::Await)),
-            held: false,
-            since: now,
-        };
+        // Field by field: a record is large to be moved.
+        record.state = State::Creating;
+        record.generation = Handle::next_generation(record.generation);
+        record.subject = subject;
+        record.descriptor = Some(*descriptor);
+        record.memory = Some(memory);
+        record.maker = maker.map(|maker| maker.vm);
+        record.work = Some((Work::Making(maker), Work::Making(maker).first()));
+        record.held = false;
+        record.since = now;
         Ok(slot)
     }
 
@@ -283,10 +284,10 @@ impl Registry {
         }
         record.apply(event)?;
         let (memory, maker) = (record.memory.take(), record.maker);
-        *record = Record {
-            generation: record.generation,
-            ..Record::EMPTY
-        };
+        record.descriptor = None;
+        record.maker = None;
+        record.work = None;
+        record.held = false;
         if let Some(memory) = memory {
             let ours = self
                 .reserve

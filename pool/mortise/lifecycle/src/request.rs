@@ -4,7 +4,6 @@ use crate::Failure;
 use core_memory::{IntermediateRange, PAGE_SIZE};
 use mortise_hypercall::Call;
 use mortise_instance::{BLOCK, Handle, Name};
-use zerocopy::IntoBytes;
 
 /// The first function of the group; the others follow (SMCCC, 6.2: fast, SMC64, vendor hypervisor
 /// service).
@@ -115,13 +114,7 @@ fn in_one_page(range: IntermediateRange) -> Result<IntermediateRange, Failure> {
 
 /// The name in x1 and x2: 16 bytes, which a name may fill.
 fn name(call: &Call) -> Option<Name> {
-    let mut bytes = [0u8; 17];
-    let words = [call.argument(1).to_le(), call.argument(2).to_le()];
-    bytes
-        .split_at_mut_checked(16)?
-        .0
-        .copy_from_slice(words.as_bytes());
-    Name::new(&bytes)
+    Name::new([call.argument(1), call.argument(2), 0, 0])
 }
 
 const _: () = assert!(BLOCK.is_multiple_of(GRAIN));

@@ -4,7 +4,7 @@ use core_manifest::{Dynamic, Filling, MappingKind, Owner, Reserve, Schedule, Set
 use core_memory::{PAGE_SIZE, PhysicalRange};
 use core_paging::Access;
 use mortise_instance::{
-    Authority, Descriptor, Exhausted, RawDescriptor, Schedule as Kind, Subject,
+    Authority, Descriptor, Error, Exhausted, Name, RawDescriptor, Schedule as Kind, Subject,
 };
 
 /// Grain of a payload: what is copied at a time.
@@ -37,7 +37,7 @@ impl Setup {
                 (template.entry, template.argument),
                 &template.cpus,
             );
-            let descriptor = Descriptor::parse(&raw, ram_base)
+            let descriptor = Descriptor::parse::<Error>(&raw, ram_base, || Ok(()))
                 .map_err(|_| "a template of it describes no virtual machine")?;
             if descriptor.memory != template.memory || !template.fillings.iter().all(is_aligned) {
                 return Err("a template of it is not where it can be copied to");
@@ -66,19 +66,14 @@ impl Setup {
     }
 
     /// What the VM of a template is like.
-    pub fn template(&self, index: usize) -> Option<Descriptor> {
-        *self.templates.get(index)?
+    pub fn template(&self, index: usize) -> Option<&Descriptor> {
+        self.templates.get(index)?.as_ref()
     }
 
     /// The template of this name.
-    pub fn template_named(&self, name: &str) -> Option<usize> {
-        let templates = &self.dynamic.templates;
-        templates.iter().position(|template| template.name == name)
-    }
-
-    /// Whether a template has this name.
-    pub fn has_template(&self, name: &str) -> bool {
-        self.template_named(name).is_some()
+    pub fn template_named(&self, name: &Name) -> Option<usize> {
+        let mut templates = self.templates.iter().flatten();
+        templates.position(|template| template.name == *name)
     }
 
     /// How a VM shares its cores; nothing for what cannot be promised.
@@ -105,16 +100,21 @@ impl Setup {
         })
     }
 
-    /// The interrupts by which the VM of a template is called to its ends of channels.
-    pub fn interrupts(&self, subject: Subject) -> impl Iterator<Item = u32> {
-        let template = match subject {
-            Subject::Template(index) => Some(Owner::Template(index)),
-            _ => None,
-        };
-        let channels = self.dynamic.channels.iter();
-        let ends = channels.flat_map(|channel| [channel.from, channel.to]);
-        ends.filter(move |end| Some(end.owner) == template)
-            .map(|end| u32::from(end.interrupt))
+    /// The interrupt by which the VM of a template is called to its end of channel `index`, if it has
+    /// one.
+    pub fn interrupt(&self, subject: Subject, index: usize) -> Option<u32> {
+        let channel = self.dynamic.channels.get(index)?;
+        let mut ends = [channel.from, channel.to].into_iter();
+        let own = ends.find(|end| match (subject, end.owner) {
+            (Subject::Template(template), Owner::Template(owner)) => template == owner,
+            _ => false,
+        });
+        own.map(|end| u32::from(end.interrupt))
+    }
+
+    /// How many channels there are.
+    pub fn channels(&self) -> usize {
+        self.dynamic.channels.len()
     }
 
     /// Page `index` of what the VM of a template shares with others: where it sees it, and where it is.

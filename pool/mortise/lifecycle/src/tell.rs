@@ -4,20 +4,25 @@ use crate::{
     Failure,
     calls::{Conversation, values},
     request::DESCRIPTOR,
+    stop::Stop,
 };
 use core_memory::IntermediateRange;
 use mortise_hypercall::{Outcome, Reply};
 use mortise_instance::{Handle, State};
+use zerocopy::IntoBytes;
 
 /// Bytes of a console that are read at a time.
 const READ_MOST: usize = 256;
+
+/// Words that are written at a time.
+const LINE: usize = 4;
 
 /// Words of the answer to a request for statistics.
 const WORDS: usize = DESCRIPTOR as usize / 8;
 
 impl Conversation<'_> {
     /// Who is in a slot; nobody, for those who have no authority over it.
-    pub(crate) fn list(&self, slot: usize) -> Result<Outcome, Failure> {
+    pub(crate) fn list(&self, slot: usize) -> Result<Outcome, Stop> {
         let registry = self.site.registry.lock();
         let record = registry.record(slot).ok_or(Failure::NotFound)?;
         let vm = self.site.machine.vm(slot).ok_or(Failure::NotFound)?;
@@ -29,82 +34,83 @@ impl Conversation<'_> {
         let description = vm.description();
         let kind = u64::from(description.kind == core_manifest::Kind::Linux);
         let vcpus = description.cpus.len() as u64;
-        let memory = description.memory().map(|it| it.physical.size()).sum();
+        let memory = vm.memory_size();
         let what = record.state as u64 | kind << 8 | vcpus << 16;
         Ok(values([0, handle.to_register(), what, memory]))
     }
 
+    /// What a VM is and did, into the caller's memory, which may be written more than once.
     pub(crate) fn statistics(
         &self,
         handle: Handle,
         to: IntermediateRange,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, Stop> {
         let to = self.own(&to)?;
         let slot = usize::from(handle.slot);
         let vm = self.site.machine.vm(slot).ok_or(Failure::NotFound)?;
         let mut registry = self.site.registry.lock();
-        let record = registry.find(self.caller, &self.authority, handle)?;
+        let record = registry.find(self.caller, self.authority, handle)?;
         let (state, since) = (record.state as u64, record.since);
         let denied = registry.denied(slot);
         drop(registry);
         let told = vm.summary();
-        let memory = vm.description().memory().map(|it| it.physical.size()).sum();
-        let mut answer = [0u64; WORDS];
-        let [n0, n1, n2, n3] = told.name;
-        let [e0, e1, e2, e3, e4, e5] = told.exits;
-        let head = [
-            handle.to_register() & u64::from(u32::MAX) | state << 32,
-            n0,
-            n1,
-            n2,
-            n3,
-            u64::from(told.vcpus) | u64::from(told.restarts) << 32,
-            memory,
-            self.site.machine.now().saturating_sub(since),
-            e0,
-            e1,
-            e2,
-            e3,
-            e4,
-            e5,
-            denied,
-            u64::from(told.reason),
-        ];
-        for (word, value) in answer.iter_mut().zip(head.iter().chain(&told.reason_text)) {
-            *word = value.to_le();
+        let word = |index| match index {
+            0 => handle.to_register() & u64::from(u32::MAX) | state << 32,
+            1..5 => told.name(index - 1),
+            5 => u64::from(told.vcpus()) | u64::from(told.restarts()) << 32,
+            6 => vm.memory_size(),
+            7 => self.site.machine.now().saturating_sub(since),
+            8..14 => told.exits(index - 8),
+            14 => denied,
+            15 => u64::from(told.reason()),
+            16..28 => told.reason_text(index - 16),
+            _ => 0,
+        };
+        for line in (0..WORDS).step_by(LINE) {
+            let mut words = [0; LINE];
+            for (index, place) in (line..).zip(&mut words) {
+                self.look()?;
+                *place = word(index).to_le();
+            }
+            self.write(to.start() + line as u64 * 8, &words);
         }
-        // SAFETY: RAM of the caller's, which executes: it stays; all within one page of it.
-        unsafe { self.site.transfer.write(to.start(), &answer) };
         Ok(values([0, DESCRIPTOR, 0, 0]))
     }
 
+    /// What a VM printed lately, into the caller's memory; what comes of it before an interrupt, if
+    /// that is anything.
     pub(crate) fn console_read(
         &self,
         handle: Handle,
         to: IntermediateRange,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, Stop> {
         let whole = self.own(&to)?;
         self.state(handle)?;
         let vm = self.site.machine.vm(usize::from(handle.slot));
         let vm = vm.ok_or(Failure::NotFound)?;
-        let mut bytes = [0; READ_MOST];
-        // Whole words are written: what is behind the last byte is the caller's too.
-        let room = (whole.size() as usize & !7).min(READ_MOST);
-        let room = bytes.get_mut(..room).unwrap_or_default();
-        let count = vm.read_backlog(room);
-        let padded = count.next_multiple_of(8);
-        self.write(whole.start(), bytes.get(..padded).unwrap_or_default());
+        let mut count = 0;
+        for at in (0..(whole.size() as usize).min(READ_MOST)).step_by(LINE * 8) {
+            if self.look().is_err() && count > 0 {
+                break;
+            }
+            self.look()?;
+            let mut words = [0u64; LINE];
+            // Whole words are written: what is behind the last byte is the caller's too.
+            let room = LINE.min((whole.size() as usize - at) / 8) * 8;
+            let room = words.as_mut_bytes().get_mut(..room).unwrap_or_default();
+            let read = vm.read_backlog(room);
+            let words = words.get(..read.div_ceil(8)).unwrap_or_default();
+            self.write(whole.start() + at as u64, words);
+            count += read;
+            if read < LINE * 8 {
+                break;
+            }
+        }
         Ok(values([0, count as u64, 0, 0]))
     }
 
-    /// Writes whole words of the caller's memory.
-    fn write(&self, to: u64, bytes: &[u8]) {
-        let mut words = [0u64; READ_MOST / 8];
-        let whole = bytes.as_chunks::<8>().0;
-        for (to, from) in words.iter_mut().zip(whole) {
-            *to = u64::from_ne_bytes(*from);
-        }
-        let words = words.get(..whole.len()).unwrap_or_default();
+    /// Writes words of the caller's memory.
+    fn write(&self, to: u64, words: &[u64]) {
         // SAFETY: RAM of the caller's, which executes: it stays; all within one page of it.
         unsafe { self.site.transfer.write(to, words) };
     }

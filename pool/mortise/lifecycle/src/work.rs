@@ -1,25 +1,52 @@
 //! Work on a VM that takes long, in phases and steps.
 //!
 //! ```text
-//! making      await ► status ► describe ► map ► ready (► fill ► start: of a template)
+//! making      await ► status ► describe ► map ► give ► ready (► fill ► start: of a template)
+//! starting                                                              start
 //! restarting  discard ► await ► vacate ► scrub ► log ► ready (► fill ► start: of a template)
 //! destroying  discard ► await ► vacate ► scrub ► log ► unmap
 //! retiring                      vacate ► scrub ► log ► unmap
 //! ```
 
 use crate::Caller;
+use mortise_partition::Part;
 
 /// What is done to a VM over several calls, as interrupts are served in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// It is put together: for the vCPU that will have its handle, or by a rule of the system.
     Making(Option<Caller>),
+    /// It begins to run.
+    Starting,
     /// It is stopped to run from its beginning.
     Restarting,
     /// It is taken apart.
     Destroying,
     /// It is taken apart in its own name, as its run is over.
     Retiring,
+}
+
+impl Work {
+    /// The phase that it begins with.
+    #[must_use]
+    pub const fn first(self) -> Phase {
+        match self {
+            Self::Making(_) => Phase::Await,
+            Self::Starting => Phase::Start,
+            Self::Restarting | Self::Destroying => Phase::Discard,
+            Self::Retiring => VACATE,
+        }
+    }
+
+    /// Whether the VM runs when it is done, for one that a template is the payload of or not.
+    #[must_use]
+    pub const fn starts(self, has_payload: bool) -> bool {
+        match self {
+            Self::Starting => true,
+            Self::Making(_) | Self::Restarting => has_payload,
+            Self::Destroying | Self::Retiring => false,
+        }
+    }
 }
 
 /// How far work is. The number counts the steps of a phase, or 64 bytes.
@@ -30,7 +57,7 @@ pub enum Phase {
     /// Its vCPUs, or those of who lived there before, are waited for.
     Await,
     /// It is taken out of its place.
-    Vacate,
+    Vacate(Part),
     /// Its memory is filled with zeros.
     Scrub(u64),
     /// Its log ring is.
@@ -40,38 +67,44 @@ pub enum Phase {
     /// The status page is cleared.
     Status(u64),
     /// The place is told who lives there.
-    Describe,
+    Describe(usize),
     /// Its memory is put into its stage 2, block by block.
     Map(u64),
+    /// The interrupts of its ends of channels, by the channels' numbers, are given to it.
+    Give(usize),
     /// Its devices are made ready.
-    Ready,
+    Ready(Part),
     /// A payload of its template, by number, is copied into its memory.
     Fill(usize, u64),
-    /// It starts.
+    /// It is made ready to start.
     Start,
+    /// All is done.
+    Over,
 }
 
+const VACATE: Phase = Phase::Vacate(Part::FIRST);
+const READY: Phase = Phase::Ready(Part::FIRST);
+
 impl Phase {
-    /// What comes behind this phase of a work, for a VM that a template is the payload of or not;
-    /// nothing behind the last.
+    /// What comes behind this phase of a work, for a VM that a template is the payload of or not.
     #[must_use]
-    pub const fn next(self, work: Work, has_payload: bool) -> Option<Self> {
-        Some(match (self, work) {
+    pub const fn next(self, work: Work, has_payload: bool) -> Self {
+        match (self, work) {
             (Self::Discard, _) => Self::Await,
             (Self::Await, Work::Making(_)) => Self::Status(0),
-            (Self::Await, _) => Self::Vacate,
-            (Self::Vacate, _) => Self::Scrub(0),
+            (Self::Await, _) => VACATE,
+            (Self::Vacate(_), _) => Self::Scrub(0),
             (Self::Scrub(_), _) => Self::Log(0),
-            (Self::Log(_), Work::Restarting) => Self::Ready,
+            (Self::Log(_), Work::Restarting) => READY,
             (Self::Log(_), _) => Self::Unmap(0),
-            (Self::Unmap(_), _) => return None,
-            (Self::Status(_), _) => Self::Describe,
-            (Self::Describe, _) => Self::Map(0),
-            (Self::Map(_), _) => Self::Ready,
-            (Self::Ready, _) if has_payload => Self::Fill(0, 0),
-            (Self::Ready | Self::Start, _) => return None,
+            (Self::Status(_), _) => Self::Describe(0),
+            (Self::Describe(_), _) => Self::Map(0),
+            (Self::Map(_), _) => Self::Give(0),
+            (Self::Give(_), _) => READY,
+            (Self::Ready(_), _) if has_payload => Self::Fill(0, 0),
             (Self::Fill(..), _) => Self::Start,
-        })
+            (Self::Unmap(_) | Self::Ready(_) | Self::Start | Self::Over, _) => Self::Over,
+        }
     }
 }
 
@@ -79,24 +112,25 @@ impl Phase {
 mod tests {
     use super::*;
 
-    const FIRST: [(Work, Phase); 4] = [
-        (Work::Making(None), Phase::Await),
-        (Work::Restarting, Phase::Discard),
-        (Work::Destroying, Phase::Discard),
-        (Work::Retiring, Phase::Vacate),
+    const ALL: [Work; 5] = [
+        Work::Making(None),
+        Work::Starting,
+        Work::Restarting,
+        Work::Destroying,
+        Work::Retiring,
     ];
 
     fn phases(work: Work, has_payload: bool) -> Vec<Phase> {
-        let first = FIRST.into_iter().find(|(known, _)| *known == work);
-        let first = first.map(|(_, phase)| phase);
-        core::iter::successors(first, |phase| phase.next(work, has_payload))
+        let next = |phase: &Phase| Some(phase.next(work, has_payload));
+        core::iter::successors(Some(work.first()), next)
             .take(20)
+            .take_while(|phase| *phase != Phase::Over)
             .collect()
     }
 
     #[test]
     fn every_work_ends() {
-        for (work, _) in FIRST {
+        for work in ALL {
             for has_payload in [false, true] {
                 assert!(phases(work, has_payload).len() < 10, "{work:?}");
             }
@@ -111,20 +145,23 @@ mod tests {
                     .iter()
                     .position(|phase| *phase == wanted)
             };
-            assert!(at(Phase::Await) < at(Phase::Vacate));
-            assert!(at(Phase::Vacate) < at(Phase::Scrub(0)) && at(Phase::Vacate).is_some());
+            assert!(at(Phase::Await) < at(VACATE));
+            assert!(at(VACATE) < at(Phase::Scrub(0)) && at(VACATE).is_some());
             assert!(at(Phase::Scrub(0)) < at(Phase::Log(0)));
         }
         assert!(phases(Work::Retiring, true).contains(&Phase::Scrub(0)));
     }
 
     #[test]
-    fn only_a_payload_starts_by_itself() {
-        assert_eq!(
-            phases(Work::Making(None), false).last(),
-            Some(&Phase::Ready)
-        );
-        assert_eq!(phases(Work::Making(None), true).last(), Some(&Phase::Start));
-        assert_eq!(phases(Work::Restarting, true).last(), Some(&Phase::Start));
+    fn what_runs_afterwards_was_made_ready_to_start() {
+        for work in ALL {
+            for has_payload in [false, true] {
+                let last = phases(work, has_payload).last().copied();
+                let ready = last == Some(Phase::Start);
+                assert_eq!(ready, work.starts(has_payload), "{work:?}");
+            }
+        }
+        let made = phases(Work::Making(None), false);
+        assert_eq!(made.last(), Some(&READY));
     }
 }

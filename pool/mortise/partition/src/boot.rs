@@ -6,7 +6,7 @@
 
 use crate::{
     console,
-    filling::CHUNK,
+    lead::CHUNK,
     machine::{Core, Machine},
     memory::{self, MANIFEST_SIZE},
     tables,

@@ -29,11 +29,13 @@ pub trait Companion: Sync {
     /// Names each range that a core has to reach besides its own.
     fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange));
 
-    /// A virtual machine's first vCPU is about to run, anew or again.
-    fn begins(&self, machine: &'static Machine, vm: &'static Vm);
+    /// A virtual machine's first vCPU is about to run, anew or again. Part by part, from 0, and
+    /// perhaps beyond the last; whether there are more.
+    fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
 
-    /// A virtual machine's run is over: none of its vCPUs will execute before it begins anew.
-    fn ended(&self, machine: &'static Machine, vm: &'static Vm);
+    /// A virtual machine's run is over: none of its vCPUs will execute before it begins anew. Part by
+    /// part, from 0, and perhaps beyond the last or once more; whether there are more.
+    fn ended(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
 
     /// A virtual machine that does not run has nothing to do, on the core of its first vCPU: whatever
     /// else is to be done there in its name, until an interrupt waits. True if there is more.
@@ -77,16 +79,22 @@ impl Machine {
         }
     }
 
-    /// Tells that a virtual machine begins to run.
-    pub(crate) fn begins(&'static self, vm: &'static Vm) {
-        let companions = tables::companions().iter();
-        companions.for_each(|companion| companion.begins(self, vm));
+    /// Tells that a virtual machine begins to run, part by part; whether there are more.
+    pub(crate) fn begins(&'static self, vm: &'static Vm, part: usize) -> bool {
+        let mut more = false;
+        for companion in tables::companions() {
+            more |= companion.begins(self, vm, part);
+        }
+        more
     }
 
-    /// Tells that a virtual machine's run is over.
-    pub(crate) fn ended(&'static self, vm: &'static Vm) {
-        let companions = tables::companions().iter();
-        companions.for_each(|companion| companion.ended(self, vm));
+    /// Tells that a virtual machine's run is over, part by part; whether there are more.
+    pub(crate) fn ended(&'static self, vm: &'static Vm, part: usize) -> bool {
+        let mut more = false;
+        for companion in tables::companions() {
+            more |= companion.ended(self, vm, part);
+        }
+        more
     }
 }
 
@@ -137,6 +145,13 @@ impl Vm {
         let machine = Core::current().machine;
         let resident = machine.system.get().map_or(0, |system| system.vms.len());
         self.index < resident
+    }
+
+    /// Bytes of its own memory.
+    #[must_use]
+    pub fn memory_size(&self) -> u64 {
+        let memory = self.description().memory();
+        memory.map(|range| range.physical.size()).sum()
     }
 
     /// Its name.

@@ -14,22 +14,19 @@
 
 use crate::{
     controller::Interrupts,
-    drain::conclude,
     gic::{
         OWN_PRIORITY, TIMER_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
         reset_virtual_interface,
     },
     interrupts,
     machine::Core,
+    part::{Part, whole},
     vm::{DISCARDED, ENDING, HELD, Vm},
 };
-use core_manifest::FaultPolicy;
-use core_statistics::State;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
-use mortise_console::Argument;
 use mortise_hypercall::Start;
-use mortise_psci::{End, LEADER, Next};
+use mortise_psci::{LEADER, Next};
 use mortise_vcpu::{Frame, InterruptMode, Traps};
 
 /// What comes of a vCPU at rest.
@@ -62,9 +59,9 @@ impl Core {
         };
         // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
         unsafe { vm.traps().apply(vm.vttbr(), vcpu) };
-        self.silence(vm, vcpu);
+        whole(|part| self.silence(vm, vcpu, part.number).then(|| part.next(true)));
         let start = self.wait_for_start(vm, vcpu);
-        self.prepare(vm, vcpu, start);
+        whole(|part| self.prepare(vm, vcpu, start, part));
         // SAFETY: this core's frame is used here and by its exits only; its stack is its
         // own; `prepare` has reset EL1, and this function never returns.
         unsafe {
@@ -126,22 +123,7 @@ impl Core {
         }
     }
 
-    /// Goes on with filling the virtual machine's memory; begins a run of it when that is done.
-    /// Whether nothing of it is left to do.
-    fn fill(&self, vm: &'static Vm) -> bool {
-        let advanced = |transfer| vm.filling.advance(vm, transfer);
-        let filled = self.transfer().and_then(advanced);
-        if filled == Some(true) {
-            let description = &vm.description();
-            vm.power.lock().renew(Start {
-                entry: description.entry,
-                argument: description.argument,
-            });
-        }
-        filled != Some(false)
-    }
-
-    /// Rests until vCPU `vcpu` is to start, ending runs if it leads.
+    /// Rests until vCPU `vcpu` is to start, ending and beginning runs if it leads.
     fn wait_for_start(&'static self, vm: &'static Vm, vcpu: usize) -> Start {
         loop {
             if vm.orders() & HELD != 0 {
@@ -157,25 +139,17 @@ impl Core {
         }
     }
 
-    /// Does what a vCPU at rest has to, filling memory and ending runs if it leads, until an
+    /// Does what a vCPU at rest has to, ending runs and beginning them if it leads, until an
     /// interrupt is pending; says what is to come of it.
     pub fn attend(&'static self, vm: &'static Vm, vcpu: usize) -> Duty {
-        if vcpu == LEADER && vm.take_fresh() {
-            vm.set_state(State::Starting);
-            vm.filling.begin(false);
-        }
         loop {
-            if vcpu == LEADER && !self.fill(vm) {
+            if vcpu == LEADER && !vm.lead.advance(self, vm) {
                 return Duty::Work;
             }
             let next = vm.power.lock().next(vcpu);
             match next {
                 Next::Start(start) => return Duty::Start(start),
-                Next::Lead(end) => {
-                    if !self.lead(vm, end) {
-                        return Duty::Work;
-                    }
-                }
+                Next::Lead(end) => vm.lead.end(end),
                 Next::Wait => {
                     if vcpu == LEADER {
                         self.machine.tidy(self, vm);
@@ -184,51 +158,6 @@ impl Core {
                 }
             }
         }
-    }
-
-    /// Ends the run of a virtual machine whose vCPUs all rest, for good or by another one. False if
-    /// an interrupt is pending before all that it said is on the console.
-    fn lead(&'static self, vm: &'static Vm, end: End) -> bool {
-        if !conclude(self.machine, vm, &|| self.is_wanted()) {
-            return false;
-        }
-        vm.silence(self.machine);
-        self.machine.ended(vm);
-        match end {
-            // What made it is not with Mortise; its manager may fill it anew.
-            End::Restart if vm.is_slot() => {
-                vm.set_state(State::Off);
-                self.machine
-                    .say(vm.name(), " is off: it cannot restart itself", &[]);
-            }
-            End::Restart => {
-                let count = vm.status.count_restart();
-                let count = Argument::Decimal(count.into());
-                self.machine.say(vm.name(), " restarts ({})", &[count]);
-                vm.renew();
-                vm.set_state(State::Restarting);
-                vm.filling.begin(true);
-                return true;
-            }
-            End::Off => {
-                vm.set_state(State::Off);
-                self.machine.say(vm.name(), " is off", &[]);
-            }
-            End::Stop => {
-                vm.set_state(State::Stopped);
-                if let FaultPolicy::Restart { limit } = vm.description().on_fault {
-                    let limit = Argument::Decimal(limit.into());
-                    self.machine.say(
-                        vm.name(),
-                        " stays stopped: {} restarts were its limit",
-                        &[limit],
-                    );
-                }
-            }
-        }
-        vm.power.lock().conclude();
-        vm.note_end(self.machine);
-        true
     }
 
     /// Sleeps until something happens, and takes what comes to Mortise.
@@ -240,46 +169,66 @@ impl Core {
 
     /// Takes this core's interrupts back to what a core that is turned on finds:
     /// nothing of what ran before interrupts what comes, or wakes a core at rest.
-    pub fn silence(&self, vm: &'static Vm, vcpu: usize) {
-        match &vm.interrupts {
+    /// Part by part, from 0; whether there are more.
+    fn silence(&self, vm: &'static Vm, vcpu: usize, part: usize) -> bool {
+        let machine = self.machine;
+        let more = match &vm.interrupts {
             Interrupts::Direct(_) => {
                 cpu_interface::set_group_enabled(Group::One, false);
-                let board = &self.machine.board;
+                let board = &machine.board;
                 board.redistributor(self.cpu).reset(1 << board.doorbell);
                 hw_arch::registers::icc_ap1r0_el1::write(0);
                 hw_arch::registers::icc_bpr1_el1::write(0);
+                false
             }
             Interrupts::Shared(gic) => {
-                gic.lock().reset_vcpu(
-                    vcpu,
-                    &mut VmInterrupts {
-                        machine: self.machine,
-                        vm,
-                    },
-                );
+                let mut physical = VmInterrupts { machine, vm };
+                gic.lock().reset_vcpu(vcpu, part, &mut physical)
             }
+        };
+        if !more {
+            reset_virtual_interface();
+            hw_arch::barrier::isb();
         }
-        reset_virtual_interface();
-        hw_arch::barrier::isb();
+        more
     }
 
     /// Makes this core's EL1 and its interrupts ready for a start.
-    pub fn prepare(&'static self, vm: &'static Vm, vcpu: usize, start: Start) {
-        // SAFETY: no guest is in the middle of anything here: this vCPU starts.
-        unsafe { mortise_vcpu::reset(start.entry) };
-        if vm.is_shared() {
-            open_virtual_interface();
-            interrupts::refresh(self, vm, vcpu);
-        }
-        // SAFETY: system register access for EL1, which nothing else depends on.
-        unsafe { hw_arch::registers::icc_sre_el1::write(7) };
-        hw_arch::barrier::isb();
-        self.record_run(Some((vm, vcpu)));
-        if vcpu == LEADER {
-            self.machine.begins(vm);
-            vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
-            self.machine.say(vm.name(), " running", &[]);
-        }
+    #[must_use]
+    pub fn prepare(
+        &'static self,
+        vm: &'static Vm,
+        vcpu: usize,
+        start: Start,
+        part: Part,
+    ) -> Option<Part> {
+        let more = match part.stage {
+            0 => self.silence(vm, vcpu, part.number),
+            // SAFETY: no guest is in the middle of anything here: this vCPU starts.
+            1 => unsafe { mortise_vcpu::reset(start.entry, part.number) },
+            2 => {
+                if vm.is_shared() {
+                    open_virtual_interface();
+                }
+                if vm.is_shared() && self.dispatcher().is_none() {
+                    interrupts::refresh(self, vm, vcpu);
+                }
+                // SAFETY: system register access for EL1, which nothing else depends on.
+                unsafe { hw_arch::registers::icc_sre_el1::write(7) };
+                hw_arch::barrier::isb();
+                self.record_run(Some((vm, vcpu)));
+                false
+            }
+            3 => vcpu == LEADER && self.machine.begins(vm, part.number),
+            _ => {
+                if vcpu == LEADER {
+                    vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
+                    self.machine.say(vm.name(), " running", &[]);
+                }
+                return None;
+            }
+        };
+        Some(part.next(more))
     }
 
     /// Lets a guest that waits rest until something comes for it. The core does
@@ -328,22 +277,36 @@ impl Core {
 
     /// Rests until this vCPU is started, then lets the guest go on there.
     pub(crate) fn start_anew(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-        while !self.explain(vm, vcpu, &frame.x) {}
-        self.halt(vm, vcpu);
+        whole(|part| self.halt(vm, vcpu, &frame.x, part));
         let start = self.wait_for_start(vm, vcpu);
-        self.prepare(vm, vcpu, start);
+        whole(|part| self.prepare(vm, vcpu, start, part));
         // SAFETY: this core's stack is its own, and an exit leaves nothing on it.
         unsafe { frame.start(start.argument, self.stack_top()) };
     }
 
-    /// Ends what a vCPU in this core's registers did: it rests from here on.
-    pub fn halt(&'static self, vm: &'static Vm, vcpu: usize) {
-        // SAFETY: this vCPU has ended what it did.
-        unsafe { mortise_vcpu::reset(0) };
-        self.silence(vm, vcpu);
-        // Nothing of it is left to be disturbed: now others may count on its rest.
-        let calls = vm.power.lock().stopped(vcpu);
-        vm.call(calls, self.machine);
+    /// Ends what a vCPU in this core's registers did, whose general registers are `x`: it rests from
+    /// here on.
+    #[must_use]
+    pub fn halt(
+        &'static self,
+        vm: &'static Vm,
+        vcpu: usize,
+        x: &[u64; 31],
+        part: Part,
+    ) -> Option<Part> {
+        let more = match part.stage {
+            0 => self.explain(vm, vcpu, x),
+            // SAFETY: this vCPU has ended what it did.
+            1 => unsafe { mortise_vcpu::reset(0, part.number) },
+            2 => self.silence(vm, vcpu, part.number),
+            _ => {
+                // Nothing of it is left to be disturbed: now others may count on its rest.
+                let calls = vm.power.lock().stopped(vcpu);
+                vm.call(calls, self.machine);
+                return None;
+            }
+        };
+        Some(part.next(more))
     }
 }
 

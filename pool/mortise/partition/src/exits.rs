@@ -51,7 +51,7 @@ pub(crate) fn handle(
         }
         Cause::Fiq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
-            interrupts::doorbell(core);
+            core.take_doorbell();
             if core.dispatcher().is_none() {
                 interrupts::refresh(core, vm, vcpu);
             }

@@ -109,20 +109,22 @@ impl Vm {
 
 impl Core {
     /// Tells the next part of why a vCPU, whose general registers these are, cannot go on, if that
-    /// is so; whether nothing was left to tell.
-    pub fn explain(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) -> bool {
+    /// is so; whether there is more to tell.
+    pub(crate) fn explain(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) -> bool {
         let mut told = vm.fault.lock();
         let Some(telling) = told.as_mut().filter(|telling| telling.vcpu == vcpu) else {
-            return true;
+            return false;
         };
-        if telling.go_on(self, vm, x) {
+        let more = telling.go_on(self, vm, x);
+        if !more {
             *told = None;
         }
-        false
+        more
     }
 }
 
 impl Telling {
+    /// Does the next part, or more of it; whether there is more.
     fn go_on(&mut self, core: &'static Core, vm: &'static Vm, x: &[u64; 31]) -> bool {
         let stop = || core.is_wanted();
         match self.part {
@@ -135,21 +137,21 @@ impl Telling {
             LAST_WORDS => {
                 // They came before its end.
                 if !drain_ring(core.machine, vm, &stop) {
-                    return false;
+                    return true;
                 }
             }
             // One line after the other, so that none is lost.
-            _ if !flush(core.machine, &stop) => return false,
+            _ if !flush(core.machine, &stop) => return true,
             LINE => self.say(core.machine, vm),
             // The time that the rest takes is others' as well; it is in the status page.
-            _ if core.dispatcher().is_some() => return true,
+            _ if core.dispatcher().is_some() => return false,
             part => match (ROW.get(part - ROWS), x.chunks(4).nth(part - ROWS)) {
                 (Some(row), Some(values)) => say_row(core.machine, vm, row, values),
-                _ => return true,
+                _ => return false,
             },
         }
         self.part += 1;
-        false
+        true
     }
 
     fn note_registers(&self, vm: &Vm, x: &[u64; 31], first: usize) {

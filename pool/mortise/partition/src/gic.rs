@@ -66,14 +66,22 @@ mod hcr {
 /// group enabled, and no priority passes until the guest sets its mask.
 pub(crate) fn reset_virtual_interface() {
     ich_hcr_el2::write(0);
-    for index in 0..list_registers() {
-        ich_lr::write(index, 0);
-    }
-    Core::current().listed.set(0);
+    clear_list_registers();
     hw_arch::registers::ich_ap0r0_el2::write(0);
     hw_arch::registers::ich_ap1r0_el2::write(0);
     hw_arch::registers::ich_vmcr_el2::write(0);
     hw_arch::barrier::isb();
+}
+
+fn clear_list_registers() {
+    for index in 0..list_registers() {
+        ich_lr::write(index, 0);
+    }
+    let core = Core::current();
+    core.listed.set(0);
+    if core.timer.get() == Timer::Listed {
+        core.timer.set(Timer::Elsewhere);
+    }
 }
 
 /// Turns the virtual CPU interface of this core on, with what stands in it.
@@ -172,6 +180,10 @@ impl Physical for VmInterrupts {
         } else {
             listed.get() | bit
         });
+    }
+
+    fn clear(&mut self) {
+        clear_list_registers();
     }
 
     fn take_absent_ends(&mut self) -> usize {

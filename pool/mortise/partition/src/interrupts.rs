@@ -48,6 +48,21 @@ pub(crate) fn open_mail(core: &'static Core) {
     }
 }
 
+/// Tells the dispatcher of a shared core what one of the other cores' mails says; false if there is
+/// none. For as long as there are, the doorbell stays pending.
+pub(crate) fn open_one(core: &'static Core) -> bool {
+    let mail = core.mail.load(Ordering::Acquire);
+    let first = mail & mail.wrapping_neg();
+    let (Some(dispatcher), 1..) = (core.dispatcher(), first) else {
+        return false;
+    };
+    core.mail.fetch_and(!first, Ordering::AcqRel);
+    if let Some(vm) = core.machine.vm(first.trailing_zeros() as usize) {
+        core.tell(dispatcher, vm);
+    }
+    true
+}
+
 /// Takes one Group 1 interrupt of a core whose interrupts come here, with the virtual CPU
 /// whose guest is in its registers; false if there is none.
 pub(crate) fn shared(core: &'static Core, occupant: Option<(&'static Vm, usize)>) -> bool {

@@ -10,7 +10,8 @@
 //! | `boot` | from the first Rust instruction to running cores |
 //! | `machine`, `board` | the cores and what they share; the board's constants |
 //! | `memory` | what each core maps; stage 2 |
-//! | `filling` | a guest's memory, filled in short steps |
+//! | `lead` | what is done between two runs: its end, its memory filled, in short steps |
+//! | `part` | long work in parts |
 //! | `vm` | one virtual machine: what Mortise keeps for it, and orders to it |
 //! | `backlog` | what one of those printed, for its manager |
 //! | `controller` | how its interrupts are controlled |
@@ -60,13 +61,14 @@ mod dispatch;
 mod drain;
 mod exits;
 mod fault;
-mod filling;
 mod gic;
 mod image;
 mod interrupts;
+mod lead;
 mod machine;
 mod memory;
 mod orders;
+mod part;
 mod service;
 mod slot;
 mod tables;
@@ -84,6 +86,8 @@ pub use gic::Mask;
 pub use machine::{Core, Machine};
 pub use memory::{MANIFEST_SIZE, Stack, Stacks};
 pub use mortise_console::Argument;
+pub use mortise_hypercall::Start;
+pub use part::Part;
 pub use service::{AwayTimer, Taken};
 pub use slot::Occupant;
 pub use tables::Tables;

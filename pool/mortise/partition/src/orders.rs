@@ -12,8 +12,9 @@ use mortise_psci::{End, LEADER};
 
 /// Orders of who has authority over it.
 impl Vm {
-    /// Has one that is [ready](Self::ready) run, from its beginning.
-    pub fn start(&'static self, machine: &'static Machine) {
+    /// Has one that is [ready](Self::ready) run from its beginning, once it is
+    /// [released](Self::release).
+    pub fn begin(&'static self, machine: &'static Machine) {
         let description = self.description();
         let start = Start {
             entry: description.entry,
@@ -22,17 +23,15 @@ impl Vm {
         self.set_state(State::Starting);
         self.note_life(machine);
         self.power.lock().renew(start);
-        self.release(machine);
-        machine.notify(self, LEADER);
     }
 
     /// Has one of the manifest's run from its beginning, whether it runs or has ended.
     pub fn restart(&'static self, machine: &'static Machine) {
         let over = self.power.lock().over().is_some();
         if over {
-            self.renew();
+            self.set_state(State::Starting);
             self.note_life(machine);
-            self.set_fresh();
+            self.lead.renew();
             machine.notify(self, LEADER);
         } else {
             self.end_from_outside(End::Restart, machine);
@@ -79,7 +78,7 @@ impl Vm {
 
     /// What a manager is told of it, from its status page.
     #[must_use]
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> Summary<'static> {
         self.status.summary()
     }
 

@@ -93,10 +93,12 @@ impl Core {
         }
     }
 
-    /// Takes the doorbell, which is pending.
+    /// Does a step of what the doorbell, which is pending, is about: at the last it is taken.
     #[inline(never)]
     pub fn take_doorbell(&'static self) {
-        interrupts::doorbell(self);
+        if !interrupts::open_one(self) {
+            interrupts::doorbell(self);
+        }
     }
 
     /// Notes that Mortise itself has something to do here by now, which are [chores](Self::chore).

@@ -15,6 +15,7 @@ use crate::{
     description::Description,
     drain::conclude,
     machine::{Core, Machine},
+    part::Part,
     tables,
     vm::Vm,
 };
@@ -62,8 +63,8 @@ unsafe impl Sync for Slot {}
 /// Who is to live in a place.
 #[derive(Debug, Clone, Copy)]
 pub struct Occupant<'a> {
-    /// Its name, at most 32 bytes.
-    pub name: &'a str,
+    /// Its name, at most 32 letters.
+    pub name: &'a [u8],
     /// By what its manager names it.
     pub handle: u32,
     /// The core of each vCPU.
@@ -74,8 +75,6 @@ pub struct Occupant<'a> {
     pub entry: u64,
     /// What that finds in x0.
     pub argument: u64,
-    /// How it shares its cores.
-    pub schedule: Schedule,
 }
 
 impl Machine {
@@ -189,7 +188,8 @@ impl Slot {
     }
 }
 
-/// What becomes of a place, at the wish of a manager. Each call takes about a hundred instructions.
+/// What becomes of a place, at the wish of a manager. What takes more than about a hundred instructions
+/// is done in parts.
 impl Vm {
     /// Whether this is a place for virtual machines made at run time.
     #[must_use]
@@ -253,85 +253,122 @@ impl Vm {
             .map_or(0, |slot| slot.backlog.lock().pop(buffer))
     }
 
-    /// Describes who is to live in a vacant place; false if it is not vacant, or what is said cannot be.
-    pub fn describe(&self, occupant: &Occupant<'_>) -> bool {
+    /// Says how who is to live in a vacant place shares its cores.
+    pub fn set_schedule(&self, schedule: Schedule) {
+        if let Some(slot) = self.vacant_slot() {
+            // SAFETY: as for `describe`.
+            unsafe { slot.description.get_mut() }.schedule = schedule;
+        }
+    }
+
+    /// Describes who is to live in a vacant place, part by part, from 0; whether there are more.
+    /// Nothing is described where it is not vacant, or what cannot be.
+    pub fn describe(&self, occupant: &Occupant<'_>, part: usize) -> bool {
         let Some(slot) = self.vacant_slot() else {
             return false;
         };
-        let bytes = occupant.name.as_bytes();
         // SAFETY: the place is vacant, so nobody reads name or description; that one manager at a time
         // is at it is what the registry of those who call sees to.
         let (name, description) = unsafe { (&mut *slot.name.get(), slot.description.get_mut()) };
-        let Some(room) = name.get_mut(..bytes.len()) else {
-            return false;
+        match part {
+            0 => {
+                let Some(room) = name.get_mut(..occupant.name.len()) else {
+                    return false;
+                };
+                room.copy_from_slice(occupant.name);
+                // SAFETY: the bytes lie in the slot, which stays; they change only when it is vacant.
+                let stays: &'static [u8] =
+                    unsafe { core::slice::from_raw_parts(room.as_ptr(), room.len()) };
+                description.name = core::str::from_utf8(stays).unwrap_or("");
+                true
+            }
+            1 => {
+                description.entry = occupant.entry;
+                description.argument = occupant.argument;
+                // Every core has forgotten the last one: whoever is to come may be put together by
+                // its own.
+                self.orders.store(0, Ordering::Release);
+                occupant.inhabit(description)
+            }
+            _ => {
+                let (name, handle) = (description.name, occupant.handle);
+                self.status.renew(name, handle, occupant.cpus);
+                false
+            }
+        }
+    }
+
+    /// Makes a vacant place ready for a [beginning](Self::begin), part by part; what follows, nothing
+    /// behind the last.
+    pub fn ready(&'static self, machine: &'static Machine, part: Part) -> Option<Part> {
+        let slot = self.vacant_slot()?;
+        let more = match part.stage {
+            0 => {
+                let vcpus = self.vcpus();
+                if let Interrupts::Shared(gic) = &self.interrupts {
+                    gic.lock().set_vcpus(vcpus).ok()?;
+                }
+                *self.power.lock() = Power::new(vcpus, 0);
+                false
+            }
+            // Whoever lived there before may have left something enabled or pending.
+            1 => self.silence(machine, part.number),
+            2 => {
+                slot.backlog.lock().clear();
+                self.begin_life();
+                false
+            }
+            _ => {
+                slot.vacant.store(false, Ordering::Release);
+                return None;
+            }
         };
-        room.copy_from_slice(bytes);
-        // SAFETY: the bytes lie in the slot, which stays; they change only when it is vacant.
-        let stays: &'static [u8] =
-            unsafe { core::slice::from_raw_parts(room.as_ptr(), bytes.len()) };
-        description.name = core::str::from_utf8(stays).unwrap_or("");
+        Some(part.next(more))
+    }
+
+    /// Has nobody live there any more, in whose name no core acts and whose vCPUs none has: its memory
+    /// is withdrawn, its console closed. Part by part; what follows, nothing behind the last.
+    pub fn vacate(&'static self, machine: &'static Machine, part: Part) -> Option<Part> {
+        let slot = self.slot()?;
+        let more = match part.stage {
+            0 => {
+                let more = !conclude(machine, self, &|| Core::current().is_wanted());
+                if !more {
+                    *self.log.lock() = None;
+                }
+                more
+            }
+            1 => {
+                slot.vacant.store(true, Ordering::Release);
+                slot.map.withdraw();
+                mortise_vcpu::invalidate_translations_of(self.vttbr());
+                slot.map.restore();
+                false
+            }
+            2 => self.alive.load(Ordering::Acquire) && machine.ended(self, part.number),
+            _ => {
+                self.note_end(machine);
+                return None;
+            }
+        };
+        Some(part.next(more))
+    }
+}
+
+impl Occupant<'_> {
+    /// Puts where it runs and its memory into a description; false if it does not fit.
+    fn inhabit(&self, description: &mut core_manifest::Vm<'static>) -> bool {
         description.cpus.clear();
         description.mappings.clear();
-        let (intermediate, physical) = occupant.memory;
+        let (intermediate, physical) = self.memory;
         let memory = Mapping {
             kind: MappingKind::Ram,
             intermediate,
             physical,
         };
-        let fits = description.cpus.extend_from_slice(occupant.cpus).is_ok()
+        description.cpus.extend_from_slice(self.cpus).is_ok()
             && description.mappings.push(memory).is_ok()
             && intermediate.size() == physical.size()
-            && intermediate.size() <= GIBIBYTE as u64;
-        description.entry = occupant.entry;
-        description.argument = occupant.argument;
-        description.schedule = occupant.schedule;
-        // Every core has forgotten the last one: whoever is to come may be put together by its own.
-        self.orders.store(0, Ordering::Release);
-        self.status
-            .renew(occupant.name, occupant.handle, occupant.cpus);
-        fits
-    }
-
-    /// Makes a vacant place ready to be started: its log, its interrupt controller, the power states of
-    /// its vCPUs.
-    pub fn ready(&'static self, machine: &'static Machine) -> bool {
-        let Some(slot) = self.vacant_slot() else {
-            return false;
-        };
-        let vcpus = self.vcpus();
-        if let Interrupts::Shared(gic) = &self.interrupts
-            && gic.lock().set_vcpus(vcpus).is_err()
-        {
-            return false;
-        }
-        // Whoever lived there before may have left something enabled or pending.
-        self.silence(machine);
-        *self.power.lock() = Power::new(vcpus, 0);
-        slot.backlog.lock().clear();
-        self.begin_life();
-        slot.vacant.store(false, Ordering::Release);
-        true
-    }
-
-    /// Has nobody live there any more, in whose name no core acts and whose vCPUs none has: its memory
-    /// is withdrawn, its console closed. False if the core that does it is wanted before all that was
-    /// said is on the console: it is to be done again.
-    pub fn vacate(&'static self, machine: &'static Machine) -> bool {
-        let Some(slot) = self.slot() else {
-            return true;
-        };
-        if !conclude(machine, self, &|| Core::current().is_wanted()) {
-            return false;
-        }
-        *self.log.lock() = None;
-        slot.vacant.store(true, Ordering::Release);
-        slot.map.withdraw();
-        mortise_vcpu::invalidate_translations_of(self.vttbr());
-        slot.map.restore();
-        if self.alive.load(Ordering::Acquire) {
-            machine.ended(self);
-            self.note_end(machine);
-        }
-        true
+            && intermediate.size() <= GIBIBYTE as u64
     }
 }

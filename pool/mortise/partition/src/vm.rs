@@ -5,8 +5,8 @@ use crate::{
     description::{Description, VmError},
     drain,
     fault::Telling,
-    filling::Filling,
     gic::{MERGE, VmInterrupts, device_priority},
+    lead::Lead,
     machine::Machine,
     memory::Stage2,
     slot::Slot,
@@ -62,10 +62,8 @@ pub struct Vm {
     pub(crate) denied: AtomicU64,
     /// The vCPUs that are off their cores, while it is held, one bit each.
     pub(crate) away: AtomicU32,
-    /// How far the filling of its memory is.
-    pub(crate) filling: Filling,
-    /// Whether its memory was never filled.
-    fresh: AtomicBool,
+    /// How far its leader is with what is between two runs.
+    pub(crate) lead: Lead,
     /// For each vCPU, the list register with which its timer is injected, zero if that is to
     /// be by [`Virtual::inject_hardware`].
     timer_templates: [AtomicU64; limits::VCPUS],
@@ -110,8 +108,7 @@ impl Vm {
             orders: AtomicU8::new(0),
             denied: AtomicU64::new(0),
             away: AtomicU32::new(0),
-            filling: Filling::new(),
-            fresh: AtomicBool::new(true),
+            lead: Lead::first(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),
             alive: AtomicBool::new(true),
@@ -143,8 +140,7 @@ impl Vm {
             orders: AtomicU8::new(0),
             denied: AtomicU64::new(0),
             away: AtomicU32::new(0),
-            filling: Filling::new(),
-            fresh: AtomicBool::new(false),
+            lead: Lead::idle(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),
             alive: AtomicBool::new(false),
@@ -170,7 +166,7 @@ impl Vm {
     pub(crate) fn begin_life(&self) {
         self.orders.store(0, Ordering::Release);
         self.started.store(false, Ordering::Relaxed);
-        self.fresh.store(false, Ordering::Relaxed);
+        self.lead.clear();
         self.away.store(0, Ordering::Relaxed);
         self.denied.store(0, Ordering::Relaxed);
         *self.fault.lock() = None;
@@ -249,16 +245,6 @@ impl Vm {
     #[must_use]
     pub fn vttbr(&self) -> u64 {
         (self.index as u64 + 1) << 48 | self.stage2.root() as u64
-    }
-
-    /// Has its memory filled anew by its leader.
-    pub(crate) fn set_fresh(&self) {
-        self.fresh.store(true, Ordering::Release);
-    }
-
-    /// Takes down that its memory is being filled; whether it never was.
-    pub(crate) fn take_fresh(&self) -> bool {
-        self.fresh.swap(false, Ordering::Relaxed)
     }
 
     /// The list register with which the timer of a vCPU is injected, zero if by other means.
@@ -355,16 +341,24 @@ impl Vm {
         }
     }
 
-    /// Takes its shared interrupts back to their first state, as no vCPU runs.
-    pub(crate) fn silence(&'static self, machine: &'static Machine) {
-        match &self.interrupts {
-            Interrupts::Shared(gic) => gic.lock().reset(&mut VmInterrupts { machine, vm: self }),
+    /// Takes its shared interrupts back to their first state, as no vCPU runs. Part by part, from 0;
+    /// whether there are more.
+    pub(crate) fn silence(&'static self, machine: &'static Machine, part: usize) -> bool {
+        let more = match &self.interrupts {
+            Interrupts::Shared(gic) => {
+                let mut physical = VmInterrupts { machine, vm: self };
+                gic.lock().reset(part, &mut physical)
+            }
             Interrupts::Direct(gic) => {
                 let distributor = machine.board.distributor();
                 let _guard = MERGE.lock();
                 gic.shared().for_each(|intid| distributor.reset(intid));
+                false
             }
+        };
+        if !more {
+            self.route(machine);
         }
-        self.route(machine);
+        more
     }
 }

@@ -13,11 +13,29 @@ const SPSR_RESET: u64 = 0x3c5;
 /// 0022, 6.4): EL1, MMU off, interrupts masked, nothing left of what ran before.
 /// `entry` is the address of its first instruction, in the guest's physical
 /// space. The traps must be set: they let EL2 reach the floating-point registers.
+/// Part by part, from 0; whether there are more.
 ///
 /// # Safety
 ///
 /// No guest may be in the middle of anything on this core that it is to resume.
-pub unsafe fn reset(entry: u64) {
+pub unsafe fn reset(entry: u64, part: usize) -> bool {
+    match part {
+        0 => reset_registers(),
+        1 => reset_monitor(),
+        _ => {
+            reset_floating_point();
+            // SAFETY: these take effect at the next return to the guest.
+            unsafe {
+                El2::write_elr(entry);
+                El2::write_spsr(SPSR_RESET);
+            }
+            invalidate_translations();
+        }
+    }
+    part < 2
+}
+
+fn reset_registers() {
     write_register!("sctlr_el1", SCTLR_RESET);
     // Everything that EL1 could have set and would not expect set: translation,
     // exceptions, identity, timers, debug, pointer authentication, performance monitor.
@@ -32,14 +50,6 @@ pub unsafe fn reset(entry: u64) {
         zero!("S3_0_C2_C1_0" "S3_0_C2_C1_1" "S3_0_C2_C1_2" "S3_0_C2_C1_3" "S3_0_C2_C2_0"
             "S3_0_C2_C2_1" "S3_0_C2_C2_2" "S3_0_C2_C2_3" "S3_0_C2_C3_0" "S3_0_C2_C3_1");
     }
-    reset_monitor();
-    reset_floating_point();
-    // SAFETY: these take effect at the next return to the guest.
-    unsafe {
-        El2::write_elr(entry);
-        El2::write_spsr(SPSR_RESET);
-    }
-    invalidate_translations();
 }
 
 /// Drops what any core has cached of the tables of the virtual machine that this

@@ -10,6 +10,9 @@ pub(crate) const NOBODY: u8 = 0xff;
 /// the low three bits are RES0 (section 4.8).
 const PRIORITY_BITS: u8 = 0xf8;
 
+/// The SGIs of a bank of private interrupts.
+pub(crate) const SGIS: u32 = 0xffff;
+
 /// 32 interrupts, bit by bit: the private ones of a vCPU, or a row of shared ones.
 ///
 /// An interrupt is in memory or *listed*, that is, in a list register of `holder`. Being listed as
@@ -63,7 +66,7 @@ impl Bank {
 
     /// The SGIs and PPIs of a vCPU: SGIs always exist and are edge-triggered (section 4.1).
     pub const fn private(vcpu: u8) -> Self {
-        Self::new(0xffff, 0xffff, vcpu)
+        Self::new(SGIS, SGIS, vcpu)
     }
 
     /// A row of SPIs, routed to vCPU 0.
@@ -72,13 +75,19 @@ impl Bank {
     }
 
     /// Back to the state of power-on, keeping what was given to the VM.
-    pub fn reset(&mut self, fresh: Self) {
-        let (present, hardware) = (self.present, self.hardware);
-        *self = Self {
-            present,
-            hardware,
-            ..fresh
-        };
+    pub fn reset(&mut self, edge: u32, route: u8) {
+        // Field by field: a bank is large to be moved.
+        self.group = u32::MAX;
+        self.enabled = 0;
+        self.latch = 0;
+        self.line = 0;
+        self.edge = edge;
+        self.active = 0;
+        self.listed = 0;
+        self.soft = 0;
+        self.priority = [0; 32];
+        self.route = [route; 32];
+        self.holder = [route; 32];
     }
 
     /// Pending in memory.

@@ -48,7 +48,7 @@ impl core::ops::BitOr for Maintenance {
 
 /// The physical interrupt controller, seen from the core the call runs on.
 ///
-/// The first five reach this core's virtual CPU interface. The others carry what a guest did to an
+/// The first six reach this core's virtual CPU interface. The others carry what a guest did to an
 /// interrupt that its VM owns and that hardware backs; `vcpu` is the one whose private interrupt
 /// it is, or to which a shared one is routed.
 pub trait Physical {
@@ -60,6 +60,13 @@ pub trait Physical {
 
     /// Writes list register `index`.
     fn write(&mut self, index: usize, value: ListRegister);
+
+    /// Empties all of them.
+    fn clear(&mut self) {
+        for index in 0..self.list_registers().min(16) {
+            self.write(index, ListRegister::EMPTY);
+        }
+    }
 
     /// Reads and clears ICH_HCR_EL2.EOIcount.
     fn take_absent_ends(&mut self) -> usize;

@@ -1,67 +1,92 @@
 //! Back to the beginning: a vCPU, or the whole VM.
 
-use crate::bank::{Bank, Forwarded};
+use crate::bank::{Forwarded, SGIS};
 use crate::virtual_gic::Lists;
-use crate::{ListRegister, Maintenance, Physical, Virtual};
+use crate::{Maintenance, Physical, Virtual};
 use mortise_gic_frame::{PRIVATE, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Puts this core's vCPU into the state of a CPU that was powered on: empty list registers,
     /// private interrupts disabled. Shared ones it had taken are taken no more; those it was still
     /// to take stay pending. For `CPU_OFF`, and on each core before a restarted VM runs.
-    pub fn reset_vcpu(&mut self, vcpu: usize, physical: &mut impl Physical) {
+    ///
+    /// Part by part, from 0, all on the vCPU's core while the vCPU does not run; whether there are more.
+    pub fn reset_vcpu(&mut self, vcpu: usize, part: usize, physical: &mut impl Physical) -> bool {
         if vcpu >= self.vcpus {
+            return false;
+        }
+        match part {
+            0 => self.leave(vcpu, physical),
+            1 => physical.clear(),
+            2 => {
+                physical.take_absent_ends();
+                physical.set_maintenance(Maintenance::NONE);
+                self.lists[vcpu] = Lists::NONE;
+                self.silence(vcpu, 0, physical);
+            }
+            3 => self.private[vcpu].reset(SGIS, vcpu as u8),
+            4 => self.publish(vcpu, u32::MAX, physical),
+            _ => self.give_up(vcpu, part - 5, physical),
+        }
+        part < ROWS + 4
+    }
+
+    /// Has a vCPU have taken nothing of a row of shared interrupts.
+    fn give_up(&mut self, vcpu: usize, row: usize, physical: &mut impl Physical) {
+        let Some(bank) = self.shared.get_mut(row) else {
             return;
-        }
-        self.leave(vcpu, physical);
-        for index in 0..physical.list_registers().min(16) {
-            physical.write(index, ListRegister::EMPTY);
-        }
-        physical.take_absent_ends();
-        physical.set_maintenance(Maintenance::NONE);
-        self.lists[vcpu] = Lists::NONE;
-        self.reset_private(vcpu, physical);
-        for row in 0..ROWS {
-            let bank = &mut self.shared[row];
-            let here = bits(bank.active & !bank.listed)
-                .filter(|&bit| usize::from(bank.owner(bit)) == vcpu)
-                .fold(0, |word, bit| word | 1 << bit);
-            bank.active &= !here;
-            let others = bank.owners(bank.pending() & bank.enabled & here) & !(1 << vcpu);
-            bits(others).for_each(|other| physical.kick(other as usize));
-            self.each_hardware(vcpu, PRIVATE * (1 + row as u32), here, |intid, vcpu| {
-                physical.deactivate(intid, vcpu);
-            });
-        }
+        };
+        let here = bits(bank.active & !bank.listed)
+            .filter(|&bit| usize::from(bank.owner(bit)) == vcpu)
+            .fold(0, |word, bit| word | 1 << bit);
+        bank.active &= !here;
+        let others = bank.owners(bank.pending() & bank.enabled & here) & !(1 << vcpu);
+        bits(others).for_each(|other| physical.kick(other as usize));
+        self.each_hardware(vcpu, PRIVATE * (1 + row as u32), here, |intid, vcpu| {
+            physical.deactivate(intid, vcpu);
+        });
     }
 
     /// Puts the whole interrupt controller into the state of power-on, with every vCPU stopped.
     /// Interrupts stay given to the VM. Each vCPU passes through
     /// [`reset_vcpu`](Self::reset_vcpu) on its own core before it runs again.
-    pub fn reset(&mut self, physical: &mut impl Physical) {
-        self.forwarded = Forwarded::NONE;
-        self.busy = 0;
-        self.lists = [Lists::NONE; VCPUS];
-        for vcpu in 0..self.vcpus {
-            self.reset_private(vcpu, physical);
+    ///
+    /// Part by part, from 0; whether there are more.
+    pub fn reset(&mut self, part: usize, physical: &mut impl Physical) -> bool {
+        if part == 0 {
+            self.forwarded = Forwarded::NONE;
+            self.busy = 0;
+            self.lists = [Lists::NONE; VCPUS];
+            return true;
         }
-        for row in 0..ROWS {
-            if self.shared[row].present == 0 {
-                continue;
-            }
-            let first = PRIVATE * (1 + row as u32);
-            self.silence(0, first, physical);
-            self.shared[row].reset(Bank::shared());
-            self.each_hardware(0, first, u32::MAX, |intid, vcpu| {
-                physical.set_route(intid, vcpu)
-            });
+        let (bank, third) = ((part - 1) / 3, (part - 1) % 3);
+        match bank.checked_sub(self.vcpus) {
+            None => self.reset_private(bank, third, physical),
+            Some(row) => self.reset_shared(row, third, physical),
+        }
+        part < 3 * (self.vcpus + ROWS)
+    }
+
+    fn reset_private(&mut self, vcpu: usize, third: usize, physical: &mut impl Physical) {
+        match third {
+            0 => self.silence(vcpu, 0, physical),
+            1 => self.private[vcpu].reset(SGIS, vcpu as u8),
+            _ => self.publish(vcpu, u32::MAX, physical),
         }
     }
 
-    fn reset_private(&mut self, vcpu: usize, physical: &mut impl Physical) {
-        self.silence(vcpu, 0, physical);
-        self.private[vcpu].reset(Bank::private(vcpu as u8));
-        self.publish(vcpu, u32::MAX, physical);
+    fn reset_shared(&mut self, row: usize, third: usize, physical: &mut impl Physical) {
+        let first = PRIVATE * (1 + row as u32);
+        let Some(bank) = self.shared.get_mut(row).filter(|bank| bank.present != 0) else {
+            return;
+        };
+        match third {
+            0 => self.silence(0, first, physical),
+            1 => bank.reset(0, 0),
+            _ => self.each_hardware(0, first, u32::MAX, |intid, vcpu| {
+                physical.set_route(intid, vcpu)
+            }),
+        }
     }
 
     /// No physical interrupt of this bank stays enabled, pending or active on the guest's behalf.

@@ -7,7 +7,7 @@ fn raw() -> RawDescriptor {
     let mut raw = RawDescriptor::new_zeroed();
     raw.magic = MAGIC;
     raw.version = VERSION;
-    raw.name[..5].copy_from_slice(b"job-1");
+    raw.name.as_mut_bytes()[..5].copy_from_slice(b"job-1");
     raw.memory = 2 * BLOCK;
     raw.window = WINDOW_PAGES + 0x1000;
     raw.entry = RAM + 0x8_0000;
@@ -21,7 +21,7 @@ fn raw() -> RawDescriptor {
 fn with(change: impl FnOnce(&mut RawDescriptor)) -> Result<Descriptor, Error> {
     let mut raw = raw();
     change(&mut raw);
-    Descriptor::parse(&raw, RAM)
+    Descriptor::parse(&raw, RAM, || Ok(()))
 }
 
 #[test]
@@ -43,9 +43,18 @@ fn each_mistake_has_a_name() {
     assert_eq!(refused(|raw| raw.version = 2), Error::Foreign);
     assert_eq!(refused(|raw| raw.zero = 1), Error::Reserved);
     assert_eq!(refused(|raw| raw.rest[18] = 1 << 63), Error::Reserved);
-    assert_eq!(refused(|raw| raw.name[0] = b'-'), Error::Name);
-    assert_eq!(refused(|raw| raw.name[7] = b'x'), Error::Name);
-    assert_eq!(refused(|raw| raw.name = [b'x'; 32]), Error::Name);
+    assert_eq!(
+        refused(|raw| raw.name.as_mut_bytes()[0] = b'-'),
+        Error::Name
+    );
+    assert_eq!(
+        refused(|raw| raw.name.as_mut_bytes()[7] = b'x'),
+        Error::Name
+    );
+    assert_eq!(
+        refused(|raw| raw.name.as_mut_bytes().fill(b'x')),
+        Error::Name
+    );
     assert_eq!(refused(|raw| raw.memory = 0), Error::Memory);
     assert_eq!(refused(|raw| raw.memory += 0x1000), Error::Memory);
     assert_eq!(refused(|raw| raw.memory = 129 * BLOCK), Error::Memory);
@@ -81,20 +90,32 @@ proptest! {
         for (at, byte) in (place..0x100).zip(bytes) {
             wild.as_mut_bytes()[at] = byte;
         }
-        if let Ok(vm) = Descriptor::parse(&wild, RAM) {
+        if let Ok(vm) = Descriptor::parse::<Error>(&wild, RAM, || Ok(())) {
             prop_assert!(vm.memory.holds(vm.entry) && vm.memory.is_aligned(BLOCK));
             prop_assert!(vm.bytes().is_multiple_of(BLOCK) && vm.bytes() <= MEMORY_MOST + WINDOW_MOST);
             prop_assert_eq!(vm.cpu_set().count_ones() as usize, vm.cpus().len());
             prop_assert!(!vm.cpus().is_empty() && vm.priority <= PRIORITY_MOST);
-            prop_assert!(Name::new(vm.name.as_str().as_bytes()).is_none(), "NUL is missing");
             prop_assert!(vm.reservation.is_none_or(|(budget, period)| 0 < budget && budget <= period));
         }
     }
 
     #[test]
-    fn any_register_pair_is_a_name_or_none(words in any::<[u64; 2]>()) {
-        if let Some(name) = Name::new(words.as_bytes()) {
-            prop_assert!(name.as_str().starts_with(|first: char| first.is_ascii_lowercase()));
-        }
+    fn a_name_is_what_its_bytes_say_one_by_one(
+        mut bytes in prop::collection::vec(
+            prop_oneof![8 => prop::sample::select(&b"abz059-"[..]), 1 => any::<u8>()], 0..=NAME,
+        ),
+    ) {
+        bytes.resize(NAME, 0);
+        let words = core::array::from_fn(|word| {
+            u64::from_le_bytes(bytes[word * 8..][..8].try_into().unwrap())
+        });
+        let length = bytes.iter().position(|&byte| byte == 0).unwrap_or(NAME);
+        let (name, rest) = bytes.split_at(length);
+        let good = length < NAME
+            && name.first().is_some_and(u8::is_ascii_lowercase)
+            && name.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+            && rest.iter().all(|&byte| byte == 0);
+        let found = Name::new(words);
+        prop_assert_eq!(found.as_ref().map(Name::as_bytes), good.then_some(name));
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use core_memory::IntermediateRange;
-use mortise_instance::{BLOCK, RawDescriptor};
+use mortise_instance::{BLOCK, Error, RawDescriptor};
 use proptest::prelude::*;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -25,7 +25,7 @@ fn descriptor(blocks: u64, cpu: u8) -> Descriptor {
     bytes[0x30..0x38].copy_from_slice(&0x1_2000u64.to_le_bytes());
     bytes[0x38..0x40].copy_from_slice(&RAM.to_le_bytes());
     bytes[0x48..0x51].copy_from_slice(&[1, cpu, 255, 255, 255, 255, 255, 255, 255]);
-    Descriptor::parse(&raw, RAM).unwrap()
+    Descriptor::parse::<Error>(&raw, RAM, || Ok(())).unwrap()
 }
 
 fn registry(blocks: u64, slots: usize) -> Registry {
@@ -37,7 +37,7 @@ fn registry(blocks: u64, slots: usize) -> Registry {
 
 fn make(registry: &mut Registry, blocks: u64) -> Result<usize, Failure> {
     let (file, wanted) = (Subject::File(CALLER.vm), descriptor(blocks, 2));
-    registry.create(CALLER, &ALL, file, wanted, 0)
+    registry.create(CALLER, &ALL, file, &wanted, 0)
 }
 
 /// All that could leak.
@@ -63,7 +63,7 @@ fn whatever_is_missing_nothing_is_taken() {
     assert_eq!(make(&mut registry, 7), Err(Failure::NoMemory), "its part");
     let elsewhere = descriptor(1, 3);
     let file = Subject::File(CALLER.vm);
-    let denied = registry.create(CALLER, &ALL, file, elsewhere, 0);
+    let denied = registry.create(CALLER, &ALL, file, &elsewhere, 0);
     assert_eq!((denied, registry.denied(1)), (Err(Failure::Denied), 1));
     assert_eq!(account(&registry), before);
     let slots = [1, 1].map(|blocks| make(&mut registry, blocks).unwrap());
@@ -80,9 +80,9 @@ fn nobody_is_more_urgent_than_its_manager_may_make_it() {
     let mut wanted = descriptor(1, 2);
     wanted.priority = 33;
     let file = Subject::File(CALLER.vm);
-    let urgent = registry.create(CALLER, &ALL, file, wanted, 0);
+    let urgent = registry.create(CALLER, &ALL, file, &wanted, 0);
     assert_eq!(urgent, Err(Failure::Denied));
-    let template = registry.create(CALLER, &ALL, Subject::Template(0), wanted, 0);
+    let template = registry.create(CALLER, &ALL, Subject::Template(0), &wanted, 0);
     assert_eq!(template, Ok(2), "that is the system's choice");
 }
 
@@ -90,16 +90,16 @@ fn nobody_is_more_urgent_than_its_manager_may_make_it() {
 fn a_template_has_one_instance() {
     let mut registry = registry(8, 4);
     let wanted = || descriptor(1, 3);
-    let first = registry.create(CALLER, &ALL, Subject::Template(1), wanted(), 0);
+    let first = registry.create(CALLER, &ALL, Subject::Template(1), &wanted(), 0);
     assert_eq!(first, Ok(2), "on cores that the caller has not");
-    let second = registry.create(CALLER, &ALL, Subject::Template(1), wanted(), 0);
+    let second = registry.create(CALLER, &ALL, Subject::Template(1), &wanted(), 0);
     assert_eq!(second, Err(Failure::Busy));
     assert!(
         registry
-            .create(CALLER, &ALL, Subject::Template(0), wanted(), 0)
+            .create(CALLER, &ALL, Subject::Template(0), &wanted(), 0)
             .is_ok()
     );
-    let unknown = registry.create(CALLER, &ALL, Subject::Template(2), wanted(), 0);
+    let unknown = registry.create(CALLER, &ALL, Subject::Template(2), &wanted(), 0);
     assert_eq!(unknown, Err(Failure::Denied));
 }
 

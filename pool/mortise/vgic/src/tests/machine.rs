@@ -291,11 +291,12 @@ impl Machine {
     }
 
     pub fn reset_vcpu(&mut self, vcpu: usize) {
-        self.vgic.reset_vcpu(vcpu, &mut port!(self, vcpu));
+        let over = |part: &usize| !self.vgic.reset_vcpu(vcpu, *part, &mut port!(self, vcpu));
+        let _last = (0..).find(over);
     }
 
     pub fn reset(&mut self) {
-        self.vgic.reset(&mut port!(self, 0));
+        let _last = (0..).find(|part| !self.vgic.reset(*part, &mut port!(self, 0)));
     }
 
     pub fn source(&mut self, intid: u32, vcpu: usize) -> &mut Source {

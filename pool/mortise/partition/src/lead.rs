@@ -1,0 +1,215 @@
+//! What the core of a virtual machine's first vCPU does between two runs, in short steps.
+//!
+//! ```text
+//!        ┌─► off, stopped
+//! end ───┤
+//!        └─► renew ─► forget ─► load ─► the next run
+//!                               ▲
+//!                         first ┘
+//! ```
+//!
+//! Megabytes are copied when a run begins, and the caches of all its memory emptied when one begins
+//! again: the machine starts with its MMU off and writes past them, and a dirty line of its last run
+//! would overwrite that later (Arm ARM, D7.5). Its neighbours on the core are not to wait for it, and
+//! a guest can have itself restarted whenever it likes. So whoever leads it works until an interrupt
+//! is pending, and goes on when nobody more urgent wants the core.
+//!
+//! What is written goes to the point of coherency. Each vCPU drops the instructions that its own core
+//! has cached when it starts; other virtual machines' cores keep theirs.
+
+use crate::{
+    drain::conclude,
+    machine::{Core, Machine},
+    part::Part,
+    vm::Vm,
+};
+use core_manifest::FaultPolicy;
+use core_memory::PhysicalRange;
+use core_statistics::State;
+use core_sync::TicketLock;
+use mortise_console::Argument;
+use mortise_hypercall::Start;
+use mortise_psci::End;
+use mortise_transfer::{Transfer, is_interrupt_pending};
+
+/// What addresses of payloads are multiples of.
+pub(crate) const CHUNK: u64 = 64;
+
+/// What is done next.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// Nothing.
+    Idle,
+    /// The first run is begun.
+    First,
+    /// A run is ended, as was decided.
+    End { end: End, part: Part },
+    /// Its devices are taken back to their first state, for another run.
+    Renew,
+    /// The caches of a part of its memory are emptied, from this byte on.
+    Forget { part: usize, done: u64 },
+    /// A payload is copied, from this byte on.
+    Load { payload: usize, done: u64 },
+}
+
+impl Stage {
+    const FORGET: Self = Self::Forget { part: 0, done: 0 };
+    const LOAD: Self = Self::Load {
+        payload: 0,
+        done: 0,
+    };
+}
+
+/// How far the leader is. Only its core works on it.
+pub(crate) struct Lead(TicketLock<Stage>);
+
+impl Lead {
+    /// Nothing is to be done.
+    pub(crate) const fn idle() -> Self {
+        Self(TicketLock::new(Stage::Idle))
+    }
+
+    /// The first run is to begin.
+    pub(crate) const fn first() -> Self {
+        Self(TicketLock::new(Stage::First))
+    }
+
+    /// Has a run ended whose vCPUs all rest.
+    pub(crate) fn end(&self, end: End) {
+        let part = Part::FIRST;
+        *self.0.lock() = Stage::End { end, part };
+    }
+
+    /// Has another run begin, after one that ended for good.
+    pub(crate) fn renew(&self) {
+        *self.0.lock() = Stage::Renew;
+    }
+
+    /// Has nothing done: another one lives there.
+    pub(crate) fn clear(&self) {
+        *self.0.lock() = Stage::Idle;
+    }
+
+    /// Does what there is to do until it is over or an interrupt is pending; whether it is over.
+    pub(crate) fn advance(&self, core: &'static Core, vm: &'static Vm) -> bool {
+        let Some(transfer) = core.transfer() else {
+            return true;
+        };
+        let mut stage = self.0.lock();
+        loop {
+            *stage = match *stage {
+                Stage::Idle => return true,
+                Stage::First => {
+                    vm.set_state(State::Starting);
+                    Stage::LOAD
+                }
+                Stage::End { end, part } => end_by(core, vm, end, part),
+                Stage::Renew => {
+                    vm.renew();
+                    Stage::FORGET
+                }
+                Stage::Forget { part, done } => forget(vm, transfer, part, done),
+                Stage::Load { payload, done } => load(vm, transfer, payload, done),
+            };
+            if is_interrupt_pending() {
+                return false;
+            }
+        }
+    }
+}
+
+/// Does a part of the end of a run.
+fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
+    let machine = core.machine;
+    let more = match part.stage {
+        // Before anything is said of its end.
+        0 => !conclude(machine, vm, &|| core.is_wanted()),
+        1 => vm.silence(machine, part.number),
+        2 => machine.ended(vm, part.number),
+        _ => {
+            if end == End::Restart && !vm.is_slot() {
+                let count = Argument::Decimal(vm.status.count_restart().into());
+                machine.say(vm.name(), " restarts ({})", &[count]);
+                vm.set_state(State::Restarting);
+                return Stage::Renew;
+            }
+            vm.conclude(end, machine);
+            vm.note_end(machine);
+            return Stage::Idle;
+        }
+    };
+    let part = part.next(more);
+    Stage::End { end, part }
+}
+
+impl Vm {
+    /// Its run has ended for good.
+    fn conclude(&self, end: End, machine: &'static Machine) {
+        match end {
+            // What made it is not with Mortise; its manager may fill it anew.
+            End::Restart => {
+                self.set_state(State::Off);
+                machine.say(self.name(), " is off: it cannot restart itself", &[]);
+            }
+            End::Off => {
+                self.set_state(State::Off);
+                machine.say(self.name(), " is off", &[]);
+            }
+            End::Stop => {
+                self.set_state(State::Stopped);
+                if let FaultPolicy::Restart { limit } = self.description().on_fault {
+                    let text = " stays stopped: {} restarts were its limit";
+                    let limit = Argument::Decimal(limit.into());
+                    machine.say(self.name(), text, &[limit]);
+                }
+            }
+        }
+        self.power.lock().conclude();
+    }
+}
+
+/// Empties the caches of some of a virtual machine's memory.
+fn forget(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
+    let Some(memory) = vm.description().memory().nth(part) else {
+        return Stage::LOAD;
+    };
+    // SAFETY: this is the core of the transfer; the memory is a guest's, of which no vCPU runs.
+    let done = unsafe { transfer.clean(memory.physical, done) };
+    match done < memory.physical.size() {
+        true => Stage::Forget { part, done },
+        false => Stage::Forget {
+            part: part + 1,
+            done: 0,
+        },
+    }
+}
+
+/// Copies some of a virtual machine's payloads; behind the last, its run begins.
+fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
+    let description = vm.description();
+    let Some(found) = description.payloads.get(payload) else {
+        vm.power.lock().renew(Start {
+            entry: description.entry,
+            argument: description.argument,
+        });
+        return Stage::Idle;
+    };
+    let source = whole_chunks(found.source);
+    // SAFETY: as above; the payload lies in the system image, where nothing writes, and the
+    // manifest's parser has checked that the target lies in this VM's memory, which ends with a page
+    // as the image does.
+    let done = unsafe { transfer.copy(source, found.destination.start(), done) };
+    match done < source.size() {
+        true => Stage::Load { payload, done },
+        false => Stage::Load {
+            payload: payload + 1,
+            done: 0,
+        },
+    }
+}
+
+/// A range with the rest of its last chunk.
+fn whole_chunks(range: PhysicalRange) -> PhysicalRange {
+    let size = range.size().next_multiple_of(CHUNK);
+    PhysicalRange::new(range.start(), size).unwrap_or(range)
+}
