@@ -36,7 +36,10 @@ impl Turn {
     #[inline(never)]
     fn leave_later(&'static self, core: &'static Core, mut switched: bool) -> ! {
         loop {
+            let before = self.chosen.get();
             let chosen = self.attend(core, switched);
+            // Who waited is in the registers still, if nobody else ran meanwhile.
+            switched |= chosen.is_some_and(|seat| !is(before, seat));
             self.enter(core, chosen, &mut switched);
         }
     }
