@@ -194,7 +194,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             if last.intid() == intid && last.is_free() {
                 bank.list_again(bit);
                 let value = last.with_state(State::Pending);
-                debug_assert!(value == bank.list(intid & !31, bit, vcpu as u8, State::Pending));
+                // How urgent it is another vCPU may have changed, whose word of it is on its way.
+                debug_assert!(value.is_hardware() && value.physical_intid() == intid);
                 physical.write(index as usize, value);
                 return true;
             }

@@ -325,3 +325,20 @@ proptest! {
         run(&steps, list_registers, false);
     }
 }
+
+#[test]
+fn it_comes_again_while_word_of_a_new_priority_is_on_its_way() {
+    let steps = [
+        Step::SetPending(1, 0),
+        Step::Route(0, 45, 1),
+        Step::Raise(45, 0),
+        Step::Acknowledge(1),
+        Step::End(1),
+        Step::Raise(45, 0),
+        Step::Priority(0, 45, 0),
+        Step::Acknowledge(1),
+        Step::End(1),
+        Step::Raise(45, 0),
+    ];
+    run(&steps, 1, false);
+}
