@@ -231,6 +231,22 @@ impl Core {
         Some(part.next(more))
     }
 
+    /// Does a step of what the doorbell, which is pending, is about: at the last it is taken.
+    #[inline(never)]
+    pub fn take_doorbell(&'static self) {
+        if !interrupts::open_one(self) {
+            interrupts::doorbell(self);
+        }
+    }
+
+    /// Whether something is pending that goes before what Mortise does: on a core that is
+    /// shared, where a guest more urgent than this one may wait for it.
+    #[inline]
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.dispatcher().is_some() && hw_arch::registers::isr_el1::read() != 0
+    }
+
     /// Lets a guest that waits rest until something comes for it. The core does
     /// not wake for what is pending in a list register already.
     pub(crate) fn idle(&'static self, vm: &'static Vm, vcpu: usize) {

@@ -93,14 +93,6 @@ impl Core {
         }
     }
 
-    /// Does a step of what the doorbell, which is pending, is about: at the last it is taken.
-    #[inline(never)]
-    pub fn take_doorbell(&'static self) {
-        if !interrupts::open_one(self) {
-            interrupts::doorbell(self);
-        }
-    }
-
     /// Notes that Mortise itself has something to do here by now, which are [chores](Self::chore).
     pub fn sound(&'static self) {
         self.sounds.set(true);
@@ -124,14 +116,6 @@ impl Core {
         let more = self.sounds.get() && self.machine.alarms.step(self, &stop);
         self.sounds.set(more);
         self.chores.set(more);
-    }
-
-    /// Whether something is pending that goes before what Mortise does: on a core that is
-    /// shared, where a guest more urgent than this one may wait for it.
-    #[inline]
-    #[must_use]
-    pub fn is_wanted(&self) -> bool {
-        self.dispatcher().is_some() && hw_arch::registers::isr_el1::read() != 0
     }
 
     /// Brings the list registers of the virtual CPU in the registers up to date.
