@@ -2,7 +2,7 @@
 
 use crate::{CORE, samples};
 use tenon::sync::Semaphore;
-use tenon::thread::{self, Handle, Packed, Priority};
+use tenon::thread::{self, Handle, Packed, relative};
 
 const MOST: usize = 1_000;
 
@@ -15,12 +15,6 @@ pub fn run() {
     resumes();
     blocks();
     semaphores();
-}
-
-/// A priority relative to the main thread's.
-pub fn relative(difference: i8) -> Priority {
-    let own = thread::current().priority().number();
-    Priority::new(own.saturating_add_signed(difference))
 }
 
 /// A thread of this number; a benchmark that gets none has none of its samples either.

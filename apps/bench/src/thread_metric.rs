@@ -5,7 +5,6 @@
 //! from one count to the next, whoever counts. The threads run for ever, as they do there, so these
 //! are the last measurements of a run.
 
-use crate::scheduling::relative;
 use crate::{CORE, samples};
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -16,7 +15,7 @@ use tenon::irq::{self, Trigger};
 use tenon::memory::Pool;
 use tenon::queue::Queue;
 use tenon::sync::Semaphore;
-use tenon::thread::{self, Handle, Packed};
+use tenon::thread::{self, Handle, Packed, relative};
 
 /// Threads of a test, the main thread among them.
 const THREADS: usize = 5;

@@ -11,11 +11,9 @@ mod registers;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use registers::{CONTROL, Registers, STATUS, fill, hold, keep_over};
 use tenon::irq::{self, Trigger};
-use tenon::thread::{self, Priority, Storage};
+use tenon::thread::{self, Storage, relative};
 use tenon::time::{self, Duration, Instant, Timer};
-
-/// A case and its name.
-type Case = (&'static str, fn() -> Result<(), &'static str>);
+use tenon_cases::{Case, Failure, ensure, run};
 
 const CASES: &[Case] = &[
     ("all registers survive handlers that use them", handlers),
@@ -36,29 +34,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 
 /// The main thread: all cases, one after the other.
 pub fn main() {
-    let (mut passed, mut failed) = (0, 0);
-    for (name, case) in CASES {
-        match case() {
-            Ok(()) => {
-                passed += 1;
-                tenon::log::info!("ok {name}");
-            }
-            Err(expected) => {
-                failed += 1;
-                tenon::log::error!("FAILED {name}: expected {expected}");
-            }
-        }
-    }
-    tenon::log::info!("floats: {passed} passed, {failed} failed");
-}
-
-fn expect(condition: bool, expected: &'static str) -> Result<(), &'static str> {
-    if condition { Ok(()) } else { Err(expected) }
-}
-
-fn relative(difference: i8) -> Priority {
-    let own = thread::current().priority().number();
-    Priority::new(own.saturating_add_signed(difference))
+    run("floats", CASES);
 }
 
 /// What a handler does to the registers: what it may.
@@ -79,15 +55,15 @@ fn disturb() {
 }
 
 /// Holds all registers until `stop`, and compares.
-fn held(seed: u64) -> Result<(), &'static str> {
+fn held(seed: u64) -> Result<(), Failure> {
     let (given, mut found) = (Registers::filled(seed), Registers::new());
     hold(&given, &mut found, &STOP);
-    expect(found.vectors == given.vectors, "v0 to v31 as they were")?;
-    expect(found.control == CONTROL, "FPCR as it was")?;
-    expect(found.status == STATUS, "FPSR as it was")
+    ensure(found.vectors == given.vectors, "v0 to v31 as they were")?;
+    ensure(found.control == CONTROL, "FPCR as it was")?;
+    ensure(found.status == STATUS, "FPSR as it was")
 }
 
-fn handlers() -> Result<(), &'static str> {
+fn handlers() -> Result<(), Failure> {
     static TIMER: Timer = Timer::new(|| {
         disturb_in_handler();
         if ROUNDS.load(Relaxed) < 50 {
@@ -100,12 +76,12 @@ fn handlers() -> Result<(), &'static str> {
     STOP.store(false, Relaxed);
     TIMER.start(Instant::now() + Duration::from_micros(50));
     held(1)?;
-    expect(ROUNDS.load(Relaxed) == 50, "fifty interrupts")
+    ensure(ROUNDS.load(Relaxed) == 50, "fifty interrupts")
 }
 
 /// A handler holds all registers while another one, if it comes between, writes them; the thread
 /// finds its own afterwards.
-fn nested() -> Result<(), &'static str> {
+fn nested() -> Result<(), Failure> {
     static INNER: AtomicBool = AtomicBool::new(false);
     static RIGHT: AtomicBool = AtomicBool::new(false);
     const REFUSED: &str = "handlers to be registered";
@@ -131,10 +107,10 @@ fn nested() -> Result<(), &'static str> {
     let outcome = held(6);
     [1, 2].into_iter().for_each(irq::unregister);
     outcome?;
-    expect(RIGHT.load(Relaxed), "the handler's registers as they were")
+    ensure(RIGHT.load(Relaxed), "the handler's registers as they were")
 }
 
-fn preemption() -> Result<(), &'static str> {
+fn preemption() -> Result<(), Failure> {
     ROUNDS.store(0, Relaxed);
     STOP.store(false, Relaxed);
     for storage in [&A, &B] {
@@ -152,7 +128,7 @@ fn preemption() -> Result<(), &'static str> {
     }
     held(2)?;
     time::sleep(Duration::from_millis(1));
-    expect(ROUNDS.load(Relaxed) >= 100, "a hundred preemptions")
+    ensure(ROUNDS.load(Relaxed) >= 100, "a hundred preemptions")
 }
 
 /// Gives way to a thread that writes all registers.
@@ -160,7 +136,7 @@ extern "C" fn give_way() {
     thread::yield_now();
 }
 
-fn waiting() -> Result<(), &'static str> {
+fn waiting() -> Result<(), Failure> {
     STOP.store(false, Relaxed);
     let disturbs = || {
         while !STOP.load(Relaxed) {
@@ -175,13 +151,13 @@ fn waiting() -> Result<(), &'static str> {
     keep_over(&given, &mut found, give_way);
     STOP.store(true, Relaxed);
     thread::yield_now();
-    expect(ROUNDS.load(Relaxed) > before, "the other to run")?;
-    expect(kept(&given, &found), "d8 to d15 as they were")?;
-    expect(found.control == CONTROL, "FPCR as it was")?;
-    expect(found.status == STATUS, "FPSR as it was")
+    ensure(ROUNDS.load(Relaxed) > before, "the other to run")?;
+    ensure(kept(&given, &found), "d8 to d15 as they were")?;
+    ensure(found.control == CONTROL, "FPCR as it was")?;
+    ensure(found.status == STATUS, "FPSR as it was")
 }
 
-fn beginning() -> Result<(), &'static str> {
+fn beginning() -> Result<(), Failure> {
     static RIGHT: AtomicBool = AtomicBool::new(false);
     extern "C" fn spawn() {
         let looks = || {
@@ -202,8 +178,8 @@ fn beginning() -> Result<(), &'static str> {
     let (mut given, mut found) = (Registers::filled(4), Registers::new());
     given.control = 0b01 << 22;
     keep_over(&given, &mut found, spawn);
-    expect(RIGHT.load(Relaxed), "rounding to nearest")?;
-    expect(found.control == given.control, "FPCR as it was")
+    ensure(RIGHT.load(Relaxed), "rounding to nearest")?;
+    ensure(found.control == given.control, "FPCR as it was")
 }
 
 /// A sum that depends on every step's rounding.
@@ -217,7 +193,7 @@ fn series(terms: u32, step: f64) -> f64 {
     sums.iter().sum()
 }
 
-fn arithmetic() -> Result<(), &'static str> {
+fn arithmetic() -> Result<(), Failure> {
     let terms = core::hint::black_box(20_000);
     let undisturbed = series(terms, 1.5);
     STOP.store(false, Relaxed);
@@ -232,11 +208,11 @@ fn arithmetic() -> Result<(), &'static str> {
     let disturbed = series(terms, 1.5);
     STOP.store(true, Relaxed);
     time::sleep(Duration::from_millis(1));
-    expect(disturbed.to_bits() == undisturbed.to_bits(), "the same sum")
+    ensure(disturbed.to_bits() == undisturbed.to_bits(), "the same sum")
 }
 
 /// Threads that have forgone floating point run between those that have not.
-fn forgone() -> Result<(), &'static str> {
+fn forgone() -> Result<(), Failure> {
     ROUNDS.store(0, Relaxed);
     STOP.store(false, Relaxed);
     let integers = || {
@@ -264,8 +240,8 @@ fn forgone() -> Result<(), &'static str> {
         .map_err(|_| "a new thread")?;
     let (given, mut found) = (Registers::filled(8), Registers::new());
     keep_over(&given, &mut found, give_way);
-    expect(STOP.load(Relaxed), "the other to run")?;
-    expect(kept(&given, &found), "d8 to d15 as they were")
+    ensure(STOP.load(Relaxed), "the other to run")?;
+    ensure(kept(&given, &found), "d8 to d15 as they were")
 }
 
 /// AAPCS64, 6.1.2: the lower halves of v8 to v15.
@@ -276,7 +252,7 @@ fn kept(given: &Registers, found: &Registers) -> bool {
     })
 }
 
-fn pointers() -> Result<(), &'static str> {
+fn pointers() -> Result<(), Failure> {
     static WRONG: AtomicU32 = AtomicU32::new(0);
     WRONG.store(0, Relaxed);
     let has = |pointer: usize| {
@@ -296,5 +272,5 @@ fn pointers() -> Result<(), &'static str> {
     has(0xc000);
     time::sleep(Duration::from_millis(2));
     thread::set_pointer(0);
-    expect(WRONG.load(Relaxed) == 0, "each thread's own")
+    ensure(WRONG.load(Relaxed) == 0, "each thread's own")
 }

@@ -1,10 +1,11 @@
 //! Condition variables: who is woken when, times, handlers.
 
-use crate::threads::{A, B, C, failed, relative};
-use crate::{Case, Failure, Trail, expect, refused};
+use crate::threads::{A, B, C, failed};
+use crate::{Trail, refused};
 use tenon::sync::{Condvar, Error, Mutex, Wake};
-use tenon::thread;
+use tenon::thread::{self, relative};
 use tenon::time::{self, Duration, Instant, Timer};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("one who is notified goes on", one_goes_on),

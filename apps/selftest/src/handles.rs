@@ -1,9 +1,10 @@
 //! Handles: of threads that live, that ended, and whose storage another one has.
 
-use crate::threads::{A, B, C, failed, relative};
-use crate::{Case, Failure, Trail, expect};
-use tenon::thread::{self, Error};
+use crate::Trail;
+use crate::threads::{A, B, C, failed};
+use tenon::thread::{self, Error, relative};
 use tenon::time::{self, Duration, Instant};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a thread is waited for", waited_for),

@@ -1,12 +1,14 @@
 //! Interrupts: handlers, their order, threads that serve them. Raised by software: SGIs 1 to 7,
 //! which some controllers cannot shut, and that of a device nobody uses.
 
-use crate::threads::{A, failed, relative};
-use crate::{Case, Failure, Trail, expect};
+use crate::Trail;
+use crate::threads::{A, failed};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use tenon::irq::{self, Entry, Error, Priority, Threaded, Trigger};
 use tenon::sync::Semaphore;
+use tenon::thread::relative;
 use tenon::time::{self, Duration, Instant, Timer};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("an interrupt has one handler", one_handler),
@@ -45,12 +47,8 @@ fn soon(condition: impl Fn() -> bool) -> bool {
 }
 
 fn failure(error: Error) -> Failure {
-    Failure {
-        expected: "the handler to be registered",
-        got: match error {
-            Error::OutOfRange(intid) | Error::Taken(intid) | Error::NoThread(intid) => intid.into(),
-        },
-    }
+    let (Error::OutOfRange(intid) | Error::Taken(intid) | Error::NoThread(intid)) = error;
+    Failure::new("the handler to be registered", intid.into())
 }
 
 fn one_handler() -> Result<(), Failure> {

@@ -22,39 +22,12 @@ mod timers;
 
 pub use interrupts::REGISTERED;
 
-use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering};
-
-/// A case and its name.
-type Case = (&'static str, fn() -> Result<(), Failure>);
-
-/// What was expected and did not happen.
-pub struct Failure {
-    expected: &'static str,
-    got: u64,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {}, got {:#x}", self.expected, self.got)
-    }
-}
-
-/// Fails with what was `got` unless the condition holds.
-fn expect(condition: bool, expected: &'static str, got: u64) -> Result<(), Failure> {
-    if condition {
-        Ok(())
-    } else {
-        Err(Failure { expected, got })
-    }
-}
+use tenon_cases::{Failure, expect, run};
 
 /// What to fail with for an object that was refused.
 fn refused(error: tenon::sync::Error) -> Failure {
-    Failure {
-        expected: "no refusal",
-        got: error as u64,
-    }
+    Failure::new("no refusal", error as u64)
 }
 
 /// The order of events, as decimal digits: the newest is the last.
@@ -80,7 +53,8 @@ impl Trail {
 /// so that it is other cases.
 pub fn main() {
     if tenon::thread::cores() > 1 {
-        return run(cores::cases());
+        run("selftest", cores::cases());
+        return;
     }
     let cases = threads::CASES.iter().chain(handles::CASES);
     // An image for few timers has no room for a crowd.
@@ -96,22 +70,5 @@ pub fn main() {
         .chain(conditions::CASES)
         .chain(queues::CASES)
         .chain(races::CASES);
-    run(cases.chain(interrupts::CASES));
-}
-
-fn run(cases: impl Iterator<Item = &'static Case>) {
-    let (mut passed, mut failed) = (0, 0);
-    for (name, case) in cases {
-        match case() {
-            Ok(()) => {
-                passed += 1;
-                tenon::log::info!("ok {name}");
-            }
-            Err(failure) => {
-                failed += 1;
-                tenon::log::error!("FAILED {name}: {failure}");
-            }
-        }
-    }
-    tenon::log::info!("selftest: {passed} passed, {failed} failed");
+    run("selftest", cases.chain(interrupts::CASES));
 }

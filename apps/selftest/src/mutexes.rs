@@ -1,11 +1,12 @@
 //! Mutexes: who lends a priority to whom, times, mistakes.
 
-use crate::threads::{A, B, C, failed, relative};
-use crate::{Case, Failure, Trail, expect, refused};
+use crate::threads::{A, B, C, failed};
+use crate::{Trail, refused};
 use tenon::sync::raw::{Acquired, MutexError, RawMutex};
 use tenon::sync::{Error, Mutex, MutexGuard, Semaphore};
-use tenon::thread::{self, Priority, Storage};
+use tenon::thread::{self, Priority, Storage, relative};
 use tenon::time::{self, Duration, Instant};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a mutex goes to the most urgent", goes_in_order),

@@ -1,10 +1,12 @@
 //! Event flags, queues, mailboxes and pipes: turns, times, handlers.
 
-use crate::threads::{A, B, C, failed, relative};
-use crate::{Case, Failure, Trail, expect};
+use crate::Trail;
+use crate::threads::{A, B, C, failed};
 use tenon::queue::{Error, Mailbox, Pipe, Queue};
 use tenon::sync::{self, EventFlags, Wanted};
+use tenon::thread::relative;
 use tenon::time::{Duration, Instant, Timer};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("flags wake those who have what they wait for", flags_wake),

@@ -4,13 +4,14 @@
 //! counts: nothing is lost, nothing is got twice. With several cores the threads are on different
 //! ones.
 
-use crate::threads::{A, B, C, failed, relative};
-use crate::{Case, Failure, expect, refused};
+use crate::refused;
+use crate::threads::{A, B, C, failed};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tenon::queue::{Mailbox, Pipe, Queue};
 use tenon::sync::{Condvar, EventFlags, Mutex, Semaphore, Wake, Wanted};
-use tenon::thread::{self, Handle, Storage};
+use tenon::thread::{self, Handle, Storage, relative};
 use tenon::time::{self, Duration, Instant, Timer};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a unit is taken in time or kept", unit_or_time),

@@ -1,11 +1,12 @@
 //! Semaphores: turns, times, handlers.
 
-use crate::threads::{A, B, C, failed, relative};
-use crate::{Case, Failure, Trail, expect};
+use crate::Trail;
+use crate::threads::{A, B, C, failed};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tenon::sync::{Error, Semaphore};
-use tenon::thread::without_preemption;
+use tenon::thread::{relative, without_preemption};
 use tenon::time::{self, Duration, Instant, Timer};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a semaphore counts", counts),

@@ -1,10 +1,11 @@
 //! Threads: order, preemption, waiting.
 
-use crate::{Case, Failure, Trail, expect};
+use crate::Trail;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tenon::thread::{self, Error, Priority, Storage};
+use tenon::thread::{self, Error, Storage, relative};
 use tenon::time::{self, Duration};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a more urgent thread runs at once", urgent_first),
@@ -24,20 +25,8 @@ pub static B: Storage<4096> = Storage::new();
 pub static C: Storage<4096> = Storage::new();
 static TRAIL: Trail = Trail::new();
 
-pub fn relative(difference: i8) -> Priority {
-    Priority::new(
-        thread::current()
-            .priority()
-            .number()
-            .saturating_add_signed(difference),
-    )
-}
-
 pub fn failed(_: Error) -> Failure {
-    Failure {
-        expected: "a new thread",
-        got: 0,
-    }
+    "a new thread".into()
 }
 
 fn urgent_first() -> Result<(), Failure> {
@@ -157,7 +146,7 @@ fn nobody_between() -> Result<(), Failure> {
         let end = time::Instant::now() + Duration::from_micros(300);
         while time::Instant::now() < end {}
         TRAIL.note(3);
-        Ok(())
+        Ok::<_, Failure>(())
     })?;
     TRAIL.note(4);
     TRAIL.expect(2_314, "the other right afterwards")

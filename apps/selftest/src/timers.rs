@@ -1,9 +1,10 @@
 //! Time: sleeping, timers, periods.
 
-use crate::{Case, Failure, Trail, expect};
+use crate::Trail;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tenon::periodic::Task;
 use tenon::time::{self, Duration, Instant, PeriodicTimer, Timer};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("time goes on", time_goes_on),

@@ -7,12 +7,10 @@
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
-use tenon::thread::{self, PreemptionLock, Priority, Storage};
+use tenon::thread::{self, PreemptionLock, Storage, relative};
 use tenon::time::{self, Duration, Instant, Timer};
+use tenon_cases::{Case, Failure, ensure, run};
 use tenon_thread::options;
-
-/// A case and its name.
-type Case = (&'static str, fn() -> Result<(), &'static str>);
 
 const SLICES: &[Case] = &[
     ("peers take turns in order, as long as each other", in_order),
@@ -43,29 +41,7 @@ pub fn main() {
     } else {
         COOPERATIVE
     };
-    let (mut passed, mut failed) = (0, 0);
-    for (name, case) in slices.iter().chain(cooperative) {
-        match case() {
-            Ok(()) => {
-                passed += 1;
-                tenon::log::info!("ok {name}");
-            }
-            Err(expected) => {
-                failed += 1;
-                tenon::log::error!("FAILED {name}: expected {expected}");
-            }
-        }
-    }
-    tenon::log::info!("turns: {passed} passed, {failed} failed");
-}
-
-fn expect(condition: bool, expected: &'static str) -> Result<(), &'static str> {
-    if condition { Ok(()) } else { Err(expected) }
-}
-
-fn relative(difference: i8) -> Priority {
-    let own = thread::current().priority().number();
-    Priority::new(own.saturating_add_signed(difference))
+    run("turns", slices.iter().chain(cooperative));
 }
 
 fn slice() -> Duration {
@@ -73,7 +49,7 @@ fn slice() -> Duration {
 }
 
 /// Lets so many peers of main, numbered from 0, be busy until `end`.
-fn busy_peers(peers: usize, end: Instant) -> Result<(), &'static str> {
+fn busy_peers(peers: usize, end: Instant) -> Result<(), Failure> {
     LAST.store(usize::MAX, Relaxed);
     CHANGES.store(0, Relaxed);
     OUT_OF_TURN.store(0, Relaxed);
@@ -100,29 +76,29 @@ fn note(number: usize, peers: usize) {
     }
 }
 
-fn in_order() -> Result<(), &'static str> {
+fn in_order() -> Result<(), Failure> {
     let end = Instant::now() + slice() * 30;
     busy_peers(3, end)?;
     time::sleep_until(end + slice() * 4);
-    expect(OUT_OF_TURN.load(Relaxed) == 0, "each in its turn")?;
+    ensure(OUT_OF_TURN.load(Relaxed) == 0, "each in its turn")?;
     // Thirty, less what a host that is busy took away.
     let changes = CHANGES.load(Relaxed);
-    expect((10..=32).contains(&changes), "a change with each slice")
+    ensure((10..=32).contains(&changes), "a change with each slice")
 }
 
 /// Preempted more often than a slice is long, it would never end its turn if each began anew.
-fn rest_of_turn() -> Result<(), &'static str> {
+fn rest_of_turn() -> Result<(), Failure> {
     let end = Instant::now() + slice() * 30;
     busy_peers(2, end)?;
     while Instant::now() < end + slice() * 4 {
         time::sleep(slice() / 3);
     }
-    expect(OUT_OF_TURN.load(Relaxed) == 0, "each in its turn")?;
+    ensure(OUT_OF_TURN.load(Relaxed) == 0, "each in its turn")?;
     let changes = CHANGES.load(Relaxed);
-    expect((8..=32).contains(&changes), "slices as long as before")
+    ensure((8..=32).contains(&changes), "slices as long as before")
 }
 
-fn without_slices() -> Result<(), &'static str> {
+fn without_slices() -> Result<(), Failure> {
     let end = Instant::now() + slice() * 10;
     let body = move || {
         thread::current().set_slicing(false);
@@ -139,10 +115,10 @@ fn without_slices() -> Result<(), &'static str> {
     spawned.map_err(|_| "a new thread")?;
     time::sleep_until(end + slice());
     let changes = CHANGES.load(Relaxed);
-    expect(changes == 2, "one after the other")
+    ensure(changes == 2, "one after the other")
 }
 
-fn turn_under_lock() -> Result<(), &'static str> {
+fn turn_under_lock() -> Result<(), Failure> {
     LAST.store(usize::MAX, Relaxed);
     CHANGES.store(0, Relaxed);
     let spawned = STORAGES[0].spawn("peer", relative(0), || note(0, 2));
@@ -151,21 +127,21 @@ fn turn_under_lock() -> Result<(), &'static str> {
     let end = Instant::now() + slice() * 3;
     while Instant::now() < end {}
     drop(outer);
-    expect(CHANGES.load(Relaxed) == 0, "nobody else under the lock")?;
+    ensure(CHANGES.load(Relaxed) == 0, "nobody else under the lock")?;
     drop(inner);
-    expect(CHANGES.load(Relaxed) == 1, "the peer right afterwards")
+    ensure(CHANGES.load(Relaxed) == 1, "the peer right afterwards")
 }
 
-fn yield_lets_run() -> Result<(), &'static str> {
+fn yield_lets_run() -> Result<(), Failure> {
     LAST.store(usize::MAX, Relaxed);
     let spawned = STORAGES[0].spawn("urgent", relative(1), || note(0, 2));
     spawned.map_err(|_| "a new thread")?;
-    expect(LAST.load(Relaxed) == usize::MAX, "main to go on")?;
+    ensure(LAST.load(Relaxed) == usize::MAX, "main to go on")?;
     thread::yield_now();
-    expect(LAST.load(Relaxed) == 0, "the other one to have run")
+    ensure(LAST.load(Relaxed) == 0, "the other one to have run")
 }
 
-fn woken_waits() -> Result<(), &'static str> {
+fn woken_waits() -> Result<(), Failure> {
     static CALLED: AtomicU32 = AtomicU32::new(0);
     static TIMER: Timer = Timer::new(|| {
         CALLED.fetch_add(1, Relaxed);
@@ -181,8 +157,8 @@ fn woken_waits() -> Result<(), &'static str> {
     thread::yield_now();
     TIMER.start(begin + Duration::from_millis(20));
     while Instant::now() < begin + Duration::from_millis(50) {}
-    expect(CALLED.load(Relaxed) == 1, "the handler at once")?;
-    expect(LAST.load(Relaxed) == usize::MAX, "the woken one to wait")?;
+    ensure(CALLED.load(Relaxed) == 1, "the handler at once")?;
+    ensure(LAST.load(Relaxed) == usize::MAX, "the woken one to wait")?;
     thread::yield_now();
-    expect(LAST.load(Relaxed) == 0, "the woken one to have run")
+    ensure(LAST.load(Relaxed) == 0, "the woken one to have run")
 }

@@ -5,11 +5,11 @@ mod objects;
 mod owners;
 mod threads;
 
-use crate::{Case, Failure, expect};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tenon::sync::Semaphore;
 use tenon::thread::{self, Error, Priority, Storage};
 use tenon::time::{Duration, Instant};
+use tenon_cases::{Case, Failure, expect};
 
 /// The cases of an image for several cores.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
@@ -45,10 +45,7 @@ impl Crew {
         body: F,
     ) -> Result<thread::Handle, Failure> {
         let storage = STORAGES.get(self.size.fetch_add(1, Ordering::Relaxed));
-        let storage = storage.ok_or(Failure {
-            expected: "as many threads as there is storage for",
-            got: 0,
-        })?;
+        let storage = storage.ok_or("as many threads as there is storage for")?;
         let body = move || {
             body();
             let _ = self.ended.give();
@@ -77,10 +74,7 @@ impl Crew {
 }
 
 fn failed(error: Error) -> Failure {
-    Failure {
-        expected: "a new thread",
-        got: error as u64,
-    }
+    Failure::new("a new thread", error as u64)
 }
 
 /// Spins until the condition holds; returns whether it did in time.

@@ -1,11 +1,11 @@
 //! Free threads: where they run, and that they move with all they have.
 
 use super::{Crew, MOST, below_main, wait_for};
-use crate::{Case, Failure, expect};
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tenon::thread;
 use tenon::time::{self, Duration};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("free threads find idle cores", idle_cores_found),

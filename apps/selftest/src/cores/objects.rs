@@ -1,12 +1,12 @@
 //! What threads on several cores meet at.
 
 use super::{Crew, below_main, wait_for};
-use crate::{Case, Failure, expect};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tenon::queue::Queue;
 use tenon::sync::Semaphore;
 use tenon::thread;
 use tenon::time::{self, Duration, Instant, Timer};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("two cores take turns by semaphores", turns),

@@ -1,11 +1,12 @@
 //! Mutexes and conditions between cores.
 
 use super::{Crew, below_main, wait_for};
-use crate::{Case, Failure, expect, refused};
+use crate::refused;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tenon::sync::{Condvar, Mutex};
 use tenon::thread;
 use tenon::time::{self, Duration, Instant};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a mutex keeps all cores out", mutex_excludes),

@@ -1,10 +1,10 @@
 //! Threads that stay where they were put, and what other cores want of them.
 
 use super::{Crew, MOST, STORAGES, below_main, failed, wait_for};
-use crate::{Case, Failure, expect};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tenon::thread::{self, Error};
 use tenon::time::{self, Duration};
+use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("all cores run threads", all_cores_run),

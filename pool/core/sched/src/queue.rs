@@ -24,6 +24,18 @@ impl Priority {
         }
     }
 
+    /// The priority so much more urgent, or less, and at most as far as there are priorities.
+    ///
+    /// ```
+    /// use core_sched::Priority;
+    /// assert_eq!(Priority::new(20).offset(-1), Priority::new(19));
+    /// assert_eq!(Priority::HIGHEST.offset(1), Priority::HIGHEST);
+    /// ```
+    #[must_use]
+    pub const fn offset(self, difference: i8) -> Self {
+        Self::new(self.0.saturating_add_signed(difference))
+    }
+
     /// Its number, 0 to 63.
     pub const fn number(self) -> u8 {
         self.0

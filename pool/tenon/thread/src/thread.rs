@@ -24,8 +24,8 @@ mod timeout;
 pub use block::Block;
 pub use core_sched::Priority;
 pub use current::{
-    PreemptionLock, core, cores, current, forgo_floats, park, pointer, relax, set_pointer,
-    without_preemption, yield_now,
+    PreemptionLock, core, cores, current, forgo_floats, park, pointer, relative, relax,
+    set_pointer, without_preemption, yield_now,
 };
 pub use error::Error;
 pub use handle::Handle;

@@ -1,6 +1,6 @@
 //! What a thread asks for itself.
 
-use super::{Thread, Wait};
+use super::{Priority, Thread, Wait};
 use crate::assembly;
 use crate::kernel::Kernel;
 use crate::options;
@@ -9,6 +9,11 @@ use core::marker::PhantomData;
 /// The thread that runs.
 pub fn current() -> &'static Thread {
     Kernel::aside(Kernel::current)
+}
+
+/// A priority relative to that of the thread that runs: so much more urgent, or less.
+pub fn relative(difference: i8) -> Priority {
+    current().priority().offset(difference)
 }
 
 /// Makes `pointer` the thread pointer of the current thread, TPIDR_EL0, by which compiled C finds its
