@@ -229,7 +229,7 @@ fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, wo
         if let Some(kind) = class::kind(word) {
             before(count_kind, kind);
         }
-        if !plan.paths.is_empty() {
+        if !plan.paths.is_empty() || plan.marks {
             let (flags, access, data) = (ffi::NO_REGISTERS, ffi::READS_AND_WRITES, ptr::null_mut());
             // SAFETY: as above; the callback takes no data.
             unsafe {

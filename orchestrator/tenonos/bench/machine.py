@@ -21,7 +21,7 @@ from tenonos.errors import WorkError
 from tenonos.run import Target, plugin, qemu, symbols
 from tenonos.run.console import RAW, Demultiplexer, Transcript
 from tenonos.run.memory import RunFolder
-from tenonos.run.plugin import Passage
+from tenonos.run.plugin import Passage, Visit
 
 LIMIT = 400.0
 """Host seconds a run may take."""
@@ -31,10 +31,15 @@ _STAMP = re.compile(r"\[ *\d+\.\d+\] ")
 
 @dataclass(frozen=True)
 class Trace:
-    """What an image said, and the passages of the measured paths in the order they were taken."""
+    """What an image said, and what was counted of it, in the order in which it was."""
 
     lines: tuple[str, ...]
-    passages: tuple[Passage, ...]
+    records: tuple[Passage | Visit, ...]
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The passages of the measured paths."""
+        return tuple(record for record in self.records if isinstance(record, Passage))
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class Place:
     bare: bool = True
     cores: int = 1
     """Of the bare machine."""
+    exits: bool = False
+    """Whether nothing of the image itself counts, and Mortise visit by visit."""
 
     def target(self) -> Target:
         """What the emulator boots."""
@@ -75,8 +82,9 @@ class Place:
     def plan(self, target: Target, ram: Path, pipe: int, routes: Sequence[tuple[str, str]]) -> str:
         """What the plugin is to count: these paths, and behind them what the image marks."""
         ends = [(self.address(start), self.address(end)) for start, end in routes]
-        text = plugin.plan(target, ram, pipe, ends, ("marks", plugin.QUIET))
-        if not self.bare:
+        visits = ("visits",) if self.exits else ()
+        text = plugin.plan(target, ram, pipe, ends, ("marks", plugin.QUIET, *visits))
+        if not self.bare and not self.exits:
             code = (self.address(name) for name in ("__image_start", "__text_end"))
             text += "el2 {:x} {:x}\n".format(*code)
         return text
@@ -115,7 +123,7 @@ def run(place: Place, last: str, routes: Sequence[tuple[str, str]] = ()) -> Trac
             machine.stop()
             reader.join()
     records = plugin.records(data, 0)
-    return Trace(tuple(lines), tuple(r for r in records if isinstance(r, Passage)))
+    return Trace(tuple(lines), tuple(r for r in records if isinstance(r, Passage | Visit)))
 
 
 def _drain(descriptor: int, data: bytearray) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos import build, system
-from tenonos.bench import lifecycle, messages, share
+from tenonos.bench import exits, lifecycle, messages, share
 from tenonos.bench.machine import Place
 from tenonos.bench.machine import run as start
 from tenonos.bench.reading import ROUTES, Setting, rows_of
@@ -23,6 +23,7 @@ SUITES = (
     "timer",
     "thread-metric",
     "boot",
+    "exits",
     "size",
     "share",
     "dispatch",
@@ -30,7 +31,7 @@ SUITES = (
     "channel",
 )
 
-BARE, ALONE, BESIDE = "bare", "mortise-static", "mortise-static+linux"
+BARE, ALONE, BESIDE = "bare", exits.STATIC, "mortise-static+linux"
 ENVIRONMENTS = (BARE, ALONE, BESIDE, DYNAMIC)
 
 SYSTEMS = {
@@ -101,6 +102,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         if "size" in choice.suites:
             tell("bench-min")
             rows += _mortise()
+    if "exits" in choice.suites and ALONE in choice.environments:
+        rows += exits.rows(tell)
     if choice.suites & {"share", "dispatch"} and DYNAMIC in choice.environments:
         rows += share.rows(choice.full, tell)
     if "channel" in choice.suites and BESIDE in choice.environments:
