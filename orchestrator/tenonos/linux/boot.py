@@ -31,10 +31,15 @@ def initramfs(system: System, vm: Vm) -> bytes:
     parts = [
         modules(vm.modules, system.at(vm, "modules"), [tools.module()] if ours else []),
         programs(vm.packages),
-        archive([*folders(["bin/tenonctl"]), tools.tenonctl()]) if ours else b"",
+        _programs(["tenonctl"] if ours else []),
         overlay(_folder(system, vm)) if vm.files else b"",
     ]
     return base.build(*parts)
+
+
+def _programs(names: list[str]) -> bytes:
+    found = [tools.program(name) for name in names]
+    return archive([*folders([entry.name for entry in found]), *found]) if found else b""
 
 
 def has_tools(system: System, vm: Vm) -> bool:

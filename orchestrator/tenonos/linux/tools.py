@@ -1,9 +1,9 @@
-"""The module `tenon` and `tenonctl` of `linux/`, built for the Linux VM.
+"""The module `tenon` and the programs of `linux/`, built for the Linux VM.
 
 The module is built out of tree against the headers of Debian's kernel, all from Debian's
 signed packages: the headers of this kernel for arm64, those all kernels share, and the
-programs of the kernel's build system for the machine one is at. tenonctl is linked statically,
-so that it runs beside busybox alone.
+programs of the kernel's build system for the machine one is at. Programs are linked statically,
+so that they run beside busybox alone.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ CROSS = "aarch64-linux-gnu-"
 _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 """Debian's names of the machines one may be at."""
 
+PROGRAMS = {"tenonctl": ("tenonctl",)}
+"""The folders of `linux/` that each program is made of."""
+
 _FLAGS = ("-std=gnu11", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror")
 
 
@@ -36,21 +39,21 @@ def module() -> Entry:
     kernel = debian.fetched("kernel")
     assert kernel is not None
     recipe = [kernel.package.encode(), kernel.version.encode(), _compiler(), *_read("module")]
-    content = kept("module", recipe, lambda: _make(kernel))
+    content = kept("module", recipe, lambda: _make_own(kernel))
     return Entry("lib/modules/tenon.ko", FILE, content)
 
 
-def tenonctl() -> Entry:
-    """The program that makes and moves VMs."""
-    content = kept("tenonctl", [_compiler(), *_read("tenonctl")], _link)
-    return Entry("bin/tenonctl", PROGRAM, content)
+def program(name: str) -> Entry:
+    """One of the programs."""
+    content = kept(name, [_compiler(), *_read(*PROGRAMS[name])], lambda: _link(name))
+    return Entry(f"bin/{name}", PROGRAM, content)
 
 
-def _read(folder: str) -> list[bytes]:
+def _read(*folders: str) -> list[bytes]:
     """What decides how a part of `linux/` turns out: its sources, the headers, this file."""
     found = [Path(__file__)]
-    for place in (SOURCES / folder, SOURCES / "include"):
-        found += sorted(file for file in place.rglob("*") if file.is_file())
+    for folder in (*folders, "include"):
+        found += sorted(file for file in (SOURCES / folder).rglob("*") if file.is_file())
     return [part for file in found for part in (file.name.encode(), file.read_bytes())]
 
 
@@ -58,25 +61,30 @@ def _compiler() -> bytes:
     return _run([f"{CROSS}gcc", "--version"]).encode()
 
 
-def _make(kernel: debian.Fetched) -> bytes:
+def _make_own(kernel: debian.Fetched) -> bytes:
     release = kernel.package.removeprefix("linux-image-")
     with ui.step(f"Building the module for Linux {release}"):
-        build = _headers(release, kernel.version)
         work = paths.ensure(paths.BUILD / "linux")
         shutil.rmtree(work)
         shutil.copytree(SOURCES, work)
-        settings = {
-            "ARCH": "arm64",
-            "CROSS_COMPILE": CROSS,
-            "DEB_HOST_GNU_TYPE": CROSS.rstrip("-"),
-            "DEB_BUILD_ARCH": _machine(),
-            "DEB_HOST_ARCH": "arm64",
-            "M": str(work / "module"),
-        }
-        _run(["make", "-C", str(build), *(f"{k}={v}" for k, v in settings.items()), "modules"])
-        # Debugging information would hold the paths of this machine.
-        _run([f"{CROSS}strip", "--strip-debug", str(work / "module/tenon.ko")])
-        return (work / "module/tenon.ko").read_bytes()
+        return make(kernel, work, "tenon.ko")
+
+
+def make(kernel: debian.Fetched, work: Path, name: str) -> bytes:
+    """A module of those that a copy of `linux/` has in `module/`, built there."""
+    build = _headers(kernel.package.removeprefix("linux-image-"), kernel.version)
+    settings = {
+        "ARCH": "arm64",
+        "CROSS_COMPILE": CROSS,
+        "DEB_HOST_GNU_TYPE": CROSS.rstrip("-"),
+        "DEB_BUILD_ARCH": _machine(),
+        "DEB_HOST_ARCH": "arm64",
+        "M": str(work / "module"),
+    }
+    _run(["make", "-C", str(build), *(f"{k}={v}" for k, v in settings.items()), "modules"])
+    # Debugging information would hold the paths of this machine.
+    _run([f"{CROSS}strip", "--strip-debug", str(work / "module" / name)])
+    return (work / "module" / name).read_bytes()
 
 
 def _headers(release: str, version: str) -> Path:
@@ -115,11 +123,12 @@ def _machine() -> str:
     return _DEBIAN[machine]
 
 
-def _link() -> bytes:
-    with ui.step("Building tenonctl"):
-        target = paths.ensure(paths.BUILD) / "tenonctl"
+def _link(name: str) -> bytes:
+    with ui.step(f"Building {name}"):
+        target = paths.ensure(paths.BUILD) / name
         include = [f"-I{SOURCES / 'include'}", f"-I{SOURCES / 'include/uapi'}"]
-        sources = sorted(str(file) for file in (SOURCES / "tenonctl").glob("*.c"))
+        folders = [SOURCES / folder for folder in PROGRAMS[name]]
+        sources = sorted(str(file) for folder in folders for file in folder.glob("*.c"))
         _run([f"{CROSS}gcc", *_FLAGS, *include, "-o", str(target), *sources])
         return target.read_bytes()
 

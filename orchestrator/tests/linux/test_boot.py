@@ -21,7 +21,7 @@ def built(monkeypatch, tmp_path):
     monkeypatch.setattr(debian, "kernel_package", lambda: tmp_path / "linux-image.deb")
     monkeypatch.setattr(deb, "files", lambda package: {})
     monkeypatch.setattr(tools, "module", lambda: Entry("lib/modules/tenon.ko", FILE, b"module"))
-    monkeypatch.setattr(tools, "tenonctl", lambda: Entry("bin/tenonctl", PROGRAM, b"tenonctl"))
+    monkeypatch.setattr(tools, "program", lambda name: Entry(f"bin/{name}", PROGRAM, name.encode()))
 
 
 def archives(content):
