@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TenonOS for Linux: life cycles of VMs and channels to them.
+ * TenonOS for Linux: life cycles of VMs, channels to them, and cores lent to programs.
  *
  * Linux itself knows nothing of Mortise and needs not: this module finds out what the hypervisor
  * offers to its VM and makes devices of it.
@@ -8,42 +8,74 @@
 #include "module.h"
 
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/printk.h>
 
 static bool controls;
 
-static int __init tenon_init(void)
+static int control_init(void)
 {
 	struct mortise_answer answer;
 	int error;
+
+	if (mortise_call(MORTISE_VERSION, 0, 0, 0, 0, &answer)) {
+		pr_info("Mortise has no life cycle for this VM\n");
+		return 0;
+	}
+	if (answer.value[0] != 1) {
+		pr_err("Mortise's life cycle has version %llu, not 1\n", answer.value[0]);
+		return -ENODEV;
+	}
+	error = tenon_control_init();
+	controls = !error;
+	return error;
+}
+
+static void control_exit(void)
+{
+	if (controls)
+		tenon_control_exit();
+}
+
+/* What the module is made of, each on what is before it. */
+static const struct {
+	int (*init)(void);
+	void (*exit)(void);
+} parts[] = {
+	{ control_init, control_exit },
+	{ tenon_channel_init, tenon_channel_exit },
+	{ tenon_loan_init, tenon_loan_exit },
+};
+
+static void leave(size_t number)
+{
+	while (number--)
+		parts[number].exit();
+}
+
+static int __init tenon_init(void)
+{
+	size_t number;
 
 	if (!mortise_reachable()) {
 		pr_err("no hypervisor below\n");
 		return -ENODEV;
 	}
-	if (mortise_call(MORTISE_VERSION, 0, 0, 0, 0, &answer)) {
-		pr_info("Mortise has no life cycle for this VM\n");
-	} else if (answer.value[0] != 1) {
-		pr_err("Mortise's life cycle has version %llu, not 1\n", answer.value[0]);
-		return -ENODEV;
-	} else {
-		error = tenon_control_init();
-		if (error)
+	for (number = 0; number < ARRAY_SIZE(parts); number++) {
+		int error = parts[number].init();
+
+		if (error) {
+			leave(number);
 			return error;
-		controls = true;
+		}
 	}
-	error = tenon_channel_init();
-	if (error && controls)
-		tenon_control_exit();
-	return error;
+	return 0;
 }
 
 static void __exit tenon_exit(void)
 {
-	tenon_channel_exit();
-	if (controls)
-		tenon_control_exit();
+	leave(ARRAY_SIZE(parts));
 }
 
 module_init(tenon_init);

@@ -22,6 +22,9 @@
 #define MORTISE_CONSOLE_READ 0xc600010au
 #define MORTISE_INSTANTIATE 0xc600010bu
 #define MORTISE_RING 0xc6000200u
+#define MORTISE_CELL 0xc6000300u
+#define MORTISE_RUN 0xc6000301u
+#define MORTISE_STOP 0xc6000302u
 
 struct mortise_answer {
 	u64 value[3]; /* x1 to x3 */
@@ -38,11 +41,15 @@ void tenon_image_forget(u32 handle);
 void tenon_image_forget_gone(bool (*gone)(u32 handle));
 void tenon_image_forget_all(void);
 
-/* control.c, channel.c */
+/* control.c, channel.c, loan.c, loan_file.c */
 
 int tenon_control_init(void);
 void tenon_control_exit(void);
 int tenon_channel_init(void);
 void tenon_channel_exit(void);
+int tenon_loan_init(void);
+void tenon_loan_exit(void);
+int tenon_loan_file_init(void);
+void tenon_loan_file_exit(void);
 
 #endif

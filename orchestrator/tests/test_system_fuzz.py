@@ -11,6 +11,7 @@ from tenonos.errors import InputError
 from tenonos.paths import SYSTEMS
 from tenonos.system.schema import (
     ChannelSpec,
+    DetachSpec,
     ManagesSpec,
     ReserveSpec,
     SystemSpec,
@@ -75,8 +76,9 @@ def table(header, model, *tables):
 def guests(name, model):
     tasks = st.lists(keys(TaskSpec).map(lambda t: f"[[{name}.task]]\n" + toml(t)), max_size=2)
     manages = table("[vm.manages]\n", ManagesSpec) if name == "vm" else st.just("")
-    own = keys(model, "task", "manages").map(lambda t: f"[[{name}]]\n" + toml(t))
-    return st.tuples(own, tasks.map("".join), manages).map("".join)
+    detach = table("[vm.detach]\n", DetachSpec) if name == "vm" else st.just("")
+    own = keys(model, "task", "manages", "detach").map(lambda t: f"[[{name}]]\n" + toml(t))
+    return st.tuples(own, tasks.map("".join), manages, detach).map("".join)
 
 
 FILES = st.tuples(
@@ -122,7 +124,10 @@ def test_anything(text):
 
 @given(
     st.sampled_from(
-        "vm vm.task vm.manages console name reserve template template.task channel".split()
+        [
+            *("vm", "vm.task", "vm.manages", "vm.detach", "console", "name"),
+            *("reserve", "template", "template.task", "channel"),
+        ]
     ),
     VALUES,
 )

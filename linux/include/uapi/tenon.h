@@ -124,4 +124,37 @@ struct tenon_channel {
 /* Rings the peer's doorbell: for those who send or receive in the mapped parts. */
 #define TENON_RING _IO(TENON_IOCTL, 0x21)
 
+/* Why a core that runs code of a program's came back. */
+enum tenon_loan_reason {
+	TENON_LOAN_EXCEPTION = 1, /* it made one: esr and far say which */
+	TENON_LOAN_STOPPED = 2, /* a signal came */
+	TENON_LOAN_RECLAIMED = 3, /* Linux turned the CPU on */
+	TENON_LOAN_REFUSED = 4, /* pstate is not that of EL0 */
+	TENON_LOAN_INTERRUPTED = 5,
+};
+
+/* A call of such code's that is answered on the core: it waits until the time in x0, ns. */
+#define TENON_WAIT_UNTIL 0x7e00001
+
+/* The registers that a core runs code with, and that it came back with. */
+struct tenon_context {
+	__u64 esr;
+	__u64 far;
+	__u32 reason;
+	__u32 reserved;
+	__u64 x[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+	__u64 tpidr;
+	__u64 fpcr;
+	__u64 fpsr;
+	__u64 reserved_too;
+	__u64 v[64];
+};
+
+/* Of /dev/tenon/loan. The argument of the first is a CPU, or -1 for any; its number comes back. */
+#define TENON_LOAN_CLAIM _IO(TENON_IOCTL, 0x30)
+#define TENON_LOAN_RUN _IOWR(TENON_IOCTL, 0x31, struct tenon_context)
+
 #endif

@@ -176,6 +176,8 @@ def needs(system: System) -> Iterator[Need]:
     for vm in system.vms:
         if vm.manages is not None:
             yield Need("CAP_VIRT_LIFECYCLE", f'VM "{vm.name}"', system.at(vm, "manages"))
+        if vm.detach:
+            yield Need("CAP_VIRT_DETACH", f'VM "{vm.name}"', system.at(vm, "detach"))
     for channel in system.channels[:1]:
         where = system.where("channel", channel.index)
         yield Need("CAP_IPC_CHANNEL", f'channel "{channel.name}"', where)

@@ -45,7 +45,8 @@ def _programs(names: list[str]) -> bytes:
 def has_tools(system: System, vm: Vm) -> bool:
     """Whether it gets the module and `tenonctl`: Debian's kernel, and something to do for them."""
     ends = {name for channel in system.channels for name in (channel.origin, channel.to)}
-    return vm.kernel == KERNEL and (vm.manages is not None or vm.name in ends)
+    busy = vm.manages is not None or vm.detach != () or vm.name in ends
+    return vm.kernel == KERNEL and busy
 
 
 def _file(system: System, vm: Vm, key: str, known: str) -> Path:

@@ -125,6 +125,7 @@ def _vm(index: int, spec: VmSpec, folder: Path) -> Vm:
         modules=tuple(spec.modules),
         files=spec.files,
         manages=None if spec.manages is None else _manages(spec.manages),
+        detach=() if spec.detach is None else tuple(spec.detach.cpus),
     )
 
 

@@ -60,6 +60,8 @@ class Gic(_Part):
     """Rung by channels in VMs with direct interrupts."""
     channel_spis: tuple[int, ...]
     """Rung by channels in VMs with shared interrupts: their GIC is virtual, no device has these."""
+    detach_spi: int
+    """By which a Linux hears of programs on cores that it lent."""
     spare: tuple[int, ...]
 
 

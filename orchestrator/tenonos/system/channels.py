@@ -52,6 +52,7 @@ def check(system: System) -> None:
         names.add(channel.name)
     for vm in system.guests:
         mappings = 1 + 2 * (vm.kind == "tenon") + len(vm.tasks) + len(vm.devices)
+        mappings += bool(vm.detach)
         if mappings + 2 * len(ends(system, vm)) > MAPPINGS and ends(system, vm):
             raise InputError(
                 f'VM "{vm.name}" has more tasks, devices and channels than a VM may map',

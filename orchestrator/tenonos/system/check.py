@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 
 from tenonos.errors import InputError
-from tenonos.system import channels, dynamic, shares
+from tenonos.system import channels, detach, dynamic, shares
 from tenonos.system.limits import BLOCK, INTERRUPTS, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
 
@@ -291,5 +291,6 @@ _RULES: tuple[Callable[[System], None], ...] = (
     _memory,
     dynamic.check,
     channels.check,
+    detach.check,
     shares.check,
 )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tenonos.errors import InputError
-from tenonos.system import channels
+from tenonos.system import channels, detach
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.model import Channel, Reserve, System, Vm
 from tenonos.system.places import (
@@ -20,6 +20,8 @@ from tenonos.system.places import (
     SLOT_SIZE,
     STATUS_SIZE,
     TASK_SIZE,
+    WRITABLE,
+    Area,
     ChannelEnd,
     ChannelLayout,
     Content,
@@ -99,7 +101,9 @@ def lay_out(
         templates[vm.name] = late(system, vm, contents[vm.name], payloads)
     known = {channel.name: _channel(system, channel, ram) for channel in system.channels}
     for vm in system.vms:
-        vms[vm.name] = _connect(system, vm, vms[vm.name], known)
+        vms[vm.name] = replace(
+            _connect(system, vm, vms[vm.name], known), cells=_cells(system, vm, ram)
+        )
     for vm in system.guests[len(system.vms) :]:
         templates[vm.name] = _connect(system, vm, templates[vm.name], known)
     return Layout(
@@ -136,6 +140,14 @@ def _channel(system: System, channel: Channel, ram: _Ram) -> ChannelLayout:
     what = f'channel "{channel.name}"'
     pa = _area(ram, channels.size(channel), what, where, "give it fewer or smaller messages")
     return ChannelLayout(channel.name, channel.index, pa, channels.producer_size(channel))
+
+
+def _cells(system: System, vm: Vm, ram: _Ram) -> Area | None:
+    """The cells of a Linux VM, which sees them where they are."""
+    if not vm.detach:
+        return None
+    pa = _shared(system, vm, ram, detach.size(vm))
+    return Area(pa, pa, detach.size(vm), WRITABLE)
 
 
 Place = TypeVar("Place", bound=GuestLayout)

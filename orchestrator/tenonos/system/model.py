@@ -73,6 +73,8 @@ class Vm:
     modules: tuple[str, ...] = ()
     files: str | None = None
     manages: Manages | None = None
+    detach: tuple[int, ...] = ()
+    """The CPUs that it may lend to its programs."""
     table: str = "vm"
     """Where it is written: `[[vm]]` or `[[template]]`."""
 

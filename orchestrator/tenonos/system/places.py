@@ -145,6 +145,8 @@ class VmLayout(GuestLayout):
     status_pa: int
     log_pa: int | None
     log_size: int
+    cells: Area | None = None
+    """The cells of cores that it lends."""
 
     @property
     def shared(self) -> tuple[Area, ...]:
@@ -156,7 +158,8 @@ class VmLayout(GuestLayout):
                 Area(self.log_ipa, self.log_pa, self.log_size, WRITABLE),
                 *(Area(task.ipa, task.pa, task.size, WRITABLE) for task in self.tasks.values()),
             ]
-        return (*own, *(area for end in self.channels.values() for area in end.areas))
+        cells = [] if self.cells is None else [self.cells]
+        return (*own, *(area for end in self.channels.values() for area in end.areas), *cells)
 
 
 @dataclass(frozen=True)

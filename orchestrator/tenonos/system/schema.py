@@ -66,6 +66,12 @@ class ManagesSpec(_Spec):
     priority: int = Field(default=31, ge=0, le=63)
 
 
+class DetachSpec(_Spec):
+    """CPUs that a Linux VM may lend to its programs: `[vm.detach]`."""
+
+    cpus: list[int] = Field(min_length=1)
+
+
 class VmSpec(GuestSpec):
     """One VM: `[[vm]]`."""
 
@@ -83,6 +89,7 @@ class VmSpec(GuestSpec):
     restart_limit: int = Field(default=3, ge=1, le=1_000_000)
     devices: list[str] = []
     manages: ManagesSpec | None = None
+    detach: DetachSpec | None = None
 
 
 class ReserveSpec(_Spec):
@@ -183,6 +190,7 @@ _TABLES: dict[str, type[_Spec]] = {
     "channel": ChannelSpec,
     "task": TaskSpec,
     "manages": ManagesSpec,
+    "detach": DetachSpec,
     "reserve": ReserveSpec,
 }
 

@@ -5,7 +5,7 @@ and layout. Nothing in them is random, so that two
 builds of one system are the same bytes.
 """
 
-from tenonos.system import runtime
+from tenonos.system import detach, runtime
 from tenonos.system.board import Board
 from tenonos.system.model import System, Vm
 from tenonos.system.node import Node, halves
@@ -37,6 +37,7 @@ def manifest(system: System, layout: Layout) -> bytes:
     vms = root.child("vms")
     for vm in system.vms:
         _manifest_vm(vms.child(vm.name), system.board, vm, layout.vm(vm.name))
+        detach.manifest(vms.child(vm.name), system, vm, layout.vm(vm.name))
     runtime.write(root, system, layout)
     return root.blob()
 
@@ -100,6 +101,7 @@ def linux(system: System, vm: Vm, layout: Layout) -> bytes:
         _device(root, board, name)
     for end in place.channels.values():
         _channel(root, system, end)
+    detach.tree(root, system, vm, place)
     return root.blob()
 
 

@@ -13,10 +13,12 @@ def render(spec: SystemSpec) -> str:
     if spec.reserve is not None:
         parts.append(_table("[reserve]\n", spec.reserve))
     for vm in spec.vm:
-        parts.append(_table("[[vm]]\n", vm, "task", "manages"))
+        parts.append(_table("[[vm]]\n", vm, "task", "manages", "detach"))
         parts += [_table("[[vm.task]]\n", task) for task in vm.task]
         if vm.manages is not None:
             parts.append(_table("[vm.manages]\n", vm.manages))
+        if vm.detach is not None:
+            parts.append(_table("[vm.detach]\n", vm.detach))
     for template in spec.template:
         parts.append(_table("[[template]]\n", template, "task"))
         parts += [_table("[[template.task]]\n", task) for task in template.task]

@@ -5,13 +5,17 @@
 mod any;
 
 use core_guest::Guest;
-use core_manifest::System;
+use core_manifest::{Dynamic, Lending, System};
 use std::fmt::Write as _;
 
 target!(|bytes: Vec<u8>| {
     let mut text = String::new();
     let _ = match System::parse(&bytes) {
-        Ok(system) => write!(text, "{system:?}"),
+        Ok(system) => {
+            let dynamic = Dynamic::parse(&bytes, &system);
+            let lending = Lending::parse(&bytes, &system);
+            write!(text, "{system:?} {dynamic:?} {lending:?}")
+        }
         Err(error) => write!(text, "{error}"),
     };
     let _ = match Guest::parse(&bytes) {

@@ -4,7 +4,8 @@
 //!
 //! What must be configured at boot comes from one place, a flattened device tree written by the
 //! orchestrator: the [`System`] with its VMs, and what is [`Dynamic`] about it, which is parsed by
-//! itself so that the image of a static system has no code for it. Parsing is the edge: behind it all ranges are
+//! itself so that the image of a static system has no code for it, and what its VMs are
+//! [`Lending`]. Parsing is the edge: behind it all ranges are
 //! page-aligned and free of overlap, all counts bounded, all keywords cases of an `enum`.
 //!
 //! # Guarantees
@@ -36,6 +37,7 @@ mod channel;
 mod check;
 mod dynamic;
 mod error;
+mod lending;
 mod node;
 mod schedule;
 mod system;
@@ -46,6 +48,7 @@ mod vm;
 pub use channel::{Channel, Owner, Party};
 pub use dynamic::{Authority, Dynamic, Reserve, Set};
 pub use error::Error;
+pub use lending::Lending;
 pub use schedule::{Reservation, Schedule};
 pub use system::{Mode, System};
 pub use template::{Filling, Template};

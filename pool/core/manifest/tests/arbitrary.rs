@@ -2,7 +2,7 @@
 
 mod common;
 
-use core_manifest::{Dynamic, System};
+use core_manifest::{Dynamic, Lending, System};
 use proptest::prelude::*;
 
 /// Everything a kernel does with a tree.
@@ -12,6 +12,10 @@ fn use_up(bytes: &[u8]) {
             drop(format!("{system:?}"));
             match Dynamic::parse(bytes, &system) {
                 Ok(dynamic) => drop(format!("{dynamic:?}")),
+                Err(error) => drop(error.to_string()),
+            }
+            match Lending::parse(bytes, &system) {
+                Ok(lending) => drop(format!("{lending:?}")),
                 Err(error) => drop(error.to_string()),
             }
         }
@@ -59,8 +63,20 @@ proptest! {
         ]),
     ) {
         let vm = common::motor().with(property, value.clone()).with(&name, value);
-        use_up(&common::system([vm, common::linux()]).tree());
+        use_up(&common::system([vm, common::lender()]).tree());
     }
+
+    #[test]
+    fn lenders_of_random_values(
+        value in prop::collection::vec(any::<u8>(), 0..64),
+        property in prop::sample::select(vec![
+            "lends", "lends-cells", "lends-interrupt", "shared", "cpus", "interrupts", "memory",
+        ]),
+    ) {
+        let vm = common::lender().with(property, value);
+        use_up(&common::system([common::motor(), vm]).tree());
+    }
+
     #[test]
     fn nodes_of_random_values(
         name in "[a-z-]{1,12}", value in prop::collection::vec(any::<u8>(), 0..64),

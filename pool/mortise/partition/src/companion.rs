@@ -43,6 +43,12 @@ pub trait Companion: Sync {
         false
     }
 
+    /// A vCPU rests on a core that is its VM's alone and has nothing to do there: whatever the core was
+    /// [lent](Vm::lend) for, to its end. True if it was.
+    fn borrows(&self, _core: &'static Core, _vm: &'static Vm, _vcpu: usize) -> bool {
+        false
+    }
+
     /// Something is there for a virtual machine of this template, and none runs.
     fn wanted(&self, _machine: &'static Machine, _template: usize) {}
 }

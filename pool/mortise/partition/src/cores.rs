@@ -134,6 +134,7 @@ impl Core {
             match self.attend(vm, vcpu) {
                 Duty::Start(start) => return start,
                 Duty::Work => interrupts::serve_pending(self),
+                Duty::Rest if self.is_borrowed(vm, vcpu) => {}
                 Duty::Rest => self.rest(),
             }
         }
@@ -161,7 +162,7 @@ impl Core {
     }
 
     /// Sleeps until something happens, and takes what comes to Mortise.
-    fn rest(&'static self) {
+    pub(crate) fn rest(&'static self) {
         self.record_run(None);
         cpu::wait_for_interrupt();
         interrupts::serve_pending(self);

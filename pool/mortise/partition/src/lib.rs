@@ -16,6 +16,7 @@
 //! | `backlog` | what one of those printed, for its manager |
 //! | `controller` | how its interrupts are controlled |
 //! | `description` | what is said of a virtual machine |
+//! | `loan` | cores that a virtual machine lends |
 //! | `orders` | what others have a virtual machine do |
 //! | `slot` | places for virtual machines that are made at run time |
 //! | `cores` | a core's life: start, rest, orders |
@@ -65,6 +66,7 @@ mod gic;
 mod image;
 mod interrupts;
 mod lead;
+mod loan;
 mod machine;
 mod memory;
 mod orders;
@@ -86,7 +88,8 @@ pub use gic::Mask;
 pub use machine::{Core, Machine};
 pub use memory::{MANIFEST_SIZE, Stack, Stacks};
 pub use mortise_console::Argument;
-pub use mortise_hypercall::Start;
+pub use mortise_hypercall::{PowerState, Start};
+pub use mortise_psci::Loan;
 pub use part::Part;
 pub use service::{AwayTimer, Taken};
 pub use slot::Occupant;

@@ -45,4 +45,4 @@ mod functions;
 mod power;
 
 pub use functions::GROUP;
-pub use power::{Calls, End, LEADER, MAX_VCPUS, Next, Power};
+pub use power::{Calls, End, LEADER, Loan, MAX_VCPUS, Next, Power};

@@ -43,12 +43,27 @@ pub enum Next {
     Lead(End),
 }
 
+/// Whether a vCPU's core does something else for its VM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loan {
+    /// It does not.
+    None,
+    /// It does.
+    Open,
+    /// It is to leave that, and then to rest.
+    Due,
+}
+
 /// One vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Vcpu {
     Off,
     Pending(Start),
     On,
+    /// Off, as its VM sees it, and its core [lent](Power::lend).
+    Lent,
+    /// To start here, as soon as its core has left what it was lent for.
+    Reclaimed(Start),
 }
 
 /// The power states of a VM's vCPUs and the end of its run, which is decided once. A vCPU that the
@@ -101,8 +116,38 @@ impl Power {
     pub fn state(&self, vcpu: usize) -> PowerState {
         match self.states.get(vcpu) {
             Some(Vcpu::On) => PowerState::On,
-            Some(Vcpu::Pending(_)) => PowerState::OnPending,
-            Some(Vcpu::Off) | None => PowerState::Off,
+            Some(Vcpu::Pending(_) | Vcpu::Reclaimed(_)) => PowerState::OnPending,
+            Some(Vcpu::Off | Vcpu::Lent) | None => PowerState::Off,
+        }
+    }
+
+    /// Has the core of a vCPU that is off do something else for its VM, until the vCPU
+    /// [stopped](Self::stopped) again; nothing but a call if it does already. The leader's core has
+    /// what it does.
+    ///
+    /// # Errors
+    ///
+    /// The state of the vCPU; [`PowerState::Off`] if it is off and must stay so.
+    pub fn lend(&mut self, vcpu: usize) -> Result<Calls, PowerState> {
+        let state = self.state(vcpu);
+        match self.states.get_mut(vcpu) {
+            Some(slot @ (Vcpu::Off | Vcpu::Lent))
+                if vcpu < self.vcpus && vcpu != LEADER && self.end.is_none() =>
+            {
+                *slot = Vcpu::Lent;
+                Ok(Calls(1 << vcpu))
+            }
+            _ => Err(state),
+        }
+    }
+
+    /// Whether the core of a vCPU is lent.
+    #[must_use]
+    pub fn loan(&self, vcpu: usize) -> Loan {
+        match self.states.get(vcpu) {
+            Some(Vcpu::Lent) if self.end.is_none() => Loan::Open,
+            Some(Vcpu::Lent | Vcpu::Reclaimed(_)) => Loan::Due,
+            _ => Loan::None,
         }
     }
 
@@ -114,8 +159,11 @@ impl Power {
     pub fn request_on(&mut self, vcpu: usize, start: Start) -> Result<Calls, PowerState> {
         let state = self.state(vcpu);
         match self.states.get_mut(vcpu) {
-            Some(slot @ Vcpu::Off) if vcpu < self.vcpus && self.end.is_none() => {
-                *slot = Vcpu::Pending(start);
+            Some(slot @ (Vcpu::Off | Vcpu::Lent)) if vcpu < self.vcpus && self.end.is_none() => {
+                *slot = match *slot {
+                    Vcpu::Lent => Vcpu::Reclaimed(start),
+                    _ => Vcpu::Pending(start),
+                };
                 Ok(Calls(1 << vcpu))
             }
             _ => Err(state),
@@ -165,14 +213,21 @@ impl Power {
     }
 
     /// A vCPU has come to rest, with nothing left of what it did. The last one to rest of its own
-    /// accord turns the VM off: no other is left to start one again.
+    /// accord turns the VM off: no other is left to start one again, or to serve a core that is lent.
     pub fn stopped(&mut self, vcpu: usize) -> Calls {
         if let Some(state) = self.states.get_mut(vcpu) {
-            *state = Vcpu::Off;
+            *state = match *state {
+                Vcpu::Reclaimed(start) => Vcpu::Pending(start),
+                _ => Vcpu::Off,
+            };
         }
-        let all_off = self.states.iter().all(|state| *state == Vcpu::Off);
+        let mut states = self.states.iter();
+        let all_off = states.all(|state| matches!(state, Vcpu::Off | Vcpu::Lent));
         if all_off && self.end.is_none() {
             self.end = Some(End::Off);
+            if self.executing() != 0 {
+                return Calls(self.executing());
+            }
         }
         let due = self.end.is_some() && self.executing() == 0 && vcpu != LEADER;
         Calls(u32::from(due) << LEADER)
@@ -190,18 +245,19 @@ impl Power {
                     *state = Vcpu::On;
                     Next::Start(start)
                 }
-                Vcpu::Off | Vcpu::On => Next::Wait,
+                Vcpu::Off | Vcpu::On | Vcpu::Lent | Vcpu::Reclaimed(_) => Next::Wait,
             },
             None => Next::Wait,
         }
     }
 
-    /// The vCPUs that execute, one bit each.
+    /// The vCPUs that execute, or whose cores do for them, one bit each.
     fn executing(&self) -> u32 {
+        let busy = |state: &Vcpu| matches!(state, Vcpu::On | Vcpu::Lent | Vcpu::Reclaimed(_));
         self.states
             .iter()
             .enumerate()
-            .filter(|(_, state)| **state == Vcpu::On)
+            .filter(|(_, state)| busy(state))
             .fold(0, |word, (vcpu, _)| word | 1 << vcpu)
     }
 }

@@ -139,7 +139,8 @@ impl Rest {
 }
 
 /// Whether the core authenticates pointers, so that there are keys to exchange.
-pub(crate) fn has_keys() -> bool {
+#[must_use]
+pub fn has_keys() -> bool {
     // ID_AA64ISAR1_EL1: APA, API, GPA, GPI.
     hw_arch::read_register!("id_aa64isar1_el1") & 0xff00_0ff0 != 0
 }

@@ -32,7 +32,7 @@ mod syndrome;
 mod traps;
 mod world;
 
-pub use context::{Context, Rest, timer_deadline};
+pub use context::{Context, Rest, has_keys, timer_deadline};
 pub use floating_point::{FloatingPoint, FloatingPointTrap};
 pub use inject::inject_undefined;
 pub use interface::Interface;

@@ -205,6 +205,7 @@ core::arch::global_asm!(
     // which belongs to the first core that faults. Others wait for the end it
     // brings; if it faults again in its report, it ends the machine without
     // (PSCI SYSTEM_OFF).
+    ".global mortise_own_fault",
     "mortise_own_fault:",
     "    adrp x1, mortise_last_owner",
     "    add x1, x1, :lo12:mortise_last_owner",

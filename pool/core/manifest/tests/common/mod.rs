@@ -149,6 +149,15 @@ pub fn manager() -> Builder {
         .cells("manages-priority", &[31])
 }
 
+/// Linux as one that lends its last two cores.
+pub fn lender() -> Builder {
+    linux()
+        .with("shared", shared(&[[0x9300_0000, 0x5300_0000, 0x2000, 1]]))
+        .cells("lends", &[2, 1])
+        .wide("lends-cells", &[0x5300_0000, 0x2000])
+        .cells("lends-interrupt", &[50])
+}
+
 /// What VMs made at run time may take.
 pub fn reserve() -> Builder {
     Builder::new("reserve")

@@ -17,6 +17,8 @@ enum Core {
     Awake,
     /// In its guest.
     Guest,
+    /// Doing what it was lent for.
+    Lent,
     /// In Mortise on its guest's behalf: about to rest.
     Leaving,
     /// The run ended for good.
@@ -63,6 +65,11 @@ impl Machine {
                 self.obey()
             }
             Core::Guest => self.act(vcpu, wish),
+            Core::Lent if rung => {
+                self.bells &= !(1 << vcpu);
+                self.serve(vcpu)
+            }
+            Core::Lent => Core::Lent,
             Core::Leaving => {
                 let calls = self.power.stopped(vcpu);
                 self.call(calls);
@@ -83,7 +90,7 @@ impl Machine {
 
     fn look(&mut self, vcpu: usize) -> Core {
         match self.power.next(vcpu) {
-            Next::Wait => Core::Asleep,
+            Next::Wait => self.serve(vcpu),
             Next::Start(start) => {
                 assert_eq!(start, ENTRY);
                 Core::Guest
@@ -91,7 +98,8 @@ impl Machine {
             Next::Lead(end) => {
                 assert_eq!(vcpu, LEADER);
                 for other in &self.cores {
-                    assert!(!matches!(other, Core::Guest | Core::Leaving), "{self:?}");
+                    let busy = matches!(other, Core::Guest | Core::Lent | Core::Leaving);
+                    assert!(!busy, "{self:?}");
                 }
                 if end == End::Restart {
                     self.power.renew(ENTRY);
@@ -104,9 +112,24 @@ impl Machine {
         }
     }
 
+    /// A core that has no vCPU to run.
+    fn serve(&self, vcpu: usize) -> Core {
+        match self.power.loan(vcpu) {
+            Loan::None => Core::Asleep,
+            Loan::Open => Core::Lent,
+            Loan::Due => Core::Leaving,
+        }
+    }
+
     fn act(&mut self, vcpu: usize, wish: usize) -> Core {
         let other = wish / 8 % self.cores.len();
         match wish % 8 {
+            0 if wish > 128 => {
+                if let Ok(calls) = self.power.lend(other) {
+                    assert!(other != LEADER && other != vcpu);
+                    self.call(calls);
+                }
+            }
             0..=2 => {
                 if let Ok(calls) = self.power.request_on(other, ENTRY) {
                     self.call(calls);
@@ -161,10 +184,12 @@ proptest! {
         for vcpu in 0..vcpus {
             let core = machine.cores[vcpu];
             if done {
-                prop_assert!(!matches!(core, Core::Guest | Core::Leaving), "{:?}", machine);
+                let busy = matches!(core, Core::Guest | Core::Lent | Core::Leaving);
+                prop_assert!(!busy, "{:?}", machine);
             } else {
                 prop_assert_ne!(machine.power.state(vcpu), PowerState::OnPending, "{:?}", machine);
                 prop_assert_eq!(core == Core::Guest, machine.power.state(vcpu) == PowerState::On);
+                prop_assert_eq!(core == Core::Lent, machine.power.loan(vcpu) == Loan::Open);
             }
         }
     }
@@ -216,4 +241,71 @@ fn a_vcpu_starts_only_from_off_and_only_by_request() {
     assert_eq!(power.request_on(9, ENTRY), Err(PowerState::Off));
     assert_eq!(power.next(1), Next::Wait);
     assert_eq!(power.next(9), Next::Wait);
+}
+
+/// vCPU 0 executes, and the cores of two others are lent.
+fn lending() -> Power {
+    let mut power = Power::new(3, 0);
+    power.renew(ENTRY);
+    assert_eq!(power.next(0), Next::Start(ENTRY));
+    for vcpu in 1..3 {
+        assert_eq!(power.lend(vcpu), Ok(Calls(1 << vcpu)));
+        assert_eq!(power.loan(vcpu), Loan::Open);
+    }
+    power
+}
+
+#[test]
+fn a_core_that_is_lent_comes_back_before_its_vcpu_starts() {
+    let mut power = lending();
+    assert_eq!(power.state(1), PowerState::Off, "as its VM knows it");
+    assert_eq!(power.lend(1), Ok(Calls(2)), "once more is a call");
+    assert_eq!(power.request_on(1, ENTRY), Ok(Calls(2)));
+    assert_eq!(power.state(1), PowerState::OnPending);
+    assert_eq!(power.request_on(1, ENTRY), Err(PowerState::OnPending));
+    assert_eq!(power.lend(1), Err(PowerState::OnPending));
+    assert_eq!(
+        (power.loan(1), power.next(1)),
+        (Loan::Due, Next::Wait),
+        "its core is elsewhere"
+    );
+    assert_eq!(power.stopped(1), Calls(0));
+    assert_eq!(power.next(1), Next::Start(ENTRY));
+    assert_eq!(power.lend(1), Err(PowerState::On));
+    assert_eq!(power.loan(2), Loan::Open);
+}
+
+#[test]
+fn the_end_of_the_run_waits_for_cores_that_are_lent() {
+    let mut power = lending();
+    assert_eq!(power.end(0, End::Restart), Some(Calls(6)));
+    assert_eq!(power.loan(1), Loan::Due);
+    assert_eq!(power.lend(1), Err(PowerState::Off));
+    assert_eq!(power.stopped(0), Calls(0));
+    assert_eq!(power.next(0), Next::Wait);
+    assert_eq!(power.stopped(1), Calls(0));
+    assert_eq!(power.stopped(2), Calls(1));
+    assert_eq!(power.next(0), Next::Lead(End::Restart));
+}
+
+#[test]
+fn nobody_is_left_to_serve_what_the_last_vcpu_lent() {
+    let mut power = lending();
+    assert_eq!(power.stopped(0), Calls(6));
+    assert_eq!(power.decided(), Some(End::Off));
+    assert_eq!(power.stopped(2), Calls(0));
+    assert_eq!(power.stopped(1), Calls(1));
+    assert_eq!(power.next(0), Next::Lead(End::Off));
+}
+
+#[test]
+fn nobody_lends_the_leader_s_core_or_one_that_is_not_there() {
+    let mut power = lending();
+    assert_eq!(power.lend(0), Err(PowerState::On));
+    assert_eq!(power.stopped(0), Calls(6));
+    let mut power = Power::new(2, 0);
+    power.renew(ENTRY);
+    assert_eq!(power.lend(0), Err(PowerState::OnPending));
+    assert_eq!(power.lend(2), Err(PowerState::Off));
+    assert_eq!(power.lend(usize::MAX), Err(PowerState::Off));
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Cores that Linux lends to its programs: claimed, made to run a context, given back. */
+#ifndef TENON_LOAN_H
+#define TENON_LOAN_H
+
+#include "cell.h"
+
+#include <linux/wait.h>
+#include <asm/barrier.h>
+
+struct tenon_loan {
+	unsigned int cpu;
+	struct tenon_cell *cell;
+	wait_queue_head_t wait; /* woken by the event interrupt */
+};
+
+/*
+ * A core that is free, off and the caller's from here on; -1: any. -ENODEV without any, -EPERM if the
+ * system does not lend that one, -EBUSY if it is somebody's. May sleep, for long.
+ */
+struct tenon_loan *tenon_loan_claim(int cpu);
+
+/* Gives it back to Linux, which turns it on. What still runs there is stopped. May sleep. */
+void tenon_loan_release(struct tenon_loan *loan);
+
+/* Has the core run what the cell holds, which is Linux's again when tenon_loan_event() says so. */
+int tenon_loan_run(struct tenon_loan *loan);
+
+/* Has it stopped, and waits for that: some microseconds. */
+void tenon_loan_stop(struct tenon_loan *loan);
+
+static inline bool tenon_loan_event(const struct tenon_loan *loan)
+{
+	return smp_load_acquire(&loan->cell->turn) != TENON_TURN_RUN;
+}
+
+#endif

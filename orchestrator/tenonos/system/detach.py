@@ -1,0 +1,66 @@
+"""Cores that a Linux VM lends to its programs: checked, and told to Mortise and to Linux.
+
+A page for each core, its cell, is shared by Linux and Mortise (docs/formats.md).
+"""
+
+from tenonos.errors import InputError
+from tenonos.system.limits import PAGE
+from tenonos.system.model import System, Vm
+from tenonos.system.node import Node
+from tenonos.system.places import VmLayout
+
+
+def size(vm: Vm) -> int:
+    """Bytes of its cells."""
+    return PAGE * len(vm.detach)
+
+
+def check(system: System) -> None:
+    """Refuses to lend what is not the VM's alone, or what it cannot do without."""
+    for vm in system.vms:
+        where = system.at(vm, "detach", "cpus")
+        if vm.detach and vm.kind != "linux":
+            raise InputError(
+                f'detach is for Linux VMs, and "{vm.name}" is a Tenon VM',
+                where=system.at(vm, "detach"),
+                mend="remove it",
+            )
+        lendable = [cpu for cpu in vm.cpus[1:] if not system.is_shared(cpu)]
+        use = f"use {', '.join(map(str, lendable))}" if lendable else "give the VM more CPUs"
+        for cpu in vm.detach:
+            if cpu not in vm.cpus:
+                raise InputError(f'VM "{vm.name}" has no CPU {cpu} to lend', where=where, mend=use)
+            if cpu == vm.cpus[0]:
+                raise InputError(
+                    f'VM "{vm.name}" may not lend its first CPU', where=where, mend=use
+                )
+            if cpu not in lendable:
+                raise InputError(
+                    f'VM "{vm.name}" may not lend CPU {cpu}, which others may use',
+                    where=where,
+                    mend=use,
+                )
+        if len(set(vm.detach)) < len(vm.detach):
+            raise InputError(
+                f'VM "{vm.name}" lends a CPU twice', where=where, mend="name each once"
+            )
+
+
+def manifest(node: Node, system: System, vm: Vm, place: VmLayout) -> None:
+    """What Mortise reads of it."""
+    if place.cells is not None:
+        node.cells("lends", *vm.detach)
+        node.longs("lends-cells", place.cells.pa, place.cells.size)
+        node.cells("lends-interrupt", system.board.gic.detach_spi)
+
+
+def tree(root: Node, system: System, vm: Vm, place: VmLayout) -> None:
+    """What the module in Linux reads of it: CPUs are as its own tree numbers them."""
+    if place.cells is None:
+        return
+    node = root.child(f"detach@{place.cells.ipa:x}")
+    node.text("compatible", "tenonos,detach")
+    node.longs("reg", place.cells.ipa, place.cells.size)
+    # A shared peripheral interrupt, by its edge.
+    node.cells("interrupts", 0, system.board.gic.detach_spi - 32, 1)
+    node.cells("tenonos,cpus", *(vm.cpus.index(cpu) for cpu in vm.detach))

@@ -1,0 +1,75 @@
+//! What VMs call.
+
+use crate::{LOANS, Lent};
+use core::sync::atomic::Ordering;
+use core_trace::Event;
+use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
+use mortise_partition::{Core, Loan};
+
+/// Tells where a vCPU's cell is.
+const CELL: u32 = 0xc600_0300;
+/// Runs the context of the cell.
+const RUN: u32 = 0xc600_0301;
+/// Takes it off the core.
+const STOP: u32 = 0xc600_0302;
+
+/// There is no such vCPU.
+const INVALID: Reply = Reply::status(-2);
+/// The vCPU is on, or its core is not lent.
+const BUSY: Reply = Reply::status(-5);
+
+/// The calls about cores that are lent.
+pub static GROUP: Group = Group {
+    name: "detach",
+    ranges: &[(CELL, STOP)],
+    handle,
+};
+
+/// Answers a call; later, if an interrupt waits for this core.
+fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
+    if hw_arch::registers::isr_el1::read() != 0 {
+        return Outcome::Again(0);
+    }
+    let Some(vcpu) = caller.vcpu_with_affinity(call.argument(1)) else {
+        return INVALID.into();
+    };
+    let core = Core::current();
+    let lent = core
+        .vcpu()
+        .and_then(|(vm, _)| Some((vm, LOANS.of(vm)?.lent(vcpu)?)));
+    let Some((vm, lent)) = lent else {
+        return Reply::DENIED.into();
+    };
+    core.record(Event::Call, call.argument(1));
+    match call.function() {
+        CELL => Reply {
+            registers: [0, lent.ipa, LOANS.interrupt(vm).into(), 0],
+        },
+        RUN => {
+            lent.stop.store(false, Ordering::Release);
+            match vm.lend(core.machine(), vcpu) {
+                Ok(()) => Reply::SUCCESS,
+                Err(_) => BUSY,
+            }
+        }
+        _ => stop(lent, vm, vcpu, core),
+    }
+    .into()
+}
+
+fn stop(
+    lent: &Lent,
+    vm: &'static mortise_partition::Vm,
+    vcpu: usize,
+    core: &'static Core,
+) -> Reply {
+    if vm.loan(vcpu) == Loan::None {
+        return BUSY;
+    }
+    lent.stop.store(true, Ordering::Release);
+    // A core that comes back in between has nothing to stop.
+    match vm.lend(core.machine(), vcpu) {
+        Ok(()) => Reply::SUCCESS,
+        Err(_) => BUSY,
+    }
+}

@@ -1,0 +1,114 @@
+//! What of a context is in the core's registers beside the general ones.
+
+use crate::cell::{Cell, flags};
+use crate::entry::{Level, NOWHERE, VECTORS};
+use core::sync::atomic::{AtomicU64, Ordering};
+use hw_arch::{El2, ExceptionLevel, read_register, write_register};
+
+/// A context that is in the core's registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context {
+    pub level: Level,
+    floating_point: bool,
+}
+
+fn get(word: &AtomicU64) -> u64 {
+    word.load(Ordering::Relaxed)
+}
+
+impl Context {
+    /// Puts what the cell holds into the registers; nothing if that is no context.
+    ///
+    /// A hostile VM loses nothing it could do with a vCPU that is on: these bind EL1 and EL0 alone,
+    /// under its own stage 2. Whether EL0 or EL1 is entered is decided here, once.
+    pub(crate) fn load(cell: &Cell) -> Option<Self> {
+        let flags = cell.flags.load(Ordering::Relaxed);
+        let level = match flags & flags::KERNEL {
+            0 => Level::User,
+            _ => Level::Kernel,
+        };
+        let state = level.enter(get(&cell.pstate))?;
+        let floating_point = flags & flags::FLOATING_POINT != 0;
+        let [thread, read_only] = &cell.threads;
+        write_register!("tpidr_el0", get(thread));
+        write_register!("tpidrro_el0", get(read_only));
+        load_control(cell, level);
+        if mortise_vcpu::has_keys() {
+            load_keys(&cell.keys);
+        }
+        if floating_point {
+            // SAFETY: nothing of this target is kept in these registers, and they do not trap for
+            // EL2 on a core that is one VM's alone; the cell has the room.
+            unsafe { cell.floating_point.load() };
+        }
+        // SAFETY: only the context's own program counter and state, which `enter` has checked.
+        unsafe {
+            El2::write_elr(get(&cell.pc));
+            El2::write_spsr(state);
+        }
+        Some(Self {
+            level,
+            floating_point,
+        })
+    }
+
+    /// Takes down what EL0 and EL1 can have changed, the program counter and state being these.
+    pub(crate) fn save(self, cell: &Cell, pc: u64, state: u64) {
+        let sp = match self.level {
+            Level::User => read_register!("sp_el0"),
+            Level::Kernel => read_register!("sp_el1"),
+        };
+        let [thread, _] = &cell.threads;
+        for (word, value) in [
+            (&cell.sp, sp),
+            (&cell.pc, pc),
+            (&cell.pstate, Level::left(state)),
+            (thread, read_register!("tpidr_el0")),
+        ] {
+            word.store(value, Ordering::Relaxed);
+        }
+        if self.floating_point {
+            // SAFETY: as in `load`.
+            unsafe { cell.floating_point.save() };
+        }
+    }
+}
+
+/// Loads what says how EL1 translates and what EL0 may.
+fn load_control(cell: &Cell, level: Level) {
+    const ASID: u64 = 0xffff << 48;
+    let [ttbr0, ttbr1, tcr, mair, sctlr, cpacr, cntkctl, vbar] = &cell.control;
+    write_register!("ttbr0_el1", get(ttbr0));
+    write_register!("tcr_el1", get(tcr));
+    write_register!("mair_el1", get(mair));
+    write_register!("sctlr_el1", get(sctlr));
+    write_register!("cpacr_el1", get(cpacr));
+    write_register!("cntkctl_el1", get(cntkctl));
+    match level {
+        Level::User => {
+            write_register!("ttbr1_el1", get(ttbr1) & ASID | NOWHERE);
+            write_register!("vbar_el1", VECTORS);
+            write_register!("sp_el0", get(&cell.sp));
+        }
+        Level::Kernel => {
+            let [sp_el0, thread] = &cell.kernel;
+            write_register!("ttbr1_el1", get(ttbr1));
+            write_register!("vbar_el1", get(vbar));
+            write_register!("sp_el0", get(sp_el0));
+            write_register!("tpidr_el1", get(thread));
+            write_register!("sp_el1", get(&cell.sp));
+        }
+    }
+}
+
+/// Loads the keys of pointer authentication, which EL0 cannot change.
+fn load_keys(keys: &[AtomicU64; 10]) {
+    macro_rules! load {
+        ($($register:literal)*) => {
+            let mut keys = keys.iter().map(get);
+            $(write_register!($register, keys.next().unwrap_or(0));)*
+        };
+    }
+    load!("S3_0_C2_C1_0" "S3_0_C2_C1_1" "S3_0_C2_C1_2" "S3_0_C2_C1_3" "S3_0_C2_C2_0"
+        "S3_0_C2_C2_1" "S3_0_C2_C2_2" "S3_0_C2_C2_3" "S3_0_C2_C3_0" "S3_0_C2_C3_1");
+}

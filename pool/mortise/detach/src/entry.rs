@@ -1,0 +1,215 @@
+//! Where a context may begin, and what its exceptions look like at EL2.
+//!
+//! EL1 is empty: the upper half of its address space has a translation table at [`NOWHERE`], where
+//! no VM has memory, and its vectors lie there. An exception that EL0 takes to EL1 fetches its first
+//! instruction through that table, whose walk is a stage 2 fault (Arm ARM, D8.2.9) and so an
+//! exception to EL2, before anything of EL1's was executed.
+
+/// An intermediate physical address at which no VM has anything: the last page that stage 2 could map.
+pub(crate) const NOWHERE: u64 = (1 << 39) - 0x1000;
+
+/// `VBAR_EL1` of an empty EL1: in the upper half, however large that is made.
+pub(crate) const VECTORS: u64 = 0xffff_ffff_ffff_0000;
+
+/// The synchronous vector for exceptions of EL0 in AArch64.
+const SYNCHRONOUS: u64 = VECTORS + 0x400;
+
+/// Processor state.
+mod state {
+    pub(super) const MODE: u64 = 0x1f;
+    pub(super) const EL0: u64 = 0;
+    pub(super) const EL1: u64 = 0b00101;
+    /// D, A, I, F: nothing that Mortise does not take for itself reaches a context.
+    pub(super) const MASKED: u64 = 0xf << 6;
+    /// What EL0 may set: NZCV, TCO, DIT, SSBS, BTYPE.
+    pub(super) const USER: u64 = 0xf << 28 | 1 << 25 | 1 << 24 | 1 << 12 | 3 << 10;
+    /// What EL1 may set beside that: UAO, PAN.
+    pub(super) const KERNEL: u64 = 3 << 22;
+}
+
+/// A level at which a context runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// EL0, with an empty EL1.
+    User,
+    /// EL1, with its VM's own upper half.
+    Kernel,
+}
+
+impl Level {
+    /// The state in which a context of this level begins that has `state` in its cell; nothing if
+    /// that is one of another level.
+    pub(crate) const fn enter(self, state: u64) -> Option<u64> {
+        let (mode, kept) = match self {
+            Self::User => (state::EL0, state::USER),
+            Self::Kernel => (state::EL1, state::USER | state::KERNEL),
+        };
+        if state & state::MODE == mode {
+            Some(state & kept | mode | state::MASKED)
+        } else {
+            None
+        }
+    }
+
+    /// What the cell says of the state in which a context came back.
+    pub(crate) const fn left(state: u64) -> u64 {
+        state & !state::MASKED
+    }
+}
+
+/// Why a core came back to Mortise by a synchronous exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exit {
+    /// `ESR_EL2`.
+    pub syndrome: u64,
+    /// `FAR_EL2`.
+    pub address: u64,
+    /// `HPFAR_EL2`.
+    pub walk: u64,
+    /// `SPSR_EL2`.
+    pub state: u64,
+}
+
+/// What that is to the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// EL0 took an exception, which EL1's registers describe.
+    Exception,
+    /// EL0 took an interrupt.
+    Interrupt,
+    /// EL0 reached for the upper half, where it has nothing; with this syndrome.
+    Beyond(u64),
+    /// EL1 calls Mortise: it is done.
+    Call,
+    /// It is as that of any guest.
+    Guest,
+}
+
+/// Exception classes (Arm ARM, D19.2.37).
+mod class {
+    pub(super) const HVC: u64 = 0x16;
+    pub(super) const SMC: u64 = 0x17;
+    pub(super) const FETCH: u64 = 0x20;
+    pub(super) const ACCESS: u64 = 0x24;
+}
+
+impl Exit {
+    /// What it is to a context of this level.
+    pub(crate) const fn is(&self, level: Level) -> Came {
+        let class = self.syndrome >> 26 & 0x3f;
+        match (level, self.state & state::MODE, class) {
+            (Level::User, state::EL1, class::FETCH) if self.is_nowhere() => match self.address {
+                SYNCHRONOUS => Came::Exception,
+                _ => Came::Interrupt,
+            },
+            (Level::User, state::EL0, class::FETCH | class::ACCESS) if self.is_nowhere() => {
+                Came::Beyond(self.as_stage_1())
+            }
+            (Level::Kernel, _, class::HVC | class::SMC) => Came::Call,
+            _ => Came::Guest,
+        }
+    }
+
+    /// Whether a table walk found no table.
+    const fn is_nowhere(&self) -> bool {
+        const ON_WALK: u64 = 1 << 7;
+        self.syndrome & ON_WALK != 0 && (self.walk & 0x0fff_ffff_fff0) << 8 == NOWHERE
+    }
+
+    /// The same abort as its VM's kernel would have it: a translation fault of level 0.
+    const fn as_stage_1(&self) -> u64 {
+        const CLASS_LENGTH: u64 = 0x7f << 25;
+        const MAINTENANCE_WRITE: u64 = 1 << 8 | 1 << 6;
+        const TRANSLATION_LEVEL_0: u64 = 0b00_0100;
+        self.syndrome & (CLASS_LENGTH | MAINTENANCE_WRITE) | TRANSLATION_LEVEL_0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A fault of stage 2 on a walk, of this class.
+    fn walk(class: u64, address: u64, state: u64) -> Exit {
+        Exit {
+            syndrome: class << 26 | 1 << 25 | 1 << 7 | 0b101,
+            address,
+            walk: NOWHERE >> 8,
+            state,
+        }
+    }
+
+    #[test]
+    fn exceptions_of_el0_are_told_by_the_vector_that_is_not_there() {
+        let at = |offset| walk(class::FETCH, VECTORS + offset, 0x3c5).is(Level::User);
+        assert_eq!(at(0x400), Came::Exception);
+        for offset in [0x480, 0x500, 0x580] {
+            assert_eq!(at(offset), Came::Interrupt);
+        }
+    }
+
+    #[test]
+    fn the_upper_half_is_nobody_s() {
+        let store = Exit {
+            syndrome: class::ACCESS << 26 | 1 << 25 | 1 << 7 | 1 << 6 | 0b101,
+            ..walk(class::ACCESS, 0xffff_8000_0000_0000, 0)
+        };
+        let told = 0x24 << 26 | 1 << 25 | 1 << 6 | 4;
+        assert_eq!(store.is(Level::User), Came::Beyond(told));
+        let jump = walk(class::FETCH, SYNCHRONOUS, 0);
+        assert_eq!(jump.is(Level::User), Came::Beyond(0x20 << 26 | 1 << 25 | 4));
+    }
+
+    #[test]
+    fn all_else_is_as_of_any_guest() {
+        let elsewhere = Exit {
+            walk: 0x0900_0000 >> 8,
+            ..walk(class::ACCESS, 0x1000, 0)
+        };
+        assert_eq!(elsewhere.is(Level::User), Came::Guest);
+        let no_walk = Exit {
+            syndrome: class::FETCH << 26 | 0b101,
+            ..walk(class::FETCH, SYNCHRONOUS, 0x3c5)
+        };
+        assert_eq!(no_walk.is(Level::User), Came::Guest);
+        let call = walk(class::HVC, 0, 0x3c5);
+        assert_eq!(call.is(Level::User), Came::Guest);
+        assert_eq!(call.is(Level::Kernel), Came::Call);
+        assert_eq!(
+            walk(class::FETCH, VECTORS, 0x3c5).is(Level::Kernel),
+            Came::Guest
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_context_begins_at_its_own_level_with_all_masked(state in any::<u64>()) {
+            for (level, mode) in [(Level::User, 0), (Level::Kernel, 5)] {
+                let entered = level.enter(state);
+                prop_assert_eq!(entered.is_some(), state & 0x1f == mode);
+                let Some(entered) = entered else { continue };
+                // AArch64, the level, nothing that could be taken elsewhere.
+                prop_assert_eq!(entered & 0x3df, 0x3c0 | mode);
+                // No single step, no illegal state, no bit that is not known.
+                prop_assert_eq!(entered & !(0xf3c0_1c00 | 0x3c0 | mode), 0);
+                prop_assert_eq!(entered >> 28, state >> 28 & 0xf);
+                prop_assert_eq!(Level::left(entered) & 0x3c0, 0);
+                prop_assert_eq!(level.enter(Level::left(entered)), Some(entered));
+            }
+        }
+
+        #[test]
+        fn whatever_comes_is_something(
+            syndrome in any::<u64>(), address in any::<u64>(), walk in any::<u64>(), state in any::<u64>(),
+        ) {
+            let exit = Exit { syndrome, address, walk, state };
+            let user = exit.is(Level::User);
+            if let Came::Beyond(told) = user {
+                prop_assert_eq!(told >> 26, syndrome >> 26 & 0x3f);
+                prop_assert_eq!(told & 0x3f, 4);
+            }
+            prop_assert!(!matches!(exit.is(Level::Kernel), Came::Exception | Came::Beyond(_)));
+        }
+    }
+}

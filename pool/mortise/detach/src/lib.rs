@@ -1,0 +1,170 @@
+//! Programs of a VM on cores that it lends.
+//!
+//! # Purpose
+//!
+//! A VM turns a vCPU off and has its core run a context of EL0, or of EL1, in the VM's own memory:
+//! with no instruction of the VM's kernel or of Mortise's until it calls, faults, waits or is
+//! stopped. The registers of the context lie in a *cell*, a page that the
+//! VM and Mortise share; a word of it says whose turn it is.
+//!
+//! | function | arguments | does |
+//! |---|---|---|
+//! | `0xC600_0300` CELL | x1 vCPU | x1 IPA of its cell, x2 INTID by which the VM is told |
+//! | `0xC600_0301` RUN | x1 vCPU | runs the context of the cell, whose turn is the core's |
+//! | `0xC600_0302` STOP | x1 vCPU | takes it off the core; the cell says when it has |
+//!
+//! All answer 0, or -3 (DENIED) if the system does not lend that core, -2 (INVALID) if there is no
+//! such vCPU, -5 (BUSY) if the vCPU is on or, of STOP, its core is not lent.
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | `cell` | the page that both share |
+//! | `entry` | where a context may begin, and what comes of its exceptions |
+//! | `context` | what of it is in the core's registers |
+//! | `world` | into a context and out of it |
+//! | `loan` | what a core does that is lent |
+//! | `calls` | what VMs call |
+//!
+//! # Guarantees
+//!
+//! - A context has the rights of its VM's EL0 or EL1, no more: stage 2, VMID and traps are those of a
+//!   vCPU that is on. What it cannot do stops its VM, as ever.
+//! - Nothing in a cell is believed: that EL0 or EL1 is where a context begins is checked once.
+//! - The core comes back: by CPU_ON, by STOP, at the end of the VM's run. EL0 cannot mask that.
+//! - An exception of EL0's is told after a fixed number of steps. A wait ends by the core's own timer.
+
+#![cfg_attr(not(test), no_std)]
+#![expect(
+    unsafe_code,
+    reason = "enters guests, with cells where the manifest says"
+)]
+
+mod calls;
+mod cell;
+mod context;
+mod entry;
+mod loan;
+mod world;
+
+pub use calls::GROUP;
+
+use cell::Cell;
+use core::sync::atomic::AtomicBool;
+use core_manifest::{Lending, System, limits};
+use core_memory::PhysicalRange;
+use mortise_partition::{Companion, Core, Loan, Machine, Vm};
+use spin::Once;
+
+/// What the VMs of the system lend.
+pub struct Loans {
+    all: [Once<Lender>; limits::VMS],
+}
+
+/// What the VMs of this image's system lend.
+pub static LOANS: Loans = Loans {
+    all: [const { Once::new() }; limits::VMS],
+};
+
+/// A VM that lends cores.
+struct Lender {
+    lending: Lending,
+    lent: [Once<Lent>; limits::VCPUS],
+}
+
+/// A core that may be lent.
+struct Lent {
+    /// Where its VM sees the cell.
+    ipa: u64,
+    page: PhysicalRange,
+    /// Its VM wants the context back.
+    stop: AtomicBool,
+}
+
+impl Lent {
+    fn cell(&self) -> &'static Cell {
+        // SAFETY: the manifest's parser has checked that the page is shared with its VM alone; the
+        // early table maps all of RAM as normal memory, and so does each core that `reach` has map
+        // it. Everything in it is atomic or behind a cell, and any value is a valid one.
+        unsafe { &*(self.page.start() as *const Cell) }
+    }
+}
+
+impl Lender {
+    fn lent(&self, vcpu: usize) -> Option<&Lent> {
+        self.lent.get(vcpu)?.get()
+    }
+}
+
+impl Loans {
+    fn of(&self, vm: &Vm) -> Option<&Lender> {
+        self.all.get(vm.index())?.get()
+    }
+
+    /// The interrupt by which a VM is told.
+    fn interrupt(&self, vm: &Vm) -> u32 {
+        self.of(vm)
+            .map_or(0, |lender| lender.lending.interrupt.into())
+    }
+}
+
+impl Companion for Loans {
+    fn open(
+        &self,
+        machine: &'static Machine,
+        system: &System<'static>,
+        manifest: &'static [u8],
+    ) -> Result<(), &'static str> {
+        let all = Lending::parse(manifest, system).map_err(|_| "what it lends is malformed")?;
+        for (index, (place, lending)) in self.all.iter().zip(all).enumerate() {
+            let (Some(lending), Some(vm)) = (lending, machine.vm(index)) else {
+                continue;
+            };
+            let mut mappings = vm.description().mappings.iter();
+            if mappings.any(|mapping| mapping.intermediate.holds(entry::NOWHERE)) {
+                return Err("has memory where a VM that lends must have none");
+            }
+            vm.add_interrupt(lending.interrupt.into())?;
+            let lent = [const { Once::new() }; limits::VCPUS];
+            for (vcpu, lent) in lent.iter().enumerate() {
+                if let Some((ipa, page)) = lending.cell(vcpu) {
+                    lent.call_once(|| Lent {
+                        ipa,
+                        page,
+                        stop: AtomicBool::new(false),
+                    });
+                }
+            }
+            place.call_once(|| Lender { lending, lent });
+        }
+        Ok(())
+    }
+
+    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
+        let lenders = self.all.iter().enumerate();
+        lenders
+            .filter(|(vm, _)| core.has(*vm))
+            .filter_map(|(_, place)| place.get())
+            .for_each(|lender| range(lender.lending.memory));
+    }
+
+    fn begins(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+        let Some(lender) = self.of(vm) else {
+            return false;
+        };
+        if let Some(lent) = lender.lent(part) {
+            lent.cell().clear();
+        }
+        part < limits::VCPUS
+    }
+
+    fn ended(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
+        false
+    }
+
+    fn borrows(&self, core: &'static Core, vm: &'static Vm, vcpu: usize) -> bool {
+        let lent = self.of(vm).and_then(|lender| lender.lent(vcpu));
+        let lent = lent.filter(|_| vm.loan(vcpu) != Loan::None);
+        lent.inspect(|lent| loan::serve(lent, core, vm, vcpu))
+            .is_some()
+    }
+}

@@ -1,0 +1,213 @@
+//! What a core does that is lent.
+
+use crate::cell::Reason;
+use crate::context::Context;
+use crate::entry::{Came, Exit, Level};
+use crate::{LOANS, Lent, world};
+use core::sync::atomic::Ordering;
+use hw_arch::{El2, ExceptionLevel, cpu, read_register, registers::hpfar_el2};
+use mortise_partition::{Core, Loan, Vm};
+use mortise_vcpu::{Cause, Frame};
+
+/// What a program of a VM's puts into x8 to wait, until the time in x0.
+const WAIT: u64 = 0x7e0_0001;
+
+/// A context on its core.
+struct Run<'a> {
+    lent: &'a Lent,
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    context: Context,
+}
+
+/// How a context came back: why, where it goes on and in which state.
+type End = (Reason, u64, u64);
+
+/// Runs contexts, one after the other, until the core is wanted back.
+pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
+    world::install_vectors();
+    core.open_timer();
+    while vm.loan(vcpu) == Loan::Open {
+        match vm.is_free() && lent.cell().is_ready() {
+            true => turn(lent, core, vm, vcpu),
+            false => core.sleep_lent(vm, vcpu),
+        }
+    }
+    mortise_vcpu::install_vectors();
+    if lent.cell().is_ready() {
+        // Whoever asked for that waits for an answer.
+        tell(lent, core, vm, Reason::Reclaimed);
+    }
+    core.give_back(vm, vcpu, &lent.cell().registers());
+}
+
+/// Runs the context of the cell until it comes back.
+fn turn(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
+    let cell = lent.cell();
+    let reason = match Context::load(cell) {
+        None => Reason::Refused,
+        Some(context) => {
+            let run = Run {
+                lent,
+                core,
+                vm,
+                vcpu,
+                context,
+            };
+            let (reason, pc, state) = run.go();
+            context.save(cell, pc, state);
+            reason
+        }
+    };
+    tell(lent, core, vm, reason);
+}
+
+/// Makes it the VM's turn, and interrupts it if it sleeps.
+fn tell(lent: &Lent, core: &'static Core, vm: &'static Vm, reason: Reason) {
+    if lent.cell().hand_over(reason) {
+        vm.raise(core.machine(), LOANS.interrupt(vm));
+    }
+}
+
+impl Run<'_> {
+    fn go(&self) -> End {
+        loop {
+            self.core.record_return();
+            let registers = self.lent.cell().x.as_ptr().cast_mut().cast::<u64>();
+            // SAFETY: the cell's page is mapped here and shared with the VM alone, so that any value
+            // may be read there; `serve` has installed the vectors, the core is in its VM's stage 2
+            // and traps, and the state is that of EL0 or EL1: `Context::load` chose it, and what came
+            // since is what the core itself saved.
+            let cause = unsafe { world::run(registers) };
+            self.core.record_exit(cause);
+            let end = match cause {
+                Cause::Synchronous => self.synchronous(),
+                Cause::Irq | Cause::Fiq => {
+                    self.core.serve();
+                    self.wanted()
+                }
+                Cause::SError => {
+                    self.as_guest(cause);
+                    self.wanted()
+                }
+            };
+            if let Some(end) = end {
+                return end;
+            }
+        }
+    }
+
+    /// Answers what the context did, or ends its turn.
+    fn synchronous(&self) -> Option<End> {
+        let state = El2::read_spsr();
+        let exit = Exit {
+            syndrome: El2::read_esr(),
+            address: El2::read_far(),
+            walk: hpfar_el2::read(),
+            state,
+        };
+        let (reason, syndrome, address) = match exit.is(self.context.level) {
+            Came::Exception => {
+                let syndrome = read_register!("esr_el1");
+                if self.is_wait(syndrome) {
+                    return self.wait();
+                }
+                (Reason::Exception, syndrome, read_register!("far_el1"))
+            }
+            Came::Interrupt => (Reason::Interrupted, 0, 0),
+            Came::Beyond(syndrome) => {
+                self.note(syndrome, exit.address);
+                return Some((Reason::Exception, El2::read_elr(), state));
+            }
+            Came::Call => {
+                self.note(exit.syndrome, 0);
+                return Some((Reason::Exception, El2::read_elr(), state));
+            }
+            Came::Guest => {
+                self.as_guest(Cause::Synchronous);
+                return self.wanted();
+            }
+        };
+        self.note(syndrome, address);
+        Some((
+            reason,
+            read_register!("elr_el1"),
+            read_register!("spsr_el1"),
+        ))
+    }
+
+    /// Takes down what the exception is.
+    fn note(&self, syndrome: u64, address: u64) {
+        let cell = self.lent.cell();
+        cell.esr.store(syndrome, Ordering::Relaxed);
+        cell.far.store(address, Ordering::Relaxed);
+    }
+
+    /// Answers as for a vCPU that is on: a device of Mortise's, an undefined instruction.
+    #[cold]
+    fn as_guest(&self, cause: Cause) {
+        let cell = self.lent.cell();
+        let mut frame = Frame::ZERO;
+        frame.x = cell.registers();
+        self.core.handle(&mut frame, cause);
+        for (word, value) in cell.x.iter().zip(frame.x) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// The end of this turn, if somebody wants that. A VM that is held is only waited for.
+    fn wanted(&self) -> Option<End> {
+        while self.vm.loan(self.vcpu) == Loan::Open && !self.vm.is_free() {
+            self.core.sleep_lent(self.vm, self.vcpu);
+        }
+        let reason = if self.vm.loan(self.vcpu) != Loan::Open {
+            Reason::Reclaimed
+        } else if self.lent.stop.load(Ordering::Acquire) {
+            Reason::Stopped
+        } else {
+            return None;
+        };
+        let (pc, state) = (El2::read_elr(), El2::read_spsr());
+        // It took an exception just now, whose vector it does not have: that comes first.
+        let excepted = self.context.level == Level::User && state & 0xf != 0;
+        (!excepted).then_some((reason, pc, state))
+    }
+
+    fn is_wait(&self, syndrome: u64) -> bool {
+        const SVC: u64 = 0x15;
+        let [.., x8] = self.lent.cell().x.first_chunk::<9>().map_or([0; 9], |x| {
+            x.each_ref().map(|word| word.load(Ordering::Relaxed))
+        });
+        syndrome >> 26 == SVC && x8 == WAIT
+    }
+
+    /// Waits until the time in x0, and has the context go on then; nothing, unless it is wanted
+    /// before: it makes the call again, if it ever goes on.
+    fn wait(&self) -> Option<End> {
+        let (cell, clock) = (self.lent.cell(), self.core.clock());
+        let [until, ..] = &cell.x;
+        let ticks = clock.frequency().ticks(until.load(Ordering::Relaxed));
+        let pc = read_register!("elr_el1");
+        // SAFETY: where EL0 goes on, and its own state, as the core has saved them.
+        unsafe {
+            El2::write_elr(pc);
+            El2::write_spsr(read_register!("spsr_el1"));
+        }
+        cell.count_wait();
+        loop {
+            clock.set_alarm(ticks);
+            cpu::wait_for_interrupt();
+            let due = clock.alarm_is_due();
+            clock.stop_alarm();
+            if due {
+                until.store(0, Ordering::Relaxed);
+                return None;
+            }
+            self.core.serve();
+            if let Some((reason, _, state)) = self.wanted() {
+                return Some((reason, pc.wrapping_sub(4), state));
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+"""Cores that Linux lends to its programs: real Debian Linux, and code of a process without it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, assert_well
+
+START = """\
+#!/bin/sh
+lend {times}
+grep -q 0-3 /sys/devices/system/cpu/online || echo "WRONG: CPUs are missing"
+rmmod tenon && insmod /lib/modules/tenon.ko || echo "WRONG: the module does not unload"
+dmesg | grep -E "BUG|WARN|Oops|tenon.*error" && echo "WRONG: the kernel complains"
+echo "LEND over"
+"""
+
+
+def system(folder: Path, start: str) -> Path:
+    """The example, with a program that borrows cores."""
+    text = (ROOT / "systems/detach/system.toml").read_text()
+    (folder / "system.toml").write_text(text.replace("[vm.detach]", 'files = "root"\n[vm.detach]'))
+    program = folder / "root/bin/lend"
+    program.parent.mkdir(parents=True)
+    source = Path(__file__).parent / "linux" / "lend.c"
+    command = ["aarch64-linux-gnu-gcc", "-static", "-s", "-O1", "-Wall", "-Wextra", "-Werror"]
+    include = ROOT / "linux" / "include" / "uapi"
+    subprocess.run([*command, f"-I{include}", "-o", program, source], check=True)
+    script = folder / "root/etc/start"
+    script.parent.mkdir()
+    script.write_text(start)
+    script.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lend(tenon, tmp_path_factory):
+    folder = system(tmp_path_factory.mktemp("lend"), START.format(times=100))
+    return tenon("run", folder, "--headless", "--deterministic", "--seconds", 1, limit=500)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "what",
+    ["calls", "floats", "faults", "waits", "stops", "protects", "many", "comes back", "over"],
+)
+def test_code_of_a_process_runs_on_a_lent_core(lend, what):
+    assert_well(lend)
+    assert f"LEND {what}" in lend.said("linux")
+
+
+@pytest.mark.timeout(600)
+def test_nothing_was_wrong(lend):
+    assert not [line for line in lend.said("linux") if "WRONG" in line]
