@@ -88,7 +88,7 @@ void tenon_loan_release(struct tenon_loan *loan)
 	if (!tenon_loan_event(loan))
 		tenon_loan_stop(loan);
 	error = cpu_online(loan->cpu) ? 0 : add_cpu(loan->cpu);
-	if (error)
+	if (error < 0) /* above 0: somebody else turned it on meanwhile */
 		pr_err("CPU %u does not come back: %d\n", loan->cpu, error);
 	give_back(core);
 }

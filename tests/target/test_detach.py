@@ -35,7 +35,7 @@ def system(folder: Path, start: str) -> Path:
 
 @pytest.fixture(scope="module")
 def lend(tenon, tmp_path_factory):
-    folder = system(tmp_path_factory.mktemp("lend"), START.format(times=100))
+    folder = system(tmp_path_factory.mktemp("lend"), START.format(times=200))
     return tenon("run", folder, "--headless", "--deterministic", "--seconds", 1, limit=500)
 
 
@@ -52,3 +52,28 @@ def test_code_of_a_process_runs_on_a_lent_core(lend, what):
 @pytest.mark.timeout(600)
 def test_nothing_was_wrong(lend):
     assert not [line for line in lend.said("linux") if "WRONG" in line]
+
+
+@pytest.mark.timeout(600)
+def test_a_release_is_some_instructions_away_from_its_deadline(lend):
+    (late,) = (line.split()[2] for line in lend.said("linux") if line.startswith("LEND late"))
+    # One instruction is one nanosecond, and the clock ticks in 16 of them.
+    assert int(late) + 16 <= 150
+
+
+@pytest.mark.timeout(600)
+def test_linux_begins_again_or_goes_while_a_program_has_its_core(tenon, tmp_path):
+    folder = system(tmp_path, "#!/bin/sh\n")
+    script = tmp_path / "input"
+    ready, busy = ("expect tenon-ready", "expect # "), "send lend 1 forever &"
+    again = (*ready, busy, "expect LEND runs on", "send sleep 0.1; reboot -f")
+    whole = (*ready, "send lend 2", "expect LEND done")
+    gone = (busy, "expect LEND runs on", "send sleep 0.1; poweroff -f", "expect Power down")
+    script.write_text("\n".join((*again, *again, *whole, *gone)) + "\n")
+    line = ("run", folder, "--headless", "--deterministic", "--seconds", 4)
+    run = tenon(*line, "--input", f"linux={script}", limit=500)
+    assert_well(run)
+    assert not [line for line in run.said("linux") if "WRONG" in line]
+    assert "LEND done" in run.said("linux")
+    linux = run.vm("linux")
+    assert (linux["state"], linux["restarts"]) == ("off", 2)

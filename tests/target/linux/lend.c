@@ -47,6 +47,12 @@ CODE(code_load, "ldr x0, [x0]\n svc #0");
 CODE(code_jump, "br x0");
 CODE(code_hint, "wfe\n yield\n svc #0");
 CODE(code_sum, "fadd d0, d0, d1\n mov x0, sp\n mrs x1, tpidr_el0\n mrs x2, cntvct_el0\n svc #0");
+// Waits for the time in x19, in ticks, and x20 ticks longer each time, x21 times; x22 is how late it
+// was at most, x23 how often it was early.
+CODE(code_tick, "mov x22, #0\n mov x23, #0\n movz x8, #1\n movk x8, #0x7e0, lsl #16\n"
+                "1: lsl x0, x19, #4\n svc #0\n mrs x1, cntvct_el0\n subs x1, x1, x19\n"
+                "cinc x23, x23, lo\n cmp x1, x22\n csel x22, x1, x22, hi\n add x19, x19, x20\n"
+                "subs x21, x21, #1\n b.ne 1b\n mov x8, #0\n svc #3");
 CODE(code_privileged, "mrs x0, ttbr0_el1\n svc #0");
 
 static int run(const char *code, uint64_t x0, uint64_t x1)
@@ -163,6 +169,22 @@ static void waits(void)
     context.x[0] = 1;
     EXPECT(!go_on() && context.x[0] == 1);
     puts("LEND waits");
+}
+
+// One instruction is one nanosecond, a tick 16 of them: the way from the deadline to the program.
+static void ticks(unsigned times)
+{
+    uint64_t start = now() / 16 + 10000;
+
+    memset(&context, 0, sizeof(context));
+    context.pc = (uint64_t)code_tick;
+    context.x[19] = start;
+    context.x[20] = 50000 / 16; // 20 kHz
+    context.x[21] = times;
+    EXPECT(!go_on());
+    EXPECT((context.esr & 0xffff) == 3 && !context.x[21] && !context.x[23]);
+    EXPECT(context.x[19] == start + (uint64_t)times * (50000 / 16));
+    printf("LEND late %u ns\n", (unsigned)context.x[22] * 16);
 }
 
 static void nothing(int signal)
@@ -306,6 +328,7 @@ int main(int argc, char **argv)
     floats();
     faults();
     waits();
+    ticks(2000);
     stops();
     protects();
     many(200);

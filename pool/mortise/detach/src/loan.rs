@@ -3,7 +3,8 @@
 use crate::cell::Reason;
 use crate::context::Context;
 use crate::entry::{Came, Exit, Level};
-use crate::{LOANS, Lent, world};
+use crate::world::{self, Vectors};
+use crate::{LOANS, Lent};
 use core::sync::atomic::Ordering;
 use hw_arch::{El2, ExceptionLevel, cpu, read_register, registers::hpfar_el2};
 use mortise_partition::{Core, Loan, Vm};
@@ -26,7 +27,7 @@ type End = (Reason, u64, u64);
 
 /// Runs contexts, one after the other, until the core is wanted back.
 pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
-    world::install_vectors();
+    let vectors = Vectors::install();
     core.open_timer();
     while vm.loan(vcpu) == Loan::Open {
         match vm.is_free() && lent.cell().is_ready() {
@@ -34,7 +35,7 @@ pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usi
             false => core.sleep_lent(vm, vcpu),
         }
     }
-    mortise_vcpu::install_vectors();
+    vectors.restore();
     if lent.cell().is_ready() {
         // Whoever asked for that waits for an answer.
         tell(lent, core, vm, Reason::Reclaimed);

@@ -114,15 +114,29 @@ core::arch::global_asm!(
     ".previous",
 );
 
-/// Makes the vectors here those of this core, in place of [`mortise_vcpu::install_vectors`].
-pub(crate) fn install_vectors() {
-    #[cfg(target_os = "none")]
-    {
-        unsafe extern "C" {
-            static detach_vectors: u8;
+/// The vectors that this core has when it is not lent.
+pub(crate) struct Vectors(u64);
+
+impl Vectors {
+    /// Makes the vectors here those of this core, in place of its own.
+    pub(crate) fn install() -> Self {
+        let own = Self(El2::read_vbar());
+        #[cfg(target_os = "none")]
+        {
+            unsafe extern "C" {
+                static detach_vectors: u8;
+            }
+            // SAFETY: the symbol is a vector table of 2 KiB, aligned, never written.
+            unsafe { El2::write_vbar(&raw const detach_vectors as u64) };
+            hw_arch::barrier::isb();
         }
-        // SAFETY: the symbol is a vector table of 2 KiB, aligned, never written.
-        unsafe { El2::write_vbar(&raw const detach_vectors as u64) };
+        own
+    }
+
+    /// Gives the core its own back.
+    pub(crate) fn restore(self) {
+        // SAFETY: this core had them, for what is its own again.
+        unsafe { El2::write_vbar(self.0) };
         hw_arch::barrier::isb();
     }
 }
