@@ -62,6 +62,11 @@ static void give_back(struct core *core)
 	mutex_unlock(&lock);
 }
 
+bool tenon_loan_any(void)
+{
+	return READ_ONCE(count);
+}
+
 struct tenon_loan *tenon_loan_claim(int cpu)
 {
 	struct core *core = take(cpu);

@@ -29,6 +29,9 @@ int tenon_loan_run(struct tenon_loan *loan);
 /* Has it stopped, and waits for that: some microseconds. */
 void tenon_loan_stop(struct tenon_loan *loan);
 
+/* Whether there is a core that may be lent. */
+bool tenon_loan_any(void);
+
 static inline bool tenon_loan_event(const struct tenon_loan *loan)
 {
 	return smp_load_acquire(&loan->cell->turn) != TENON_TURN_RUN;

@@ -9,6 +9,7 @@
 
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/printk.h>
 
@@ -38,14 +39,29 @@ static void control_exit(void)
 		tenon_control_exit();
 }
 
+struct kobject *tenon_kobject;
+
+static int folder_init(void)
+{
+	tenon_kobject = kobject_create_and_add("tenon", kernel_kobj);
+	return tenon_kobject ? 0 : -ENOMEM;
+}
+
+static void folder_exit(void)
+{
+	kobject_put(tenon_kobject);
+}
+
 /* What the module is made of, each on what is before it. */
 static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } parts[] = {
+	{ folder_init, folder_exit },
 	{ control_init, control_exit },
 	{ tenon_channel_init, tenon_channel_exit },
 	{ tenon_loan_init, tenon_loan_exit },
+	{ tenon_hyplet_init, tenon_hyplet_exit },
 };
 
 static void leave(size_t number)

@@ -5,7 +5,12 @@
 
 #define pr_fmt(fmt) "tenon: " fmt
 
+#include <linux/kobject.h>
 #include <linux/types.h>
+
+/* main.c: /sys/kernel/tenon, for what is to be seen of each part. */
+
+extern struct kobject *tenon_kobject;
 
 /* mortise.c: calls to the hypervisor (docs/formats.md), their answers as errno. */
 
@@ -51,5 +56,10 @@ int tenon_loan_init(void);
 void tenon_loan_exit(void);
 int tenon_loan_file_init(void);
 void tenon_loan_file_exit(void);
+
+/* hyplet.c */
+
+int tenon_hyplet_init(void);
+void tenon_hyplet_exit(void);
 
 #endif

@@ -31,15 +31,16 @@ def initramfs(system: System, vm: Vm) -> bytes:
     parts = [
         modules(vm.modules, system.at(vm, "modules"), [tools.module()] if ours else []),
         programs(vm.packages),
-        _programs(["tenonctl"] if ours else []),
+        _programs(vm) if ours else b"",
         overlay(_folder(system, vm)) if vm.files else b"",
     ]
     return base.build(*parts)
 
 
-def _programs(names: list[str]) -> bytes:
+def _programs(vm: Vm) -> bytes:
+    names = ["tenonctl", *(["hyplet-timer"] if vm.detach else [])]
     found = [tools.program(name) for name in names]
-    return archive([*folders([entry.name for entry in found]), *found]) if found else b""
+    return archive([*folders([entry.name for entry in found]), *found])
 
 
 def has_tools(system: System, vm: Vm) -> bool:

@@ -27,10 +27,17 @@ CROSS = "aarch64-linux-gnu-"
 _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 """Debian's names of the machines one may be at."""
 
-PROGRAMS = {"tenonctl": ("tenonctl",)}
+PROGRAMS = {
+    "tenonctl": ("tenonctl",),
+    "hyplet-timer": ("hyplet-timer", "libtenon"),
+}
 """The folders of `linux/` that each program is made of."""
 
-_FLAGS = ("-std=gnu11", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror")
+_FLAGS = (
+    *("-std=gnu11", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror"),
+    # What hyplets call is a part of them.
+    "-mno-outline-atomics",
+)
 
 
 def module() -> Entry:

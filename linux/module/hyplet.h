@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hyplets: functions of a process on CPUs that Linux gave up (docs/hyplets.md).
+ *
+ * memory: what they may reach; core: a CPU that runs one; context: the registers it begins with;
+ * step: how those follow each other; offlet: the kernel's share in them; show: sysfs; hyplet: the
+ * device through which a process has all of it.
+ */
+#ifndef TENON_HYPLET_H
+#define TENON_HYPLET_H
+
+#include "loan.h"
+#include "table.h"
+
+#include <linux/fs.h>
+#include <linux/kobject.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+#include <tenon-hyplet.h>
+
+/* hyplet_memory.c: each call under the lock of its hyplet, those that map by its own process. */
+
+struct hyplet_memory {
+	struct mm_struct *mm;
+	struct xarray pages; /* by number: struct hyplet_page */
+	struct list_head regions;
+};
+
+void hyplet_memory_init(struct hyplet_memory *memory, struct mm_struct *mm);
+int hyplet_memory_map(struct hyplet_memory *memory, struct tenon_hyplet_map *map);
+int hyplet_memory_map_all(struct hyplet_memory *memory);
+int hyplet_memory_unmap(struct hyplet_memory *memory, u64 address);
+void hyplet_memory_drop(struct hyplet_memory *memory);
+bool hyplet_memory_writable(struct hyplet_memory *memory, u64 address, u64 bytes);
+/* Where the kernel has a word of it; NULL: it is not mapped writable. */
+u64 *hyplet_memory_word(struct hyplet_memory *memory, u64 address);
+int hyplet_memory_build(struct hyplet_memory *memory, struct tenon_table *table);
+
+#define HYPLET_STACK (4 * PAGE_SIZE) /* of callbacks */
+
+/* What one opening of the device has, and its process alone. */
+struct hyplet {
+	struct mutex lock;
+	fl_owner_t owner;
+	struct hyplet_memory memory;
+	u64 stack; /* its end; 0: none */
+	unsigned int assigned; /* cores; memory changes at none only */
+};
+
+struct hyplet_entry {
+	u64 pc;
+	u64 argument;
+	u64 stack;
+	u64 root; /* physical */
+	u64 asid;
+	u64 tls;
+	u64 cpu;
+};
+
+struct hyplet_core {
+	struct kobject object;
+	struct list_head list;
+	u32 cpu;
+	struct hyplet *owner; /* NULL: nobody's; changed under cores_lock */
+	struct tenon_loan *loan;
+	struct hyplet_entry entry;
+	struct tenon_table table;
+	u64 *progress;
+	struct task_struct *runner; /* NULL: nothing is assigned */
+	struct mutex turn; /* of what follows, and of whose turn the cell says it is */
+	bool in_kernel; /* a callback runs there */
+	void *stack; /* of callbacks */
+	u64 lives; /* assignments so far */
+	struct tenon_hyplet_end end;
+	pid_t pid;
+	wait_queue_head_t ended;
+};
+
+/* hyplet_core.c: under the lock of the hyplet, but for waiting. */
+
+int hyplet_core_claim(struct hyplet *hyplet, u32 cpu);
+int hyplet_core_assign(struct hyplet *hyplet, const struct tenon_hyplet_assign *wish);
+int hyplet_core_unassign(struct hyplet *hyplet, u64 function);
+int hyplet_core_wait(struct hyplet *hyplet, struct tenon_hyplet_end *end);
+void hyplet_cores_release(struct hyplet *hyplet);
+void hyplet_core_settle(u32 cpu);
+void hyplet_cores_exit(void);
+
+/* hyplet_step.c */
+
+int hyplet_step_thread(void *core);
+bool hyplet_step_is_over(const struct hyplet_core *core);
+void hyplet_step_stop(struct hyplet_core *core);
+u64 hyplet_step_progress(struct hyplet_core *core);
+
+/* hyplet_show.c: /sys/kernel/tenon/hyplet/cpuN. A core is freed by the last who looks at it. */
+
+int hyplet_show_init(struct kobject *parent);
+int hyplet_show_core(struct hyplet_core *core);
+void hyplet_show_exit(void);
+
+/* hyplet_context.c: fill a cell whose turn is Linux's. */
+
+bool hyplet_context_possible(void);
+void hyplet_context_user(struct tenon_cell *cell, const struct hyplet_entry *entry);
+/* No translation of the ASID is left on any core. */
+void hyplet_context_forget(u64 asid);
+
+/* hyplet_offlet.c: callbacks in the kernel between two steps. */
+
+struct hyp_wait;
+
+struct hyp_wait *hyplet_offlet(u32 cpu);
+void hyplet_offlet_context(struct tenon_cell *cell, struct hyp_wait *wait, u64 value,
+			   const void *stack, u32 cpu);
+bool hyplet_offlet_returned(const struct tenon_cell *cell);
+
+#endif

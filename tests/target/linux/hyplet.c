@@ -1,0 +1,379 @@
+// Hyplets that do what they may and what they may not: each check that fails is a line `WRONG`.
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tenon/hyplet.h>
+
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            printf("HYPLET WRONG: line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
+            exit(1); \
+        } \
+    } while (0)
+#define FAILS(error, call) CHECK((call) == -1 && errno == (error))
+
+enum { CPU = 3, RELEASES = 2000, PERIOD = 50000, NEAR = 10, STACK = 16384 };
+
+HYP_DATA static struct {
+    uint64_t value;
+    uint64_t first, done, twice, early, latest;
+    const uint64_t *forbidden;
+    long (*code)(long);
+    hyp_spinlock lock;
+    uint64_t sum;
+} shared = { .value = 1 };
+
+// In pages of its own: what is mapped is mapped in whole pages.
+static uint64_t secret[512] __attribute__((aligned(4096))) = { 42 };
+static char stack[STACK] __attribute__((aligned(4096)));
+
+// ---- hyplets -------------------------------------------------------------------------------
+
+HYP_CODE static long count(long last)
+{
+    double half = 0.5;
+
+    shared.value += 41;
+    hyp_print("HYPLET prints %d %s %#lx\n", 7, "seven", (unsigned long)hyp_cpu());
+    __asm__ volatile("fadd %d0, %d0, %d0" : "+w"(half));
+    return last + (half == 1.0 ? 1000 : 0);
+}
+
+HYP_CODE static long timer(long unused)
+{
+    uint64_t i, next = shared.first = hyp_gettime() + 10 * PERIOD;
+
+    for (i = 0; i < RELEASES; i++, next += PERIOD) {
+        uint64_t now;
+
+        hyp_wait_until(next);
+        now = hyp_gettime();
+        shared.early += now < next;
+        shared.twice += now >= next + PERIOD;
+        if (now - next > shared.latest)
+            shared.latest = now - next;
+        shared.done++;
+        hyp_progress();
+    }
+    return unused;
+}
+
+HYP_CODE static long outside(long unused)
+{
+    return *(volatile const uint64_t *)shared.forbidden + unused;
+}
+
+HYP_CODE static long into_data(long unused)
+{
+    return shared.code(unused);
+}
+
+HYP_CODE static long into_code(long unused)
+{
+    *(volatile uint32_t *)shared.code = 0;
+    return unused;
+}
+
+HYP_CODE static long forever(long unused)
+{
+    for (;;)
+        hyp_progress();
+    return unused;
+}
+
+HYP_CODE static long asks_linux(long unused)
+{
+    register uint64_t x8 __asm__("x8") = 172;  // getpid, by the immediate that passes
+
+    __asm__ volatile("svc #0x7e0" : : "r"(x8) : "x0", "memory");
+    return unused;
+}
+
+HYP_CODE static long adds(long unused)
+{
+    int i;
+
+    for (i = 0; i < 1000; i++) {
+        hyp_lock(&shared.lock);
+        shared.sum = shared.sum + 1;
+        hyp_unlock(&shared.lock);
+    }
+    return unused;
+}
+
+// With a kernel's function in between, which adds a hundred.
+HYP_CODE static long steps(long given)
+{
+    shared.value = given;
+    hyp_progress();
+    return given + 1;
+}
+
+// In no section that is mapped: each is declared by itself.
+__attribute__((noinline)) static long asks_the_machine(long value)
+{
+    __asm__ volatile("mrs %0, midr_el1" : "=r"(value));
+    return value;
+}
+
+// ---- what holds before anything runs -------------------------------------------------------
+
+static void maps(void)
+{
+    uint32_t instruction = 0;
+    void *address, *page;
+    size_t size;
+
+    FAILS(ENOENT, get_section_addr("nothing", &address, &size));
+    CHECK(!get_section_addr("hyp_data", &address, &size));
+    CHECK(address == &shared && size == sizeof(shared));
+    FAILS(ENOEXEC, hyp_map(asks_the_machine, 16));
+    CHECK(hyp_refused(&instruction) >= (uintptr_t)asks_the_machine);
+    CHECK(hyp_refused(NULL) < (uintptr_t)asks_the_machine + 16);
+    CHECK((instruction & ~31u) == 0xd5380000);
+    FAILS(EFAULT, hyp_map(NULL, 4096));
+    FAILS(EINVAL, hyp_map(&shared, 0));
+    FAILS(EINVAL, hyp_map((void *)0xfffffffff000, 8));
+    FAILS(EINVAL, hyp_map(&shared, SIZE_MAX));
+    FAILS(ENOENT, hyp_unmap(&shared));
+    CHECK(!hyp_map(&shared.value, 8));
+    FAILS(EEXIST, hyp_map(&shared, sizeof(shared)));
+    CHECK(!hyp_unmap(&shared.value));
+    CHECK(!hyp_map_section("hyp_data") && !hyp_map_section("hyp_code"));
+    FAILS(EACCES, hyp_set_stack(maps, 64));
+    page = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(!munmap((char *)page + 4096, 4096));
+    FAILS(EFAULT, hyp_map_vma(page, 8192));
+    FAILS(EFAULT, hyp_map(page, 8192));
+    CHECK(!hyp_map_vma(page, 0) && !hyp_unmap(page));
+    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    FAILS(EACCES, hyp_map(page, 4096));
+    CHECK(!munmap(page, 4096));
+    puts("HYPLET maps what it may");
+}
+
+static void assigns(void)
+{
+    FAILS(ENODEV, hyp_assign_offlet(CPU, count));  // not dropped yet
+    FAILS(EPERM, hyplet_drop_cpu(1));  // not one that the system lends
+    CHECK(!hyplet_drop_cpu(CPU));
+    FAILS(EBUSY, hyplet_drop_cpu(CPU));
+    FAILS(EINVAL, hyp_assign_offlet(CPU, count));  // no stack
+    CHECK(!hyp_set_stack(stack, sizeof(stack)));
+    FAILS(EFAULT, hyp_assign_offlet(CPU, (hyplet_function *)&shared));
+    FAILS(EFAULT, hyp_assign_offlet(CPU, asks_the_machine));
+    FAILS(ENOENT, hyp_unassign_offlet(count));
+}
+
+// ---- what runs -----------------------------------------------------------------------------
+
+static struct tenon_hyplet_end ended(hyplet_function *function)
+{
+    struct tenon_hyplet_end end;
+
+    CHECK(!hyp_assign_offlet(CPU, function));
+    CHECK(!hyp_wait(function, &end));
+    CHECK(!hyp_unassign_offlet(function));
+    return end;
+}
+
+static int is_in(uint64_t pc, hyplet_function *function)
+{
+    return pc >= (uintptr_t)function && pc < (uintptr_t)function + 512;
+}
+
+static void returns(void)
+{
+    struct tenon_hyplet_end end = ended(count);
+
+    CHECK(end.state == TENON_HYPLET_RETURNED && end.value == 1000 && end.steps == 1);
+    CHECK(shared.value == 42);
+    CHECK(print_hyp() == 1 && !print_hyp());
+    end = ended(count);
+    CHECK(end.state == TENON_HYPLET_RETURNED && shared.value == 83 && print_hyp() == 1);
+}
+
+static void keeps_time(void)
+{
+    struct tenon_hyplet_end end;
+
+    // The other cores move the emulator's clock: until Linux has nothing to do.
+    usleep(200000);
+    end = ended(timer);
+    CHECK(end.state == TENON_HYPLET_RETURNED);
+    CHECK(shared.done == RELEASES && end.progress == RELEASES);
+    CHECK(!shared.early && !shared.twice);
+    printf("HYPLET timer latest %llu ns\n", (unsigned long long)shared.latest);
+}
+
+static void faults(void)
+{
+    struct tenon_hyplet_end end;
+
+    shared.forbidden = secret;
+    end = ended(outside);
+    CHECK(end.state == TENON_HYPLET_FAULTED && end.address == (uintptr_t)secret);
+    CHECK(is_in(end.pc, outside) && end.syndrome >> 26 == 0x24);
+    shared.forbidden = (const uint64_t *)0xffff800000000000;  // the kernel's
+    end = ended(outside);
+    CHECK(end.state == TENON_HYPLET_FAULTED && is_in(end.pc, outside));
+    shared.code = (hyplet_function *)&shared;
+    end = ended(into_data);
+    CHECK(end.state == TENON_HYPLET_FAULTED && end.pc == (uintptr_t)&shared);
+    CHECK(end.syndrome >> 26 == 0x20);
+    shared.code = count;
+    end = ended(into_code);
+    CHECK(end.state == TENON_HYPLET_FAULTED && end.address == (uintptr_t)count);
+    end = ended(asks_linux);
+    CHECK(end.state == TENON_HYPLET_FAULTED && end.syndrome >> 26 == 0x15);
+    puts("HYPLET faults are told");
+}
+
+static void say(const char *file)
+{
+    char path[64], text[64];
+    FILE *open;
+
+    snprintf(path, sizeof(path), "/sys/kernel/tenon/hyplet/cpu%d/%s", CPU, file);
+    open = fopen(path, "r");
+    CHECK(open && fgets(text, sizeof(text), open));
+    fclose(open);
+    text[strcspn(text, "\n")] = 0;
+    printf("HYPLET %s %s\n", file, text);
+}
+
+static void *waits(void *end)
+{
+    CHECK(!hyp_wait(forever, end));
+    return NULL;
+}
+
+static void runs_away(void)
+{
+    struct tenon_hyplet_end end;
+    pthread_t waiter;
+
+    CHECK(!hyp_assign_offlet(CPU, forever));
+    FAILS(EBUSY, hyp_map(secret, 8));
+    FAILS(EBUSY, hyp_unmap(&shared));
+    FAILS(EBUSY, hyp_assign_offlet(CPU, count));
+    usleep(20000);
+    CHECK(hyp_shared.progress[CPU] > 1000);
+    say("state");
+    CHECK(!pthread_create(&waiter, NULL, waits, &end));
+    usleep(20000);
+    CHECK(!hyp_unassign_offlet(forever));
+    pthread_join(waiter, NULL);
+    CHECK(end.state == TENON_HYPLET_STOPPED && is_in(end.pc, forever));
+    say("state");
+    say("pc");
+    CHECK(hyp_shared.progress[CPU] >= end.progress && end.progress > 1000);
+    // And by who has no part in it.
+    CHECK(!hyp_assign_offlet(CPU, forever));
+    CHECK(!system("echo 1 > /sys/kernel/tenon/hyplet/cpu3/stop"));
+    CHECK(!hyp_wait(forever, &end) && end.state == TENON_HYPLET_STOPPED);
+    CHECK(!hyp_unassign_offlet(forever));
+}
+
+static void locks(void)
+{
+    struct tenon_hyplet_end end;
+
+    CHECK(!hyp_assign_offlet(CPU, adds));
+    adds(0);
+    CHECK(!hyp_wait(adds, &end) && !hyp_unassign_offlet(adds));
+    CHECK(shared.sum == 2000);
+}
+
+static void stays_frozen_to_others(void)
+{
+    int status;
+    pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (!child) {
+        FAILS(EPERM, hyp_map(secret, 8));
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && !status);
+    CHECK(ended(count).state == TENON_HYPLET_RETURNED);
+    print_hyp();
+}
+
+static void all(void)
+{
+    struct tenon_hyplet_end end;
+
+    CHECK(!hyp_map_all());
+    CHECK(!hyplet_drop_cpu(CPU) && !hyp_set_stack(stack, sizeof(stack)));
+    shared.forbidden = secret;
+    CHECK(ended(outside).value == 42);
+    end = ended(asks_the_machine);
+    CHECK(end.state == TENON_HYPLET_FAULTED && is_in(end.pc, asks_the_machine));
+    puts("HYPLET maps all");
+}
+
+static void begin(void)
+{
+    CHECK(!hyp_map_section("hyp_data") && !hyp_map_section("hyp_code"));
+    CHECK(!hyp_set_stack(stack, sizeof(stack)) && !hyplet_drop_cpu(CPU));
+}
+
+static void between(void)
+{
+    struct tenon_hyplet_end end;
+
+    begin();
+    CHECK(!hyp_assign_offlet(CPU, steps));
+    while (*(volatile uint64_t *)&hyp_shared.progress[CPU] < 100)
+        usleep(1000);
+    CHECK(!hyp_unassign_offlet(steps));
+    CHECK(shared.value >= 99 * 101 && shared.value % 101 == 0);
+    say("state");
+    CHECK(!system("echo 1 > /sys/module/pulse/parameters/wrong"));
+    CHECK(!hyp_assign_offlet(CPU, steps));
+    CHECK(!hyp_wait(steps, &end) && !hyp_unassign_offlet(steps));
+    CHECK(end.state == TENON_HYPLET_FAULTED && end.steps == 1);
+    puts("HYPLET steps with the kernel");
+}
+
+static void lives(void)
+{
+    begin();
+    CHECK(!hyp_assign_offlet(CPU, forever));
+    puts("HYPLET lives");
+    pause();
+}
+
+int main(int arguments, char **argument)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (arguments > 1 && !strcmp(argument[1], "lives")) {
+        lives();
+    } else if (arguments > 1 && !strcmp(argument[1], "between")) {
+        between();
+    } else if (arguments > 1 && !strcmp(argument[1], "all")) {
+        all();
+    } else {
+        maps();
+        assigns();
+        returns();
+        keeps_time();
+        faults();
+        runs_away();
+        locks();
+        stays_frozen_to_others();
+        puts("HYPLET over");
+    }
+    return 0;
+}
