@@ -79,9 +79,9 @@ fn load_control(cell: &Cell, level: Level) {
     const ASID: u64 = 0xffff << 48;
     let [ttbr0, ttbr1, tcr, mair, sctlr, cpacr, cntkctl, vbar] = &cell.control;
     write_register!("ttbr0_el1", get(ttbr0));
-    write_register!("tcr_el1", get(tcr));
+    write_register!("tcr_el1", level.translation(get(tcr)));
     write_register!("mair_el1", get(mair));
-    write_register!("sctlr_el1", get(sctlr));
+    write_register!("sctlr_el1", level.system(get(sctlr)));
     write_register!("cpacr_el1", get(cpacr));
     write_register!("cntkctl_el1", get(cntkctl));
     match level {

@@ -14,6 +14,21 @@ pub(crate) const VECTORS: u64 = 0xffff_ffff_ffff_0000;
 /// The synchronous vector for exceptions of EL0 in AArch64.
 const SYNCHRONOUS: u64 = VECTORS + 0x400;
 
+/// What an empty EL1 depends on in `TCR_EL1`, whatever a cell says: that the upper half has 39 bits in
+/// pages of 4 KiB, that its table is looked for, and that [`NOWHERE`] is an address the walk can have.
+/// A fault of stage 1 would be EL1's own, whose vector is the next such fault, for ever.
+mod upper_half {
+    /// T1SZ, TG1 and IPS.
+    pub(super) const OURS: u64 = 25 << 16 | 0b10 << 30 | 0b010 << 32;
+    /// What is about the lower half: T0SZ, EPD0, IRGN0, ORGN0, SH0, TG0; A1, AS; TBI0, HA, HD, HPD0,
+    /// TBID0, NFD0, E0PD0 (Arm ARM, D19.2.139).
+    pub(super) const LOWER: u64 =
+        0xffbf | 1 << 22 | 3 << 36 | 7 << 39 | 1 << 51 | 1 << 53 | 1 << 55;
+}
+
+/// `SCTLR_EL1.M`: translation is on.
+const TRANSLATION: u64 = 1;
+
 /// Processor state.
 mod state {
     pub(super) const MODE: u64 = 0x1f;
@@ -48,6 +63,22 @@ impl Level {
             Some(state & kept | mode | state::MASKED)
         } else {
             None
+        }
+    }
+
+    /// `TCR_EL1` of a context whose cell has `tcr`.
+    pub(crate) const fn translation(self, tcr: u64) -> u64 {
+        match self {
+            Self::User => tcr & upper_half::LOWER | upper_half::OURS,
+            Self::Kernel => tcr,
+        }
+    }
+
+    /// `SCTLR_EL1` of a context whose cell has `sctlr`.
+    pub(crate) const fn system(self, sctlr: u64) -> u64 {
+        match self {
+            Self::User => sctlr | TRANSLATION,
+            Self::Kernel => sctlr,
         }
     }
 
@@ -183,6 +214,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn no_cell_has_an_empty_el1_fault_at_stage_1(tcr in any::<u64>(), sctlr in any::<u64>()) {
+            let field = |value: u64, low: u32, high: u32| value >> low & ((1 << (high - low + 1)) - 1);
+            let user = Level::User.translation(tcr);
+            prop_assert_eq!(field(user, 16, 21), 25, "T1SZ");
+            prop_assert_eq!(field(user, 23, 23), 0, "EPD1");
+            prop_assert_eq!(field(user, 30, 31), 0b10, "TG1: 4 KiB");
+            prop_assert_eq!(field(user, 32, 34), 0b010, "IPS: 40 bits");
+            prop_assert!(NOWHERE < 1 << 40 && VECTORS >= u64::MAX << 39);
+            prop_assert_eq!(field(user, 59, 59), 0, "DS");
+            // What the process has is as Linux says: size, granule, attributes, and which ASID.
+            for (low, high) in [(0, 5), (7, 15), (22, 22), (36, 37), (39, 41)] {
+                prop_assert_eq!(field(user, low, high), field(tcr, low, high));
+            }
+            prop_assert_eq!(Level::User.system(sctlr), sctlr | 1);
+            prop_assert_eq!(Level::Kernel.translation(tcr), tcr);
+            prop_assert_eq!(Level::Kernel.system(sctlr), sctlr);
+        }
+
         #[test]
         fn a_context_begins_at_its_own_level_with_all_masked(state in any::<u64>()) {
             for (level, mode) in [(Level::User, 0), (Level::Kernel, 5)] {
