@@ -18,6 +18,7 @@ use tenon_channel::{Error, Receiver, Sender};
 const SAMPLES: u32 = 200;
 
 const PSCI_VERSION: u32 = 0x8400_0000;
+const SMCCC_VERSION: u32 = 0x8000_0000;
 /// An SGI that nobody else uses.
 const SGI: u32 = 3;
 /// Enable bits of the first shared interrupts (IHI 0069, 12.9.24).
@@ -50,6 +51,10 @@ pub fn main() {
             interrupted(|| cpu_interface::send_sgi(Group::One, SGI, 0));
         }),
     ];
+    for function in [PSCI_VERSION, SMCCC_VERSION] {
+        let answer = firmware::ask_hypervisor(function, [1, 2, 3, 4]);
+        tenon::log::info!("call {function:#x} answers {answer:x?}");
+    }
     let doorbells = ["to-shared", "to-direct"].map(ring);
     for name in own {
         tenon::log::info!("measured {name} samples={SAMPLES}");

@@ -25,6 +25,12 @@ impl<'a> ExitCount<'a> {
         Self(words)
     }
 
+    /// The counters by the numbers of [`ExitKind`], for whoever counts in assembly.
+    #[must_use]
+    pub const fn words(&self) -> &'a [AtomicU64; 8] {
+        self.0
+    }
+
     /// Counts an exit, as [`StatusWriter::count_exit`] does.
     #[inline]
     pub fn count(&self, kind: ExitKind) {

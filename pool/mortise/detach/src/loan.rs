@@ -84,7 +84,7 @@ impl Run<'_> {
             self.core.record_exit(cause);
             let end = match cause {
                 Cause::Synchronous => self.synchronous(),
-                Cause::Irq | Cause::Fiq => {
+                Cause::Irq | Cause::Fiq | Cause::Taken => {
                     self.core.serve();
                     self.wanted()
                 }

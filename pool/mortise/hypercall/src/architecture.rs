@@ -7,7 +7,7 @@ pub const SMCCC_VERSION: u32 = 0x8000_0000;
 /// The function that tells whether there is an architecture call.
 const ARCH_FEATURES: u32 = 0x8000_0001;
 /// 1.1: x4 to x17 come back as they were.
-const VERSION_1_1: u64 = 0x1_0001;
+pub const VERSION_1_1: u64 = 0x1_0001;
 
 /// The architecture calls.
 pub const ARCHITECTURE: Group = Group {

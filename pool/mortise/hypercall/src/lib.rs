@@ -51,7 +51,7 @@ mod call;
 mod caller;
 mod group;
 
-pub use architecture::{ARCHITECTURE, SMCCC_VERSION};
+pub use architecture::{ARCHITECTURE, SMCCC_VERSION, VERSION_1_1};
 pub use call::{Call, Outcome, Reply};
 pub use caller::{Caller, PowerState, Start};
 pub use group::{Group, disjoint, route};

@@ -3,9 +3,11 @@
 use crate::{drain::drain_ring, machine::Core, tables, vm::Vm};
 use core::sync::atomic::Ordering;
 use core_trace::Event;
-use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
-use mortise_psci::End;
-use mortise_vcpu::Frame;
+use mortise_hypercall::{
+    Call, Caller, Group, Outcome, PowerState, Reply, SMCCC_VERSION, Start, VERSION_1_1, route,
+};
+use mortise_psci::{End, VERSION};
+use mortise_vcpu::{Answer, Frame};
 
 /// Function identifier of the console kick: fast, SMC64, vendor hypervisor
 /// service (SMCCC, 6.2).
@@ -20,6 +22,13 @@ pub const CONSOLE: Group = Group {
         false => Outcome::Again(0),
     },
 };
+
+/// Calls whose answer is always the same, which the vectors give on a core that is not shared.
+pub(crate) static ANSWERS: [Answer; 3] = [
+    Answer::new(VERSION.0, VERSION.1),
+    Answer::new(SMCCC_VERSION, VERSION_1_1),
+    Answer::END,
+];
 
 /// Answers the call that the guest's registers hold.
 pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
@@ -96,5 +105,49 @@ impl Caller for Vcpu {
 
     fn kick_console(&mut self) -> bool {
         drain_ring(self.core.machine, self.vm, &|| self.core.is_wanted())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ANSWERS;
+    use mortise_hypercall::{ARCHITECTURE, Call, Caller, Outcome, PowerState, Reply, Start, route};
+    use mortise_vcpu::Answer;
+
+    /// Nothing may depend on who calls.
+    struct Nobody;
+
+    impl Caller for Nobody {
+        fn vcpu(&self) -> usize {
+            unreachable!()
+        }
+        fn vcpu_with_affinity(&self, _: u64) -> Option<usize> {
+            unreachable!()
+        }
+        fn power_state(&self, _: usize) -> PowerState {
+            unreachable!()
+        }
+        fn has_memory_at(&self, _: u64) -> bool {
+            unreachable!()
+        }
+        fn start_vcpu(&mut self, _: usize, _: Start) -> Result<(), PowerState> {
+            unreachable!()
+        }
+        fn kick_console(&mut self) -> bool {
+            unreachable!()
+        }
+    }
+
+    #[test]
+    fn the_vectors_answer_as_the_groups_do() {
+        let (end, answers) = ANSWERS.split_last().unwrap();
+        assert_eq!(*end, Answer::END);
+        for answer in answers {
+            // Whatever else the caller has in its registers.
+            let x0 = 0xdead_beef << 32 | u64::from(answer.function());
+            let call = Call::new([x0, 1, 2, 3, 4, 5, 6, 7]);
+            let outcome = route(&[&ARCHITECTURE, &mortise_psci::GROUP], &call, &mut Nobody);
+            assert_eq!(outcome, Outcome::Return(Reply::value(answer.value())));
+        }
     }
 }

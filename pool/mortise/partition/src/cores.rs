@@ -13,6 +13,7 @@
 //! Mortise's own interrupts, so that the console goes on.
 
 use crate::{
+    calls::ANSWERS,
     controller::Interrupts,
     gic::{
         OWN_PRIORITY, TIMER_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
@@ -21,8 +22,10 @@ use crate::{
     interrupts,
     machine::Core,
     part::{Part, whole},
+    trace,
     vm::{DISCARDED, ENDING, HELD, Vm},
 };
+use core_statistics::ExitKind;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Start;
@@ -43,7 +46,7 @@ pub enum Duty {
 impl Core {
     /// Takes this core from its first Rust instruction into its guest.
     pub(crate) fn run(&'static self) -> ! {
-        mortise_vcpu::install_vectors();
+        self.install_vectors();
         self.start_trace();
         self.settle();
         if let Some(dispatcher) = self.dispatcher() {
@@ -65,8 +68,31 @@ impl Core {
         // SAFETY: this core's frame is used here and by its exits only; its stack is its
         // own; `prepare` has reset EL1, and this function never returns.
         unsafe {
-            self.frame.get().start(start.argument, self.stack_top());
-            mortise_vcpu::enter(&self.frame)
+            let frame = &self.resident.frame;
+            frame.get().start(start.argument, self.stack_top());
+            mortise_vcpu::enter(frame)
+        }
+    }
+
+    /// Makes this core's vectors those that are right for who runs on it.
+    fn install_vectors(&self) {
+        mortise_vcpu::install_vectors();
+        if let (None, Some((vm, vcpu))) = (self.dispatcher(), self.vcpu()) {
+            self.hasten(vm, vcpu);
+            // SAFETY: the only frame that is entered here is the resident's.
+            unsafe { mortise_vcpu::install_quick_vectors() };
+        }
+    }
+
+    /// Has the vectors do what they can for the virtual CPU that has this core to itself; with a
+    /// trace nothing, as what they do is not recorded.
+    fn hasten(&self, vm: &'static Vm, vcpu: usize) {
+        const { assert!(ExitKind::Interrupt as u32 == 0 && ExitKind::Hypercall as u32 == 1) };
+        let parts = vm.timer_template_of(vcpu).zip(vm.exits(vcpu));
+        if let (Some((template, exits)), false) = (parts, trace::recorded()) {
+            let timer = self.machine.board.virtual_timer;
+            self.resident
+                .hasten(timer, template, exits.words(), &ANSWERS);
         }
     }
 
@@ -265,7 +291,11 @@ impl Core {
             hw_arch::barrier::isb();
             cpu::wait_for_interrupt();
             hw_arch::registers::icc_ap1r0_el1::write(active);
-        } else if !is_interrupt_listed(self) {
+            return;
+        }
+        // The vectors may have listed the timer's, and noted it nowhere.
+        self.listed.set(self.listed.get() | 1);
+        if !is_interrupt_listed(self) {
             cpu::wait_for_interrupt();
         }
     }

@@ -30,7 +30,7 @@ fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> &'static Frame
         core.leave(vm, vcpu, frame);
         core.record_return();
     }
-    &core.frame
+    &core.resident.frame
 }
 
 /// Does what an exit asks for.
@@ -48,6 +48,10 @@ pub(crate) fn handle(
         Cause::Irq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
             interrupts::shared(core, Some((vm, vcpu)));
+        }
+        Cause::Taken => {
+            vm.status.count_exit(vcpu, ExitKind::Interrupt);
+            interrupts::taken(core, Some((vm, vcpu)), core.resident.taken());
         }
         Cause::Fiq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);

@@ -15,7 +15,7 @@ use crate::{
 };
 use core::sync::atomic::Ordering;
 use core_trace::Event;
-use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface};
+use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
 
 /// Takes the doorbell. What it is about stands in the VM's power states or in its
 /// virtual interrupt controller.
@@ -66,12 +66,21 @@ pub(crate) fn open_one(core: &'static Core) -> bool {
 /// Takes one Group 1 interrupt of a core whose interrupts come here, with the virtual CPU
 /// whose guest is in its registers; false if there is none.
 pub(crate) fn shared(core: &'static Core, occupant: Option<(&'static Vm, usize)>) -> bool {
-    let Some(intid) = cpu_interface::acknowledge(Group::One) else {
-        return false;
-    };
-    cpu_interface::end(Group::One, intid);
-    deliver(core, occupant, intid);
-    true
+    taken(core, occupant, cpu_interface::acknowledge_any(Group::One))
+}
+
+/// The same with what was acknowledged.
+pub(crate) fn taken(
+    core: &'static Core,
+    occupant: Option<(&'static Vm, usize)>,
+    intid: u32,
+) -> bool {
+    let is_one = !is_special(intid);
+    if is_one {
+        cpu_interface::end(Group::One, intid);
+        deliver(core, occupant, intid);
+    }
+    is_one
 }
 
 /// Does what a Group 1 interrupt that was acknowledged asks for.

@@ -20,7 +20,7 @@ use core_trace::{Ring, Writer};
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
 use hw_irqchip_gicv3::{Group, Lever, cpu_interface};
 use mortise_transfer::Transfer;
-use mortise_vcpu::FrameCell;
+use mortise_vcpu::Resident;
 use spin::Once;
 
 /// Everything Mortise is made of, a constant of the image.
@@ -164,8 +164,8 @@ pub struct Core {
     map: TicketLock<Option<KernelMap<El2>>>,
     /// Its windows to memory that it does not map.
     transfer: Once<Transfer>,
-    /// The general registers of the guest that has this core to itself.
-    pub(crate) frame: FrameCell,
+    /// The virtual CPU that has this core to itself.
+    pub(crate) resident: Resident,
     /// Whose guest is in its registers.
     occupant: Cell<Option<(&'static Vm, usize)>>,
     /// Who shares it out among several virtual CPUs, if somebody does.
@@ -204,7 +204,7 @@ impl Core {
             start: Once::new(),
             map: TicketLock::new(None),
             transfer: Once::new(),
-            frame: FrameCell::new(),
+            resident: Resident::new(),
             occupant: Cell::new(None),
             dispatcher: Cell::new(None),
             mail: AtomicU32::new(0),

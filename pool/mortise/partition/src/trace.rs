@@ -19,7 +19,7 @@ unsafe extern "Rust" {
 
 /// Whether events are recorded.
 #[inline(always)]
-fn recorded() -> bool {
+pub(crate) fn recorded() -> bool {
     #[cfg(target_os = "none")]
     return MORTISE_TRACE;
     #[cfg(not(target_os = "none"))]
@@ -87,7 +87,11 @@ impl Core {
                 Cause::Synchronous => El2::read_esr() >> CLASS & 0x3f,
                 _ => 0,
             };
-            self.record(Event::Exit, (cause as u64) << 8 | class);
+            let vector = match cause {
+                Cause::Taken => Cause::Irq,
+                cause => cause,
+            };
+            self.record(Event::Exit, (vector as u64) << 8 | class);
         }
     }
 

@@ -31,6 +31,8 @@ mod status {
     pub(super) const INVALID_ADDRESS: Reply = Reply::status(-9);
 }
 
+/// PSCI_VERSION, and what it always answers: 1.1.
+pub const VERSION: (u32, u64) = (function::VERSION, VERSION_1_1);
 const VERSION_1_1: u64 = 0x1_0001;
 /// MIGRATE_INFO_TYPE: there is no trusted OS.
 const NO_TRUSTED_OS: u64 = 2;

@@ -44,5 +44,5 @@
 mod functions;
 mod power;
 
-pub use functions::GROUP;
+pub use functions::{GROUP, VERSION};
 pub use power::{Calls, End, LEADER, Loan, MAX_VCPUS, Next, Power};

@@ -3,6 +3,7 @@
 //! - [`Frame`], [`FrameCell`] and [`enter`]: the general registers of the guest while
 //!   its core is in Mortise, where they stand, and the way into the guest
 //! - [`Exit`]: what brought the core to Mortise, decoded from the syndrome
+//! - [`Resident`]: one that has its core to itself, whose frequent exits are short
 //! - [`Traps`]: which registers the guest owns and which trap; [`Role`]: what a
 //!   trapped one is to it
 //! - [`reset`]: the state in which a virtual CPU starts
@@ -26,6 +27,7 @@ mod context;
 mod floating_point;
 mod inject;
 mod interface;
+mod quick;
 mod reset;
 mod role;
 mod syndrome;
@@ -36,6 +38,7 @@ pub use context::{Context, Rest, has_keys, timer_deadline};
 pub use floating_point::{FloatingPoint, FloatingPointTrap};
 pub use inject::inject_undefined;
 pub use interface::Interface;
+pub use quick::{Answer, Resident, install_quick_vectors};
 pub use reset::{invalidate_translations, invalidate_translations_of, reset};
 pub use role::Role;
 pub use syndrome::{Access, Exit, SystemRegister, is_wait};

@@ -108,6 +108,9 @@ pub enum Cause {
     Fiq = 2,
     /// System error.
     SError = 3,
+    /// Group 1 interrupt, which the vectors have acknowledged already
+    /// ([`Resident::taken`](crate::Resident::taken)).
+    Taken = 4,
 }
 
 /// Writes one vector of 32 instructions for an exit from the guest.
@@ -121,6 +124,8 @@ macro_rules! from_guest {
         )
     };
 }
+#[cfg(target_os = "none")]
+pub(crate) use from_guest;
 
 /// Writes one vector for a fault of Mortise's own.
 #[cfg(target_os = "none")]
@@ -133,12 +138,13 @@ macro_rules! own_fault {
         )
     };
 }
+#[cfg(target_os = "none")]
+pub(crate) use own_fault;
 
 #[cfg(target_os = "none")]
 core::arch::global_asm!(
-    ".section .text.vectors, \"ax\"",
+    ".section .text.vectors.general, \"ax\"",
     ".balign 2048",
-    ".global mortise_vectors",
     "mortise_vectors:",
     own_fault!("0"),
     own_fault!("1"),
@@ -157,6 +163,9 @@ core::arch::global_asm!(
     from_guest!("2"),
     from_guest!("3"),
     ".balign 128",
+    ".previous",
+    ".section .text.vectors.world, \"ax\"",
+    ".global mortise_save",
     "mortise_save:",
     "    stp x2, x3, [sp, #16]",
     "    stp x4, x5, [sp, #32]",

@@ -1,0 +1,242 @@
+//! Vectors of a core that one virtual CPU has to itself: what it exits for most is done right there.
+//!
+//! - The interrupt of its virtual timer goes into list register 0 by the template that the virtual
+//!   interrupt controller made for it, if there is one and the list register is free.
+//! - A call whose answer is always the same has it ([`Answer`]).
+//!
+//! Three or four registers are stored for that instead of 31, and nobody looks for orders to the vCPU's
+//! VM: who gives one rings the doorbell behind it, which is taken as soon as the guest goes on. Each
+//! is done as in the general way and counted like there; everything else goes that way, an interrupt
+//! as [`Cause::Taken`].
+
+use crate::FrameCell;
+#[cfg(target_os = "none")]
+use crate::world::{from_guest, own_fault};
+use core::cell::Cell;
+use core::sync::atomic::AtomicU64;
+
+/// The virtual CPU that a core is there for: its general registers, and what the vectors have to know
+/// of it.
+#[repr(C, align(16))]
+#[derive(Debug)]
+pub struct Resident {
+    /// Its general registers.
+    pub frame: FrameCell,
+    /// The list register with which its timer is injected; zero as long as it is not to be so.
+    template: Cell<&'static AtomicU64>,
+    /// The virtual timer's INTID.
+    timer: Cell<u64>,
+    /// Counters of its exits: for interrupts, then for calls.
+    exits: Cell<&'static [AtomicU64; 8]>,
+    /// Behind the last there is a zero.
+    answers: Cell<&'static Answer>,
+    /// The interrupt that was acknowledged last.
+    taken: Cell<u64>,
+}
+
+/// A call whose answer is always the same: x0, with zero in x1 to x3.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    function: u64,
+    value: u64,
+}
+
+/// A timer that is never injected by a template.
+static NEVER: AtomicU64 = AtomicU64::new(0);
+static UNREAD: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+static NONE: Answer = Answer::END;
+
+impl Answer {
+    /// What stands behind the last one.
+    pub const END: Self = Self {
+        function: 0,
+        value: 0,
+    };
+
+    /// What `function` is always answered, which keeps the convention of 32 bits.
+    #[must_use]
+    pub const fn new(function: u32, value: u64) -> Self {
+        assert!(function != 0 && function >> 30 & 1 == 0);
+        Self {
+            function: function as u64,
+            value,
+        }
+    }
+
+    /// The function.
+    #[must_use]
+    pub const fn function(&self) -> u32 {
+        self.function as u32
+    }
+
+    /// Its answer.
+    #[must_use]
+    pub const fn value(&self) -> u64 {
+        self.value
+    }
+}
+
+impl Resident {
+    /// One that goes the general way for all it does.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            frame: FrameCell::new(),
+            template: Cell::new(&NEVER),
+            timer: Cell::new(0),
+            exits: Cell::new(&UNREAD),
+            answers: Cell::new(&NONE),
+            taken: Cell::new(0),
+        }
+    }
+
+    /// Lets it have the short way: its timer's interrupt is `timer`, injected by `template` while that
+    /// is not zero, and calls have these answers, behind the last of which stands [`Answer::END`]. The
+    /// first of `exits` counts interrupts, the second calls.
+    pub fn hasten(
+        &self,
+        timer: u32,
+        template: &'static AtomicU64,
+        exits: &'static [AtomicU64; 8],
+        answers: &'static [Answer],
+    ) {
+        self.timer.set(timer.into());
+        self.template.set(template);
+        self.exits.set(exits);
+        if let (Some(first), Some(&Answer::END)) = (answers.first(), answers.last()) {
+            self.answers.set(first);
+        }
+    }
+
+    /// The interrupt that was acknowledged, after [`Cause::Taken`](crate::Cause::Taken).
+    #[must_use]
+    pub fn taken(&self) -> u32 {
+        self.taken.get() as u32
+    }
+}
+
+impl Default for Resident {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+// Offsets of `Resident`: template 256, timer 264, exits 272, answers 280, taken 288.
+#[cfg(target_os = "none")]
+core::arch::global_asm!(
+    ".section .text.vectors.quick, \"ax\"",
+    ".balign 2048",
+    "mortise_quick_vectors:",
+    own_fault!("0"),
+    own_fault!("1"),
+    own_fault!("2"),
+    own_fault!("3"),
+    own_fault!("0"),
+    own_fault!("1"),
+    own_fault!("2"),
+    own_fault!("3"),
+    // HVC from AArch64 has class 0x16 (Arm ARM, D19.2.37).
+    ".balign 128",
+    "    stp x0, x1, [sp]",
+    "    mrs x1, esr_el2",
+    "    lsr x1, x1, #26",
+    "    cmp x1, #0x16",
+    "    b.ne 2f",
+    "    tbnz w0, #30, 2f",
+    "    stp x2, x3, [sp, #16]",
+    "    ldr x1, [sp, #280]",
+    "1:  ldp x2, x3, [x1], #16",
+    "    cbz x2, 3f",
+    "    cmp w2, w0",
+    "    b.ne 1b",
+    "    ldr x1, [sp, #272]",
+    "    ldr x2, [x1, #8]",
+    "    add x2, x2, #1",
+    "    str x2, [x1, #8]",
+    "    mov x0, x3",
+    "    mov x1, #0",
+    "    mov x2, #0",
+    "    mov x3, #0",
+    "    eret",
+    "    dsb nsh",
+    "    isb",
+    "3:  ldp x2, x3, [sp, #16]",
+    "2:  mov x1, #0",
+    "    b mortise_save",
+    // ICC_IAR1_EL1, ICC_EOIR1_EL1, ICH_LR0_EL2, of which the upper two bits are its state.
+    ".balign 128",
+    "    stp x0, x1, [sp]",
+    "    str x2, [sp, #16]",
+    "    mrs x0, S3_0_C12_C12_0",
+    "    ldp x1, x2, [sp, #256]",
+    "    cmp x0, x2",
+    "    b.ne 1f",
+    "    mrs x2, S3_4_C12_C12_0",
+    "    ldr x1, [x1]",
+    "    lsr x2, x2, #62",
+    "    cbnz x2, 1f",
+    "    cbz x1, 1f",
+    "    msr S3_0_C12_C12_1, x0",
+    "    msr S3_4_C12_C12_0, x1",
+    "    ldr x0, [sp, #272]",
+    "    ldr x1, [x0]",
+    "    add x1, x1, #1",
+    "    str x1, [x0]",
+    "    ldr x2, [sp, #16]",
+    "    ldp x0, x1, [sp]",
+    "    eret",
+    "    dsb nsh",
+    "    isb",
+    "1:  str x0, [sp, #288]",
+    "    ldr x2, [sp, #16]",
+    "    mov x1, #4",
+    "    b mortise_save",
+    from_guest!("2"),
+    from_guest!("3"),
+    from_guest!("0"),
+    from_guest!("1"),
+    from_guest!("2"),
+    from_guest!("3"),
+    ".balign 128",
+    ".previous",
+);
+
+/// Makes the vectors here those of this core, in place of [`install_vectors`](crate::install_vectors)'.
+///
+/// # Safety
+///
+/// Every frame that is entered on this core must be that of a [`Resident`].
+pub unsafe fn install_quick_vectors() {
+    #[cfg(target_os = "none")]
+    {
+        use hw_arch::{El2, ExceptionLevel};
+        unsafe extern "C" {
+            static mortise_quick_vectors: u8;
+        }
+        // SAFETY: the symbol is a vector table of 2 KiB, aligned, never written; the caller vouches
+        // for what it finds behind a frame.
+        unsafe { El2::write_vbar(&raw const mortise_quick_vectors as u64) };
+        hw_arch::barrier::isb();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Resident};
+    use core::mem::offset_of;
+
+    #[test]
+    fn layout_is_the_assembly_s() {
+        let offsets = [
+            offset_of!(Resident, frame),
+            offset_of!(Resident, template),
+            offset_of!(Resident, timer),
+            offset_of!(Resident, exits),
+            offset_of!(Resident, answers),
+            offset_of!(Resident, taken),
+        ];
+        assert_eq!(offsets, [0, 256, 264, 272, 280, 288]);
+        assert_eq!((size_of::<Answer>(), offset_of!(Answer, value)), (16, 8));
+    }
+}
