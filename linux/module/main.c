@@ -61,6 +61,7 @@ static const struct {
 	{ control_init, control_exit },
 	{ tenon_channel_init, tenon_channel_exit },
 	{ tenon_loan_init, tenon_loan_exit },
+	{ tenon_detach_init, tenon_detach_exit },
 	{ tenon_hyplet_init, tenon_hyplet_exit },
 };
 

@@ -57,8 +57,10 @@ void tenon_loan_exit(void);
 int tenon_loan_file_init(void);
 void tenon_loan_file_exit(void);
 
-/* hyplet.c */
+/* detach.c, hyplet.c */
 
+int tenon_detach_init(void);
+void tenon_detach_exit(void);
 int tenon_hyplet_init(void);
 void tenon_hyplet_exit(void);
 

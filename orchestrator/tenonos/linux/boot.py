@@ -38,7 +38,7 @@ def initramfs(system: System, vm: Vm) -> bytes:
 
 
 def _programs(vm: Vm) -> bytes:
-    names = ["tenonctl", *(["hyplet-timer"] if vm.detach else [])]
+    names = ["tenonctl", *(["hyplet-timer", "tenon-detach"] if vm.detach else [])]
     found = [tools.program(name) for name in names]
     return archive([*folders([entry.name for entry in found]), *found])
 

@@ -30,6 +30,7 @@ _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 PROGRAMS = {
     "tenonctl": ("tenonctl",),
     "hyplet-timer": ("hyplet-timer", "libtenon"),
+    "tenon-detach": ("tenon-detach", "libtenon"),
 }
 """The folders of `linux/` that each program is made of."""
 

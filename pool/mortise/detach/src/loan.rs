@@ -73,6 +73,10 @@ fn tell(lent: &Lent, core: &'static Core, vm: &'static Vm, reason: Reason) {
 
 impl Run<'_> {
     fn go(&self) -> End {
+        // What called this core before its turn began has been taken, and does not call again.
+        if let Some(end) = self.wanted() {
+            return end;
+        }
         loop {
             self.core.record_return();
             let registers = self.lent.cell().x.as_ptr().cast_mut().cast::<u64>();

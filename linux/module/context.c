@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A thread's registers, from where Linux keeps them into a cell, and back. */
+#include "detach.h"
+
+#include <linux/string.h>
+#include <asm/fpsimd.h>
+#include <asm/mmu_context.h>
+#include <asm/neon.h>
+#include <asm/pgtable.h>
+#include <asm/pointer_auth.h>
+#include <asm/sysreg.h>
+
+/*
+ * What stays the same on all CPUs is read here; what differs is the thread's own. EnIA is the
+ * kernel's while it runs, and the thread's again on its way out.
+ */
+static void fill_system(struct tenon_thread *thread, struct tenon_cell *cell)
+{
+	cell->ttbr0_el1 = phys_to_ttbr(virt_to_phys(thread->mm->pgd));
+	/* TCR_EL1.A1 is set: the ASID is the one of TTBR1. */
+	cell->ttbr1_el1 = thread->asid << 48;
+	cell->tcr_el1 = read_sysreg(tcr_el1);
+	cell->mair_el1 = read_sysreg(mair_el1);
+	cell->sctlr_el1 = read_sysreg(sctlr_el1) & ~(u64)SCTLR_ELx_ENIA;
+	cell->sctlr_el1 |= current->thread.sctlr_user & SCTLR_ELx_ENIA;
+	cell->cpacr_el1 = CPACR_EL1_FPEN_EL0EN | CPACR_EL1_FPEN_EL1EN;
+	cell->cntkctl_el1 = read_sysreg(cntkctl_el1);
+}
+
+static void fill_keys(struct tenon_cell *cell)
+{
+#ifdef CONFIG_ARM64_PTR_AUTH
+	static_assert(sizeof(current->thread.keys_user) == sizeof(cell->keys));
+	memcpy(cell->keys, &current->thread.keys_user, sizeof(cell->keys));
+#endif
+}
+
+/* Its floating point may be in this CPU's registers: this puts it where the task keeps it. */
+static struct user_fpsimd_state *floating_point(void)
+{
+	kernel_neon_begin();
+	kernel_neon_end();
+	return &current->thread.uw.fpsimd_state;
+}
+
+void tenon_context_fill(struct tenon_thread *thread, struct pt_regs *regs)
+{
+	struct tenon_cell *cell = thread->loan->cell;
+	struct user_fpsimd_state *fp = floating_point();
+
+	memcpy(cell->x, regs->regs, sizeof(cell->x));
+	cell->sp = regs->sp;
+	cell->pc = regs->pc;
+	cell->pstate = regs->pstate;
+	cell->tpidr_el0 = read_sysreg(tpidr_el0);
+	cell->tpidrro_el0 = 0;
+	fill_system(thread, cell);
+	fill_keys(cell);
+	memcpy(cell->v, fp->vregs, sizeof(cell->v));
+	cell->fpsr = fp->fpsr;
+	cell->fpcr = fp->fpcr;
+	cell->flags = TENON_CELL_FP;
+	cell->sleeper = 0;
+}
+
+/*
+ * The task does not own the floating point registers of any CPU since fill(), so Linux loads them
+ * from here on its way to user mode.
+ */
+void tenon_context_take(struct tenon_thread *thread, struct pt_regs *regs)
+{
+	struct tenon_cell *cell = thread->loan->cell;
+	struct user_fpsimd_state *fp = &current->thread.uw.fpsimd_state;
+
+	memcpy(regs->regs, cell->x, sizeof(cell->x));
+	regs->sp = cell->sp;
+	regs->pc = cell->pc;
+	regs->pstate = cell->pstate;
+	/* It is in no system call, so nothing of Linux's makes it repeat one. */
+	regs->syscallno = NO_SYSCALL;
+	write_sysreg(cell->tpidr_el0, tpidr_el0);
+	memcpy(fp->vregs, cell->v, sizeof(cell->v));
+	fp->fpsr = cell->fpsr;
+	fp->fpcr = cell->fpcr;
+}

@@ -1,0 +1,109 @@
+#!/bin/sh
+# Programs of Debian's and cases of our own, attached and detached; then what happens to detached ones.
+ln -s /proc/self/fd /dev/fd
+cd /root || exit 1
+folder=/sys/kernel/tenon/detach
+say() { echo "DETACHED $*"; }
+
+same() {
+    name=$1
+    shift
+    "$@" > attached 2>&1
+    first=$?
+    tenon-detach "$@" > detached 2>&1
+    second=$?
+    if [ $first = $second ] && cmp -s attached detached; then
+        say "$name same $first $(wc -l < detached)"
+    else
+        say "$name WRONG $first $second"
+        sed "s/^/attached: /" attached
+        sed "s/^/detached: /" detached
+    fi
+}
+
+# A number of its calls, to tell that they came from a core of its own.
+calls() { awk '$1 == "calls" { print $2 }' $folder/$1/state 2>/dev/null; }
+state() { head -n 1 $folder/$1/state 2>/dev/null; }
+gone() {
+    tries=0
+    while [ -d $folder/$1 ]; do
+        usleep 1000
+        tries=$((tries + 1))
+        [ $tries -lt 5000 ] || { say "WRONG: $1 is stuck"; return; }
+    done
+}
+until_is() {
+    tries=0
+    until [ "$(state $1)" = "$2" ]; do
+        usleep 1000
+        tries=$((tries + 1))
+        [ $tries -lt 5000 ] || { say "WRONG: $1 is not $2 but $(state $1)"; return; }
+    done
+}
+
+yes 0123456789abcdef | head -c 16777216 > large
+same sha256sum sha256sum large
+same bash bash-static script.sh
+same sqlite sqlite3 table.db '.read table.sql'
+for case in signals interrupted faults memory family restricted threads waits takeover; do
+    same $case trial $case
+done
+tenon-detach cyclictest -q -l 200 -i 1000 -t 1 > report 2>&1
+say "cyclictest $? $(grep -c 'C:    200' report)"
+
+tenon-detach trial spin > out & it=$!
+until_is $it running
+kill -STOP $it
+until_is $it "in Linux"
+say "stopped $(cut -d' ' -f3 /proc/$it/stat)"
+kill -CONT $it
+until_is $it running
+strace -p $it 2> traced & tracer=$!
+until grep -q attached traced; do usleep 10000; done
+until_is $it "in Linux"
+kill -INT $tracer
+wait $tracer
+until_is $it running
+before=$(calls $it)
+echo $it > $folder/attach
+gone $it
+say "attached $(cut -d' ' -f3 /proc/$it/stat), $((before > 10)) before"
+echo $it > $folder/detach
+until_is $it running
+tracer $it "$(head -n 1 out)"
+wait $it
+say "spun $? $(tail -n 1 out)"
+
+tenon-detach --cpu 3 trial spin > out & it=$!
+until_is $it running
+tenon-detach --cpu 2 true 2>&1 | sed 's/^/DETACHED other /'
+tenon-detach true 2>&1 | sed 's/^/DETACHED second /'
+rmmod tenon 2>/dev/null && say "WRONG: the module unloads"
+echo 1 > /sys/devices/system/cpu/cpu3/online
+gone $it
+say "reclaimed $(cut -d' ' -f3 /proc/$it/stat)"
+kill -TERM $it
+wait $it
+say "terminated $?"
+
+number=0
+while [ $number -lt KILLS ]; do
+    case $((number % 3)) in 0) what=spin ;; 1) what=calls ;; 2) what=touch ;; esac
+    tenon-detach trial $what > /dev/null & it=$!
+    usleep $((number * 1733 % 40000))
+    kill -KILL $it
+    wait $it
+    gone $it
+    number=$((number + 1))
+done 2>/dev/null
+say "killed $number"
+tries=0
+until rmmod tenon 2>/dev/null || [ $tries = 1000 ]; do
+    usleep 1000
+    tries=$((tries + 1))
+done
+say "unloaded $(grep -c ^processor /proc/cpuinfo)"
+insmod /lib/modules/tenon.ko
+tenon-detach echo DETACHED again
+dmesg | grep -E "BUG:|WARNING:|Oops|blocked for more" && say "WRONG: the kernel complains"
+say over

@@ -1,0 +1,102 @@
+"""Unmodified programs on a core that Linux lends: the same as attached, whatever befalls them."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, assert_well, until
+
+HERE = Path(__file__).parent / "linux"
+INCLUDE = ROOT / "linux/include"
+COMPILER = (
+    *("aarch64-linux-gnu-gcc", "-static", "-s", "-O1", "-Wall", "-Wextra", "-Werror"),
+    *(f"-I{INCLUDE}", f"-I{INCLUDE / 'uapi'}"),
+)
+KILLS = 60
+
+
+@pytest.fixture(scope="module")
+def run(tenon, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("detached")
+    text = (ROOT / "systems/detach/system.toml").read_text()
+    more = 'files = "root"\npackages = ["bash-static", "rt-tests", "sqlite3", "strace"]\n'
+    (folder / "system.toml").write_text(text.replace("[vm.detach]", f"{more}\n[vm.detach]"))
+    for place in ("bin", "etc", "root"):
+        (folder / "root" / place).mkdir(parents=True)
+    for name in ("trial", "tracer"):
+        sources = [HERE / f"{name}.c", ROOT / "linux/libtenon/detach.c"]
+        subprocess.run([*COMPILER, "-o", folder / "root/bin" / name, *sources], check=True)
+    for name in ("script.sh", "table.sql"):
+        (folder / "root/root" / name).write_bytes((HERE / name).read_bytes())
+    start = folder / "root/etc/start"
+    start.write_text((HERE / "detached.sh").read_text().replace("KILLS", str(KILLS)))
+    start.chmod(0o755)
+    # By the host's clock: a program that spins has whole slices of an emulator that counts.
+    options = until(folder, linux="DETACHED over")
+    done = tenon("run", folder, "--headless", *options, limit=500)
+    assert_well(done)
+    return done
+
+
+@pytest.fixture(scope="module")
+def said(run):
+    return [line.removeprefix("DETACHED ") for line in run.said("linux") if "DETACHED " in line]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("sha256sum", 1),
+        ("bash", 45),
+        ("sqlite", 8),
+        ("signals", 1),
+        ("interrupted", 2),
+        ("faults", 10),
+        ("memory", 1),
+        ("family", 3),
+        ("restricted", 2),
+        ("threads", 1),
+        ("waits", 4),
+        ("takeover", 1),
+    ],
+)
+def test_a_program_says_the_same_detached(said, name, lines):
+    (found,) = [line for line in said if line.startswith(f"{name} ")]
+    match = re.fullmatch(rf"{name} same 0 (\d+)", found)
+    assert match, found
+    assert int(match[1]) >= lines
+
+
+@pytest.mark.timeout(600)
+def test_cyclictest_runs_to_its_end(said):
+    assert "cyclictest 0 1" in said
+
+
+@pytest.mark.timeout(600)
+def test_a_detached_program_is_stopped_traced_and_attached(said):
+    assert "stopped T" in said
+    assert "attached R, 1 before" in said
+    assert "spun 0 spun: right" in said
+    assert "terminated 143" in said
+
+
+@pytest.mark.timeout(600)
+def test_a_core_has_one_thread_and_linux_can_have_it_back(said):
+    assert "other tenon-detach: CPU 2 is not in [vm.detach]" in said
+    assert "second tenon-detach: each CPU is lent already" in said
+    assert "reclaimed R" in said
+
+
+@pytest.mark.timeout(600)
+def test_after_many_kills_linux_has_all_its_cpus(said):
+    assert f"killed {KILLS}" in said
+    assert "unloaded 4" in said
+    assert "again" in said
+
+
+@pytest.mark.timeout(600)
+def test_nothing_was_wrong(run, said):
+    assert "over" in said
+    assert not [line for line in run.said("linux") if "WRONG" in line]
