@@ -1,10 +1,14 @@
 """Cores that Linux lends to its programs: real Debian Linux, and code of a process without it."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, assert_well
+
+from tenonos.linux import tools
+from tenonos.setup import debian
 
 START = """\
 #!/bin/sh
@@ -77,3 +81,77 @@ def test_linux_begins_again_or_goes_while_a_program_has_its_core(tenon, tmp_path
     assert "LEND done" in run.said("linux")
     linux = run.vm("linux")
     assert (linux["state"], linux["restarts"]) == ("off", 2)
+
+
+HOSTILE = """\
+name = "forger"
+board = "qemu-virt"
+pool = "0.1"
+mode = "static"
+
+[[vm]]
+name = "motor"
+kind = "tenon"
+app = "motor"
+cpus = [0]
+memory = "16M"
+interrupts = "direct"
+
+[[vm.task]]
+name = "control"
+period = "1ms"
+
+[[vm]]
+name = "linux"
+kind = "linux"
+cpus = [1, 2, 3]
+memory = "512M"
+files = "root"
+
+[vm.detach]
+cpus = [3]
+"""
+
+
+@pytest.fixture(scope="module")
+def forge(tmp_path_factory):
+    """A module that does what a hostile kernel may, built beside ours."""
+    work = tmp_path_factory.mktemp("forge") / "linux"
+    shutil.copytree(ROOT / "linux", work)
+    shutil.copy(ROOT / "tests/target/linux/forge.c", work / "module")
+    with (work / "module/Kbuild").open("a") as kbuild:
+        kbuild.write("\nobj-m += forge.o\n")
+    debian.kernel()
+    return tools.make(debian.fetched("kernel"), work, "forge.ko")
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("wild", [0, 1])
+def test_a_hostile_linux_forges_what_it_can(tenon, tmp_path, forge, wild):
+    (tmp_path / "system.toml").write_text(HOSTILE)
+    module = tmp_path / "root/root/forge.ko"
+    module.parent.mkdir(parents=True)
+    module.write_bytes(forge)
+    script = tmp_path / "input"
+    last = "round 4" if wild else "done"
+    script.write_text(
+        "timeout 240\nexpect tenon-ready\nexpect # \n"
+        f"send insmod /root/forge.ko wild={wild}\nexpect FORGE {last}\n"
+    )
+    # Exceptions without end execute nothing, and virtual time stands still.
+    time = () if wild else ("--deterministic",)
+    line = ("run", tmp_path, "--headless", *time, "--seconds", 3)
+    run = tenon(*line, "--input", f"linux={script}", limit=500)
+    assert_well(run)
+    said = "\n".join(run.said("linux"))
+    assert "FORGE WRONG" not in said
+    if wild:
+        # It is stopped for what it reaches for, sooner or later; nobody else is.
+        assert run.vm("linux")["state"] in ("running", "stopped")
+    else:
+        assert "FORGE done" in said
+        assert "Oops" not in said and "BUG" not in said
+    motor, task = run.vm("motor"), run.task
+    assert (motor["state"], motor["exits_in_window"]) == ("running", 0)
+    assert task["released"] == task["completed"] >= 2_990
+    assert task["duplicates"] == 0
