@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos import build, system
-from tenonos.bench import exits, lifecycle, messages, share
+from tenonos.bench import exits, hyplet, lifecycle, messages, share
 from tenonos.bench.machine import Place
 from tenonos.bench.machine import run as start
 from tenonos.bench.reading import ROUTES, Setting, rows_of
@@ -29,6 +29,7 @@ SUITES = (
     "dispatch",
     "lifecycle",
     "channel",
+    "hyplet",
 )
 
 BARE, ALONE, BESIDE = "bare", exits.STATIC, "mortise-static+linux"
@@ -110,6 +111,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += messages.rows(tell)
     if "lifecycle" in choice.suites and DYNAMIC in choice.environments:
         rows += lifecycle.rows(tell)
+    if "hyplet" in choice.suites and BESIDE in choice.environments:
+        rows += hyplet.rows(choice.full, tell)
     suites = {name: index for index, name in enumerate(SUITES)}
     kept = [row for row in rows if row.suite in choice.suites]
     first = {row.key: index for index, row in reversed([*enumerate(kept)])}
