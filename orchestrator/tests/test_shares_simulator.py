@@ -158,3 +158,20 @@ def test_what_is_accepted_is_kept(tmp_path, monkeypatch):
             periods = (boundary - start) // watched.period
             assert got(history, start, boundary)[watched.name] >= periods * watched.budget, vms
     assert refused > 30
+
+
+def test_in_a_fair_background_whoever_had_least_is_next():
+    # It comes for a moment, and has its turn before those that were there: round robin's would be last.
+    guest = Vm("guest", 0, [(4, 2), (12, 2)])
+    one, other = Vm("one", 0, GREEDY), Vm("other", 0, GREEDY)
+    history = simulate([one, other, guest], 20, 3, fair=True)
+    assert [(each.time, each.vm) for each in history] == [
+        (0, "one"),
+        (3, "other"),
+        (6, "guest"),
+        (8, "one"),
+        (11, "other"),
+        (14, "guest"),
+        (16, "one"),
+        (19, "other"),
+    ]

@@ -8,7 +8,8 @@ Written from the definitions, event by event, and reading nothing of `pool/core/
 * constant-bandwidth server with hard reservations (Abeni and Buttazzo, 1998): on arrival, a new
   deadline if the budget left is more than its share of the time left; when the budget is used
   up, nothing until the deadline, and then the next budget and a deadline one period later;
-* background: what all others leave, round robin by slices of the time that each one ran.
+* background: what all others leave, round robin by slices of the time that each one ran; or, if
+  it is to be fair, by start-time fair queueing (Goyal, Guo and Vin, 1996) in such slices.
 
 Times are nanoseconds. A demand is a list of jobs `(release, work)`; `work` is None if it never
 ends. At one instant new budgets come first, then ends of jobs, then arrivals, then budgets that
@@ -54,6 +55,9 @@ class _Server:
     """Of the jobs that have arrived, the first one being worked at."""
     spent: bool = False
     """Whether the budget is used up and the next one is awaited."""
+    start: int = 0
+    finish: int = 0
+    """Its tags in a fair background: what it had when its turn came or will come, and has had."""
 
     @property
     def has_work(self) -> bool:
@@ -69,9 +73,11 @@ class _Server:
         return self.vm.priority == 0 or self.spent
 
 
-def simulate(vms: Iterable[Vm], until: int, slice_: int = 1_000_000) -> list[Dispatch]:
+def simulate(
+    vms: Iterable[Vm], until: int, slice_: int = 1_000_000, fair: bool = False
+) -> list[Dispatch]:
     """Who has the core from 0 to `until`, as the changes of it."""
-    return _Core(vms, slice_).run(until)
+    return (_Fair if fair else _Core)(vms, slice_).run(until)
 
 
 class _Core:
@@ -207,9 +213,11 @@ class _Core:
             timed = [server for server in level if server.vm.by_deadline]
             self.running = min(timed, key=lambda server: server.end) if timed else level[0]
             return
-        if not self.behind:
-            self.running = None
-            return
+        self.running = None
+        if self.behind:
+            self.choose_behind()
+
+    def choose_behind(self) -> None:
         first = self.behind[0]
         if first is self.turn and self.turn_left == 0 and len(self.behind) > 1:
             self.behind.append(self.behind.pop(0))
@@ -231,6 +239,43 @@ class _Core:
                 place.remove(server)
         if server is self.running:
             self.running = None
+
+
+class _Fair(_Core):
+    """The background by tags: a turn ends a slice beyond its start tag, the least has the next."""
+
+    level = 0
+    over = False
+
+    def advance(self, time: int) -> None:
+        super().advance(time)
+        running = self.running
+        if running is None or not running.is_behind:
+            return
+        running.finish += time
+        if turns := (running.finish - running.start) // self.slice:
+            running.start += turns * self.slice
+            self.over = len(self.behind) > 1
+            if not self.over:
+                self.level = max(self.level, running.start)
+
+    def enter(self, server: _Server) -> None:
+        super().enter(server)
+        if server in self.behind:
+            server.start = server.finish = max(server.finish, self.level)
+
+    def choose(self) -> None:
+        if self.over and self.running in self.behind:
+            self.behind.remove(self.running)
+            self.behind.append(self.running)
+        self.over = False
+        super().choose()
+
+    def choose_behind(self) -> None:
+        first = min(self.behind, key=lambda server: server.start)
+        self.turn_left = first.start + self.slice - first.finish
+        self.level = max(self.level, first.start)
+        self.running = first
 
 
 def got(history: Sequence[Dispatch], start: int, end: int) -> dict[str | None, int]:

@@ -5,7 +5,7 @@
 //! [`Schedulable`], so that a thread of Tenon and a vCPU of Mortise meet one scheduler.
 //! [`Shares`] is for a core whose users do not trust each other: over the same queue it knows
 //! [`Policy`]: fixed priority, reservations, earliest deadline first, and the background, priority
-//! 0, where all have turns.
+//! 0, where all have turns. [`Servers`] gives the threads of a scheduler budgets, by their periods.
 //!
 //! Guarantees: 64 priorities, first in first out within a priority; every operation is O(1),
 //! without allocation or lock; those of `Shares` look at the entities without budget and at the
@@ -30,6 +30,7 @@
 mod policy;
 mod queue;
 mod scheduler;
+mod servers;
 mod shares;
 
 #[cfg(test)]
@@ -42,4 +43,5 @@ mod tests;
 pub use policy::{Entity, Exhausted, Policy, Reservation, Server};
 pub use queue::{Priority, RunQueue, Schedulable, State};
 pub use scheduler::{Reason, Scheduler};
+pub use servers::{Account, Served, Servers};
 pub use shares::{Decision, Shares};

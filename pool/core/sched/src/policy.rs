@@ -1,6 +1,6 @@
 //! How an entity shares its core with others, and what it has left of its share.
 
-use crate::{Priority, Schedulable, State};
+use crate::{Priority, State};
 use core::cell::Cell;
 use core_list::{Link, Linked};
 
@@ -103,6 +103,11 @@ impl<S> Server<S> {
     pub fn begin(&self, state: &State, priority: Priority, policy: Policy, now: u64) {
         state.set_priority(priority);
         self.priority.set(priority);
+        self.start(policy, now);
+    }
+
+    /// Lets the first period begin.
+    pub(crate) fn start(&self, policy: Policy, now: u64) {
         self.policy.set(policy);
         let reservation = policy.reservation();
         self.debt.set(0);
@@ -246,8 +251,8 @@ impl<S> Default for Server<S> {
     }
 }
 
-/// A reference to something with a share of a core: a vCPU.
-pub trait Entity: Schedulable {
+/// A reference to something with a share of a core: a vCPU, the server of a thread.
+pub trait Entity: Copy {
     /// The part of it that keeps its share.
     fn server(&self) -> &Server<Self>;
 }

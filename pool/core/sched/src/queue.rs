@@ -106,6 +106,19 @@ impl State {
 pub trait Schedulable: Linked {
     /// The scheduler's part of it.
     fn state(&self) -> &State;
+
+    /// Whether there is an order within a priority at all: without, who comes first is served first,
+    /// and no time is taken to compare.
+    #[inline(always)]
+    fn is_ordered() -> bool {
+        false
+    }
+
+    /// Whether it goes before another one of its priority that came earlier, where there is an order.
+    #[inline(always)]
+    fn precedes(&self, _other: &Self) -> bool {
+        false
+    }
 }
 
 /// All that is ready on a core, the running one included.
@@ -137,8 +150,13 @@ impl<S: Schedulable> RunQueue<S> {
         (&self.levels[level], 1 << level)
     }
 
-    /// Appends to its level; what is ready already stays where it is.
+    /// Puts behind all others of its level that it does not precede; what is ready already stays
+    /// where it is.
+    #[inline(always)]
     pub fn insert(&self, item: S) {
+        if S::is_ordered() {
+            return self.insert_sorted(item, S::precedes);
+        }
         self.insert_with(item, List::push);
     }
 

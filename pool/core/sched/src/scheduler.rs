@@ -175,7 +175,8 @@ impl<S: Schedulable> Scheduler<S> {
     #[inline(always)]
     pub fn give_way(&self) -> Option<S> {
         let previous = self.current.get()?;
-        if self.is_needed() {
+        // With an order, its place is not always the last one.
+        if self.is_needed() || S::is_ordered() {
             return self.next(Reason::Yielding);
         }
         let next = self.queue.rotate(previous.state().priority())?;

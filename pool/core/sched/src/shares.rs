@@ -1,7 +1,7 @@
 //! Who runs on a core whose time is shared by policies, and until when.
 
 use crate::policy::Spent;
-use crate::{Entity, Priority, RunQueue};
+use crate::{Entity, Priority, RunQueue, Schedulable};
 use core::cell::Cell;
 use core_list::{Linked, List};
 
@@ -100,7 +100,7 @@ impl<S> Shares<S> {
     }
 }
 
-impl<S: Entity> Shares<S> {
+impl<S: Entity + Schedulable> Shares<S> {
     /// Who runs, as decided last.
     pub fn current(&self) -> Option<S> {
         self.current.get()

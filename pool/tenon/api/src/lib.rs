@@ -30,7 +30,7 @@ pub use tenon_memory as memory;
 pub use tenon_periodic as periodic;
 pub use tenon_queue as queue;
 pub use tenon_sync as sync;
-pub use tenon_thread::{environment, interrupt as irq, thread, time, trace};
+pub use tenon_thread::{environment, interrupt as irq, server, thread, time, trace};
 
 /// Lines for whoever reads the console. Not for the real-time path: formatting takes its time.
 pub mod log {

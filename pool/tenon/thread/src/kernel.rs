@@ -11,6 +11,7 @@ use crate::assembly;
 use crate::assertions;
 use crate::cores::Core;
 use crate::options;
+use crate::server::Service;
 use crate::sites;
 use crate::slice::Slice;
 use crate::thread::Thread;
@@ -88,6 +89,8 @@ pub struct Kernel {
     pub(crate) timers: Timekeeping,
     /// The same in an image with a few timers.
     few_timers: SortedTimers<&'static Timer>,
+    /// Shares of the core.
+    pub(crate) service: Service,
 }
 
 impl Default for Kernel {
@@ -113,6 +116,7 @@ impl Kernel {
             slice: Slice::new(),
             timers: Timekeeping::unset(),
             few_timers: SortedTimers::new(),
+            service: Service::new(),
         }
     }
 
@@ -145,6 +149,7 @@ impl Kernel {
         self.clock.set(Some(clock));
         clock.set_alarm(self.timers.begin(clock));
         self.start_slices();
+        self.start_servers();
     }
 
     /// The clock.
@@ -261,6 +266,7 @@ impl Kernel {
     /// again. Interrupts are masked, before and after.
     #[inline(always)]
     fn switch(&self, previous: &'static Thread, next: Option<&'static Thread>) {
+        self.serve(next.unwrap_or(previous));
         if let Some(next) = next {
             assertions::switches(previous, next);
             self.record(Event::Run, next);
@@ -299,6 +305,7 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn preempt(&self) {
         let previous = self.current();
+        self.settle_servers();
         self.interrupt_turn(previous);
         if options::interjections() {
             previous.preempted().set(true);
@@ -331,6 +338,7 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn rest(&self) {
         let previous = self.current();
+        self.settle_servers();
         self.waive_turn(previous);
         self.switch(previous, self.scheduler.next(Reason::Blocking));
     }
@@ -339,6 +347,8 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn give_way(&self) {
         let previous = self.current();
+        self.settle_servers();
+        self.yield_turn(previous);
         self.waive_turn(previous);
         self.switch(previous, self.scheduler.give_way());
     }

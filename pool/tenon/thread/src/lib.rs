@@ -5,6 +5,7 @@
 //! what it has, and on bare metal at EL2 or EL1.
 //!
 //! - [`thread`]: threads by priority, preempted, in static storage;
+//! - [`server`]: budgets for threads, in images that have them;
 //! - [`time`]: instants, sleeping, timers, without a tick;
 //! - [`interrupt`]: handlers of device interrupts;
 //! - [`wait`]: what synchronisation is made of;
@@ -42,6 +43,7 @@ pub mod interrupt;
 mod kernel;
 pub mod options;
 mod periodic;
+pub mod server;
 mod sites;
 mod slice;
 mod space;

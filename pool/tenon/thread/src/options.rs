@@ -55,6 +55,12 @@ options! { $
     preemption: bool = TENON_THREAD_PREEMPTION, on_the_host: true;
     /// After how many microseconds a thread lets its peers run; zero if it need not.
     slice: usize = TENON_THREAD_SLICE_US, on_the_host: 1_000;
+    /// Whether threads may have servers.
+    servers: bool = TENON_THREAD_SERVERS, on_the_host: true;
+    /// The priority of the one with the longest period.
+    server_priority: usize = TENON_THREAD_SERVER_PRIORITY, on_the_host: 32;
+    /// After how many microseconds one in the background lets others run.
+    server_turn: usize = TENON_THREAD_SERVER_TURN_US, on_the_host: 1_000;
     /// Whether the image has an address space of its own.
     protection: bool = TENON_THREAD_PROTECTION, on_the_host: false;
     /// Whether the image is made for size: what is there for speed alone is left out.

@@ -3,6 +3,7 @@
 use crate::cores::{Residence, matter};
 use crate::kernel::Kernel;
 use crate::options;
+use crate::server::Server;
 use crate::slice::Turn;
 use crate::timer::Timer;
 use crate::trace;
@@ -88,6 +89,8 @@ pub struct Thread {
     gate: Cell<Option<&'static Gate>>,
     /// That object is a condition: who notifies it moves it to a mutex.
     moves_on: Cell<bool>,
+    /// Its share of the core. In an image with servers.
+    server: Cell<Option<&'static Server>>,
 }
 
 // SAFETY: all fields are private to this crate, which touches them with interrupts masked. With
@@ -122,6 +125,7 @@ impl Thread {
             residence: Residence::new(),
             gate: Cell::new(None),
             moves_on: Cell::new(false),
+            server: Cell::new(None),
         }
     }
 
@@ -248,6 +252,10 @@ impl Thread {
         &self.turn
     }
 
+    pub(crate) fn server(&self) -> &Cell<Option<&'static Server>> {
+        &self.server
+    }
+
     pub(crate) fn note(&self) -> &Cell<Note> {
         &self.note
     }
@@ -293,6 +301,7 @@ impl Thread {
 
     /// Ends it, the current one.
     pub(crate) fn end(&'static self, kernel: &Kernel) {
+        kernel.dismiss(self);
         CHAINS.within(|| {
             self.abandon_all(kernel);
             // Who joins looks at the number, and waits, in there.
@@ -337,6 +346,16 @@ impl Linked for &'static Thread {
 impl Schedulable for &'static Thread {
     fn state(&self) -> &State {
         &self.state
+    }
+
+    #[inline(always)]
+    fn is_ordered() -> bool {
+        options::servers()
+    }
+
+    #[inline(always)]
+    fn precedes(&self, other: &Self) -> bool {
+        self.comes_before(other)
     }
 }
 

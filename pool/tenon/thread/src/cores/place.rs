@@ -45,8 +45,10 @@ impl Kernel {
     pub(crate) fn make_ready(&self, thread: &'static Thread) {
         assertions::becomes_ready(thread);
         if options::cores() == 1 {
+            self.admit(thread);
             self.scheduler.wake(thread);
             self.note_peer();
+            self.note_rival();
         } else {
             self.place(thread, Origin::Here);
         }
@@ -181,6 +183,7 @@ impl Kernel {
 
     /// Schedules a thread that is at home here by another priority.
     pub(crate) fn set_priority(&self, thread: &'static Thread, priority: core_sched::Priority) {
+        self.admit(thread);
         self.scheduler.set_priority(thread, priority);
         self.note_peer();
         if options::cores() > 1

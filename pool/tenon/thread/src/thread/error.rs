@@ -17,6 +17,8 @@ pub enum Error {
     Itself,
     /// The time was over.
     TimedOut,
+    /// The core cannot promise the budget.
+    Overload,
 }
 
 impl fmt::Display for Error {
@@ -28,6 +30,7 @@ impl fmt::Display for Error {
             Self::Ended => "the thread has ended",
             Self::Itself => "a thread cannot wait for its own end",
             Self::TimedOut => "the time to wait was over",
+            Self::Overload => "the core cannot promise that budget",
         })
     }
 }

@@ -56,7 +56,10 @@ impl Handle {
     }
 
     /// The same in `CHAINS`, where it does not end meanwhile.
-    fn in_chains<R>(self, action: impl FnOnce(&Kernel, &'static Thread) -> R) -> Result<R, Error> {
+    pub(crate) fn in_chains<R>(
+        self,
+        action: impl FnOnce(&Kernel, &'static Thread) -> R,
+    ) -> Result<R, Error> {
         Kernel::with(|kernel| {
             CHAINS.within(|| {
                 if self.thread.number() == self.number {

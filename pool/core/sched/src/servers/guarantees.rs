@@ -1,0 +1,87 @@
+//! What servers guarantee: budgets kept where they are promised, and a fair background.
+
+extern crate std;
+
+use super::Servers;
+use super::model::{SLICE, Share, events, reservation, run, share, threads};
+use proptest::prelude::*;
+use std::vec::Vec;
+
+/// Whether all could be promised their budgets, each asked for after the ones before.
+fn are_admitted(shares: &[Share]) -> bool {
+    let threads = threads(shares.len());
+    let servers = Servers::new();
+    let mut shares = threads.iter().zip(shares);
+    shares.all(|(thread, &share)| {
+        reservation(share).is_some_and(|own| {
+            let admitted = servers.admits(own);
+            servers.attach(thread, Some(own), 0);
+            admitted
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Who is promised a budget and wants to run for a whole period has the budget in it.
+    #[test]
+    fn what_is_admitted_is_kept(
+        shares in prop::collection::vec(share().prop_map(|share| {
+            share.map(|(budget, period)| (budget, period * 3))
+        }), 3).prop_filter("admitted", |shares| are_admitted(shares)),
+        rest in prop::collection::vec(Just(None), 0..3),
+        events in events(6),
+    ) {
+        let shares: Vec<Share> = shares.into_iter().chain(rest).collect();
+        let events: Vec<_> = events.into_iter().filter(|&(_, i, _)| i < shares.len()).collect();
+        let (mut wants, mut whole, mut got) = ([false; 6], [false; 6], [0; 6]);
+        let mut failure = None;
+        run(&shares, &events, |now, happened, runs| {
+            for (i, share) in shares.iter().enumerate() {
+                let Some((budget, period)) = *share else { continue };
+                if now.is_multiple_of(period) {
+                    if whole[i] && got[i] < budget {
+                        failure = Some((now, i));
+                    }
+                    (whole[i], got[i]) = (wants[i], 0);
+                }
+            }
+            for &(i, wake) in happened {
+                wants[i] = wake;
+                whole[i] &= wake;
+            }
+            if let Some(i) = runs {
+                got[i] += 1;
+            }
+        });
+        prop_assert_eq!(failure, None);
+    }
+
+    /// Of those that want the background all the while none has two turns more than another,
+    /// whoever comes and goes.
+    #[test]
+    fn the_background_is_fair(coming in prop::collection::vec(share(), 2), events in events(2)) {
+        let mut shares = coming;
+        shares.extend([None, None]);
+        let mut all = std::vec![(0, 2, true), (0, 3, true)];
+        all.extend(events);
+        let mut got = [0i64; 4];
+        let mut most = 0;
+        run(&shares, &all, |_, _, runs| {
+            if let Some(i) = runs {
+                got[i] += 1;
+            }
+            most = most.max((got[2] - got[3]).abs());
+        });
+        prop_assert!(most <= 2 * SLICE as i64, "{} ticks more", most);
+    }
+}
+
+#[test]
+fn no_more_is_promised_than_a_core_has() {
+    assert!(are_admitted(&[Some((2, 10)), Some((6, 20))]));
+    // The shorter period may take two budgets back to back.
+    assert!(!are_admitted(&[Some((5, 10)), Some((5, 12))]));
+    assert!(!are_admitted(&[Some((6, 10)), Some((5, 10))]));
+}

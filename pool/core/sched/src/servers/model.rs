@@ -1,0 +1,351 @@
+//! Servers against a model that is looked at tick by tick.
+
+extern crate std;
+
+use crate::{
+    Account, Entity, Exhausted, Priority, Reason, Reservation, Schedulable, Scheduler, Served,
+    Server, Servers, State,
+};
+use core_list::{Link, Linked};
+use proptest::prelude::*;
+use std::vec::Vec;
+
+pub(super) const SLICE: u64 = 3;
+const BACKGROUND: Priority = Priority::new(1);
+
+pub(super) struct Thread<'a> {
+    number: usize,
+    link: Link<&'a Thread<'a>>,
+    state: State,
+    account: Account<&'a Thread<'a>>,
+}
+
+impl<'a> Linked for &'a Thread<'a> {
+    fn link(&self) -> &Link<Self> {
+        &self.link
+    }
+}
+
+impl<'a> Schedulable for &'a Thread<'a> {
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn is_ordered() -> bool {
+        true
+    }
+
+    fn precedes(&self, other: &Self) -> bool {
+        let behind = self.account.is_behind() && other.account.is_behind();
+        behind && self.account.precedes(&other.account)
+    }
+}
+
+impl<'a> Entity for &'a Thread<'a> {
+    fn server(&self) -> &Server<Self> {
+        &self.account.server
+    }
+}
+
+impl<'a> Served for &'a Thread<'a> {
+    fn account(&self) -> &Account<Self> {
+        &self.account
+    }
+}
+
+/// Budget and period, or none.
+pub(super) type Share = Option<(u64, u64)>;
+
+pub(super) fn reservation(share: Share) -> Option<Reservation> {
+    share.and_then(|(budget, period)| Reservation::new(budget, period, Exhausted::Background))
+}
+
+/// A core as Tenon's: somebody idle, and threads with a server each.
+struct Core<'a> {
+    threads: &'a [Thread<'a>],
+    ranks: Vec<Priority>,
+    scheduler: Scheduler<&'a Thread<'a>>,
+    servers: Servers<&'a Thread<'a>>,
+}
+
+pub(super) fn threads<'a>(count: usize) -> Vec<Thread<'a>> {
+    let thread = |number| Thread {
+        number,
+        link: Link::new(),
+        state: State::new(Priority::LOWEST),
+        account: Account::new(),
+    };
+    (0..=count).map(thread).collect()
+}
+
+impl<'a> Core<'a> {
+    fn new(threads: &'a [Thread<'a>], shares: &[Share]) -> Self {
+        let (scheduler, servers) = (Scheduler::new(), Servers::new());
+        servers.set_slice(SLICE);
+        let mut ranks: Vec<_> = threads.iter().map(|_| BACKGROUND).collect();
+        for (thread, &share) in threads.iter().zip(shares) {
+            servers.attach(thread, reservation(share), 0);
+        }
+        for (thread, rank) in servers.ranks() {
+            ranks[thread.number] = Priority::new(BACKGROUND.number() + 1 + rank as u8);
+        }
+        for (thread, &priority) in threads.iter().zip(&ranks[..shares.len()]) {
+            thread.state.set_priority(priority);
+        }
+        // The idle thread, which has no server.
+        scheduler.start(&threads[shares.len()]);
+        Self {
+            threads,
+            ranks,
+            scheduler,
+            servers,
+        }
+    }
+
+    fn settle(&self, now: u64) {
+        self.servers
+            .settle(now, self.is_awaited(), |thread, foreground| {
+                let own = self.ranks[thread.number];
+                let priority = if foreground { own } else { BACKGROUND };
+                self.scheduler.set_priority(thread, priority);
+                if self
+                    .scheduler
+                    .current()
+                    .is_some_and(|current| current.is(&thread))
+                {
+                    self.scheduler.end_turn();
+                }
+            });
+        if self.servers.ends_turn() {
+            self.scheduler.end_turn();
+        }
+    }
+
+    fn is_awaited(&self) -> bool {
+        let current = self.scheduler.current();
+        let behind = current.is_some_and(|current| current.state.priority() == BACKGROUND);
+        behind && self.scheduler.has_peers()
+    }
+
+    fn change(&self, number: usize, wants: bool, now: u64) {
+        let thread = &self.threads[number];
+        if wants {
+            if thread.account.is_behind() && !thread.state.is_ready() {
+                self.servers.join(thread, now, self.is_awaited());
+            }
+            return self.scheduler.wake(thread);
+        }
+        let current = self.scheduler.current();
+        self.scheduler.block(thread);
+        if current.is_some_and(|current| current.number == number) {
+            self.scheduler.next(Reason::Blocking);
+            self.run();
+        }
+    }
+
+    fn run(&self) {
+        let current = self.scheduler.current();
+        let served = current.filter(|thread| thread.number < self.threads.len() - 1);
+        self.servers.run(served);
+    }
+
+    /// Who runs then, and when to ask again.
+    fn decide(&self) -> (Option<usize>, Option<u64>) {
+        self.scheduler.next(Reason::Preemption);
+        self.run();
+        let number = self.scheduler.current().map(|thread| thread.number);
+        let until = self.servers.until(self.is_awaited());
+        (
+            number.filter(|&number| number < self.threads.len() - 1),
+            until,
+        )
+    }
+}
+
+/// Runs a core as Tenon does: asked at events and at the times given; reports who runs each tick.
+pub(super) fn run(
+    shares: &[Share],
+    events: &[(u64, usize, bool)],
+    mut each: impl FnMut(u64, &[(usize, bool)], Option<usize>),
+) {
+    let threads = threads(shares.len());
+    let core = Core::new(&threads, shares);
+    let (mut runs, mut until) = (None, None::<u64>);
+    let mut times = events.iter().scan(0, |time, &(delta, i, wake)| {
+        *time += delta;
+        Some((*time, i, wake))
+    });
+    let mut next = times.next();
+    for now in 0..400 {
+        let mut happened = Vec::new();
+        let due = next.is_some_and(|(time, ..)| time <= now) || until.is_some_and(|at| at <= now);
+        if due {
+            core.settle(now);
+            (runs, until) = core.decide();
+            while let Some((_, i, wake)) = next.filter(|&(time, ..)| time <= now) {
+                core.change(i, wake, now);
+                (runs, until) = core.decide();
+                happened.push((i, wake));
+                next = times.next();
+            }
+            assert!(until.is_none_or(|until| until > now), "time goes on");
+        }
+        each(now, &happened, runs);
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Member {
+    share: Share,
+    wants: bool,
+    left: u64,
+    /// When it ran out, as a number that counts such events.
+    spent: Option<u64>,
+    /// Its place among its peers, as a number that counts arrivals.
+    arrival: u64,
+    /// Ticks of the background it has had, and what it began its turn with: finish tag, start tag.
+    finish: u64,
+    start: u64,
+}
+
+struct Model {
+    members: Vec<Member>,
+    running: Option<usize>,
+    level: u64,
+    count: u64,
+}
+
+impl Model {
+    fn new(shares: &[Share]) -> Self {
+        let members = shares.iter().map(|&share| Member {
+            share,
+            left: share.map_or(0, |(budget, _)| budget),
+            ..Member::default()
+        });
+        Self {
+            members: members.collect(),
+            running: None,
+            level: 0,
+            count: 0,
+        }
+    }
+
+    fn is_behind(&self, i: usize) -> bool {
+        self.members[i].share.is_none() || self.members[i].spent.is_some()
+    }
+
+    fn arrive(&mut self, i: usize) {
+        self.count += 1;
+        let behind = self.is_behind(i);
+        let member = &mut self.members[i];
+        member.arrival = self.count;
+        if behind {
+            member.finish = member.finish.max(self.level);
+            member.start = member.finish;
+        }
+    }
+
+    /// The time from `now - 1` to `now` has passed.
+    fn pass(&mut self, now: u64) {
+        if let Some(i) = self.running {
+            if self.is_behind(i) {
+                let others = (0..self.members.len())
+                    .any(|other| other != i && self.members[other].wants && self.is_behind(other));
+                let member = &mut self.members[i];
+                member.finish += 1;
+                if member.finish == member.start + SLICE {
+                    member.start = member.finish;
+                    match others {
+                        true => self.arrive(i),
+                        false => self.level = self.level.max(member.start),
+                    }
+                }
+            } else {
+                self.members[i].left -= 1;
+            }
+        }
+        let mut all: Vec<usize> = (0..self.members.len()).collect();
+        all.sort_by_key(|&i| self.members[i].spent);
+        for i in all {
+            let Some((budget, period)) = self.members[i].share else {
+                continue;
+            };
+            if now.is_multiple_of(period) {
+                self.members[i].left = budget;
+                if self.members[i].spent.take().is_some() {
+                    self.arrive(i);
+                }
+            }
+        }
+        if let Some(i) = self.running.filter(|&i| !self.is_behind(i))
+            && self.members[i].left == 0
+        {
+            self.members[i].spent = Some(self.count);
+            self.arrive(i);
+        }
+    }
+
+    fn change(&mut self, i: usize, wants: bool) {
+        if wants && !self.members[i].wants {
+            self.arrive(i);
+        }
+        self.members[i].wants = wants;
+    }
+
+    fn decide(&mut self) {
+        let wants = |&i: &usize| self.members[i].wants;
+        let all: Vec<usize> = (0..self.members.len()).filter(wants).collect();
+        let (behind, front): (Vec<usize>, Vec<usize>) =
+            all.into_iter().partition(|&i| self.is_behind(i));
+        let key = |&i: &usize| {
+            (
+                self.members[i].share.map(|(_, p)| p),
+                self.members[i].arrival,
+            )
+        };
+        if let Some(first) = front.into_iter().min_by_key(key) {
+            self.running = Some(first);
+            return;
+        }
+        let key = |&i: &usize| (self.members[i].start, self.members[i].arrival);
+        self.running = behind.into_iter().min_by_key(key);
+        if let Some(i) = self.running {
+            self.level = self.level.max(self.members[i].start);
+        }
+    }
+}
+
+pub(super) fn share() -> impl Strategy<Value = Share> {
+    let reservation = (1u64..=5).prop_flat_map(|budget| (Just(budget), budget + 1..=12));
+    prop::option::weighted(0.7, reservation)
+}
+
+pub(super) fn events(threads: usize) -> impl Strategy<Value = Vec<(u64, usize, bool)>> {
+    crate::model::events(threads)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn servers_like_the_textbook(shares in prop::collection::vec(share(), 5), events in events(5)) {
+        let mut model = Model::new(&shares);
+        let mut result = Ok(());
+        run(&shares, &events, |now, happened, runs| {
+            if now > 0 {
+                model.pass(now);
+                model.decide();
+            }
+            for &(i, wake) in happened {
+                model.change(i, wake);
+                model.decide();
+            }
+            if result.is_ok() && model.running != runs {
+                result = Err(TestCaseError::fail(std::format!(
+                    "at {now} {runs:?} runs, {:?} by the textbook", model.running
+                )));
+            }
+        });
+        result?;
+    }
+}

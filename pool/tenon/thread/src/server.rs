@@ -1,0 +1,344 @@
+//! Servers: so much of the core in each period for a thread, whatever the others do.
+//!
+//! A thread with a [`Server`] has its budget in each period, at a priority that follows from the
+//! period: the shorter, the more urgent. When its budget is used up it goes on in the background,
+//! at priority 1, where servers share fairly what nobody else wants. Who wants nothing promised has
+//! a server [without budget](Server::background).
+//!
+//! Budgets end by a timer that is set for whom a switch goes to, if it has a server; without
+//! [`options::servers`] nothing of this is in the image, and no server is had. The policy is
+//! [`core_sched::Servers`], why it is so in `docs/decisions/servers.md`.
+
+use crate::kernel::Kernel;
+use crate::options;
+use crate::sites;
+use crate::thread::{Error, Handle, PreemptionLock, Priority, Thread};
+use crate::time::{Duration, nanoseconds};
+use crate::timer::Timer;
+use core::cell::Cell;
+use core_list::Linked;
+use core_sched::{Account, Entity, Exhausted, Reservation, Served};
+
+/// The priority of servers without budget: only the idle thread's is below.
+const BACKGROUND: Priority = Priority::new(1);
+
+/// The server of one thread.
+///
+/// ```no_run
+/// use tenon_thread::server::Server;
+/// use tenon_thread::thread::{self, Error, Priority, Storage};
+/// use tenon_thread::time::Duration;
+///
+/// static FILTER: Storage<2048> = Storage::new();
+/// static BUDGET: Server = Server::new(Duration::from_millis(2), Duration::from_millis(10));
+///
+/// let filter = FILTER.spawn("filter", Priority::new(10), || loop { /* ... */ })?;
+/// BUDGET.attach(filter)?;
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Server {
+    account: Account<&'static Server>,
+    /// Budget and period.
+    share: Option<(Duration, Duration)>,
+    thread: Cell<Option<&'static Thread>>,
+    /// The thread's priority with a budget, and before it had a server.
+    foreground: Cell<Priority>,
+    before: Cell<Priority>,
+}
+
+// SAFETY: all fields are private to this crate, which touches them with interrupts masked, on the only
+// core; what `Kernel::servers` says besides.
+unsafe impl Sync for Server {}
+
+impl Server {
+    /// A server that promises `budget` in each `period`, of at most 68 s.
+    pub const fn new(budget: Duration, period: Duration) -> Self {
+        Self::with(Some((budget, period)))
+    }
+
+    /// A server that promises nothing: its thread has its part of what all others leave.
+    pub const fn background() -> Self {
+        Self::with(None)
+    }
+
+    const fn with(share: Option<(Duration, Duration)>) -> Self {
+        Self {
+            account: Account::new(),
+            share,
+            thread: Cell::new(None),
+            foreground: Cell::new(BACKGROUND),
+            before: Cell::new(BACKGROUND),
+        }
+    }
+
+    /// Gives this server to a thread, whose first period begins. Its priority is the server's from
+    /// here on.
+    ///
+    /// Refused if the core cannot promise the budget beside those that it has promised
+    /// ([`Error::Overload`]); what interrupts and threads above the servers take is not counted.
+    pub fn attach(&'static self, handle: Handle) -> Result<(), Error> {
+        if !options::servers() {
+            return Err(Error::Overload);
+        }
+        // Nobody else attaches meanwhile, so that all this need not happen with interrupts masked.
+        let _alone = PreemptionLock::new();
+        let reservation = self.reservation()?;
+        // SAFETY: the lock.
+        let servers = unsafe { Kernel::servers() };
+        if reservation.is_some_and(|own| !servers.admits(own)) {
+            return Err(Error::Overload);
+        }
+        handle.in_chains(|kernel, thread| {
+            if self.thread.get().is_some() || thread.server().get().is_some() {
+                return Err(Error::InUse);
+            }
+            let now = kernel.clock().ticks();
+            kernel.settle_servers();
+            servers.attach(self, reservation, now);
+            self.thread.set(Some(thread));
+            self.before.set(thread.own());
+            thread.server().set(Some(self));
+            thread.turn().take(false);
+            if reservation.is_none() {
+                kernel.place_server(self, false);
+            }
+            Ok(())
+        })??;
+        for (server, rank) in servers.ranks() {
+            let number = options::server_priority() + rank;
+            server.foreground.set(Priority::new(number as u8));
+            Kernel::with(|kernel| {
+                if !server.account.is_behind() {
+                    kernel.place_server(server, true);
+                }
+                kernel.serve(kernel.current());
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes the server from its thread, if it has one, which has its former priority again.
+    pub fn detach(&'static self) {
+        Kernel::with(|kernel| {
+            if let Some(thread) = self.thread.get() {
+                kernel.settle_servers();
+                kernel.dismiss(thread);
+                thread.own_priority(kernel, self.before.get());
+                kernel.serve(kernel.current());
+            }
+        });
+    }
+
+    /// Its budget and period in ticks, if that can be promised and there is a priority left.
+    fn reservation(&self) -> Result<Option<Reservation>, Error> {
+        let Some((budget, period)) = self.share else {
+            return Ok(None);
+        };
+        let frequency = Kernel::own_clock().frequency();
+        let [budget, period] = [budget, period].map(|time| frequency.ticks(nanoseconds(time)));
+        let reservation = Reservation::new(budget, period, Exhausted::Background);
+        // SAFETY: `attach` has the lock.
+        let servers = unsafe { Kernel::servers() };
+        let ranks = servers.ranks().last().map_or(0, |(_, rank)| rank + 1);
+        let levels = usize::from(Priority::HIGHEST.number()) - options::server_priority();
+        let reservation = reservation.filter(|_| ranks <= levels);
+        reservation.map(Some).ok_or(Error::Overload)
+    }
+}
+
+impl Entity for &'static Server {
+    fn server(&self) -> &core_sched::Server<Self> {
+        &self.account.server
+    }
+}
+
+impl Served for &'static Server {
+    fn account(&self) -> &Account<Self> {
+        &self.account
+    }
+}
+
+impl Thread {
+    /// Whether it comes before a peer that came earlier: in the background, if it has had less.
+    #[inline(always)]
+    pub(crate) fn comes_before(&self, other: &Self) -> bool {
+        let behind = |thread: &Self| {
+            let server = thread.server().get();
+            server.filter(|server| server.account.is_behind())
+        };
+        match (behind(self), behind(other)) {
+            (Some(one), Some(other)) => one.account.precedes(&other.account),
+            _ => false,
+        }
+    }
+}
+
+/// What a core has for its servers. All of it is zero at first.
+pub(crate) struct Service {
+    servers: core_sched::Servers<&'static Server>,
+    timer: Timer,
+    /// What the timer is set for; zero if it is not.
+    due: Cell<u64>,
+}
+
+impl Service {
+    pub(crate) const fn new() -> Self {
+        Self {
+            servers: core_sched::Servers::new(),
+            timer: Timer::unset(),
+            due: Cell::new(0),
+        }
+    }
+}
+
+impl Kernel {
+    /// Who has which share of this core.
+    ///
+    /// # Safety
+    ///
+    /// Interrupts are masked, or the thread that calls has a [`PreemptionLock`] and looks at nothing
+    /// but who is attached: no interrupt changes that.
+    unsafe fn servers() -> &'static core_sched::Servers<&'static Server> {
+        // SAFETY: the caller's contract; threads run since `boot`.
+        &unsafe { Self::this() }.service.servers
+    }
+
+    /// Lets budgets end from here on; the clock has started.
+    pub(crate) fn start_servers(&self) {
+        if options::servers() {
+            let turn = options::server_turn() as u64 * 1_000;
+            let ticks = self.clock().frequency().ticks(turn);
+            self.service.servers.set_slice(ticks);
+            self.service.timer.calls(expired);
+        }
+    }
+
+    /// Brings all budgets to this time, before somebody is chosen to run.
+    #[inline(always)]
+    pub(crate) fn settle_servers(&self) {
+        if options::servers() {
+            self.settle_all();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_all(&self) {
+        let servers = &self.service.servers;
+        servers.settle(
+            self.clock().ticks(),
+            self.is_awaited(),
+            |server, foreground| {
+                self.place_server(server, foreground);
+            },
+        );
+        if servers.ends_turn() {
+            self.scheduler.end_turn();
+        }
+    }
+
+    /// Whether others wait in the background for the turn of who runs there.
+    fn is_awaited(&self) -> bool {
+        self.current().effective_priority() == BACKGROUND && self.scheduler.has_peers()
+    }
+
+    /// Gives a server's thread the priority that it has with a budget, or without.
+    fn place_server(&self, server: &'static Server, foreground: bool) {
+        let Some(thread) = server.thread.get() else {
+            return;
+        };
+        let own = server.foreground.get();
+        thread.own_priority(self, if foreground { own } else { BACKGROUND });
+        if thread.is(&self.current()) {
+            // It has the last place, not the one it ran in.
+            self.scheduler.end_turn();
+        }
+    }
+
+    /// Who runs in the background and yields has its next turn when all had as much.
+    #[inline(always)]
+    pub(crate) fn yield_turn(&self, thread: &Thread) {
+        if options::servers()
+            && let Some(server) = thread.server().get()
+            && server.account.is_behind()
+        {
+            self.service.servers.enter(server);
+        }
+    }
+
+    /// A thread is about to be ready.
+    #[inline(always)]
+    pub(crate) fn admit(&self, thread: &Thread) {
+        if options::servers()
+            && let Some(server) = thread.server().get()
+            && server.account.is_behind()
+        {
+            let now = self.clock().ticks();
+            self.service.servers.join(server, now, self.is_awaited());
+        }
+    }
+
+    /// Somebody became ready, who may wait for the end of a turn.
+    #[inline(always)]
+    pub(crate) fn note_rival(&self) {
+        if options::servers() {
+            self.time_budgets();
+        }
+    }
+
+    /// From here on `next` runs: has its budget or its turn end in time.
+    #[inline(always)]
+    pub(crate) fn serve(&self, next: &'static Thread) {
+        if options::servers() {
+            self.service.servers.run(next.server().get());
+            self.time_budgets();
+        }
+    }
+
+    /// Sets the timer for whatever is next.
+    #[inline(never)]
+    fn time_budgets(&self) {
+        let service = &self.service;
+        let due = service.servers.until(self.is_awaited()).unwrap_or(0);
+        let before = service.due.replace(due);
+        if due == before {
+            return;
+        }
+        // SAFETY: kernels are statics.
+        let timer = unsafe { &*core::ptr::from_ref(&service.timer) };
+        if before != 0 {
+            self.cancel_timer(timer);
+        }
+        if due != 0 {
+            self.start_timer(timer, due);
+        }
+    }
+
+    /// Takes the server from a thread that has one.
+    #[inline(always)]
+    pub(crate) fn dismiss(&self, thread: &Thread) {
+        if options::servers()
+            && let Some(server) = thread.server().take()
+        {
+            self.service.servers.detach(server);
+            server.thread.set(None);
+        }
+    }
+
+    /// The timer expired: a budget, a turn or a period is over.
+    fn expire_budgets(&self) {
+        self.service.due.set(0);
+        self.settle_servers();
+        if self.scheduler.is_needed() {
+            // Who runs has no turn of its own any more, but may be locked in its place.
+            return self.time_budgets();
+        }
+        self.serve(self.current());
+    }
+}
+
+/// The handler of the timer.
+fn expired() {
+    sites::handles_timers();
+    // SAFETY: timers expire since `boot`, with interrupts masked.
+    unsafe { Kernel::this() }.expire_budgets();
+}
