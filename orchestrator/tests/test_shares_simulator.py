@@ -161,7 +161,7 @@ def test_what_is_accepted_is_kept(tmp_path, monkeypatch):
 
 
 def test_in_a_fair_background_whoever_had_least_is_next():
-    # It comes for a moment, and has its turn before those that were there: round robin's would be last.
+    # It comes for a moment and is next; in round robin it would be last.
     guest = Vm("guest", 0, [(4, 2), (12, 2)])
     one, other = Vm("one", 0, GREEDY), Vm("other", 0, GREEDY)
     history = simulate([one, other, guest], 20, 3, fair=True)
