@@ -87,7 +87,7 @@ impl Run<'_> {
             let cause = unsafe { world::run(registers) };
             self.core.record_exit(cause);
             let end = match cause {
-                Cause::Synchronous => self.synchronous(),
+                Cause::Synchronous | Cause::Call => self.synchronous(),
                 Cause::Irq | Cause::Fiq | Cause::Taken => {
                     self.core.serve();
                     self.wanted()

@@ -21,16 +21,19 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     }
 }
 
-/// The same on a core that one virtual CPU has to itself.
+/// The same on a core that one virtual CPU has to itself: enters its guest in the end, as to return
+/// to the vectors takes longer.
 #[inline(never)]
-fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> &'static FrameCell {
+fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> ! {
     if let Some((vm, vcpu)) = core.vcpu() {
         core.record_exit(cause);
         handle(core, vm, vcpu, frame, cause);
         core.leave(vm, vcpu, frame);
         core.record_return();
     }
-    &core.resident.frame
+    // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
+    // more.
+    unsafe { mortise_vcpu::enter(&core.resident.frame) }
 }
 
 /// Does what an exit asks for.
@@ -44,7 +47,7 @@ pub(crate) fn handle(
     match cause {
         // The virtual machine's end is under way, its memory withdrawn: what its
         // vCPUs do now is no fault of theirs.
-        Cause::Synchronous if vm.is_ending() => {}
+        Cause::Synchronous | Cause::Call if vm.is_ending() => {}
         Cause::Irq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
             interrupts::shared(core, Some((vm, vcpu)));
@@ -64,32 +67,35 @@ pub(crate) fn handle(
             vm.status.count_exit(vcpu, ExitKind::Other);
             vm.stop_for(vcpu, Fault::SYSTEM_ERROR, core.machine);
         }
+        Cause::Call => hypercall(core, vm, vcpu, frame),
         Cause::Synchronous => synchronous(core, vm, vcpu, frame),
     }
 }
 
+fn hypercall(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+    vm.status.count_exit(vcpu, ExitKind::Hypercall);
+    calls::call(core, vm, vcpu, frame);
+}
+
 fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-    let exit = Exit::decode(El2::read_esr(), hpfar_el2::read(), El2::read_far());
-    let kind = match exit {
-        Exit::Hypercall | Exit::Smc => ExitKind::Hypercall,
-        Exit::DataAbort { .. } => ExitKind::Mmio,
-        Exit::SystemRegister(_) => ExitKind::SystemRegister,
-        Exit::Wait => ExitKind::Wait,
-        Exit::FloatingPoint | Exit::InstructionAbort { .. } | Exit::Other(_) => ExitKind::Other,
-    };
-    vm.status.count_exit(vcpu, kind);
-    match exit {
-        Exit::Hypercall => calls::call(core, vm, vcpu, frame),
+    let count = |kind| vm.status.count_exit(vcpu, kind);
+    match Exit::decode(El2::read_esr(), hpfar_el2::read(), El2::read_far()) {
+        Exit::Hypercall => hypercall(core, vm, vcpu, frame),
         Exit::Smc => {
             skip_instruction();
-            calls::call(core, vm, vcpu, frame);
+            hypercall(core, vm, vcpu, frame);
         }
         Exit::Wait => {
+            count(ExitKind::Wait);
             skip_instruction();
             core.idle(vm, vcpu);
         }
-        Exit::SystemRegister(access) => system_register(core, vm, vcpu, frame, access),
+        Exit::SystemRegister(access) => {
+            count(ExitKind::SystemRegister);
+            system_register(core, vm, vcpu, frame, access);
+        }
         Exit::DataAbort { ipa, access } => {
+            count(ExitKind::Mmio);
             // Only a device's registers are worth an answer, and only what the
             // syndrome describes can be answered.
             let outcome = ipa
@@ -108,21 +114,29 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                 vm.stop_for(vcpu, fault, core.machine);
             }
         }
-        Exit::InstructionAbort { .. } if vm.is_kept_off() => {}
         Exit::InstructionAbort { ipa } => {
-            let fault = Fault {
-                reason: Reason::InstructionAbort,
-                write: None,
-                at: ipa,
-            };
-            vm.stop_for(vcpu, fault, core.machine);
+            count(ExitKind::Other);
+            if !vm.is_kept_off() {
+                let fault = Fault {
+                    reason: Reason::InstructionAbort,
+                    write: None,
+                    at: ipa,
+                };
+                vm.stop_for(vcpu, fault, core.machine);
+            }
         }
-        Exit::FloatingPoint => match core.dispatcher() {
-            Some(dispatcher) => dispatcher.floating_point(),
-            None => inject_undefined(),
-        },
+        Exit::FloatingPoint => {
+            count(ExitKind::Other);
+            match core.dispatcher() {
+                Some(dispatcher) => dispatcher.floating_point(),
+                None => inject_undefined(),
+            }
+        }
         // Instructions and registers that a virtual machine does not have.
-        Exit::Other(_) => inject_undefined(),
+        Exit::Other(_) => {
+            count(ExitKind::Other);
+            inject_undefined();
+        }
     }
 }
 

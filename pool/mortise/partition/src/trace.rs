@@ -83,13 +83,10 @@ impl Core {
     #[inline(always)]
     pub fn record_exit(&self, cause: Cause) {
         if recorded() {
-            let class = match cause {
+            let vector = cause.vector();
+            let class = match vector {
                 Cause::Synchronous => El2::read_esr() >> CLASS & 0x3f,
                 _ => 0,
-            };
-            let vector = match cause {
-                Cause::Taken => Cause::Irq,
-                cause => cause,
             };
             self.record(Event::Exit, (vector as u64) << 8 | class);
         }

@@ -7,7 +7,7 @@
 //! Three or four registers are stored for that instead of 31, and nobody looks for orders to the vCPU's
 //! VM: who gives one rings the doorbell behind it, which is taken as soon as the guest goes on. Each
 //! is done as in the general way and counted like there; everything else goes that way, an interrupt
-//! as [`Cause::Taken`].
+//! as [`Cause::Taken`], a call as [`Cause::Call`].
 
 use crate::FrameCell;
 #[cfg(target_os = "none")]
@@ -143,7 +143,7 @@ core::arch::global_asm!(
     "    lsr x1, x1, #26",
     "    cmp x1, #0x16",
     "    b.ne 2f",
-    "    tbnz w0, #30, 2f",
+    "    tbnz w0, #30, 4f",
     "    stp x2, x3, [sp, #16]",
     "    ldr x1, [sp, #280]",
     "1:  ldp x2, x3, [x1], #16",
@@ -161,8 +161,10 @@ core::arch::global_asm!(
     "    eret",
     "    dsb nsh",
     "    isb",
-    "3:  ldp x2, x3, [sp, #16]",
     "2:  mov x1, #0",
+    "    b mortise_save",
+    "3:  ldp x2, x3, [sp, #16]",
+    "4:  mov x1, #5",
     "    b mortise_save",
     // ICC_IAR1_EL1, ICC_EOIR1_EL1, ICH_LR0_EL2, of which the upper two bits are its state.
     ".balign 128",

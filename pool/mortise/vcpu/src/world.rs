@@ -111,6 +111,20 @@ pub enum Cause {
     /// Group 1 interrupt, which the vectors have acknowledged already
     /// ([`Resident::taken`](crate::Resident::taken)).
     Taken = 4,
+    /// HVC, which the vectors have found to be one.
+    Call = 5,
+}
+
+impl Cause {
+    /// The same as the hardware's vectors tell it.
+    #[must_use]
+    pub const fn vector(self) -> Self {
+        match self {
+            Self::Taken => Self::Irq,
+            Self::Call => Self::Synchronous,
+            other => other,
+        }
+    }
 }
 
 /// Writes one vector of 32 instructions for an exit from the guest.
