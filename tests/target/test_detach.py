@@ -46,7 +46,7 @@ def lend(tenon, tmp_path_factory):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "what",
-    ["calls", "floats", "faults", "waits", "stops", "protects", "many", "comes back", "over"],
+    ["calls", "floats", "faults", "waits", "ticks", "stops", "protects", "many", "comes back", "over"],
 )
 def test_code_of_a_process_runs_on_a_lent_core(lend, what):
     assert_well(lend)
@@ -56,13 +56,6 @@ def test_code_of_a_process_runs_on_a_lent_core(lend, what):
 @pytest.mark.timeout(600)
 def test_nothing_was_wrong(lend):
     assert not [line for line in lend.said("linux") if "WRONG" in line]
-
-
-@pytest.mark.timeout(600)
-def test_a_release_is_some_instructions_away_from_its_deadline(lend):
-    (late,) = (line.split()[2] for line in lend.said("linux") if line.startswith("LEND late"))
-    # One instruction is one nanosecond, and the clock ticks in 16 of them.
-    assert int(late) + 16 <= 150
 
 
 @pytest.mark.timeout(600)
@@ -81,6 +74,20 @@ def test_linux_begins_again_or_goes_while_a_program_has_its_core(tenon, tmp_path
     assert "LEND done" in run.said("linux")
     linux = run.vm("linux")
     assert (linux["state"], linux["restarts"]) == ("off", 2)
+
+
+@pytest.mark.timeout(600)
+def test_several_cores_change_hands_at_once(tenon, tmp_path):
+    start = START.replace("lend {times}", "lend 40 together")
+    folder = system(tmp_path, start)
+    file = folder / "system.toml"
+    file.write_text(file.read_text().replace("cpus = [3]", "cpus = [2, 3]"))
+    run = tenon("run", folder, "--headless", "--deterministic", "--seconds", 1, limit=500)
+    assert_well(run)
+    said = run.said("linux")
+    assert not [line for line in said if "WRONG" in line]
+    assert said.count("LEND handed over 40 times") == 2
+    assert {"LEND together", "LEND over"} <= set(said)
 
 
 HOSTILE = """\

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,12 +48,12 @@ CODE(code_load, "ldr x0, [x0]\n svc #0");
 CODE(code_jump, "br x0");
 CODE(code_hint, "wfe\n yield\n svc #0");
 CODE(code_sum, "fadd d0, d0, d1\n mov x0, sp\n mrs x1, tpidr_el0\n mrs x2, cntvct_el0\n svc #0");
-// Waits for the time in x19, in ticks, and x20 ticks longer each time, x21 times; x22 is how late it
-// was at most, x23 how often it was early.
-CODE(code_tick, "mov x22, #0\n mov x23, #0\n movz x8, #1\n movk x8, #0x7e0, lsl #16\n"
-                "1: lsl x0, x19, #4\n svc #0\n mrs x1, cntvct_el0\n subs x1, x1, x19\n"
-                "cinc x23, x23, lo\n cmp x1, x22\n csel x22, x1, x22, hi\n add x19, x19, x20\n"
-                "subs x21, x21, #1\n b.ne 1b\n mov x8, #0\n svc #3");
+// Waits for the time in x19, in ticks of 16 ns, and x20 ticks longer each time, x21 times; x23 is how
+// often it went on too early.
+CODE(code_tick, "mov x23, #0\n movz x8, #1\n movk x8, #0x7e0, lsl #16\n"
+                "1: lsl x0, x19, #4\n svc #0\n mrs x1, cntvct_el0\n cmp x1, x19\n"
+                "cinc x23, x23, lo\n add x19, x19, x20\n subs x21, x21, #1\n b.ne 1b\n"
+                "mov x8, #0\n svc #3");
 CODE(code_privileged, "mrs x0, ttbr0_el1\n svc #0");
 
 static int run(const char *code, uint64_t x0, uint64_t x1)
@@ -171,7 +172,6 @@ static void waits(void)
     puts("LEND waits");
 }
 
-// One instruction is one nanosecond, a tick 16 of them: the way from the deadline to the program.
 static void ticks(unsigned times)
 {
     uint64_t start = now() / 16 + 10000;
@@ -184,7 +184,7 @@ static void ticks(unsigned times)
     EXPECT(!go_on());
     EXPECT((context.esr & 0xffff) == 3 && !context.x[21] && !context.x[23]);
     EXPECT(context.x[19] == start + (uint64_t)times * (50000 / 16));
-    printf("LEND late %u ns\n", (unsigned)context.x[22] * 16);
+    puts("LEND ticks");
 }
 
 static void nothing(int signal)
@@ -299,12 +299,31 @@ static void many(int times)
 static void hand_overs(int times)
 {
     for (int i = 0; i < times; i++) {
-        EXPECT(claim(-1) == 3);
+        EXPECT(claim(-1) >= 2);
         EXPECT(!run(code_add, i, 1));
         EXPECT(context.x[0] == i + 1ull);
         close(loan);
     }
     printf("LEND handed over %d times\n", times);
+}
+
+// Several cores at once, each with a program of its own, while another CPU comes and goes.
+static void together(int times)
+{
+    int left = 2;
+
+    for (int i = 0; i < left; i++)
+        if (!fork()) {
+            hand_overs(times);
+            _exit(0);
+        }
+    while (left) {
+        EXPECT(!system("echo 0 > /sys/devices/system/cpu/cpu1/online"));
+        EXPECT(!system("echo 1 > /sys/devices/system/cpu/cpu1/online"));
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            left--;
+    }
+    puts("LEND together");
 }
 
 int main(int argc, char **argv)
@@ -315,6 +334,10 @@ int main(int argc, char **argv)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     sigaction(SIGALRM, &action, NULL);
+    if (argc > 2 && !strcmp(argv[2], "together")) {
+        together(times);
+        return 0;
+    }
     if (argc > 2) { // until the machine goes, or Linux does
         static volatile uint64_t counter;
 
