@@ -46,7 +46,10 @@ def lend(tenon, tmp_path_factory):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "what",
-    ["calls", "floats", "faults", "waits", "ticks", "stops", "protects", "many", "comes back", "over"],
+    [
+        *("calls", "floats", "faults", "waits", "ticks", "stops", "protects", "many"),
+        *("comes back", "over"),
+    ],
 )
 def test_code_of_a_process_runs_on_a_lent_core(lend, what):
     assert_well(lend)
