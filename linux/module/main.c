@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TenonOS for Linux: life cycles of VMs, channels to them, and cores lent to programs.
+ * TenonOS for Linux: life cycles of VMs, channels to them, cores lent to programs, and Linux as a
+ * library.
  *
  * Linux itself knows nothing of Mortise and needs not: this module finds out what the hypervisor
  * offers to its VM and makes devices of it.
@@ -63,6 +64,7 @@ static const struct {
 	{ tenon_loan_init, tenon_loan_exit },
 	{ tenon_detach_init, tenon_detach_exit },
 	{ tenon_hyplet_init, tenon_hyplet_exit },
+	{ tenon_vlib_init, tenon_vlib_exit },
 };
 
 static void leave(size_t number)
@@ -97,5 +99,5 @@ static void __exit tenon_exit(void)
 
 module_init(tenon_init);
 module_exit(tenon_exit);
-MODULE_DESCRIPTION("TenonOS: life cycles of VMs, and channels");
+MODULE_DESCRIPTION("TenonOS: life cycles of VMs, channels, and Linux as a library");
 MODULE_LICENSE("GPL");

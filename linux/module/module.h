@@ -30,6 +30,8 @@ extern struct kobject *tenon_kobject;
 #define MORTISE_CELL 0xc6000300u
 #define MORTISE_RUN 0xc6000301u
 #define MORTISE_STOP 0xc6000302u
+#define MORTISE_LISTEN 0xc6000400u
+#define MORTISE_LEAVE 0xc6000405u
 
 struct mortise_answer {
 	u64 value[3]; /* x1 to x3 */
@@ -46,7 +48,7 @@ void tenon_image_forget(u32 handle);
 void tenon_image_forget_gone(bool (*gone)(u32 handle));
 void tenon_image_forget_all(void);
 
-/* control.c, channel.c, loan.c, loan_file.c */
+/* control.c, channel.c, loan.c, loan_file.c, vlib.c */
 
 int tenon_control_init(void);
 void tenon_control_exit(void);
@@ -56,6 +58,8 @@ int tenon_loan_init(void);
 void tenon_loan_exit(void);
 int tenon_loan_file_init(void);
 void tenon_loan_file_exit(void);
+int tenon_vlib_init(void);
+void tenon_vlib_exit(void);
 
 /* detach.c, hyplet.c */
 

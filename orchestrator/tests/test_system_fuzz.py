@@ -17,6 +17,7 @@ from tenonos.system.schema import (
     SystemSpec,
     TaskSpec,
     TemplateSpec,
+    VlibSpec,
     VmSpec,
     parse,
 )
@@ -82,11 +83,12 @@ def guests(name, model):
 
 
 FILES = st.tuples(
-    keys(SystemSpec, "vm", "reserve", "template", "channel").map(toml),
+    keys(SystemSpec, "vm", "reserve", "template", "channel", "vlib").map(toml),
     table("[reserve]\n", ReserveSpec),
     st.lists(guests("vm", VmSpec), max_size=3).map("".join),
     st.lists(guests("template", TemplateSpec), max_size=2).map("".join),
     st.lists(table("[[channel]]\n", ChannelSpec), max_size=2).map("".join),
+    st.lists(table("[[vlib]]\n", VlibSpec), max_size=2).map("".join),
 ).map("".join)
 
 
@@ -126,7 +128,7 @@ def test_anything(text):
     st.sampled_from(
         [
             *("vm", "vm.task", "vm.manages", "vm.detach", "console", "name"),
-            *("reserve", "template", "template.task", "channel"),
+            *("reserve", "template", "template.task", "channel", "vlib"),
         ]
     ),
     VALUES,

@@ -157,4 +157,16 @@ struct tenon_context {
 #define TENON_LOAN_CLAIM _IO(TENON_IOCTL, 0x30)
 #define TENON_LOAN_RUN _IOWR(TENON_IOCTL, 0x31, struct tenon_context)
 
+/* A vLib that this VM serves: `size` bytes to be mapped, which it shares with who calls. */
+struct tenon_vlib {
+	char name[TENON_NAME];
+	__u32 number;
+	__u32 reserved;
+	__u64 size;
+};
+
+#define TENON_VLIB _IOR(TENON_IOCTL, 0x60, struct tenon_vlib)
+/* Ends the call that is served, and returns in the next one: until then the whole VM stands still. */
+#define TENON_LISTEN _IO(TENON_IOCTL, 0x61)
+
 #endif

@@ -57,10 +57,11 @@ class Space:
         if self.system.mode == "dynamic":
             slots = len(self.system.vms) + late
             demanded.append(Assignment("MORTISE_VMS", str(slots), self.system.where("mode")))
-        if late or channels:
+        shared = channels + len(self.system.vlibs)
+        if late or shared:
             # Beside what is enough without: a map for each VM, and two pages at each end.
-            tables = PAGE_TABLES + 8 * late + 4 * channels
-            where = self.system.where("reserve" if late else "channel")
+            tables = PAGE_TABLES + 8 * late + 4 * shared
+            where = self.system.where("reserve" if late else "channel" if channels else "vlib")
             demanded.append(Assignment("MORTISE_PAGE_TABLES", str(tables), where))
         return demanded
 
@@ -181,6 +182,9 @@ def needs(system: System) -> Iterator[Need]:
     for channel in system.channels[:1]:
         where = system.where("channel", channel.index)
         yield Need("CAP_IPC_CHANNEL", f'channel "{channel.name}"', where)
+    for vlib in system.vlibs[:1]:
+        where = system.where("vlib", vlib.index)
+        yield Need("CAP_VIRT_VLIB", f'vLib "{vlib.name}"', where)
 
 
 def mortise_providers(tree: Tree, symbol: str) -> list[str]:

@@ -40,7 +40,7 @@ def vm_image(system: System, vm: Vm, flats: Mapping[str, Flat]) -> bytes:
         )
     flat = flats[vm.name]
     # A channel's ends are VMs of this system; a VM from a file is a stranger to it.
-    alone = replace(system, channels=())
+    alone = replace(system, channels=(), vlibs=())
     place = late(alone, replace(vm, table="template"), Content({}, 0, flat.end - flat.base))
     segments = [
         (place.argument, handover.guest(alone, vm, place)),

@@ -11,7 +11,7 @@ from tenonos.linux.overlay import overlay
 from tenonos.linux.userland import programs
 from tenonos.setup import debian
 from tenonos.setup import initramfs as base
-from tenonos.setup.initramfs import archive, folders
+from tenonos.setup.initramfs import Entry, archive, folders
 from tenonos.system.model import System, Vm
 
 KERNEL, INITRAMFS = "debian-cloud", "busybox"
@@ -33,19 +33,24 @@ def initramfs(system: System, vm: Vm) -> bytes:
         programs(vm.packages),
         _programs(vm) if ours else b"",
         overlay(_folder(system, vm)) if vm.files else b"",
+        _own(system, vm),
     ]
     return base.build(*parts)
 
 
 def _programs(vm: Vm) -> bytes:
     names = ["tenonctl", *(["hyplet-timer", "tenon-detach"] if vm.detach else [])]
-    found = [tools.program(name) for name in names]
-    return archive([*folders([entry.name for entry in found]), *found])
+    return _archived([tools.program(name) for name in names])
+
+
+def _archived(found: list[Entry]) -> bytes:
+    return archive([*folders([entry.name for entry in found]), *found]) if found else b""
 
 
 def has_tools(system: System, vm: Vm) -> bool:
     """Whether it gets the module and `tenonctl`: Debian's kernel, and something to do for them."""
     ends = {name for channel in system.channels for name in (channel.origin, channel.to)}
+    ends |= {vlib.server for vlib in system.vlibs}
     busy = vm.manages is not None or vm.detach != () or vm.name in ends
     return vm.kernel == KERNEL and busy
 
@@ -59,6 +64,21 @@ def _file(system: System, vm: Vm, key: str, known: str) -> Path:
             mend=f"give a file, or {known}",
         )
     return path
+
+
+def _own(system: System, vm: Vm) -> bytes:
+    """The programs made of C files from beside the system, linked statically."""
+    made = []
+    for name in vm.programs:
+        source = system.folder / name
+        if not source.is_file() or source.suffix != ".c":
+            raise InputError(
+                f'no C file "{name}"',
+                where=system.at(vm, "programs"),
+                mend="each is one file in C, from which /bin has a program of its name",
+            )
+        made.append(tools.own(source))
+    return _archived(made)
 
 
 def _folder(system: System, vm: Vm) -> Path:

@@ -12,7 +12,7 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tenonos import paths, ui
@@ -53,7 +53,10 @@ def module() -> Entry:
 
 def program(name: str) -> Entry:
     """One of the programs."""
-    content = kept(name, [_compiler(), *_read(*PROGRAMS[name])], lambda: _link(name))
+    folders = [SOURCES / folder for folder in PROGRAMS[name]]
+    sources = sorted(file for folder in folders for file in folder.glob("*.c"))
+    recipe = [_compiler(), *_read(*PROGRAMS[name])]
+    content = kept(name, recipe, lambda: _link(name, sources))
     return Entry(f"bin/{name}", PROGRAM, content)
 
 
@@ -131,13 +134,19 @@ def _machine() -> str:
     return _DEBIAN[machine]
 
 
-def _link(name: str) -> bytes:
+def own(source: Path) -> Entry:
+    """A program of a system's own, made of one file in C and the headers here."""
+    recipe = [_compiler(), source.read_bytes(), *_read()]
+    content = kept("program", recipe, lambda: _link(source.stem, [source]))
+    return Entry(f"bin/{source.stem}", PROGRAM, content)
+
+
+def _link(name: str, sources: Iterable[Path]) -> bytes:
     with ui.step(f"Building {name}"):
         target = paths.ensure(paths.BUILD) / name
         include = [f"-I{SOURCES / 'include'}", f"-I{SOURCES / 'include/uapi'}"]
-        folders = [SOURCES / folder for folder in PROGRAMS[name]]
-        sources = sorted(str(file) for folder in folders for file in folder.glob("*.c"))
-        _run([f"{CROSS}gcc", *_FLAGS, *include, "-o", str(target), *sources])
+        files = [str(file) for file in sources]
+        _run([f"{CROSS}gcc", *_FLAGS, *include, "-o", str(target), *files])
         return target.read_bytes()
 
 

@@ -14,7 +14,7 @@ from tenonos.system import board as boards
 from tenonos.system.check import check
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
-from tenonos.system.model import Channel, Manages, Reserve, Share, System, Task, Template, Vm
+from tenonos.system.model import Channel, Manages, Reserve, Share, System, Task, Template, Vlib, Vm
 from tenonos.system.schema import (
     GuestSpec,
     ManagesSpec,
@@ -34,6 +34,7 @@ __all__ = [
     "System",
     "Task",
     "Template",
+    "Vlib",
     "Vm",
     "find",
     "from_spec",
@@ -93,6 +94,10 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
             Channel(index, each.name, each.origin, each.to, each.slots, each.size)
             for index, each in enumerate(spec.channel)
         ),
+        vlibs=tuple(
+            Vlib(index, each.name, each.master, each.server, each.size, each.time == "virtual")
+            for index, each in enumerate(spec.vlib)
+        ),
     )
     check(system)
     return system
@@ -124,6 +129,7 @@ def _vm(index: int, spec: VmSpec, folder: Path) -> Vm:
         packages=tuple(spec.packages),
         modules=tuple(spec.modules),
         files=spec.files,
+        programs=tuple(spec.programs),
         manages=None if spec.manages is None else _manages(spec.manages),
         detach=() if spec.detach is None else tuple(spec.detach.cpus),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 
 from tenonos.errors import InputError
-from tenonos.system import channels, detach, dynamic, shares
+from tenonos.system import channels, detach, dynamic, shares, vlibs
 from tenonos.system.limits import BLOCK, INTERRUPTS, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
 
@@ -96,7 +96,7 @@ def _free(system: System) -> str:
     return f"free: {', '.join(map(str, free))}" if free else f"{board.name} has {board.cpus} in all"
 
 
-_LINUX = ("kernel", "initramfs", "cmdline", "packages", "modules", "files")
+_LINUX = ("kernel", "initramfs", "cmdline", "packages", "modules", "files", "programs")
 """Keys that only a Linux VM has."""
 
 
@@ -138,6 +138,7 @@ def _laid_over(system: System) -> None:
             ("modules", "initramfs"),
             ("modules", "kernel"),
             ("files", "initramfs"),
+            ("programs", "initramfs"),
         ):
             known = {"initramfs": "busybox", "kernel": "debian-cloud"}[needs]
             if getattr(vm, key) and getattr(vm, needs) != known:
@@ -292,5 +293,6 @@ _RULES: tuple[Callable[[System], None], ...] = (
     dynamic.check,
     channels.check,
     detach.check,
+    vlibs.check,
     shares.check,
 )

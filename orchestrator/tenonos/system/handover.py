@@ -1,13 +1,13 @@
-"""The header each Tenon VM finds at its x0: memory, shared areas, tasks, channels, by IPA.
+"""The header each Tenon VM finds at its x0: memory, shared areas, tasks, channels, vLibs, by IPA.
 
 Read by `pool/core/guest`; both sides test against the same bytes. All fields are little endian.
 """
 
 import struct
 
-from tenonos.system.limits import ENDS, TASKS
+from tenonos.system.limits import ENDS, PAGE, TASKS
 from tenonos.system.model import Channel, System, Vm
-from tenonos.system.places import LOG_SIZE, STATUS_SIZE, ChannelEnd, GuestLayout
+from tenonos.system.places import LOG_SIZE, STATUS_SIZE, ChannelEnd, GuestLayout, VlibEnd
 
 MAGIC = 0x5453_4754
 """`TGST`."""
@@ -18,6 +18,9 @@ _HEADER = struct.Struct("<IIII32s2Q2Q2Q2QI12x")
 _TASK = struct.Struct("<32s4Q")
 _CHANNEL = struct.Struct("<32sIIII2Q2Q2QI12x")
 _CHANNELS = _HEADER.size + TASKS * _TASK.size
+_CALLS = 2
+"""The role of who calls a vLib: those of a channel's ends are 0 and 1."""
+
 SIZE = _CHANNELS + ENDS * _CHANNEL.size
 
 
@@ -36,14 +39,17 @@ def guest(system: System, vm: Vm, place: GuestLayout) -> bytes:
         *((0, 0) if place.log_ipa is None else (place.log_ipa, LOG_SIZE)),
         place.window.start,
         len(place.window),
-        len(place.channels),
+        len(place.channels) + len(place.vlibs),
     )
     tasks = (
         _TASK.pack(task.name.encode(), task.ipa, task.size, task.period, task.deadline)
         for task in place.tasks.values()
     )
     declared = {channel.name: channel for channel in system.channels}
-    ends = (_end(declared[name], end) for name, end in place.channels.items())
+    ends = [
+        *(_end(declared[name], end) for name, end in place.channels.items()),
+        *(_vlib(end) for end in place.vlibs.values()),
+    ]
     return ((header + b"".join(tasks)).ljust(_CHANNELS, b"\0") + b"".join(ends)).ljust(SIZE, b"\0")
 
 
@@ -58,5 +64,21 @@ def _end(channel: Channel, end: ChannelEnd) -> bytes:
         *(producer.ipa, producer.size),
         *(consumer.ipa, consumer.size),
         *(status.ipa, status.size),
+        end.interrupt,
+    )
+
+
+def _vlib(end: VlibEnd) -> bytes:
+    """The master's side of a vLib: an end with a role of its own, of memory and status."""
+    memory = end.vlib.memory(end.ipa)
+    return _CHANNEL.pack(
+        end.vlib.name.encode(),
+        end.vlib.number,
+        _CALLS,
+        0,
+        0,
+        *(memory.ipa, memory.size),
+        *(0, 0),
+        *(end.ipa, PAGE),
         end.interrupt,
     )

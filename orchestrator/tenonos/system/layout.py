@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tenonos.errors import InputError
-from tenonos.system import channels, detach
+from tenonos.system import channels, detach, vlibs
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.model import Channel, Reserve, System, Vm
+from tenonos.system.model import Channel, Reserve, System, Vlib, Vm
 from tenonos.system.places import (
     LOG_SIZE,
     MANIFEST_SIZE,
@@ -30,6 +30,8 @@ from tenonos.system.places import (
     Payload,
     ReserveLayout,
     TaskArea,
+    VlibEnd,
+    VlibLayout,
     VmLayout,
 )
 
@@ -100,10 +102,10 @@ def lay_out(
         payloads = parts.get(vm.name, {})
         templates[vm.name] = late(system, vm, contents[vm.name], payloads)
     known = {channel.name: _channel(system, channel, ram) for channel in system.channels}
+    served = {vlib.name: _vlib(system, vlib, ram) for vlib in system.vlibs}
     for vm in system.vms:
-        vms[vm.name] = replace(
-            _connect(system, vm, vms[vm.name], known), cells=_cells(system, vm, ram)
-        )
+        place = _serve(system, vm, _connect(system, vm, vms[vm.name], known), served)
+        vms[vm.name] = replace(place, cells=_cells(system, vm, ram))
     for vm in system.guests[len(system.vms) :]:
         templates[vm.name] = _connect(system, vm, templates[vm.name], known)
     return Layout(
@@ -116,6 +118,7 @@ def lay_out(
         vms=vms,
         templates=templates,
         channels=known,
+        vlibs=served,
         reserve=reserve,
     )
 
@@ -150,6 +153,13 @@ def _cells(system: System, vm: Vm, ram: _Ram) -> Area | None:
     return Area(pa, pa, detach.size(vm), WRITABLE)
 
 
+def _vlib(system: System, vlib: Vlib, ram: _Ram) -> VlibLayout:
+    where = system.where("vlib", vlib.index, "size")
+    size = PAGE + vlib.size
+    pa = _area(ram, size, f'vLib "{vlib.name}"', where, "make it smaller, or a VM")
+    return VlibLayout(vlib.name, vlib.index, pa, size)
+
+
 Place = TypeVar("Place", bound=GuestLayout)
 
 
@@ -174,6 +184,23 @@ def _connect(system: System, vm: Vm, place: Place, known: Mapping[str, ChannelLa
         return replace(place, channels=ends)
     window = range(place.window.start, max(at, place.window.stop))
     return replace(place, channels=ends, window=window)
+
+
+def _serve(system: System, vm: Vm, place: VmLayout, known: Mapping[str, VlibLayout]) -> VmLayout:
+    """The VM with its vLibs: of the master behind its channels, of Linux where they are."""
+    ends = {}
+    gic, at = system.board.gic, place.window.stop
+    interrupts = gic.channel_sgis if vm.interrupts == "direct" else gic.channel_spis
+    for vlib, interrupt in zip(
+        vlibs.called_by(system, vm), interrupts[len(place.channels) :], strict=False
+    ):
+        there = known[vlib.name]
+        ends[vlib.name] = VlibEnd(there, at, interrupt)
+        at += there.size
+    for vlib in vlibs.served_by(system, vm):
+        ends[vlib.name] = VlibEnd(known[vlib.name], known[vlib.name].pa, None)
+    window = range(place.window.start, max(at, place.window.stop))
+    return replace(place, vlibs=ends, window=window)
 
 
 def _memory(system: System, ram: _Ram) -> dict[str, int]:

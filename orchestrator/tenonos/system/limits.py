@@ -15,8 +15,8 @@ VCPUS = 8
 VMS, TASKS, INTERRUPTS, MAPPINGS = 8, 8, 32, 16
 """What the manifest has room for (pool/core/manifest)."""
 
-TEMPLATES, CHANNELS = 8, 16
+TEMPLATES, CHANNELS, VLIBS = 8, 16, 4
 """What a system may have of these (pool/core/manifest)."""
 
 ENDS = 8
-"""Ends of channels a VM may have: its header has room for so many, and the SGIs are so many."""
+"""Ends of channels and vLibs a VM may have: as many as its header has room for, and as SGIs."""

@@ -72,6 +72,7 @@ class Vm:
     packages: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     files: str | None = None
+    programs: tuple[str, ...] = ()
     manages: Manages | None = None
     detach: tuple[int, ...] = ()
     """The CPUs that it may lend to its programs."""
@@ -115,6 +116,18 @@ class Channel:
 
 
 @dataclass(frozen=True)
+class Vlib:
+    """A Linux VM that a Tenon VM calls as a library; `size` is bytes of memory both share."""
+
+    index: int
+    name: str
+    master: str
+    server: str
+    size: int
+    virtual_time: bool
+
+
+@dataclass(frozen=True)
 class System:
     """A composition: the board, the VMs, and where each statement stood."""
 
@@ -129,6 +142,7 @@ class System:
     reserve: Reserve | None = None
     templates: tuple[Template, ...] = ()
     channels: tuple[Channel, ...] = ()
+    vlibs: tuple[Vlib, ...] = ()
 
     @property
     def guests(self) -> tuple[Vm, ...]:

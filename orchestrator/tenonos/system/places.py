@@ -121,6 +121,43 @@ class ChannelEnd:
 
 
 @dataclass(frozen=True)
+class VlibLayout:
+    """A vLib in memory: the status page, then what master and server share."""
+
+    name: str
+    number: int
+    pa: int
+    size: int
+
+    def memory(self, base: int) -> ChannelPart:
+        """What both share, seen from `base` on."""
+        return ChannelPart(base + PAGE, self.size - PAGE)
+
+
+@dataclass(frozen=True)
+class VlibEnd:
+    """A VM's side of a vLib: where it sees it, and the master's interrupt."""
+
+    vlib: VlibLayout
+    ipa: int
+    interrupt: int | None
+
+    @property
+    def areas(self) -> tuple[Area, ...]:
+        """What it maps: the master the status page too, which it reads."""
+        memory = self.vlib.memory(self.ipa)
+        shared = Area(memory.ipa, self.vlib.memory(self.vlib.pa).ipa, memory.size, WRITABLE)
+        return (
+            (shared,)
+            if self.interrupt is None
+            else (
+                Area(self.ipa, self.vlib.pa, PAGE, 0),
+                shared,
+            )
+        )
+
+
+@dataclass(frozen=True)
 class GuestLayout:
     """What a VM sees. `window` is where all it shares lies; of Linux it is empty."""
 
@@ -135,6 +172,7 @@ class GuestLayout:
     tasks: dict[str, TaskArea]
     channels: dict[str, ChannelEnd]
     payloads: dict[str, Payload]
+    vlibs: dict[str, VlibEnd] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -159,7 +197,8 @@ class VmLayout(GuestLayout):
                 *(Area(task.ipa, task.pa, task.size, WRITABLE) for task in self.tasks.values()),
             ]
         cells = [] if self.cells is None else [self.cells]
-        return (*own, *(area for end in self.channels.values() for area in end.areas), *cells)
+        ends = (*self.channels.values(), *self.vlibs.values())
+        return (*own, *(area for end in ends for area in end.areas), *cells)
 
 
 @dataclass(frozen=True)
@@ -195,6 +234,7 @@ class Layout:
     vms: dict[str, VmLayout]
     templates: dict[str, GuestLayout] = field(default_factory=dict)
     channels: dict[str, ChannelLayout] = field(default_factory=dict)
+    vlibs: dict[str, VlibLayout] = field(default_factory=dict)
     reserve: ReserveLayout | None = None
 
     def vm(self, name: str) -> VmLayout:

@@ -4,7 +4,8 @@ Static systems have none of it; it is parsed only by the libraries that need it
 (`core_manifest::Dynamic`).
 """
 
-from tenonos.system.model import Channel, System, Template, Vm
+from tenonos.system.limits import PAGE
+from tenonos.system.model import Channel, System, Template, Vlib, Vm
 from tenonos.system.node import Node, halves
 from tenonos.system.places import LOG_SIZE, GuestLayout, Layout
 
@@ -30,6 +31,8 @@ def write(root: Node, system: System, layout: Layout) -> None:
         _template(node, template, layout.templates[template.vm.name])
     for channel in system.channels:
         _channel(root.child("channels").child(channel.name), system, channel, layout)
+    for vlib in system.vlibs:
+        _vlib(root.child("vlibs").child(vlib.name), vlib, layout)
 
 
 def _share(node: Node, vm: Vm) -> None:
@@ -70,3 +73,15 @@ def _channel(node: Node, system: System, channel: Channel, layout: Layout) -> No
     node.text("to", channel.to)
     ends = (layout.guest(name).channels[channel.name] for name in (channel.origin, channel.to))
     node.cells("interrupts", *(end.interrupt for end in ends))
+
+
+def _vlib(node: Node, vlib: Vlib, layout: Layout) -> None:
+    there = layout.vlibs[vlib.name]
+    memory = there.memory(there.pa)
+    node.longs("parts", there.pa, PAGE, memory.ipa, memory.size)
+    node.text("master", vlib.master)
+    node.text("server", vlib.server)
+    interrupt = layout.vm(vlib.master).vlibs[vlib.name].interrupt
+    assert interrupt is not None
+    node.cells("interrupt", interrupt)
+    node.text("time", "virtual" if vlib.virtual_time else "real")

@@ -82,6 +82,7 @@ class VmSpec(GuestSpec):
     packages: list[str] = []
     modules: list[str] = []
     files: str | None = None
+    programs: list[str] = []
     memory_at: Address | None = None
     interrupts: Literal["direct", "shared"] | None = None
     wfi: Literal["pass", "trap"] = "pass"
@@ -117,6 +118,16 @@ class ChannelSpec(_Spec):
     size: Size
 
 
+class VlibSpec(_Spec):
+    """A Linux VM that serves another one as a library: `[[vlib]]`."""
+
+    name: Name
+    master: str
+    server: str
+    size: Size
+    time: Literal["real", "virtual"] = "real"
+
+
 class SystemSpec(_Spec):
     """A whole `system.toml`."""
 
@@ -129,6 +140,7 @@ class SystemSpec(_Spec):
     vm: list[VmSpec] = Field(min_length=1)
     template: list[TemplateSpec] = []
     channel: list[ChannelSpec] = []
+    vlib: list[VlibSpec] = []
 
 
 def parse(text: str, shown: str) -> tuple[SystemSpec, dict[Path, int]]:
@@ -188,6 +200,7 @@ _TABLES: dict[str, type[_Spec]] = {
     "vm": VmSpec,
     "template": TemplateSpec,
     "channel": ChannelSpec,
+    "vlib": VlibSpec,
     "task": TaskSpec,
     "manages": ManagesSpec,
     "detach": DetachSpec,
@@ -226,9 +239,12 @@ _EXAMPLES = {
     "devices": 'devices = ["gpio"]',
     "packages": 'packages = ["stress-ng"]',
     "modules": 'modules = ["virtio_blk"]',
+    "programs": 'programs = ["server.c"]',
     "restart_limit": "restart_limit = 3",
     "from": 'from = "motor"',
     "to": 'to = "linux"',
+    "master": 'master = "motor"',
+    "server": 'server = "linux"',
     "slots": "slots = 64",
     "size": "size = 64",
     "vms": 'vms = ["job"]',

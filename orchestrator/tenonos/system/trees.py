@@ -9,7 +9,7 @@ from tenonos.system import detach, runtime
 from tenonos.system.board import Board
 from tenonos.system.model import System, Vm
 from tenonos.system.node import Node, halves
-from tenonos.system.places import ChannelEnd, Layout, VmLayout
+from tenonos.system.places import ChannelEnd, Layout, VlibEnd, VmLayout
 
 GIC, CLOCK = 1, 2
 """The phandles of Linux's tree."""
@@ -102,6 +102,8 @@ def linux(system: System, vm: Vm, layout: Layout) -> bytes:
     for end in place.channels.values():
         _channel(root, system, end)
     detach.tree(root, system, vm, place)
+    for served in place.vlibs.values():
+        _vlib(root, served)
     return root.blob()
 
 
@@ -117,6 +119,16 @@ def _channel(root: Node, system: System, end: ChannelEnd) -> None:
     node.text("tenonos,role", "producer" if end.produces else "consumer")
     node.cells("tenonos,slots", channel.slots)
     node.cells("tenonos,size", channel.size)
+
+
+def _vlib(root: Node, end: VlibEnd) -> None:
+    """The memory shared with who calls, for the driver in `linux/`."""
+    memory = end.vlib.memory(end.ipa)
+    node = root.child(f"vlib@{memory.ipa:x}")
+    node.text("compatible", "tenonos,vlib")
+    node.longs("reg", memory.ipa, memory.size)
+    node.text("tenonos,name", end.vlib.name)
+    node.cells("tenonos,number", end.vlib.number)
 
 
 def _chosen(node: Node, vm: Vm, place: VmLayout, serial: str) -> None:

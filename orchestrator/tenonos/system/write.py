@@ -9,7 +9,7 @@ from tenonos.system.schema import SystemSpec
 
 def render(spec: SystemSpec) -> str:
     """`spec` as TOML, in the order people write it, defaults left out."""
-    parts = [_table("", spec, "reserve", "vm", "template", "channel")]
+    parts = [_table("", spec, "reserve", "vm", "template", "channel", "vlib")]
     if spec.reserve is not None:
         parts.append(_table("[reserve]\n", spec.reserve))
     for vm in spec.vm:
@@ -23,6 +23,7 @@ def render(spec: SystemSpec) -> str:
         parts.append(_table("[[template]]\n", template, "task"))
         parts += [_table("[[template.task]]\n", task) for task in template.task]
     parts += [_table("[[channel]]\n", channel) for channel in spec.channel]
+    parts += [_table("[[vlib]]\n", vlib) for vlib in spec.vlib]
     return "\n".join(parts)
 
 

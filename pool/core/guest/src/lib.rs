@@ -53,10 +53,12 @@ pub enum Error {
     Pages(u64),
     /// A period is zero.
     Period,
-    /// There are more ends of channels than a guest has.
+    /// There are more ends of channels and vLibs than a guest has.
     Ends(u32),
     /// This guest has no end of such a channel.
     NoChannel,
+    /// This guest has no such vLib to call.
+    NoVlib,
 }
 
 impl fmt::Display for Error {
@@ -71,6 +73,7 @@ impl fmt::Display for Error {
             Self::Period => f.write_str("a task of the guest has a period of zero"),
             Self::Ends(count) => write!(f, "the guest header has no room for {count} channels"),
             Self::NoChannel => f.write_str("the system gives the guest no end of such a channel"),
+            Self::NoVlib => f.write_str("the system gives the guest no such vLib to call"),
         }
     }
 }
@@ -94,6 +97,11 @@ impl Pages {
 
     fn range(self) -> Option<IntermediateRange> {
         IntermediateRange::new(self.start, self.size)
+    }
+
+    fn part(self) -> Result<IntermediateRange, Error> {
+        self.check()?;
+        self.range().ok_or(Error::Pages(self.start))
     }
 }
 
@@ -162,6 +170,23 @@ pub struct Channel {
     /// The interrupt by which the other end calls.
     pub interrupt: u32,
 }
+
+/// A vLib that the guest calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Vlib {
+    /// What hypercalls name it by.
+    pub number: u32,
+    /// What guest and server share.
+    pub memory: IntermediateRange,
+    /// Where it says how far the server is.
+    pub status: IntermediateRange,
+    /// The interrupt by which the guest is told of an end.
+    pub interrupt: u32,
+}
+
+/// The role of an end by which a channel is sent to, and of who calls a vLib.
+const SENDS: u32 = 0;
+const CALLS: u32 = 2;
 
 const _: () = {
     assert!(offset_of!(Header, name) == 0x10);
@@ -259,25 +284,40 @@ impl<'a> Guest<'a> {
     /// The guest's end of the channel of this name. It is checked here, so that a guest that uses
     /// none has no code for it.
     pub fn channel(&self, name: &str) -> Result<Channel, Error> {
-        let ends = self.0.end.get(..self.0.ends as usize);
-        let ends = ends.ok_or(Error::Ends(self.0.ends))?;
-        let end = ends.iter().find(|end| text(&end.name) == name);
+        let end = self.end(name, |role| role < CALLS)?;
         let end = end.ok_or(Error::NoChannel)?;
-        let part = |pages: Pages| {
-            pages.check()?;
-            pages.range().ok_or(Error::Pages(pages.start))
-        };
         let [producer, consumer, status] = end.parts;
         Ok(Channel {
             number: end.number,
-            sends: end.role == 0,
+            sends: end.role == SENDS,
             slots: end.slots,
             size: end.size,
-            producer: part(producer)?,
-            consumer: part(consumer)?,
-            status: part(status)?,
+            producer: producer.part()?,
+            consumer: consumer.part()?,
+            status: status.part()?,
             interrupt: end.interrupt,
         })
+    }
+
+    /// The vLib of this name that the guest may call, checked as a channel is.
+    pub fn vlib(&self, name: &str) -> Result<Vlib, Error> {
+        let end = self.end(name, |role| role == CALLS)?;
+        let end = end.ok_or(Error::NoVlib)?;
+        let [memory, _, status] = end.parts;
+        Ok(Vlib {
+            number: end.number,
+            memory: memory.part()?,
+            status: status.part()?,
+            interrupt: end.interrupt,
+        })
+    }
+
+    /// The end of this name with such a role.
+    fn end(&self, name: &str, role: impl Fn(u32) -> bool) -> Result<Option<&'a End>, Error> {
+        let ends = self.0.end.get(..self.0.ends as usize);
+        let ends = ends.ok_or(Error::Ends(self.0.ends))?;
+        let mut ends = ends.iter().filter(|end| role(end.role));
+        Ok(ends.find(|end| text(&end.name) == name))
     }
 
     /// The task of this name.

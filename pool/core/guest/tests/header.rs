@@ -113,6 +113,22 @@ fn an_end_of_a_channel_is_checked_where_it_is_used() {
 }
 
 #[test]
+fn a_vlib_is_an_end_of_another_kind() {
+    let mut words = words_with_channel();
+    let role = words[END + 4];
+    words[END + 4] = role & 0xffff_ffff | 2 << 32;
+    let guest = Guest::parse(bytes(&words)).unwrap();
+    assert_eq!(guest.channel("telemetry").unwrap_err(), Error::NoChannel);
+    let vlib = guest.vlib("telemetry").unwrap();
+    assert_eq!((vlib.number, vlib.interrupt), (3, 8));
+    let starts = [vlib.memory, vlib.status].map(|part| part.start());
+    assert_eq!(starts, [0x8001_2000, 0x8001_3000]);
+    let words = words_with_channel();
+    let guest = Guest::parse(bytes(&words)).unwrap();
+    assert_eq!(guest.vlib("telemetry").unwrap_err(), Error::NoVlib);
+}
+
+#[test]
 fn a_guest_needs_neither_log_nor_tasks() {
     let mut words = words();
     words[CPUS_AND_TASKS] = 1 << 32;

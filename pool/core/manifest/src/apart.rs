@@ -1,7 +1,8 @@
 //! What must be apart for VMs that come, go and talk to be as safe as those that stay.
 
 use crate::{
-    Channel, Console, Dynamic, Error, Mapping, MappingKind, Owner, Reserve, System, Template, Vm,
+    Channel, Console, Dynamic, Error, Mapping, MappingKind, Owner, Reserve, System, Template, Vlib,
+    Vm,
 };
 use core_memory::PhysicalRange;
 
@@ -60,7 +61,7 @@ pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result
                 return Err(clash(channel.name, other.name, PHYSICAL));
             }
         }
-        kept(channel, dynamic)?;
+        kept(channel.name, &channel.parts(), dynamic)?;
         for (vm, description) in system.vms.iter().enumerate() {
             let reached = reaches(channel, Owner::Vm(vm), &description.mappings);
             let inside = channel.parts().iter().any(|part| keeps(description, part));
@@ -84,18 +85,67 @@ pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result
     Ok(())
 }
 
-/// What the reserve and the templates keep is no channel's.
-fn kept<'a>(channel: &Channel<'a>, dynamic: &Dynamic<'a>) -> Result<(), Error<'a>> {
-    for part in channel.parts() {
+/// The memory of a vLib is its master's and its server's, the status page for the former to read.
+pub(crate) fn vlibs<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result<(), Error<'a>> {
+    for (index, vlib) in dynamic.vlibs.iter().enumerate() {
+        let overlaps = |range: &PhysicalRange| vlib.parts().iter().any(|p| p.overlaps(range));
+        for other in dynamic.vlibs.iter().take(index) {
+            if other.name == vlib.name {
+                return Err(clash(vlib.name, other.name, "name"));
+            }
+            if other.parts().iter().any(overlaps) {
+                return Err(clash(vlib.name, other.name, PHYSICAL));
+            }
+        }
+        for channel in &dynamic.channels {
+            if channel.parts().iter().any(overlaps) {
+                return Err(clash(vlib.name, channel.name, PHYSICAL));
+            }
+        }
+        kept(vlib.name, &vlib.parts(), dynamic)?;
+        for (vm, description) in system.vms.iter().enumerate() {
+            let mut mappings = description.mappings.iter();
+            let inside = vlib.parts().iter().any(|part| keeps(description, part));
+            if inside || mappings.any(|mapping| !may_map(vlib, vm, mapping)) {
+                return Err(clash(vlib.name, description.name, PHYSICAL));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a VM's mapping leaves a vLib alone, or reaches into it only as it may.
+fn may_map(vlib: &Vlib<'_>, vm: usize, mapping: &Mapping) -> bool {
+    let master = vlib.master.owner == Owner::Vm(vm);
+    let rights = [
+        (vlib.status, master, false),
+        (vlib.memory, master || vlib.server == vm, true),
+    ];
+    rights
+        .iter()
+        .all(|(part, reads, writes)| match mapping.kind {
+            _ if !mapping.physical.overlaps(part) => true,
+            MappingKind::Shared { writable } => *reads && (*writes || !writable),
+            MappingKind::Ram | MappingKind::Device => false,
+        })
+}
+
+/// What the reserve and the templates keep is nobody's who talks.
+fn kept<'a>(
+    name: &'a str,
+    parts: &[PhysicalRange],
+    dynamic: &Dynamic<'a>,
+) -> Result<(), Error<'a>> {
+    for part in parts {
         let reserve = dynamic.reserve.iter();
         let mut reserved = reserve.flat_map(|reserve| [reserve.memory, reserve.slots]);
-        if reserved.any(|range| range.overlaps(&part)) {
-            return Err(clash(channel.name, "reserve", PHYSICAL));
+        if reserved.any(|range| range.overlaps(part)) {
+            return Err(clash(name, "reserve", PHYSICAL));
         }
         for template in &dynamic.templates {
             let mut fillings = template.fillings.iter();
-            if fillings.any(|filling| filling.source.overlaps(&part)) {
-                return Err(clash(channel.name, template.name, PHYSICAL));
+            if fillings.any(|filling| filling.source.overlaps(part)) {
+                return Err(clash(name, template.name, PHYSICAL));
             }
         }
     }

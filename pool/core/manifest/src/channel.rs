@@ -95,7 +95,7 @@ pub(crate) fn parse<'a>(
         };
         let interrupt = u16::try_from(interrupt).unwrap_or(u16::MAX);
         let party = Party { owner, interrupt };
-        check_interrupt(node, party, dynamic, system)?;
+        check_interrupt(node, "interrupts", party, dynamic, system)?;
         Ok(party)
     };
     let channel = Channel {
@@ -115,8 +115,9 @@ pub(crate) fn parse<'a>(
 }
 
 /// An interrupt must be one that its VM can get, and nothing else's.
-fn check_interrupt<'a>(
+pub(crate) fn check_interrupt<'a>(
     node: &Node<'a>,
+    property: &'static str,
     party: Party,
     dynamic: &Dynamic<'a>,
     system: &System<'a>,
@@ -131,12 +132,11 @@ fn check_interrupt<'a>(
         _ => 32..1020,
     };
     let passed = vm.is_some_and(|vm| vm.interrupts.contains(&party.interrupt));
-    let mut others = dynamic
-        .channels
-        .iter()
-        .flat_map(|other| [other.from, other.to]);
+    let channels = dynamic.channels.iter();
+    let ends = channels.flat_map(|other| [other.from, other.to]);
+    let mut others = ends.chain(dynamic.vlibs.iter().map(|vlib| vlib.master));
     if !possible.contains(&party.interrupt) || passed || others.any(|other| other == party) {
-        return Err(node.invalid("interrupts", "be free ones that the VMs can get"));
+        return Err(node.invalid(property, "be free ones that the VMs can get"));
     }
     Ok(())
 }

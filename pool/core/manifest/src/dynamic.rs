@@ -1,7 +1,9 @@
 //! What comes, goes and talks while the system runs.
 
 use crate::node::Node;
-use crate::{Channel, Error, Schedule, System, Template, apart, channel, limits, template};
+use crate::{
+    Channel, Error, Schedule, System, Template, Vlib, apart, channel, limits, template, vlib,
+};
 use core_memory::PhysicalRange;
 use heapless::Vec;
 
@@ -85,6 +87,8 @@ pub struct Dynamic<'a> {
     pub templates: Vec<Template<'a>, { limits::TEMPLATES }>,
     /// Channels; the index of one is its number.
     pub channels: Vec<Channel<'a>, { limits::CHANNELS }>,
+    /// vLibs; the index of one is its number.
+    pub vlibs: Vec<Vlib<'a>, { limits::VLIBS }>,
 }
 
 // It is passed by value on a kernel's stack.
@@ -102,6 +106,7 @@ impl<'a> Dynamic<'a> {
             managers: [None; limits::VMS],
             templates: Vec::new(),
             channels: Vec::new(),
+            vlibs: Vec::new(),
         };
         if let Some(reserve) = &dynamic.reserve {
             apart::reserve(reserve, system)?;
@@ -116,7 +121,13 @@ impl<'a> Dynamic<'a> {
             let pushed = dynamic.channels.push(channel);
             pushed.map_err(|_| root.too_many("channels", limits::CHANNELS))?;
         }
+        for node in children(&root, "vlibs") {
+            let vlib = vlib::parse(&node, &dynamic, system)?;
+            let pushed = dynamic.vlibs.push(vlib);
+            pushed.map_err(|_| root.too_many("vlibs", limits::VLIBS))?;
+        }
         apart::channels(&dynamic, system)?;
+        apart::vlibs(&dynamic, system)?;
         let templates = children(&root, "templates").zip(&mut dynamic.templates);
         for (index, (node, template)) in templates.enumerate() {
             template.start_on = template::start_on(&node, index, &dynamic.channels)?;

@@ -43,6 +43,7 @@ mod schedule;
 mod system;
 mod template;
 mod tree;
+mod vlib;
 mod vm;
 
 pub use channel::{Channel, Owner, Party};
@@ -52,6 +53,7 @@ pub use lending::Lending;
 pub use schedule::{Reservation, Schedule};
 pub use system::{Mode, System};
 pub use template::{Filling, Template};
+pub use vlib::Vlib;
 pub use vm::{
     Console, FaultPolicy, InterruptMode, Kind, Mapping, MappingKind, Payload, Vm, WaitPolicy,
 };
@@ -72,6 +74,8 @@ pub mod limits {
     pub const TEMPLATES: usize = 8;
     /// Channels in a system.
     pub const CHANNELS: usize = 16;
+    /// vLibs in a system.
+    pub const VLIBS: usize = 4;
     /// Bytes for the status page and the log ring of a VM made at run time.
     pub const SLOT: u64 = 0x2_0000;
     /// Bytes of a block, in which memory is given to VMs made at run time.

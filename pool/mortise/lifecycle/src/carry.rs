@@ -179,7 +179,7 @@ impl Site<'_> {
                 vm.discard(self.machine);
                 Step::Over
             }
-            Phase::Await => match wait(|| !vm.is_kept_off() || vm.is_held()) {
+            Phase::Await => match wait(|| !vm.is_to_be_held() || vm.is_held()) {
                 Progress::Done => Step::Over,
                 Progress::Again => Step::Wait,
             },

@@ -22,8 +22,9 @@ use crate::{
     interrupts,
     machine::Core,
     part::{Part, whole},
+    suspend::{StoppedTimer, set_counter},
     trace,
-    vm::{DISCARDED, ENDING, HELD, Vm},
+    vm::{DISCARDED, ENDING, Vm},
 };
 use core_statistics::ExitKind;
 use hw_arch::{El2, ExceptionLevel, cpu};
@@ -152,16 +153,21 @@ impl Core {
     /// Rests until vCPU `vcpu` is to start, ending and beginning runs if it leads.
     fn wait_for_start(&'static self, vm: &'static Vm, vcpu: usize) -> Start {
         loop {
-            if vm.orders() & HELD != 0 {
-                vm.note_away(vcpu);
-                self.rest();
+            if vm.is_to_be_held() {
+                self.rest_away(vm, vcpu);
                 continue;
             }
             match self.attend(vm, vcpu) {
-                Duty::Start(start) => return start,
+                Duty::Start(start) => {
+                    while vm.has_to_wait() {
+                        self.rest_away(vm, vcpu);
+                    }
+                    set_counter(vm);
+                    return start;
+                }
                 Duty::Work => interrupts::serve_pending(self),
                 Duty::Rest if self.is_borrowed(vm, vcpu) => {}
-                Duty::Rest => self.rest(),
+                Duty::Rest => self.rest_away(vm, vcpu),
             }
         }
     }
@@ -185,6 +191,14 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// Rests, as a vCPU that is off its core if it is to be.
+    pub(crate) fn rest_away(&'static self, vm: &'static Vm, vcpu: usize) {
+        if vm.is_kept_off() {
+            vm.note_away(vcpu, self.clock().ticks());
+        }
+        self.rest();
     }
 
     /// Sleeps until something happens, and takes what comes to Mortise.
@@ -308,14 +322,18 @@ impl Core {
         }
     }
 
-    /// Rests as long as the VM is held; begins anew if its run ended, or was discarded.
+    /// Rests as long as the VM is held or suspended; begins anew if its run ended, or was discarded.
     #[cold]
     fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-        while vm.orders() & HELD != 0 && vm.orders() & (DISCARDED | ENDING) == 0 {
-            vm.note_away(vcpu);
-            self.rest();
+        if vm.has_to_wait() {
+            let timer = StoppedTimer::stop();
+            while vm.has_to_wait() {
+                self.rest_away(vm, vcpu);
+            }
+            timer.go_on(vm);
         }
-        if !vm.is_free() {
+        // Not by whether it is free: an order to wait that came just now has its doorbell behind it.
+        if vm.orders() & (DISCARDED | ENDING) != 0 {
             self.start_anew(vm, vcpu, frame);
         } else {
             interrupts::refresh(self, vm, vcpu);

@@ -101,16 +101,10 @@ impl Vm {
         (0..self.vcpus()).for_each(|vcpu| machine.notify(self, vcpu));
     }
 
-    /// Whether its vCPUs are to stay off their cores. What its memory is missing then may be
-    /// there when they go on.
+    /// Whether it is to be held.
     #[must_use]
-    pub fn is_kept_off(&self) -> bool {
+    pub fn is_to_be_held(&self) -> bool {
         self.orders() & HELD != 0
-    }
-
-    /// Notes that a vCPU is off its core.
-    pub(crate) fn note_away(&self, vcpu: usize) {
-        self.away.fetch_or(1 << vcpu, Ordering::AcqRel);
     }
 }
 

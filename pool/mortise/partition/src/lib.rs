@@ -19,6 +19,7 @@
 //! | `loan` | cores that a virtual machine lends |
 //! | `orders` | what others have a virtual machine do |
 //! | `slot` | places for virtual machines that are made at run time |
+//! | `suspend` | virtual machines that run only while somebody wants them to |
 //! | `cores` | a core's life: start, rest, orders |
 //! | `dispatch` | cores that several virtual CPUs share: who shares them out |
 //! | `tables` | what the libraries of the image registered |
@@ -73,6 +74,7 @@ mod orders;
 mod part;
 mod service;
 mod slot;
+mod suspend;
 mod tables;
 mod trace;
 mod vm;

@@ -61,10 +61,7 @@ impl Core {
     /// Sleeps on a core that is lent until something is pending, and takes it. One whose virtual
     /// machine is held says that it is away.
     pub fn sleep_lent(&'static self, vm: &'static Vm, vcpu: usize) {
-        if vm.is_kept_off() {
-            vm.note_away(vcpu);
-        }
-        self.rest();
+        self.rest_away(vm, vcpu);
     }
 
     /// Ends a loan: EL1 and the interrupts of this core are as after CPU_OFF, and its virtual

@@ -9,7 +9,7 @@ use crate::{
     drain::Drain,
     memory::Stacks,
     tables,
-    vm::{DISCARDED, HELD, Vm},
+    vm::{DISCARDED, Vm},
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -313,13 +313,12 @@ impl Core {
     /// Tells the dispatcher of this core that something stands in memory for a VM's virtual
     /// CPU here.
     pub(crate) fn tell(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
-        let orders = vm.orders();
-        if orders & HELD == 0 {
+        if !vm.is_kept_off() {
             dispatcher.wake(self, vm, News::Written);
         } else {
-            dispatcher.hold(self, vm, orders & DISCARDED != 0);
+            dispatcher.hold(self, vm, vm.orders() & DISCARDED != 0);
             if let Some(vcpu) = vm.vcpu_on(self.cpu) {
-                vm.note_away(vcpu);
+                vm.note_away(vcpu, self.clock().ticks());
             }
         }
     }

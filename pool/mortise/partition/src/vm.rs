@@ -10,6 +10,7 @@ use crate::{
     machine::Machine,
     memory::Stage2,
     slot::Slot,
+    suspend::Suspension,
     tables,
 };
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -30,6 +31,9 @@ pub(crate) const HELD: u8 = 1 << 1;
 
 /// What they did is not needed any more.
 pub(crate) const DISCARDED: u8 = 1 << 2;
+
+/// Its vCPUs stop where they are.
+pub(crate) const SUSPENDED: u8 = 1 << 3;
 
 /// A virtual machine and all that Mortise keeps for it.
 pub struct Vm {
@@ -56,12 +60,14 @@ pub struct Vm {
     /// Whether it must call for the ring to be emptied.
     kick: bool,
     /// What its vCPUs are told, for exits to see without the lock: [`ENDING`], [`HELD`],
-    /// [`DISCARDED`].
+    /// [`DISCARDED`], [`SUSPENDED`].
     pub(crate) orders: AtomicU8,
     /// Hypercalls that were denied it, by any of its vCPUs.
     pub(crate) denied: AtomicU64,
     /// The vCPUs that are off their cores, while it is held, one bit each.
     pub(crate) away: AtomicU32,
+    /// What its suspensions took.
+    pub(crate) suspension: Suspension,
     /// How far its leader is with what is between two runs.
     pub(crate) lead: Lead,
     /// For each vCPU, the list register with which its timer is injected, zero if that is to
@@ -108,6 +114,7 @@ impl Vm {
             orders: AtomicU8::new(0),
             denied: AtomicU64::new(0),
             away: AtomicU32::new(0),
+            suspension: Suspension::new(),
             lead: Lead::first(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),
@@ -140,6 +147,7 @@ impl Vm {
             orders: AtomicU8::new(0),
             denied: AtomicU64::new(0),
             away: AtomicU32::new(0),
+            suspension: Suspension::new(),
             lead: Lead::idle(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),

@@ -109,6 +109,30 @@ pub fn channel(name: &str) -> Option<ChannelEnd> {
     })
 }
 
+/// A vLib that this VM may call.
+#[derive(Clone, Copy, Debug)]
+pub struct VlibEnd {
+    /// What hypercalls name it by.
+    pub number: u32,
+    /// What is shared with the server.
+    pub memory: Area<'static>,
+    /// Where Mortise says how far the server is.
+    pub status: Area<'static>,
+    /// The interrupt by which this VM is told of an end.
+    pub interrupt: u32,
+}
+
+/// The vLib of this name, if the system gives this VM one to call.
+pub fn vlib(name: &str) -> Option<VlibEnd> {
+    let vlib = guest()?.vlib(name).ok()?;
+    Some(VlibEnd {
+        number: vlib.number,
+        memory: area(vlib.memory)?,
+        status: area(vlib.status)?,
+        interrupt: vlib.interrupt,
+    })
+}
+
 /// The periodic task of this name, if the system names one.
 pub fn task(name: &str) -> Option<Task> {
     let guest = guest()?;

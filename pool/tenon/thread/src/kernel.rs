@@ -274,6 +274,10 @@ impl Kernel {
                 self.leave(previous, next);
             }
             self.begin_turn(next);
+            if options::remote() {
+                previous.leaves();
+                next.comes();
+            }
             if options::thread_pointer() {
                 assembly::set_thread_pointer(next.pointer());
             }

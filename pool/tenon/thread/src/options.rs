@@ -99,4 +99,6 @@ options! { $
     thread_pointer: bool = TENON_THREAD_POINTER, on_the_host: false;
     /// Whether a preempted thread may be made to call something.
     interjections: bool = TENON_THREAD_INTERJECTIONS, on_the_host: false;
+    /// Whether threads have work done elsewhere.
+    remote: bool = TENON_THREAD_REMOTE, on_the_host: false;
 }

@@ -19,6 +19,7 @@ mod current;
 mod error;
 mod handle;
 mod notice;
+mod remote;
 mod storage;
 mod timeout;
 
@@ -30,6 +31,7 @@ pub use current::{
 };
 pub use error::Error;
 pub use handle::Handle;
+pub use remote::{Remote, remotely};
 pub use storage::{Ground, Packed, Stack, Storage};
 
 /// What a thread that is not ready waits for.
@@ -91,6 +93,8 @@ pub struct Thread {
     moves_on: Cell<bool>,
     /// Its share of the core. In an image with servers.
     server: Cell<Option<&'static Server>>,
+    /// What is done elsewhere while it has the core, in an image with such threads.
+    remote: Cell<Option<&'static dyn Remote>>,
 }
 
 // SAFETY: all fields are private to this crate, which touches them with interrupts masked. With
@@ -126,6 +130,7 @@ impl Thread {
             gate: Cell::new(None),
             moves_on: Cell::new(false),
             server: Cell::new(None),
+            remote: Cell::new(None),
         }
     }
 

@@ -209,3 +209,41 @@ pub fn dynamic(manager: Builder, reserve: Builder, job: Builder, jobs: Builder) 
         .child(Builder::new("templates").child(job))
         .child(Builder::new("channels").child(jobs))
 }
+
+/// The motor as one that calls, and Linux as one that serves.
+pub fn master() -> Builder {
+    let areas = [
+        [0x8000_0000, 0x5100_0000, 0x1000, 0],
+        [0x8000_1000, 0x5100_1000, 0x1_0000, 1],
+        [0x8001_1000, 0x5300_0000, 0x1000, 0],
+        [0x8001_2000, 0x5300_1000, 0x2000, 1],
+    ];
+    motor().with("shared", shared(&areas))
+}
+
+/// Linux as one that serves.
+pub fn server() -> Builder {
+    linux().with("shared", shared(&[[0x5300_1000, 0x5300_1000, 0x2000, 1]]))
+}
+
+/// What the motor calls in Linux.
+pub fn helper() -> Builder {
+    Builder::new("helper")
+        .wide("parts", &[0x5300_0000, 0x1000, 0x5300_1000, 0x2000])
+        .text("master", "motor")
+        .text("server", "linux")
+        .cells("interrupt", &[8])
+        .text("time", "virtual")
+}
+
+/// A system with Linux as a library.
+pub fn vlibs(
+    master: Builder,
+    server: Builder,
+    helpers: impl IntoIterator<Item = Builder>,
+) -> Builder {
+    let vlibs = helpers
+        .into_iter()
+        .fold(Builder::new("vlibs"), Builder::child);
+    system([master, server]).child(vlibs)
+}

@@ -1,0 +1,44 @@
+//! Tests of Linux as a library, from the side that calls.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod cases;
+mod server;
+
+use cases::CASES;
+use core::sync::atomic::{AtomicBool, Ordering};
+use server::{Ask, Server};
+use tenon::log::{error, info};
+use tenon::time::{self, Duration};
+
+/// Whether the server's clock stands still with it, as found out.
+static TIME_IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
+
+/// The main thread.
+pub fn main() {
+    let mut server = match Server::open() {
+        Ok(server) => server,
+        Err(error) => return error!("caller: {error}"),
+    };
+    if let Err(error) = server.await_listener() {
+        return error!("caller: {error}");
+    }
+    let first = server.ask(Ask::Clock, 0).unwrap_or(0);
+    time::sleep(Duration::from_millis(10));
+    let second = server.ask(Ask::Clock, 0).unwrap_or(0);
+    TIME_IS_VIRTUAL.store(second.wrapping_sub(first) < 5_000_000, Ordering::Relaxed);
+    let several = server.ask(Ask::Cpus, 0) != Ok(1);
+    for (name, case, by_clock) in CASES {
+        if several && *by_clock {
+            continue;
+        }
+        match case(&mut server) {
+            Ok(()) => info!("caller: {name}: as promised"),
+            Err((what, found)) => error!("caller: {name}: WRONG: {what} ({found})"),
+        }
+    }
+    let latest = cases::LATEST.load(Ordering::Relaxed);
+    info!("caller: returned {latest} ns late at most");
+    info!("caller: done");
+}

@@ -1,0 +1,72 @@
+//! What VMs call.
+
+use crate::{Placed, Role, VLIBS, session::Refusal};
+use core_trace::Event;
+use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
+use mortise_partition::Core;
+
+/// Ends the call that is served, and stands still until the next.
+const LISTEN: u32 = 0xc600_0400;
+/// Lets the server serve.
+const CALL: u32 = 0xc600_0401;
+/// Has it stand still.
+const STOP: u32 = 0xc600_0402;
+/// Lets it go on.
+const GO: u32 = 0xc600_0403;
+/// Tells how far it is.
+const STATE: u32 = 0xc600_0404;
+
+/// Not now.
+const BUSY: Reply = Reply::status(-5);
+/// There is no such vLib, or nobody listens.
+const NOT_FOUND: Reply = Reply::status(-6);
+
+/// Nobody serves any more: the server's program is gone.
+const LEAVE: u32 = 0xc600_0405;
+
+/// The calls about vLibs.
+pub static GROUP: Group = Group {
+    name: "vlibs",
+    ranges: &[(LISTEN, LEAVE)],
+    handle,
+};
+
+/// Answers a call; later, if somebody else may wait for this core.
+fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
+    if Core::current().is_wanted() {
+        return Outcome::Again(0);
+    }
+    reply(call, caller.vcpu()).into()
+}
+
+fn reply(call: &Call, vcpu: usize) -> Reply {
+    let Some(vlib) = VLIBS.get(call.argument(1)) else {
+        return NOT_FOUND;
+    };
+    let core = Core::current();
+    let role = core.vcpu().and_then(|(vm, _)| vlib.role(vm.index()));
+    let answer = match (call.function(), role) {
+        (LISTEN, Some(Role::Server)) => vlib.step(core.machine(), Some(vcpu), |it| it.listen()),
+        (LEAVE, Some(Role::Server)) => vlib.step(core.machine(), None, |it| Ok(it.server_ends())),
+        (CALL, Some(Role::Master)) => vlib.step(core.machine(), None, |it| it.call()),
+        (STOP, Some(Role::Master)) => vlib.step(core.machine(), None, |it| Ok(it.stop())),
+        (GO, Some(Role::Master)) => vlib.step(core.machine(), None, |it| Ok(it.go())),
+        (STATE, Some(_)) => return state(vlib),
+        _ => return Reply::DENIED,
+    };
+    core.record(Event::Ring, call.argument(1));
+    match answer {
+        Ok(begun) => Reply {
+            registers: [0, begun, 0, 0],
+        },
+        Err(Refusal::Busy) => BUSY,
+        Err(Refusal::Absent) => NOT_FOUND,
+    }
+}
+
+fn state(vlib: &Placed) -> Reply {
+    let session = vlib.session();
+    Reply {
+        registers: [0, session.state as u64, session.begun, session.done],
+    }
+}

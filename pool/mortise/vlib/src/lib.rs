@@ -1,0 +1,117 @@
+//! vLibs: Linux as a library on its caller's time.
+//!
+//! # Purpose
+//!
+//! A real-time VM, the master, calls what only Linux has, on its own time (*vLibOS*, sections 3 and 4):
+//! the Linux VM, the server, stands still until it is called, runs while the thread that called does,
+//! and stands still again when it listens for the next call. There is no thread of Mortise's and no
+//! budget here: the master's scheduler stops the server and lets it go on.
+//!
+//! | function | who | does |
+//! |---|---|---|
+//! | `0xC600_0400` LISTEN | server | ends the call that is served, if any, and stands still until the next; x1 the number of the last call |
+//! | `0xC600_0401` CALL | master | lets the server run; x1 the call's number; -5 (BUSY) if a call is under way, -6 (NOT_FOUND) if nobody listens |
+//! | `0xC600_0402` STOP, `0xC600_0403` GO | master | has it stand still, or go on, in a call |
+//! | `0xC600_0404` STATE | both | x1 state, x2 calls begun, x3 the number of the last one answered |
+//! | `0xC600_0405` LEAVE | server | says that nobody serves any more; it runs until somebody listens again |
+//!
+//! x1 is the vLib's number. All answer 0, -3 (DENIED) to a VM that is not in this role, or -6 if there
+//! is no such vLib. The status page has what STATE tells, for the master to read without an exit.
+//!
+//! # Guarantees
+//!
+//! - **All of the server stands still** outside of calls and while stopped: its vCPUs are called by the
+//!   doorbell, which it cannot mask, and none goes on.
+//! - The master is told once of each call's end, by LISTEN or by the server's end, through an
+//!   interrupt. When the master's run ends in a call, the call is stopped; its next run finds it.
+//! - A call takes a fixed number of steps for each vCPU of the server, and no lock but the vLib's and
+//!   that of the master's virtual interrupt controller.
+//! - Mortise reads nothing of what both share, and writes the status page alone.
+
+#![cfg_attr(not(test), no_std)]
+#![expect(unsafe_code, reason = "status pages lie where the manifest says")]
+
+mod calls;
+mod placed;
+mod session;
+
+pub use calls::GROUP;
+
+use core_manifest::{Dynamic, System, limits};
+use core_memory::PhysicalRange;
+use mortise_partition::{Bell, Companion, Core, Machine, Vm};
+use placed::{Placed, Role};
+use spin::Once;
+
+/// The vLibs of the system.
+pub struct Vlibs {
+    all: [Once<Placed>; limits::VLIBS],
+}
+
+/// The vLibs of this image's system.
+pub static VLIBS: Vlibs = Vlibs {
+    all: [const { Once::new() }; limits::VLIBS],
+};
+
+impl Vlibs {
+    fn iter(&self) -> impl Iterator<Item = &Placed> {
+        self.all.iter().map_while(Once::get)
+    }
+
+    /// The vLib of this number.
+    fn get(&self, number: u64) -> Option<&Placed> {
+        self.all.get(usize::try_from(number).ok()?)?.get()
+    }
+}
+
+impl Companion for Vlibs {
+    fn open(
+        &self,
+        machine: &'static Machine,
+        system: &System<'static>,
+        manifest: &'static [u8],
+    ) -> Result<(), &'static str> {
+        let malformed = "its vLibs are malformed";
+        let dynamic = Dynamic::parse(manifest, system).map_err(|_| malformed)?;
+        for (place, described) in self.all.iter().zip(&dynamic.vlibs) {
+            let placed = Placed::new(described).ok_or(malformed)?;
+            let (master, server) = (placed.master(machine), placed.server(machine));
+            let (master, server) = master.zip(server).ok_or(malformed)?;
+            master.add_interrupt(placed.interrupt())?;
+            if described.virtual_time {
+                server.suspend_unnoticed();
+            }
+            place.call_once(|| placed);
+        }
+        Ok(())
+    }
+
+    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
+        let here = self.iter().filter(|vlib| vlib.is_reached_by(core));
+        here.for_each(|vlib| range(vlib.page()));
+    }
+
+    fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+        let Some(vlib) = self.get(part as u64) else {
+            return false;
+        };
+        if vlib.role(vm.index()) == Some(Role::Master) {
+            let bell = vm.bell(machine, vlib.interrupt());
+            vlib.master_begins(bell.map_or(0, Bell::bits));
+        }
+        true
+    }
+
+    fn ended(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+        let Some(vlib) = self.get(part as u64) else {
+            return false;
+        };
+        // What is refused here is nobody's to hear: no step of these is.
+        let _ = match vlib.role(vm.index()) {
+            Some(Role::Master) => vlib.step(machine, None, |it| Ok(it.stop())),
+            Some(Role::Server) => vlib.step(machine, None, |it| Ok(it.server_ends())),
+            None => return true,
+        };
+        true
+    }
+}

@@ -1,0 +1,243 @@
+//! How far a vLib is: who waits for whom.
+//!
+//! ```text
+//!         listen               call                    listen, which ends the call
+//! Absent ────────► Listening ────────► Serving ◄─┐ ────────────────► Listening
+//!    ▲                                  │ stop   │ go
+//!    └── the server's end, from each    └► Stopped ┘
+//! ```
+//!
+//! The server stands still while it is listening or stopped, and at no other time.
+
+/// What a vLib does. The numbers are those of the status page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum State {
+    /// Nobody serves yet, or any more.
+    Absent = 0,
+    /// Its server waits to be called.
+    Listening = 1,
+    /// Its server runs for who called.
+    Serving = 2,
+    /// It has been stopped in that.
+    Stopped = 3,
+}
+
+/// Why there is no call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// There is one already, or somebody listens already.
+    Busy,
+    /// Nobody listens.
+    Absent,
+}
+
+/// What the server is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// To stand still.
+    Suspend,
+    /// To go on.
+    Resume,
+}
+
+/// What follows from a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Follow {
+    pub order: Option<Order>,
+    /// The master is to be told that a call has ended.
+    pub tell: bool,
+}
+
+impl Follow {
+    const NOTHING: Self = Self::order(None);
+    const SUSPEND: Self = Self::order(Some(Order::Suspend));
+    const RESUME: Self = Self::order(Some(Order::Resume));
+
+    const fn order(order: Option<Order>) -> Self {
+        Self { order, tell: false }
+    }
+
+    const fn told(self) -> Self {
+        Self { tell: true, ..self }
+    }
+}
+
+/// One vLib.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Session {
+    pub state: State,
+    /// Calls so far: the number of the last one.
+    pub begun: u64,
+    /// The number of the last one that was answered.
+    pub done: u64,
+}
+
+impl Session {
+    /// Of a server that has not begun.
+    pub const NEW: Self = Self {
+        state: State::Absent,
+        begun: 0,
+        done: 0,
+    };
+
+    /// Its server waits for the next call, and has answered the one it was called for, if it was.
+    pub fn listen(&mut self) -> Result<Follow, Refusal> {
+        let follow = match self.state {
+            State::Listening => return Err(Refusal::Busy),
+            State::Absent => Follow::SUSPEND,
+            State::Serving => Follow::SUSPEND.told(),
+            // It made this call as it was being stopped.
+            State::Stopped => Follow::NOTHING.told(),
+        };
+        if follow.tell {
+            self.done = self.begun;
+        }
+        self.state = State::Listening;
+        Ok(follow)
+    }
+
+    /// Its master calls.
+    pub fn call(&mut self) -> Result<Follow, Refusal> {
+        match self.state {
+            State::Absent => Err(Refusal::Absent),
+            State::Serving | State::Stopped => Err(Refusal::Busy),
+            State::Listening => {
+                self.begun = self.begun.wrapping_add(1);
+                self.state = State::Serving;
+                Ok(Follow::RESUME)
+            }
+        }
+    }
+
+    /// Its master has no time for it, or is gone.
+    pub fn stop(&mut self) -> Follow {
+        self.change(State::Serving, State::Stopped, Follow::SUSPEND)
+    }
+
+    /// Its master has time for it again.
+    pub fn go(&mut self) -> Follow {
+        self.change(State::Stopped, State::Serving, Follow::RESUME)
+    }
+
+    fn change(&mut self, from: State, to: State, follow: Follow) -> Follow {
+        if self.state != from {
+            return Follow::NOTHING;
+        }
+        self.state = to;
+        follow
+    }
+
+    /// Nobody serves any more; the server is not to stand still on account of it.
+    pub fn server_ends(&mut self) -> Follow {
+        match core::mem::replace(&mut self.state, State::Absent) {
+            State::Absent => Follow::NOTHING,
+            State::Listening => Follow::RESUME,
+            State::Serving => Follow::NOTHING.told(),
+            State::Stopped => Follow::RESUME.told(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Listen,
+        Call,
+        Stop,
+        Go,
+        ServerEnds,
+    }
+
+    /// What one expects of two VMs, without the states: whether the server runs and has been told
+    /// to stand still, and the call that is under way.
+    #[derive(Default)]
+    struct Model {
+        listened: bool,
+        still: bool,
+        under_way: Option<u64>,
+        answered: u64,
+        calls: u64,
+    }
+
+    impl Model {
+        /// Does a step; the refusal, and whether the master is told.
+        fn step(&mut self, step: Step) -> (Option<Refusal>, bool) {
+            match step {
+                Step::Listen if self.still && self.under_way.is_none() => {
+                    return (Some(Refusal::Busy), false);
+                }
+                Step::Listen => {
+                    let ended = self.under_way.take();
+                    self.answered = ended.unwrap_or(self.answered);
+                    (self.listened, self.still) = (true, true);
+                    return (None, ended.is_some());
+                }
+                Step::Call if !self.listened => return (Some(Refusal::Absent), false),
+                Step::Call if self.under_way.is_some() => return (Some(Refusal::Busy), false),
+                Step::Call => {
+                    self.calls += 1;
+                    self.under_way = Some(self.calls);
+                    self.still = false;
+                }
+                Step::Stop => self.still |= self.under_way.is_some(),
+                Step::Go => self.still &= self.under_way.is_none(),
+                Step::ServerEnds => {
+                    (self.listened, self.still) = (false, false);
+                    return (None, self.under_way.take().is_some());
+                }
+            }
+            (None, false)
+        }
+    }
+
+    fn apply(session: &mut Session, step: Step) -> Result<Follow, Refusal> {
+        match step {
+            Step::Listen => session.listen(),
+            Step::Call => session.call(),
+            Step::Stop => Ok(session.stop()),
+            Step::Go => Ok(session.go()),
+            Step::ServerEnds => Ok(session.server_ends()),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_server_stands_still_when_nobody_has_time_for_it(
+            steps in prop::collection::vec(
+                prop::sample::select(vec![
+                    Step::Listen, Step::Call, Step::Stop, Step::Go, Step::ServerEnds,
+                ]),
+                0..60,
+            ),
+        ) {
+            let (mut session, mut model, mut still) = (Session::NEW, Model::default(), false);
+            for step in steps {
+                let follow = apply(&mut session, step);
+                let (refusal, told) = model.step(step);
+                prop_assert_eq!(follow.err(), refusal);
+                let follow = follow.unwrap_or(Follow::NOTHING);
+                prop_assert_eq!(follow.tell, told, "{:?}", step);
+                match follow.order {
+                    Some(Order::Suspend) => {
+                        prop_assert!(!still, "told twice");
+                        still = true;
+                    }
+                    Some(Order::Resume) => {
+                        prop_assert!(still, "told twice");
+                        still = false;
+                    }
+                    None => {}
+                }
+                prop_assert_eq!(still, model.still, "{:?}", step);
+                prop_assert_eq!((session.begun, session.done), (model.calls, model.answered));
+                let stands = matches!(session.state, State::Listening | State::Stopped);
+                prop_assert_eq!(stands, still);
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The channels that C has, by numbers.
+
+use core::cell::Cell;
+use core::ffi::c_int;
+use tenon_libc::Errno;
+use tenon_thread::wait::Guarded;
+use tenon_vlib::Channel;
+
+/// Channels that there can be: of each vLib, as many as it can have.
+const CHANNELS: usize = 32;
+
+/// Told what came of a call.
+pub(crate) type Told = extern "C" fn(c_int, usize);
+
+/// A channel's place.
+struct Place {
+    channel: Cell<Option<Channel>>,
+    /// Somebody has the channel, or uses it.
+    taken: Cell<bool>,
+    /// Who is to be told, and with what.
+    told: Cell<Option<(Told, usize)>>,
+}
+
+static PLACES: Guarded<[Place; CHANNELS]> = Guarded::new(
+    [const {
+        Place {
+            channel: Cell::new(None),
+            taken: Cell::new(false),
+            told: Cell::new(None),
+        }
+    }; CHANNELS],
+);
+
+/// Keeps a channel: its number.
+pub(crate) fn keep(channel: Channel) -> Result<u32, Errno> {
+    PLACES.masked(|places, _| {
+        let free = places.iter().position(|place| !place.taken.get());
+        let number = free.ok_or(Errno::ENOMEM)?;
+        places[number].taken.set(true);
+        places[number].channel.set(Some(channel));
+        Ok(number as u32)
+    })
+}
+
+/// Calls `action` with a channel that nobody else uses meanwhile; it keeps what it does not give back.
+pub(crate) fn with<R>(
+    number: u32,
+    action: impl FnOnce(Channel) -> (Option<Channel>, R),
+) -> Result<R, Errno> {
+    let taken = PLACES.masked(|places, _| {
+        let place = places.get(number as usize).ok_or(Errno::EINVAL)?;
+        match (place.channel.take(), place.taken.get()) {
+            (Some(channel), _) => Ok(channel),
+            (None, true) => Err(Errno::EBUSY),
+            (None, false) => Err(Errno::EINVAL),
+        }
+    });
+    let (channel, result) = action(taken?);
+    PLACES.masked(|places, _| {
+        if let Some(place) = places.get(number as usize) {
+            place.taken.set(channel.is_some());
+            place.channel.set(channel);
+        }
+    });
+    Ok(result)
+}
+
+/// Notes who is to be told of a channel's next call.
+pub(crate) fn tell(number: u32, told: Told, word: usize) {
+    PLACES.masked(|places, _| {
+        if let Some(place) = places.get(number as usize) {
+            place.told.set(Some((told, word)));
+        }
+    });
+}
+
+/// Who is to be told of a channel's last call.
+pub(crate) fn told(number: usize) -> Option<(Told, usize)> {
+    PLACES.masked(|places, _| places.get(number)?.told.get())
+}

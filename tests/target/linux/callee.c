@@ -1,0 +1,101 @@
+/* What a vLib is asked for by apps/caller. The last word of what is shared counts while it runs. */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/reboot.h>
+#include <sys/wait.h>
+#include <tenon/vlib.h>
+#include <time.h>
+
+struct request {
+	uint64_t ask;
+	uint64_t argument;
+	uint64_t answer;
+};
+
+enum { NEXT, SPIN, NEVER, EXIT, SPOIL, REBOOT, COUNT, CLOCK, CROWD, CPUS };
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+
+/* Has a process beside count, or no more. */
+static void crowd(volatile uint64_t *counter, int wanted)
+{
+	static pid_t child;
+
+	if (!wanted) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		return;
+	}
+	child = fork();
+	/* It maps the memory too, and must not serve on as the other ends. */
+	if (!child && !prctl(PR_SET_PDEATHSIG, SIGKILL))
+		for (;;)
+			++*counter;
+}
+
+static uint64_t serve(struct vlib *vlib, volatile struct request *request)
+{
+	static uint64_t calls;
+	volatile uint64_t *counter = (uint64_t *)((char *)vlib->head + vlib->size) - 1;
+	uint64_t end = now() + request->argument;
+
+	calls++;
+	switch (request->ask) {
+	case NEXT:
+		return request->argument + 1;
+	case SPIN:
+		while (now() < end)
+			++*counter;
+		return 0;
+	case NEVER:
+		for (;;)
+			++*counter;
+	case EXIT:
+		exit(0);
+	case SPOIL:
+		memset((char *)vlib->head, 0xa5, vlib->size);
+		return 0;
+	case REBOOT:
+		reboot(RB_AUTOBOOT);
+		return 0;
+	case COUNT:
+		return calls;
+	case CLOCK:
+		return now();
+	case CROWD:
+		crowd(counter, request->argument);
+		return 0;
+	case CPUS:
+		return sysconf(_SC_NPROCESSORS_ONLN);
+	default:
+		return UINT64_MAX;
+	}
+}
+
+int main(void)
+{
+	struct vlib_channel channel;
+	struct vlib vlib;
+
+	if (vlib_open(&vlib, "helper")) {
+		perror("callee");
+		return 1;
+	}
+	while (!vlib_listen(&vlib, &channel))
+		if (channel.size >= sizeof(struct request)) {
+			volatile struct request *request = channel.memory;
+
+			request->answer = serve(&vlib, request);
+		}
+	perror("callee");
+	return 1;
+}

@@ -1,0 +1,84 @@
+"""Linux as a library of a Tenon VM: order, time-outs, stopped with its caller, bad servers."""
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, assert_well, until
+
+SYSTEM = """\
+name = "helped"
+board = "qemu-virt"
+pool = "0.1"
+mode = "{mode}"
+
+[[vm]]
+name = "caller"
+kind = "tenon"
+app = "caller"
+cpus = {caller}
+memory = "4M"
+{more}
+[[vm]]
+name = "linux"
+kind = "linux"
+cpus = {linux}
+memory = "256M"
+programs = ["callee.c"]
+files = "root"
+
+[[vlib]]
+name = "helper"
+master = "caller"
+server = "linux"
+size = "8K"
+time = "{time}"
+"""
+
+START = """\
+#!/bin/sh
+while true; do callee; done &
+"""
+
+MANAGES = """\
+interrupts = "shared"
+
+[vm.manages]
+vms = ["linux"]
+"""
+
+APART = {"mode": "static", "caller": [2], "linux": [0], "time": "virtual", "more": ""}
+MANAGED = {**APART, "mode": "dynamic", "time": "real", "more": MANAGES}
+CASES = (
+    ("apart", APART),
+    ("two cores", {**APART, "linux": [0, 1]}),
+    ("managed", MANAGED),
+    ("one core", {**MANAGED, "caller": [0]}),
+)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("name", "keys"), CASES, ids=[name for name, _ in CASES])
+def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(tenon, tmp_path, name, keys):
+    (tmp_path / "system.toml").write_text(SYSTEM.format(**keys))
+    source = Path(__file__).parent / "linux/callee.c"
+    (tmp_path / "callee.c").write_bytes(source.read_bytes())
+    start = tmp_path / "root/etc/start"
+    start.parent.mkdir(parents=True)
+    start.write_text(START)
+    start.chmod(0o755)
+    outcome = tenon(
+        *("run", tmp_path, "--headless", "--deterministic"),
+        *until(tmp_path, caller="caller: done"),
+        limit=800,
+    )
+    assert_well(outcome)
+    said = [line.partition("caller: ")[2] for line in outcome.said("caller")]
+    told = [line for line in said if ": " in line]
+    assert told and all(line.endswith("as promised") for line in told), "\n".join(said)
+    cases = (ROOT / "apps/caller/src/cases.rs").read_text().partition("CASES: &[Case]")[2]
+    cases = cases.partition("];")[0]
+    exact = len(keys["linux"]) == 1
+    assert len(told) == cases.count("false)") + exact * cases.count("true)")
+    (late,) = [int(line.split()[1]) for line in said if line.startswith("returned")]
+    # To the microsecond; on a shared core a switch of VMs comes on top.
+    assert late < (1_500 if name == "one core" else 1_000)
