@@ -38,6 +38,9 @@ LOADS = {
 }
 """What the rest of Linux does meanwhile, on each of its CPUs, as a line of its init."""
 
+PATIENCE = 1800.0
+"""Host seconds that all of it may take: Linux is ready behind it."""
+
 CLOCK = 200
 """What the emulator's clock may say that 99 of 100 releases are later than the first, ns."""
 
@@ -118,7 +121,9 @@ def _watched(built: Built) -> tuple[str, list[Visit]]:
         if (record.before, record.after) == (IDLE, OTHER):
             ends[record.entry].append(record)
 
-    options = RunOptions(seconds=1, deterministic=True, plan=("visits",), count=take)
+    options = RunOptions(
+        seconds=1, deterministic=True, plan=("visits",), count=take, boot_limit=PATIENCE
+    )
     session = Session(Target.of(built), options, [])
     session.run()
     # The core waits elsewhere too: before Linux has it, and before it is lent.
