@@ -3,7 +3,7 @@
 import pytest
 from conftest import assert_well, until
 
-CASES = 10
+CASES = 11
 """Cases of `apps/parley`."""
 
 

@@ -36,6 +36,10 @@ pub fn run(there: Sender, back: Receiver) {
     parley.case("a storm of doorbells is one at most", Parley::storm);
     parley.case("other channels' doorbells are denied", Parley::trespass);
     parley.case(
+        "a doorbell is rung while a masked interrupt waits",
+        Parley::masked,
+    );
+    parley.case(
         "a peer that dies is told once, and its successor heard",
         Parley::death,
     );
@@ -148,6 +152,11 @@ impl Parley {
         self.ask(wish::STORM, 0)?;
         holds(self.answer(wish::STORM)? == STORM)?;
         holds(exits() - before < 50)
+    }
+
+    fn masked(&mut self) -> Outcome {
+        self.ask(wish::MASKED, 0)?;
+        holds(self.answer(wish::MASKED)? == 1)
     }
 
     fn trespass(&mut self) -> Outcome {

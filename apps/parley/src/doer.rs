@@ -1,8 +1,10 @@
 //! The VM that does what it is asked.
 
 use crate::{Message, message, number, wish};
+use core::sync::atomic::{AtomicU64, Ordering};
 use hw_arch::firmware::{call_hypervisor, call_hypervisor_with};
 use tenon::environment;
+use tenon::irq::{self, Priority, Trigger};
 use tenon::time::{self, Duration};
 use tenon_channel::{Area, Error, Receiver, Sender};
 
@@ -45,6 +47,7 @@ pub fn run() -> Result<(), Error> {
                 (0..STORM).for_each(|_| ring("back"));
                 STORM
             }
+            wish::MASKED => masked(),
             wish::TRESPASS => {
                 let numbers = (0..64).chain([u64::MAX]);
                 let answers = numbers.map(|number| call_hypervisor_with(RING, number));
@@ -63,6 +66,24 @@ fn ring(name: &str) {
     if let Some(channel) = environment::channel(name) {
         let _ = call_hypervisor_with(RING, channel.number.into());
     }
+}
+
+/// Rings from a handler for which a more urgent interrupt has to wait; how often that one came.
+fn masked() -> u64 {
+    static CAME: AtomicU64 = AtomicU64::new(0);
+    let waits = irq::register_at(1, Trigger::Edge, Priority::HIGHEST, |_| {
+        CAME.fetch_add(1, Ordering::Relaxed);
+    });
+    let rings = irq::register(2, Trigger::Edge, |_| {
+        irq::raise(1);
+        ring("back");
+    });
+    if waits.and(rings).is_ok() {
+        irq::raise(2);
+        time::sleep(Duration::from_millis(1));
+    }
+    [1, 2].into_iter().for_each(irq::unregister);
+    CAME.swap(0, Ordering::Relaxed)
 }
 
 /// Starts this VM anew, whatever it is in the middle of (PSCI SYSTEM_RESET).
@@ -88,8 +109,7 @@ fn lie() -> u64 {
 
 /// Writes to the index, the wait and the first length.
 fn spoil(part: Area<'static>, value: u64) {
-    let order = core::sync::atomic::Ordering::Release;
     [0x00, 0x08, 0x40]
         .into_iter()
-        .for_each(|offset| part.store(offset, value, order));
+        .for_each(|offset| part.store(offset, value, Ordering::Release));
 }

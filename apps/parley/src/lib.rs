@@ -28,6 +28,8 @@ mod wish {
     pub const STORM: u8 = 6;
     /// Ring channels that are others', or nobody's.
     pub const TRESPASS: u8 = 7;
+    /// Ring while an interrupt waits that is masked.
+    pub const MASKED: u8 = 8;
 }
 
 /// Bytes of a message.

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 
 import pytest
 from host import library
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 PAGE, PAGES = 4096, 400
+LIMIT = 1 << 48
 WRITE, EXECUTE, DEVICE = 1, 2, 4
 
 
@@ -74,6 +75,7 @@ RIGHTS = st.sampled_from([0, WRITE, EXECUTE, DEVICE, DEVICE | WRITE])
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(ADDRESS, PHYSICAL, RIGHTS), max_size=30), ADDRESS)
+@example([(LIMIT - PAGE, 0, 0), (0, 0, 0)], 0)
 def test_it_maps_what_it_was_told_and_nothing_else(c, told, other):
     model = {}
     with table(c) as made:
@@ -81,7 +83,8 @@ def test_it_maps_what_it_was_told_and_nothing_else(c, told, other):
             expected = errno.EEXIST if address in model else 0
             assert put(c, made, address, physical, rights) == expected
             model.setdefault(address, (physical, rights))
-        for address in {*model, other, *(a + PAGE for a in model), *(a ^ 1 << 40 for a in model)}:
+        beside = ((a + PAGE) % LIMIT for a in model)  # the walk knows no address beyond
+        for address in {*model, other, *beside, *(a ^ 1 << 40 for a in model)}:
             assert walk(made, address) == model.get(address)
             entry = c.tenon_table_entry(ctypes.byref(made), ctypes.c_uint64(address + 5))
             assert bool(entry) == (address in model)

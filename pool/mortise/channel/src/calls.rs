@@ -20,10 +20,11 @@ pub static GROUP: Group = Group {
     handle,
 };
 
-/// Answers a call; later, if an interrupt waits for this core: what follows may take long where the
-/// other end's interrupt controller is a virtual one.
+/// Answers a call; later, if an interrupt waits for a core that is shared: what follows may take long
+/// where the other end's interrupt controller is a virtual one. A VM that has its interrupts itself
+/// may have masked the one that waits, and would call for ever.
 fn handle(call: &Call, _caller: &mut dyn Caller) -> Outcome {
-    if hw_arch::registers::isr_el1::read() != 0 {
+    if Core::current().is_wanted() {
         return Outcome::Again(0);
     }
     reply(call).into()

@@ -25,9 +25,9 @@ pub static GROUP: Group = Group {
     handle,
 };
 
-/// Answers a call; later, if an interrupt waits for this core.
+/// Answers a call; later, if an interrupt waits for a core that is shared.
 fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
-    if hw_arch::registers::isr_el1::read() != 0 {
+    if Core::current().is_wanted() {
         return Outcome::Again(0);
     }
     let Some(vcpu) = caller.vcpu_with_affinity(call.argument(1)) else {
