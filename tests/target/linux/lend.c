@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tenon.h>
@@ -72,11 +71,9 @@ static int go_on(void)
 
 static uint64_t now(void)
 {
-    struct timespec time;
     uint64_t count, hertz;
 
     __asm__ volatile("isb\n mrs %0, cntvct_el0\n mrs %1, cntfrq_el0" : "=r"(count), "=r"(hertz));
-    (void)time;
     return (uint64_t)((__uint128_t)count * 1000000000 / hertz);
 }
 
