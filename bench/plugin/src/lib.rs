@@ -13,6 +13,7 @@
 #![expect(unsafe_code, reason = "a plugin is called by QEMU through C")]
 
 mod account;
+mod cache;
 mod class;
 mod ffi;
 mod plan;
@@ -92,6 +93,15 @@ extern "C" fn count_device(vcpu: c_uint, info: u32, address: u64, _: *mut c_void
     }
 }
 
+/// A core loaded or stored something.
+extern "C" fn accessed(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
+    if let Some((state, vcpu)) = at(vcpu)
+        && let Some(physical) = in_memory(info, address)
+    {
+        state.accessed(physical, vcpu);
+    }
+}
+
 /// A core is about to wait for an interrupt.
 extern "C" fn wait(_: c_uint, _: *mut c_void) {
     if let Some((state, _)) = at(0) {
@@ -129,18 +139,21 @@ extern "C" fn end(vcpu: c_uint, path: *mut c_void) {
 
 /// A watched VM stored something.
 extern "C" fn stored(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
-    let Some((state, vcpu)) = at(vcpu) else {
-        return;
-    };
+    if let Some((state, vcpu)) = at(vcpu)
+        && let Some(physical) = in_memory(info, address)
+    {
+        state.stored(physical, vcpu);
+    }
+}
+
+/// Where the access went whose callback this is called in, unless to a device.
+fn in_memory(info: u32, address: u64) -> Option<u64> {
     // SAFETY: called inside the access's callback, as the interface demands; null is checked.
-    let physical = unsafe {
+    unsafe {
         let place = ffi::qemu_plugin_get_hwaddr(info, address);
-        if place.is_null() || ffi::qemu_plugin_hwaddr_is_io(place) {
-            return;
-        }
-        ffi::qemu_plugin_hwaddr_phys_addr(place)
-    };
-    state.stored(physical, vcpu);
+        (!place.is_null() && !ffi::qemu_plugin_hwaddr_is_io(place))
+            .then(|| ffi::qemu_plugin_hwaddr_phys_addr(place))
+    }
 }
 
 /// A block was translated: instrument what the plan asks for.
@@ -158,6 +171,9 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
         };
         if let Some(physical) = ram.physical(host.addr()) {
             let word = ram.half(physical).unwrap_or(0);
+            if state.plan.cache.is_some() {
+                at_access(instruction, accessed, ffi::READS_AND_WRITES);
+            }
             counted |= instrument(&state.plan, instruction, physical, word);
         }
     }
@@ -230,29 +246,24 @@ fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, wo
             before(count_kind, kind);
         }
         if !plan.paths.is_empty() || plan.marks {
-            let (flags, access, data) = (ffi::NO_REGISTERS, ffi::READS_AND_WRITES, ptr::null_mut());
-            // SAFETY: as above; the callback takes no data.
-            unsafe {
-                ffi::qemu_plugin_register_vcpu_mem_cb(
-                    instruction,
-                    count_device,
-                    flags,
-                    access,
-                    data,
-                );
-            }
+            at_access(instruction, count_device, ffi::READS_AND_WRITES);
         }
         true
     } else if let Some(index) = within(&plan.guest) {
         before(count_guest, account::FIRST as usize + index);
-        let (flags, access, data) = (ffi::NO_REGISTERS, ffi::WRITES, ptr::null_mut());
-        // SAFETY: as above; the callback takes no data.
-        unsafe {
-            ffi::qemu_plugin_register_vcpu_mem_cb(instruction, stored, flags, access, data);
-        }
+        at_access(instruction, stored, ffi::WRITES);
         true
     } else {
         false
+    }
+}
+
+/// Has a callback told of an instruction's accesses of a kind, while its block is translated.
+fn at_access(instruction: *mut ffi::Instruction, callback: ffi::OnAccess, kind: c_int) {
+    let (flags, data) = (ffi::NO_REGISTERS, ptr::null_mut());
+    // SAFETY: the instruction is valid during translation; the callback takes no data.
+    unsafe {
+        ffi::qemu_plugin_register_vcpu_mem_cb(instruction, callback, flags, kind, data);
     }
 }
 

@@ -14,10 +14,13 @@
 //! steps                   and each instruction of it
 //! marks                   measure what a program marks as a path, too
 //! quiet                   let a core wait only once the emulator's main loop sleeps
+//! cache SIZE WAYS LINE    model a last-level cache of all cores, and tell a path's misses
 //! ```
 
 use std::ops::Range;
 use std::path::PathBuf;
+
+use crate::cache::Geometry;
 
 /// A parsed plan.
 #[derive(Debug, Default, PartialEq)]
@@ -53,6 +56,8 @@ pub struct Plan {
     pub marks: bool,
     /// Whether the emulator is to be quiet before a core waits.
     pub quiet: bool,
+    /// The cache that all cores share, if there is to be one.
+    pub cache: Option<Geometry>,
 }
 
 impl Plan {
@@ -89,6 +94,7 @@ impl Plan {
             "task" => self.tasks.push((number()?, number()?)),
             "marks" => self.marks = true,
             "reach" => self.reaches.push(number()?),
+            "cache" => self.cache = Some(Geometry::new(number()?, number()?, number()?)?),
             "quiet" => self.quiet = true,
             "steps" => self.steps = true,
             "visits" => self.visits = true,
@@ -106,7 +112,7 @@ mod tests {
     #[test]
     fn every_statement_is_read() {
         let text = "ram 40000000 1000 /tmp/with space/ram\npipe a\nel2 1 2\nguest 3 4\n\
-                    status 5\nword a\ntask 6 7\npath 8 9\nmarks\nvisits\nsteps\nquiet\nreach b\n";
+                    status 5\nword a\ntask 6 7\npath 8 9\nmarks\nvisits\nsteps\nquiet\nreach b\ncache 1000 4 40\n";
         let plan = Plan::parse(text).unwrap();
         assert_eq!(plan.ram_file, PathBuf::from("/tmp/with space/ram"));
         assert_eq!(
@@ -115,6 +121,7 @@ mod tests {
         );
         assert_eq!((&plan.el2[0], &plan.guest[0]), (&(1..2), &(3..4)));
         assert_eq!(plan.reaches, [11]);
+        assert_eq!(plan.cache, Geometry::new(0x1000, 4, 0x40));
         assert!(plan.marks && plan.visits && plan.steps && plan.quiet);
         assert_eq!(
             (plan.status, plan.words, plan.tasks, plan.paths),
@@ -131,5 +138,7 @@ mod tests {
     #[test]
     fn the_wrong_line_is_named() {
         assert_eq!(Plan::parse("pipe 1\nel2 1\n").unwrap_err(), "plan:2: el2 1");
+        let wrong = "cache 1000 3 40";
+        assert_eq!(Plan::parse(wrong).unwrap_err(), format!("plan:1: {wrong}"));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
 
 use crate::account::{self, Core};
+use crate::cache::Cache;
 use crate::class::{self, Step};
 use crate::plan::Plan;
 use crate::quiet::MainLoop;
@@ -49,6 +50,9 @@ pub struct State {
     pub cores: [Core; VCPUS],
     /// Of the counted instructions, those of each kind.
     pub kinds: [[AtomicU64; class::KINDS]; VCPUS],
+    /// The lines that were missing, by who asked for them.
+    misses: [AtomicU64; VCPUS],
+    cache: Option<Mutex<Cache>>,
     /// For each path, per vCPU: what was counted when it began.
     begun: Vec<[Begun; VCPUS]>,
     /// Mortise's instructions on all cores when the last mark began a path.
@@ -65,6 +69,7 @@ struct Begun {
     /// Mortise's on all cores.
     everywhere: AtomicU64,
     kinds: [AtomicU64; class::KINDS],
+    misses: AtomicU64,
 }
 
 impl Begun {
@@ -75,6 +80,7 @@ impl Begun {
             other: AtomicU64::new(0),
             everywhere: AtomicU64::new(0),
             kinds: [const { AtomicU64::new(0) }; class::KINDS],
+            misses: AtomicU64::new(0),
         }
     }
 }
@@ -91,6 +97,8 @@ impl State {
                 .chain([()])
                 .map(|()| [const { Begun::not() }; VCPUS])
                 .collect(),
+            misses: [const { AtomicU64::new(0) }; VCPUS],
+            cache: plan.cache.map(|geometry| Mutex::new(Cache::new(geometry))),
             plan,
             alone,
             ram: OnceLock::new(),
@@ -120,11 +128,12 @@ impl State {
     pub fn reach(&self, reach: usize, vcpu: usize) {
         let marked = self.marked.swap(IDLE, Relaxed);
         if marked != IDLE {
-            let mut body = Vec::with_capacity(64);
+            let mut body = Vec::with_capacity(72);
             body.extend(((self.plan.paths.len() + 1 + reach) as u32).to_le_bytes());
             body.extend((vcpu as u32).to_le_bytes());
             body.extend([0; 48]);
             body.extend((self.everywhere() - marked).to_le_bytes());
+            body.extend([0; 8]);
             self.send(PASSAGE, &body);
         }
     }
@@ -139,6 +148,7 @@ impl State {
         for (then, now) in begun.kinds.iter().zip(&self.kinds[vcpu]) {
             then.store(now.load(Relaxed), Relaxed);
         }
+        begun.misses.store(self.misses[vcpu].load(Relaxed), Relaxed);
     }
 
     /// A path ends on a vCPU, if it had begun.
@@ -149,7 +159,7 @@ impl State {
             return;
         }
         let since = |now: &AtomicU64, then: &AtomicU64| now.load(Relaxed) - then.load(Relaxed);
-        let mut body = Vec::with_capacity(64);
+        let mut body = Vec::with_capacity(72);
         body.extend((path as u32).to_le_bytes());
         body.extend((vcpu as u32).to_le_bytes());
         body.extend((self.total(vcpu) - total).to_le_bytes());
@@ -160,6 +170,7 @@ impl State {
         body.extend(since(&self.other[vcpu], &begun.other).to_le_bytes());
         let before = begun.everywhere.load(Relaxed);
         body.extend((self.everywhere() - before).to_le_bytes());
+        body.extend(since(&self.misses[vcpu], &begun.misses).to_le_bytes());
         self.send(PASSAGE, &body);
     }
 
@@ -176,6 +187,13 @@ impl State {
         if let Some((visit, steps)) = core.step(address, step, kinds, self.plan.steps) {
             self.send(VISIT, &visit.to_bytes(vcpu as u32, &steps));
         }
+    }
+
+    /// A core loaded or stored something: one miss more, if it is not in the cache.
+    pub fn accessed(&self, physical: u64, vcpu: usize) {
+        let cache = self.cache.as_ref().and_then(|cache| cache.lock().ok());
+        let missing = cache.is_some_and(|mut cache| cache.access(physical));
+        self.misses[vcpu].fetch_add(missing.into(), Relaxed);
     }
 
     /// A watched VM stored something: a sample, if it is a journal's head.

@@ -53,6 +53,8 @@ class Place:
     """Of the bare machine."""
     exits: bool = False
     """Whether nothing of the image itself counts, and Mortise visit by visit."""
+    more: tuple[str, ...] = ()
+    """Further statements for the counting plugin."""
 
     def target(self) -> Target:
         """What the emulator boots."""
@@ -83,7 +85,7 @@ class Place:
         """What the plugin is to count: these paths, and behind them what the image marks."""
         ends = [(self.address(start), self.address(end)) for start, end in routes]
         visits = ("visits",) if self.exits else ()
-        text = plugin.plan(target, ram, pipe, ends, ("marks", plugin.QUIET, *visits))
+        text = plugin.plan(target, ram, pipe, ends, ("marks", plugin.QUIET, *visits, *self.more))
         if not self.bare and not self.exits:
             code = (self.address(name) for name in ("__image_start", "__text_end"))
             text += "el2 {:x} {:x}\n".format(*code)

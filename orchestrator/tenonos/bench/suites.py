@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos import build, system
-from tenonos.bench import exits, hyplet, lifecycle, messages, share
+from tenonos.bench import cache, exits, hyplet, lifecycle, messages, share
 from tenonos.bench.machine import Place
 from tenonos.bench.machine import run as start
 from tenonos.bench.reading import ROUTES, Setting, rows_of
@@ -25,6 +25,7 @@ SUITES = (
     "boot",
     "exits",
     "size",
+    "cache",
     "share",
     "dispatch",
     "lifecycle",
@@ -105,6 +106,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
             rows += _mortise()
     if "exits" in choice.suites and ALONE in choice.environments:
         rows += exits.rows(tell)
+    if "cache" in choice.suites and ALONE in choice.environments:
+        rows += cache.rows(tell)
     if choice.suites & {"share", "dispatch"} and DYNAMIC in choice.environments:
         rows += share.rows(choice.full, tell)
     if "channel" in choice.suites and BESIDE in choice.environments:

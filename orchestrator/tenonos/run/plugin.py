@@ -32,7 +32,7 @@ QUIET = "quiet"
 _FRAME = struct.Struct("<II")
 _SAMPLE = struct.Struct(f"<IIQ4Q{VCPUS}Q{VCPUS}Q")
 _VM = struct.Struct("<IIII6Q")
-_PASSAGE = struct.Struct("<IIQ6Q")
+_PASSAGE = struct.Struct("<IIQ7Q")
 _VISIT = struct.Struct("<4I8Q")
 KIND_SAMPLE, KIND_PASSAGE, KIND_VISIT = 1, 2, 3
 
@@ -88,6 +88,8 @@ class Passage:
     el2_everywhere: int = 0
     """Those of Mortise on all cores; all that is known of a path that one core began and another
     ended."""
+    misses: int = 0
+    """Of the core's accesses those that the modelled cache did not hold, where one is modelled."""
 
 
 @dataclass(frozen=True)
