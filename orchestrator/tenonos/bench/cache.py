@@ -1,10 +1,10 @@
 """Caches: what a neighbour displaces of a working set, in a model of a cache that cores share.
 
-The emulator has no caches. The counting plugin models one of last level (`cache.rs`): every access of
-every core by its physical address, and nothing between core and cache. It says how many lines of the
-victim are missing at each of its sweeps, not how long that takes. The emulator executes one core at a
-time, until the next deadline: what a neighbour displaces, it displaces between two sweeps and not
-within one.
+The emulator has no caches. The counting plugin models one of last level (`cache.rs`): every access
+of every core by its physical address, and nothing between core and cache. It says how many lines of
+the victim are missing at each of its sweeps, not how long that takes. The emulator executes one
+core at a time, until the next deadline: what a neighbour displaces, it displaces between two sweeps
+and not within one.
 """
 
 from __future__ import annotations
