@@ -69,7 +69,7 @@ extern "C" fn count_guest(vcpu: c_uint, who: *mut c_void) {
     }
 }
 
-/// A block of so many instructions of somebody else is about to execute.
+/// So many instructions of somebody else are about to execute: a block of them, or one.
 extern "C" fn count_other(vcpu: c_uint, instructions: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         state.other[vcpu].fetch_add(instructions.addr() as u64, Relaxed);
@@ -162,7 +162,7 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
     let Some(ram) = state.ram() else { return };
     // SAFETY: QEMU passes a block that is valid during this callback.
     let count = unsafe { ffi::qemu_plugin_tb_n_insns(block) };
-    let mut counted = false;
+    let (mut counted, mut marked) = (false, false);
     for index in 0..count {
         // SAFETY: as above, and the index is below the count.
         let (instruction, host) = unsafe {
@@ -175,10 +175,26 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
                 at_access(instruction, accessed, ffi::READS_AND_WRITES);
             }
             counted |= instrument(&state.plan, instruction, physical, word);
+            marked |= state.plan.marks && class::mark(word).is_some();
         }
     }
-    if state.plan.visits && !counted {
-        count_block(state, block, count);
+    match (state.plan.blocks && !counted, marked) {
+        (true, false) => count_block(state, block, count),
+        (true, true) => count_each(block, count),
+        (false, _) => {}
+    }
+}
+
+/// Has a block counted instruction by instruction: one in which a path begins or ends.
+fn count_each(block: *mut ffi::Block, count: usize) {
+    for index in 0..count {
+        // SAFETY: the block is valid during translation, and the index is below the count; the data
+        // is a number, never followed.
+        unsafe {
+            let instruction = ffi::qemu_plugin_tb_get_insn(block, index);
+            let (flags, one) = (ffi::NO_REGISTERS, ptr::without_provenance_mut(1));
+            ffi::qemu_plugin_register_vcpu_insn_exec_cb(instruction, count_other, flags, one);
+        }
     }
 }
 

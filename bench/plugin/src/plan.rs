@@ -13,6 +13,7 @@
 //! visits                  tell every visit of Mortise
 //! steps                   and each instruction of it
 //! marks                   measure what a program marks as a path, too
+//! blocks                  count all other code too, by blocks, as visits does
 //! quiet                   let a core wait only once the emulator's main loop sleeps
 //! cache SIZE WAYS LINE    model a last-level cache of all cores, and tell a path's misses
 //! ```
@@ -54,6 +55,8 @@ pub struct Plan {
     pub steps: bool,
     /// Whether what a program marks is a path too, the last.
     pub marks: bool,
+    /// Whether code that is nobody's is counted, by blocks.
+    pub blocks: bool,
     /// Whether the emulator is to be quiet before a core waits.
     pub quiet: bool,
     /// The cache that all cores share, if there is to be one.
@@ -97,7 +100,8 @@ impl Plan {
             "cache" => self.cache = Some(Geometry::new(number()?, number()?, number()?)?),
             "quiet" => self.quiet = true,
             "steps" => self.steps = true,
-            "visits" => self.visits = true,
+            "visits" => (self.visits, self.blocks) = (true, true),
+            "blocks" => self.blocks = true,
             "path" => self.paths.push((number()?, number()?)),
             _ => return None,
         }
@@ -127,6 +131,15 @@ mod tests {
             (plan.status, plan.words, plan.tasks, plan.paths),
             (vec![5], vec![10], vec![(6, 7)], vec![(8, 9)])
         );
+    }
+
+    #[test]
+    fn a_visit_is_told_beside_other_code() {
+        for (text, visits) in [("visits\n", true), ("blocks\n", false)] {
+            let plan = Plan::parse(text).unwrap();
+            assert_eq!((plan.visits, plan.blocks), (visits, true));
+        }
+        assert!(!Plan::parse("marks\n").unwrap().blocks);
     }
 
     #[test]

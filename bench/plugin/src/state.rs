@@ -43,8 +43,8 @@ pub struct State {
     pub el2: [AtomicU64; VCPUS],
     /// Instructions of the watched VMs.
     pub guest: [AtomicU64; VCPUS],
-    /// Instructions of code that is not counted one by one, by blocks: a block that a fault cuts
-    /// short counts whole.
+    /// Instructions of all other code, by blocks: a block that a fault cuts short counts whole. One
+    /// with a mark in it is counted one by one.
     pub other: [AtomicU64; VCPUS],
     /// Who is where.
     pub cores: [Core; VCPUS],

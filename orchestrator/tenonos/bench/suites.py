@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos import build, system
-from tenonos.bench import cache, exits, hyplet, lifecycle, messages, share
+from tenonos.bench import cache, detach, exits, hyplet, lifecycle, messages, share
 from tenonos.bench.machine import Place
 from tenonos.bench.machine import run as start
 from tenonos.bench.reading import ROUTES, Setting, rows_of
@@ -31,6 +31,7 @@ SUITES = (
     "lifecycle",
     "channel",
     "hyplet",
+    "detach",
 )
 
 BARE, ALONE, BESIDE = "bare", exits.STATIC, "mortise-static+linux"
@@ -116,6 +117,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += lifecycle.rows(tell)
     if "hyplet" in choice.suites and BESIDE in choice.environments:
         rows += hyplet.rows(choice.full, tell)
+    if "detach" in choice.suites and BESIDE in choice.environments:
+        rows += detach.rows(choice.full, tell)
     suites = {name: index for index, name in enumerate(SUITES)}
     kept = [row for row in rows if row.suite in choice.suites]
     first = {row.key: index for index, row in reversed([*enumerate(kept)])}

@@ -23,7 +23,7 @@ def command(
         ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="100,000 periods per load in share, not 2,000.")
+        bool, typer.Option("--full", help="As many samples as the papers have, which takes hours.")
     ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the rows (- is stdout).", metavar="FILE")
@@ -37,7 +37,8 @@ def command(
 ) -> None:
     """Measure what operations cost: instructions in the deterministic emulator.
 
-    Suites: sched, irq, timer, thread-metric, boot, size, share, dispatch, lifecycle.
+    Suites: sched, irq, timer, thread-metric, boot, exits, size, share, dispatch,
+    lifecycle, channel, hyplet, detach.
     """
     from tenonos import bench, outputs, ui
     from tenonos.bench.figures import figures

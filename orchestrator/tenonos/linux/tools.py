@@ -31,6 +31,7 @@ PROGRAMS = {
     "tenonctl": ("tenonctl",),
     "hyplet-timer": ("hyplet-timer", "libtenon"),
     "tenon-detach": ("tenon-detach", "libtenon"),
+    "fwq": ("fwq",),
 }
 """The folders of `linux/` that each program is made of."""
 
