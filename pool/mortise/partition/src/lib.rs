@@ -48,6 +48,9 @@
     reason = "memory and registers of the machine are divided here"
 )]
 
+// What the compiler has bytes moved by.
+use mortise_bytes as _;
+
 mod alarms;
 mod backlog;
 mod board;
