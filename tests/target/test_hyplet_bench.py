@@ -10,13 +10,21 @@ def test_goals_hold(tenon):
     outcome = tenon("bench", "hyplet", limit=850)
     assert_well(outcome)
     rows = {(row["name"], *row["params"].values()): row for row in outcome.result}
-    loads = ("idle", "cpu", "io")
-    assert rows.keys() == {
+    loads, ways = ("idle", "io", "build"), ("to_mortise", "to_linux")
+    timed = {
         *(("timer_jitter", khz, "idle") for khz in (1, 2, 10, 20)),
         *(("timer_jitter", 20, load) for load in loads),
         *(("wait_path", load) for load in loads),
     }
-    assert all(row["samples"] == 2000 and row["max"] <= row["goal"] for row in outcome.result)
+    assert rows.keys() == timed | {
+        ("handover", way, *part) for way in ways for part in ((), ("mortise",), ("linux",))
+    }
+    assert all(rows[key]["samples"] == 2000 for key in timed)
+    assert all(rows[key]["max"] <= rows[key]["goal"] for key in timed)
     # The path is the same, whatever Linux does.
     paths = {(rows["wait_path", load]["min"], rows["wait_path", load]["max"]) for load in loads}
     assert len(paths) == 1
+    # Linux's hot-plug is nearly all of a change of hands.
+    for way in ways:
+        assert rows["handover", way]["samples"] == 20
+        assert 0 < rows["handover", way, "mortise"]["max"] < rows["handover", way]["min"] / 10

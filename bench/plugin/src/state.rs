@@ -68,6 +68,8 @@ struct Begun {
     other: AtomicU64,
     /// Mortise's on all cores.
     everywhere: AtomicU64,
+    /// Of nobody's, those on all cores.
+    other_everywhere: AtomicU64,
     kinds: [AtomicU64; class::KINDS],
     misses: AtomicU64,
 }
@@ -79,10 +81,16 @@ impl Begun {
             el2: AtomicU64::new(0),
             other: AtomicU64::new(0),
             everywhere: AtomicU64::new(0),
+            other_everywhere: AtomicU64::new(0),
             kinds: [const { AtomicU64::new(0) }; class::KINDS],
             misses: AtomicU64::new(0),
         }
     }
+}
+
+/// What all cores counted together.
+fn sum(counters: &[AtomicU64; VCPUS]) -> u64 {
+    counters.iter().map(|counter| counter.load(Relaxed)).sum()
 }
 
 impl State {
@@ -115,7 +123,7 @@ impl State {
 
     /// Mortise's instructions on all cores.
     fn everywhere(&self) -> u64 {
-        self.el2.iter().map(|counter| counter.load(Relaxed)).sum()
+        sum(&self.el2)
     }
 
     /// The path between marks begins.
@@ -128,12 +136,12 @@ impl State {
     pub fn reach(&self, reach: usize, vcpu: usize) {
         let marked = self.marked.swap(IDLE, Relaxed);
         if marked != IDLE {
-            let mut body = Vec::with_capacity(72);
+            let mut body = Vec::with_capacity(80);
             body.extend(((self.plan.paths.len() + 1 + reach) as u32).to_le_bytes());
             body.extend((vcpu as u32).to_le_bytes());
             body.extend([0; 48]);
             body.extend((self.everywhere() - marked).to_le_bytes());
-            body.extend([0; 8]);
+            body.extend([0; 16]);
             self.send(PASSAGE, &body);
         }
     }
@@ -144,6 +152,7 @@ impl State {
         begun.total.store(self.total(vcpu), Relaxed);
         begun.el2.store(self.el2[vcpu].load(Relaxed), Relaxed);
         begun.everywhere.store(self.everywhere(), Relaxed);
+        begun.other_everywhere.store(sum(&self.other), Relaxed);
         begun.other.store(self.other[vcpu].load(Relaxed), Relaxed);
         for (then, now) in begun.kinds.iter().zip(&self.kinds[vcpu]) {
             then.store(now.load(Relaxed), Relaxed);
@@ -159,7 +168,7 @@ impl State {
             return;
         }
         let since = |now: &AtomicU64, then: &AtomicU64| now.load(Relaxed) - then.load(Relaxed);
-        let mut body = Vec::with_capacity(72);
+        let mut body = Vec::with_capacity(80);
         body.extend((path as u32).to_le_bytes());
         body.extend((vcpu as u32).to_le_bytes());
         body.extend((self.total(vcpu) - total).to_le_bytes());
@@ -171,6 +180,8 @@ impl State {
         let before = begun.everywhere.load(Relaxed);
         body.extend((self.everywhere() - before).to_le_bytes());
         body.extend(since(&self.misses[vcpu], &begun.misses).to_le_bytes());
+        let before = begun.other_everywhere.load(Relaxed);
+        body.extend((sum(&self.other) - before).to_le_bytes());
         self.send(PASSAGE, &body);
     }
 

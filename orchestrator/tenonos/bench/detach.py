@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from tenonos import build, system
 from tenonos.bench import overlay
+from tenonos.bench.loads import LOADS, beside
 from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row
 from tenonos.build import Built
@@ -31,13 +32,6 @@ QUANTA, FULL = 400, 10_000
 ATTACHED = 200
 """Quanta of the same program as any of Linux's, on a CPU that Linux has kept."""
 
-LOADS = {
-    "idle": "sleep 1000",
-    "io": "while :; do dd if=/bin/busybox of=/tmp/io.$cpu bs=4k; sync; cat /tmp/io.$cpu; done",
-    "build": "while :; do head -c 65536 /bin/busybox | sed s/a/b/ | gzip | sha256sum; done",
-}
-"""What the rest of Linux does meanwhile, one on each of its CPUs, as a line of its init."""
-
 PATIENCE = 1800.0
 """Host seconds that all of it may take: Linux is ready behind it."""
 
@@ -55,12 +49,7 @@ class Run:
     def script(self, cpu: int, others: Sequence[int]) -> str:
         """It as lines of Linux's init, on this CPU beside those."""
         own = f"taskset {1 << cpu:x}" if self.attached else f"tenon-detach --cpu {cpu}"
-        every = " ".join(map(str, others))
-        return (
-            f"for cpu in {every}; do ({LOADS[self.load]}) >/dev/null 2>&1 & done\n"
-            f"loads=$(jobs -p)\n{own} fwq {self.quanta}\n"
-            "kill -9 $loads; wait\n"
-        )
+        return beside(self.load, others, f"{own} fwq {self.quanta}")
 
     @property
     def name(self) -> str:

@@ -32,7 +32,7 @@ QUIET = "quiet"
 _FRAME = struct.Struct("<II")
 _SAMPLE = struct.Struct(f"<IIQ4Q{VCPUS}Q{VCPUS}Q")
 _VM = struct.Struct("<IIII6Q")
-_PASSAGE = struct.Struct("<IIQ7Q")
+_PASSAGE = struct.Struct("<IIQ8Q")
 _VISIT = struct.Struct("<4I8Q")
 KIND_SAMPLE, KIND_PASSAGE, KIND_VISIT = 1, 2, 3
 
@@ -90,6 +90,8 @@ class Passage:
     ended."""
     misses: int = 0
     """Of the core's accesses those that the modelled cache did not hold, where one is modelled."""
+    other_everywhere: int = 0
+    """Those of code that is not counted one by one, on all cores; not if another ended it."""
 
 
 @dataclass(frozen=True)
