@@ -1,25 +1,55 @@
-"""What the bench of detached programs has Linux do, and what it takes for foreign."""
+"""What the bench of detached programs has Linux do, and how it judges them."""
 
-from tenonos.bench.detach import LOADS, Run, foreign, runs
-from tenonos.run.plugin import Passage
+import pytest
 
+from tenonos.bench.detach import FWQ, LOOP, SIGNALS, Run, judge, runs, signals
+from tenonos.bench.loads import LOADS
+from tenonos.errors import WorkError
 
-def test_a_quantum_without_anybody_else_is_the_program_s():
-    assert foreign(Passage(0, 3, 0, other=100_001), 100_000) == 0
-
-
-def test_linux_and_mortise_are_foreign():
-    assert foreign(Passage(0, 3, 40, el2=40, other=100_003), 100_000) == 42
+CPUS = (3, (0, 1, 2))
 
 
-def test_the_program_runs_on_the_lent_cpu_beside_a_load_on_each_other():
-    lines = Run("io", 20).script(3, (0, 1, 2)).splitlines()
+def test_a_program_runs_on_the_lent_cpu_beside_a_load_on_each_other():
+    lines = Run(FWQ, 20, "io").script(*CPUS).splitlines()
     assert lines[0].startswith("for cpu in 0 1 2; do (") and LOADS["io"] in lines[0]
     assert "tenon-detach --cpu 3 fwq 20" in lines
-    assert "taskset 8 fwq 20" in Run("io", 20, attached=True).script(3, (0, 1, 2)).splitlines()
+    attached = Run(LOOP, 20, "io", attached=True).script(*CPUS).splitlines()
+    assert "taskset 8 control-loop 20" in attached
 
 
-def test_each_load_is_measured_detached():
+def test_each_load_is_measured_detached_and_all_in_full():
     for full in (False, True):
-        assert {run.load for run in runs(full) if not run.attached} == {*LOADS}
-    assert min(run.quanta for run in runs(True) if not run.attached) == 10_000
+        detached = [run for run in runs(full) if not run.attached]
+        wanted = [(program, load) for program in (FWQ, LOOP) for load in LOADS]
+        assert [(run.program, run.load) for run in detached] == [*wanted, (SIGNALS, "idle")]
+        assert not full or all(run.samples == 10_000 for run in detached)
+
+
+def test_linux_has_its_cpu_for_the_programs_it_keeps():
+    # One that was lent comes back a while after its program's end.
+    attached = [run.attached for run in runs(False)]
+    assert attached == sorted(attached, reverse=True)
+
+
+def test_what_is_right_passes():
+    judge(Run(FWQ, 20), (20, 100_000, 100_000, 4_100_000))
+    judge(Run(LOOP, 20), (20, 0, 0))
+    judge(Run(LOOP, 20, "io"), (20, 0, 7))
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        (Run(FWQ, 20), (19, 100_000, 0, 0)),
+        (Run(LOOP, 20, "io"), (20, 1, 0)),
+        (Run(LOOP, 20), (20, 0, 1)),
+    ],
+)
+def test_what_a_program_did_wrong_is_an_error(run, told):
+    with pytest.raises(WorkError):
+        judge(run, told)
+
+
+def test_signals_are_told_as_the_program_saw_them():
+    row = signals([400, 25_000, 26_000, 28_000, 31_000])
+    assert row.statistics == (25_000, 26_000, 28_000, 31_000) and row.samples == 400

@@ -1,8 +1,10 @@
 """Detached programs: what comes between their instructions, on a core that Linux lends.
 
-In `systems/detach` Linux's init runs `fwq` by `tenon-detach`, with Linux idle, moving data or in
-many short processes on each other CPU. The program marks where a quantum of work begins and ends;
-the plugin counts what its core executes in between, whoever's instructions they are.
+In `systems/detach` Linux's init runs programs by `tenon-detach`, with Linux idle, moving data or in
+many short processes on each other CPU. `fwq` marks where a quantum of work begins and ends,
+`control-loop` where it waits for its next period; the plugin counts what their core executes in
+between, whoever's instructions they are. How soon a signal comes the emulator's clock says, with
+Linux idle: sender, owner and core work one after another.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from tenonos import build, system
 from tenonos.bench import overlay
 from tenonos.bench.loads import LOADS, beside
 from tenonos.bench.reading import Setting
-from tenonos.bench.row import Kinds, Row
+from tenonos.bench.row import Kinds, Row, most_common
 from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.linux import tools
@@ -26,41 +28,59 @@ SYSTEM, LINUX = "detach", "linux"
 ENVIRONMENT = "mortise-static+linux"
 SETTING = Setting(SYSTEM, ENVIRONMENT)
 
-QUANTA, FULL = 400, 10_000
-"""Quanta of a load in the short form and in the full one."""
+FWQ, LOOP, SIGNALS = "fwq", "control-loop", "signal-time"
+"""The programs, of `linux/`."""
 
-ATTACHED = 200
-"""Quanta of the same program as any of Linux's, on a CPU that Linux has kept."""
+SAMPLES, FULL = {FWQ: 400, LOOP: 200, SIGNALS: 400}, 10_000
+"""Quanta, releases and signals of a load in the short form and in the full one."""
+
+ATTACHED = 100
+"""Those of the same programs as any of Linux's, on a CPU that Linux has kept."""
 
 PATIENCE = 1800.0
 """Host seconds that all of it may take: Linux is ready behind it."""
 
-_TOLD = re.compile(r"(\d+) quanta of (\d+) instructions")
+_TOLD = re.compile(r"^\d+ (?:quanta|releases|signals)\b.*$", re.MULTILINE)
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
 class Run:
-    """The program once, in a Linux with a load; `attached`, it is there like any other."""
+    """A program once, in a Linux with a load; `attached`, it is there like any other."""
 
-    load: str
-    quanta: int
+    program: str
+    samples: int
+    load: str = "idle"
     attached: bool = False
 
     def script(self, cpu: int, others: Sequence[int]) -> str:
         """It as lines of Linux's init, on this CPU beside those."""
-        own = f"taskset {1 << cpu:x}" if self.attached else f"tenon-detach --cpu {cpu}"
-        return beside(self.load, others, f"{own} fwq {self.quanta}")
+        where = f"taskset {1 << cpu:x}" if self.attached else f"tenon-detach --cpu {cpu}"
+        if self.program == SIGNALS:
+            where = ""  # It detaches a child itself.
+        return beside(self.load, others, f"{where} {self.program} {self.samples}")
 
     @property
     def name(self) -> str:
         """The name of its row."""
-        return "fwq_attached" if self.attached else "fwq_noise"
+        names = {FWQ: ("fwq_noise", "fwq_attached"), LOOP: ("loop_jitter", "loop_attached")}
+        return names[self.program][self.attached]
+
+    @property
+    def marked(self) -> int:
+        """How often it marks a path."""
+        return 0 if self.program == SIGNALS else self.samples
 
 
 def runs(full: bool) -> list[Run]:
-    """What is measured, in this order."""
-    detached = [Run(load, FULL if full else QUANTA) for load in LOADS]
-    return [*detached, *(Run(load, ATTACHED, attached=True) for load in LOADS)]
+    """What is measured, in this order: while Linux has all its CPUs, and then those it lends."""
+    samples = dict.fromkeys(SAMPLES, FULL) if full else SAMPLES
+    marking = [(program, load) for program in (FWQ, LOOP) for load in LOADS]
+    return [
+        *(Run(program, ATTACHED, load, attached=True) for program, load in marking),
+        *(Run(program, samples[program], load) for program, load in marking),
+        Run(SIGNALS, samples[SIGNALS]),
+    ]
 
 
 def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
@@ -70,22 +90,57 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def measured(wanted: Sequence[Run]) -> Iterator[Row]:
-    """The row of each run, all of them in one life of Linux's."""
+    """The rows of these runs, all of them in one life of Linux's."""
     shared = system.load(SYSTEM)
     lent = shared.vm(LINUX).detach[-1]
     said, passages = _watched(_built(wanted), lent)
-    told = [*_TOLD.finditer(said)]
-    if len(told) != len(wanted) or len(passages) != sum(run.quanta for run in wanted):
-        raise WorkError("the program did not come to its end", mend="see ./tenon run detach")
-    for run, found in zip(wanted, told, strict=True):
-        own, passages = passages[: run.quanta], passages[run.quanta :]
-        values = [foreign(passage, int(found[2])) for passage in own]
-        yield SETTING.row(("detach", run.name), {"load": run.load}, values, Kinds())
+    told = [[int(number) for number in _NUMBER.findall(line)] for line in _TOLD.findall(said)]
+    if len(told) != len(wanted) or len(passages) != sum(run.marked for run in wanted):
+        raise WorkError("the programs did not come to their end", mend="see ./tenon run detach")
+    loops: dict[Run, list[Passage]] = {}
+    for run, numbers in zip(wanted, told, strict=True):
+        judge(run, numbers)
+        own, passages = passages[: run.marked], passages[run.marked :]
+        if run.program == SIGNALS:
+            yield signals(numbers)
+        elif run.program == FWQ:
+            yield _row(run, own, least=numbers[1] + 1)
+        else:
+            loops[run] = own
+    for run, own in loops.items():
+        alike = (passages for other, passages in loops.items() if other.attached == run.attached)
+        yield _row(run, own, least=min(_total(passage) for every in alike for passage in every))
 
 
-def foreign(passage: Passage, own: int) -> int:
-    """The instructions of a quantum that are not the program's: the mark is, too."""
-    return passage.el2 + passage.other - own - 1
+def judge(run: Run, told: Sequence[int]) -> None:
+    """Whether the program did what it was to do, as it saw itself."""
+    early, missed = told[1:3] if run.program == LOOP else (0, 0)
+    # Beside busy cores the emulator's clock says nothing of lateness.
+    late = missed and run.load == "idle" and not run.attached
+    if told[0] != run.samples or early or late:
+        raise WorkError(
+            f"{run.program} under load {run.load}: {told[0]} of {run.samples}, {early} early,"
+            f" {missed} missed"
+        )
+
+
+def signals(told: Sequence[int]) -> Row:
+    """The row of signals, as the program saw them."""
+    samples, least, median, p99, most = told
+    row = SETTING.row(("detach", "signal_bound"), {}, [median], Kinds())
+    return replace(row, samples=samples, min=least, p99=p99, max=most)
+
+
+def _row(run: Run, passages: Sequence[Passage], least: int) -> Row:
+    """What each of these passages has more than the least, which of a quantum is the program's own
+    work and of a loop the shortest way through a wait, under whatever load."""
+    values = [_total(passage) - least for passage in passages]
+    kinds = most_common([Kinds(p.barriers, p.sysreg_writes, p.mmio) for p in passages])
+    return SETTING.row(("detach", run.name), {"load": run.load}, values, kinds)
+
+
+def _total(passage: Passage) -> int:
+    return passage.el2 + passage.other
 
 
 def _built(wanted: Sequence[Run]) -> Built:
@@ -95,9 +150,8 @@ def _built(wanted: Sequence[Run]) -> Built:
     lent = linux.detach[-1]
     others = [cpu for cpu in range(len(linux.cpus)) if cpu != lent]
     start = "#!/bin/sh\n" + "".join(run.script(lent, others) for run in wanted)
-    files = overlay.folder(
-        shared, linux, {"etc/start": start.encode(), "bin/fwq": tools.program("fwq").content}
-    )
+    programs = {f"bin/{name}": tools.program(name).content for name in SAMPLES}
+    files = overlay.folder(shared, linux, programs | {"etc/start": start.encode()})
     vms = tuple(replace(vm, files=str(files)) if vm.name == LINUX else vm for vm in shared.vms)
     return build.build(replace(shared, vms=vms))
 
@@ -110,13 +164,8 @@ def _watched(built: Built, lent: int) -> tuple[str, list[Passage]]:
         if isinstance(record, Passage) and record.vcpu == lent:
             passages.append(record)
 
-    options = RunOptions(
-        seconds=1,
-        deterministic=True,
-        plan=("marks", "blocks"),
-        count=take,
-        boot_limit=PATIENCE,
-    )
+    plan = ("marks", "blocks")
+    options = RunOptions(seconds=1, deterministic=True, plan=plan, count=take, boot_limit=PATIENCE)
     session = Session(Target.of(built), options, [])
     session.run()
     return session.transcripts[LINUX].text, passages

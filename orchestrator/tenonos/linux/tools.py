@@ -32,6 +32,8 @@ PROGRAMS = {
     "hyplet-timer": ("hyplet-timer", "libtenon"),
     "tenon-detach": ("tenon-detach", "libtenon"),
     "fwq": ("fwq",),
+    "control-loop": ("control-loop", "libtenon"),
+    "signal-time": ("signal-time", "libtenon"),
 }
 """The folders of `linux/` that each program is made of."""
 
