@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenonos import bench, cli
-from tenonos.bench import plot
+from tenonos.bench import charts, plot
 from tenonos.bench.figures import figures
 from tenonos.bench.page import page, picture
 from tenonos.bench.paper import papers
@@ -152,6 +152,19 @@ def test_every_table_of_the_paper_is_whole():
         assert len(table.statistics) == len(table.columns)
         labels = {row.label for row in table.theirs}
         assert {ours.against for ours in table.ours} - {None} <= labels
+
+
+@pytest.mark.parametrize(
+    "table",
+    [table for paper in papers() for table in paper.tables if table.theirs],
+    ids=lambda table: table.title,
+)
+def test_every_table_with_figures_is_drawn(table):
+    drawn = charts.theirs(table)
+    assert drawn is not None
+    (drawing,) = drawings(drawn)
+    texts = " ".join(drawing.itertext())
+    assert all(row.label in texts for row in table.theirs)
 
 
 @pytest.mark.parametrize("option", ["--json", "--html", "--svg"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 from tenonos.bench.figures import Figure, Figures
@@ -196,21 +197,24 @@ def _phases(name: str, ways: Sequence[Number], styles: Sequence[str]) -> Bar:
 
 
 def theirs(table: Table) -> str | None:
-    """A table of the paper as it is, in its own unit."""
-    styles = ("peer2", "ours", "peer")
-    if len(table.columns) == 1:
-        most = max((row.values[0] for row in table.theirs), default=0)
-        drawn = [
-            Bar(row.label, [(table.unit, row.values[0], "peer")], [f"{row.values[0]:,}"])
-            for row in table.theirs
-        ]
-        return bars(f"{table.name} of the paper", drawn, most) if drawn else None
+    """A table of the paper as it is, in its own unit: lines where its columns are numbers."""
     if not table.theirs:
         return None
+    name = f"{table.name} of the paper"
+    most = max(value for row in table.theirs for value in row.values)
+    if len(table.columns) == 1 or any(isinstance(column, str) for column in table.columns):
+        return bars(name, [*_apart(table)], most)
     lines = [
         Line(row.label, style, [*zip(table.columns, row.values, strict=True)])
-        for row, style in zip(table.theirs, styles, strict=True)
+        for row, style in zip(table.theirs, cycle(("peer2", "ours", "peer")), strict=False)
     ]
-    most = max(value for row in table.theirs for value in row.values)
     x = Axis(table.column or "", table.columns, log=True)
-    return chart(f"{table.name} of the paper", x, linear(table.unit, most), lines)
+    return chart(name, x, linear(table.unit, most), lines)
+
+
+def _apart(table: Table) -> Iterator[Bar]:
+    """A bar for each figure of a table."""
+    for row in table.theirs:
+        for column, value in zip(table.columns, row.values, strict=True):
+            name = row.label if len(table.columns) == 1 else f"{row.label}, {column}"
+            yield Bar(name, [(table.unit, value, "peer")], [f"{value:,}"])
