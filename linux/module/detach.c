@@ -110,7 +110,7 @@ void tenon_thread_move(struct tenon_thread *thread)
 /* Has it look at what changed: on its core, in Linux's user mode, or when its system call ends. */
 static void tell_locked(struct tenon_thread *thread)
 {
-	wake_up(&thread->loan->wait);
+	tenon_loan_wake(thread->loan);
 	queue_locked(thread);
 }
 

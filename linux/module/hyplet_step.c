@@ -81,22 +81,12 @@ static void proceed(struct hyplet_core *core)
 	}
 }
 
-/* Sleeps until the turn is Linux's. */
-static void hear(struct tenon_loan *loan)
-{
-	WRITE_ONCE(loan->cell->sleeper, 1);
-	/* Asked before looked: Mortise looks at it behind the turn. */
-	smp_mb();
-	wait_event_idle(loan->wait, tenon_loan_event(loan));
-	WRITE_ONCE(loan->cell->sleeper, 0);
-}
-
 int hyplet_step_thread(void *data)
 {
 	struct hyplet_core *core = data;
 
 	while (!hyplet_step_is_over(core)) {
-		hear(core->loan);
+		tenon_loan_wait(core->loan, tenon_loan_event(core->loan), TASK_IDLE);
 		mutex_lock(&core->turn);
 		if (!hyplet_step_is_over(core))
 			proceed(core);

@@ -10,6 +10,7 @@
 
 #include <linux/cpu.h>
 #include <linux/interrupt.h>
+#include <linux/irq.h>
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -25,6 +26,7 @@ struct core {
 
 static struct core *cores;
 static int count;
+static int doorbell; /* the event interrupt */
 static DEFINE_MUTEX(lock); /* of who has claimed what */
 
 static struct core *core_of(struct tenon_loan *loan)
@@ -120,13 +122,23 @@ void tenon_loan_stop(struct tenon_loan *loan)
 }
 EXPORT_SYMBOL_GPL(tenon_loan_stop);
 
+void tenon_loan_listen(void)
+{
+	struct irq_data *data = irq_get_irq_data(doorbell);
+	unsigned int cpu = raw_smp_processor_id();
+
+	/* Without success another CPU is interrupted, and interrupts this one. */
+	if (data && !cpumask_test_cpu(cpu, irq_data_get_effective_affinity_mask(data)))
+		irq_set_affinity(doorbell, cpumask_of(cpu));
+}
+
 static irqreturn_t event(int irq, void *data)
 {
 	int i;
 
 	for (i = 0; i < count; i++)
 		if (tenon_loan_event(&cores[i].loan))
-			wake_up_all(&cores[i].loan.wait);
+			tenon_loan_wake(&cores[i].loan);
 	return IRQ_HANDLED;
 }
 
@@ -162,7 +174,7 @@ static int describe(struct device *device, struct core *core, int index, void *c
 		return -EINVAL;
 	core->loan.cpu = cpu;
 	core->loan.cell = cells + index * SZ_4K;
-	init_waitqueue_head(&core->loan.wait);
+	rcuwait_init(&core->loan.waiter);
 	return 0;
 }
 
@@ -202,6 +214,7 @@ static int loan_probe(struct platform_device *platform)
 			return dev_err_probe(device, error, "CPUs as Mortise does not have them\n");
 	}
 	cores = known;
+	doorbell = irq;
 	error = devm_request_irq(device, irq, event, 0, "tenon-loan", known);
 	if (error) {
 		cores = NULL;

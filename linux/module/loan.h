@@ -5,13 +5,14 @@
 
 #include "cell.h"
 
-#include <linux/wait.h>
+#include <linux/rcuwait.h>
+#include <linux/sched/signal.h>
 #include <asm/barrier.h>
 
 struct tenon_loan {
 	unsigned int cpu;
 	struct tenon_cell *cell;
-	wait_queue_head_t wait; /* woken by the event interrupt */
+	struct rcuwait waiter; /* woken by the event interrupt */
 };
 
 /*
@@ -28,6 +29,30 @@ int tenon_loan_run(struct tenon_loan *loan);
 
 /* Has it stopped, and waits for that: some microseconds. */
 void tenon_loan_stop(struct tenon_loan *loan);
+
+/* Has the event interrupt come to this CPU: whoever sleeps here is woken without a second one. */
+void tenon_loan_listen(void);
+
+/*
+ * Sleeps, as wait_event() and its likes do in this state, until the condition holds. It is looked at
+ * whenever the core comes back, and when somebody calls tenon_loan_wake(). Either the core sees the
+ * sleeper, or the sleeper what the core did: a barrier is before the condition.
+ */
+#define tenon_loan_wait(loan, condition, state)                                                    \
+	({                                                                                         \
+		int interrupted;                                                                   \
+												   \
+		tenon_loan_listen();                                                               \
+		WRITE_ONCE((loan)->cell->sleeper, 1);                                              \
+		interrupted = rcuwait_wait_event(&(loan)->waiter, condition, state);               \
+		WRITE_ONCE((loan)->cell->sleeper, 0);                                              \
+		interrupted;                                                                       \
+	})
+
+static inline void tenon_loan_wake(struct tenon_loan *loan)
+{
+	rcuwait_wake_up(&loan->waiter);
+}
 
 /* Whether there is a core that may be lent. */
 bool tenon_loan_any(void);

@@ -79,18 +79,7 @@ static void take_down(const struct tenon_cell *cell, struct tenon_context *conte
 /* Sleeps until the turn is Linux's; a signal has the context stopped. */
 static void await(struct tenon_loan *loan)
 {
-	DEFINE_WAIT(wait);
-
-	WRITE_ONCE(loan->cell->sleeper, 1);
-	for (;;) {
-		prepare_to_wait(&loan->wait, &wait, TASK_INTERRUPTIBLE);
-		smp_mb(); /* the sleeper before the turn, as Mortise does it the other way */
-		if (tenon_loan_event(loan) || signal_pending(current))
-			break;
-		schedule();
-	}
-	finish_wait(&loan->wait, &wait);
-	WRITE_ONCE(loan->cell->sleeper, 0);
+	tenon_loan_wait(loan, tenon_loan_event(loan), TASK_INTERRUPTIBLE);
 	if (!tenon_loan_event(loan))
 		tenon_loan_stop(loan);
 }

@@ -67,16 +67,12 @@ static bool over(struct tenon_thread *thread)
 
 static void wait(struct tenon_thread *thread)
 {
-	struct tenon_cell *cell = thread->loan->cell;
+	struct tenon_loan *loan = thread->loan;
 	u64 until = local_clock() + POLL_NS;
 
 	while (!over(thread) && !signal_pending(current)) {
 		if (need_resched() || !single_task_running() || local_clock() > until) {
-			WRITE_ONCE(cell->sleeper, 1);
-			/* Either the core sees the sleeper, or the sleeper what the core did. */
-			smp_mb();
-			wait_event_interruptible(thread->loan->wait, over(thread));
-			WRITE_ONCE(cell->sleeper, 0);
+			tenon_loan_wait(loan, over(thread), TASK_INTERRUPTIBLE);
 			return;
 		}
 		cpu_relax();
