@@ -21,5 +21,8 @@ def test_goals_hold(tenon):
         # What is counted would have shown: Linux's timer does, where the program is Linux's.
         assert rows["fwq_attached", load]["max"] > 1000 < rows["loop_attached", load]["max"]
     assert [entry["paper"] for entry in rows["fwq_noise", "io"]["paper"]] == ["L4Re"]
+    for owner in ("polling", "sleeping"):
+        call = rows["syscall_forward", owner]
+        assert call["samples"] == 1000 and call["median"] <= call["goal"]
     signal = rows["signal_bound",]
     assert signal["samples"] == 400 and signal["max"] <= signal["goal"]

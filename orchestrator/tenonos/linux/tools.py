@@ -34,6 +34,7 @@ PROGRAMS = {
     "fwq": ("fwq",),
     "control-loop": ("control-loop", "libtenon"),
     "signal-time": ("signal-time", "libtenon"),
+    "forwarded": ("forwarded", "libtenon"),
 }
 """The folders of `linux/` that each program is made of."""
 

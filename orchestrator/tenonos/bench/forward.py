@@ -1,0 +1,120 @@
+"""System calls of detached programs: what it takes to have Linux serve one.
+
+In `systems/detach` Linux's init runs `forwarded`, first as any program, then by `tenon-detach`,
+with Linux at rest. The program marks each getppid; the plugin counts what all cores execute from
+there to its next instruction. What the same call takes on a CPU of Linux's is taken off that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median_low
+
+from tenonos import build, system
+from tenonos.bench import overlay
+from tenonos.bench.reading import Setting
+from tenonos.bench.row import Kinds, Row
+from tenonos.build import Built
+from tenonos.errors import WorkError
+from tenonos.linux import tools
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.plugin import Passage, Record
+
+SYSTEM, LINUX = "detach", "linux"
+ENVIRONMENT = "mortise-static+linux"
+SETTING = Setting(SYSTEM, ENVIRONMENT)
+
+PROGRAM = "forwarded"
+CALLS = 1000
+
+PATIENCE = 600.0
+"""Host seconds that all of it may take: Linux is ready behind it."""
+
+_TOLD = re.compile(rf"^{CALLS} calls\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The program once, with so many ms before each call."""
+
+    owner: str | None
+    """What the thread does in Linux that serves the calls; nothing: the program is Linux's."""
+    pause: int = 0
+
+    def script(self, cpu: int) -> str:
+        """It as a line of Linux's init, on this CPU."""
+        own = f"tenon-detach --cpu {cpu}" if self.owner else f"taskset {1 << cpu:x}"
+        return f"{own} {PROGRAM} {CALLS} {self.pause}\n"
+
+
+RUNS = (Run(None), Run("polling"), Run("sleeping", pause=1))
+
+
+@dataclass(frozen=True)
+class Path:
+    """What a call took on the program's core, and on all others."""
+
+    core: int
+    others: int
+
+    @classmethod
+    def of(cls, passage: Passage) -> Path:
+        """It as the plugin counted it."""
+        core = passage.el2 + passage.other
+        return cls(core, passage.el2_everywhere + passage.other_everywhere - core)
+
+    @property
+    def whole(self) -> int:
+        """Both together."""
+        return self.core + self.others
+
+
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of forwarded calls."""
+    tell(f"{SYSTEM}, {PROGRAM}")
+    lent = system.load(SYSTEM).vm(LINUX).detach[-1]
+    said, passages = _watched(_built(lent), lent)
+    if len(_TOLD.findall(said)) != len(RUNS) or len(passages) != CALLS * len(RUNS):
+        raise WorkError("the program did not come to its end", mend="see ./tenon run detach")
+    return told([Path.of(passage) for passage in passages])
+
+
+def told(paths: Sequence[Path]) -> Iterator[Row]:
+    """The rows of all calls, in the order of `RUNS`."""
+    native = median_low(path.whole for path in paths[:CALLS])
+    for index, run in enumerate(RUNS):
+        own = paths[index * CALLS : (index + 1) * CALLS]
+        if run.owner is None:
+            continue
+        params = {"owner": run.owner}
+        beyond = [path.whole - native for path in own]
+        yield SETTING.row(("detach", "syscall_forward"), params, beyond, Kinds())
+        for end, part in (("core", [p.core for p in own]), ("linux", [p.others for p in own])):
+            yield SETTING.row(("detach", "syscall_end"), params | {"end": end}, part, Kinds())
+
+
+def _built(lent: int) -> Built:
+    """The system with these runs to begin with."""
+    shared = system.load(SYSTEM)
+    start = "#!/bin/sh\n" + "".join(run.script(lent) for run in RUNS)
+    more = {"etc/start": start.encode(), f"bin/{PROGRAM}": tools.program(PROGRAM).content}
+    files = overlay.folder(shared, shared.vm(LINUX), more)
+    vms = tuple(replace(vm, files=str(files)) if vm.name == LINUX else vm for vm in shared.vms)
+    return build.build(replace(shared, vms=vms))
+
+
+def _watched(built: Built, lent: int) -> tuple[str, list[Passage]]:
+    """What Linux said, and what was counted between marks on that core."""
+    passages: list[Passage] = []
+
+    def take(record: Record) -> None:
+        if isinstance(record, Passage) and record.vcpu == lent:
+            passages.append(record)
+
+    plan = ("marks", "blocks")
+    options = RunOptions(1, deterministic=True, plan=plan, count=take, boot_limit=PATIENCE)
+    session = Session(Target.of(built), options, [])
+    session.run()
+    return session.transcripts[LINUX].text, passages
