@@ -6,6 +6,7 @@ that one folder undoes everything. No function here touches the disk except `ens
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -24,8 +25,14 @@ DOT = ROOT / ".tenon"
 CACHE = DOT / "cache"
 """What was fetched or is dear to make again; survives `./tenon clean`."""
 
-BUILD = DOT / "build"
-"""Generated image crates and packed systems: BUILD/SYSTEM/IMAGE/."""
+LANE = "TENON_LANE"
+"""The variable that names the lane of tests one is in, if there are several."""
+
+BUILD = DOT / "build" / os.environ.get(LANE, "")
+"""Generated image crates and packed systems: BUILD/SYSTEM/IMAGE/.
+
+A lane has a folder of its own: what one builds, another may be building differently.
+"""
 
 TARGET = DOT / "target"
 """Cargo's target directory, shared by all images of a profile."""

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from tenonos import cli, testing
-from tenonos.testing import Count, Suite, cargo
+from tenonos.testing import Count, Suite, cargo, lanes
 from tenonos.testing import pytest as python_tests
 from tenonos.testing.process import Process, Silent
 
@@ -54,18 +54,18 @@ def test_python_results_are_added_up(scratch):
         "def test_broken(absent): pass\n"
         "@pytest.mark.skip\ndef test_not(): pass\n"
     )
-    total = python_tests.run("x", scratch, 60, lambda _: None)
+    total = python_tests.run("x", scratch, 60, lambda _: None, 1)
     assert (total.passed, total.failed, total.skipped) == (1, 2, 1)
     assert any("test_bad: assert 0" in told for told in total.failures)
 
 
 def test_python_tests_that_cannot_be_read_are_a_failure(scratch):
     (scratch / "test_x.py").write_text("def (\n")
-    assert python_tests.run("x", scratch, 60, lambda _: None).failed == 1
+    assert python_tests.run("x", scratch, 60, lambda _: None, 1).failed == 1
 
 
 def test_a_folder_without_tests_is_none(scratch):
-    assert python_tests.run("x", scratch, 60, lambda _: None) == Count()
+    assert python_tests.run("x", scratch, 60, lambda _: None, 1) == Count()
 
 
 def test_a_silent_program_is_killed_with_its_children(tmp_path):
@@ -99,8 +99,8 @@ def test_lines_and_status_come_through(tmp_path):
     ],
 )
 def test_the_command_closes_with_the_sum(monkeypatch, capsys, counts, status, line):
-    suites = [Suite(str(n), "x", lambda _, c=c: c) for n, c in enumerate(counts)]
-    never = Suite("never", "x", lambda _: Count(0, 9), usual=False)
+    suites = [Suite(str(n), "x", lambda *_, c=c: c) for n, c in enumerate(counts)]
+    never = Suite("never", "x", lambda *_: Count(0, 9), usual=False)
     monkeypatch.setattr(testing, "SUITES", (*suites, never))
     assert cli.run(["test"]) == status
     assert capsys.readouterr().out == line + "\n"
@@ -113,3 +113,65 @@ def test_an_unknown_suite_is_refused(capsys):
 
 def test_lock_free_code_has_its_models_run():
     assert {"core-inbox", "core-placement", "core-ring", "core-sync"} <= set(cargo.modelled())
+
+
+LANES = """\
+import os, pathlib, time
+import pytest
+
+NOTES = pathlib.Path(__file__).parent / "notes"
+
+def note(what):
+    with NOTES.open("a") as notes:
+        notes.write(f"{what} {os.environ.get('TENON_LANE', 'none')}\\n")
+
+def meet(mine, other):
+    (NOTES.parent / mine).touch()
+    for _ in range(600):
+        if (NOTES.parent / other).exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError("nobody beside")
+"""
+
+
+def test_lanes_run_files_side_by_side_and_then_what_is_to_be_alone(scratch, monkeypatch):
+    monkeypatch.delenv("TENON_LANE", raising=False)
+    (scratch / "pytest.ini").write_text("[pytest]\nmarkers =\n    alone: never beside another\n")
+    for mine, other in (("a", "b"), ("b", "a")):
+        (scratch / f"test_{mine}.py").write_text(
+            f"{LANES}\n"
+            f"def test_beside(): meet('{mine}', '{other}'); note('beside')\n"
+            "@pytest.mark.alone\ndef test_alone(): note('alone')\n"
+        )
+    (scratch / "test_c.py").write_text("def test_bad(): assert 0\n")
+    shown = []
+    total = python_tests.run("x", scratch, 60, shown.append, 2)
+    assert (total.passed, total.failed) == (4, 1)
+    assert "test_bad: assert 0" in total.failures[0]
+    first, second, *rest = (scratch / "notes").read_text().splitlines()
+    assert sorted((first, second)) == ["beside ", "beside lane-2"]
+    assert rest == ["alone none"] * 2
+    assert sorted(shown)[-1] == "test_c.py::test_bad"
+    assert shown[-2:] == ["test_a.py::test_alone", "test_b.py::test_alone"]
+
+
+def test_an_exception_ends_every_lane(tmp_path):
+    def start(seconds):
+        command = ["sh", "-c", f"echo hello; sleep {seconds}"]
+        return lambda environment: Process(command, tmp_path / seconds, tmp_path, environment)
+
+    def read(process):
+        for _ in process.lines(60):
+            pass
+        return Count(1, 0)
+
+    def interrupted(process):
+        next(process.lines(60))
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        lanes.Lanes(2).run([(start("50"), read), (start("51"), interrupted), (start("52"), read)])
+    assert time.monotonic() - started < 30
+    assert not (tmp_path / "52").exists(), "what had not begun does not begin"

@@ -25,6 +25,7 @@ def deterministic(tenon):
     return [tenon("demo", "--headless", "--deterministic", "--seconds", 10) for _ in range(2)]
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_both_guests_run_and_no_release_is_lost(host):
     assert_well(host)
@@ -40,17 +41,20 @@ def test_both_guests_run_and_no_release_is_lost(host):
     assert latency["min"] <= latency["p50"] <= latency["p99"] <= latency["p999"] <= latency["max"]
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_linux_is_at_its_shell_with_three_cpus(host):
     assert any("tenon-ready cpus=3" in line for line in host.said("linux"))
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_host_timing_says_what_it_is(host):
     assert "host's noise" in host.result["note"]
     assert "host's noise" in host.stdout
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_the_loop_never_leaves_its_core(host):
     motor = host.vm("motor")
@@ -88,6 +92,7 @@ def test_in_shared_mode_every_interrupt_is_an_exit(tenon):
     assert motor["el2_instructions_in_window"] > motor["exits_in_window"]
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_linux_reboots_while_the_loop_goes_on(tenon, tmp_path):
     script = tmp_path / "reboot"

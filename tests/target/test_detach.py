@@ -136,7 +136,7 @@ def forge(tmp_path_factory):
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("wild", [0, 1])
+@pytest.mark.parametrize("wild", [0, pytest.param(1, marks=pytest.mark.alone)])
 def test_a_hostile_linux_forges_what_it_can(tenon, tmp_path, forge, wild):
     (tmp_path / "system.toml").write_text(HOSTILE)
     module = tmp_path / "root/root/forge.ko"

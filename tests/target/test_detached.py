@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, assert_well, until
 
+pytestmark = pytest.mark.alone
+
 HERE = Path(__file__).parent / "linux"
 INCLUDE = ROOT / "linux/include"
 COMPILER = (

@@ -211,6 +211,7 @@ def alone(tmp_path_factory):
     return measure(folder)
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 def test_linux_and_the_motor_beside_a_guest_that_owns_its_interrupts():
     result, watch, session = run(ROOT / "systems/hostile-direct")
@@ -220,6 +221,7 @@ def test_linux_and_the_motor_beside_a_guest_that_owns_its_interrupts():
     assert_nothing_forged(session)
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 def test_the_motor_beside_a_guest_behind_list_registers():
     result, watch, session = run(ROOT / "systems/hostile-shared")
@@ -228,6 +230,7 @@ def test_the_motor_beside_a_guest_behind_list_registers():
     assert_victims_unharmed(result, watch)
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 def test_the_motor_on_one_core_with_a_hostile_guest():
     result, watch, session = run(ROOT / "systems/hostile-one-core")
@@ -276,6 +279,7 @@ def test_the_motor_s_path_is_the_same_beside_a_hostile_guest(without_linux, alon
     assert (path.vcpu, path.min, path.max) == (3, alone.min, alone.max), path.histogram
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(200)
 def test_the_reason_is_named_when_the_limit_of_restarts_is_reached(without_linux):
     folder = without_linux("hostile-direct", "restart_limit = 1000000", "restart_limit = 2")

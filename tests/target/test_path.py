@@ -80,6 +80,7 @@ def test_linux_adds_no_instruction(alone):
     assert (beside.min, beside.max) == (alone.min, alone.max), beside.histogram
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("system", HOSTILE)
 def test_an_attacker_adds_no_instruction(alone, system):

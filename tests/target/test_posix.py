@@ -93,7 +93,13 @@ def test_a_stack_that_overflows_is_named(program):
     assert "fatal: stack overflow in thread pthread" in "\n".join(outcome.said("program"))
 
 
-@pytest.mark.parametrize("timing", [[], ["--deterministic"]], ids=["host", "deterministic"])
+TIMINGS = [
+    pytest.param([], id="host", marks=pytest.mark.alone),
+    pytest.param(["--deterministic"], id="deterministic"),
+]
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
 def test_the_interface_keeps_its_promises(tenon, timing):
     outcome = tenon("run", "posix-tests", "--headless", *timing)
     assert_well(outcome)

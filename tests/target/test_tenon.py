@@ -3,8 +3,13 @@
 import pytest
 from conftest import assert_well, until
 
+TIMINGS = [
+    pytest.param([], id="host", marks=pytest.mark.alone),
+    pytest.param(["--deterministic"], id="deterministic"),
+]
 
-@pytest.mark.parametrize("timing", [[], ["--deterministic"]], ids=["host", "deterministic"])
+
+@pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.timeout(600)
 def test_tenon_keeps_its_promises(tenon, tmp_path, timing):
     last = until(tmp_path, selftest=" failed")

@@ -5,12 +5,10 @@ result. What has not changed is not made again, and two builds of one system
 are the same bytes.
 """
 
-import fcntl
 import hashlib
 import shutil
 import struct
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +22,8 @@ from tenonos.build.vm_image import vm_image
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
 from tenonos.linux import boot
-from tenonos.paths import BUILD, SYSTEMS, ensure, shown
+from tenonos.locks import exclusive
+from tenonos.paths import BUILD, SYSTEMS, TARGET, shown
 from tenonos.system import handover, trees
 from tenonos.system.layout import lay_out
 from tenonos.system.model import System, Vm
@@ -71,7 +70,8 @@ def build(
     """
     asked = [system.vm(name) for name in vm_images]
     target = folder(system)
-    with _exclusive():
+    # Whatever folder it is in, what the compiler makes is in one.
+    with exclusive(TARGET):
         if pristine and target.exists():
             shutil.rmtree(target)
         made = images_of(system, defines)
@@ -93,14 +93,6 @@ def build(
             _write(late[vm.name], vm_image(system, vm, flats))
     ui.detail(f"{shown(file)}: {len(packed)} bytes")
     return Built(file, elves, files, tuple(made), system, layout, late)
-
-
-@contextmanager
-def _exclusive() -> Iterator[None]:
-    """One build at a time: two would write the same crates."""
-    with (ensure(BUILD) / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:

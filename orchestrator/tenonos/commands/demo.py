@@ -60,15 +60,12 @@ def command(
 
 def _compose() -> System:
     """The system that the objective asks for, composed anew each time."""
-    import fcntl
-
-    from tenonos import paths, plan, ui
+    from tenonos import locks, paths, plan, ui
     from tenonos import system as systems
 
     folder = paths.ensure(paths.DOT / "demo")
     # Two demos at once write the same files.
-    with (folder / "lock").open("w") as lock, ui.step("composing"):
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locks.exclusive(folder), ui.step("composing"):
         composition = plan.compose(OBJECTIVE, BOARD)
         composition.write(folder)
         system = systems.load(folder)

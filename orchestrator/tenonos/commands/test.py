@@ -24,6 +24,7 @@ def command(
 
     from tenonos import ui
     from tenonos.errors import InputError
+    from tenonos.settings import SETTINGS
     from tenonos.testing import SUITES, Count
 
     asked = set(suites or ["all"])
@@ -38,7 +39,7 @@ def command(
             continue
         started = time.monotonic()
         with ui.activity(f"{suite.name}: {suite.purpose}") as show:
-            found = suite.run(show)
+            found = suite.run(show, SETTINGS.parallel)
         seconds = time.monotonic() - started
         ui.message(f"{suite.name}: {found.line} ({suite.purpose}, {seconds:.0f} s)")
         for failure in found.failures:

@@ -19,6 +19,7 @@ from tenonos import paths, ui
 from tenonos.errors import WorkError
 from tenonos.linux import deb
 from tenonos.linux.kept import kept
+from tenonos.locks import exclusive
 from tenonos.setup import debian
 from tenonos.setup.initramfs import FILE, PROGRAM, Entry
 
@@ -108,16 +109,19 @@ def _headers(release: str, version: str) -> Path:
     build = root / "usr/src" / f"linux-headers-{release}"
     own = debian.package(f"linux-headers-{release}", version)
     common, kbuild = _others(own)
-    if not root.exists():
-        part = root.with_suffix(".part")
-        shutil.rmtree(part, ignore_errors=True)
-        shared = debian.package(common, version)
-        programs = debian.package(kbuild, architecture=_machine())
-        for package in (own, shared, programs):
-            _run(["dpkg-deb", "-x", str(package), str(part)])
-        part.rename(root)
     # Installed, it is in /usr/src.
-    (build / "Makefile").write_text(f"include {root}/usr/src/{common}/Makefile\n")
+    makefile, text = build / "Makefile", f"include {root}/usr/src/{common}/Makefile\n"
+    with exclusive(root.parent):
+        if not root.exists():
+            part = root.with_suffix(".part")
+            shutil.rmtree(part, ignore_errors=True)
+            shared = debian.package(common, version)
+            programs = debian.package(kbuild, architecture=_machine())
+            for package in (own, shared, programs):
+                _run(["dpkg-deb", "-x", str(package), str(part)])
+            part.rename(root)
+        if makefile.read_text() != text:
+            makefile.write_text(text)
     return build
 
 

@@ -186,4 +186,7 @@ class Composition(Model):
         with outputs.writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in self.files.items():
-                (folder / name).write_text(text)
+                file = folder / name
+                # Somebody may be reading what stays as it is.
+                if not file.exists() or file.read_text() != text:
+                    file.write_text(text)

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tenonos import paths, ui
 from tenonos.errors import WorkError
+from tenonos.locks import exclusive
 from tenonos.settings import SETTINGS
 from tenonos.setup.apt import ARCHITECTURE, PrivateApt
 
@@ -118,25 +119,28 @@ def _apt(architecture: str = ARCHITECTURE) -> PrivateApt:
 def _fetch(
     name: str, package: Callable[[PrivateApt], str], wanted: str, prepare: Callable[[bytes], bytes]
 ) -> Path:
-    found = fetched(name)
-    if found:
-        return found.path
-    if SETTINGS.offline:
-        raise WorkError(f"Debian's arm64 {name} is not here yet", mend="run once without --offline")
-    with ui.step(f"Fetching Debian's arm64 {name}"):
-        apt = _apt()
-        exact = package(apt)
-        version = apt.show(exact)["Version"]
-        downloaded = apt.download(exact, version, paths.ensure(_folder()))
-        content = prepare(member(downloaded, re.compile(wanted)))
-        target = _folder() / f"{name}-{version.replace(':', '-')}"
-        part = target.with_suffix(".part")
-        part.write_bytes(content)
-        part.chmod(0o755)
-        part.replace(target)
-        downloaded.unlink()
-        _remember(name, Fetched(exact, version, _sha256(target), target.name))
-    return target
+    with exclusive(_folder()):
+        found = fetched(name)
+        if found:
+            return found.path
+        if SETTINGS.offline:
+            raise WorkError(
+                f"Debian's arm64 {name} is not here yet", mend="run once without --offline"
+            )
+        with ui.step(f"Fetching Debian's arm64 {name}"):
+            apt = _apt()
+            exact = package(apt)
+            version = apt.show(exact)["Version"]
+            downloaded = apt.download(exact, version, paths.ensure(_folder()))
+            content = prepare(member(downloaded, re.compile(wanted)))
+            target = _folder() / f"{name}-{version.replace(':', '-')}"
+            part = target.with_suffix(".part")
+            part.write_bytes(content)
+            part.chmod(0o755)
+            part.replace(target)
+            downloaded.unlink()
+            _remember(name, Fetched(exact, version, _sha256(target), target.name))
+        return target
 
 
 def _newest_kernel(apt: PrivateApt) -> str:
@@ -164,24 +168,27 @@ def package(name: str, version: str | None = None, architecture: str = ARCHITECT
     WorkError says so if Debian has none of that name.
     """
     key = f"package {name}" if architecture == ARCHITECTURE else f"package {name}:{architecture}"
-    found = fetched(key)
-    if found and version in (None, found.version):
-        return found.path
-    if SETTINGS.offline:
-        raise WorkError(f"Debian's {name} is not here yet", mend="run once without --offline")
-    with ui.step(f"Fetching Debian's {name}"):
-        apt = _apt(architecture)
-        version = version or apt.show(name).get("Version")
-        if version is None:
-            raise WorkError(f"Debian has no package {name} for {architecture}")
-        try:
-            file = apt.download(name, version, paths.ensure(_folder() / "packages"))
-        except WorkError as error:
-            # A kernel of last month whose headers Debian has replaced since.
-            raise WorkError(error.what, mend="./tenon clean --all, for the newest of all") from None
-        shown = str(file.relative_to(_folder()))
-        _remember(key, Fetched(name, version, _sha256(file), shown))
-    return file
+    with exclusive(_folder()):
+        found = fetched(key)
+        if found and version in (None, found.version):
+            return found.path
+        if SETTINGS.offline:
+            raise WorkError(f"Debian's {name} is not here yet", mend="run once without --offline")
+        with ui.step(f"Fetching Debian's {name}"):
+            apt = _apt(architecture)
+            version = version or apt.show(name).get("Version")
+            if version is None:
+                raise WorkError(f"Debian has no package {name} for {architecture}")
+            try:
+                file = apt.download(name, version, paths.ensure(_folder() / "packages"))
+            except WorkError as error:
+                # A kernel of last month whose headers Debian has replaced since.
+                raise WorkError(
+                    error.what, mend="./tenon clean --all, for the newest of all"
+                ) from None
+            shown = str(file.relative_to(_folder()))
+            _remember(key, Fetched(name, version, _sha256(file), shown))
+        return file
 
 
 def kernel_package() -> Path:

@@ -45,8 +45,11 @@ def count(lines: Iterable[str], show: Show) -> Count:
     return total
 
 
-def run(show: Show) -> Count:
-    """Every test of the workspace, examples in the docs included, the models, and the plugin's."""
+def run(show: Show, _lanes: int = 1) -> Count:
+    """Every test of the workspace, examples in the docs included, the models, and the plugin's.
+
+    Cargo shares out the processors itself.
+    """
     total = _test("test-host", ["--workspace", "--no-fail-fast"], {}, show)
     if packages := modelled():
         # Another atomic library under the same code: a build of its own.

@@ -61,10 +61,14 @@ class Process:
         finally:
             self._stop()
 
+    def kill(self) -> None:
+        """End it, and what it started; who reads its lines comes to their end."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._child.pid, signal.SIGKILL)
+
     def _stop(self) -> None:
         if self._child.poll() is None and not self._ended_soon():
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._child.pid, signal.SIGKILL)
+            self.kill()
         self._child.wait()
         self._log.close()
 

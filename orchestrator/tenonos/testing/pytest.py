@@ -1,4 +1,8 @@
-"""The suites written in Python: of the orchestrator, of whole systems, of the way in."""
+"""The suites written in Python: of the orchestrator, of whole systems, of the way in.
+
+In several lanes each file is a process of its own. What is marked `alone`, because it runs by the
+host's clock and would be judged by how busy the host is, comes after them, one after another.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,21 @@ import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from pathlib import Path
 
 from tenonos import paths
 from tenonos.testing.cargo import Show
 from tenonos.testing.count import Count
+from tenonos.testing.lanes import Lanes
 from tenonos.testing.process import Process, Silent
 
 _TEST = re.compile(r"^(?P<name>\S+::.+?) (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b")
+
+_LIMIT = re.compile(r"^@pytest\.mark\.timeout\((\d+)\)", re.MULTILINE)
+
+USUAL_LIMIT = 600
+"""Seconds that a test of a whole system may take unless it says how many."""
 
 
 def count(report: Path) -> Count:
@@ -36,26 +47,58 @@ def _first_line(message: str) -> str:
     return next(iter(message.splitlines()), "")[:200]
 
 
-def run(name: str, folder: Path, silence: float, show: Show) -> Count:
+def run(name: str, folder: Path, silence: float, show: Show, lanes: int) -> Count:
     """Every test below `folder`; `silence` bounds one test from outside pytest."""
-    if not any(folder.rglob("test_*.py")):
+    files = list(folder.rglob("test_*.py"))
+    if not files:
         return Count()
-    log = paths.ensure(paths.LOG) / f"test-{name}.log"
-    report = paths.ensure(paths.RUN) / f"test-{name}.xml"
-    report.unlink(missing_ok=True)
-    arguments = ["-v", "--tb=short", "--color=no", "-p", "no:cacheprovider"]
-    arguments += ["--continue-on-collection-errors"]
-    command = [sys.executable, "-u", "-m", "pytest", *arguments, f"--junit-xml={report}"]
-    process = Process([*command, str(folder)], log, paths.ROOT, os.environ)
-    total = Count()
-    try:
-        for line in process.lines(silence):
-            if match := _TEST.match(line):
-                show(match["name"].rpartition("/")[2])
-    except Silent:
-        total.fail(f"{name}: silent for {silence:.0f} s (see {paths.shown(log)})")
-    if report.exists():
-        total += count(report)
-    elif not total.failed:
-        total.fail(f"{name}: pytest ended with status {process.status} (see {paths.shown(log)})")
-    return total
+    if lanes == 1 or len(files) == 1:
+        return _Part(name, folder, silence, show).run()
+    files.sort(key=_length, reverse=True)
+    beside = [
+        _Part(f"{name}-{file.stem.removeprefix('test_')}", file, silence, show, "not alone")
+        for file in files
+    ]
+    total = Lanes(lanes).run((part.start, part.read) for part in beside)
+    return total + _Part(f"{name}-alone", folder, silence, show, "alone").run()
+
+
+def _length(file: Path) -> tuple[int, int, str]:
+    """How long a file may take: no long one is to begin when the others end."""
+    text = file.read_text()
+    return max(map(int, _LIMIT.findall(text)), default=USUAL_LIMIT), len(text), file.name
+
+
+class _Part:
+    """One pytest process: a suite, or those tests of a file or folder that a mark chooses."""
+
+    def __init__(self, name: str, where: Path, silence: float, show: Show, mark: str = "") -> None:
+        self._name, self._where, self._mark = name, where, mark
+        self._silence, self._show = silence, show
+        self._log = paths.ensure(paths.LOG) / f"test-{name}.log"
+        self._report = paths.ensure(paths.RUN) / f"test-{name}.xml"
+
+    def run(self) -> Count:
+        return self.read(self.start(os.environ))
+
+    def start(self, environment: Mapping[str, str]) -> Process:
+        self._report.unlink(missing_ok=True)
+        command = [sys.executable, "-u", "-m", "pytest", "-v", "--tb=short", "--color=no"]
+        command += ["-p", "no:cacheprovider", "--continue-on-collection-errors"]
+        command += [f"--junit-xml={self._report}", "-m", self._mark, str(self._where)]
+        return Process(command, self._log, paths.ROOT, environment)
+
+    def read(self, process: Process) -> Count:
+        total = Count()
+        log = paths.shown(self._log)
+        try:
+            for line in process.lines(self._silence):
+                if match := _TEST.match(line):
+                    self._show(match["name"].rpartition("/")[2])
+        except Silent:
+            total.fail(f"{self._name}: silent for {self._silence:.0f} s (see {log})")
+        if self._report.exists():
+            total += count(self._report)
+        elif not total.failed:
+            total.fail(f"{self._name}: pytest ended with status {process.status} (see {log})")
+        return total

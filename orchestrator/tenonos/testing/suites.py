@@ -18,22 +18,28 @@ class Suite:
 
     name: str
     purpose: str
-    run: Callable[[Show], Count]
+    run: Callable[[Show, int], Count]
+    """Says what it is at; uses so many lanes if it can."""
     usual: bool = True
 
 
-def _python(name: str, folder: str, silence: float) -> Callable[[Show], Count]:
+def _python(name: str, folder: str, silence: float) -> Callable[[Show, int], Count]:
     return partial(pytest.run, name, paths.ROOT / folder, silence)
 
 
+def _one_lane(run: Callable[[Show, int], Count]) -> Callable[[Show, int], Count]:
+    """Of a suite that a second lane would not make faster, or that has the machine to itself."""
+    return lambda show, _: run(show, 1)
+
+
 SUITES = (
-    Suite("python", "the orchestrator", _python("python", "orchestrator/tests", 180)),
+    Suite("python", "the orchestrator", _one_lane(_python("python", "orchestrator/tests", 180))),
     Suite("host", "the libraries' logic", cargo.run),
     Suite("target", "whole systems in QEMU", _python("target", "tests/target", 900)),
     Suite(
         "bootstrap",
         "the way in, on minimal Debian systems",
-        _python("bootstrap", "tests/bootstrap", 2400),
+        _one_lane(_python("bootstrap", "tests/bootstrap", 2400)),
         usual=False,
     ),
 )
