@@ -1,7 +1,8 @@
-"""The Lib-Graph: the pool's Kconfig tree as entities and relations (paper section 4.5).
+"""The Lib-Graph: a Kconfig tree as entities and relations (paper section 4.5).
 
 Nodes are configuration symbols and their help texts. `parent_of` and `describes` are the
-paper's; `depends_on`, `selects` and `provides` make a path say why a library is needed.
+paper's; the others make a path say why a library is needed. Who has a capability `provides` it,
+who depends on one `requires` it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from tenonos.plan.knowledge import help_of, kind_of
 if TYPE_CHECKING:
     import networkx
 
-RELATIONS = ("parent_of", "describes", "depends_on", "selects", "provides")
+RELATIONS = (
+    *("parent_of", "describes"),
+    *("depends_on", "requires", "selects", "provides", "implies"),
+)
 SELECTS = ("selects", "provides")
 
 
@@ -89,11 +93,16 @@ def to_json(graph: networkx.MultiDiGraph) -> dict[str, Any]:
 
 def _relations(symbol: kc.Symbol) -> Iterator[tuple[str, str]]:
     for target, _condition, *_ in symbol.selects:
-        relation = "provides" if kind_of(target.name) == "capability" else "selects"
-        yield relation, target.name
+        yield "provides" if _is_capability(target) else "selects", target.name
+    for target, _condition, *_ in symbol.implies:
+        yield "implies", target.name
     for item in sorted(kc.expr_items(symbol.direct_dep), key=lambda i: i.name or ""):
         if isinstance(item, kc.Symbol) and item.nodes:
-            yield "depends_on", item.name
+            yield "requires" if _is_capability(item) else "depends_on", item.name
+
+
+def _is_capability(symbol: kc.Symbol) -> bool:
+    return kind_of(symbol.name) == "capability"
 
 
 def _parents(symbol: kc.Symbol) -> set[str]:

@@ -179,7 +179,7 @@ class Tree:
 
 def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
     """The tree of `pool/Kconfig`, and of each Kconfig file in `extra`."""
-    with _isolated(root), TemporaryDirectory() as folder:
+    with isolated(root), TemporaryDirectory() as folder:
         top = root / "pool" / "Kconfig"
         if extra:
             file = Path(folder) / "Kconfig"
@@ -188,7 +188,7 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
         try:
             kconf = kconfiglib.Kconfig(str(top), warn_to_stderr=False, suppress_traceback=False)
         except (kconfiglib.KconfigError, OSError) as error:
-            raise InputError(_first_line(error)) from None
+            raise InputError(first_line(error)) from None
     return Tree(kconf)
 
 
@@ -221,7 +221,7 @@ def define(text: str) -> Assignment:
 
 
 @contextmanager
-def _isolated(root: Path) -> Iterator[None]:
+def isolated(root: Path) -> Iterator[None]:
     """kconfiglib reads its settings from the environment: give it ours, then restore."""
     saved = {name: os.environ.pop(name, None) for name in _ENVIRONMENT}
     os.environ.update(srctree=str(root))
@@ -295,6 +295,7 @@ def _same(symbol: kconfiglib.Symbol, got: str, wanted: str) -> bool:
     return got == wanted
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What kconfiglib complains about, without where we are."""
     text = str(error).strip().splitlines()[0]
     return text.replace(f"{ROOT}/", "")
