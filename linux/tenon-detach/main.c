@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* tenon-detach: a program on a core of its own, from its first instruction. */
+#define _GNU_SOURCE
 #include <tenon/detach.h>
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +64,38 @@ static _Noreturn void refused(int cpu)
 	}
 }
 
+/* As execvp() finds it. */
+static int opened(const char *program)
+{
+	const char *place = getenv("PATH");
+	int file = -1;
+
+	if (strchr(program, '/') || !place)
+		return open(program, O_RDONLY | O_CLOEXEC);
+	while (file < 0 && place) {
+		const char *end = strchrnul(place, ':');
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(end - place), place, program);
+		file = open(path, O_RDONLY | O_CLOEXEC);
+		place = *end ? end + 1 : NULL;
+	}
+	return file;
+}
+
+/* Linux keeps what runs in 32-bit state: that would be no program on a core of its own. */
+static int is_32_bit(const char *program)
+{
+	unsigned char identity[EI_NIDENT] = { 0 };
+	int file = opened(program);
+	ssize_t length = file < 0 ? -1 : read(file, identity, sizeof(identity));
+
+	if (file >= 0)
+		close(file);
+	return length > EI_CLASS && !memcmp(identity, ELFMAG, SELFMAG) &&
+	       identity[EI_CLASS] == ELFCLASS32;
+}
+
 int main(int count, char **arguments)
 {
 	int cpu = -1;
@@ -75,6 +110,8 @@ int main(int count, char **arguments)
 		fputs(usage, *arguments ? stdout : stderr);
 		return *arguments ? 0 : WRONG;
 	}
+	if (is_32_bit(*arguments))
+		give_up(NOT_RUN, "%s is a 32-bit program, which Linux keeps", *arguments);
 	if (tenon_detach(cpu))
 		refused(cpu);
 	execvp(*arguments, arguments);

@@ -1,6 +1,7 @@
 """Unmodified programs on a core that Linux lends: the same as attached, whatever befalls them."""
 
 import re
+import struct
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,25 @@ COMPILER = (
     *(f"-I{INCLUDE}", f"-I{INCLUDE / 'uapi'}"),
 )
 KILLS = 60
+OLD_STATUS = 42
+
+
+def old_program():
+    """A program for 32-bit state that exits with `OLD_STATUS`, as an ELF file of one segment."""
+    at, head, segment = 0x10000, struct.Struct("<16sHHIIIIIHHHHHH"), struct.Struct("<8I")
+    # mov r7, #1; mov r0, #OLD_STATUS; svc #0
+    code = struct.pack("<3I", 0xE3A0_7001, 0xE3A0_0000 | OLD_STATUS, 0xEF00_0000)
+    start = head.size + segment.size
+    identity = b"\x7fELF\x01\x01\x01".ljust(16, b"\0")
+    eabi5 = 0x500_0000
+    return (
+        head.pack(
+            *(identity, 2, 40, 1, at + start, head.size, 0, eabi5, head.size),
+            *(segment.size, 1, 0, 0, 0),
+        )
+        + segment.pack(1, 0, at, at, start + len(code), start + len(code), 5, 0x1000)
+        + code
+    )
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +51,9 @@ def run(tenon, tmp_path_factory):
         subprocess.run([*COMPILER, "-o", folder / "root/bin" / name, *sources], check=True)
     for name in ("script.sh", "table.sql"):
         (folder / "root/root" / name).write_bytes((HERE / name).read_bytes())
+    old = folder / "root/bin/old"
+    old.write_bytes(old_program())
+    old.chmod(0o755)
     start = folder / "root/etc/start"
     start.write_text((HERE / "detached.sh").read_text().replace("KILLS", str(KILLS)))
     start.chmod(0o755)
@@ -89,6 +112,12 @@ def test_a_core_has_one_thread_and_linux_can_have_it_back(said):
     assert "other tenon-detach: CPU 2 is not in [vm.detach]" in said
     assert "second tenon-detach: each CPU is lent already" in said
     assert "reclaimed R" in said
+
+
+@pytest.mark.timeout(600)
+def test_a_program_that_would_stay_in_linux_is_refused(said):
+    assert "refused 126 tenon-detach: old is a 32-bit program, which Linux keeps" in said
+    assert f"old {OLD_STATUS}" in said, "it runs attached"
 
 
 @pytest.mark.timeout(600)

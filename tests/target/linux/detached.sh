@@ -78,6 +78,8 @@ tenon-detach --cpu 3 trial spin > out & it=$!
 until_is $it running
 tenon-detach --cpu 2 true 2>&1 | sed 's/^/DETACHED other /'
 tenon-detach true 2>&1 | sed 's/^/DETACHED second /'
+tenon-detach old 2> refused
+say "refused $? $(cat refused)"
 rmmod tenon 2>/dev/null && say "WRONG: the module unloads"
 echo 1 > /sys/devices/system/cpu/cpu3/online
 gone $it
@@ -85,6 +87,8 @@ say "reclaimed $(cut -d' ' -f3 /proc/$it/stat)"
 kill -TERM $it
 wait $it
 say "terminated $?"
+tenon-detach sh -c 'exec old'
+say "old $?"
 
 number=0
 while [ $number -lt KILLS ]; do
