@@ -3,7 +3,7 @@
 The module is built out of tree against the headers of Debian's kernel, all from Debian's
 signed packages: the headers of this kernel for arm64, those all kernels share, and the
 programs of the kernel's build system for the machine one is at. Programs are linked statically,
-so that they run beside busybox alone.
+so that they run beside busybox alone, with what they use of `libtenon`.
 """
 
 from __future__ import annotations
@@ -28,19 +28,11 @@ CROSS = "aarch64-linux-gnu-"
 _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 """Debian's names of the machines one may be at."""
 
-PROGRAMS = {
-    "tenonctl": ("tenonctl",),
-    "hyplet-timer": ("hyplet-timer", "libtenon"),
-    "tenon-detach": ("tenon-detach", "libtenon"),
-    "fwq": ("fwq",),
-    "control-loop": ("control-loop", "libtenon"),
-    "signal-time": ("signal-time", "libtenon"),
-    "forwarded": ("forwarded", "libtenon"),
-}
-"""The folders of `linux/` that each program is made of."""
+LIBRARY = "libtenon"
+"""The folder of `linux/` that is a library."""
 
 _FLAGS = (
-    *("-std=gnu11", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror"),
+    *("-std=gnu11", "-Os", "-Wall", "-Wextra", "-Werror"),
     # What hyplets call is a part of them.
     "-mno-outline-atomics",
 )
@@ -57,10 +49,9 @@ def module() -> Entry:
 
 
 def program(name: str) -> Entry:
-    """One of the programs."""
-    folders = [SOURCES / folder for folder in PROGRAMS[name]]
-    sources = sorted(file for folder in folders for file in folder.glob("*.c"))
-    recipe = [_compiler(), *_read(*PROGRAMS[name])]
+    """One of the programs, by its folder."""
+    sources = sorted((SOURCES / name).glob("*.c"))
+    recipe = [_compiler(), *_read(name, LIBRARY)]
     content = kept(name, recipe, lambda: _link(name, sources))
     return Entry(f"bin/{name}", PROGRAM, content)
 
@@ -144,18 +135,44 @@ def _machine() -> str:
 
 def own(source: Path) -> Entry:
     """A program of a system's own, made of one file in C and the headers here."""
-    recipe = [_compiler(), source.read_bytes(), *_read()]
+    recipe = [_compiler(), source.read_bytes(), *_read(LIBRARY)]
     content = kept("program", recipe, lambda: _link(source.stem, [source]))
     return Entry(f"bin/{source.stem}", PROGRAM, content)
 
 
+def library() -> bytes:
+    """The library, as an archive."""
+    return kept(f"{LIBRARY}.a", [_compiler(), *_read(LIBRARY)], _archive)
+
+
+def _archive() -> bytes:
+    with ui.step(f"Building {LIBRARY}"):
+        work = paths.ensure(paths.BUILD / LIBRARY)
+        objects = []
+        for source in sorted((SOURCES / LIBRARY).glob("*.c")):
+            objects.append(str(work / f"{source.stem}.o"))
+            _compile("-c", "-o", objects[-1], str(source))
+        archive = work / f"{LIBRARY}.a"
+        archive.unlink(missing_ok=True)
+        # Without times and owners: the same sources make the same bytes.
+        _run([f"{CROSS}ar", "rcsD", str(archive), *objects])
+        return archive.read_bytes()
+
+
 def _link(name: str, sources: Iterable[Path]) -> bytes:
+    archive = library()
     with ui.step(f"Building {name}"):
-        target = paths.ensure(paths.BUILD) / name
-        include = [f"-I{SOURCES / 'include'}", f"-I{SOURCES / 'include/uapi'}"]
+        used = paths.ensure(paths.BUILD) / f"{LIBRARY}.a"
+        used.write_bytes(archive)
+        target = paths.BUILD / name
         files = [str(file) for file in sources]
-        _run([f"{CROSS}gcc", *_FLAGS, *include, "-o", str(target), *files])
+        _compile("-static", "-s", "-o", str(target), *files, str(used))
         return target.read_bytes()
+
+
+def _compile(*arguments: str) -> None:
+    include = [f"-I{SOURCES / 'include'}", f"-I{SOURCES / 'include/uapi'}"]
+    _run([f"{CROSS}gcc", *_FLAGS, *include, *arguments])
 
 
 def _run(command: Sequence[str]) -> str:
@@ -173,7 +190,8 @@ def _run(command: Sequence[str]) -> str:
             f"no {command[0]} here", mend="./tenon doctor says what is missing"
         ) from None
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if "rror" in line]
-        reason = (lines or done.stderr.splitlines() or ["no reason given"])[0]
+        told = done.stderr.splitlines()
+        lines = [line for line in told if "rror" in line or "undefined reference" in line]
+        reason = (lines or told or ["no reason given"])[0]
         raise WorkError(f"{command[0]}: {reason.strip()}")
     return done.stdout

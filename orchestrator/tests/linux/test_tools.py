@@ -1,0 +1,41 @@
+"""Programs for Linux: what they are linked with."""
+
+import shutil
+
+import pytest
+
+from tenonos.errors import WorkError
+from tenonos.linux import tools
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("aarch64-linux-gnu-gcc"), reason="needs a cross compiler"
+)
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path, monkeypatch):
+    monkeypatch.setattr(tools.paths, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(tools.paths, "BUILD", tmp_path / "build")
+
+
+def test_a_program_of_a_system_s_own_has_the_library(tmp_path):
+    source = tmp_path / "clock.c"
+    source.write_text(
+        "#include <tenon/detach.h>\nint main(void) { return tenon_wait_until(tenon_now()); }\n"
+    )
+    made = tools.own(source)
+    assert made.name == "bin/clock" and made.content.startswith(b"\x7fELF\x02")
+
+
+def test_a_program_has_of_the_library_what_it_calls(tmp_path):
+    source = tmp_path / "nothing.c"
+    source.write_text("int main(void) { return 0; }\n")
+    files = b"/sys/kernel/tenon/detach/"
+    assert files in tools.library() and files not in tools.own(source).content
+
+
+def test_what_does_not_link_is_one_line(tmp_path):
+    source = tmp_path / "wrong.c"
+    source.write_text("int missing(void);\nint main(void) { return missing(); }\n")
+    with pytest.raises(WorkError, match="missing"):
+        tools.own(source)
