@@ -2,9 +2,9 @@
 /*
  * Hyplets: functions of a process on CPUs that Linux gave up (docs/hyplets.md).
  *
- * memory: what they may reach; core: a CPU that runs one; context: the registers it begins with;
- * step: how those follow each other; offlet: the kernel's share in them; show: sysfs; hyplet: the
- * device through which a process has all of it.
+ * memory: what they may reach; device: registers among that; core: a CPU that runs one; context: the
+ * registers it begins with; step: how those follow each other; offlet: the kernel's share in them;
+ * show: sysfs; hyplet: the device through which a process has all of it.
  */
 #ifndef TENON_HYPLET_H
 #define TENON_HYPLET_H
@@ -37,6 +37,10 @@ bool hyplet_memory_writable(struct hyplet_memory *memory, u64 address, u64 bytes
 /* Where the kernel has a word of it; NULL: it is not mapped writable. */
 u64 *hyplet_memory_word(struct hyplet_memory *memory, u64 address);
 int hyplet_memory_build(struct hyplet_memory *memory, struct tenon_table *table);
+
+/* hyplet_device.c: whether a page has something of a device that the system gives this VM. */
+
+bool hyplet_device_is_known(u64 page);
 
 #define HYPLET_STACK (4 * PAGE_SIZE) /* of callbacks */
 

@@ -60,6 +60,8 @@ static int take_foreign(struct vm_area_struct *area, u64 address, struct hyplet_
 	if (pfn_valid(frame))
 		return -EACCES;
 	page->physical = PFN_PHYS(frame);
+	if (!hyplet_device_is_known(page->physical))
+		return -EACCES;
 	if (!is_memory(area->vm_page_prot))
 		page->rights |= TENON_DEVICE;
 	return 0;

@@ -23,6 +23,7 @@ kind = "linux"
 cpus = [0, 1, 2, 3]
 memory = "256M"
 files = "root"
+devices = ["virtio0"]
 
 [vm.detach]
 cpus = [2, 3]
@@ -34,6 +35,7 @@ START = f"""\
 #!/bin/sh
 hyplet
 hyplet all
+devices
 insmod /lib/pulse.ko && hyplet between; rmmod pulse
 for kill in $(seq {KILLS}); do
     hyplet lives > /tmp/lives &
@@ -63,7 +65,7 @@ INCLUDE = [f"-I{ROOT / 'linux/include'}", f"-I{ROOT / 'linux/include/uapi'}"]
 
 def program(target):
     sources = [
-        Path(__file__).parent / "linux/hyplet.c",
+        Path(__file__).parent / f"linux/{target.name}.c",
         *(ROOT / "linux/libtenon" / name for name in ("hyplet.c", "elf.c")),
     ]
     command = ["aarch64-linux-gnu-gcc", "-static", "-s", "-O2", "-Wall", "-Wextra", "-Werror"]
@@ -89,7 +91,8 @@ def hyplets(tenon, tmp_path_factory):
     root = folder / "root"
     for place in ("bin", "etc", "lib"):
         (root / place).mkdir(parents=True)
-    program(root / "bin/hyplet")
+    for name in ("hyplet", "devices"):
+        program(root / "bin" / name)
     pulse(root / "lib/pulse.ko", tmp_path_factory.mktemp("pulse"))
     (root / "etc/start").write_text(START)
     (root / "etc/start").chmod(0o755)
@@ -135,6 +138,11 @@ def test_a_runaway_is_stopped_and_seen(hyplets):
 @pytest.mark.timeout(600)
 def test_the_kernel_steps_in_between(hyplets):
     assert "steps with the kernel" in hyplets
+
+
+@pytest.mark.timeout(600)
+def test_it_reads_the_device_of_its_vm_and_no_other(hyplets):
+    assert "reads its device" in hyplets
 
 
 @pytest.mark.timeout(600)

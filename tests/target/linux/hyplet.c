@@ -13,14 +13,7 @@
 
 #include <tenon/hyplet.h>
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            printf("HYPLET WRONG: line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
-            exit(1); \
-        } \
-    } while (0)
-#define FAILS(error, call) CHECK((call) == -1 && errno == (error))
+#include "check.h"
 
 enum { CPU = 3, RELEASES = 2000, PERIOD = 50000, STACK = 16384 };
 
