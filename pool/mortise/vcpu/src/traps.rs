@@ -127,6 +127,11 @@ impl Traps {
     }
 }
 
+/// Whether the performance monitor traps on this core.
+pub(crate) fn monitor_traps() -> bool {
+    r::mdcr_el2::read() & MDCR_MONITOR != 0
+}
+
 /// `VMPIDR_EL2` of a virtual CPU: RES1, and the index as Aff0.
 #[must_use]
 pub const fn vmpidr(vcpu: usize) -> u64 {
