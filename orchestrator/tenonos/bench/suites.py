@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos import build, system
-from tenonos.bench import cache, detach, exits, forward, hyplet, lifecycle, messages, share
+from tenonos.bench import (
+    cache,
+    detach,
+    exits,
+    forward,
+    hyplet,
+    lifecycle,
+    messages,
+    share,
+    slowdown,
+)
 from tenonos.bench.machine import Place
 from tenonos.bench.machine import run as start
 from tenonos.bench.reading import ROUTES, Setting, rows_of
@@ -32,6 +42,7 @@ SUITES = (
     "channel",
     "hyplet",
     "detach",
+    "vlib",
 )
 
 BARE, ALONE, BESIDE = "bare", exits.STATIC, "mortise-static+linux"
@@ -120,6 +131,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
     if "detach" in choice.suites and BESIDE in choice.environments:
         rows += detach.rows(choice.full, tell)
         rows += forward.rows(tell)
+    if "vlib" in choice.suites and DYNAMIC in choice.environments:
+        rows += slowdown.rows(tell)
     suites = {name: index for index, name in enumerate(SUITES)}
     kept = [row for row in rows if row.suite in choice.suites]
     first = {row.key: index for index, row in reversed([*enumerate(kept)])}

@@ -174,6 +174,8 @@ def needs(system: System) -> Iterator[Need]:
         yield Need("CAP_VIRT_DISPATCH", "a dynamic system", system.where("mode"))
     if system.reserve is not None:
         yield Need("CAP_VIRT_LIFECYCLE", "the reserve", system.where("reserve"))
+    if system.regulation is not None:
+        yield Need("CAP_VIRT_BANDWIDTH", "the regulation", system.where("regulation"))
     for vm in system.vms:
         if vm.manages is not None:
             yield Need("CAP_VIRT_LIFECYCLE", f'VM "{vm.name}"', system.at(vm, "manages"))

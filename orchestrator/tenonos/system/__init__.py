@@ -14,7 +14,18 @@ from tenonos.system import board as boards
 from tenonos.system.check import check
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
-from tenonos.system.model import Channel, Manages, Reserve, Share, System, Task, Template, Vlib, Vm
+from tenonos.system.model import (
+    Channel,
+    Manages,
+    Regulation,
+    Reserve,
+    Share,
+    System,
+    Task,
+    Template,
+    Vlib,
+    Vm,
+)
 from tenonos.system.schema import (
     GuestSpec,
     ManagesSpec,
@@ -98,6 +109,7 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
             Vlib(index, each.name, each.master, each.server, each.size, each.time == "virtual")
             for index, each in enumerate(spec.vlib)
         ),
+        regulation=None if spec.regulation is None else Regulation(**dict(spec.regulation)),
     )
     check(system)
     return system

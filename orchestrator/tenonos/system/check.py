@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 
 from tenonos.errors import InputError
-from tenonos.system import channels, detach, dynamic, shares, vlibs
+from tenonos.system import channels, detach, dynamic, regulation, shares, vlibs
 from tenonos.system.limits import BLOCK, INTERRUPTS, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
 
@@ -295,4 +295,5 @@ _RULES: tuple[Callable[[System], None], ...] = (
     detach.check,
     vlibs.check,
     shares.check,
+    regulation.check,
 )

@@ -128,6 +128,15 @@ class Vlib:
 
 
 @dataclass(frozen=True)
+class Regulation:
+    """How much of an event shared cores may cause in an interval, in nanoseconds, together."""
+
+    event: str
+    limit: int
+    interval: int
+
+
+@dataclass(frozen=True)
 class System:
     """A composition: the board, the VMs, and where each statement stood."""
 
@@ -143,6 +152,7 @@ class System:
     templates: tuple[Template, ...] = ()
     channels: tuple[Channel, ...] = ()
     vlibs: tuple[Vlib, ...] = ()
+    regulation: Regulation | None = None
 
     @property
     def guests(self) -> tuple[Vm, ...]:

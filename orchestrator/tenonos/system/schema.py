@@ -128,6 +128,14 @@ class VlibSpec(_Spec):
     time: Literal["real", "virtual"] = "real"
 
 
+class RegulationSpec(_Spec):
+    """By what the background of shared cores is held back: `[regulation]`."""
+
+    event: Literal["instructions", "cycles", "l2-refill", "bus-access"]
+    limit: int = Field(ge=1, le=0xFFFF_FFFF)
+    interval: Duration = 1_000_000
+
+
 class SystemSpec(_Spec):
     """A whole `system.toml`."""
 
@@ -137,6 +145,7 @@ class SystemSpec(_Spec):
     mode: Literal["static", "dynamic"] = "static"
     console: str | None = None
     reserve: ReserveSpec | None = None
+    regulation: RegulationSpec | None = None
     vm: list[VmSpec] = Field(min_length=1)
     template: list[TemplateSpec] = []
     channel: list[ChannelSpec] = []
@@ -205,6 +214,7 @@ _TABLES: dict[str, type[_Spec]] = {
     "manages": ManagesSpec,
     "detach": DetachSpec,
     "reserve": ReserveSpec,
+    "regulation": RegulationSpec,
 }
 
 
@@ -248,6 +258,9 @@ _EXAMPLES = {
     "slots": "slots = 64",
     "size": "size = 64",
     "vms": 'vms = ["job"]',
+    "event": 'event = "l2-refill"',
+    "limit": "limit = 100000",
+    "interval": 'interval = "1ms"',
     "reserve": '[reserve] with memory = "32M"',
 }
 

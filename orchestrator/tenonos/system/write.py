@@ -9,9 +9,11 @@ from tenonos.system.schema import SystemSpec
 
 def render(spec: SystemSpec) -> str:
     """`spec` as TOML, in the order people write it, defaults left out."""
-    parts = [_table("", spec, "reserve", "vm", "template", "channel", "vlib")]
+    parts = [_table("", spec, "reserve", "regulation", "vm", "template", "channel", "vlib")]
     if spec.reserve is not None:
         parts.append(_table("[reserve]\n", spec.reserve))
+    if spec.regulation is not None:
+        parts.append(_table("[regulation]\n", spec.regulation))
     for vm in spec.vm:
         parts.append(_table("[[vm]]\n", vm, "task", "manages", "detach"))
         parts += [_table("[[vm.task]]\n", task) for task in vm.task]

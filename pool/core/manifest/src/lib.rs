@@ -5,7 +5,7 @@
 //! What must be configured at boot comes from one place, a flattened device tree written by the
 //! orchestrator: the [`System`] with its VMs, and what is [`Dynamic`] about it, which is parsed by
 //! itself so that the image of a static system has no code for it, and what its VMs are
-//! [`Lending`]. Parsing is the edge: behind it all ranges are
+//! [`Lending`], or held back by ([`Regulation`]). Parsing is the edge: behind it all ranges are
 //! page-aligned and free of overlap, all counts bounded, all keywords cases of an `enum`.
 //!
 //! # Guarantees
@@ -39,6 +39,7 @@ mod dynamic;
 mod error;
 mod lending;
 mod node;
+mod regulation;
 mod schedule;
 mod system;
 mod template;
@@ -50,6 +51,7 @@ pub use channel::{Channel, Owner, Party};
 pub use dynamic::{Authority, Dynamic, Reserve, Set};
 pub use error::Error;
 pub use lending::Lending;
+pub use regulation::Regulation;
 pub use schedule::{Reservation, Schedule};
 pub use system::{Mode, System};
 pub use template::{Filling, Template};

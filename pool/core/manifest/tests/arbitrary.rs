@@ -2,11 +2,15 @@
 
 mod common;
 
-use core_manifest::{Dynamic, Lending, System};
+use core_manifest::{Dynamic, Lending, Regulation, System};
 use proptest::prelude::*;
 
 /// Everything a kernel does with a tree.
 fn use_up(bytes: &[u8]) {
+    match Regulation::parse(bytes) {
+        Ok(regulation) => drop(format!("{regulation:?}")),
+        Err(error) => drop(error.to_string()),
+    }
     match System::parse(bytes) {
         Ok(system) => {
             drop(format!("{system:?}"));

@@ -192,6 +192,12 @@ impl<S: Entity + Schedulable> Shares<S> {
         Decision { run, until }
     }
 
+    /// Nobody runs after all, from the time of the last decision on: who was chosen is held back by
+    /// its caller, and wants to run still.
+    pub fn hold_back(&self) {
+        self.current.set(None);
+    }
+
     /// Brings charges and budgets to `now`.
     fn advance(&self, now: u64) {
         self.charge(now);

@@ -108,6 +108,12 @@ registers! {
     ro pmccntr_el0 = "pmccntr_el0";
     /// Exception levels the cycle counter counts at.
     safe pmccfiltr_el0 = "pmccfiltr_el0";
+    /// Which of the first 32 common events this core counts.
+    ro pmceid0_el0 = "pmceid0_el0";
+    /// What the first event counter counts, and at which exception levels.
+    safe pmevtyper0_el0 = "pmevtyper0_el0";
+    /// The first event counter.
+    ro pmevcntr0_el0 = "pmevcntr0_el0";
     /// Virtual timer control.
     safe cntv_ctl_el0 = "cntv_ctl_el0";
     /// Virtual timer compare value.

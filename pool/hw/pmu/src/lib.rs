@@ -1,4 +1,7 @@
-//! The cycle counter of the core, for measuring short paths.
+//! The performance monitor of the core: its cycle counter, for measuring short paths, and one [event]
+//! counter.
+//!
+//! [event]: count_guests
 //!
 //! Guarantees: [`cycles`] is one instruction, without a barrier, in any context. In the emulator's
 //! deterministic mode (`-icount shift=0`) a cycle is an instruction; on hardware a core that
@@ -18,10 +21,15 @@
 #![forbid(unsafe_code)]
 
 use hw_arch::mark;
-use hw_arch::registers::{pmccfiltr_el0, pmccntr_el0, pmcntenset_el0, pmcr_el0};
+use hw_arch::registers::{
+    pmccfiltr_el0, pmccntr_el0, pmceid0_el0, pmcntenset_el0, pmcr_el0, pmevcntr0_el0,
+    pmevtyper0_el0,
+};
 
 /// PMCR_EL0.E and .LC: counters on, the cycle counter 64 bits long (Arm ARM, D19.5).
 const ENABLE_LONG: u64 = 1 | 1 << 6;
+/// PMCNTENSET_EL0.P0: the first event counter's bit.
+const FIRST_COUNTER: u64 = 1;
 /// PMCNTENSET_EL0.C: the cycle counter's bit.
 const CYCLE_COUNTER: u64 = 1 << 31;
 
@@ -54,11 +62,34 @@ pub fn end() -> u64 {
     mark::end()
 }
 
+/// Whether this core has an event counter that counts a common event of the first 32 (D11.11).
+#[must_use]
+pub fn can_count(event: u32) -> bool {
+    let counters = pmcr_el0::read() >> 11 & 0x1f;
+    event < 32 && counters > 0 && pmceid0_el0::read() >> event & 1 != 0
+}
+
+/// Counts an event from now on, at EL1 and EL0 and not at EL2: PMEVTYPER0_EL0 has no NSH (D19.5).
+pub fn count_guests(event: u32) {
+    pmevtyper0_el0::write(event.into());
+    pmcntenset_el0::write(FIRST_COUNTER);
+    pmcr_el0::write(ENABLE_LONG);
+    hw_arch::barrier::isb();
+}
+
+/// The events counted so far; it wraps.
+#[must_use]
+pub fn events() -> u32 {
+    pmevcntr0_el0::read() as u32
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn stands_still_on_the_host() {
         super::start();
         assert_eq!((super::begin(), super::end()), (0, 0));
+        super::count_guests(8);
+        assert_eq!((super::events(), super::can_count(8)), (0, false));
     }
 }

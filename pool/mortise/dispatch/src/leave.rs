@@ -166,12 +166,20 @@ impl Turn {
         self.decide_if_asked(core)
     }
 
-    /// Waits for an interrupt. Who is held leaves the registers first: what is listed for it would
-    /// end the wait at once, time and again.
+    /// Whether this one, who is in the registers, wants to run and is not let.
+    #[inline(always)]
+    fn holds_back(&self, core: &'static Core, seat: &'static Seat) -> bool {
+        core.regulator().is_some() && seat.state.is_ready()
+    }
+
+    /// Waits for an interrupt. Who is held, or held back, leaves the registers first: what is listed for
+    /// it would end the wait at once, time and again.
     #[inline(always)]
     fn idle(&'static self, core: &'static Core) {
         match self.loaded.get() {
-            Some(seat) if !seat.vm().is_some_and(|vm| seat.goes_on(vm)) => {
+            Some(seat)
+                if !seat.vm().is_some_and(|vm| seat.goes_on(vm)) || self.holds_back(core, seat) =>
+            {
                 seat.store(core);
                 self.vacate(core);
             }

@@ -168,7 +168,8 @@ impl Turn {
             plain &= matches!(policy, Policy::Fixed);
             background += u32::from(priority == Priority::LOWEST);
         }
-        self.plain.set(plain && background < 2);
+        let regulated = background > 0 && core.regulator().is_some();
+        self.plain.set(plain && background < 2 && !regulated);
     }
 }
 

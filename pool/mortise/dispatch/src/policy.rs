@@ -4,7 +4,8 @@ use crate::{
     seat::Seat,
     turns::{Turn, is_pending},
 };
-use mortise_partition::{Core, Mask};
+use core_sched::{Decision, Priority};
+use mortise_partition::{Background, Core, Mask};
 
 impl Turn {
     /// Has a virtual CPU want the core, from now on.
@@ -29,7 +30,7 @@ impl Turn {
                 continue;
             }
             if !more {
-                let decision = self.shares.choose();
+                let decision = self.regulate(core, self.shares.choose());
                 if let Some(seat) = decision.run {
                     // Who has no budget may go on in the background.
                     seat.mask.set(Mask::of(seat.state.priority().number()));
@@ -40,5 +41,34 @@ impl Turn {
         }
         self.ask.set(true);
         (None, alarm)
+    }
+
+    /// The same decision, but that nobody runs in the background while it is to wait.
+    #[inline(always)]
+    fn regulate(
+        &self,
+        core: &'static Core,
+        decision: Decision<&'static Seat>,
+    ) -> Decision<&'static Seat> {
+        let background = |seat: &&'static Seat| seat.state.priority() == Priority::LOWEST;
+        match (core.regulator(), decision.run.filter(background)) {
+            (Some(regulator), Some(_)) => {
+                let sooner = |time| Some(decision.until.map_or(time, |until| until.min(time)));
+                match regulator.background(core, core.clock().ticks()) {
+                    Background::Runs(until) => Decision {
+                        until: sooner(until),
+                        ..decision
+                    },
+                    Background::Waits(until) => {
+                        self.shares.hold_back();
+                        Decision {
+                            run: None,
+                            until: sooner(until),
+                        }
+                    }
+                }
+            }
+            _ => decision,
+        }
     }
 }

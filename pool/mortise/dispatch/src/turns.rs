@@ -71,6 +71,9 @@ impl Dispatcher for Turn {
         // SAFETY: no guest has run on this core.
         self.rest.set(unsafe { Rest::of_core() });
         core.clock().set_alarm(u64::MAX);
+        if let Some(regulator) = core.regulator() {
+            regulator.begin(core);
+        }
         self.leave(core, None)
     }
 

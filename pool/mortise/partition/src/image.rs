@@ -60,6 +60,7 @@ macro_rules! image {
             hypercalls: $($tables)::+::HYPERCALL,
             dispatchers: $($tables)::+::DISPATCH,
             companions: $($tables)::+::COMPANIONS,
+            regulators: $($tables)::+::REGULATORS,
         };
 
         // One per core, found by their name from outside; none without a trace.

@@ -4,7 +4,7 @@
 //! knows to be called by nobody, so that an image without shared cores has nothing of mode 2,
 //! and one that makes no virtual machines no places for them.
 
-use crate::{companion::Companion, dispatch::Dispatch};
+use crate::{companion::Companion, dispatch::Dispatch, regulation::Regulator};
 use mortise_hypercall::Group;
 
 /// What the libraries of an image registered.
@@ -15,6 +15,8 @@ pub struct Tables {
     pub dispatchers: &'static [&'static dyn Dispatch],
     /// What takes part in the lives of virtual machines.
     pub companions: &'static [&'static dyn Companion],
+    /// What holds back the background of shared cores; at most one.
+    pub regulators: &'static [&'static dyn Regulator],
 }
 
 #[cfg(target_os = "none")]
@@ -29,6 +31,7 @@ static MORTISE_TABLES: Tables = Tables {
     hypercalls: &[],
     dispatchers: &[],
     companions: &[],
+    regulators: &[],
 };
 
 /// The functions that guests call.
@@ -41,6 +44,12 @@ pub(crate) fn hypercalls() -> &'static [&'static Group] {
 #[inline(always)]
 pub(crate) fn dispatcher() -> Option<&'static dyn Dispatch> {
     MORTISE_TABLES.dispatchers.first().copied()
+}
+
+/// What holds back the background of shared cores, if the image has it.
+#[inline(always)]
+pub(crate) fn regulator() -> Option<&'static dyn Regulator> {
+    MORTISE_TABLES.regulators.first().copied()
 }
 
 /// What takes part in the lives of virtual machines.

@@ -1,0 +1,37 @@
+"""Bandwidth regulation: by which event the background of shared cores is held back."""
+
+from tenonos.errors import InputError
+from tenonos.system.model import Regulation, System
+from tenonos.system.node import Node
+
+EVENTS = {"instructions": 0x08, "cycles": 0x11, "l2-refill": 0x17, "bus-access": 0x19}
+"""Common events of the performance monitor (Arm ARM, D11.11). A core need not count each."""
+
+INTERVALS = range(100_000, 100_000_001)
+"""Nanoseconds, as `core_manifest::Regulation` has them."""
+
+
+def check(system: System) -> None:
+    """Refuses a regulation that would hold nobody back."""
+    if system.regulation is None:
+        return
+    cpus = range(system.board.cpus)
+    if system.mode == "static" or not any(system.is_shared(cpu) for cpu in cpus):
+        raise InputError(
+            "regulation holds back the background of cores that VMs share, and there is none",
+            where=system.where("regulation"),
+            mend="remove it, or let VMs share a CPU of a dynamic system",
+        )
+    if system.regulation.interval not in INTERVALS:
+        raise InputError(
+            "interval of the regulation is not from 100us to 100ms",
+            where=system.where("regulation", "interval"),
+            mend='for example interval = "1ms"',
+        )
+
+
+def write(node: Node, regulation: Regulation) -> None:
+    """It as Mortise reads it."""
+    node.cells("event", EVENTS[regulation.event])
+    node.cells("limit", regulation.limit)
+    node.longs("interval", regulation.interval)

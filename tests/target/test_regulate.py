@@ -1,0 +1,70 @@
+"""Bandwidth regulation: the background waits, and nobody else does."""
+
+import pytest
+from conftest import ROOT, assert_well
+
+
+def test_the_slowdown_of_a_neighbour_is_at_most_half(tenon):
+    outcome = tenon("bench", "vlib", "--environment", "mortise-dynamic", limit=300)
+    assert_well(outcome)
+    rows = [row for row in outcome.result if row["name"] == "victim_slowdown"]
+    slower = {row["params"]["throttle"]: row["median"] for row in rows}
+    assert 0 < 2 * slower[True] <= slower[False], slower
+    assert all(row["unit"] == "percent" and row["samples"] == 48 for row in rows)
+
+
+GUEST = """
+[[vm]]
+name = "{name}"
+kind = "tenon"
+app = "load"
+cpus = [0]
+memory = "4M"
+interrupts = "shared"
+priority = {priority}
+"""
+
+STEADY = (
+    GUEST.format(name="steady", priority=30)
+    + """budget = "1200us"
+period = "5ms"
+
+[[vm.task]]
+name = "spin-1000us"
+period = "5ms"
+"""
+)
+
+SYSTEM = (
+    (ROOT / "systems" / "bench-regulate" / "system.toml")
+    .read_text()
+    .partition("[[vm]]")[0]
+    .replace("limit = 100000", "limit = 1000")
+    .replace("bench-regulate", "held-back")
+)
+
+
+@pytest.fixture
+def held_back(tmp_path):
+    """A core of which the limit leaves next to nothing."""
+    folder = tmp_path / "held-back"
+    folder.mkdir()
+    (folder / "system.toml").write_text(SYSTEM + STEADY + GUEST.format(name="greedy", priority=0))
+    return folder
+
+
+def test_who_has_a_budget_does_not_wait(tenon, held_back):
+    # What the foreground causes alone is a thousand times the limit.
+    outcome = tenon("run", held_back, "--headless", "--deterministic", "--seconds", 0.3)
+    assert_well(outcome)
+    (task,) = outcome.result["periodic"]
+    assert task["completed"] == task["released"] >= 55
+    assert task["late"] == task["duplicates"] == 0
+
+
+def test_an_event_that_is_not_counted_ends_the_boot(tenon, held_back):
+    file = held_back / "system.toml"
+    file.write_text(file.read_text().replace('"instructions"', '"l2-refill"'))
+    outcome = tenon("run", held_back, "--headless", "--deterministic", "--seconds", 0.3)
+    assert [vm["state"] for vm in outcome.result["vms"]] == ["empty", "empty"]
+    assert "its cores do not count the event that it regulates by" in outcome.stderr
