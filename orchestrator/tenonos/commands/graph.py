@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,23 +13,60 @@ if TYPE_CHECKING:
 
 
 def command(
-    folder: Annotated[
+    system: Annotated[
+        Path | None,
+        typer.Argument(help="Show what it has chosen: a system, or what compose wrote."),
+    ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Write a page to look through.", metavar="FILE")
+    ] = None,
+    kconfig: Annotated[
         Path | None,
         typer.Option("--kconfig", help="Of the Kconfig tree in DIR instead.", metavar="DIR"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Nodes and edges, as JSON.")] = False,
 ) -> None:
     """Show what the configuration is made of, and what leads from one part to another."""
-    from tenonos import ui
+    from tenonos import outputs, ui
+    from tenonos.errors import InputError
     from tenonos.plan.graph import lib_graph, to_json
-    from tenonos.pool import foreign, kconfig
+    from tenonos.plan.page import page
+    from tenonos.pool import foreign
+    from tenonos.pool import kconfig as pool
 
-    tree = kconfig.load() if folder is None else foreign.load(folder)
+    outputs.check(html_file, "--html")
+    if system is not None and kconfig is not None:
+        raise InputError("a system chooses from the pool", "--kconfig", "leave one of them out")
+    tree = pool.load() if kconfig is None else foreign.load(kconfig)
     graph = lib_graph(tree.kconf)
+    if html_file is not None:
+        title = f"Lib-Graph of {(system or kconfig or Path('the pool')).name}"
+        outputs.write(html_file, page(title, _told(graph, system, kconfig is None)))
     if as_json:
         ui.print_json(to_json(graph))
-    else:
+    elif html_file is None:
         _show(graph)
+
+
+def _told(graph: networkx.MultiDiGraph, system: Path | None, of_pool: bool) -> dict[str, Any]:
+    """What the page tells: of the pool what a library costs, of a system what it chose and why."""
+    from tenonos import system as systems
+    from tenonos.build.images import images
+    from tenonos.plan.explain import FILE, Explainer
+    from tenonos.plan.page import data
+    from tenonos.plan.pool import Pool
+
+    if not of_pool:
+        return data(graph)
+    pool = Pool()
+    chosen, because = {}, []
+    if system is not None:
+        loaded = systems.load(system)
+        chosen = {image.name: sorted(image.config.enabled) for image in images(loaded)}
+        if (loaded.folder / FILE).exists():
+            because = Explainer(loaded.folder, pool).all()
+    names = {entry.symbol: name for name, entry in pool.by_name.items()}
+    return data(graph, names, pool.costs, chosen, because)
 
 
 def _show(graph: networkx.MultiDiGraph) -> None:

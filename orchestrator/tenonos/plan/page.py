@@ -1,0 +1,94 @@
+"""The Lib-Graph as one page that needs nothing else: search it, follow it, see why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import networkx
+
+from tenonos.plan.explain import Explanation
+from tenonos.plan.pool import COST
+
+_HERE = Path(__file__).parent
+STYLE, SCRIPT = _HERE / "page.css", _HERE / "page.js"
+
+Chosen = Mapping[str, Sequence[str]]
+"""The symbols of each image."""
+
+
+def data(
+    graph: networkx.MultiDiGraph,
+    names: Mapping[str, str] = MappingProxyType({}),
+    costs: Mapping[str, int] = MappingProxyType({}),
+    chosen: Chosen = MappingProxyType({}),
+    because: Sequence[Explanation] = (),
+) -> dict[str, Any]:
+    """What the page shows: its symbols in the order of their numbers, relations by these."""
+    symbols = sorted(name for name, node in graph.nodes(data=True) if node["type"] == "config")
+    number = {name: at for at, name in enumerate(symbols)}
+    helps = {
+        target: graph.nodes[source]["text"]
+        for source, target, edge in graph.edges(data=True)
+        if edge["relation"] == "describes"
+    }
+    return {
+        "symbols": [
+            {
+                "symbol": name,
+                "name": names.get(name, name),
+                "kind": graph.nodes[name]["kind"],
+                "prompt": graph.nodes[name]["prompt"],
+                "help": helps.get(name, ""),
+                "cost": costs.get(name),
+                "in": [image for image, inside in chosen.items() if name in inside],
+            }
+            for name in symbols
+        ],
+        "edges": [
+            [number[a], edge["relation"], number[b]]
+            for a, b, edge in graph.edges(data=True)
+            if a in number and b in number
+        ],
+        "unit": COST,
+        "images": list(chosen),
+        "because": [_reason(found, number) for found in because if found.symbol in number],
+    }
+
+
+def _reason(found: Explanation, number: Mapping[str, int]) -> dict[str, Any]:
+    """Why a symbol is in an image: the words, and the way from what they ask for."""
+    steps = [(step.relation, number[step.target]) for step in found.path if step.target in number]
+    first = found.path[0].source if found.path else found.symbol
+    return {
+        "symbol": number[found.symbol],
+        "image": found.image,
+        "because": found.because,
+        "words": found.words,
+        "path": [("", number.get(first, number[found.symbol])), *steps],
+    }
+
+
+def page(title: str, told: Mapping[str, Any]) -> str:
+    """The whole page."""
+    # In a script only its end tag would be read as one.
+    text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>
+{STYLE.read_text()}</style></head><body>
+<header><h1>{escape(title)}</h1>
+<input id="search" type="search" placeholder="Search names and texts ( / )" aria-label="Search">
+<select id="image" aria-label="Image"></select></header>
+<main><ul id="list" role="listbox" tabindex="0" aria-label="Symbols"></ul>
+<article id="card" aria-live="polite"></article></main>
+<script id="data" type="application/json">{text}</script>
+<script>
+{SCRIPT.read_text()}</script></body></html>
+"""
