@@ -16,6 +16,7 @@ from tenonos.bench import (
     messages,
     share,
     slowdown,
+    vlib,
 )
 from tenonos.bench.machine import Place
 from tenonos.bench.machine import run as start
@@ -133,6 +134,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += forward.rows(tell)
     if "vlib" in choice.suites and DYNAMIC in choice.environments:
         rows += slowdown.rows(tell)
+    if "vlib" in choice.suites and BESIDE in choice.environments:
+        rows += vlib.rows(tell)
     suites = {name: index for index, name in enumerate(SUITES)}
     kept = [row for row in rows if row.suite in choice.suites]
     first = {row.key: index for index, row in reversed([*enumerate(kept)])}

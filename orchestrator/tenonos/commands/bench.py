@@ -38,7 +38,7 @@ def command(
     """Measure what operations cost: instructions in the deterministic emulator.
 
     Suites: sched, irq, timer, thread-metric, boot, exits, size, share, dispatch,
-    lifecycle, channel, hyplet, detach.
+    lifecycle, channel, hyplet, detach, vlib.
     """
     from tenonos import bench, outputs, ui
     from tenonos.bench.figures import figures

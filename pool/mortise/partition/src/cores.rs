@@ -323,8 +323,9 @@ impl Core {
     }
 
     /// Rests as long as the VM is held or suspended; begins anew if its run ended, or was discarded.
+    /// What came for the guest meanwhile is listed behind that, once.
     #[cold]
-    fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+    pub(crate) fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
         if vm.has_to_wait() {
             let timer = StoppedTimer::stop();
             while vm.has_to_wait() {

@@ -60,7 +60,7 @@ pub(crate) fn handle(
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
             core.take_doorbell();
             if core.dispatcher().is_none() {
-                interrupts::refresh(core, vm, vcpu);
+                core.obey(vm, vcpu, frame);
             }
         }
         Cause::SError => {

@@ -1,0 +1,125 @@
+//! What calls of Linux cost: makes each kind many times, for `./tenon bench vlib`.
+//!
+//! Each call lies between two marks, and what either side and Mortise execute there is counted from
+//! outside. The program in Linux answers at once, but for one call, in which it is stopped and goes on
+//! again and again.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use tenon::thread::{self, Priority, Storage};
+use tenon::time::{self, Duration, Instant};
+use tenon_vlib::{Area, Channel, Error};
+
+/// How often each is done.
+const SAMPLES: u32 = 1_000;
+
+/// Calls before the first that counts: Linux has then all of its program in memory.
+const WARM: u32 = 10;
+
+/// How often Linux is stopped: some may find it on its way off its core by itself.
+const BURSTS: u32 = SAMPLES + 16;
+
+/// Bytes of a channel: what is asked for.
+const SIZE: usize = 8;
+
+/// What the program in Linux is asked for: to answer at once, to look at this word until it asks for
+/// something else, to end.
+const ANSWER: u64 = 0;
+const LOOK: u64 = 1;
+const END: u64 = 2;
+
+/// Between two times of somebody more urgent, and for how long it has the core.
+const BETWEEN: Duration = Duration::from_micros(100);
+const BURST: Duration = Duration::from_micros(20);
+
+/// The main thread.
+pub fn main() {
+    match measure() {
+        Ok(()) => tenon::log::info!("end of client"),
+        Err(error) => tenon::log::error!("client: {error}"),
+    }
+}
+
+fn measure() -> Result<(), Error> {
+    let mut channel = Channel::open("server", SIZE)?;
+    ask(&channel, ANSWER);
+    await_listener(&mut channel)?;
+    (0..WARM).try_for_each(|_| channel.call())?;
+    for _ in 0..SAMPLES {
+        let _ = hw_pmu::begin();
+        let result = channel.call();
+        let _ = hw_pmu::end();
+        result?;
+    }
+    for sample in 0..=SAMPLES {
+        asynchronous(&mut channel, sample > 0)?;
+    }
+    descheduled(&mut channel)?;
+    for _ in 0..SAMPLES {
+        let _ = hw_pmu::begin();
+        let opened = Channel::open("server", SIZE);
+        let _ = hw_pmu::end();
+        opened?.close().map_err(|(_, error)| error)?;
+    }
+    ask(&channel, END);
+    match channel.call() {
+        Err(Error::Gone) => Ok(()),
+        other => other,
+    }
+}
+
+fn ask(channel: &Channel, what: u64) {
+    channel.memory().store(0, what, Relaxed);
+}
+
+fn await_listener(channel: &mut Channel) -> Result<(), Error> {
+    loop {
+        match channel.call() {
+            Err(Error::NotListening) => time::sleep(Duration::from_millis(20)),
+            other => return other,
+        }
+    }
+}
+
+/// Whether an asynchronous call has been told of.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// One asynchronous call, until it is told of; the first one makes the thread that it is made by.
+fn asynchronous(channel: &mut Channel, counts: bool) -> Result<(), Error> {
+    TOLD.store(false, Relaxed);
+    if counts {
+        let _ = hw_pmu::begin();
+    }
+    channel.call_async(
+        None,
+        |_, result| {
+            let _ = hw_pmu::end();
+            TOLD.store(result.is_ok(), Relaxed);
+        },
+        0,
+    )?;
+    while !TOLD.load(Relaxed) {
+        thread::yield_now();
+    }
+    Ok(())
+}
+
+static URGENT: Storage<4096> = Storage::new();
+
+/// One call, in which somebody more urgent has the core again and again.
+fn descheduled(channel: &mut Channel) -> Result<(), Error> {
+    ask(channel, LOOK);
+    let memory: Area<'static> = channel.memory();
+    let urgent = URGENT.spawn("urgent", Priority::new(40), move || {
+        for _ in 0..BURSTS {
+            time::sleep(BETWEEN);
+            let end = Instant::now() + BURST;
+            while Instant::now() < end {}
+        }
+        memory.store(0, ANSWER, Relaxed);
+    });
+    urgent.map_err(|_| Error::NoThread)?;
+    channel.call()
+}

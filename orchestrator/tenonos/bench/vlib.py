@@ -1,0 +1,139 @@
+"""vLibs: what it costs that a Tenon VM calls a program in Linux.
+
+In `systems/bench-vlib` both have a core of their own. The client calls a program that answers at
+once, between two marks, and what it, Mortise and Linux execute meanwhile is counted on both cores:
+one stands still while the other works, so that nothing else is. In one more call somebody more
+urgent than the client has its core again and again, and Linux is stopped for that: this is counted
+visit by visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tenonos import build, system
+from tenonos.bench.reading import Setting
+from tenonos.bench.row import Kinds, Row, most_common
+from tenonos.errors import WorkError
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.plugin import FIRST, IDLE, OTHER, Passage, Record, Visit
+
+SYSTEM, CLIENT, LINUX = "bench-vlib", "client", "linux"
+SETTING = Setting(SYSTEM, "mortise-static+linux")
+
+SAMPLES = 1_000
+"""Of each, as `apps/client` and the program in Linux do it."""
+
+PATIENCE = 600.0
+"""Host seconds that all of it may take once Linux is ready."""
+
+VECTORS, SYNCHRONOUS, DOORBELL = 0x800, 0x400, 0x500
+"""The vectors' size, and where a guest's calls and Mortise's doorbell come to (Arm ARM, D1.4.2)."""
+
+
+@dataclass
+class Counted:
+    """What was counted on the client's core and on Linux's, in the order in which it was."""
+
+    client: int
+    linux: int
+    passages: list[Passage] = field(default_factory=list)
+    maps: list[Passage] = field(default_factory=list)
+    orders: list[Visit] = field(default_factory=list)
+    """The client's calls of Mortise since it calls on its own time."""
+    stops: list[Visit] = field(default_factory=list)
+    """Linux's ways off its core since then, but those that it asked for."""
+
+    def take(self, record: Record) -> None:
+        """One more."""
+        if isinstance(record, Passage):
+            (self.passages if record.vcpu == self.client else self.maps).append(record)
+        elif isinstance(record, Visit) and self.is_descheduling:
+            entry = record.entry % VECTORS
+            if record.vcpu == self.client and (record.before, entry) == (FIRST, SYNCHRONOUS):
+                self.orders.append(record)
+            way = (record.before, record.after)
+            if record.vcpu == self.linux and way == (OTHER, IDLE) and entry == DOORBELL:
+                self.stops.append(record)
+
+    @property
+    def is_descheduling(self) -> bool:
+        """Whether the client is between its last asynchronous call and what it maps."""
+        return len(self.passages) == 2 * SAMPLES
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all was seen."""
+        return len(self.passages) == 3 * SAMPLES
+
+
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of the suite."""
+    tell(SYSTEM)
+    counted = _counted()
+    calls, late = counted.passages[:SAMPLES], counted.passages[SAMPLES : 2 * SAMPLES]
+    yield from _calls("call", calls)
+    yield from _calls("async_call", late)
+    yield from _descheduled(counted)
+    opened = counted.passages[2 * SAMPLES :]
+    ends = [*zip(opened, counted.maps, strict=True)]
+    yield _row("channel_map", [a.instructions + b.el2 + b.other for a, b in ends])
+    yield _row("channel_map_in_linux", [passage.other for passage in counted.maps])
+
+
+def _counted() -> Counted:
+    """A run of the system."""
+    built = build.build(system.load(SYSTEM))
+    target = Target.of(built)
+    cpus = {vm.name: vm.cpus[0] for vm in built.system.vms}
+    counted = Counted(cpus[CLIENT], cpus[LINUX])
+
+    def take(record: Record) -> None:
+        counted.take(record)
+        if counted.is_complete:
+            session.finish()
+
+    client = next(vm for vm in target.vms if vm.name == CLIENT).memory
+    plan = ("marks", "visits", f"guest {client.start:x} {client.stop:x}")
+    options = RunOptions(seconds=PATIENCE, deterministic=True, plan=plan, count=take)
+    session = Session(target, options, [])
+    session.run()
+    if not counted.is_complete or len(counted.maps) != SAMPLES:
+        seen = f"{len(counted.passages)} calls and {len(counted.maps)} maps were seen"
+        raise WorkError(f"the client did not come to its end: {seen}", mend="see ./tenon run vlib")
+    return counted
+
+
+def _calls(name: str, passages: Sequence[Passage]) -> Iterator[Row]:
+    """What a call takes in all, and of that each side and Mortise."""
+    tenon = [passage.instructions - passage.el2 for passage in passages]
+    mortise = [passage.el2_everywhere for passage in passages]
+    linux = [passage.other_everywhere for passage in passages]
+    kinds = most_common([_kinds(passage) for passage in passages])
+    yield _row(name, [sum(parts) for parts in zip(tenon, mortise, linux, strict=True)], kinds)
+    yield _row(f"{name}_in_tenon", tenon)
+    yield _row(f"{name}_in_mortise", mortise)
+    yield _row(f"{name}_in_linux", linux)
+
+
+def _descheduled(counted: Counted) -> Iterator[Row]:
+    """What it takes that Linux is stopped: the order on one core, and its way off the other."""
+    # The call, then to stand still and to go on in turns.
+    orders = counted.orders[1::2]
+    both = [*zip(orders, counted.stops, strict=False)][:SAMPLES]
+    if len(both) < SAMPLES:
+        seen = f"{len(orders)} orders and {len(counted.stops)} ways off its core"
+        raise WorkError(f"of {SAMPLES} times that Linux was stopped, {seen} were seen")
+    kinds = most_common([_kinds(order) + _kinds(stop) for order, stop in both])
+    taken = [order.instructions + stop.instructions for order, stop in both]
+    yield _row("remote_deschedule", taken, kinds)
+    yield _row("remote_deschedule_order", [order.instructions for order, _ in both])
+
+
+def _kinds(taken: Passage | Visit) -> Kinds:
+    return Kinds(taken.barriers, taken.sysreg_writes, taken.mmio)
+
+
+def _row(name: str, values: Sequence[int], kinds: Kinds | None = None) -> Row:
+    return SETTING.row(("vlib", name), {}, values, kinds or Kinds())
