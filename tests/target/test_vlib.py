@@ -1,9 +1,12 @@
-"""Linux as a library of a Tenon VM: order, time-outs, stopped with its caller, bad servers."""
+"""Linux as a library of a Tenon VM: order, time-outs, stopped with its caller, bad servers, C."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, assert_well, until
+
+PROGRAMS = Path(__file__).parent / "linux"
 
 SYSTEM = """\
 name = "helped"
@@ -56,16 +59,21 @@ CASES = (
 )
 
 
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize(("name", "keys"), CASES, ids=[name for name, _ in CASES])
-def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(tenon, tmp_path, name, keys):
-    (tmp_path / "system.toml").write_text(SYSTEM.format(**keys))
-    source = Path(__file__).parent / "linux/callee.c"
-    (tmp_path / "callee.c").write_bytes(source.read_bytes())
-    start = tmp_path / "root/etc/start"
+def put(folder, keys, app="caller"):
+    """A system of these VMs in a folder."""
+    text = SYSTEM.format(**keys).replace('app = "caller"', f'app = "{app}"')
+    (folder / "system.toml").write_text(text)
+    (folder / "callee.c").write_bytes((PROGRAMS / "callee.c").read_bytes())
+    start = folder / "root/etc/start"
     start.parent.mkdir(parents=True)
     start.write_text(START)
     start.chmod(0o755)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("name", "keys"), CASES, ids=[name for name, _ in CASES])
+def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(tenon, tmp_path, name, keys):
+    put(tmp_path, keys)
     outcome = tenon(
         *("run", tmp_path, "--headless", "--deterministic"),
         *until(tmp_path, caller="caller: done"),
@@ -82,3 +90,19 @@ def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(tenon, tmp_p
     (late,) = [int(line.split()[1]) for line in said if line.startswith("returned")]
     # To the microsecond; on a shared core a switch of VMs comes on top.
     assert late < (1_500 if name == "one core" else 1_000)
+
+
+@pytest.mark.timeout(600)
+def test_c_calls_and_is_told_why_not(tenon, tmp_path):
+    put(tmp_path, APART, app="asker")
+    shutil.copytree(PROGRAMS / "asker", tmp_path / "asker")
+    outcome = tenon(
+        *("run", tmp_path, "--headless", "--deterministic"),
+        *until(tmp_path, caller="asker: done"),
+        limit=500,
+    )
+    assert_well(outcome)
+    told = [line for line in outcome.said("caller") if ": " in line]
+    assert [line for line in told if "WRONG" in line] == []
+    source = (PROGRAMS / "asker/main.c").read_text()
+    assert sum("as promised" in line for line in told) == source.count("\texpect")

@@ -68,16 +68,21 @@ pub(crate) extern "C" fn vlib_async_call(
     };
     let deadline = deadline(timeout);
     let called = with(channel, |mut opened| {
-        tell(channel, callback, word);
-        let result = opened.call_async(deadline, pass_on, channel as usize);
+        let result = tell(channel, callback, word).and_then(|()| {
+            let asked = opened.call_async(deadline, pass_on, channel as usize);
+            asked.map_err(|error| {
+                told(channel);
+                errno(error)
+            })
+        });
         (Some(opened), result)
     });
-    report(called.and_then(|result| result.map_err(errno)))
+    report(called.flatten())
 }
 
 /// Tells C what came of a call.
 fn pass_on(channel: usize, result: Result<(), Error>) {
-    if let Some((callback, word)) = told(channel) {
+    if let Some((callback, word)) = told(channel as u32) {
         let error = result.err().map_or(0, |error| errno(error).0);
         callback(error, word);
     }

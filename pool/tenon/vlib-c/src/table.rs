@@ -65,16 +65,19 @@ pub(crate) fn with<R>(
     Ok(result)
 }
 
-/// Notes who is to be told of a channel's next call.
-pub(crate) fn tell(number: u32, told: Told, word: usize) {
+/// Notes who is to be told of a channel's call; busy as long as somebody is to be told of one before.
+pub(crate) fn tell(number: u32, told: Told, word: usize) -> Result<(), Errno> {
     PLACES.masked(|places, _| {
-        if let Some(place) = places.get(number as usize) {
-            place.told.set(Some((told, word)));
+        let place = places.get(number as usize).ok_or(Errno::EINVAL)?;
+        if place.told.get().is_some() {
+            return Err(Errno::EBUSY);
         }
-    });
+        place.told.set(Some((told, word)));
+        Ok(())
+    })
 }
 
-/// Who is to be told of a channel's last call.
-pub(crate) fn told(number: usize) -> Option<(Told, usize)> {
-    PLACES.masked(|places, _| places.get(number)?.told.get())
+/// Who is to be told of a channel's call: nobody any more.
+pub(crate) fn told(number: u32) -> Option<(Told, usize)> {
+    PLACES.masked(|places, _| places.get(number as usize)?.told.take())
 }
