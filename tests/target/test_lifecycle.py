@@ -32,6 +32,21 @@ def test_life_cycles_keep_their_promises_and_leave_a_neighbour_alone(tenon):
 
 
 @pytest.mark.timeout(300)
+def test_they_do_on_one_core_and_a_loop_there_goes_first(tenon):
+    # One second: of the last case, 10,000 lives, some hundred.
+    outcome = tenon("run", "lifecycle-one-core", "--headless", "--deterministic", "--seconds", 1)
+    assert_well(outcome)
+    lines = outcome.said("steward")
+    assert [line for line in lines if "FAILED" in line] == []
+    assert len([line for line in lines if line.startswith("ok ")]) == CASES - 1
+    control = outcome.task
+    assert control["released"] == control["completed"] >= 1000
+    assert (control["late"], control["duplicates"]) == (0, 0)
+    # A bound of what the longest section and a switch make.
+    assert control["latency_ns"]["max"] <= 1_000
+
+
+@pytest.mark.timeout(300)
 def test_a_program_in_c_has_the_same_calls(tenon):
     outcome = tenon("run", "foreman", "--headless", "--deterministic", "--seconds", 5)
     assert_well(outcome)

@@ -3,6 +3,9 @@
 import pytest
 from conftest import assert_well
 
+OPEN = {"masked_max"}
+"""Goals that are not reached yet."""
+
 
 @pytest.mark.timeout(500)
 def test_goals_hold(tenon):
@@ -10,10 +13,15 @@ def test_goals_hold(tenon):
     outcome = tenon("bench", "lifecycle", limit=450)
     assert_well(outcome)
     rows = {row["name"]: row for row in outcome.result}
-    assert rows.keys() == {"create_to_first_instruction", "pause", "resume", "destroy"}
-    assert all(row["samples"] == 10 for row in rows.values())
+    lives = {"create_to_first_instruction", "pause", "resume", "destroy"}
+    assert rows.keys() == lives | OPEN
+    assert all(rows[name]["samples"] == 10 for name in lives)
     # Every byte is loaded and every page scrubbed: less would be a figure of something else.
     assert rows["create_to_first_instruction"]["min"] > 200_000
     assert rows["destroy"]["min"] > 200_000
-    missed = {name for name, row in rows.items() if row["goal"] and row["median"] > row["goal"]}
+    # 566 before life cycles, faults and accesses to the interrupt controller looked more often.
+    assert rows["masked_max"]["samples"] > 10_000
+    assert rows["masked_max"]["goal"] < rows["masked_max"]["max"] <= 420
+    lives = {name: rows[name] for name in lives}
+    missed = {name for name, row in lives.items() if row["goal"] and row["median"] > row["goal"]}
     assert not missed, {name: rows[name]["median"] for name in missed}

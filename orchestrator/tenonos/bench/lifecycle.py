@@ -3,6 +3,9 @@
 In `systems/bench-lifecycle` Linux's init takes a Tenon image of 1 MiB through ten lives with
 `tenonctl`, each step between two marks. What Mortise executes meanwhile counts on all cores,
 Linux's own exits included; a VM counts as made when the first instruction of its memory runs.
+
+In `systems/lifecycle-one-core` a manager, what it manages and a control loop have one core: there
+the sections count in which no interrupt is taken.
 """
 
 from __future__ import annotations
@@ -18,10 +21,11 @@ from tenonos.bench.row import Kinds, Row
 from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target
-from tenonos.run.plugin import Passage, Record, Visit
+from tenonos.run.plugin import Moment, Passage, Record, Visit
 
 SYSTEM = "bench-lifecycle"
 SETTING = Setting(SYSTEM, "mortise-dynamic")
+SHARED = Setting("lifecycle-one-core", "mortise-dynamic")
 MOTOR, LINUX, TEMPLATE = "motor", "linux", "job"
 
 STEPS = ("create", "pause", "resume", "destroy")
@@ -62,6 +66,28 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     taken = dict(zip(NAMES, zip(*_lives(built), strict=True), strict=True))
     for name, values in taken.items():
         yield SETTING.row(("lifecycle", name), {}, values, Kinds())
+    tell(SHARED.system)
+    yield SHARED.row(("lifecycle", "masked_max"), {}, _sections(), Kinds())
+
+
+def _sections() -> list[int]:
+    """The longest section of each visit where all share a core, once the loop has begun."""
+    found: list[int] = []
+    begun = False
+
+    def take(record: Record) -> None:
+        nonlocal begun
+        begun |= isinstance(record, Moment)
+        if begun and isinstance(record, Visit):
+            found.append(record.section)
+
+    built = build.build(system.load(SHARED.system))
+    options = RunOptions(seconds=1, deterministic=True, plan=("visits",), count=take)
+    result = Session(Target.of(built), options, []).run()
+    (task,) = result.periodic
+    if task.released != task.completed or not task.released:
+        raise WorkError("the loop on the core of life cycles lost a release")
+    return found
 
 
 def enlarged(image: bytes, name: bytes) -> bytes:

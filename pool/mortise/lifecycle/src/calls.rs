@@ -15,6 +15,9 @@ use zerocopy::FromZeros;
 const VERSION: u64 = 1;
 /// Bytes that are loaded in one unit of progress.
 const GRAIN: u64 = 64;
+/// How far PAUSE and RESUME are: its vCPUs are to be told, are told.
+const ORDER: u32 = 1;
+const OBEYED: u32 = 2;
 /// Words that are read of a descriptor in a step.
 const READ_STEP: usize = 16;
 
@@ -197,6 +200,7 @@ impl Conversation<'_> {
         source: IntermediateRange,
     ) -> Result<Outcome, Stop> {
         let from = self.own(&source)?;
+        self.look()?;
         let done = u64::from(self.call.progress()) * GRAIN;
         let to = {
             let mut registry = self.site.registry.lock();
@@ -232,22 +236,38 @@ impl Conversation<'_> {
 
     fn pause(&self, handle: Handle) -> Result<Outcome, Stop> {
         let vm = self.other(handle)?;
-        if self.call.progress() == 0 {
-            self.event(handle, Event::Pause)?;
-            vm.hold(self.site.machine);
-            vm.note(core_statistics::State::Paused);
-        } else if self.state(handle)? != State::Paused {
-            return Err(Failure::Busy.into());
+        self.look()?;
+        match self.call.progress() {
+            0 => {
+                self.event(handle, Event::Pause)?;
+                look(ORDER)?;
+            }
+            // It goes on with what it began, if nobody had its way in between.
+            _ if self.state(handle)? != State::Paused => return Err(Failure::Busy.into()),
+            _ => {}
         }
-        wait(|| vm.is_held()).or_again(1)?;
+        if self.call.progress() <= ORDER {
+            self.while_in(State::Paused, handle, || {
+                vm.hold(self.site.machine);
+                vm.note(core_statistics::State::Paused);
+            })?;
+            look(OBEYED)?;
+        }
+        wait(|| vm.is_held()).or_again(OBEYED)?;
         Ok(Reply::SUCCESS.into())
     }
 
     fn resume(&self, handle: Handle) -> Result<Outcome, Stop> {
         let vm = self.other(handle)?;
-        self.event(handle, Event::Resume)?;
-        vm.note(core_statistics::State::Running);
-        vm.release(self.site.machine);
+        self.look()?;
+        if self.call.progress() == 0 {
+            self.event(handle, Event::Resume)?;
+            look(ORDER)?;
+        }
+        self.while_in(State::Running, handle, || {
+            vm.note(core_statistics::State::Running);
+            vm.release(self.site.machine);
+        })?;
         Ok(Reply::SUCCESS.into())
     }
 
@@ -297,7 +317,8 @@ impl Conversation<'_> {
     }
 
     /// Begins work on a VM, or goes on with it.
-    fn work(&self, handle: Handle, work: Work, event: Event) -> Result<Progress, Failure> {
+    fn work(&self, handle: Handle, work: Work, event: Event) -> Result<Progress, Stop> {
+        self.look()?;
         let slot = usize::from(handle.slot);
         {
             let mut registry = self.site.registry.lock();
@@ -306,14 +327,14 @@ impl Conversation<'_> {
             match record.work {
                 Some((own, _)) if own == work => {}
                 // Whatever else was under way, what is destroyed is destroyed.
-                Some(_) if work != Work::Destroying => return Err(Failure::Busy),
+                Some(_) if work != Work::Destroying => return Err(Failure::Busy.into()),
                 _ => record.work = Some((work, work.first())),
             }
             if work == Work::Destroying {
                 record.state = state;
             }
         }
-        self.site.go_on(slot)
+        Ok(self.site.go_on(slot)?)
     }
 
     /// Applies an event to a VM on which no work is.
@@ -324,6 +345,18 @@ impl Conversation<'_> {
             return Err(Failure::Busy);
         }
         record.apply(event)
+    }
+
+    /// Gives orders to a VM in a state on which no work is, and which nobody takes to another meanwhile:
+    /// an order that came behind that of who destroys it would let it run again.
+    fn while_in(&self, state: State, handle: Handle, orders: impl FnOnce()) -> Result<(), Failure> {
+        let mut registry = self.site.registry.lock();
+        let record = registry.find(self.caller, self.authority, handle)?;
+        if record.work.is_some() || record.state != state {
+            return Err(Failure::Busy);
+        }
+        orders();
+        Ok(())
     }
 
     pub(crate) fn state(&self, handle: Handle) -> Result<State, Failure> {

@@ -87,10 +87,6 @@ impl Site<'_> {
             }
         };
         self.put_back(slot, &job, progress)?;
-        if progress == Progress::Done && job.work.starts(job.has_payload()) {
-            // Last of all: its end, which may come at any time, finds all as it is to be.
-            job.vm.release(self.machine);
-        }
         Ok(progress)
     }
 
@@ -167,6 +163,11 @@ impl Site<'_> {
                 registry.empty(slot, event)?;
                 job.vm.note(core_statistics::State::Destroyed);
             }
+        }
+        if job.work.starts(job.has_payload()) {
+            // Last of all: its end, which may come at any time, finds all as it is to be. Nobody
+            // destroys it before, whose order this one would undo.
+            job.vm.release(self.machine);
         }
         Ok(())
     }

@@ -40,10 +40,12 @@ impl Backlog {
     /// Moves the oldest bytes into `buffer`, and says how many.
     pub(crate) fn pop(&mut self, buffer: &mut [u8]) -> usize {
         let count = self.head.wrapping_sub(self.tail).min(buffer.len());
-        for byte in buffer.iter_mut().take(count) {
-            *byte = self.bytes[self.tail % ROOM];
-            self.tail = self.tail.wrapping_add(1);
-        }
+        // Up to the end of the room, and on from its beginning.
+        let start = self.tail % ROOM;
+        let (first, second) = buffer[..count].split_at_mut(count.min(ROOM - start));
+        first.copy_from_slice(&self.bytes[start..start + first.len()]);
+        second.copy_from_slice(&self.bytes[..second.len()]);
+        self.tail = self.tail.wrapping_add(count);
         count
     }
 }

@@ -261,13 +261,19 @@ impl Core {
                 false
             }
             3 => vcpu == LEADER && self.machine.begins(vm, part.number),
-            _ => {
+            4 => {
                 if vcpu == LEADER {
                     vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
+                }
+                false
+            }
+            5 => {
+                if vcpu == LEADER {
                     self.machine.say(vm.name(), " running", &[]);
                 }
-                return None;
+                false
             }
+            _ => return None,
         };
         Some(part.next(more))
     }

@@ -39,6 +39,10 @@ pub(crate) fn access(
     let address = usize::try_from(ipa).map_err(|_| NoDevice)?;
     let stored = access.write.then(|| frame.register(access.register));
     let value = if let Some(place) = gic_frame(board, vm, address) {
+        // Nothing is done yet: the guest comes back to the same access.
+        if core.is_wanted() {
+            return Ok(Outcome::Again);
+        }
         gic(core, vm, vcpu, place, access, stored)
     } else if vm.description().console == Console::Pl011
         && inside(address, board.uart_base, board.uart_size)

@@ -82,7 +82,7 @@ impl Vm {
             self.stage2.withdraw();
             mortise_vcpu::invalidate_translations_of(self.vttbr());
         }
-        (0..self.vcpus()).for_each(|vcpu| machine.notify(self, vcpu));
+        (0..self.vcpus()).for_each(|vcpu| machine.summon(self, vcpu));
     }
 
     /// Whether none of its vCPUs is on its core any more, nor will be.
@@ -98,7 +98,7 @@ impl Vm {
             self.stage2.restore();
         }
         self.orders.fetch_and(!(HELD | DISCARDED), Ordering::AcqRel);
-        (0..self.vcpus()).for_each(|vcpu| machine.notify(self, vcpu));
+        (0..self.vcpus()).for_each(|vcpu| machine.summon(self, vcpu));
     }
 
     /// Whether it is to be held.

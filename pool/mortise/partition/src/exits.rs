@@ -94,6 +94,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
             count(ExitKind::SystemRegister);
             system_register(core, vm, vcpu, frame, access);
         }
+        // What goes first is taken before a fault is one: the guest makes the access again.
         Exit::DataAbort { ipa, access } => {
             count(ExitKind::Mmio);
             // Only a device's registers are worth an answer, and only what the
@@ -105,7 +106,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                 if outcome == devices::Outcome::Done {
                     skip_instruction();
                 }
-            } else if !vm.is_kept_off() {
+            } else if !vm.is_kept_off() && !core.is_wanted() {
                 let fault = Fault {
                     reason: Reason::DataAbort,
                     write: access.map(|access| access.write),
@@ -116,7 +117,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
         }
         Exit::InstructionAbort { ipa } => {
             count(ExitKind::Other);
-            if !vm.is_kept_off() {
+            if !vm.is_kept_off() && !core.is_wanted() {
                 let fault = Fault {
                     reason: Reason::InstructionAbort,
                     write: None,

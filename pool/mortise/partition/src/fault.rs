@@ -61,6 +61,9 @@ pub(crate) struct Telling {
     /// The part that is next, and how much of its words are told.
     part: usize,
     cursor: Cursor,
+    /// The word for the status page that is put together, and how many bytes of it are.
+    word: [u8; 8],
+    bytes: usize,
 }
 
 /// General registers that a part tells the status page.
@@ -102,6 +105,8 @@ impl Vm {
                 },
                 part: 0,
                 cursor: Cursor::START,
+                word: [0; 8],
+                bytes: 0,
             });
         }
     }
@@ -129,7 +134,11 @@ impl Telling {
         let stop = || core.is_wanted();
         match self.part {
             part if part < TEXT => self.note_registers(vm, x, part * REGISTERS),
-            part if part < REASON => self.note_words(vm, part - TEXT),
+            part if part < REASON => {
+                if !self.note_words(vm, part - TEXT, &stop) {
+                    return true;
+                }
+            }
             REASON => {
                 vm.status.set_fault(self.vcpu, &self.registers);
                 vm.status.set_reason(self.fault.reason);
@@ -160,16 +169,23 @@ impl Telling {
         }
     }
 
-    fn note_words(&mut self, vm: &Vm, part: usize) {
+    /// Tells the status page eight bytes of why, which take some 40 instructions each, unless `stop`
+    /// says so before; whether they are told.
+    fn note_words(&mut self, vm: &Vm, part: usize, stop: &dyn Fn() -> bool) -> bool {
         let words = Words {
             text: "{}{}{}{}",
             arguments: &self.fault.arguments(),
         };
-        let mut bytes = [0; 8];
-        for byte in &mut bytes {
+        while let Some(byte) = self.word.get_mut(self.bytes) {
             *byte = words.next(&mut self.cursor).unwrap_or(0);
+            self.bytes += 1;
+            if stop() {
+                return false;
+            }
         }
-        vm.status.set_reason_words(part, bytes);
+        self.bytes = 0;
+        vm.status.set_reason_words(part, self.word);
+        true
     }
 
     fn say(&self, machine: &'static Machine, vm: &Vm) {

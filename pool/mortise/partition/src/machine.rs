@@ -115,19 +115,28 @@ impl Machine {
             .map(|vm| vm.cpu(0))
     }
 
-    /// Tells a virtual CPU that something came for it, wherever it is.
-    pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
+    /// Tells a virtual CPU of an order to its VM. On its own core it is told by the doorbell too: what
+    /// the order leads to is another section.
+    pub(crate) fn summon(&self, vm: &Vm, vcpu: usize) {
         let cpu = vm.cpu(vcpu);
         if let Some(core) = self.cores.get(cpu)
-            && let Some(dispatcher) = core.dispatcher()
+            && core.dispatcher().is_some()
         {
-            let here = core::ptr::eq(core, Core::current());
-            if here && !core.is_occupied_by(vm) {
-                return core.tell(dispatcher, vm);
-            }
             core.mail.fetch_or(1 << vm.index, Ordering::Release);
         }
         self.ring(cpu);
+    }
+
+    /// Tells a virtual CPU that something came for it, wherever it is.
+    pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
+        if let Some(core) = self.cores.get(vm.cpu(vcpu))
+            && let Some(dispatcher) = core.dispatcher()
+            && core::ptr::eq(core, Core::current())
+            && !core.is_occupied_by(vm)
+        {
+            return core.tell(dispatcher, vm);
+        }
+        self.summon(vm, vcpu);
     }
 
     /// Calls core `cpu` back into Mortise, whatever its guest has masked.

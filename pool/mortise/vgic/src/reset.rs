@@ -5,6 +5,9 @@ use crate::virtual_gic::Lists;
 use crate::{Maintenance, Physical, Virtual};
 use mortise_gic_frame::{PRIVATE, bits};
 
+/// Steps in which a bank is reset.
+const STEPS: usize = 5;
+
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Puts this core's vCPU into the state of a CPU that was powered on: empty list registers,
     /// private interrupts disabled. Shared ones it had taken are taken no more; those it was still
@@ -22,13 +25,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
                 physical.take_absent_ends();
                 physical.set_maintenance(Maintenance::NONE);
                 self.lists[vcpu] = Lists::NONE;
-                self.silence(vcpu, 0, physical);
             }
-            3 => self.private[vcpu].reset(SGIS, vcpu as u8),
-            4 => self.publish(vcpu, u32::MAX, physical),
-            _ => self.give_up(vcpu, part - 5, physical),
+            3..6 => self.silence(vcpu, 0, part - 3, physical),
+            6 => self.private[vcpu].reset(SGIS, vcpu as u8),
+            7 => self.publish(vcpu, u32::MAX, physical),
+            _ => self.give_up(vcpu, part - 8, physical),
         }
-        part < ROWS + 4
+        part < ROWS + 7
     }
 
     /// Has a vCPU have taken nothing of a row of shared interrupts.
@@ -59,30 +62,30 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             self.lists = [Lists::NONE; VCPUS];
             return true;
         }
-        let (bank, third) = ((part - 1) / 3, (part - 1) % 3);
+        let (bank, step) = ((part - 1) / STEPS, (part - 1) % STEPS);
         match bank.checked_sub(self.vcpus) {
-            None => self.reset_private(bank, third, physical),
-            Some(row) => self.reset_shared(row, third, physical),
+            None => self.reset_private(bank, step, physical),
+            Some(row) => self.reset_shared(row, step, physical),
         }
-        part < 3 * (self.vcpus + ROWS)
+        part < STEPS * (self.vcpus + ROWS)
     }
 
-    fn reset_private(&mut self, vcpu: usize, third: usize, physical: &mut impl Physical) {
-        match third {
-            0 => self.silence(vcpu, 0, physical),
-            1 => self.private[vcpu].reset(SGIS, vcpu as u8),
+    fn reset_private(&mut self, vcpu: usize, step: usize, physical: &mut impl Physical) {
+        match step {
+            0..3 => self.silence(vcpu, 0, step, physical),
+            3 => self.private[vcpu].reset(SGIS, vcpu as u8),
             _ => self.publish(vcpu, u32::MAX, physical),
         }
     }
 
-    fn reset_shared(&mut self, row: usize, third: usize, physical: &mut impl Physical) {
+    fn reset_shared(&mut self, row: usize, step: usize, physical: &mut impl Physical) {
         let first = PRIVATE * (1 + row as u32);
         let Some(bank) = self.shared.get_mut(row).filter(|bank| bank.present != 0) else {
             return;
         };
-        match third {
-            0 => self.silence(0, first, physical),
-            1 => bank.reset(0, 0),
+        match step {
+            0..3 => self.silence(0, first, step, physical),
+            3 => bank.reset(0, 0),
             _ => self.each_hardware(0, first, u32::MAX, |intid, vcpu| {
                 physical.set_route(intid, vcpu)
             }),
@@ -90,21 +93,23 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     }
 
     /// No physical interrupt of this bank stays enabled, pending or active on the guest's behalf.
-    /// All are deactivated, as a list register of another core may have held any.
-    fn silence(&self, vcpu: usize, first: u32, physical: &mut impl Physical) {
-        let (enabled, edge) = self
-            .bank(vcpu, first)
-            .map_or((0, 0), |bank| (bank.enabled, bank.edge));
-        self.each_hardware(vcpu, first, enabled, |intid, vcpu| {
-            physical.enable(intid, vcpu, false);
-        });
-        // At power-on all that hardware backs is level-sensitive.
-        self.each_hardware(vcpu, first, edge, |intid, vcpu| {
-            physical.set_edge(intid, vcpu, false);
-        });
-        self.each_hardware(vcpu, first, u32::MAX, |intid, vcpu| {
-            physical.set_pending(intid, vcpu, false);
-            physical.deactivate(intid, vcpu);
-        });
+    /// All are deactivated, as a list register of another core may have held any. In three steps.
+    fn silence(&self, vcpu: usize, first: u32, step: usize, physical: &mut impl Physical) {
+        let Some(bank) = self.bank(vcpu, first) else {
+            return;
+        };
+        match step {
+            0 => self.each_hardware(vcpu, first, bank.enabled, |intid, vcpu| {
+                physical.enable(intid, vcpu, false);
+            }),
+            // At power-on all that hardware backs is level-sensitive.
+            1 => self.each_hardware(vcpu, first, bank.edge, |intid, vcpu| {
+                physical.set_edge(intid, vcpu, false);
+            }),
+            _ => self.each_hardware(vcpu, first, u32::MAX, |intid, vcpu| {
+                physical.set_pending(intid, vcpu, false);
+                physical.deactivate(intid, vcpu);
+            }),
+        }
     }
 }
