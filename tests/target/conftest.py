@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -43,11 +44,29 @@ class Outcome:
         return [line.rstrip() for line in lines]
 
 
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="as often as promised, in hours")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--full"):
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0), append=False)
+
+
 @pytest.fixture(scope="session")
-def tenon(tmp_path_factory):
+def times(request):
+    """How often something is done: so many times, or a thousand with `--full`."""
+    return lambda short: 1000 if request.config.getoption("--full") else short
+
+
+@pytest.fixture(scope="session")
+def tenon(request, tmp_path_factory):
     """A way to call `./tenon`, which is killed when its time is over; its JSON is read."""
+    patience = 20 if request.config.getoption("--full") else 1
 
     def call(*arguments, limit=300, json_file=True):
+        limit *= patience
         file = tmp_path_factory.mktemp("run") / "out.json"
         line = [sys.executable, str(ROOT / "orchestrator"), *map(str, arguments)]
         if json_file:
@@ -69,6 +88,21 @@ def tenon(tmp_path_factory):
         return Outcome(done.returncode, done.stdout, done.stderr, result)
 
     return call
+
+
+def cases(folder, script, last, patience=240):
+    """Options of a run in which Linux, with the files in `root`, runs a script until it says that.
+
+    Linux is ready before, so that the script may take as long as it likes.
+    """
+    file = folder / "root/etc/cases"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(script)
+    file.chmod(0o755)
+    lines = ("expect tenon-ready", "expect # ", "send /etc/cases", f"expect {last}")
+    typed = folder / "linux.cases"
+    typed.write_text("\n".join((f"timeout {patience}", *lines, "")))
+    return ["--input", f"linux={typed}"]
 
 
 def until(folder, **last):
@@ -114,3 +148,15 @@ def bare(image, folder, last, *, machine="gic-version=3", cores=4, count=1, limi
 def assert_well(outcome):
     """The command succeeded; if not, show what was said."""
     assert outcome.status == 0, outcome.stderr[-4000:]
+
+
+LOST = 4096
+"""KiB that Linux may have less of after many kills, by what it keeps for later: not the memory of
+as many programs, nor with `--full` a page of each."""
+
+
+def assert_nothing_lost(said):
+    """Linux said that it has its memory, and no task that waits for ever."""
+    (line,) = (line for line in said if line.startswith("lost "))
+    memory, stuck = re.fullmatch(r"lost (-?\d+) KiB, (\d+) tasks stuck", line).groups()
+    assert int(memory) < LOST and stuck == "0", line

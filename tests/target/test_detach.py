@@ -5,14 +5,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, assert_well
+from conftest import ROOT, assert_well, cases
 
 from tenonos.linux import tools
 from tenonos.setup import debian
 
-START = """\
+HAND_OVERS = 200
+
+SCRIPT = """\
 #!/bin/sh
-lend {times}
+{program}
 grep -q 0-3 /sys/devices/system/cpu/online || echo "WRONG: CPUs are missing"
 rmmod tenon && insmod /lib/modules/tenon.ko || echo "WRONG: the module does not unload"
 dmesg | grep -E "BUG|WARN|Oops|tenon.*error" && echo "WRONG: the kernel complains"
@@ -20,7 +22,7 @@ echo "LEND over"
 """
 
 
-def system(folder: Path, start: str) -> Path:
+def system(folder: Path) -> Path:
     """The example, with a program that borrows cores."""
     text = (ROOT / "systems/detach/system.toml").read_text()
     (folder / "system.toml").write_text(text.replace("[vm.detach]", 'files = "root"\n[vm.detach]'))
@@ -30,17 +32,15 @@ def system(folder: Path, start: str) -> Path:
     command = ["aarch64-linux-gnu-gcc", "-static", "-s", "-O1", "-Wall", "-Wextra", "-Werror"]
     include = ROOT / "linux" / "include" / "uapi"
     subprocess.run([*command, f"-I{include}", "-o", program, source], check=True)
-    script = folder / "root/etc/start"
-    script.parent.mkdir()
-    script.write_text(start)
-    script.chmod(0o755)
     return folder
 
 
 @pytest.fixture(scope="module")
-def lend(tenon, tmp_path_factory):
-    folder = system(tmp_path_factory.mktemp("lend"), START.format(times=200))
-    return tenon("run", folder, "--headless", "--deterministic", "--seconds", 1, limit=500)
+def lend(tenon, tmp_path_factory, times):
+    folder = system(tmp_path_factory.mktemp("lend"))
+    script = SCRIPT.format(program=f"lend {times(HAND_OVERS)}")
+    options = cases(folder, script, "LEND over", patience=20 * times(20))
+    return tenon("run", folder, "--headless", "--deterministic", *options, limit=500)
 
 
 @pytest.mark.timeout(600)
@@ -63,7 +63,7 @@ def test_nothing_was_wrong(lend):
 
 @pytest.mark.timeout(600)
 def test_linux_begins_again_or_goes_while_a_program_has_its_core(tenon, tmp_path):
-    folder = system(tmp_path, "#!/bin/sh\n")
+    folder = system(tmp_path)
     script = tmp_path / "input"
     ready, busy = ("expect tenon-ready", "expect # "), "send lend 1 forever &"
     again = (*ready, busy, "expect LEND runs on", "send sleep 0.1; reboot -f")
@@ -81,11 +81,11 @@ def test_linux_begins_again_or_goes_while_a_program_has_its_core(tenon, tmp_path
 
 @pytest.mark.timeout(600)
 def test_several_cores_change_hands_at_once(tenon, tmp_path):
-    start = START.replace("lend {times}", "lend 40 together")
-    folder = system(tmp_path, start)
+    folder = system(tmp_path)
     file = folder / "system.toml"
     file.write_text(file.read_text().replace("cpus = [3]", "cpus = [2, 3]"))
-    run = tenon("run", folder, "--headless", "--deterministic", "--seconds", 1, limit=500)
+    options = cases(folder, SCRIPT.format(program="lend 40 together"), "LEND over")
+    run = tenon("run", folder, "--headless", "--deterministic", *options, limit=500)
     assert_well(run)
     said = run.said("linux")
     assert not [line for line in said if "WRONG" in line]

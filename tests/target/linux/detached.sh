@@ -40,6 +40,18 @@ until_is() {
         [ $tries -lt 5000 ] || { say "WRONG: $1 is not $2 but $(state $1)"; return; }
     done
 }
+free() {
+    echo 3 > /proc/sys/vm/drop_caches
+    awk '$1 == "MemFree:" { print $2 }' /proc/meminfo
+}
+kill_one() {
+    case $((number % 3)) in 0) what=spin ;; 1) what=calls ;; 2) what=touch ;; esac
+    tenon-detach trial $what > /dev/null & it=$!
+    usleep $((number * 1733 % 40000))
+    kill -KILL $it
+    wait $it
+    gone $it
+}
 
 yes 0123456789abcdef | head -c 16777216 > large
 same sha256sum sha256sum large
@@ -92,15 +104,13 @@ say "old $?"
 
 number=0
 while [ $number -lt KILLS ]; do
-    case $((number % 3)) in 0) what=spin ;; 1) what=calls ;; 2) what=touch ;; esac
-    tenon-detach trial $what > /dev/null & it=$!
-    usleep $((number * 1733 % 40000))
-    kill -KILL $it
-    wait $it
-    gone $it
+    # What Linux keeps for the next time is there after one of each.
+    [ $number = 3 ] && before=$(free)
+    kill_one
     number=$((number + 1))
 done 2>/dev/null
 say "killed $number"
+say "lost $((before - $(free))) KiB, $(grep -l '^State:.D' /proc/[0-9]*/status | wc -l) tasks stuck"
 tries=0
 until rmmod tenon 2>/dev/null || [ $tries = 1000 ]; do
     usleep 1000
