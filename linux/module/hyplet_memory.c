@@ -56,8 +56,11 @@ static int take_foreign(struct vm_area_struct *area, u64 address, struct hyplet_
 
 	if (error)
 		return error;
-	/* Nothing would keep memory of Linux's from being used for something else. */
-	if (pfn_valid(frame))
+	/*
+	 * Nothing would keep memory of Linux's from being used for something else. What it shares
+	 * with other VMs may lie among it, and has a struct page then.
+	 */
+	if (pfn_is_map_memory(frame))
 		return -EACCES;
 	page->physical = PFN_PHYS(frame);
 	if (!hyplet_device_is_known(page->physical))
