@@ -131,7 +131,7 @@ show_plan() {
             say "    ${size% *} packages with what they depend on, ${size#* } MB to fetch"
         fi
     fi
-    ! environment_missing || say "  a private Python environment: 120 MB to fetch, 400 MB in $dot/venv"
+    ! environment_missing || say "  a private Python environment: 130 MB to fetch, 430 MB in $dot/venv"
     case $rust in
         targets) say "  rustup's targets $targets: 30 MB, in rustup's own folder" ;;
         toolchain) say "  rustup's stable toolchain with $targets: 250 MB, in rustup's own folder" ;;

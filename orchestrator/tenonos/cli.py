@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tenonos import __version__, paths
+from tenonos import __version__, completion, paths
 from tenonos.errors import InputError, TenonError
 from tenonos.settings import SETTINGS
 
@@ -30,6 +30,11 @@ COMMANDS = (
 
 INTERRUPTED = 130
 HELP = {"help_option_names": ["-h", "--help"]}
+ENTRY: dict[str, Any] = {
+    "prog_name": "./tenon",
+    "standalone_mode": False,
+    "complete_var": completion.VARIABLE,
+}
 
 
 def _set(name: str, value: Any) -> Any:
@@ -127,6 +132,12 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
+def _completion(shell: completion.Shell | None) -> None:
+    if shell is not None:
+        sys.stdout.write(f"{completion.script(shell)}\n")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="./tenon",
     cls=LazyCommands,
@@ -142,6 +153,10 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")
     ] = False,
+    shell: Annotated[
+        completion.Shell | None,
+        typer.Option("--completion", callback=_completion, is_eager=True, help="A shell's script."),
+    ] = None,
 ) -> None:
     """TenonOS: one pool of micro-libraries, two kernels, composed from an objective."""
 
@@ -169,7 +184,8 @@ def _report(error: BaseException) -> str:
 def run(arguments: list[str] | None = None) -> int:
     """One command line, worked through; its exit status."""
     try:
-        return app(arguments, prog_name="./tenon", standalone_mode=False) or 0
+        completion.prepare()
+        return app(arguments, **ENTRY) or 0
     except TenonError as error:
         _complain(str(error))
         return error.status

@@ -1,0 +1,41 @@
+"""The one folder whose files a caller may name, beside the systems of the clone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tenonos import system as systems
+from tenonos.errors import InputError
+from tenonos.paths import SYSTEMS
+
+
+class Project:
+    """A folder that paths are relative to, and must not lead out of."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+
+    def inside(self, asked: str, what: str) -> str:
+        """The path meant, with no link left in it."""
+        path = self._resolved(asked, what)
+        if not path.is_relative_to(self.folder):
+            raise self._outside(asked, what)
+        return str(path)
+
+    def system(self, asked: str) -> str:
+        """A system of the clone by its name, or one in the folder."""
+        meant = asked if asked in systems.names() else self.inside(asked, "system")
+        file = systems.find(meant)
+        if not any(file.is_relative_to(top) for top in (self.folder, SYSTEMS.resolve())):
+            raise self._outside(asked, "system")
+        return meant
+
+    def _resolved(self, asked: str, what: str) -> Path:
+        try:
+            return (self.folder / asked).resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a zero byte
+            raise InputError(f"not a path: {asked!r} ({error})", what) from None
+
+    def _outside(self, asked: str, what: str) -> InputError:
+        mend = "name a place below it, or start the server with -C DIR"
+        return InputError(f"{asked} leads out of {self.folder}", what, mend)

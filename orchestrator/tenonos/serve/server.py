@@ -1,0 +1,108 @@
+"""The protocol: tools listed, calls answered with what commands print."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+)
+from mcp_types import Tool as Offer
+
+from tenonos import __version__
+from tenonos.errors import TenonError
+from tenonos.serve.places import Project
+from tenonos.serve.tools import TOOLS, Tool, asked
+from tenonos.serve.work import Outcome, work
+
+INSTRUCTIONS = (
+    "TenonOS composes a real-time system from an objective, builds, boots and measures it."
+    " compose with an output folder, then build or run that folder; explain says why a library"
+    " is in it. An error is one line: what, where, how to mend it."
+)
+
+Context = ServerRequestContext[Any]
+
+
+class Desk:
+    """Takes calls for one project; those that build come one after another."""
+
+    def __init__(self, project: Project, limit: float) -> None:
+        self._project, self._limit = project, limit
+        self._building = anyio.Lock()
+
+    async def offers(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+        """The tools, with the schemas of what they take and give."""
+        return ListToolsResult(tools=[_offer(name, tool) for name, tool in TOOLS.items()])
+
+    async def call(self, _: Context, params: CallToolRequestParams) -> CallToolResult:
+        """What a tool's command prints, or its one line if that is an error."""
+        try:
+            tool = asked(params.name, params.arguments or {})
+            line = tool.line(self._project)
+            if not tool.alone:
+                return _answer(tool, await work(params.name, line, self._project, self._limit))
+            async with self._building:
+                return _answer(tool, await work(params.name, line, self._project, self._limit))
+        except TenonError as error:
+            return CallToolResult(content=[TextContent(text=str(error))], is_error=True)
+
+
+def _offer(name: str, tool: type[Tool]) -> Offer:
+    given: dict[str, Any] = {"type": "object"}
+    if tool.many:
+        rows = {"type": "array", "items": {"type": "object"}}
+        given |= {"properties": {"result": rows}, "required": ["result"]}
+    return Offer(
+        name=name,
+        description=inspect.cleandoc(tool.__doc__ or ""),
+        input_schema=tool.model_json_schema(),
+        output_schema=given,
+    )
+
+
+def _answer(tool: Tool, outcome: Outcome) -> CallToolResult:
+    """The JSON as structure and as text; an array below `result`, for it must be an object."""
+    printed = outcome.printed
+    structure = {"result": printed} if isinstance(printed, list) else printed
+    said = [] if structure is None else [json.dumps(structure, ensure_ascii=False)]
+    if outcome.complaint is not None:
+        said.insert(0, outcome.complaint)
+    if outcome.messages and tool.alone:
+        said.append("\n".join(outcome.messages))
+    return CallToolResult(
+        content=[TextContent(text=text) for text in said],
+        structured_content=structure,
+        is_error=outcome.complaint is not None,
+    )
+
+
+async def _serve(desk: Desk) -> None:
+    server = Server(
+        "tenon",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=desk.offers,
+        on_call_tool=desk.call,
+    )
+    async with stdio_server() as (requests, answers):
+        await server.run(requests, answers, server.create_initialization_options())
+
+
+def serve(folder: Path, limit: float) -> None:
+    """Answer on stdin and stdout until the client goes away."""
+
+    async def main() -> None:
+        await _serve(Desk(Project(folder), limit))
+
+    anyio.run(main)
