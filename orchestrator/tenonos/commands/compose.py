@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tenonos.plan.planner import SECONDS, TOKENS
+
 
 def command(
     objective: Annotated[str, typer.Argument(help="What the system is for, in English.")],
@@ -18,6 +20,21 @@ def command(
     planner: Annotated[
         str, typer.Option(help="Who reads the objective: offline or llm.")
     ] = "offline",
+    model: Annotated[
+        str | None, typer.Option(help="The model to ask at OPENAI_BASE_URL (planner llm).")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="The file to write the model's replies to.")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="The file to take replies from instead of a network.")
+    ] = None,
+    seconds: Annotated[
+        int, typer.Option(min=1, max=3600, help="The time a model has in all.")
+    ] = SECONDS,
+    tokens: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="The tokens a model may answer in all.")
+    ] = TOKENS,
     as_json: Annotated[
         bool, typer.Option("--json", help="The answer as JSON; writes files only with -o.")
     ] = False,
@@ -25,11 +42,12 @@ def command(
     """Choose and configure libraries for an objective; write the system and why."""
     from tenonos import paths, ui
     from tenonos.plan.compose import compose
+    from tenonos.plan.planner import Model
     from tenonos.plan.planner import planner as planner_named
     from tenonos.plan.report import refusal, show
     from tenonos.plan.write import folder_for, system_name
 
-    using = planner_named(planner)
+    using = planner_named(planner, Model(model, record, replay, seconds, tokens))
     name = system_name([output.resolve().name]) if output else None
     answer = compose(objective, board, using=using, name=name)
     if as_json:

@@ -6,6 +6,8 @@ planner claims is checked, whoever makes the claim: `verified` here, then the so
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tenonos.errors import InputError, WorkError
@@ -16,6 +18,19 @@ if TYPE_CHECKING:
     from tenonos.system.board import Board
 
 NAMES = ("offline", "llm")
+SECONDS, TOKENS = 120, 8_000
+"""For all replies of a model to one objective, unless told."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which model is asked, and within what limits; or the record of one that was."""
+
+    name: str | None = None
+    record: Path | None = None
+    replay: Path | None = None
+    seconds: int = SECONDS
+    tokens: int = TOKENS
 
 
 class Planner(Protocol):
@@ -51,10 +66,14 @@ def verified(plan: Plan, pool: Pool) -> Plan:
     return plan
 
 
-def planner(name: str) -> Planner:
-    """The planner of a name."""
-    if name == "offline":
-        return Offline()
+def planner(name: str, asked: Model | None = None) -> Planner:
+    """The planner of a name, and of the model if it is one that asks a model."""
     if name == "llm":
-        raise InputError("not available yet: llm", "--planner", "use offline")
+        from tenonos.plan.llm.reader import reader
+
+        return reader(asked or Model())
+    if name == "offline":
+        if asked and asked != Model():
+            raise InputError("the offline planner asks no model", "--planner", "use llm")
+        return Offline()
     raise InputError(f'unknown planner "{name}"', "--planner", f"known are {', '.join(NAMES)}")

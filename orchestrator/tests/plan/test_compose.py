@@ -118,7 +118,8 @@ def test_a_demand_has_an_origin():
         ([DEMO, "--board", "qemu-vrit"], 'unknown board "qemu-vrit"; did you mean qemu-virt?'),
         (["a 1 kHz loop on six cores"], "“six cores” cannot be met: 6 cores, and qemu-virt has 4"),
         (["loop " * 1000], "objective: 5000 characters; say it in 2000"),
-        ([DEMO, "--planner", "llm"], "--planner: not available yet: llm; use offline"),
+        ([DEMO, "--planner", "llm"], "--model: which model?; name one that the endpoint has"),
+        ([DEMO, "--model", "gpt"], "--planner: the offline planner asks no model; use llm"),
         ([DEMO, "--planner", "oracle"], 'unknown planner "oracle"'),
     ],
 )

@@ -1,0 +1,187 @@
+"""The endpoint: one chat completion of the OpenAI protocol at a time, over HTTP.
+
+`OPENAI_BASE_URL` and `OPENAI_API_KEY` say where and as whom. All questions of a composition
+share one limit of time and one of tokens. No redirect is followed: the key is for one server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from http.client import HTTPException
+from queue import Empty, SimpleQueue
+from typing import Any
+from urllib.parse import urlsplit
+
+from tenonos.errors import InputError, WorkError
+from tenonos.plan.llm.reply import schema, shown
+from tenonos.plan.llm.tape import Messages
+
+URL, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+LARGEST = 1 << 20
+"""Bytes of an answer at most."""
+MENDS = {
+    401: f"check {KEY}",
+    403: f"check {KEY}",
+    404: f"check {URL} and --model",
+    429: "wait, or ask another",
+}
+
+
+class Refused(Exception):
+    """An answer of the server with a status that is not 200."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        self.status = status
+        self.body = body
+        super().__init__(status)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Endpoint:
+    """A server and a model of it."""
+
+    def __init__(self, model: str, seconds: int, tokens: int) -> None:
+        self.model = model
+        self.seconds = seconds
+        self.tokens = tokens
+        self.url = _url(os.environ)
+        self.key = os.environ.get(KEY, "").strip()
+        if not self.key.isascii() or not self.key.isprintable():
+            raise InputError("it has characters that no key has", KEY)
+        self.plain = False
+        """Whether the server knows less of the protocol than we asked for."""
+
+    def start(self, objective: str, board: str) -> None:
+        """A new objective: limits begin anew."""
+        self.until = time.monotonic() + self.seconds
+        self.left = self.tokens
+
+    def ask(self, messages: Messages) -> str:
+        """The model's answer to a conversation."""
+        if self.left <= 0:
+            raise self._error(f"{self.tokens} tokens gave no plan", "allow more with --tokens")
+        try:
+            return self._content(self._posted(messages))
+        except Refused as error:
+            text = shown(error.body.decode("utf-8", "replace"), 200)
+            text = text.replace(self.key, "…") if self.key else text
+            what = f"status {error.status}" + (f": {text}" if text else "")
+            raise self._error(what, MENDS.get(error.status)) from None
+
+    def _posted(self, messages: Messages) -> bytes:
+        """The answer; where a server refuses the form of the question, in the plainest form."""
+        if not self.plain:
+            try:
+                return self._post(self._question(messages))
+            except Refused as error:
+                if error.status not in (400, 422):
+                    raise
+                self.plain = True
+        return self._post(self._question(messages))
+
+    def _question(self, messages: Messages) -> dict[str, Any]:
+        question: dict[str, Any] = {"model": self.model, "messages": list(messages)}
+        if self.plain:
+            return question | {"max_completion_tokens": self.left}
+        form = {"name": "plan", "strict": True, "schema": schema()}
+        return question | {
+            "temperature": 0,
+            "max_tokens": self.left,
+            "response_format": {"type": "json_schema", "json_schema": form},
+        }
+
+    def _content(self, body: bytes) -> str:
+        try:
+            answer = json.loads(body)
+            content = answer["choices"][0]["message"]["content"]
+            usage = answer.get("usage")
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            content = usage = None
+        if not isinstance(content, str):
+            raise self._error("its answer is no chat completion", f"check {URL}")
+        spent = usage.get("completion_tokens") if isinstance(usage, dict) else None
+        # Who does not count them is taken to have spent one for every four characters.
+        self.left -= spent if isinstance(spent, int) and spent > 0 else len(content) // 4 + 1
+        return content
+
+    def _post(self, question: dict[str, Any]) -> bytes:
+        """The body of the answer, in the time that is left whatever the server does.
+
+        A time-out of a socket is one of each read: a server that sends a byte now and then
+        would never meet it. So the wait is ours, and the thread that is waited for a daemon.
+        """
+        done: SimpleQueue[bytes | Exception] = SimpleQueue()
+        left = self.until - time.monotonic()
+
+        def work() -> None:
+            try:
+                done.put(self._exchange(question, left))
+            except Exception as error:
+                done.put(error)
+
+        late = self._error(f"no answer in {self.seconds} seconds", "allow more with --seconds")
+        if left <= 0:
+            raise late
+        threading.Thread(target=work, daemon=True).start()
+        try:
+            outcome = done.get(timeout=left)
+        except Empty:
+            raise late from None
+        if isinstance(outcome, bytes):
+            return outcome
+        if isinstance(outcome, Refused):
+            raise outcome
+        reason = getattr(outcome, "reason", outcome)
+        if isinstance(reason, TimeoutError):
+            raise late
+        if isinstance(outcome, OSError | HTTPException | ValueError):
+            text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+            raise self._error(f"no answer: {shown(text)}", f"check {URL}")
+        raise outcome
+
+    def _exchange(self, question: dict[str, Any], seconds: float) -> bytes:
+        headers = {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        data = json.dumps(question).encode()
+        request = urllib.request.Request(self.url, data, headers)
+        try:
+            with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds) as answer:
+                body = bytes(answer.read(LARGEST + 1))
+        except urllib.error.HTTPError as error:
+            with error:
+                raise Refused(error.code, error.read(4096)) from None
+        if len(body) > LARGEST:
+            raise ValueError(f"it is larger than {LARGEST} bytes")
+        return body
+
+    def _error(self, what: str, mend: str | None) -> WorkError:
+        parts = urlsplit(self.url)
+        port = f":{parts.port}" if parts.port else ""
+        return WorkError(what, f"{self.model} at {parts.hostname}{port}", mend)
+
+
+def _url(environment: Mapping[str, str]) -> str:
+    """Where chat completions are, by the environment."""
+    base = environment.get(URL, "").strip().rstrip("/")
+    if not base:
+        raise InputError("it is not set", URL, "set it, as to http://localhost:8000/v1")
+    try:
+        parts = urlsplit(base)
+        _ = parts.port
+        good = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        good = False
+    if not good or not base.isascii() or not base.isprintable() or " " in base:
+        raise InputError("it is no address of HTTP", URL, "as http://localhost:8000/v1")
+    return f"{base}/chat/completions"

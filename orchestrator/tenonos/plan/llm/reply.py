@@ -1,0 +1,99 @@
+"""What a model may say: its JSON schema, and the parser of its replies.
+
+A model points, it does not count: a demand has a kind and verbatim words, and its number is
+read from the words by the grammar of quantities.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+LONGEST = 100_000
+"""Characters of a reply at most."""
+MOST = 100
+"""Claims of one sort at most: an objective has 2,000 characters."""
+SHOWN = 80
+"""Characters of a reply that a message shows at most."""
+
+Words = Annotated[str, Field(alias="from", min_length=1)]
+ClaimKind = Literal[
+    "period", "deadline", "jitter", "wcet", "ram", "image", "cores", "core", "vms",
+    "priority", "capability", "forbid", "utility", "board",
+]  # fmt: skip
+
+
+class Part(BaseModel):
+    """Common base: nothing beside the fields, no text taken for a number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Vm(Part):
+    """A VM the objective calls for; its name is but a handle within the reply."""
+
+    name: str
+    kind: Literal["tenon", "linux"]
+    words: Words
+
+
+class Claim(Part):
+    """A demand, on one VM or on the whole system."""
+
+    kind: ClaimKind
+    name: str | None
+    """Of a capability, a prohibition, a utility and a board: which."""
+    vm: str | None
+    at_most: bool
+    words: Words
+
+
+class Remark(Part):
+    """Words that nothing meets, or that are no demand, and why."""
+
+    words: Words
+    why: str
+
+
+class Reply(Part):
+    """A whole reply."""
+
+    vms: list[Vm] = Field(max_length=16)
+    demands: list[Claim] = Field(max_length=MOST)
+    missing: list[Remark] = Field(max_length=MOST)
+    ignored: list[Remark] = Field(max_length=MOST)
+
+
+class Unusable(Exception):
+    """A reply that is none; the message is the complaint in one clause."""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a reply."""
+    return Reply.model_json_schema()
+
+
+def parse(text: str) -> Reply:
+    """The reply in a text, which may have a fence or a sentence around it."""
+    if len(text) > LONGEST:
+        raise Unusable(f"{len(text)} characters; a reply has {LONGEST} at most")
+    start = text.find("{")
+    if start < 0:
+        raise Unusable(f"there is no JSON object in “{shown(text)}”")
+    try:
+        value, _end = json.JSONDecoder().raw_decode(text, start)
+        return Reply.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the reply"
+        raise Unusable(shown(f"{where}: {first['msg']}", 2 * SHOWN)) from None
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"it is not JSON: {shown(str(error))}") from None
+
+
+def shown(text: str, most: int = SHOWN) -> str:
+    """Text of a model as a message may show it: one line, printable, not long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
