@@ -1,14 +1,19 @@
 """What a measuring run says, made into rows, and what rows are held against."""
 
+import os
+import threading
+from types import SimpleNamespace
+
 import pytest
 
 from tenonos.bench import choose
 from tenonos.bench.figures import figures, with_sums
-from tenonos.bench.machine import Trace
+from tenonos.bench.machine import Trace, heard
 from tenonos.bench.reading import MARKED, NAMES, Setting, rows_of
 from tenonos.bench.row import Kinds, Row
 from tenonos.bench.show import compared, groups
 from tenonos.errors import InputError, WorkError
+from tenonos.run.console import RAW
 from tenonos.run.plugin import Passage
 
 BARE = Setting("bench-bare")
@@ -130,3 +135,16 @@ def test_what_is_not_known_is_refused():
         choose(["speed"])
     with pytest.raises(InputError, match='no environment "hardware"'):
         choose([], ["hardware"])
+
+
+def test_the_last_line_is_heard_to_its_end():
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb", buffering=0) as output, os.fdopen(writing, "wb", 0) as serial:
+        process = SimpleNamespace(kill=serial.close)
+        machine = SimpleNamespace(output=output, process=process)
+        serial.write(b"[    0.1] begin\n[    0.2] end of")
+        later = threading.Timer(0.2, serial.write, [b" soak, late_ns=1..2\nmore"])
+        later.start()
+        lines = heard(machine, RAW, "end of", 10)
+        later.join()
+    assert lines == ["begin", "end of soak, late_ns=1..2"]

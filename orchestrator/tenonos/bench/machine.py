@@ -98,7 +98,7 @@ def listen(place: Place, last: str, limit: float = LIMIT) -> list[str]:
     with RunFolder(target.machine.ram_size, paths.RUN) as folder:
         machine = qemu.Qemu(qemu.command_line(target, deterministic=True), folder, ())
         try:
-            return _listen(machine, RAW if place.bare else place.image, last, limit)
+            return heard(machine, RAW if place.bare else place.image, last, limit)
         finally:
             machine.stop()
 
@@ -120,7 +120,7 @@ def run(place: Place, last: str, routes: Sequence[tuple[str, str]] = ()) -> Trac
         reader = threading.Thread(target=_drain, args=(reading, data), daemon=True)
         reader.start()
         try:
-            lines = _listen(machine, RAW if place.bare else place.image, last, LIMIT)
+            lines = heard(machine, RAW if place.bare else place.image, last, LIMIT)
         finally:
             machine.stop()
             reader.join()
@@ -134,25 +134,27 @@ def _drain(descriptor: int, data: bytearray) -> None:
             data += more
 
 
-def _listen(machine: qemu.Qemu, name: str, last: str, limit: float) -> list[str]:
-    """The lines of one source, up to the last one."""
+def heard(machine: qemu.Qemu, name: str, last: str, limit: float) -> list[str]:
+    """The lines of one source, up to the last one and its end."""
     console, said = Demultiplexer(), Transcript()
     deadline = time.monotonic() + limit
     watchdog = threading.Timer(limit, machine.process.kill)
     watchdog.start()
-    seen = 0
+    seen, ended = 0, True
     try:
         while data := os.read(machine.output.fileno(), 1 << 16):
             for chunk in console.feed(data):
                 if chunk.name == name:
                     said.add(chunk)
-            lines = [_STAMP.sub("", line.text, count=1) for line in said.lines[seen:]]
+                    ended = chunk.ends
+            whole = said.lines if ended else said.lines[:-1]
+            lines = [_STAMP.sub("", line.text, count=1) for line in whole[seen:]]
             for line in lines:
                 if line.startswith(("panic", "fatal")):
                     raise WorkError(f"the measured image ended: {line}")
             if any(last in line for line in lines):
-                return [_STAMP.sub("", line.text, count=1) for line in said.lines]
-            # The last one may be incomplete yet.
+                return [_STAMP.sub("", line.text, count=1) for line in whole]
+            # The last one may not be whole yet, or may go on after another source's.
             seen = max(0, len(said.lines) - 1)
     finally:
         watchdog.cancel()
