@@ -22,6 +22,7 @@ def command(
     from tenonos import ui
     from tenonos.plan.explain import Explainer
     from tenonos.plan.pool import Pool
+    from tenonos.plan.report import analysis_lines
 
     explainer = Explainer(folder, Pool())
     found = explainer.about(symbol) if symbol else explainer.all()
@@ -35,6 +36,8 @@ def command(
             ["image", "library", f">{found[0].cost_unit if found else 'cost'}", "because"],
             ([e.image, e.name, str(e.cost or ""), e.because] for e in found),
         )
+        for line in analysis_lines(explainer.analysis()):
+            ui.data(line)
 
 
 def _show(explanation: Explanation) -> None:

@@ -5,6 +5,7 @@ The stages, each in modules of its own and each replaceable:
 * *read* the objective into a typed plan (`objective`, behind `planner.Planner`);
 * *retrieve* what its function words mean in the pool's own texts (`retrieve`, `graph`);
 * *allocate* CPUs and memory, with a named rule for every default (`allocate`);
+* *analyse* whether tasks are done in time there (`schedule`);
 * *solve* each image's Kconfig constraints for the cheapest set (`encode`, `solve`);
 * *compose* the result and write it (`compose`, `write`), and *explain* it (`explain`).
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tenonos.errors import InputError, WorkError
+from tenonos.plan import schedule
 from tenonos.plan.allocate import (
     SMP,
     Infeasible,
@@ -186,7 +187,9 @@ class Composer:
             check_company(guests, items, self.board)
             check_count(guests, items)
             check_timing(guests, items)
-            shares = allocate(guests, self._with_memory(guests, items), self.board)
+            whole = self._with_memory(guests, items)
+            shares = allocate(guests, whole, self.board)
+            schedule.check(guests, whole, shares, self.board)
         except Infeasible as error:
             return str(error)
         for name, kind in self._images(guests):
@@ -310,6 +313,8 @@ class Composer:
         plan = complete(plan, self.board, self.pool, self.apps, self.asked)
         shares = allocate(plan.guests, plan.items, self.board)
         plan = with_cores(plan, shares)
+        if late := self._too_late(plan, shares):
+            return late
         images = {n: self._image(n, s, shares) for n, s in solved.items()}
         for guest in plan.guests:
             if guest.kind == "linux":
@@ -327,10 +332,34 @@ class Composer:
             plan=plan.items,
             images=images,
             ignored=plan.ignored,
+            analysis=schedule.analyse(
+                plan.guests,
+                plan.items,
+                shares,
+                self.board,
+                {n: image.capabilities for n, image in images.items()},
+            ),
         )
         files = system_files(answer, plan, self, solved, name)
         files["explain.json"] = explain_json(answer, plan, self, solved)
         return answer.model_copy(update={"files": files})
+
+    def _too_late(self, plan: Plan, shares: dict[str, Share]) -> Composition | None:
+        """The refusal of a plan that the periods of its applications make infeasible."""
+
+        def objection(items: Sequence[Item]) -> str:
+            try:
+                schedule.check(plan.guests, [*given, *items], shares, self.board)
+            except Infeasible as error:
+                return str(error)
+            return ""
+
+        given = [i for i in plan.items if not i.stated]
+        stated = [i for i in plan.items if i.stated]
+        if not (reason := objection(stated)):
+            return None
+        core = minimal(stated, lambda items: not objection(items))
+        return self._answer(plan, conflict=core, reason=reason)
 
     def _image(self, name: str, solved: Solved, shares: dict[str, Share]) -> Image:
         assert solved.config is not None

@@ -13,7 +13,7 @@ import kconfiglib as kc
 from tenonos.errors import InputError
 from tenonos.plan.graph import lib_graph, why
 from tenonos.plan.knowledge import kind_of
-from tenonos.plan.models import Model
+from tenonos.plan.models import Analysis, Model
 from tenonos.plan.pool import Pool
 
 FILE = "explain.json"
@@ -61,6 +61,10 @@ class Explainer:
                 f"no readable {FILE}", str(self.folder), "make one with ./tenon compose -o"
             ) from None
         self.graph = lib_graph(self.pool.tree.kconf)
+
+    def analysis(self) -> Analysis:
+        """What the composition guarantees; nothing, if it was made before there was an analysis."""
+        return Analysis.model_validate(self.record.get("analysis", {}))
 
     def all(self) -> list[Explanation]:
         """Every library and application of every image."""

@@ -160,6 +160,40 @@ class Image(Model):
     config: dict[str, str] = {}
 
 
+class Verdict(Model):
+    """What is guaranteed of a VM's task: times in nanoseconds."""
+
+    image: str
+    cpus: list[int]
+    period: int | None
+    deadline: int | None
+    wcet: int | None
+    guaranteed: bool
+    because: str | None = None
+    """Why not."""
+    response: int | None = None
+    """From a release to the end of its work at most."""
+    latency: int | None = None
+    """From a release to the beginning of its work at most."""
+
+
+class Resource(Model):
+    """How much of something the VMs take together."""
+
+    name: str
+    unit: Literal["bytes", "cores", "ppm"]
+    used: int
+    available: int
+
+
+class Analysis(Model):
+    """What a composition guarantees, what that rests on, and what it takes of the board."""
+
+    tasks: list[Verdict] = []
+    assumptions: list[str] = []
+    resources: list[Resource] = []
+
+
 class Composition(Model):
     """The planner's whole answer. Exactly one of images, conflict and missing is not empty."""
 
@@ -173,6 +207,8 @@ class Composition(Model):
     ignored: list[Ignored] = []
     reason: str = Field(default="", exclude=True)
     """Of a conflict: why, in one clause."""
+    analysis: Analysis = Field(default=Analysis(), exclude=True)
+    """Of images: what they guarantee. `explain.json` has it, as the contract has no key for it."""
     files: dict[str, str] = Field(default={}, exclude=True)
     """What `write` puts into the folder, by file name."""
 

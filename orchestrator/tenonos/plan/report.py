@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tenonos.errors import InputError
-from tenonos.plan.models import Composition, Item
+from tenonos.plan.models import Analysis, Composition, Item, Resource, Verdict
 from tenonos.system.units import duration_text, size_text
 
 SHOWN = 8
@@ -38,6 +38,38 @@ def value_text(item: Item) -> str:
     if isinstance(item.value, int) and item.unit == "bytes":
         return size_text(item.value)
     return str(item.value)
+
+
+def analysis_lines(analysis: Analysis) -> list[str]:
+    """What is guaranteed, under which assumptions, and what of the board it takes."""
+    return [
+        *map(_verdict, analysis.tasks),
+        *(f"  if {assumption}" for assumption in analysis.assumptions if _any(analysis)),
+        *([f"takes {'; '.join(map(_resource, analysis.resources))}"] if analysis.resources else []),
+    ]
+
+
+def _any(analysis: Analysis) -> bool:
+    return any(verdict.guaranteed for verdict in analysis.tasks)
+
+
+def _verdict(verdict: Verdict) -> str:
+    if not verdict.guaranteed:
+        return f"{verdict.image}: not guaranteed: {verdict.because}"
+    begun = f"begun within {duration_text(verdict.latency)} and " if verdict.latency else ""
+    return (
+        f"{verdict.image}: guaranteed: {begun}done within {duration_text(verdict.response or 0)} "
+        f"of each release, of {duration_text(verdict.deadline or 0)}"
+    )
+
+
+def _resource(resource: Resource) -> str:
+    if resource.unit == "bytes":
+        return f"{size_text(resource.used)} of {size_text(resource.available)} of memory"
+    if resource.unit == "cores":
+        return f"{resource.used} of {resource.available} cores"
+    whole, part = divmod(resource.used, 10_000)
+    return f"{whole}.{part:04d} % of the {resource.name}"
 
 
 def _understood(answer: Composition) -> list[str]:
@@ -81,5 +113,7 @@ def show(answer: Composition) -> None:
             for item in answer.plan
         ),
     )
+    for line in analysis_lines(answer.analysis):
+        ui.data(line)
     for ignored in answer.ignored:
         ui.message(f"ignored “{ignored.source}”: {ignored.why}")

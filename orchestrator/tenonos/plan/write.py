@@ -154,6 +154,7 @@ def explain_json(
     record = answer.json_dict() | {
         "evidence": [e.json_dict() for e in plan.evidence],
         "rules": {rule: RULES.get(rule, "") for rule in rules},
+        "analysis": answer.analysis.json_dict(),
         "cost": {
             "unit": COST,
             "proven": "minimal",

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
@@ -108,6 +108,7 @@ class _File(_Part):
     title: str
     cpus: int
     cpu: str
+    instructions_per_second: int = Field(gt=0)
     ram: Ram
     image: Image
     gic: Gic
@@ -125,6 +126,8 @@ class Board:
     title: str
     cpus: int
     cpu: str
+    instructions_per_second: int
+    """What a CPU does at least; no measurement stands for it but what the board is told to do."""
     ram: Ram
     image: Image
     gic: Gic
