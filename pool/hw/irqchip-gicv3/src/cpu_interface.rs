@@ -60,7 +60,8 @@ pub fn acknowledge_any(group: Group) -> u32 {
         Group::Zero => icc_iar0_el1::read(),
         Group::One => icc_iar1_el1::read(),
     };
-    (intid & 0xff_ffff) as u32
+    // Bits 63 to 24 are zero (IHI 0069, 12.2).
+    intid as u32
 }
 
 /// Ends an acknowledged interrupt, as set by [`initialise`].

@@ -17,6 +17,7 @@ use mortise_vcpu::{Rest, enter};
 #[inline(always)]
 fn go_on(core: &'static Core, seat: &'static Seat) -> ! {
     core.record_return();
+    seat.mask.get().apply();
     // SAFETY: it is in the registers, was made ready for its first entry or came here by an exit,
     // and nothing of an exit stays on the stack.
     unsafe { enter(&seat.frame) }
@@ -52,14 +53,11 @@ impl Turn {
         chosen: Option<&'static Seat>,
         switched: &mut bool,
     ) {
-        if is_pending() {
-            return;
-        }
         let Some(seat) = chosen else { return };
         let Some(vm) = seat.vm() else { return };
         let loaded = self.loaded.get();
         if is(loaded, seat) {
-            if seat.is_ready(vm) && !self.has_chores_for(core, seat, *switched) {
+            if !is_pending() && seat.is_ready(vm) && !self.has_chores_for(core, seat, *switched) {
                 go_on(core, seat)
             }
         } else {
@@ -74,7 +72,7 @@ impl Turn {
     }
 
     /// Puts somebody into the registers instead of the other one who is there; false if an interrupt is
-    /// pending by then, and nobody is in the registers.
+    /// pending. What that one's timer signals is none: it would lengthen the switch, and comes again.
     #[inline(always)]
     fn exchange(
         &'static self,
@@ -84,10 +82,15 @@ impl Turn {
         vm: &'static Vm,
     ) -> bool {
         if let Some(other) = other {
-            other.store(core);
+            other.silence();
             if is_pending() {
-                return self.vacate(core);
+                other.go_on_sounding();
+                return false;
             }
+            other.store_silent(core);
+        }
+        if is_pending() {
+            return self.vacate(core);
         }
         match seat.trap.get() {
             Some(trap) => trap.apply(),
@@ -145,6 +148,9 @@ impl Turn {
         } else if pending != 0 {
             return self.interrupt(core);
         } else if !self.ask.get() {
+            if let Some(seat) = self.chosen.get() {
+                seat.mask.get().apply();
+            }
             match (self.chosen.get(), core.has_chores()) {
                 (None, chores) => {
                     core.record_run(None);

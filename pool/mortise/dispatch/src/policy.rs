@@ -8,6 +8,26 @@ use core_sched::{Decision, Priority};
 use mortise_partition::{Background, Core, Mask};
 
 impl Turn {
+    /// Has whose deadline came want the core; who is to have it after that.
+    #[inline(never)]
+    pub(crate) fn wake_due_by_policy(
+        &'static self,
+        core: &'static Core,
+        now: u64,
+    ) -> Option<&'static Seat> {
+        self.wake_first(core, now, false);
+        // Silent until the decision, before which the core looks at its interrupts.
+        core.clock().move_alarm(u64::MAX);
+        self.decide(core, false)
+    }
+
+    /// Has the one in the registers wait; who is to have the core after that.
+    #[inline(never)]
+    pub(crate) fn give_way_by_policy(&'static self, core: &'static Core) -> Option<&'static Seat> {
+        self.give_up(core, false);
+        self.decide(core, false)
+    }
+
     /// Has a virtual CPU want the core, from now on.
     #[inline(never)]
     pub(crate) fn want_by_policy(&self, core: &'static Core, seat: &'static Seat) {

@@ -18,6 +18,9 @@ const ROWS: usize = 8;
 /// Something stands in the virtual interrupt controller.
 const WRITTEN: u32 = 1 << ROWS;
 
+/// Its guest does not run, whatever came for it.
+const APART: u32 = WRITTEN << 1;
+
 /// What a virtual CPU does when it has the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -57,9 +60,9 @@ pub(crate) struct Seat {
     template: Cell<&'static AtomicU64>,
     /// Counters of its exits.
     exits: Cell<ExitCount<'static>>,
-    /// Where something stands that is yet to be listed for it: rows of `noted`, one bit each, and
-    /// [`WRITTEN`].
-    behind: Cell<u32>,
+    /// What stands against its guest's going on, of what is known here: where something is that is
+    /// yet to be listed for it, rows of `noted`, one bit each, and [`WRITTEN`]; and [`APART`].
+    against: Cell<u32>,
     /// Shared interrupts that were acknowledged for it.
     noted: [Cell<u32>; ROWS],
     link: Link<&'static Self>,
@@ -91,7 +94,7 @@ impl Seat {
             timer: Cell::new(AwayTimer::Idle),
             template: Cell::new(&NO_TEMPLATE),
             exits: Cell::new(ExitCount::unread()),
-            behind: Cell::new(0),
+            against: Cell::new(APART),
             noted: [const { Cell::new(0) }; ROWS],
             link: Link::new(),
             state: State::new(Priority::LOWEST),
@@ -119,7 +122,7 @@ impl Seat {
     /// Takes it from whom it was given to, with all that is kept there.
     pub fn take(&self) {
         self.vm.set(None);
-        self.phase.set(Phase::Rest);
+        self.set_phase(Phase::Rest);
         self.interface.clear();
         self.trap.set(Some(FloatingPointTrap::ON));
         self.forget();
@@ -133,13 +136,13 @@ impl Seat {
 
     /// Notes that something stands in memory that its list registers do not tell.
     pub fn set_behind(&self) {
-        self.behind.set(self.behind.get() | WRITTEN);
+        self.against.set(self.against.get() | WRITTEN);
     }
 
     /// Whether something is yet to be listed.
     #[inline]
     pub fn is_behind(&self) -> bool {
-        self.behind.get() != 0
+        self.against.get() & !APART != 0
     }
 
     /// Records an event about whoever sits here.
@@ -155,7 +158,7 @@ impl Seat {
         let row = (intid as usize / 32).wrapping_sub(1);
         if let Some(noted) = self.noted.get(row) {
             noted.set(noted.get() | 1 << (intid % 32));
-            self.behind.set(self.behind.get() | 1 << row);
+            self.against.set(self.against.get() | 1 << row);
         }
     }
 
@@ -168,19 +171,28 @@ impl Seat {
     /// Sets that. What came in between is looked at now.
     pub fn set_phase(&self, phase: Phase) {
         self.phase.set(phase);
-        if !phase.is_between() {
-            let rows = self.noted.iter().enumerate();
-            let noted = rows.filter(|(_, row)| row.get() != 0);
-            let behind = noted.fold(WRITTEN, |behind, (row, _)| behind | 1 << row);
-            self.behind.set(behind);
-        }
+        let behind = match phase.is_between() {
+            true => self.against.get() & !APART,
+            false => {
+                let rows = self.noted.iter().enumerate();
+                let noted = rows.filter(|(_, row)| row.get() != 0);
+                noted.fold(WRITTEN, |behind, (row, _)| behind | 1 << row)
+            }
+        };
+        let apart = if phase == Phase::Guest { 0 } else { APART };
+        self.against.set(behind | apart);
     }
 
     /// Forgets what came for the last run.
     pub fn forget(&self) {
         self.noted.iter().for_each(|row| row.set(0));
         self.timer.set(AwayTimer::Idle);
-        self.behind.set(0);
+        self.catch_nothing_up();
+    }
+
+    /// Has nothing be behind.
+    fn catch_nothing_up(&self) {
+        self.against.set(self.against.get() & APART);
     }
 
     /// Counts an exit.
@@ -190,9 +202,29 @@ impl Seat {
     }
 
     /// Takes it off the core, whose registers hold it.
-    #[inline(always)]
     pub fn store(&self, core: &'static Core) {
+        self.silence();
+        self.store_silent(core);
+    }
+
+    /// Has its timer be silent, the first part of that.
+    #[inline(always)]
+    pub fn silence(&self) {
         // SAFETY: the registers hold this virtual CPU, and only its core comes here.
+        unsafe { self.context.save_timer() };
+    }
+
+    /// Takes the first part back.
+    #[cold]
+    pub fn go_on_sounding(&self) {
+        // SAFETY: as above, and nothing else was done since.
+        unsafe { self.context.continue_timer() };
+    }
+
+    /// The second part of it.
+    #[inline(always)]
+    pub fn store_silent(&self, core: &'static Core) {
+        // SAFETY: as above.
         unsafe { self.context.save() };
         self.timer.set(core.store_interface(&self.interface));
     }
@@ -231,13 +263,13 @@ impl Seat {
     /// Whether its guest can be entered.
     #[inline(always)]
     pub fn is_ready(&self, vm: &Vm) -> bool {
-        !self.is_behind() && self.goes_on(vm)
+        self.against.get() == 0 && vm.is_free()
     }
 
     /// Whether its guest may go on.
     #[inline]
     pub fn goes_on(&self, vm: &Vm) -> bool {
-        self.phase.get() == Phase::Guest && vm.is_free()
+        self.against.get() & APART == 0 && vm.is_free()
     }
 
     /// Lists one of the interrupts that came for it, which is in the registers, or brings the
@@ -247,20 +279,20 @@ impl Seat {
     pub fn catch_up(&self, core: &'static Core) {
         let Some(vm) = self.vm() else { return };
         if self.phase().is_between() {
-            return self.behind.set(0);
+            return self.catch_nothing_up();
         }
         let vcpu = self.vcpu.get();
-        let behind = self.behind.get();
-        let row = behind.trailing_zeros();
+        let against = self.against.get();
+        let row = against.trailing_zeros();
         let Some(noted) = self.noted.get(row as usize) else {
-            self.behind.set(0);
+            self.catch_nothing_up();
             return core.refresh(vm, vcpu);
         };
         let bits = noted.get();
         let rest = bits & bits.wrapping_sub(1);
         noted.set(rest);
         if rest == 0 {
-            self.behind.set(behind & behind.wrapping_sub(1));
+            self.against.set(against & against.wrapping_sub(1));
         }
         core.inject(vm, vcpu, 32 * (row + 1) + bits.trailing_zeros());
     }

@@ -70,61 +70,42 @@ impl<const COUNT: usize> Timers<COUNT> {
         }
     }
 
-    /// Takes out whose deadline has come, and tells each, who is not to start anew meanwhile.
+    /// Takes out one whose deadline has come, if there is one. If there are more,
+    /// [`earliest`](Self::earliest) has come too.
     #[inline(always)]
-    pub fn expire(&self, now: u64, mut tell: impl FnMut(usize)) {
+    pub fn expire(&self, now: u64) -> Option<usize> {
         let pending = self.pending.get();
-        let mut kept = (0, self.alarm.get());
-        if pending != 0 {
-            let others = self.expire_first(now, pending, &mut kept, &mut tell);
-            if others != 0 {
-                return self.expire_others(now, others, kept, tell);
-            }
+        let first = pending.trailing_zeros() as usize % COUNT;
+        let alone = pending & pending.wrapping_sub(1) == 0;
+        if !alone || self.deadlines[first].get() > now {
+            return self.expire_one_of(pending, now);
         }
-        self.keep(kept);
+        if pending == 0 {
+            return None;
+        }
+        self.pending.set(0);
+        self.earliest.set(self.alarm.get());
+        Some(first)
     }
 
-    /// The same with one of those that are `pending`: the others of them. Who stays is added to
-    /// `kept`, by bit and with the earliest deadline.
-    #[inline(always)]
-    fn expire_first(
-        &self,
-        now: u64,
-        pending: u32,
-        kept: &mut (u32, u64),
-        tell: &mut impl FnMut(usize),
-    ) -> u32 {
-        let number = pending.trailing_zeros() as usize % COUNT;
-        let others = pending & pending.wrapping_sub(1);
-        let deadline = self.deadlines[number].get();
-        if deadline > now {
-            *kept = (kept.0 | (pending ^ others), kept.1.min(deadline));
-        } else {
-            tell(number);
-        }
-        others
-    }
-
-    /// More than one seldom wait.
+    /// The same where more than one wait or none is due, which is seldom.
     #[cold]
     #[inline(never)]
-    fn expire_others(
-        &self,
-        now: u64,
-        mut pending: u32,
-        mut kept: (u32, u64),
-        mut tell: impl FnMut(usize),
-    ) {
-        while pending != 0 {
-            pending = self.expire_first(now, pending, &mut kept, &mut tell);
+    fn expire_one_of(&self, pending: u32, now: u64) -> Option<usize> {
+        let (mut due, mut earliest) = (None, self.alarm.get());
+        let mut others = pending;
+        while others != 0 {
+            let number = others.trailing_zeros() as usize % COUNT;
+            others &= others - 1;
+            match (due, self.deadlines[number].get()) {
+                (None, deadline) if deadline <= now => due = Some(number),
+                (_, deadline) => earliest = earliest.min(deadline),
+            }
         }
-        self.keep(kept);
-    }
-
-    #[inline(always)]
-    fn keep(&self, kept: (u32, u64)) {
-        self.pending.set(kept.0);
-        self.earliest.set(kept.1);
+        let taken = due.map_or(0, |number| 1 << number);
+        self.pending.set(pending & !taken);
+        self.earliest.set(earliest);
+        due
     }
 }
 
@@ -152,7 +133,10 @@ mod tests {
                 prop_assert!(first.is_some() || timers.earliest() == u64::MAX);
                 now += span / 2;
                 let mut due = 0;
-                timers.expire(now, |number| due |= 1 << number);
+                while let Some(number) = timers.expire(now) {
+                    prop_assert!(due >> number & 1 == 0, "told twice");
+                    due |= 1 << number;
+                }
                 for (number, deadline) in model[..4].iter_mut().enumerate() {
                     let over = deadline.is_some_and(|deadline| deadline <= now);
                     prop_assert_eq!(due >> number & 1 != 0, over);

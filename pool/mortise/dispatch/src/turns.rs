@@ -87,11 +87,7 @@ impl Dispatcher for Turn {
             skip_instruction();
             match core.is_listed() {
                 true => self.chosen.get(),
-                false => {
-                    let plain = self.plain.get();
-                    self.give_up(core, plain);
-                    self.decide(core, plain)
-                }
+                false => self.give_way(core),
             }
         } else {
             self.take_other(cause, core)
@@ -253,27 +249,48 @@ impl Turn {
     /// Has whose deadline came want the core, when the hypervisor timer came.
     #[inline(always)]
     fn wake_due(&'static self, core: &'static Core) -> Option<&'static Seat> {
-        let (now, plain) = (core.clock().ticks(), self.plain.get());
+        let now = core.clock().ticks();
         if now >= self.timers.alarm() {
             core.sound();
             // It is decided on below.
             self.ask.set(false);
         }
-        self.timers.expire(now, move |number| {
-            let seat = &self.seats[number];
-            if self.holds(seat) {
-                // The core was idle: its own interrupt need not come any more.
-                self.inject_timer(core, seat);
-            } else {
-                seat.timer.set(AwayTimer::Due);
+        match self.plain.get() {
+            true => {
+                self.wake_first(core, now, true);
+                self.decide(core, true)
             }
-            self.want(core, seat, self.plain.get());
-        });
-        if !plain {
-            // Silent until the decision, before which the core looks at its interrupts.
-            core.clock().move_alarm(u64::MAX);
+            false => self.wake_due_by_policy(core, now),
         }
-        self.decide(core, plain)
+    }
+
+    /// Has one want the core whose deadline came, if there is one. If there is another one the
+    /// timer comes again.
+    #[inline(always)]
+    pub(crate) fn wake_first(&'static self, core: &'static Core, now: u64, plain: bool) {
+        let Some(number) = self.timers.expire(now) else {
+            return;
+        };
+        let seat = &self.seats[number];
+        if self.holds(seat) {
+            // The core was idle: its own interrupt need not come any more.
+            self.inject_timer(core, seat);
+        } else {
+            seat.timer.set(AwayTimer::Due);
+        }
+        self.want(core, seat, plain);
+    }
+
+    /// Has the one in the registers wait; who is to have the core after that.
+    #[inline(always)]
+    fn give_way(&'static self, core: &'static Core) -> Option<&'static Seat> {
+        match self.plain.get() {
+            true => {
+                self.give_up(core, true);
+                self.decide(core, true)
+            }
+            false => self.give_way_by_policy(core),
+        }
     }
 
     #[inline(never)]
@@ -286,7 +303,7 @@ impl Turn {
     /// Has the one in the registers want the core no more until its timer's deadline, or until
     /// something else comes for it.
     #[inline(always)]
-    fn give_up(&self, core: &'static Core, plain: bool) {
+    pub(crate) fn give_up(&self, core: &'static Core, plain: bool) {
         let Some(seat) = self.loaded.get() else {
             return;
         };
@@ -323,18 +340,18 @@ impl Turn {
     /// Decides who has the core, what is held back meanwhile, and sets the timer for what may change
     /// that; the end of time never comes. `plain` is what the field of that name says.
     #[inline(always)]
-    fn decide(&self, core: &'static Core, plain: bool) -> Option<&'static Seat> {
+    pub(crate) fn decide(&self, core: &'static Core, plain: bool) -> Option<&'static Seat> {
         let alarm = self.timers.earliest();
         let (chosen, alarm) = match plain {
             true => (self.shares.most_urgent(), alarm),
             false => self.decide_by_policy(core, alarm),
         };
+        core.clock().move_alarm(alarm);
         self.chosen.set(chosen);
         match chosen {
-            Some(seat) => seat.mask.get().apply(),
+            Some(seat) => seat.mask.get().apply_while_coming(),
             None => hold_nothing_back(),
         }
-        core.clock().move_alarm(alarm);
         chosen
     }
 }

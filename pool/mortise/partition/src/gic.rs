@@ -25,7 +25,10 @@ pub(crate) const fn device_priority(urgency: u8) -> u8 {
 /// What a core's interface holds back while somebody has it: the interrupts of those who are
 /// less urgent, who could not have the core for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mask(u8);
+pub struct Mask {
+    here: u8,
+    coming: u8,
+}
 
 impl Mask {
     /// Nothing: nobody has the core.
@@ -34,14 +37,25 @@ impl Mask {
     /// While one as urgent as that has it.
     #[must_use]
     pub const fn of(urgency: u8) -> Self {
-        Self(device_priority(urgency) + STEP)
+        let own = device_priority(urgency);
+        Self {
+            here: own + STEP,
+            coming: own,
+        }
     }
 
     /// Has this core hold that back: it stays pending in the controller, where no look and no
     /// wait sees it.
     #[inline]
     pub fn apply(self) {
-        cpu_interface::set_mask(self.0);
+        cpu_interface::set_mask(self.here);
+    }
+
+    /// Has it hold back what is for one as urgent as well: that comes when it is there, and does
+    /// not delay its coming.
+    #[inline]
+    pub fn apply_while_coming(self) {
+        cpu_interface::set_mask(self.coming);
     }
 }
 
@@ -286,11 +300,18 @@ mod tests {
     fn who_has_the_core_is_disturbed_by_the_more_urgent_only() {
         for running in 0..64 {
             for other in 0..64 {
-                let passes = device_priority(other) < Mask::of(running).0;
+                let mask = Mask::of(running);
+                let passes = device_priority(other) < mask.here;
                 assert!(passes || other < running, "{other} reaches {running}");
                 if other / 16 < running / 16 {
                     assert!(!passes, "{other} waits for {running}");
                 }
+                let passes = device_priority(other) < mask.coming;
+                assert_eq!(
+                    passes,
+                    other / 16 > running / 16,
+                    "{other}, {running} comes"
+                );
             }
         }
     }

@@ -173,7 +173,43 @@ impl Context {
         }
     }
 
-    /// Takes down what is in the core's registers and turns the virtual timer off.
+    /// Takes down the virtual timer and turns it off: what it signals and nobody has taken yet, it
+    /// signals when it is back.
+    ///
+    /// # Safety
+    ///
+    /// The registers must hold this virtual CPU; nobody else may use its context.
+    #[inline]
+    pub unsafe fn save_timer(&self) {
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: the array has room for both; the caller is alone with it.
+        unsafe {
+            core::arch::asm!(
+                "mrs {a}, cntv_cval_el0",
+                "mrs {b}, cntv_ctl_el0",
+                "stp {a}, {b}, [{to}, #176]",
+                "msr cntv_ctl_el0, xzr",
+                to = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+
+    /// Lets the virtual timer go on that [`save_timer`](Self::save_timer) turned off.
+    ///
+    /// # Safety
+    ///
+    /// As there, and nobody else may have used the timer since.
+    pub unsafe fn continue_timer(&self) {
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: binds EL1 only; the caller is alone with the array.
+        unsafe {
+            let [_, control] = *self.timer.get();
+            hw_arch::registers::cntv_ctl_el0::write(control);
+        }
+    }
+
+    /// Takes down what else is in the core's registers.
     ///
     /// # Safety
     ///
@@ -185,10 +221,6 @@ impl Context {
         unsafe {
             core::arch::asm!(
                 pairs!(save_pair),
-                "mrs {a}, cntv_cval_el0",
-                "mrs {b}, cntv_ctl_el0",
-                "stp {a}, {b}, [{to}, #176]",
-                "msr cntv_ctl_el0, xzr",
                 to = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
                 options(nostack, preserves_flags)
             );

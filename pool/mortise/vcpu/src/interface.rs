@@ -96,7 +96,8 @@ impl Interface {
     /// registers that may hold something.
     #[inline(always)]
     pub fn load(&self) -> u32 {
-        let others = self.held.get() & !ALWAYS;
+        let held = self.held.get();
+        let others = held & !ALWAYS;
         if others != 0 {
             self.load_others(others);
         }
@@ -111,7 +112,7 @@ impl Interface {
                 options(nostack, preserves_flags)
             );
         }
-        self.held.get()
+        held
     }
 }
 

@@ -141,6 +141,35 @@ macro_rules! from_guest {
 #[cfg(target_os = "none")]
 pub(crate) use from_guest;
 
+/// Writes the way from the frame at SP into its guest.
+#[cfg(target_os = "none")]
+macro_rules! restore {
+    () => {
+        concat!(
+            "ldp x2, x3, [sp, #16]\n",
+            "ldp x4, x5, [sp, #32]\n",
+            "ldp x6, x7, [sp, #48]\n",
+            "ldp x8, x9, [sp, #64]\n",
+            "ldp x10, x11, [sp, #80]\n",
+            "ldp x12, x13, [sp, #96]\n",
+            "ldp x14, x15, [sp, #112]\n",
+            "ldp x16, x17, [sp, #128]\n",
+            "ldp x18, x19, [sp, #144]\n",
+            "ldp x20, x21, [sp, #160]\n",
+            "ldp x22, x23, [sp, #176]\n",
+            "ldp x24, x25, [sp, #192]\n",
+            "ldp x26, x27, [sp, #208]\n",
+            "ldp x28, x29, [sp, #224]\n",
+            "ldr x30, [sp, #240]\n",
+            "ldp x0, x1, [sp]\n",
+            "eret\n",
+            // Nothing behind is for a core to run on speculation.
+            "dsb nsh\n",
+            "isb\n",
+        )
+    };
+}
+
 /// Writes one vector for a fault of Mortise's own.
 #[cfg(target_os = "none")]
 macro_rules! own_fault {
@@ -202,28 +231,7 @@ core::arch::global_asm!(
     "    bl mortise_exit",
     // The frame of the guest that goes on.
     "    mov sp, x0",
-    ".global mortise_restore",
-    "mortise_restore:",
-    "    ldp x2, x3, [sp, #16]",
-    "    ldp x4, x5, [sp, #32]",
-    "    ldp x6, x7, [sp, #48]",
-    "    ldp x8, x9, [sp, #64]",
-    "    ldp x10, x11, [sp, #80]",
-    "    ldp x12, x13, [sp, #96]",
-    "    ldp x14, x15, [sp, #112]",
-    "    ldp x16, x17, [sp, #128]",
-    "    ldp x18, x19, [sp, #144]",
-    "    ldp x20, x21, [sp, #160]",
-    "    ldp x22, x23, [sp, #176]",
-    "    ldp x24, x25, [sp, #192]",
-    "    ldp x26, x27, [sp, #208]",
-    "    ldp x28, x29, [sp, #224]",
-    "    ldr x30, [sp, #240]",
-    "    ldp x0, x1, [sp]",
-    "    eret",
-    // Nothing behind is for a core to run on speculation.
-    "    dsb nsh",
-    "    isb",
+    restore!(),
     // A fault of Mortise's own may be its stack: report it from another one,
     // which belongs to the first core that faults. Others wait for the end it
     // brings; if it faults again in its report, it ends the machine without
@@ -270,12 +278,13 @@ pub fn install_vectors() {
     }
 }
 
-/// Enters the guest whose frame this is, for the first time on this core.
+/// Enters the guest whose frame this is.
 ///
 /// # Safety
 ///
 /// [`crate::reset`] must have run for this virtual CPU, and [`Frame::start`] for its
 /// frame, with a stack of this core of which nothing is needed any more.
+#[inline(always)]
 pub unsafe fn enter(frame: &'static FrameCell) -> ! {
     #[cfg(target_os = "none")]
     // SAFETY: the caller vouches for the virtual CPU; nothing on the stack is needed
@@ -283,7 +292,7 @@ pub unsafe fn enter(frame: &'static FrameCell) -> ! {
     unsafe {
         core::arch::asm!(
             "mov sp, {}",
-            "b mortise_restore",
+            restore!(),
             in(reg) core::ptr::from_ref(frame),
             options(noreturn),
         )
