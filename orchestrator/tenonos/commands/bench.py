@@ -23,7 +23,7 @@ def command(
         ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="As many samples as the papers have, which takes hours.")
+        bool, typer.Option("--full", help="As many samples as the papers have: minutes to hours.")
     ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the rows (- is stdout).", metavar="FILE")
