@@ -15,7 +15,7 @@ impl Turn {
         core: &'static Core,
         now: u64,
     ) -> Option<&'static Seat> {
-        self.wake_first(core, now, false);
+        self.wake_all_due(core, now, false);
         // Silent until the decision, before which the core looks at its interrupts.
         core.clock().move_alarm(u64::MAX);
         self.decide(core, false)

@@ -70,17 +70,14 @@ impl<const COUNT: usize> Timers<COUNT> {
         }
     }
 
-    /// Takes out one whose deadline has come, if there is one. If there are more,
-    /// [`earliest`](Self::earliest) has come too.
+    /// Takes out who waits alone, if its deadline has come. If nobody does or several do,
+    /// [`expire_one`](Self::expire_one) says.
     #[inline(always)]
-    pub fn expire(&self, now: u64) -> Option<usize> {
+    pub fn expire_alone(&self, now: u64) -> Option<usize> {
         let pending = self.pending.get();
         let first = pending.trailing_zeros() as usize % COUNT;
-        let alone = pending & pending.wrapping_sub(1) == 0;
+        let alone = pending != 0 && pending & pending.wrapping_sub(1) == 0;
         if !alone || self.deadlines[first].get() > now {
-            return self.expire_one_of(pending, now);
-        }
-        if pending == 0 {
             return None;
         }
         self.pending.set(0);
@@ -88,10 +85,10 @@ impl<const COUNT: usize> Timers<COUNT> {
         Some(first)
     }
 
-    /// The same where more than one wait or none is due, which is seldom.
-    #[cold]
-    #[inline(never)]
-    fn expire_one_of(&self, pending: u32, now: u64) -> Option<usize> {
+    /// Takes out one of all whose deadline has come, if there is one. If there are more,
+    /// [`earliest`](Self::earliest) has come too.
+    pub fn expire_one(&self, now: u64) -> Option<usize> {
+        let pending = self.pending.get();
         let (mut due, mut earliest) = (None, self.alarm.get());
         let mut others = pending;
         while others != 0 {
@@ -133,7 +130,7 @@ mod tests {
                 prop_assert!(first.is_some() || timers.earliest() == u64::MAX);
                 now += span / 2;
                 let mut due = 0;
-                while let Some(number) = timers.expire(now) {
+                while let Some(number) = timers.expire_alone(now).or_else(|| timers.expire_one(now)) {
                     prop_assert!(due >> number & 1 == 0, "told twice");
                     due |= 1 << number;
                 }

@@ -257,20 +257,34 @@ impl Turn {
         }
         match self.plain.get() {
             true => {
-                self.wake_first(core, now, true);
+                self.wake_all_due(core, now, true);
                 self.decide(core, true)
             }
             false => self.wake_due_by_policy(core, now),
         }
     }
 
-    /// Has one want the core whose deadline came, if there is one. If there is another one the
-    /// timer comes again.
+    /// Has all want the core whose deadline came.
     #[inline(always)]
-    pub(crate) fn wake_first(&'static self, core: &'static Core, now: u64, plain: bool) {
-        let Some(number) = self.timers.expire(now) else {
-            return;
-        };
+    pub(crate) fn wake_all_due(&'static self, core: &'static Core, now: u64, plain: bool) {
+        match self.timers.expire_alone(now) {
+            Some(number) => self.wake_due_one(core, number, plain),
+            None => self.wake_several_due(core, now, plain),
+        }
+    }
+
+    /// The same where more than one wait, or none is due. Who is the most urgent of several is known
+    /// only when all of them want the core.
+    #[cold]
+    #[inline(never)]
+    fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) {
+        while let Some(number) = self.timers.expire_one(now) {
+            self.wake_due_one(core, number, plain);
+        }
+    }
+
+    #[inline(always)]
+    fn wake_due_one(&'static self, core: &'static Core, number: usize, plain: bool) {
         let seat = &self.seats[number];
         if self.holds(seat) {
             // The core was idle: its own interrupt need not come any more.
