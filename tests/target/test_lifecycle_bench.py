@@ -19,9 +19,10 @@ def test_goals_hold(tenon):
     # Every byte is loaded and every page scrubbed: less would be a figure of something else.
     assert rows["create_to_first_instruction"]["min"] > 200_000
     assert rows["destroy"]["min"] > 200_000
-    # 566 before life cycles, faults and accesses to the interrupt controller looked more often.
+    # 566 before life cycles, faults and the interrupt controller's registers looked more often,
+    # 418 before switches of VMs became shorter at the cost of this.
     assert rows["masked_max"]["samples"] > 10_000
-    assert rows["masked_max"]["goal"] < rows["masked_max"]["max"] <= 420
+    assert rows["masked_max"]["goal"] < rows["masked_max"]["max"] <= 424
     lives = {name: rows[name] for name in lives}
     missed = {name for name, row in lives.items() if row["goal"] and row["median"] > row["goal"]}
     assert not missed, {name: rows[name]["median"] for name in missed}
