@@ -13,20 +13,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tenonos import build, system
-from tenonos.bench import overlay
+from tenonos import system
+from tenonos.bench import lent
+from tenonos.bench.lent import LINUX, SETTING, SYSTEM
 from tenonos.bench.loads import LOADS, beside
-from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row, most_common
-from tenonos.build import Built
 from tenonos.errors import WorkError
-from tenonos.linux import tools
-from tenonos.run import RunOptions, Session, Target
-from tenonos.run.plugin import Passage, Record
-
-SYSTEM, LINUX = "detach", "linux"
-ENVIRONMENT = "mortise-static+linux"
-SETTING = Setting(SYSTEM, ENVIRONMENT)
+from tenonos.run.plugin import Passage
 
 FWQ, LOOP, SIGNALS = "fwq", "control-loop", "signal-time"
 """The programs, of `linux/`."""
@@ -91,25 +84,27 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
 
 def measured(wanted: Sequence[Run]) -> Iterator[Row]:
     """The rows of these runs, all of them in one life of Linux's."""
-    shared = system.load(SYSTEM)
-    lent = shared.vm(LINUX).detach[-1]
-    said, passages = _watched(_built(wanted), lent)
+    linux = system.load(SYSTEM).vm(LINUX)
+    cpu = linux.detach[-1]
+    others = [other for other in range(len(linux.cpus)) if other != cpu]
+    begun = lent.built((run.script(cpu, others) for run in wanted), SAMPLES)
+    said, passages = lent.watched(begun, cpu, PATIENCE)
     told = [[int(number) for number in _NUMBER.findall(line)] for line in _TOLD.findall(said)]
     if len(told) != len(wanted) or len(passages) != sum(run.marked for run in wanted):
         raise WorkError("the programs did not come to their end", mend="see ./tenon run detach")
     loops: dict[Run, list[Passage]] = {}
     for run, numbers in zip(wanted, told, strict=True):
         judge(run, numbers)
-        own, passages = passages[: run.marked], passages[run.marked :]
+        marked, passages = passages[: run.marked], passages[run.marked :]
         if run.program == SIGNALS:
             yield signals(numbers)
         elif run.program == FWQ:
-            yield _row(run, own, least=numbers[1] + 1)
+            yield _row(run, marked, least=numbers[1] + 1)
         else:
-            loops[run] = own
-    for run, own in loops.items():
+            loops[run] = marked
+    for run, marked in loops.items():
         alike = (passages for other, passages in loops.items() if other.attached == run.attached)
-        yield _row(run, own, least=min(_total(passage) for every in alike for passage in every))
+        yield _row(run, marked, least=min(_total(passage) for every in alike for passage in every))
 
 
 def judge(run: Run, told: Sequence[int]) -> None:
@@ -141,31 +136,3 @@ def _row(run: Run, passages: Sequence[Passage], least: int) -> Row:
 
 def _total(passage: Passage) -> int:
     return passage.el2 + passage.other
-
-
-def _built(wanted: Sequence[Run]) -> Built:
-    """The system with these runs to begin with."""
-    shared = system.load(SYSTEM)
-    linux = shared.vm(LINUX)
-    lent = linux.detach[-1]
-    others = [cpu for cpu in range(len(linux.cpus)) if cpu != lent]
-    start = "#!/bin/sh\n" + "".join(run.script(lent, others) for run in wanted)
-    programs = {f"bin/{name}": tools.program(name).content for name in SAMPLES}
-    files = overlay.folder(shared, linux, programs | {"etc/start": start.encode()})
-    vms = tuple(replace(vm, files=str(files)) if vm.name == LINUX else vm for vm in shared.vms)
-    return build.build(replace(shared, vms=vms))
-
-
-def _watched(built: Built, lent: int) -> tuple[str, list[Passage]]:
-    """What Linux said, and what was counted between marks on that core."""
-    passages: list[Passage] = []
-
-    def take(record: Record) -> None:
-        if isinstance(record, Passage) and record.vcpu == lent:
-            passages.append(record)
-
-    plan = ("marks", "blocks")
-    options = RunOptions(seconds=1, deterministic=True, plan=plan, count=take, boot_limit=PATIENCE)
-    session = Session(Target.of(built), options, [])
-    session.run()
-    return session.transcripts[LINUX].text, passages

@@ -9,22 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median_low
 
-from tenonos import build, system
-from tenonos.bench import overlay
-from tenonos.bench.reading import Setting
+from tenonos import system
+from tenonos.bench import lent
+from tenonos.bench.lent import LINUX, SETTING, SYSTEM
 from tenonos.bench.row import Kinds, Row
-from tenonos.build import Built
 from tenonos.errors import WorkError
-from tenonos.linux import tools
-from tenonos.run import RunOptions, Session, Target
-from tenonos.run.plugin import Passage, Record
-
-SYSTEM, LINUX = "detach", "linux"
-ENVIRONMENT = "mortise-static+linux"
-SETTING = Setting(SYSTEM, ENVIRONMENT)
+from tenonos.run.plugin import Passage
 
 PROGRAM = "forwarded"
 CALLS = 1000
@@ -74,8 +67,9 @@ class Path:
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     """The rows of forwarded calls."""
     tell(f"{SYSTEM}, {PROGRAM}")
-    lent = system.load(SYSTEM).vm(LINUX).detach[-1]
-    said, passages = _watched(_built(lent), lent)
+    cpu = system.load(SYSTEM).vm(LINUX).detach[-1]
+    begun = lent.built((run.script(cpu) for run in RUNS), [PROGRAM])
+    said, passages = lent.watched(begun, cpu, PATIENCE)
     if len(_TOLD.findall(said)) != len(RUNS) or len(passages) != CALLS * len(RUNS):
         raise WorkError("the program did not come to its end", mend="see ./tenon run detach")
     return told([Path.of(passage) for passage in passages])
@@ -93,28 +87,3 @@ def told(paths: Sequence[Path]) -> Iterator[Row]:
         yield SETTING.row(("detach", "syscall_forward"), params, beyond, Kinds())
         for end, part in (("core", [p.core for p in own]), ("linux", [p.others for p in own])):
             yield SETTING.row(("detach", "syscall_end"), params | {"end": end}, part, Kinds())
-
-
-def _built(lent: int) -> Built:
-    """The system with these runs to begin with."""
-    shared = system.load(SYSTEM)
-    start = "#!/bin/sh\n" + "".join(run.script(lent) for run in RUNS)
-    more = {"etc/start": start.encode(), f"bin/{PROGRAM}": tools.program(PROGRAM).content}
-    files = overlay.folder(shared, shared.vm(LINUX), more)
-    vms = tuple(replace(vm, files=str(files)) if vm.name == LINUX else vm for vm in shared.vms)
-    return build.build(replace(shared, vms=vms))
-
-
-def _watched(built: Built, lent: int) -> tuple[str, list[Passage]]:
-    """What Linux said, and what was counted between marks on that core."""
-    passages: list[Passage] = []
-
-    def take(record: Record) -> None:
-        if isinstance(record, Passage) and record.vcpu == lent:
-            passages.append(record)
-
-    plan = ("marks", "blocks")
-    options = RunOptions(1, deterministic=True, plan=plan, count=take, boot_limit=PATIENCE)
-    session = Session(Target.of(built), options, [])
-    session.run()
-    return session.transcripts[LINUX].text, passages
