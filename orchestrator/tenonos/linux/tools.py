@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tenonos import paths, ui
 from tenonos.errors import WorkError
@@ -161,10 +162,9 @@ def _archive() -> bytes:
 
 def _link(name: str, sources: Iterable[Path]) -> bytes:
     archive = library()
-    with ui.step(f"Building {name}"):
-        used = paths.ensure(paths.BUILD) / f"{LIBRARY}.a"
+    with ui.step(f"Building {name}"), TemporaryDirectory(dir=paths.ensure(paths.BUILD)) as work:
+        used, target = Path(work) / f"{LIBRARY}.a", Path(work) / name
         used.write_bytes(archive)
-        target = paths.BUILD / name
         files = [str(file) for file in sources]
         _compile("-static", "-s", "-o", str(target), *files, str(used))
         return target.read_bytes()

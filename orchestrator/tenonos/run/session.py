@@ -20,7 +20,7 @@ from typing import IO, Protocol
 from tenonos import paths
 from tenonos.run import plugin, qemu
 from tenonos.run.console import SELECT, Chunk, Demultiplexer, Transcript
-from tenonos.run.formats import STATUS_SIZE, FormatError, Status, TaskReader
+from tenonos.run.formats import STATUS_SIZE, FormatError, State, Status, TaskReader
 from tenonos.run.interruption import Interruption
 from tenonos.run.late import LateVms
 from tenonos.run.memory import Ram, RunFolder
@@ -31,6 +31,8 @@ from tenonos.run.target import Target
 from tenonos.run.window import Window
 
 READY = re.compile(r"\btenon-ready cpus=(\d+)")
+MORTISE = "mortise"
+"""The name under which Mortise itself is heard."""
 TICK = 0.05
 # Linux says it is ready when its init starts the shell; by then the shell waits for input.
 SETTLE_NS = 100_000_000
@@ -290,6 +292,8 @@ class Session:
             return True
         if not self._open_streams:
             self._qemu.check()
+            self._read()
+            self.problem = self._refusal()
             return True
         if self.options.gdb is not None:
             return False
@@ -312,6 +316,13 @@ class Session:
             self.problem = f"the window was not over within {self.options.limit:g} s"
             return True
         return self.window.done(self._gone())
+
+    def _refusal(self) -> str | None:
+        """Mortise's last words, if it ended the machine before any VM began."""
+        said = self.transcripts.get(MORTISE)
+        if said is None or any(one.state is not State.EMPTY for one in self.statuses.values()):
+            return None
+        return f"Mortise started no VM: {said.lines[-1].text}"
 
     def _settled(self, now: float) -> bool:
         """Whether all VMs are gone and nothing has come for a moment: their last words are here."""

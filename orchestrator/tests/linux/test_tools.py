@@ -39,3 +39,10 @@ def test_what_does_not_link_is_one_line(tmp_path):
     source.write_text("int missing(void);\nint main(void) { return missing(); }\n")
     with pytest.raises(WorkError, match="missing"):
         tools.own(source)
+
+
+def test_a_program_may_be_called_like_the_system_it_is_for(tmp_path):
+    tools.paths.ensure(tools.paths.BUILD / "servo")
+    source = tmp_path / "servo.c"
+    source.write_text("int main(void) { return 0; }\n")
+    assert tools.own(source).name == "bin/servo"

@@ -50,6 +50,11 @@ put(TASK + 0x28, struct.pack("<QQQ", MS, MS, SAMPLES))
 
 if "fails" in words:
     sys.exit("fake-qemu: no such machine")
+if "refuses" in words:
+    for name in STATUS:
+        state(name, 0)
+    say("mortise", "linux: its memory overlaps Mortise")
+    sys.exit(0)
 seq = 0
 
 

@@ -77,6 +77,11 @@ def test_a_run_without_an_end_ends_with_its_vms(scenario):
     assert result.failure is None
 
 
+def test_a_mortise_that_starts_nothing_is_a_failure_in_its_own_words(scenario):
+    result = scenario("refuses").run()
+    assert result.failure == "Mortise started no VM: linux: its memory overlaps Mortise"
+
+
 def test_last_words_are_waited_for_as_long_as_they_come(scenario):
     session = scenario("")
     assert not session._settled(10.0)
