@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from tenonos import build, system
 from tenonos.bench import (
     cache,
+    compose,
     detach,
     exits,
     forward,
@@ -44,10 +45,11 @@ SUITES = (
     "hyplet",
     "detach",
     "vlib",
+    "compose",
 )
 
 BARE, ALONE, BESIDE = "bare", exits.STATIC, "mortise-static+linux"
-ENVIRONMENTS = (BARE, ALONE, BESIDE, DYNAMIC)
+ENVIRONMENTS = (BARE, ALONE, BESIDE, DYNAMIC, compose.HOST)
 
 SYSTEMS = {
     "bench-bare": (BARE, ALONE),
@@ -136,6 +138,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += slowdown.rows(tell)
     if "vlib" in choice.suites and BESIDE in choice.environments:
         rows += vlib.rows(tell)
+    if "compose" in choice.suites and compose.HOST in choice.environments:
+        rows += compose.rows(choice.full, tell)
     suites = {name: index for index, name in enumerate(SUITES)}
     kept = [row for row in rows if row.suite in choice.suites]
     first = {row.key: index for index, row in reversed([*enumerate(kept)])}

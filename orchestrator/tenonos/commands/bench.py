@@ -18,7 +18,7 @@ def command(
         typer.Option(
             "--environment",
             help="Where to measure: bare, mortise-static, mortise-static+linux,"
-            " mortise-dynamic (default: all).",
+            " mortise-dynamic, host (default: all).",
             metavar="NAME",
         ),
     ] = None,
@@ -38,7 +38,7 @@ def command(
     """Measure what operations cost: instructions in the deterministic emulator.
 
     Suites: sched, irq, timer, thread-metric, boot, exits, size, share, dispatch,
-    lifecycle, channel, hyplet, detach, vlib.
+    lifecycle, channel, hyplet, detach, vlib, compose.
     """
     from tenonos import bench, outputs, ui
     from tenonos.bench.figures import figures

@@ -82,6 +82,11 @@ class Retriever:
             self._found[key] = self._search(words, threshold)
         return self._found[key]
 
+    def ranked(self, text: str) -> list[Entry]:
+        """All entries by BM25 alone, best first: what there is to compare with."""
+        scores = self._bm25_scores(words_of(text))
+        return [self.entries[i] for i in sorted(range(len(scores)), key=lambda i: -scores[i])]
+
     def _search(self, words: Sequence[str], threshold: float) -> list[Hit]:
         wanted = [stem(word) for word in words]
         known = [self._known(word) if self._matters(word) else (word, 0.0) for word in wanted]

@@ -1,0 +1,107 @@
+"""Composing: how many objectives are answered rightly, built and booted.
+
+Each objective of `bench/objectives` is composed by the offline planner, and by a baseline that
+knows no grammar: it takes the best of a plain ranking for what is wanted. With `--full` what was
+composed is built and booted too, equal systems once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tenonos.bench.boots import Boots
+from tenonos.bench.objectives import PARTS, Objective, objectives
+from tenonos.bench.ranking import Ranking
+from tenonos.bench.row import Number, Row
+from tenonos.bench.verdicts import HOST, RANKING, SUITE
+from tenonos.plan.compose import compose
+from tenonos.plan.models import Composition
+from tenonos.plan.planner import Planner, planner
+from tenonos.plan.pool import Pool
+
+OFFLINE = "offline"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An objective with its answer."""
+
+    objective: Objective
+    answer: Composition
+    seconds: float
+    faults: tuple[str, ...] = field(default=())
+
+
+def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of the suite."""
+    pool = Pool()
+    planners: dict[str, Planner] = {OFFLINE: planner(OFFLINE), RANKING: Ranking()}
+    asked = objectives()
+    answered(asked[:1], pool, planners[OFFLINE])  # the pool is read once, and belongs to nobody
+    for part in PARTS:
+        of_part = [objective for objective in asked if objective.part == part]
+        for name, using in planners.items():
+            tell(f"{part}, {name}")
+            yield from counted(answered(of_part, pool, using), name, part)
+        if full:
+            yield from _made(answered(of_part, pool, planners[OFFLINE]), part, tell)
+
+
+def answered(asked: Sequence[Objective], pool: Pool, using: Planner) -> list[Answered]:
+    """The answers of a planner, and how long each took to choose and to solve."""
+    found = []
+    for objective in asked:
+        begun = time.perf_counter()
+        answer = compose(objective.text, pool=pool, using=using)
+        seconds = time.perf_counter() - begun
+        found.append(Answered(objective, answer, seconds, tuple(objective.faults(answer))))
+    return found
+
+
+def counted(answers: Sequence[Answered], name: str, part: str) -> Iterator[Row]:
+    """How many are right, in all and of each class of phrasing, and what is wrong with the rest."""
+    params = {"planner": name, "set": part}
+    right = [found for found in answers if not found.faults]
+    yield _count("total", params, len(answers))
+    missed = [
+        {"class": a.objective.phrasing, "objective": a.objective.text, "faults": list(a.faults)}
+        for a in answers
+        if a.faults
+    ]
+    yield replace(_count("correct", params, len(right)), options={"missed": missed})
+    total = Counter(found.objective.phrasing for found in answers)
+    correct = Counter(found.objective.phrasing for found in right)
+    for phrasing, count in total.items():
+        of_class = params | {"class": phrasing}
+        yield _count("total_of_class", of_class, count)
+        yield _count("correct_of_class", of_class, correct[phrasing])
+    seconds = [round(found.seconds, 3) for found in answers]
+    yield Row.of((SUITE, "solve_seconds"), params, seconds, **_WHERE, unit="seconds")
+
+
+def _made(answers: Sequence[Answered], part: str, tell: Callable[[str], None]) -> Iterator[Row]:
+    """How many systems could be built and booted, of those that were composed."""
+    params = {"planner": OFFLINE, "set": part}
+    composed = [found for found in answers if found.answer.accepted]
+    boots = Boots(tell)
+    made = [boots.of(found.answer) for found in composed]
+    failed = [
+        {"objective": found.objective.text, "faults": [outcome.fault]}
+        for found, outcome in zip(composed, made, strict=True)
+        if outcome.fault
+    ]
+    yield replace(_count("composed", params, len(made)), options={"systems": boots.different})
+    yield _count("built", params, sum(outcome.built for outcome in made))
+    booted = _count("booted", params, sum(outcome.booted for outcome in made))
+    yield replace(booted, options={"missed": failed})
+
+
+_WHERE: dict[str, Any] = {"environment": HOST, "system": "objectives"}
+
+
+def _count(name: str, params: dict[str, Any], value: Number) -> Row:
+    return Row(SUITE, name, params, 1, value, value, value, value, unit="count", **_WHERE)

@@ -1,0 +1,63 @@
+"""What composing came to, as tables: how many of each class are right, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tenonos import ui
+from tenonos.bench.row import Row
+
+SUITE, HOST = "compose", "host"
+RANKING = "ranking"
+"""The baseline, whose misses are too many to list."""
+
+Column = tuple[str, str]
+Key = tuple[str, ...]
+Counts = Mapping[Key, Row]
+
+
+def show(rows: Sequence[Row]) -> None:
+    """The tables of the suite, if it was run, and every miss of what is no baseline."""
+    ours = [row for row in rows if row.suite == SUITE]
+    if not ours:
+        return
+    counts = {_key(row): row for row in ours}
+    columns = [*dict.fromkeys(_column(row) for row in ours)]
+    heads = [f">{planner}, {part}" for planner, part in columns]
+    ui.table(["compose, correct of all", *heads], _lines(counts, columns))
+    for row in ours:
+        if row.params["planner"] != RANKING:
+            _missed(row)
+
+
+def _lines(counts: Counts, columns: Sequence[Column]) -> Iterator[list[str]]:
+    for phrasing in dict.fromkeys(key[3] for key in counts if len(key) == 4):
+        pairs = [("correct_of_class", *c, phrasing) for c in columns]
+        totals = [("total_of_class", *c, phrasing) for c in columns]
+        yield [phrasing, *(_share(counts, *pair) for pair in zip(pairs, totals, strict=True))]
+    for name, of in (("correct", "total"), ("built", "composed"), ("booted", "composed")):
+        cells = [_share(counts, (name, *c), (of, *c)) for c in columns]
+        if any(cells):
+            yield [f"{name} in all", *cells]
+    slowest = [counts.get(("solve_seconds", *c)) for c in columns]
+    yield ["seconds at most", *(f"{row.max:.2f}" if row else "" for row in slowest)]
+
+
+def _share(counts: Counts, part: Key, of: Key) -> str:
+    right, all_of_them = counts.get(part), counts.get(of)
+    return f"{right.median} of {all_of_them.median}" if right and all_of_them else ""
+
+
+def _missed(row: Row) -> None:
+    for miss in row.options.get("missed", ()):
+        objective = " ".join(miss["objective"].split())
+        ui.data(f" not {row.name}: {objective} ({', '.join(miss['faults'])})")
+
+
+def _column(row: Row) -> Column:
+    return row.params["planner"], row.params["set"]
+
+
+def _key(row: Row) -> Key:
+    more = (row.params["class"],) if "class" in row.params else ()
+    return (row.name, *_column(row), *more)

@@ -1,0 +1,107 @@
+"""The evaluation of the planner: the objectives it is held against, and who judges its answers."""
+
+import pytest
+
+from tenonos.bench import compose, verdicts
+from tenonos.bench.boots import Boots
+from tenonos.bench.objectives import PARTS, Objective, objectives
+from tenonos.bench.ranking import Ranking
+from tenonos.errors import InputError
+from tenonos.plan.compose import compose as composed
+from tenonos.plan.planner import planner
+from tenonos.plan.pool import Pool
+
+CLASSES = "plain paraphrase numbers negation mention several periods conflict missing smuggled"
+TEXT = "a 1 kHz control loop beside Linux"
+RIGHT = {
+    "must": ("control.loop", "guest.linux"),
+    "must_not": ("net.ip",),
+    "plan": ("period 1_000_000",),
+    "tenon": 1,
+    "linux": 1,
+}
+
+
+def objective(text=TEXT, **wanted):
+    return Objective(phrasing="plain", part="tuning", text=text, **wanted)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return Pool()
+
+
+def test_every_class_has_objectives_to_tune_by_and_others_to_test_by(pool):
+    every = objectives()
+    assert {found.phrasing for found in every} == set(CLASSES.split())
+    for part in PARTS:
+        for phrasing in CLASSES.split():
+            assert sum((o.phrasing, o.part) == (phrasing, part) for o in every) >= 6
+    assert len({found.text for found in every}) == len(every)
+    named = {name for found in every for name in (*found.must, *found.must_not)}
+    assert named <= set(pool.by_name), "each is a capability of the table"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fault"),
+    [
+        ({}, None),
+        ({"must": ("net.ip",)}, "no net.ip"),
+        ({"must_not": ("virt.partition",)}, "virt.partition is there"),
+        ({"plan": ("period 2_000_000",)}, "not in the plan: period 2000000"),
+        ({"plan": ("period 1_000_000",) * 2}, "not in the plan: period 1000000"),
+        ({"tenon": 2}, "1 tenon for 2"),
+        ({"answer": "conflict"}, "images for conflict"),
+        ({"ignored": ("Zephyr",)}, "not ignored: Zephyr"),
+    ],
+)
+def test_an_answer_is_right_or_what_is_wrong_is_said(pool, wanted, fault):
+    answer = composed(TEXT, pool=pool)
+    assert objective(**(RIGHT | wanted)).faults(answer) == ([fault] if fault else [])
+
+
+def test_refusals_are_judged_by_what_they_name(pool):
+    refused = composed("a control loop that answers UDP requests", pool=pool)
+    assert objective(answer="missing", missing=("net.ip", "UDP")).faults(refused) == []
+    wrong = objective(answer="missing", missing=("CAN",))
+    assert wrong.faults(refused) == ["not missing: CAN"]
+    clash = composed("a tickless control loop with a periodic tick", pool=pool)
+    named = ("capability time.tick", "capability time.tickless")
+    assert objective(answer="conflict", conflict=named).faults(clash) == []
+    wrong = objective(answer="conflict", conflict=("cores 2",))
+    assert wrong.faults(clash) == ["not in the conflict: cores 2"]
+
+
+def test_a_key_that_means_nothing_is_refused(tmp_path):
+    (tmp_path / "plain.toml").write_text('[[tuning]]\ntext = "hello"\nmussed = []\n')
+    with pytest.raises(InputError, match=r"plain.toml: mussed: .*not permitted"):
+        objectives(tmp_path)
+
+
+def test_the_rows_count_what_is_right_and_list_what_is_not(pool, capsys):
+    asked = [objective(**RIGHT), objective("a control loop", must=("net.ip",))]
+    found = compose.answered(asked, pool, planner("offline"))
+    rows = [*compose.counted(found, "offline", "tuning")]
+    values = {row.name: row.median for row in rows if row.unit == "count"}
+    assert values == {"total": 2, "correct": 1, "total_of_class": 2, "correct_of_class": 1}
+    for row in rows:
+        assert row.params.items() >= {"planner": "offline", "set": "tuning"}.items()
+    verdicts.show(rows)
+    shown = capsys.readouterr().out
+    assert "1 of 2" in shown
+    assert "not correct: a control loop (no net.ip)" in shown
+
+
+def test_the_baseline_takes_what_ranks_best(pool):
+    answer = composed("round robin time slicing", pool=pool, using=Ranking())
+    assert answer.planner == "ranking"
+    assert "sched.timeslice" in {item.value for item in answer.plan}
+
+
+def test_equal_systems_are_built_once(pool, monkeypatch):
+    made = []
+    monkeypatch.setattr("tenonos.bench.boots._outcome", lambda answer: made.append(answer))
+    boots = Boots(lambda _: None)
+    for text in ("a 1 kHz control loop", "a control loop at 1 kHz", "a 2 kHz control loop"):
+        boots.of(composed(text, pool=pool))
+    assert (len(made), boots.different) == (2, 2)
