@@ -50,6 +50,7 @@ vms = ["linux"]
 """
 
 APART = {"mode": "static", "caller": [2], "linux": [0], "time": "virtual", "more": ""}
+"""The caller's core is not right behind Linux's: QEMU delays its wakes (decisions/vlib.md)."""
 MANAGED = {**APART, "mode": "dynamic", "time": "real", "more": MANAGES}
 CASES = (
     ("apart", APART),

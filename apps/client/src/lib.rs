@@ -1,8 +1,8 @@
 //! What calls of Linux cost: makes each kind many times, for `./tenon bench vlib`.
 //!
 //! Each call lies between two marks, and what either side and Mortise execute there is counted from
-//! outside. The program in Linux answers at once, but for one call, in which it is stopped and goes on
-//! again and again.
+//! outside. The program in Linux answers at once, but for two calls, in which it is stopped and goes on
+//! again and again: as its time is over, and as somebody more urgent has the core.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -18,8 +18,8 @@ const SAMPLES: u32 = 1_000;
 /// Calls before the first that counts: Linux has then all of its program in memory.
 const WARM: u32 = 10;
 
-/// How often Linux is stopped: some may find it on its way off its core by itself.
-const BURSTS: u32 = SAMPLES + 16;
+/// How often Linux is stopped: some may find it on a way off its core, or back.
+const STOPS: u32 = SAMPLES + 100;
 
 /// Bytes of a channel: what is asked for.
 const SIZE: usize = 8;
@@ -30,9 +30,12 @@ const ANSWER: u64 = 0;
 const LOOK: u64 = 1;
 const END: u64 = 2;
 
-/// Between two times of somebody more urgent, and for how long it has the core.
+/// Between two times that Linux is stopped, and for how long somebody more urgent has the core.
 const BETWEEN: Duration = Duration::from_micros(100);
 const BURST: Duration = Duration::from_micros(20);
+
+/// For how long Linux has time, again and again.
+const TIMEOUT: Duration = Duration::from_micros(20);
 
 /// The main thread.
 pub fn main() {
@@ -56,6 +59,7 @@ fn measure() -> Result<(), Error> {
     for sample in 0..=SAMPLES {
         asynchronous(&mut channel, sample > 0)?;
     }
+    timed_out(&mut channel)?;
     descheduled(&mut channel)?;
     for _ in 0..SAMPLES {
         let _ = hw_pmu::begin();
@@ -106,6 +110,23 @@ fn asynchronous(channel: &mut Channel, counts: bool) -> Result<(), Error> {
     Ok(())
 }
 
+/// One call, for which there is a little time again and again.
+fn timed_out(channel: &mut Channel) -> Result<(), Error> {
+    ask(channel, LOOK);
+    let _ = hw_pmu::begin();
+    for _ in 0..STOPS {
+        // Linux's core is on its way off before it is to go on.
+        time::sleep(BETWEEN);
+        match channel.call_for(TIMEOUT) {
+            Err(Error::TimedOut) => {}
+            other => return other,
+        }
+    }
+    let _ = hw_pmu::end();
+    ask(channel, ANSWER);
+    channel.call()
+}
+
 static URGENT: Storage<4096> = Storage::new();
 
 /// One call, in which somebody more urgent has the core again and again.
@@ -113,7 +134,7 @@ fn descheduled(channel: &mut Channel) -> Result<(), Error> {
     ask(channel, LOOK);
     let memory: Area<'static> = channel.memory();
     let urgent = URGENT.spawn("urgent", Priority::new(40), move || {
-        for _ in 0..BURSTS {
+        for _ in 0..STOPS {
             time::sleep(BETWEEN);
             let end = Instant::now() + BURST;
             while Instant::now() < end {}

@@ -2,9 +2,9 @@
 
 In `systems/bench-vlib` both have a core of their own. The client calls a program that answers at
 once, between two marks, and what it, Mortise and Linux execute meanwhile is counted on both cores:
-one stands still while the other works, so that nothing else is. In one more call somebody more
-urgent than the client has its core again and again, and Linux is stopped for that: this is counted
-visit by visit.
+one stands still while the other works, so that nothing else is. In two more calls Linux is stopped
+again and again, first as its time is over, then as somebody more urgent than the client has its
+core: this is counted visit by visit.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tenonos.bench.row import Kinds, Row, most_common
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.plugin import FIRST, IDLE, OTHER, Passage, Record, Visit
+from tenonos.run.symbols import MORTISE, address
 
 SYSTEM, CLIENT, LINUX = "bench-vlib", "client", "linux"
 SETTING = Setting(SYSTEM, "mortise-static+linux")
@@ -28,8 +29,36 @@ SAMPLES = 1_000
 PATIENCE = 600.0
 """Host seconds that all of it may take once Linux is ready."""
 
-VECTORS, SYNCHRONOUS, DOORBELL = 0x800, 0x400, 0x500
-"""The vectors' size, and where a guest's calls and Mortise's doorbell come to (Arm ARM, D1.4.2)."""
+VECTORS, INTERRUPT, SYNCHRONOUS, DOORBELL = 0x800, 0x80, 0x400, 0x500
+"""The vectors' size, and where a thread's interrupts, a guest's calls and Mortise's doorbell come
+to (Arm ARM, D1.4.2)."""
+
+DEADLINE, MARKED = range(2)
+"""Paths: from the client's interrupt to its next call of Mortise, and what lies between marks."""
+
+
+@dataclass
+class Stopped:
+    """How Linux was stopped in the middle of a call, again and again."""
+
+    before: int = 0
+    """The client's calls of Mortise before the first of these orders. A visit is told as the next
+    one begins, so that there is one of what was counted before."""
+    deadlines: list[Passage] = field(default_factory=list)
+    """The client's ways from an interrupt to a call of Mortise."""
+    orders: list[Visit] = field(default_factory=list)
+    """Its calls of Mortise: to stand still and to go on, in turns."""
+    ways: list[Visit] = field(default_factory=list)
+    """Linux's ways off its core, but those that it asked for."""
+
+    def each(self) -> list[tuple[Visit, Visit]]:
+        """The orders to stand still, each with Linux's way off its core."""
+        orders = self.orders[self.before :: 2]
+        both = [*zip(orders, self.ways, strict=False)][:SAMPLES]
+        if len(both) < SAMPLES:
+            seen = f"{len(orders)} orders and {len(self.ways)} ways off its core"
+            raise WorkError(f"of {SAMPLES} times that Linux was stopped, {seen} were seen")
+        return both
 
 
 @dataclass
@@ -40,32 +69,40 @@ class Counted:
     linux: int
     passages: list[Passage] = field(default_factory=list)
     maps: list[Passage] = field(default_factory=list)
-    orders: list[Visit] = field(default_factory=list)
-    """The client's calls of Mortise since it calls on its own time."""
-    stops: list[Visit] = field(default_factory=list)
-    """Linux's ways off its core since then, but those that it asked for."""
+    late: Stopped = field(default_factory=lambda: Stopped(before=2))
+    """As its time is over; the vLib call comes before."""
+    descheduled: Stopped = field(default_factory=lambda: Stopped(before=3))
+    """As its caller loses its core; the end of what was late, and the vLib call come before."""
 
     def take(self, record: Record) -> None:
         """One more."""
-        if isinstance(record, Passage):
+        if isinstance(record, Passage) and record.path == MARKED:
             (self.passages if record.vcpu == self.client else self.maps).append(record)
-        elif isinstance(record, Visit) and self.is_descheduling:
+        elif isinstance(record, Passage):
+            self.stopped.deadlines.append(record)
+        elif isinstance(record, Visit):
             entry = record.entry % VECTORS
             if record.vcpu == self.client and (record.before, entry) == (FIRST, SYNCHRONOUS):
-                self.orders.append(record)
+                self.stopped.orders.append(record)
             way = (record.before, record.after)
             if record.vcpu == self.linux and way == (OTHER, IDLE) and entry == DOORBELL:
-                self.stops.append(record)
+                self.stopped.ways.append(record)
 
     @property
-    def is_descheduling(self) -> bool:
-        """Whether the client is between its last asynchronous call and what it maps."""
-        return len(self.passages) == 2 * SAMPLES
+    def stopped(self) -> Stopped:
+        """What is counted now of how Linux is stopped; between others' calls what nobody reads."""
+        match len(self.passages):
+            case seen if seen == 2 * SAMPLES:
+                return self.late
+            case seen if seen == 2 * SAMPLES + 1:
+                return self.descheduled
+            case _:
+                return Stopped()
 
     @property
     def is_complete(self) -> bool:
         """Whether all was seen."""
-        return len(self.passages) == 3 * SAMPLES
+        return len(self.passages) == 3 * SAMPLES + 1
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
@@ -75,8 +112,9 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     calls, late = counted.passages[:SAMPLES], counted.passages[SAMPLES : 2 * SAMPLES]
     yield from _calls("call", calls)
     yield from _calls("async_call", late)
-    yield from _descheduled(counted)
-    opened = counted.passages[2 * SAMPLES :]
+    yield from _timed_out(counted.late)
+    yield from _descheduled(counted.descheduled)
+    opened = counted.passages[2 * SAMPLES + 1 :]
     ends = [*zip(opened, counted.maps, strict=True)]
     yield _row("channel_map", [a.instructions + b.el2 + b.other for a, b in ends])
     yield _row("channel_map_in_linux", [passage.other for passage in counted.maps])
@@ -95,8 +133,12 @@ def _counted() -> Counted:
             session.finish()
 
     client = next(vm for vm in target.vms if vm.name == CLIENT).memory
+    vector = address(built, CLIENT, "tenon_vectors.v3") + INTERRUPT
+    call = address(built, MORTISE, "mortise_quick_vectors") + SYNCHRONOUS
     plan = ("marks", "visits", f"guest {client.start:x} {client.stop:x}")
-    options = RunOptions(seconds=PATIENCE, deterministic=True, plan=plan, count=take)
+    options = RunOptions(
+        seconds=PATIENCE, deterministic=True, routes=((vector, call),), plan=plan, count=take
+    )
     session = Session(target, options, [])
     session.run()
     if not counted.is_complete or len(counted.maps) != SAMPLES:
@@ -117,14 +159,23 @@ def _calls(name: str, passages: Sequence[Passage]) -> Iterator[Row]:
     yield _row(f"{name}_in_linux", linux)
 
 
-def _descheduled(counted: Counted) -> Iterator[Row]:
+def _timed_out(late: Stopped) -> Iterator[Row]:
+    """What it takes from a call's deadline until Linux stands still: the client's way from its
+    timer's interrupt to the order, then both as below."""
+    both = late.each()
+    # Each comes behind one from the interrupt that ends its pause.
+    ways = late.deadlines[1::2][:SAMPLES]
+    if len(ways) < SAMPLES:
+        raise WorkError(f"of {SAMPLES} times that a call's time was over, {len(ways)} were seen")
+    each = [(way, *stopped) for way, stopped in zip(ways, both, strict=True)]
+    kinds = most_common([sum(map(_kinds, parts), Kinds()) for parts in each])
+    yield _row("time_out", [sum(part.instructions for part in parts) for parts in each], kinds)
+    yield _row("time_out_in_tenon", [way.instructions for way in ways])
+
+
+def _descheduled(stopped: Stopped) -> Iterator[Row]:
     """What it takes that Linux is stopped: the order on one core, and its way off the other."""
-    # The call, then to stand still and to go on in turns.
-    orders = counted.orders[1::2]
-    both = [*zip(orders, counted.stops, strict=False)][:SAMPLES]
-    if len(both) < SAMPLES:
-        seen = f"{len(orders)} orders and {len(counted.stops)} ways off its core"
-        raise WorkError(f"of {SAMPLES} times that Linux was stopped, {seen} were seen")
+    both = stopped.each()
     kinds = most_common([_kinds(order) + _kinds(stop) for order, stop in both])
     taken = [order.instructions + stop.instructions for order, stop in both]
     yield _row("remote_deschedule", taken, kinds)
