@@ -36,7 +36,7 @@ def in_bash(words, number):
 
 def test_bash_completes_commands_and_options(tenon):
     assert in_bash("tenon comp", 1) == ["compose"]
-    assert in_bash(f"{tenon} ex", 1) == [name for name in COMMANDS if name.startswith("expla")]
+    assert in_bash(f"{tenon} ex", 1) == [name for name in COMMANDS if name.startswith("ex")]
     assert in_bash("tenon compose --bo", 2) == ["--board"]
     assert in_bash("tenon list s", 2) == ["systems"]
 

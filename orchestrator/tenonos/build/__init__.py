@@ -29,7 +29,7 @@ from tenonos.system.layout import lay_out
 from tenonos.system.model import System, Vm
 from tenonos.system.places import HEADER_SIZE, TREE_SIZE, Content, Layout
 
-__all__ = ["Built", "build", "folder"]
+__all__ = ["Built", "build", "discard", "folder"]
 
 _HEADER = struct.Struct("<8xQQ32s4s")
 
@@ -54,6 +54,11 @@ def folder(system: System) -> Path:
         return BUILD / system.name
     digest = hashlib.sha256(str(system.folder).encode()).hexdigest()[:8]
     return BUILD / f"{system.name}-{digest}"
+
+
+def discard(system: System) -> None:
+    """Remove what was built of a system, but for what the compiler can use again."""
+    shutil.rmtree(folder(system), ignore_errors=True)
 
 
 def build(

@@ -194,11 +194,14 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
 
 def fragment(file: Path) -> list[Assignment]:
     """The assignments of a fragment; a file that does not exist has none."""
-    if not file.exists():
-        return []
+    return assignments(file.read_text(), shown(file)) if file.exists() else []
+
+
+def assignments(text: str, name: str) -> list[Assignment]:
+    """The assignments of a fragment's text; `name` is what an error calls it."""
     found = []
-    for number, line in enumerate(file.read_text().splitlines(), 1):
-        where = f"{shown(file)}:{number}"
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{name}:{number}"
         if match := _ASSIGNED.match(line):
             found.append(Assignment(match[1], match[2], where))
         elif match := _UNSET.match(line):

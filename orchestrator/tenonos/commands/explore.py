@@ -1,0 +1,97 @@
+"""`./tenon explore`: alternatives of a composition, built, booted and measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from tenonos.explore.search import Search
+
+
+def command(
+    objective: Annotated[str, typer.Argument(help="What the system is for, in English.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The folder to keep what is found in, to go on with."),
+    ] = None,
+    board: Annotated[str | None, typer.Option(help="The board (default: qemu-virt).")] = None,
+    most: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Alternatives to judge at most.")
+    ] = 40,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", help="Guest time each runs for (default: 1).")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Work on the Dask cluster there.", metavar="ADDRESS")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="All that was found, as JSON.")] = False,
+) -> None:
+    """Search what an objective leaves open: the best by size, latency and boot."""
+    from tenonos import ui
+    from tenonos.errors import WorkError
+    from tenonos.explore.journal import Journal
+    from tenonos.explore.search import Search
+    from tenonos.explore.space import Space
+    from tenonos.explore.workers import workers
+    from tenonos.plan.compose import compose
+    from tenonos.plan.pool import Pool
+    from tenonos.plan.report import refusal
+    from tenonos.plan.write import folder_for
+    from tenonos.run import front
+    from tenonos.settings import SETTINGS
+
+    length = front.seconds(seconds) or 1.0
+    pool = Pool()
+    answer = compose(objective, board, pool=pool)
+    if not answer.accepted:
+        raise refusal(answer)
+    folder = output or folder_for(answer)
+    answer.write(folder)
+    with ui.activity("exploring") as tell, workers(cluster, SETTINGS.jobs) as who:
+        journal = Journal.opened(folder / "explored.jsonl")
+        search = Search(Space.of(answer, pool), journal, who, length, most, tell)
+        search.run()
+    if as_json:
+        ui.print_json(_told(search))
+    else:
+        _show(search)
+    if not search.front:
+        raise WorkError(f"no alternative is good: {search.found[()].why}")
+
+
+def _told(search: Search) -> dict[str, Any]:
+    """All that was found, as JSON."""
+    from tenonos.explore.space import as_json
+
+    return {
+        "alternatives": [
+            {"deviations": as_json(alternative), "front": alternative in search.front}
+            | verdict.to_json()
+            for alternative, verdict in search.found.items()
+        ]
+    }
+
+
+def _show(search: Search) -> None:
+    """The front, and why the rest is no good."""
+    from tenonos import ui
+    from tenonos.explore.oracle import MEASURES
+    from tenonos.explore.space import shortened
+
+    def shown(number: int | None) -> str:
+        return "" if number is None else f"{number:,}"
+
+    ui.table(
+        ["alternative", ">bytes", ">latency at most", ">boot"],
+        (
+            [shortened(a), *(shown(getattr(search.found[a], name)) for name in MEASURES)]
+            for a in search.front
+        ),
+        title=f"the best of {len(search.found)}; latency and boot in instructions",
+    )
+    for alternative, verdict in search.found.items():
+        if not verdict.good:
+            ui.message(f"not good: {shortened(alternative)}: {verdict.why}")

@@ -1,0 +1,65 @@
+"""What was found so far: a file of one line per alternative, which a killed search goes on with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from tenonos import outputs, paths
+from tenonos.explore.oracle import Verdict
+
+SOURCES = ("pool", "apps", "boards", "linux", "orchestrator/tenonos", "Cargo.lock")
+"""What decides how a system turns out, beside its own files."""
+
+
+@dataclass
+class Journal:
+    """The verdicts in a file, by what they are of."""
+
+    file: Path
+    found: dict[str, Verdict] = field(default_factory=dict)
+
+    @classmethod
+    def opened(cls, file: Path) -> Journal:
+        """The journal in a file; a line that was cut off was never written."""
+        journal = cls(file)
+        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+        for line in lines:
+            try:
+                entry = json.loads(line) if line.endswith("\n") else {}
+                journal.found[entry["key"]] = Verdict(**entry["verdict"])
+            except (ValueError, KeyError, TypeError):
+                continue
+        if lines and not lines[-1].endswith("\n"):
+            outputs.write(file, "".join(lines[:-1]))
+        return journal
+
+    def add(self, key: str, what: str, verdict: Verdict) -> None:
+        """Keep a verdict."""
+        self.found[key] = verdict
+        line = json.dumps({"key": key, "what": what, "verdict": verdict.to_json()})
+        with outputs.writing(self.file), self.file.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
+def key(files: Mapping[str, str], seconds: float) -> str:
+    """What names an alternative: its files, how long it ran, the sources of everything."""
+    parts = [sources(), str(seconds), *(part for item in sorted(files.items()) for part in item)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+@cache
+def sources() -> str:
+    """A digest of the sources."""
+    digest = hashlib.sha256()
+    for name in SOURCES:
+        top = paths.ROOT / name
+        for file in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if file.is_file() and "__pycache__" not in file.parts:
+                digest.update(f"{file.relative_to(paths.ROOT)}\0".encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

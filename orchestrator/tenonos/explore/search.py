@@ -1,0 +1,87 @@
+"""The search: single settings first, then what is good of them together.
+
+Generation by generation: what the next one is depends on the whole one before it, never on who
+was ready first, so that any number of workers finds the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from tenonos.explore.journal import Journal, key
+from tenonos.explore.oracle import Verdict
+from tenonos.explore.space import Alternative, Space, shortened
+from tenonos.explore.workers import Workers
+
+
+@dataclass
+class Search:
+    """One search and what it has found."""
+
+    space: Space
+    journal: Journal
+    workers: Workers
+    seconds: float
+    most: int
+    """Alternatives at most, the composition itself among them."""
+    tell: Callable[[str], None]
+    found: dict[Alternative, Verdict] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Judge generations until one brings nothing new, or enough were judged."""
+        self._judge([()])
+        if not self.found[()].good:
+            return
+        self._judge([(setting,) for setting in self.space.settings])
+        while len(self.found) < self.most and (new := self._together()):
+            self._judge(new)
+
+    @property
+    def front(self) -> list[Alternative]:
+        """Those that no other one dominates; of equals the one that deviates least."""
+        return front(self.found)
+
+    def _judge(self, wanted: Iterable[Alternative]) -> None:
+        generation = [a for a in wanted if a not in self.found][: self.most - len(self.found)]
+        files = {alternative: self.space.made(alternative) for alternative in generation}
+        keys = {alternative: key(files[alternative], self.seconds) for alternative in generation}
+        verdicts = {a: self.journal.found[k] for a, k in keys.items() if k in self.journal.found}
+        open_ones = [alternative for alternative in generation if alternative not in verdicts]
+        asked = [files[alternative] for alternative in open_ones]
+        for place, verdict in self.workers.verdicts(asked, self.seconds):
+            alternative = open_ones[place]
+            verdicts[alternative] = verdict
+            self.journal.add(keys[alternative], shortened(alternative), verdict)
+            self.tell(f"{len(self.found) + len(verdicts)} of {self.most} at most")
+        self.found |= {alternative: verdicts[alternative] for alternative in generation}
+
+    def _together(self) -> list[Alternative]:
+        """What is good by itself and better in something than the composition, in pairs."""
+        composed = self.found[()]
+        better = [
+            alternative
+            for alternative, verdict in self.found.items()
+            if alternative and verdict.good and _better(verdict, composed)
+        ]
+        pairs = (self.space.joined(a, b) for a, b in combinations(better, 2))
+        return list(dict.fromkeys(p for p in pairs if p is not None and p not in self.found))
+
+
+def _better(one: Verdict, other: Verdict) -> bool:
+    """Whether one is better than the other in something."""
+    return any(a < b for a, b in zip(one.measures, other.measures, strict=True))
+
+
+def front(found: dict[Alternative, Verdict]) -> list[Alternative]:
+    """The Pareto front: of equals the one that deviates least."""
+    good = {alternative: verdict for alternative, verdict in found.items() if verdict.good}
+    least: dict[tuple[int, ...], Alternative] = {}
+    for alternative in sorted(good, key=lambda a: (len(a), a)):
+        least.setdefault(good[alternative].measures, alternative)
+    return [
+        alternative
+        for alternative in least.values()
+        if not any(good[other].dominates(good[alternative]) for other in least.values())
+    ]

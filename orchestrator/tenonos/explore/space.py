@@ -1,0 +1,141 @@
+"""What a composition leaves open: its settings that could be otherwise, with all demands kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import kconfiglib as kc
+
+from tenonos.errors import InputError
+from tenonos.plan.models import Composition
+from tenonos.plan.pool import Pool
+from tenonos.pool.kconfig import PREFIX, Config, assignments
+
+CHOSEN = ("LIB_", "APP_", "IMAGE_", "BOARD_", "CAP_")
+"""Symbols that say what an image is: those the solver chose, by the demands."""
+FRAGMENT = ".config"
+
+
+@dataclass(frozen=True, order=True)
+class Deviation:
+    """One setting of one image that is not as composed."""
+
+    image: str
+    symbol: str
+    value: bool
+
+    def __str__(self) -> str:
+        return f"{self.image}: {'' if self.value else 'no '}{self.symbol}"
+
+    @property
+    def line(self) -> str:
+        """As a configuration has it."""
+        name = f"{PREFIX}{self.symbol}"
+        return f"{name}=y\n" if self.value else f"# {name} is not set\n"
+
+
+Alternative = tuple[Deviation, ...]
+"""In order; the composition as it is deviates in nothing."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """A composition and what could be otherwise in it."""
+
+    files: Mapping[str, str]
+    """What `compose` wrote, by file name."""
+    pool: Pool
+
+    @classmethod
+    def of(cls, answer: Composition, pool: Pool) -> Space:
+        """The space around an accepted composition."""
+        return cls(answer.files, pool)
+
+    @cached_property
+    def settings(self) -> list[Deviation]:
+        """Each setting that can be otherwise by itself."""
+        return sorted(
+            deviation
+            for name in sorted(self.files)
+            if name.endswith(FRAGMENT)
+            for deviation in self._of_image(name.removesuffix(FRAGMENT))
+        )
+
+    def joined(self, one: Alternative, other: Alternative) -> Alternative | None:
+        """Both at once, if neither undoes what the other is about."""
+        both = tuple(sorted({*one, *other}))
+        return both if all(self._holds(both, image) for image in {d.image for d in both}) else None
+
+    def made(self, alternative: Alternative) -> dict[str, str]:
+        """The files of an alternative."""
+        files = dict(self.files)
+        for deviation in alternative:
+            name = deviation.image + FRAGMENT
+            stays = [line for line in files[name].splitlines() if not self._undone(line, deviation)]
+            files[name] = "\n".join([*stays, deviation.line])
+        return files
+
+    def _undone(self, line: str, deviation: Deviation) -> bool:
+        """Whether a line is of what a deviation has otherwise, or of another in its choice."""
+        symbols = self.pool.tree.symbols
+        choice = symbols[deviation.symbol].choice
+        alike = {s.name for s in choice.syms} if choice is not None else {deviation.symbol}
+        return any(a.symbol in alike for a in assignments(line, deviation.image))
+
+    def _of_image(self, image: str) -> Iterator[Deviation]:
+        config = self._evaluated(image, ())
+        assert config is not None
+        for name, symbol in self.pool.tree.symbols.items():
+            if name.startswith(CHOSEN) or symbol.orig_type != kc.BOOL or not _asked(symbol):
+                continue
+            value = not config[name]
+            if symbol.choice is not None and not value:
+                continue  # another one of the choice does that
+            deviation = Deviation(image, name, value)
+            if self._holds((deviation,), image):
+                yield deviation
+
+    def _holds(self, alternative: Alternative, image: str) -> bool:
+        """Whether these settings can be, and the image is still what was demanded."""
+        own = tuple(deviation for deviation in alternative if deviation.image == image)
+        config = self._evaluated(image, own)
+        if config is None or any(config[d.symbol] is not d.value for d in own):
+            return False
+        composed = self._evaluated(image, ())
+        assert composed is not None
+        kept = {*self._told["demanded"][image], *composed.libraries}
+        return kept <= config.enabled and not self._forbidden & config.enabled
+
+    def _evaluated(self, image: str, deviations: Sequence[Deviation]) -> Config | None:
+        text = self.made(tuple(deviations))[image + FRAGMENT]
+        try:
+            return self.pool.tree.evaluate(assignments(text, image))
+        except InputError:
+            return None
+
+    @cached_property
+    def _told(self) -> dict[str, dict[str, list[str]]]:
+        return dict(json.loads(self.files["explain.json"]))
+
+    @cached_property
+    def _forbidden(self) -> set[str]:
+        plan = json.loads(self.files["explain.json"])["plan"]
+        return {self.pool.symbol(i["value"]) for i in plan if i["kind"] == "forbid"}
+
+
+def _asked(symbol: kc.Symbol) -> bool:
+    """Whether a person can set it in `./tenon config`."""
+    return any(node.prompt for node in symbol.nodes)
+
+
+def shortened(alternative: Alternative) -> str:
+    """What is otherwise, in a line."""
+    return ", ".join(map(str, alternative)) or "as composed"
+
+
+def as_json(alternative: Alternative) -> list[dict[str, str | bool]]:
+    """What is otherwise, as JSON."""
+    return [{"image": d.image, "symbol": d.symbol, "value": d.value} for d in alternative]

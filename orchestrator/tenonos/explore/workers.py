@@ -1,0 +1,83 @@
+"""Who judges alternatives: processes of this machine, or those of a Dask cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from tenonos.errors import InputError
+from tenonos.explore.oracle import Verdict, judge
+
+Files = Mapping[str, str]
+
+
+class Workers(Protocol):
+    """Whoever judges several alternatives at once."""
+
+    def verdicts(self, asked: Sequence[Files], seconds: float) -> Iterator[tuple[int, Verdict]]:
+        """The verdicts as they come, each with its place among those asked for."""
+        ...
+
+
+class Here:
+    """Processes of this machine."""
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self._pool = pool
+
+    def verdicts(self, asked: Sequence[Files], seconds: float) -> Iterator[tuple[int, Verdict]]:
+        """The verdicts as they come."""
+        places = {
+            self._pool.submit(judge, dict(files), seconds): place
+            for place, files in enumerate(asked)
+        }
+        for done in as_completed(places):
+            yield places[done], done.result()
+
+
+class There:
+    """The workers of a cluster; each needs this project where it runs."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def verdicts(self, asked: Sequence[Files], seconds: float) -> Iterator[tuple[int, Verdict]]:
+        """The verdicts as they come."""
+        from distributed import as_completed as finished
+
+        places = {
+            self._client.submit(judge, dict(files), seconds, pure=False): place
+            for place, files in enumerate(asked)
+        }
+        for done in finished(list(places)):
+            yield places[done], done.result()
+
+
+@contextmanager
+def workers(address: str | None, jobs: int) -> Iterator[Workers]:
+    """Workers here, or at an address, until the block ends."""
+    if address is None:
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
+            try:
+                yield Here(pool)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "there is no distributed here", "--cluster", "install tenonos[cluster]"
+        ) from None
+    try:
+        client = Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no cluster answers: {error}", "--cluster", "name its address") from None
+    with client:
+        yield There(client)

@@ -1,0 +1,121 @@
+"""The search: the same front whoever works at it, and nothing judged twice."""
+
+import json
+import random
+
+import pytest
+
+from tenonos.explore import search as searching
+from tenonos.explore.journal import Journal
+from tenonos.explore.oracle import Verdict
+from tenonos.explore.search import Search, front
+from tenonos.explore.space import Deviation, Space, shortened
+
+
+class Pretended:
+    """Workers who know the answer, and are ready in an order of their own."""
+
+    def __init__(self, seed=0, dies_after=None):
+        self.order = random.Random(seed)
+        self.judged = 0
+        self.dies_after = dies_after
+
+    def verdicts(self, asked, seconds):
+        places = list(range(len(asked)))
+        self.order.shuffle(places)
+        for place in places:
+            if self.judged == self.dies_after:
+                raise KeyboardInterrupt
+            self.judged += 1
+            yield place, pretended(asked[place])
+
+
+def pretended(files):
+    """Optimised for size it is small and slow; without protection it does not run."""
+    text = files["motor.config"]
+    small = "CONFIG_OPTIMISE_SIZE=y" in text
+    if "CONFIG_TENON_THREAD_PROTECTION is not set" in text:
+        return Verdict(built=True, why="motor stopped: data-abort", size=1)
+    terse = "CONFIG_TENON_THREAD_PANIC_MESSAGE is not set" in text
+    size = 1000 - 300 * small - 50 * terse
+    return Verdict(True, True, True, None, size, 100 + 50 * small, 10)
+
+
+@pytest.fixture
+def search(composed, pool, tmp_path):
+    space = Space.of(composed("a 1 kHz motor-control loop"), pool)
+
+    def make(who, most=1000):
+        journal = Journal.opened(tmp_path / "explored.jsonl")
+        made = Search(space, journal, who, 1.0, most, lambda text: None)
+        return made
+
+    return make
+
+
+def test_the_front_has_what_nothing_else_beats(search):
+    made = search(Pretended())
+    made.run()
+    names = {shortened(alternative) for alternative in made.front}
+    assert names == {
+        "motor: no TENON_THREAD_PANIC_MESSAGE",
+        "motor: OPTIMISE_SIZE, motor: no TENON_THREAD_PANIC_MESSAGE",
+    }
+    unsafe = (Deviation("motor", "TENON_THREAD_PROTECTION", False),)
+    assert made.found[unsafe].why == "motor stopped: data-abort"
+
+
+def test_who_is_ready_first_decides_nothing(search, tmp_path):
+    fronts = []
+    for seed in range(5):
+        (tmp_path / "explored.jsonl").unlink(missing_ok=True)
+        made = search(Pretended(seed), most=40)
+        made.run()
+        fronts.append((made.front, list(made.found)))
+    assert all(one == fronts[0] for one in fronts)
+
+
+def test_a_search_that_was_killed_goes_on(search, tmp_path):
+    whole = search(Pretended(), most=40)
+    whole.run()
+    (tmp_path / "explored.jsonl").unlink()
+    with pytest.raises(KeyboardInterrupt):
+        search(Pretended(dies_after=7), most=40).run()
+    with (tmp_path / "explored.jsonl").open("a") as file:
+        file.write('{"key": "cut o')
+    rest = Pretended()
+    again = search(rest, most=40)
+    again.run()
+    assert rest.judged == len(whole.found) - 7
+    assert (again.front, again.found) == (whole.front, whole.found)
+    lines = (tmp_path / "explored.jsonl").read_text().splitlines()
+    assert len(lines) == len(whole.found) and all(json.loads(line) for line in lines)
+
+
+def test_other_sources_are_judged_again(search, monkeypatch):
+    search(Pretended(), most=5).run()
+    monkeypatch.setattr("tenonos.explore.journal.sources", lambda: "changed")
+    who = Pretended()
+    search(who, most=5).run()
+    assert who.judged == 5
+
+
+def test_it_ends_when_enough_were_judged(search):
+    who = Pretended()
+    search(who, most=3).run()
+    assert who.judged == 3
+
+
+def test_nothing_is_searched_around_what_does_not_work(search, monkeypatch):
+    bad = Verdict(built=False, why="no room")
+    monkeypatch.setitem(globals(), "pretended", lambda files: bad)
+    made = search(Pretended())
+    made.run()
+    assert list(made.found) == [()] and made.front == []
+
+
+def test_of_equals_the_one_that_deviates_least_is_on_the_front():
+    same = Verdict(True, True, True, None, 1, 1, 1)
+    one = Deviation("motor", "A", True)
+    assert front({(one,): same, (): same}) == [()]
+    assert searching.front({}) == []
