@@ -30,7 +30,13 @@ static const char *state_name(uint32_t state)
 
 static const char *kind_name(uint32_t kind)
 {
-	return kind == TENON_KIND_LINUX ? "linux" : "tenon";
+	static const char *const names[] = {
+		[TENON_KIND_TENON] = "tenon",
+		[TENON_KIND_LINUX] = "linux",
+		[TENON_KIND_IMAGE] = "image",
+	};
+
+	return kind < ELEMENTS(names) ? names[kind] : "unknown";
 }
 
 void show_list(void)

@@ -102,7 +102,7 @@ WRONG = [
     (
         'kind = "tenon"',
         'kind = "freertos"',
-        '8: unknown VM kind "freertos" of VM "motor"; use "tenon" or "linux"',
+        '8: unknown VM kind "freertos" of VM "motor"; use "tenon", "linux" or "image"',
     ),
     ('app = "motor"\n', "", '6: Tenon VM "motor" has no app; add app = "NAME"'),
     (

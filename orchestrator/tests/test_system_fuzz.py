@@ -13,6 +13,7 @@ from tenonos.system.schema import (
     ChannelSpec,
     DetachSpec,
     ManagesSpec,
+    RegionSpec,
     ReserveSpec,
     SystemSpec,
     TaskSpec,
@@ -37,7 +38,7 @@ GOOD = {
     "name": st.sampled_from(["motor", "linux", "a", "b", "c", "d"]),
     "board": st.just("qemu-virt"),
     "pool": st.just("0.1"),
-    "kind": st.just("tenon"),
+    "kind": st.sampled_from(["tenon"] * 7 + ["image"]),
     "cpus": st.lists(st.integers(0, 3), min_size=1, max_size=2, unique=True),
     "memory": st.sampled_from(["16M", "64M"]),
     "app": st.just("motor"),
@@ -78,8 +79,10 @@ def guests(name, model):
     tasks = st.lists(keys(TaskSpec).map(lambda t: f"[[{name}.task]]\n" + toml(t)), max_size=2)
     manages = table("[vm.manages]\n", ManagesSpec) if name == "vm" else st.just("")
     detach = table("[vm.detach]\n", DetachSpec) if name == "vm" else st.just("")
-    own = keys(model, "task", "manages", "detach").map(lambda t: f"[[{name}]]\n" + toml(t))
-    return st.tuples(own, tasks.map("".join), manages, detach).map("".join)
+    region = table("[[vm.region]]\n", RegionSpec) if name == "vm" else st.just("")
+    inside = ("task", "manages", "detach", "region")
+    own = keys(model, *inside).map(lambda t: f"[[{name}]]\n" + toml(t))
+    return st.tuples(own, tasks.map("".join), manages, detach, region).map("".join)
 
 
 FILES = st.tuples(
@@ -127,7 +130,7 @@ def test_anything(text):
 @given(
     st.sampled_from(
         [
-            *("vm", "vm.task", "vm.manages", "vm.detach", "console", "name"),
+            *("vm", "vm.task", "vm.manages", "vm.detach", "vm.region", "console", "name"),
             *("reserve", "template", "template.task", "channel", "vlib"),
         ]
     ),

@@ -31,6 +31,7 @@ enum tenon_state {
 enum tenon_kind {
 	TENON_KIND_TENON = 0,
 	TENON_KIND_LINUX = 1,
+	TENON_KIND_IMAGE = 2,
 };
 
 struct tenon_version {

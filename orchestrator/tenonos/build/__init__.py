@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tenonos import ui
-from tenonos.build import c
+from tenonos.build import c, foreign
 from tenonos.build.cargo import compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
 from tenonos.build.images import images as images_of
@@ -109,10 +109,10 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
     mortise = flats["mortise"]
     layout = lay_out(system, mortise.end - mortise.base, contents, mortise.text)
     for vm in system.guests:
-        if vm.kind == "linux":
-            payloads[vm.name, "tree"] = trees.linux(system, vm, layout)
-        else:
+        if vm.kind == "tenon":
             payloads[vm.name, "header"] = handover.guest(system, vm, layout.guest(vm.name))
+        else:
+            payloads[vm.name, "tree"] = _tree(system, vm, layout)
     return pack(mortise, trees.manifest(system, layout), payloads, layout), layout
 
 
@@ -123,6 +123,8 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
         _limit(system, vm, len(flat.content))
         sizes = {"image": len(flat.content), "header": HEADER_SIZE}
         return {"image": flat.content}, Content(sizes, 0, flat.end - flat.base)
+    if vm.kind == "image":
+        return foreign.content(system, vm)
     kernel = boot.kernel(system, vm)
     content = kernel.read_bytes()
     if len(content) < 64 or content[56:60] != HEADER_MAGIC:
@@ -135,6 +137,21 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
     parts = {"kernel": content, "initramfs": boot.initramfs(system, vm)}
     sizes = {name: len(part) for name, part in parts.items()} | {"tree": TREE_SIZE}
     return parts, Content(sizes, text_offset, size)
+
+
+def _tree(system: System, vm: Vm, layout: Layout) -> bytes:
+    """The device tree of a VM that has one: its own, with what its system says, or one made."""
+    own = foreign.tree(system, vm) if vm.kind == "image" else b""
+    if not own:
+        return trees.linux(system, vm, layout)
+    try:
+        return trees.own(own, vm, layout.vm(vm.name))
+    except ValueError as error:
+        raise InputError(
+            f'the device tree of VM "{vm.name}" is none: {error}',
+            where=system.at(vm, "device_tree"),
+            mend="give a .dtb, as dtc makes it",
+        ) from None
 
 
 def _limit(system: System, vm: Vm, size: int) -> None:

@@ -1,4 +1,4 @@
-"""Debian's own arm64 files: the cloud kernel, a static busybox, whole packages.
+"""Debian's own arm64 files: the cloud kernel, a static busybox, U-Boot, whole packages.
 
 Each is the unmodified file out of the distribution's signed package, or the package
 itself. The version and the hash of what was fetched are recorded, and the same file
@@ -27,6 +27,7 @@ from tenonos.setup.apt import ARCHITECTURE, PrivateApt
 
 KERNEL = "linux-image-cloud-arm64"
 BUSYBOX = "busybox-static"
+U_BOOT = "u-boot-qemu"
 
 IMAGE_MAGIC = b"ARM\x64"
 """At offset 56 of an arm64 Image (Documentation/arch/arm64/booting.rst)."""
@@ -160,6 +161,12 @@ def kernel() -> Path:
 def busybox() -> Path:
     """A static arm64 busybox."""
     return _fetch("busybox", lambda _: BUSYBOX, r"\./(usr/)?bin/busybox", lambda content: content)
+
+
+def u_boot() -> Path:
+    """U-Boot for QEMU's generic Arm machine, linked to address 0."""
+    wanted = r"\./usr/lib/u-boot/qemu_arm64/u-boot\.bin"
+    return _fetch("u-boot", lambda _: U_BOOT, wanted, lambda content: content)
 
 
 def package(name: str, version: str | None = None, architecture: str = ARCHITECTURE) -> Path:

@@ -16,7 +16,9 @@ from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
 from tenonos.system.model import (
     Channel,
+    Foreign,
     Manages,
+    Region,
     Regulation,
     Reserve,
     Share,
@@ -90,12 +92,13 @@ def load(asked: str | Path | None = None) -> System:
 def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int]) -> System:
     """A checked system from what was written (or composed) for `file`."""
     _version(spec.pool, f"{shown}:{nearest(lines, ('pool',))}")
+    board = boards.load(spec.board, f"{shown}:{nearest(lines, ('board',))}")
     system = System(
         name=spec.name,
-        board=boards.load(spec.board, f"{shown}:{nearest(lines, ('board',))}"),
+        board=board,
         mode=spec.mode,
         console=spec.console,
-        vms=tuple(_vm(index, vm, file.parent) for index, vm in enumerate(spec.vm)),
+        vms=tuple(_vm(index, vm, file.parent, board) for index, vm in enumerate(spec.vm)),
         file=file,
         shown=shown,
         lines=lines,
@@ -115,8 +118,8 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
     return system
 
 
-def _vm(index: int, spec: VmSpec, folder: Path) -> Vm:
-    linux = spec.kind == "linux"
+def _vm(index: int, spec: VmSpec, folder: Path, board: boards.Board) -> Vm:
+    tenon, linux = spec.kind == "tenon", spec.kind == "linux"
     config = folder / (spec.config or f"{spec.name}.config")
     return Vm(
         index=index,
@@ -126,24 +129,38 @@ def _vm(index: int, spec: VmSpec, folder: Path) -> Vm:
         memory=spec.memory,
         memory_at=spec.memory_at,
         image_limit=spec.image_limit,
-        interrupts=spec.interrupts or ("shared" if linux else "direct"),
+        interrupts=spec.interrupts or ("direct" if tenon else "shared"),
         on_fault=spec.on_fault,
         restart_limit=spec.restart_limit,
         wfi=spec.wfi,
         devices=tuple(spec.devices),
         app=spec.app,
-        config=None if linux and spec.config is None else config,
+        config=config if tenon or spec.config else None,
         tasks=_tasks(spec.task),
         kernel=(spec.kernel or "debian-cloud") if linux else spec.kernel,
         initramfs=(spec.initramfs or "busybox") if linux else spec.initramfs,
         cmdline=spec.cmdline,
-        share=_share(spec, 0 if linux else 32),
+        share=_share(spec, 32 if tenon else 0),
         packages=tuple(spec.packages),
         modules=tuple(spec.modules),
         files=spec.files,
         programs=tuple(spec.programs),
         manages=None if spec.manages is None else _manages(spec.manages),
         detach=() if spec.detach is None else tuple(spec.detach.cpus),
+        foreign=_foreign(spec, board) if spec.kind == "image" else None,
+    )
+
+
+def _foreign(spec: VmSpec, board: boards.Board) -> Foreign:
+    seen_at = board.ram.base if spec.memory_seen_at is None else spec.memory_seen_at
+    return Foreign(
+        image=spec.image,
+        load=spec.load,
+        entry=spec.entry,
+        device_tree=spec.device_tree,
+        device_tree_at=spec.device_tree_at,
+        seen_at=seen_at,
+        regions=tuple(Region(region.at, region.size) for region in spec.region),
     )
 
 

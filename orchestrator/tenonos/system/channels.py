@@ -89,6 +89,12 @@ def _check(system: System, channel: Channel) -> None:
             mend="threads of one VM need none: they share memory",
         )
     kinds = {system.vm(end).kind for end in (channel.origin, channel.to)}
+    if "image" in kinds:
+        raise InputError(
+            f'channel "{channel.name}" has an end in an image VM, which does not know of channels',
+            where=system.where("channel", channel.index),
+            mend="channels connect Tenon and Linux VMs",
+        )
     if channel.name == CONTROL and "linux" in kinds:
         raise InputError(
             f'a channel of Linux cannot be called "{CONTROL}", as /dev/tenon/{CONTROL} is another',

@@ -1,10 +1,10 @@
 """What a `system.toml` means on its board: each check names the line and the way out."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 from tenonos.errors import InputError
-from tenonos.system import channels, detach, dynamic, regulation, shares, vlibs
+from tenonos.system import channels, detach, dynamic, foreign, regulation, shares, vlibs
 from tenonos.system.limits import BLOCK, INTERRUPTS, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
 
@@ -96,38 +96,38 @@ def _free(system: System) -> str:
     return f"free: {', '.join(map(str, free))}" if free else f"{board.name} has {board.cpus} in all"
 
 
-_LINUX = ("kernel", "initramfs", "cmdline", "packages", "modules", "files", "programs")
-"""Keys that only a Linux VM has."""
+_KEYS = {
+    "tenon": ("app", "config", "task", "image_limit"),
+    "linux": (
+        *("kernel", "initramfs", "cmdline", "packages", "modules", "files", "programs"),
+        "detach",
+    ),
+    "image": (
+        *("image", "load", "entry", "device_tree", "device_tree_at", "memory_seen_at", "region"),
+        *("initramfs", "cmdline"),
+    ),
+}
+"""Keys that not every kind of VM has."""
+
+_KINDS = {"tenon": "Tenon", "linux": "Linux", "image": "image"}
+"""What VMs of a kind are called."""
 
 
 def _kinds(system: System) -> None:
     for vm in system.guests:
-        if vm.kind == "linux":
-            if vm.interrupts != "shared":
-                raise InputError(
-                    f'Linux VM "{vm.name}" needs shared interrupts: its GIC is virtual',
-                    where=system.at(vm, "interrupts"),
-                    mend='write interrupts = "shared"',
-                )
-            _foreign(
-                system,
-                vm,
-                "Tenon",
-                {
-                    "app": vm.app,
-                    "config": vm.config,
-                    "task": vm.tasks,
-                    "image_limit": vm.image_limit,
-                },
+        if vm.kind != "tenon" and vm.interrupts != "shared":
+            raise InputError(
+                f'{_KINDS[vm.kind]} VM "{vm.name}" needs shared interrupts: its GIC is virtual',
+                where=system.at(vm, "interrupts"),
+                mend='write interrupts = "shared"',
             )
-        else:
-            if vm.app is None:
-                raise InputError(
-                    f'Tenon VM "{vm.name}" has no app',
-                    where=system.at(vm),
-                    mend='add app = "NAME" (./tenon list libraries shows them) or a path',
-                )
-            _foreign(system, vm, "Linux", {key: getattr(vm, key) for key in _LINUX})
+        if vm.kind == "tenon" and vm.app is None:
+            raise InputError(
+                f'Tenon VM "{vm.name}" has no app',
+                where=system.at(vm),
+                mend='add app = "NAME" (./tenon list libraries shows them) or a path',
+            )
+        _of_others(system, vm)
 
 
 def _laid_over(system: System) -> None:
@@ -149,14 +149,18 @@ def _laid_over(system: System) -> None:
                 )
 
 
-def _foreign(system: System, vm: Vm, other: str, keys: Mapping[str, object]) -> None:
-    for key in keys:
-        if keys[key] and (vm.table, vm.index, key) in _written(system):
-            raise InputError(
-                f'{key} is for {other} VMs, and "{vm.name}" is a {vm.kind.capitalize()} VM',
-                where=system.at(vm, key),
-                mend="remove it",
-            )
+def _of_others(system: System, vm: Vm) -> None:
+    """Keys that only VMs of another kind have."""
+    for kind, keys in _KEYS.items():
+        for key in keys:
+            if key not in _KEYS[vm.kind] and (vm.table, vm.index, key) in _written(system):
+                article = "an" if vm.kind == "image" else "a"
+                raise InputError(
+                    f"{key} is for {_KINDS[kind]} VMs, and"
+                    f' "{vm.name}" is {article} {_KINDS[vm.kind]} VM',
+                    where=system.at(vm, key),
+                    mend="remove it",
+                )
 
 
 def _written(system: System) -> set[tuple[str | int, ...]]:
@@ -224,7 +228,8 @@ def _memory(system: System) -> None:
             _placed(system, vm, explicit)
             explicit.append((vm.memory_at, vm.memory_at + vm.memory, vm))
     reserve = system.reserve.memory if system.reserve else 0
-    total = sum(vm.memory for vm in system.vms) + reserve
+    beside = sum(region.size for vm in system.vms for region in vm.regions)
+    total = sum(vm.memory for vm in system.vms) + beside + reserve
     usable = board.ram_end - board.image.mortise - BLOCK
     if total > usable:
         last = system.vms[-1]
@@ -290,6 +295,7 @@ _RULES: tuple[Callable[[System], None], ...] = (
     _devices,
     _console,
     _memory,
+    foreign.check,
     dynamic.check,
     channels.check,
     detach.check,

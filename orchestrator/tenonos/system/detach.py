@@ -19,12 +19,6 @@ def check(system: System) -> None:
     """Refuses to lend what is not the VM's alone, or what it cannot do without."""
     for vm in system.vms:
         where = system.at(vm, "detach", "cpus")
-        if vm.detach and vm.kind != "linux":
-            raise InputError(
-                f'detach is for Linux VMs, and "{vm.name}" is a Tenon VM',
-                where=system.at(vm, "detach"),
-                mend="remove it",
-            )
         lendable = [cpu for cpu in vm.cpus[1:] if not system.is_shared(cpu)]
         use = f"use {', '.join(map(str, lendable))}" if lendable else "give the VM more CPUs"
         for cpu in vm.detach:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tenonos.errors import InputError
-from tenonos.system import channels, detach, vlibs
+from tenonos.system import channels, detach, foreign, vlibs
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.model import Channel, Reserve, System, Vlib, Vm
 from tenonos.system.places import (
@@ -34,39 +34,7 @@ from tenonos.system.places import (
     VlibLayout,
     VmLayout,
 )
-
-
-class _Ram:
-    """First-fit allocation over the board's RAM."""
-
-    def __init__(self, base: int, end: int) -> None:
-        self.base, self.end = base, end
-        self.taken: list[tuple[int, int, str]] = []
-
-    def claim(self, base: int, size: int) -> str | None:
-        """Take a range; the name of who has it already, if anyone."""
-        for start, stop, owner in self.taken:
-            if base < stop and start < base + size:
-                return owner
-        return None
-
-    def take(self, base: int, size: int, owner: str) -> None:
-        """Record a range as taken."""
-        self.taken = sorted([*self.taken, (base, base + size, owner)])
-
-    def find(self, size: int, align: int) -> int | None:
-        """The lowest free range of that size."""
-        at = up(self.base, align)
-        for start, stop, _ in self.taken:
-            if at + size <= start:
-                break
-            at = max(at, up(stop, align))
-        return at if at + size <= self.end else None
-
-
-def up(value: int, align: int) -> int:
-    """`value` rounded up to a multiple of `align`."""
-    return -(-value // align) * align
+from tenonos.system.room import Room, up
 
 
 def lay_out(
@@ -85,7 +53,7 @@ def lay_out(
             parts.setdefault(vm.name, {})[part] = (at, size)
             at = up(at + size, PAGE)
     image_size = at - board.image.mortise
-    ram = _Ram(board.image.mortise, board.ram_end)
+    ram = Room(board.image.mortise, board.ram_end)
     if board.image.mortise + image_size > board.ram_end:
         raise InputError(
             f"the system image ({image_size >> 20}M) is larger than RAM", where=system.shown
@@ -96,7 +64,7 @@ def lay_out(
     vms, templates = {}, {}
     for vm in system.vms:
         payloads = parts.get(vm.name, {})
-        place = _linux if vm.kind == "linux" else _tenon
+        place = _PLACES[vm.kind]
         vms[vm.name] = place(system, vm, bases[vm.name], contents[vm.name], payloads, ram)
     for vm in system.guests[len(system.vms) :]:
         payloads = parts.get(vm.name, {})
@@ -123,7 +91,7 @@ def lay_out(
     )
 
 
-def _reserve(system: System, reserve: Reserve, ram: _Ram) -> ReserveLayout:
+def _reserve(system: System, reserve: Reserve, ram: Room) -> ReserveLayout:
     where = system.where("reserve", "memory")
     base = ram.find(reserve.memory, BLOCK)
     if base is None:
@@ -138,14 +106,14 @@ def _reserve(system: System, reserve: Reserve, ram: _Ram) -> ReserveLayout:
     return ReserveLayout(base, reserve.memory, slots, reserve.vms)
 
 
-def _channel(system: System, channel: Channel, ram: _Ram) -> ChannelLayout:
+def _channel(system: System, channel: Channel, ram: Room) -> ChannelLayout:
     where = system.where("channel", channel.index, "slots")
     what = f'channel "{channel.name}"'
     pa = _area(ram, channels.size(channel), what, where, "give it fewer or smaller messages")
     return ChannelLayout(channel.name, channel.index, pa, channels.producer_size(channel))
 
 
-def _cells(system: System, vm: Vm, ram: _Ram) -> Area | None:
+def _cells(system: System, vm: Vm, ram: Room) -> Area | None:
     """The cells of a Linux VM, which sees them where they are."""
     if not vm.detach:
         return None
@@ -153,7 +121,7 @@ def _cells(system: System, vm: Vm, ram: _Ram) -> Area | None:
     return Area(pa, pa, detach.size(vm), WRITABLE)
 
 
-def _vlib(system: System, vlib: Vlib, ram: _Ram) -> VlibLayout:
+def _vlib(system: System, vlib: Vlib, ram: Room) -> VlibLayout:
     where = system.where("vlib", vlib.index, "size")
     size = PAGE + vlib.size
     pa = _area(ram, size, f'vLib "{vlib.name}"', where, "make it smaller, or a VM")
@@ -203,7 +171,7 @@ def _serve(system: System, vm: Vm, place: VmLayout, known: Mapping[str, VlibLayo
     return replace(place, vlibs=ends, window=window)
 
 
-def _memory(system: System, ram: _Ram) -> dict[str, int]:
+def _memory(system: System, ram: Room) -> dict[str, int]:
     """Each VM's RAM: first those with a place of their own, then first fit."""
     bases: dict[str, int] = {}
     for vm in sorted(system.vms, key=lambda vm: vm.memory_at is None):
@@ -227,15 +195,15 @@ def _memory(system: System, ram: _Ram) -> dict[str, int]:
     return bases
 
 
-def _area(ram: _Ram, size: int, what: str, where: str, mend: str) -> int:
-    base = ram.find(size, PAGE)
+def _area(ram: Room, size: int, what: str, where: str, mend: str, *, align: int = PAGE) -> int:
+    base = ram.find(size, align)
     if base is None:
         raise InputError(f"no room for {what}", where=where, mend=mend)
     ram.take(base, size, what)
     return base
 
 
-def _shared(system: System, vm: Vm, ram: _Ram, size: int) -> int:
+def _shared(system: System, vm: Vm, ram: Room, size: int) -> int:
     what = f'the shared areas of VM "{vm.name}"'
     return _area(ram, size, what, system.at(vm, "memory"), "make a VM smaller")
 
@@ -254,7 +222,7 @@ def _tenon(
     base: int,
     content: Content,
     parts: dict[str, tuple[int, int]],
-    ram: _Ram,
+    ram: Room,
 ) -> VmLayout:
     status = _shared(system, vm, ram, STATUS_SIZE)
     log = _shared(system, vm, ram, LOG_SIZE)
@@ -312,7 +280,7 @@ def _linux(
     base: int,
     content: Content,
     parts: dict[str, tuple[int, int]],
-    ram: _Ram,
+    ram: Room,
 ) -> VmLayout:
     # The kernel wants a 2 MiB aligned base, its tree within 2 MiB of memory it maps early, and
     # everything inside its own RAM (Linux, Documentation/arch/arm64/booting.rst).
@@ -340,3 +308,31 @@ def _linux(
         channels={},
         payloads={part: Payload(guest[part], pa, size) for part, (pa, size) in parts.items()},
     )
+
+
+def _image(
+    system: System,
+    vm: Vm,
+    base: int,
+    content: Content,
+    parts: dict[str, tuple[int, int]],
+    ram: Room,
+) -> VmLayout:
+    regions = []
+    for number, region in enumerate(vm.regions):
+        where = system.at(vm, "region", number, "size")
+        what = f'region {region.at:#x} of VM "{vm.name}"'
+        pa = _area(ram, region.size, what, where, "make it smaller, or a VM", align=BLOCK)
+        regions.append(Area(region.at, pa, region.size, WRITABLE))
+    return VmLayout(
+        **vars(foreign.guest(system, vm, content, parts)),
+        pa=base,
+        status_pa=_shared(system, vm, ram, STATUS_SIZE),
+        log_pa=None,
+        log_size=0,
+        regions=tuple(regions),
+    )
+
+
+_PLACES = {"tenon": _tenon, "linux": _linux, "image": _image}
+"""How a VM of each kind is placed."""

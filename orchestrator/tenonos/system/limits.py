@@ -9,11 +9,17 @@ BLOCK = 2 << 20
 BLOCKS = 128
 """Blocks that the reserve may have (pool/core/memory counts them in words of bits)."""
 
+CHUNK = 64
+"""What addresses of the pieces that fill a VM are multiples of."""
+
 VCPUS = 8
 """vCPUs the status page has room for."""
 
 VMS, TASKS, INTERRUPTS, MAPPINGS = 8, 8, 32, 16
 """What the manifest has room for (pool/core/manifest)."""
+
+PAYLOADS = 4
+"""Pieces from which a VM is filled before each start (pool/core/manifest)."""
 
 TEMPLATES, CHANNELS, VLIBS = 8, 16, 4
 """What a system may have of these (pool/core/manifest)."""

@@ -47,6 +47,27 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Region:
+    """Memory of a VM beside its own, at an address that it sees."""
+
+    at: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """What a VM of any image starts from, and how its memory looks to it."""
+
+    image: str | None
+    load: int | None
+    entry: int | None
+    device_tree: str | None
+    device_tree_at: int | None
+    seen_at: int
+    regions: tuple[Region, ...]
+
+
+@dataclass(frozen=True)
 class Vm:
     """A VM; `index` is its place in the file. Sizes are bytes, `cpus` physical CPU numbers."""
 
@@ -76,13 +97,20 @@ class Vm:
     manages: Manages | None = None
     detach: tuple[int, ...] = ()
     """The CPUs that it may lend to its programs."""
+    foreign: Foreign | None = None
+    """Of kind `image`, and of no other."""
     table: str = "vm"
     """Where it is written: `[[vm]]` or `[[template]]`."""
 
     @property
     def console(self) -> str:
-        """How its output leaves: Linux has a virtual PL011, Tenon a ring in shared memory."""
-        return "pl011" if self.kind == "linux" else "ring"
+        """How its output leaves: Tenon has a ring in shared memory, others a virtual PL011."""
+        return "ring" if self.kind == "tenon" else "pl011"
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """Memory beside its own."""
+        return self.foreign.regions if self.foreign else ()
 
 
 @dataclass(frozen=True)

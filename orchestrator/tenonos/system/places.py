@@ -185,6 +185,13 @@ class VmLayout(GuestLayout):
     log_size: int
     cells: Area | None = None
     """The cells of cores that it lends."""
+    regions: tuple[Area, ...] = ()
+    """Memory beside the one it has in the first place."""
+
+    @property
+    def memory(self) -> tuple[Area, ...]:
+        """All memory of its own."""
+        return (Area(self.ipa, self.pa, self.size, WRITABLE), *self.regions)
 
     @property
     def shared(self) -> tuple[Area, ...]:
@@ -251,9 +258,12 @@ class Content:
     """What a VM is filled with.
 
     The size in bytes of each part, and of its kernel or image the offset it wants
-    from a 2 MiB boundary and the memory it takes once loaded.
+    from a 2 MiB boundary and the memory it takes once loaded. Of a foreign image where
+    its parts go and where it begins.
     """
 
     sizes: dict[str, int]
     text_offset: int = 0
     image_size: int = 0
+    at: dict[str, int] = field(default_factory=dict)
+    entry: int = 0

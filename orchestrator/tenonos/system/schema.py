@@ -72,10 +72,17 @@ class DetachSpec(_Spec):
     cpus: list[int] = Field(min_length=1)
 
 
+class RegionSpec(_Spec):
+    """Memory beside a VM's own, where its image expects some: `[[vm.region]]`."""
+
+    at: Address
+    size: Size
+
+
 class VmSpec(GuestSpec):
     """One VM: `[[vm]]`."""
 
-    kind: Literal["tenon", "linux"]
+    kind: Literal["tenon", "linux", "image"]
     kernel: str | None = None
     initramfs: str | None = None
     cmdline: str | None = None
@@ -83,7 +90,13 @@ class VmSpec(GuestSpec):
     modules: list[str] = []
     files: str | None = None
     programs: list[str] = []
+    image: str | None = None
+    load: Address | None = None
+    entry: Address | None = None
+    device_tree: str | None = None
+    device_tree_at: Address | None = None
     memory_at: Address | None = None
+    memory_seen_at: Address | None = None
     interrupts: Literal["direct", "shared"] | None = None
     wfi: Literal["pass", "trap"] = "pass"
     on_fault: Literal["stop", "restart"] = "stop"
@@ -91,6 +104,7 @@ class VmSpec(GuestSpec):
     devices: list[str] = []
     manages: ManagesSpec | None = None
     detach: DetachSpec | None = None
+    region: list[RegionSpec] = []
 
 
 class ReserveSpec(_Spec):
@@ -213,6 +227,7 @@ _TABLES: dict[str, type[_Spec]] = {
     "task": TaskSpec,
     "manages": ManagesSpec,
     "detach": DetachSpec,
+    "region": RegionSpec,
     "reserve": ReserveSpec,
     "regulation": RegulationSpec,
 }
@@ -239,7 +254,7 @@ _EXAMPLES = {
     "board": 'board = "qemu-virt"',
     "pool": 'pool = "0.1"',
     "vm": "a [[vm]] table",
-    "kind": 'kind = "tenon" or kind = "linux"',
+    "kind": 'kind = "tenon", kind = "linux" or kind = "image"',
     "cpus": "cpus = [3]",
     "memory": 'memory = "16M"',
     "period": 'period = "1ms"',
@@ -251,6 +266,8 @@ _EXAMPLES = {
     "modules": 'modules = ["virtio_blk"]',
     "programs": 'programs = ["server.c"]',
     "restart_limit": "restart_limit = 3",
+    "image": 'image = "rtos.elf"',
+    "at": 'at = "0x0400_0000"',
     "from": 'from = "motor"',
     "to": 'to = "linux"',
     "master": 'master = "motor"',

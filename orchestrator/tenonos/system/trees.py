@@ -5,6 +5,8 @@ and layout. Nothing in them is random, so that two
 builds of one system are the same bytes.
 """
 
+import fdt
+
 from tenonos.system import detach, runtime
 from tenonos.system.board import Board
 from tenonos.system.model import System, Vm
@@ -17,6 +19,8 @@ GIC, CLOCK = 1, 2
 _SPI, _PPI = 0, 1
 _EDGE, _LEVEL_HIGH, _LEVEL_LOW = 1, 4, 8
 _FIRST_SPI, _FIRST_PPI = 32, 16
+
+_MAGIC = 0xD00D_FEED
 
 CMDLINE = "console=ttyAMA0 rdinit=/init"
 """Linux's command line unless the system has one of its own."""
@@ -55,7 +59,7 @@ def _manifest_vm(node: Node, board: Board, vm: Vm, place: VmLayout) -> None:
     node.longs("status", place.status_pa)
     if place.log_pa is not None:
         node.longs("log", place.log_pa, place.log_size)
-    node.longs("memory", place.ipa, place.pa, place.size)
+    node.longs("memory", *(x for area in place.memory for x in (area.ipa, area.pa, area.size)))
     shared: list[int] = []
     for area in place.shared:
         shared += [*halves(area.ipa, area.pa, area.size), area.flags]
@@ -67,7 +71,7 @@ def _manifest_vm(node: Node, board: Board, vm: Vm, place: VmLayout) -> None:
 
 
 def linux(system: System, vm: Vm, layout: Layout) -> bytes:
-    """The machine an unmodified Linux sees: its CPUs and memory, virtual GIC, timer and serial."""
+    """What Linux, or any other image, sees: CPUs, memory, virtual GIC, timer and serial."""
     board, place = system.board, layout.vm(vm.name)
     root = Node("/")
     root.text("compatible", "linux,dummy-virt")
@@ -131,8 +135,32 @@ def _vlib(root: Node, end: VlibEnd) -> None:
     node.cells("tenonos,number", end.vlib.number)
 
 
+def own(blob: bytes, vm: Vm, place: VmLayout) -> bytes:
+    """A tree that a VM brings along, in which /chosen has what its system says.
+
+    ValueError: it is none.
+    """
+    if int.from_bytes(blob[:4], "big") != _MAGIC or int.from_bytes(blob[4:8], "big") > len(blob):
+        raise ValueError("it does not begin as one, or not all of it is there")
+    initramfs = place.payloads.get("initramfs")
+    if vm.cmdline is None and initramfs is None:
+        return blob
+    try:
+        tree = fdt.parse_dtb(blob)
+    except Exception as error:  # the parser has no error of its own
+        raise ValueError(str(error)) from None
+    if vm.cmdline is not None:
+        tree.set_property("bootargs", vm.cmdline, "/chosen")
+    if initramfs is not None:
+        ends = {"start": initramfs.ipa, "end": initramfs.ipa + initramfs.size}
+        for end, address in ends.items():
+            tree.set_property(f"linux,initrd-{end}", halves(address), "/chosen")
+    return bytes(tree.to_dtb(version=17))
+
+
 def _chosen(node: Node, vm: Vm, place: VmLayout, serial: str) -> None:
-    node.text("bootargs", vm.cmdline or CMDLINE)
+    if vm.kind == "linux" or vm.cmdline is not None:
+        node.text("bootargs", vm.cmdline or CMDLINE)
     node.text("stdout-path", serial)
     if initramfs := place.payloads.get("initramfs"):
         node.longs("linux,initrd-start", initramfs.ipa)

@@ -15,12 +15,13 @@ def render(spec: SystemSpec) -> str:
     if spec.regulation is not None:
         parts.append(_table("[regulation]\n", spec.regulation))
     for vm in spec.vm:
-        parts.append(_table("[[vm]]\n", vm, "task", "manages", "detach"))
+        parts.append(_table("[[vm]]\n", vm, "task", "manages", "detach", "region"))
         parts += [_table("[[vm.task]]\n", task) for task in vm.task]
         if vm.manages is not None:
             parts.append(_table("[vm.manages]\n", vm.manages))
         if vm.detach is not None:
             parts.append(_table("[vm.detach]\n", vm.detach))
+        parts += [_table("[[vm.region]]\n", region) for region in vm.region]
     for template in spec.template:
         parts.append(_table("[[template]]\n", template, "task"))
         parts += [_table("[[template.task]]\n", task) for task in template.task]

@@ -73,12 +73,12 @@ impl Schedule {
         })
     }
 
-    /// That of a VM whose description says nothing: Tenon before Linux.
+    /// That of a VM whose description says nothing: Tenon before others.
     pub const fn of(kind: Kind) -> Self {
         Self {
             priority: match kind {
                 Kind::Tenon => 32,
-                Kind::Linux => 0,
+                Kind::Linux | Kind::Image => 0,
             },
             reservation: None,
         }

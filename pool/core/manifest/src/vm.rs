@@ -5,13 +5,15 @@ use crate::{Error, Schedule, limits};
 use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange};
 use heapless::Vec;
 
-/// What runs in a VM.
+/// What runs in a VM; managers are told its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A Tenon image.
     Tenon,
     /// A Linux kernel.
     Linux,
+    /// An image that TenonOS knows nothing of.
+    Image,
 }
 
 /// How interrupts reach a VM.
@@ -138,8 +140,12 @@ impl<'a> Vm<'a> {
     pub(crate) fn parse(node: &Node<'a>) -> Result<Self, Error<'a>> {
         let kind = node.word(
             "kind",
-            &[("tenon", Kind::Tenon), ("linux", Kind::Linux)],
-            "be tenon or linux",
+            &[
+                ("tenon", Kind::Tenon),
+                ("linux", Kind::Linux),
+                ("image", Kind::Image),
+            ],
+            "be tenon, linux or image",
         )?;
         let mut vm = Self {
             name: node.name(),

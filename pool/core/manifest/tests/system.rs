@@ -112,7 +112,10 @@ fn what_is_not_allowed_is_named() {
             "{message}"
         );
     };
-    motor_refusal("kind must be tenon or linux", motor().text("kind", "plan9"));
+    motor_refusal(
+        "kind must be tenon, linux or image",
+        motor().text("kind", "plan9"),
+    );
     motor_refusal("wfi must be pass or trap", motor().text("wfi", "nap"));
     motor_refusal("entry must be two cells", motor().cells("entry", &[1]));
     motor_refusal("entry must lie", motor().wide("entry", &[0x4100_0000]));

@@ -32,7 +32,7 @@ impl Conversation<'_> {
             return Ok(Reply::SUCCESS.into());
         };
         let description = vm.description();
-        let kind = u64::from(description.kind == core_manifest::Kind::Linux);
+        let kind = description.kind as u64;
         let vcpus = description.cpus.len() as u64;
         let memory = vm.memory_size();
         let what = record.state as u64 | kind << 8 | vcpus << 16;

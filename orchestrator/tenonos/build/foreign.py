@@ -1,0 +1,140 @@
+"""Images that were not built here, as they are found: an ELF, an arm64 Image, or bare bytes."""
+
+import struct
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.segments import Segment
+
+from tenonos.build.elf import HEADER_MAGIC
+from tenonos.errors import InputError
+from tenonos.setup import debian
+from tenonos.system.limits import CHUNK, PAGE
+from tenonos.system.model import Foreign, System, Vm
+from tenonos.system.places import TREE_SIZE, Content
+from tenonos.system.room import up
+
+U_BOOT = "u-boot"
+"""The name for Debian's U-Boot."""
+
+_HEADER = struct.Struct("<8xQQ32s4s")
+_ELF, _GZIP = b"\x7fELF", b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class _Loadable:
+    """An image as it is to lie in memory: its pieces by address, where it begins, its extent."""
+
+    pieces: dict[int, bytes]
+    entry: int
+    size: int = 0
+
+
+def content(system: System, vm: Vm) -> tuple[dict[str, bytes], Content]:
+    """The parts that fill a VM of any image, but for its tree, and what the layout must know."""
+    foreign = vm.foreign
+    assert foreign is not None and foreign.image is not None
+    image = foreign.image
+    file = debian.u_boot() if image == U_BOOT else _file(system, vm, "image", image)
+    found = _loadable(system, vm, foreign, file.read_bytes())
+    parts, at = {}, {}
+    for number, (base, piece) in enumerate(sorted(found.pieces.items())):
+        part = f"image{number or ''}"
+        parts[part], at[part] = piece, base
+    if vm.initramfs is not None:
+        parts["initramfs"] = _file(system, vm, "initramfs", vm.initramfs).read_bytes()
+    sizes = {part: len(piece) for part, piece in parts.items()}
+    sizes["tree"] = TREE_SIZE + up(len(tree(system, vm)), PAGE)
+    entry = found.entry if foreign.entry is None else foreign.entry
+    return parts, Content(sizes, image_size=found.size, at=at, entry=entry)
+
+
+def tree(system: System, vm: Vm) -> bytes:
+    """The device tree that it brings along; nothing, if it is to be made."""
+    assert vm.foreign is not None
+    name = vm.foreign.device_tree
+    return b"" if name is None else _file(system, vm, "device_tree", name).read_bytes()
+
+
+def _file(system: System, vm: Vm, key: str, name: str) -> Path:
+    path = system.folder / name
+    if not path.is_file():
+        known = f", or {U_BOOT}" if key == "image" else ""
+        raise InputError(
+            f'no {key} "{name}"',
+            where=system.at(vm, key),
+            mend=f"give a file, by its path from {system.folder.name}{known}",
+        )
+    return path
+
+
+def _loadable(system: System, vm: Vm, foreign: Foreign, image: bytes) -> _Loadable:
+    if image.startswith(_ELF):
+        if foreign.load is not None:
+            raise InputError(
+                f'the image of VM "{vm.name}" is an ELF, which says itself where it lies',
+                where=system.at(vm, "load"),
+                mend="remove it",
+            )
+        return _elf(system, vm, foreign, image)
+    if not image or image.startswith(_GZIP):
+        raise InputError(
+            f'image "{foreign.image}" is {"compressed" if image else "empty"}',
+            where=system.at(vm, "image"),
+            mend="give an ELF, an arm64 Image or bare code",
+        )
+    load, size = foreign.seen_at, len(image)
+    if len(image) >= 64 and image[56:60] == HEADER_MAGIC:
+        offset, extent, _, _ = _HEADER.unpack_from(image)
+        load, size = load + offset, max(size, extent)
+    load = load if foreign.load is None else foreign.load
+    return _Loadable({load: image}, load, size)
+
+
+def _elf(system: System, vm: Vm, foreign: Foreign, image: bytes) -> _Loadable:
+    try:
+        elf = ELFFile(BytesIO(image))
+        segments = [s for s in elf.iter_segments("PT_LOAD") if s["p_memsz"]]
+        known = elf["e_machine"] == "EM_AARCH64" and elf.elfclass == 64 and elf.little_endian
+        memory = [range(foreign.seen_at, foreign.seen_at + vm.memory)]
+        memory += [range(region.at, region.at + region.size) for region in foreign.regions]
+        if known and segments:
+            pieces = _pieces(segments, memory)
+            return _Loadable(pieces, _physical(segments, elf["e_entry"]))
+    except ELFError:
+        pass
+    raise InputError(
+        f'"{foreign.image}" is no ELF that could run on a 64-bit Arm',
+        where=system.at(vm, "image"),
+        mend="link it for AArch64, little endian, with something to load",
+    )
+
+
+def _pieces(segments: list[Segment], memory: list[range]) -> dict[int, bytes]:
+    """What is to be loaded, as one piece for each range of memory; what is to be zero is in it."""
+    pieces: dict[int, bytes] = {}
+    for home in [*memory, None]:
+        mine = [s for s in segments if _home(s, memory) == home]
+        if mine:
+            base = min(s["p_paddr"] for s in mine) // CHUNK * CHUNK
+            piece = bytearray(max(s["p_paddr"] + s["p_memsz"] for s in mine) - base)
+            for segment in mine:
+                at = segment["p_paddr"] - base
+                piece[at : at + segment["p_filesz"]] = segment.data()
+            pieces[base] = bytes(piece)
+    return pieces
+
+
+def _home(segment: Segment, memory: list[range]) -> range | None:
+    return next((home for home in memory if segment["p_paddr"] in home), None)
+
+
+def _physical(segments: list[Segment], entry: int) -> int:
+    """An address of the image's own as one of memory, where its MMU is off."""
+    for segment in segments:
+        if 0 <= entry - segment["p_vaddr"] < segment["p_memsz"]:
+            return int(entry - segment["p_vaddr"] + segment["p_paddr"])
+    return entry

@@ -1,0 +1,34 @@
+"""Room for what is to be placed in a range of addresses."""
+
+
+def up(value: int, align: int) -> int:
+    """`value` rounded up to a multiple of `align`."""
+    return -(-value // align) * align
+
+
+class Room:
+    """First-fit allocation over a range: RAM, or what a VM sees of its own."""
+
+    def __init__(self, base: int, end: int) -> None:
+        self.base, self.end = base, end
+        self.taken: list[tuple[int, int, str]] = []
+
+    def claim(self, base: int, size: int) -> str | None:
+        """The name of who has something of a range already, if anyone."""
+        for start, stop, owner in self.taken:
+            if base < stop and start < base + size:
+                return owner
+        return None
+
+    def take(self, base: int, size: int, owner: str) -> None:
+        """Record a range as taken."""
+        self.taken = sorted([*self.taken, (base, base + size, owner)])
+
+    def find(self, size: int, align: int) -> int | None:
+        """The lowest free range of that size."""
+        at = up(self.base, align)
+        for start, stop, _ in self.taken:
+            if at + size <= start:
+                break
+            at = max(at, up(stop, align))
+        return at if at + size <= self.end else None
