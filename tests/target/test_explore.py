@@ -1,4 +1,4 @@
-"""`./tenon explore` from the objective to the front, with images that are built and booted."""
+"""`./tenon explore` and `report`: from the objective to the front, and to a page of all of it."""
 
 import json
 
@@ -17,3 +17,7 @@ def test_the_composition_and_an_alternative_are_measured_and_found_again(tenon, 
     again = tenon(*asked, "-o", folder, json_file=False)
     assert json.loads(again.stdout)["alternatives"] == found
     assert (folder / "explored.jsonl").read_text() == kept
+    page = tmp_path / "page.html"
+    tenon("report", folder, "--html", page, "--seconds", "0.1", json_file=False)
+    text = page.read_text()
+    assert "of 100 releases lost or late" in text and "2 of 2 alternatives are good" in text

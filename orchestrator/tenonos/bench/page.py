@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from pathlib import Path
 
+from tenonos import markup
 from tenonos.bench import charts
 from tenonos.bench.figures import figures, with_sums
 from tenonos.bench.paper import Table, papers
@@ -14,8 +14,6 @@ from tenonos.bench.row import Number, Row
 from tenonos.bench.show import compared, groups, label, number
 from tenonos.bench.suites import BARE, SUITES
 from tenonos.errors import InputError
-
-STYLE = Path(__file__).with_name("page.css")
 
 
 def page(rows: Sequence[Row]) -> str:
@@ -31,17 +29,7 @@ def page(rows: Sequence[Row]) -> str:
         *_tables(every),
         _foot(rows),
     ]
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            "<title>Tenon, measured</title>",
-            f"<style>\n{STYLE.read_text()}</style></head><body><main>",
-            *body,
-            "</main></body></html>\n",
-        ]
-    )
+    return markup.document("Tenon, measured", body)
 
 
 def picture(rows: Sequence[Row]) -> str:
@@ -53,7 +41,7 @@ def picture(rows: Sequence[Row]) -> str:
         plot = stacked([plot for _, plot in drawn])
     if plot is None:
         raise InputError("nothing was measured that is drawn", mend="add a suite")
-    rules = STYLE.read_text().splitlines()
+    rules = markup.STYLE.read_text().splitlines()
     variables = "\n".join(rules[: rules.index("* { box-sizing: border-box; }")])
     drawing = "\n".join(rule for rule in rules if rule.startswith("svg "))
     return (
@@ -77,12 +65,10 @@ def _head(every: Sequence[Row], bare: Sequence[Row]) -> str:
     for name, words in (("yield", "instructions to yield"), ("entry", "from vector to handler")):
         if found := [row for row in bare if row.name == name and known.of(row)]:
             tiles.append((number(found[0].max), words))
-    boxes = "".join(f'<div class="tile"><b>{a}</b><span>{b}</span></div>' for a, b in tiles)
     return (
         "<h1>Tenon, measured</h1><p>What the real-time kernel's operations cost, in instructions of"
         " an emulated Cortex-A53 that counts every one: the same on any host, at any time, to the"
-        " last digit. Instructions are neither cycles nor time.</p>"
-        f'<div class="tiles">{boxes}</div>'
+        " last digit. Instructions are neither cycles nor time.</p>" + markup.tiles(tiles)
     )
 
 
@@ -133,7 +119,9 @@ def _plots(bare: Sequence[Row]) -> Iterator[str]:
         ("Interrupt: entry and exit", charts.interrupts, "Vector to handler, handler to thread."),
     )
     plots = [
-        _figure(title, plot, words) for title, make, words in offered if (plot := make(bare, known))
+        markup.figure(title, plot, words)
+        for title, make, words in offered
+        if (plot := make(bare, known))
     ]
     if plots:
         yield f'<h2>How they grow</h2><div class="plots">{"".join(plots)}</div>'
@@ -141,7 +129,9 @@ def _plots(bare: Sequence[Row]) -> Iterator[str]:
 
 def _delays(rows: Sequence[Row]) -> Iterator[str]:
     plots = [
-        _figure(title, plot, "From the interrupt, counted from where the core came to Mortise.")
+        markup.figure(
+            title, plot, "From the interrupt, counted from where the core came to Mortise."
+        )
         for title, plot in charts.delays(rows, figures())
     ]
     if plots:
@@ -158,7 +148,7 @@ def _papers(rows: Sequence[Row]) -> Iterator[str]:
         yield f"<h2>The tables of {escape(paper.name)}</h2><p><cite>{title}</cite>. {differs}</p>"
         for table in tables:
             plot = charts.theirs(table)
-            drawn = _figure("The paper's figures", plot, table.unit) if plot else ""
+            drawn = markup.figure("The paper's figures", plot, table.unit) if plot else ""
             yield (
                 f'<div class="pair"><div><h3>{table.name}: {escape(table.title)}</h3>'
                 f"{_beside(table, rows)}"
@@ -174,9 +164,10 @@ def _beside(table: Table, rows: Sequence[Row]) -> str:
         for row in table.ours
     ]
     body = "".join(
-        f"<tr{style}>{_cells([name, *map(_maybe, values)])}</tr>" for name, values, style in lines
+        f"<tr{style}>{markup.cells([name, *map(_maybe, values)])}</tr>"
+        for name, values, style in lines
     )
-    return _table(heads, body)
+    return markup.table(heads, body)
 
 
 def _tables(every: Sequence[Row]) -> Iterator[str]:
@@ -187,8 +178,7 @@ def _tables(every: Sequence[Row]) -> Iterator[str]:
     for suite in dict.fromkeys(row.suite for row in every):
         rows = [row for row in every if row.suite == suite]
         body = "".join(f"<tr>{_row(group)}</tr>" for group in groups(rows))
-        table = _table(heads, body)
-        yield f"<details><summary>{suite}, {rows[0].unit}</summary>{table}</details>"
+        yield markup.folded(f"{suite}, {rows[0].unit}", markup.table(heads, body))
 
 
 def _row(group: Sequence[Row]) -> str:
@@ -203,7 +193,7 @@ def _row(group: Sequence[Row]) -> str:
         goal = f'<td class="{style}">{figure.limit}</td>'
     if figure is not None and figure.peers:
         best = f"{number(figure.peers[0].value)} {figure.peers[0].name}"
-    return f"{_cells(cells)}{goal or '<td></td>'}{_cells([best])}"
+    return f"{markup.cells(cells)}{goal or '<td></td>'}{markup.cells([best])}"
 
 
 def _foot(rows: Sequence[Row]) -> str:
@@ -214,20 +204,6 @@ def _foot(rows: Sequence[Row]) -> str:
     }
     lines = "".join(f"<br>{escape(name)}: {escape(words)}" for name, words in builds.items())
     return f"<footer>Made by <code>./tenon bench --html</code>. Builds:{lines}</footer>"
-
-
-def _figure(title: str, plot: str, words: str) -> str:
-    return (
-        f"<figure><h3>{escape(title)}</h3><figcaption>{escape(words)}</figcaption>{plot}</figure>"
-    )
-
-
-def _table(heads: Sequence[object], body: str) -> str:
-    return f'<div class="scroll"><table><tr>{_cells(heads, "th")}</tr>{body}</table></div>'
-
-
-def _cells(values: Sequence[object], kind: str = "td") -> str:
-    return "".join(f"<{kind}>{escape(str(value))}</{kind}>" for value in values)
 
 
 def _maybe(value: Number | None) -> str:

@@ -29,6 +29,8 @@ class Line:
     points: Sequence[tuple[Number, Number]]
     flat: bool = False
     """Drawn across the plot: a figure that is known not to depend on x, or a goal."""
+    loose: bool = False
+    """Points that nothing joins."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def chart(title: str, x: Axis, y: Axis, lines: Sequence[Line]) -> str:
         if line.flat:
             height = spots[0][1]
             parts.append(_stroke([(LEFT, height), (WIDTH - RIGHT, height)], f"{line.style} flat"))
-        elif len(spots) > 1:
+        elif len(spots) > 1 and not line.loose:
             parts.append(_stroke(spots, line.style))
         if not line.flat:
             for (a, b), (left, top) in zip(line.points, spots, strict=True):

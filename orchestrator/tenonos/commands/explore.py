@@ -32,7 +32,7 @@ def command(
     """Search what an objective leaves open: the best by size, latency and boot."""
     from tenonos import ui
     from tenonos.errors import WorkError
-    from tenonos.explore.journal import Journal
+    from tenonos.explore.journal import FILE, Journal
     from tenonos.explore.search import Search
     from tenonos.explore.space import Space
     from tenonos.explore.workers import workers
@@ -51,7 +51,7 @@ def command(
     folder = output or folder_for(answer)
     answer.write(folder)
     with ui.activity("exploring") as tell, workers(cluster, SETTINGS.jobs) as who:
-        journal = Journal.opened(folder / "explored.jsonl")
+        journal = Journal.opened(folder / FILE)
         search = Search(Space.of(answer, pool), journal, who, length, most, tell)
         search.run()
     if as_json:

@@ -12,6 +12,8 @@ from pathlib import Path
 from tenonos import outputs, paths
 from tenonos.explore.oracle import Verdict
 
+FILE = "explored.jsonl"
+"""Beside the composition it is about."""
 SOURCES = ("pool", "apps", "boards", "linux", "orchestrator/tenonos", "Cargo.lock")
 """What decides how a system turns out, beside its own files."""
 
@@ -22,6 +24,8 @@ class Journal:
 
     file: Path
     found: dict[str, Verdict] = field(default_factory=dict)
+    told: dict[str, Verdict] = field(default_factory=dict)
+    """The same by what a person reads, the last of each."""
 
     @classmethod
     def opened(cls, file: Path) -> Journal:
@@ -31,16 +35,19 @@ class Journal:
         for line in lines:
             try:
                 entry = json.loads(line) if line.endswith("\n") else {}
-                journal.found[entry["key"]] = Verdict(**entry["verdict"])
+                journal._keep(entry["key"], entry["what"], Verdict(**entry["verdict"]))
             except (ValueError, KeyError, TypeError):
                 continue
         if lines and not lines[-1].endswith("\n"):
             outputs.write(file, "".join(lines[:-1]))
         return journal
 
+    def _keep(self, key: str, what: str, verdict: Verdict) -> None:
+        self.found[key] = self.told[what] = verdict
+
     def add(self, key: str, what: str, verdict: Verdict) -> None:
         """Keep a verdict."""
-        self.found[key] = verdict
+        self._keep(key, what, verdict)
         line = json.dumps({"key": key, "what": what, "verdict": verdict.to_json()})
         with outputs.writing(self.file), self.file.open("a", encoding="utf-8") as file:
             file.write(line + "\n")

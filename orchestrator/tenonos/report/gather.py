@@ -1,0 +1,73 @@
+"""What a report is about: the composition, the build, a run, and what was explored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenonos.build import build, size
+from tenonos.explore.journal import FILE as EXPLORED
+from tenonos.explore.journal import Journal
+from tenonos.explore.oracle import Verdict
+from tenonos.plan.explain import FILE as COMPOSED
+from tenonos.plan.explain import Explainer, Explanation
+from tenonos.plan.models import Analysis
+from tenonos.plan.pool import Pool
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.result import Result
+from tenonos.system import System
+
+
+@dataclass(frozen=True)
+class Composed:
+    """What `compose` wrote beside the system."""
+
+    record: Mapping[str, Any]
+    because: list[Explanation]
+    analysis: Analysis
+
+
+@dataclass(frozen=True)
+class Found:
+    """All there is to tell."""
+
+    system: System
+    sizes: Mapping[str, Any]
+    """As `./tenon size` has them."""
+    result: Result
+    seconds: float
+    latencies: Mapping[tuple[str, str], Mapping[int, int]]
+    """By VM and task: how often each latency was."""
+    composed: Composed | None = None
+    explored: Mapping[str, Verdict] = field(default_factory=dict)
+    """What `explore` judged, by what is otherwise."""
+
+
+def gather(system: System, seconds: float) -> Found:
+    """Build and run a system, and read what lies beside it."""
+    built = build(system)
+    session = Session(Target.of(built), RunOptions(seconds=seconds, deterministic=True), [])
+    result = session.run()
+    latencies = {
+        (record.task.vm, record.task.name): dict(record.latency.counts)
+        for record in session.window.records
+    }
+    return Found(
+        system=system,
+        sizes=size.measure(built),
+        result=result,
+        seconds=seconds,
+        latencies=latencies,
+        composed=_composed(system),
+        explored=Journal.opened(system.folder / EXPLORED).told,
+    )
+
+
+def _composed(system: System) -> Composed | None:
+    file = system.folder / COMPOSED
+    if not file.exists():
+        return None
+    explainer = Explainer(system.folder, Pool())
+    return Composed(json.loads(file.read_text()), explainer.all(), explainer.analysis())

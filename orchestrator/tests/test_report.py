@@ -1,0 +1,113 @@
+"""The page of a system: whole, self-contained, true to what was found."""
+
+import json
+import re
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from tenonos import cli, system
+from tenonos.explore.oracle import Verdict
+from tenonos.plan.compose import compose
+from tenonos.plan.explain import Explainer
+from tenonos.plan.pool import Pool
+from tenonos.report.gather import Composed, Found
+from tenonos.report.page import marked, page
+from tenonos.run.result import Exits, Latency, PeriodicResult, Result, VmResult
+
+OBJECTIVE = "a 1 kHz control loop & nothing else"
+SIZES = {
+    "images": [
+        {"name": "mortise", "text": 900, "rodata": 90, "data": 9, "bss": 70_000, "total": 70_999},
+        {"name": "motor", "text": 300, "rodata": 30, "data": 3, "bss": 0, "total": 333},
+    ],
+    "libraries": [{"name": "core/timer", "sloc": 10, "text": 100, "in": ["mortise", "motor"]}],
+    "third_party": [{"name": "spin", "text": 50, "in": ["mortise"]}],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("composed") / "servo"
+    compose(OBJECTIVE, name="servo").write(folder)
+    return folder
+
+
+@pytest.fixture
+def found(folder):
+    vm = VmResult(
+        name="control-loop", kind="tenon", cpus=[0], state="running", exit_reason=None, boot_ns=5,
+        exits=Exits(mmio=1234), exits_in_window=7,
+    )  # fmt: skip
+    task = PeriodicResult(
+        vm="control-loop", task="control", period_ns=1_000_000, released=1000, completed=998,
+        late=1, duplicates=0, deadline_ns=1_000_000, first_ns=0, last_ns=999_000_000,
+        latency_ns=Latency(min=128, p50=128, p99=144, p999=144, max=4096),
+    )  # fmt: skip
+    explainer = Explainer(folder, Pool())
+    record = json.loads((folder / "explain.json").read_text())
+    return Found(
+        system=system.load(folder),
+        sizes=SIZES,
+        result=Result(
+            board="qemu-virt", mode="static", timing="deterministic", vms=[vm], periodic=[task],
+            channels=[],
+        ),
+        seconds=1.0,
+        latencies={("control-loop", "control"): {128: 900, 144: 97, 4096: 1}},
+        composed=Composed(record, explainer.all(), explainer.analysis()),
+        explored={
+            "as composed": Verdict(True, True, True, None, 1000, 128, 90),
+            "motor: OPTIMISE_SIZE": Verdict(True, True, True, None, 700, 200, 95),
+            "mortise: MORTISE_TRACE": Verdict(True, True, True, None, 2000, 128, 99),
+            "motor: no TENON_THREAD_PROTECTION": Verdict(True, why="it died", size=1),
+        },
+    )  # fmt: skip
+
+
+def words(text):
+    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+
+def test_the_page_needs_nothing_else(found):
+    text = page(found)
+    assert not re.search(r'(?:src|href)="|@import|url\(|<script', text)
+    for drawing in re.findall(r"<svg.*?</svg>", text, re.DOTALL):
+        xml.fromstring(drawing)
+
+
+def test_the_page_says_what_was_found(found):
+    text = words(page(found))
+    for told in (
+        "4,096 instructions from a release to its body",
+        "3 of 1,000 releases lost or late",
+        "7 exits of real-time VMs",
+        "71,332 bytes of all images",
+        "not guaranteed: no budget stated",
+        "core/timer",
+        "3 of 4 alternatives are good",
+    ):
+        assert told in text, told
+    front = text[text.index("what is otherwise") :]
+    assert "as composed" in front and "OPTIMISE_SIZE" in front and "MORTISE_TRACE" not in front
+
+
+def test_a_run_that_failed_says_so_first(found):
+    found.result.problem = "motor stopped: <b>data-abort</b>"
+    assert "motor stopped: &lt;b&gt;data-abort" in page(found)
+
+
+def test_words_that_became_demands_are_marked_once():
+    plan = [
+        {"kind": "period", "value": 1_000_000, "unit": "ns", "span": [2, 7]},
+        {"kind": "capability", "value": "control.loop", "unit": None, "span": [2, 7]},
+        {"kind": "board", "value": "qemu-virt", "unit": None, "span": None},
+    ]
+    assert marked("a 1 kHz <loop>", plan) == (
+        'a <mark title="period 1ms, capability control.loop">1 kHz</mark> &lt;loop&gt;'
+    )
+
+
+def test_a_page_without_a_place_is_refused_before_the_work(tmp_path, capsys):
+    assert cli.run(["report", "hello", "--html", str(tmp_path / "no" / "page.html")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
