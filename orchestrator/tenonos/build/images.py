@@ -159,17 +159,14 @@ class Need:
 _OF_VM = {
     "direct": "CAP_VIRT_IRQ_DIRECT",
     "shared": "CAP_VIRT_IRQ_SHARED",
-    "linux": "CAP_GUEST_LINUX",
 }
-"""What Mortise must be able to do for a VM of that interrupt mode or kind."""
+"""What Mortise must be able to do for a VM of that interrupt mode."""
 
 
 def needs(system: System) -> Iterator[Need]:
     """What Mortise must be able to do for a system."""
     for vm in system.vms:
-        for key, value in (("interrupts", vm.interrupts), ("kind", vm.kind)):
-            if value in _OF_VM:
-                yield Need(_OF_VM[value], f'VM "{vm.name}"', system.at(vm, key))
+        yield Need(_OF_VM[vm.interrupts], f'VM "{vm.name}"', system.at(vm, "interrupts"))
     if system.mode == "dynamic":
         yield Need("CAP_VIRT_DISPATCH", "a dynamic system", system.where("mode"))
     if system.reserve is not None:

@@ -268,7 +268,6 @@ class Composer:
         needs = {"virt.partition"} | ({DISPATCH} if manages(items) else set())
         for guest in guests:
             needs.add(DIRECT if guest.kind == "tenon" and guest.interrupts == "direct" else SHARED)
-            needs |= {"guest.linux"} if guest.kind == "linux" else set()
         return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
 
     def _solve(self, name: str, kind: str, plan: Plan, cores: int) -> Solved:
