@@ -91,7 +91,9 @@ def _memory(guest: Guest, items: Sequence[Item]) -> int:
             raise Infeasible(f"{guest.name} is given more memory than it may have")
         size = min(bounds)
     least = LINUX_LEAST if guest.kind == "linux" else BLOCK
-    if size < least:
+    # An amount is rounded up to blocks, but not to many times what was said.
+    said = min((int(i.value or 0) for i in rams), default=size)
+    if size < least or said < BLOCK // 4:
         raise Infeasible(f"{guest.name} cannot do with less than {least >> 20} MiB")
     return size
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tenonos.plan.allocate import WHOLE
 from tenonos.plan.marks import Mark
 from tenonos.plan.phrases import Cut, Element, Pronoun, Unit
-from tenonos.plan.subjects import Subject, Subjects, is_company
+from tenonos.plan.subjects import MOST, Subject, Subjects, is_company
 
 TIMING = ("period", "deadline", "jitter", "wcet", "priority", "image")
 ATTACHED = (*TIMING, "ram", "cores", "cpu", "own", "rest", "vms")
@@ -46,6 +46,8 @@ class _Attacher:
         self._periods: dict[int, list[Mark]] = {}
         self._own: set[int] = set()
         """Subjects that have a core count of their own."""
+        self._spread: list[Mark] = []
+        """Counts of VMs that say how many there are of one subject."""
         for at, element in enumerate(elements):
             if isinstance(element, Mark) and element.kind == "period":
                 subject = self._subject(at, timing=True)
@@ -57,15 +59,30 @@ class _Attacher:
             periods = self._periods.get(id(subject), [])
             if subject.plural and subject.count == 1 and len(periods) > 1:
                 subject.count = len(periods)
+        for at, element in enumerate(self.elements):
+            if isinstance(element, Mark) and element.kind == "vms":
+                self._spread_out(at, element)
         self.subjects.name_all()
+
+    def _spread_out(self, at: int, mark: Mark) -> None:
+        """`a control loop in two partitions`: one in each, if nothing was named before it."""
+        before = [s for s in self.subjects.all if s.at < at]
+        if len(before) == 1 and before[0].count == 1 and before[0].kind == "tenon":
+            between = self.elements[before[0].at + 1 : at]
+            if not any(isinstance(element, Cut) for element in between):
+                before[0].count = min(int(mark.value or 1), MOST)
+                self._spread.append(mark)
 
     def one(self, at: int, mark: Mark) -> list[Attachment]:
         if mark.kind not in ATTACHED:
             return []
         if mark.kind == "vms":
-            return [Attachment(mark, (None,))]
+            return [] if mark in self._spread else [Attachment(mark, (None,))]
         if mark.each and mark.kind in ("cores", "own", "ram"):
-            names = [name for subject in self.subjects.ordered for name in subject.names]
+            several = self._several_before(at)
+            subjects = [several] if several else self.subjects.ordered
+            names = [name for subject in subjects for name in subject.names]
+            self._own |= {id(subject) for subject in subjects}
             return [Attachment(mark, tuple(names))]
         if mark.kind == "cores":
             return [self._cores(at, mark)]
@@ -83,6 +100,11 @@ class _Attacher:
         if mark.kind in ("cpu", "own"):
             self._own.add(id(subject))
         return [Attachment(mark, tuple(subject.names))]
+
+    def _several_before(self, at: int) -> Subject | None:
+        """Whom `each` is said of if they were counted just before: `two loops on one core each`."""
+        subject = self._preceding(at, timing=False)
+        return subject if subject and subject.count > 1 else None
 
     def _owner(self, at: int) -> Subject | None:
         """Who has a core of its own: the noun just before, else the real-time VM."""

@@ -11,12 +11,13 @@ SPLITTERS = frozenset(
     """and or nor but with plus beside besides alongside along together next near while whilst
     where that which who whose when as so because since if then including include includes
     containing contains featuring offering also among amid despite though although versus vs , ;
-    : . ! ? ( ) [ ] { } & + \" “ ” … — –""".split()
+    before after until unless : . ! ? ( ) [ ] { } & + \" “ ” … — –""".split()
 )
 """Words and signs that end one phrase and begin another."""
 
 CIRCUMSTANCE = frozenset(
-    """while whilst when if because since although though despite so""".split()
+    """while whilst when if because since although though despite so before after until
+    unless""".split()
 )
 """Splitters after which words say when and why, more than what."""
 
@@ -32,6 +33,9 @@ CARRIERS = frozenset(
 COMPANION = frozenset("beside besides alongside along together next near".split())
 """Splitters that put what follows beside the whole of what stands before."""
 
+JOINING = COMPANION | {"with"}
+"""Splitters that a negation just before them denies together with what follows."""
+
 SENTENCE_END = frozenset(". ; ! ? ( ) [ ]".split())
 
 WEAK = frozenset("for in inside within of during under against around about among into".split())
@@ -45,6 +49,8 @@ STRONG = frozenset(
 DEFINITE = frozenset("the this these those its their his her our my your that's".split())
 INDEFINITE = frozenset(["a", "an", "some", "any"])
 ANOTHER = frozenset("another second third additional further extra".split())
+AFTER_PRONOUN = frozenset("every each that which with whose".split())
+"""Words before which `one` stands for something, and counts nothing."""
 PRONOUNS = frozenset("one ones other others it they them itself themselves both me him".split())
 
 VERBS = frozenset(
@@ -61,7 +67,7 @@ VERBS = frozenset(
     place places placed dedicate dedicated pin pinned assign assigned reserve reserved allocate
     allocated own owns called named there here fit fits fitting stay stays remain remains exceed
     exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
-    reacts respond responds finish finishes finished written""".split()
+    reacts respond responds finish finishes finished written woken""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -79,7 +85,8 @@ ADVERBS = frozenset(
     approximately roughly each every all same whole entire rest remaining own side parallel
     simultaneously concurrently not-only even still always ever once again strictly firmly
     clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
-    either neither sure ready up out down off more less most enough such per within than best no
+    either sure ready now today later
+    up out down off more less most enough such per within than best no
     not yet below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
 )
@@ -91,7 +98,8 @@ ADJECTIVES = frozenset(
     different separate independent individual certain particular minimal bare pure true short
     long critical important urgent hard soft concurrent possible given other first main primary
     small tiny little running periodic-ish multi single-board current-day physical dedicated
-    isolated unused spare free available arm arm64 aarch64 full embedded""".split()
+    isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
+    identical inner outer faster slower smaller larger bigger quicker closer""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
@@ -103,7 +111,8 @@ STRUCTURE = frozenset(
     stuff code solution product project composition kernel hardware priority speed rate
     frequency period cycle interval time deadline core cores cpu cpus processor processors
     memory ram footprint jitter latency latencies response execution wcet budget bound bounds
-    bounded limit limits limited deadlines periods companion companions neighbour neighbor tenon
+    bounded limit limits limited deadlines periods computation calculation
+    companion companions neighbour neighbor tenon
     mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
@@ -126,15 +135,18 @@ NEGATORS = (
     r"free (?:of|from)",
     r"(?:leav(?:e|ing)|left) out",
     r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|except(?: for)?|never)",
+    r"neither",
     r"not(?! (?:only|more|less|later|exceeding))",
 )
+LISTING = re.compile(r"leav|left|exclu|omit|avoid|except|neither", re.IGNORECASE)
+"""Beginnings of negations that go on over a whole list, articles and all."""
 NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
 
 UNWANTED = re.compile(
     r"\b(?:is|are|be|was|were)(?: not|n't) "
     r"(?:needed|required|wanted|necessary|used|included|allowed)\b"
     r"|\b(?:is|are) (?:unnecessary|unwanted|superfluous|forbidden|excluded|left out)\b"
-    r"|\bnot (?:needed|required|wanted|necessary)\b",
+    r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|part of (?:this|it|that))\b",
     re.IGNORECASE,
 )
 """A negation after what it denies: `a shell is not needed`."""
@@ -178,6 +190,8 @@ SHARING = re.compile(
     re.IGNORECASE,
 )
 """A core or memory for several VMs: looked up like any phrase, not a count or an amount."""
+APART = re.compile(rf"\b(?:{'|'.join(NEGATORS)})(?: be)? (?:{SHARING.pattern})", re.IGNORECASE)
+"""The same, forbidden."""
 _UNIT = r"(?![\w.]|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
 _CORE = r"(?:cores?|v?cpus?|processors?)"
 NAMED_CORES = re.compile(
@@ -228,7 +242,7 @@ UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             (
                 rf"{_SMALL}{_POSSIBLE} {_SIZE}{_POSSIBLE}(?: footprint)?",
                 r"as (?:small|lean|compact|tiny|light|lightweight|little memory) as (?:\w+ )?"
-                r"(?:possible|can be)",
+                r"(?:possible|can be|can)",
                 rf"{_OPTIMISE} (?:for |the |its |at )*(?:a )?(?:{_SMALL} )?{_SIZE}",
                 rf"{_SIZE} {_SHALL_BE}(?:as small as possible|minimi[sz]ed|minimal)",
                 r"keep (?:it|them|all|the \w+) (?:as )?(?:small|lean|tiny|compact|light)",
@@ -240,7 +254,7 @@ UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             "latency",
             (
                 rf"{_QUICK}{_POSSIBLE}[- ]{_DELAY}{_POSSIBLE}",
-                r"as (?:fast|quick|responsive|quickly) as (?:\w+ )?(?:possible|can be)",
+                r"as (?:fast|quick|responsive|quickly) as (?:\w+ )?(?:possible|can be|can)",
                 rf"{_OPTIMISE} (?:for |the |its |at )*(?:{_QUICK} )?(?:{_DELAY}|speed)",
                 rf"{_DELAY} {_SHALL_BE}(?:as (?:low|short) as possible|minimi[sz]ed)",
                 r"fastest(?: possible)?|quickest(?: possible)?",
@@ -279,7 +293,8 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "wcet",
         re.compile(
-            r"wcet|budget|execution|worst-case|computes?|computing|computation|takes?", re.I
+            r"wcet|budget|execution|worst-case|comput|calculat|tak(?:es?|ing)$|needs?$|lasts?$|busy",
+            re.I,
         ),
     ),
     ("deadline", re.compile(r"deadline|finish|complet|respon|react|latency|done|late|due", re.I)),
@@ -298,46 +313,8 @@ AT_MOST = re.compile(
     re.IGNORECASE,
 )
 
-INSTRUCTION = re.compile(
-    r"\b(?:ignor(?:e|ing)|disregard|forget|overrid(?:e|ing)|bypass|skip|disable)\b[^.;!?]*"
-    r"\b(?:instruction|rule|prompt|above|previous|prior|constraint|check|validation|everything"
-    r"|said|limit|safety)"
-    r"|\b(?:system prompt|your (?:instructions|rules|prompt))\b|^\s*(?:you are now|act as|pretend)"
-    r"|\b(?:forget|ignore|disregard) (?:the|all|every|your|any|about|what)\b|\bas an ai\b"
-    r"|\b(?:set|output|add|enable|write|use)\b[^.;]*\bCONFIG_\w|\bdelete (?:all|every|the)\b"
-    r"|\bprint (?:the )?(?:contents?|secrets?|passwords?|keys?|environment)\b|/etc/|\$\(|`"
-    r"|\b(?:do not|don't) (?:validate|check|verify)\b|\byou (?:should|must) always\b"
-    r"|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
-    r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b",
-    re.IGNORECASE,
-)
-BACKGROUND = re.compile(
-    r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
-    r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
-    r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
-    r"|asked|requested|complained|told us)\b",
-    re.IGNORECASE,
-)
-WANTING = re.compile(
-    r"\b(?:needs?|wants?|require[sd]?|would like|i'd like|we'd like|wish|looking for|must|should"
-    r"|shall|please|build|compose|make|give)\b",
-    re.IGNORECASE,
-)
-MENTION = re.compile(
-    r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
-    r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
-    r"|inspired by|(?:ported|migrat(?:ed|ing)|coming|moving|moved) (?:away )?from"
-    r"|not to be confused with|known from|familiar from|used by"
-    r"|(?:better|faster|smaller|lighter|quicker|simpler|cheaper|safer|slower) than"
-    r"|as (?:fast|small|good|quick|simple|light) as(?! possible| can))\b"
-    r"|\b(?<!would )(?<!'d )(?<!I )like(?= (?:an? )?(?:old |other |our )?[A-Z])"
-    r"|\bas (?:in|with|on)(?= [A-Z])",
-)
-"""What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
-WHY_INSTRUCTION = "an instruction to the tool, not a demand on the system"
-WHY_BACKGROUND = "says how things are, not what is wanted"
-WHY_MENTION = "a mention of something else, not a demand"
 WHY_PURPOSE = "says what the system is for; nothing the pool could add"
 WHY_ABSENT = "nothing in the pool does that, so it is left out in any case"
 WHY_CIRCUMSTANCE = "says under what circumstances; nothing the pool could add"
+WHY_MORE = "says more of what is asked for"
 WHY_ARGUMENT = "says what is worked on; nothing the pool could add"

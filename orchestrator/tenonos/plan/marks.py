@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tenonos.plan import grammar as g
+from tenonos.plan.asides import asides
 from tenonos.plan.quantities import CORES, listed_at, quantity_at
 from tenonos.plan.text import Token, number_at
 
@@ -37,6 +38,7 @@ MarkKind = Literal[
     "idiom",
     "bare",
     "phrase",
+    "apart",
     "ignored",
 ]
 
@@ -74,7 +76,8 @@ class Marker:
 
     def run(self) -> list[Mark]:
         """All marks, in the order of the text."""
-        self._ignored()
+        for start, end, why in asides(self.text, self.words):
+            self._mark("ignored", start, end, why)
         self._take("idiom", g.IDIOM)
         self._take("unwanted", g.UNWANTED)
         for kind, pattern, value in self._phrases():
@@ -93,6 +96,7 @@ class Marker:
         yield "jitter", g.JITTER, None
         yield "deadline", g.REAL_TIME, None
         yield "bare", g.BARE, None
+        yield "apart", g.APART, None
         yield "phrase", g.SHARING, None
         yield "own", g.OWN_CORE, 1
         yield "alone", g.ALONE, None
@@ -124,56 +128,6 @@ class Marker:
         self.marks.append(mark)
         for index in range(mark.first, mark.last):
             self._taken[index] = True
-
-    # What is no demand
-
-    def _ignored(self) -> None:
-        for start, end in self._clauses():
-            clause = self.text[start:end]
-            if found := g.INSTRUCTION.search(clause):
-                rest = self.text[start + found.end() : end].find(":")
-                # After a colon that ends the instruction the objective proper may begin.
-                if rest >= 0 and re.search(r"\d", self.text[start + found.end() + rest : end]):
-                    end = start + found.end() + rest
-                self._mark("ignored", start + found.start(), end, g.WHY_INSTRUCTION)
-            elif g.BACKGROUND.search(clause):
-                self._background(start, end)
-        for found in g.MENTION.finditer(self.text):
-            if end := self._mention_end(found.end()):
-                self._mark("ignored", found.start(), end, g.WHY_MENTION)
-
-    def _background(self, start: int, end: int) -> None:
-        """The parts of a clause that say how things are: up to a colon, or between commas."""
-        for signs, most in (("[^:]+", r"(?!)"), ("[^,:]+", r"\d")):
-            for found in re.finditer(signs, self.text[start:end]):
-                part = found.group()
-                wanting = g.WANTING.search(part) or re.search(most, part)
-                if g.BACKGROUND.search(part) and not wanting:
-                    span = start + found.start(), start + found.end()
-                    self._mark("ignored", *span, g.WHY_BACKGROUND)
-
-    def _clauses(self) -> Iterator[tuple[int, int]]:
-        at = 0
-        for found in re.finditer(r"[;!?()\n]|\.(?!\d)|\Z", self.text):
-            if self.text[at : found.start()].strip():
-                yield at, found.start()
-            at = found.end()
-
-    def _mention_end(self, at: int) -> int | None:
-        """Where the noun phrase after a mention's opening words ends."""
-        end = None
-        for index, word in enumerate(self.words):
-            if word.start < at:
-                continue
-            names = index + 1 < len(self.words) and self.words[index + 1].text[0].isupper()
-            if word.word in ("and", "or") and end is not None and names:
-                continue
-            if word.word in g.SPLITTERS or quantity_at(self.words, index):
-                break
-            if end is not None and word.word in ("on", "at", "in", "using"):
-                break
-            end = word.end
-        return end
 
     # Quantities
 
@@ -290,9 +244,13 @@ class Marker:
             return Mark("cores", first, last, value, until=last + 2)
         virtual = self._word(last) == "virtual"
         if self._word(last + virtual) in g.GUESTS:
-            return Mark("vms", first, last + virtual + 1, value)
+            # "One VM with ..., one VM with ...": the one spoken of, not how many there are.
+            counted = value > 1 or before in ("only", "just", "exactly", "single")
+            return Mark("vms" if counted else "idiom", first, last + virtual + 1, value)
         if self._word(last) in ("of", "times", "%") or not self._counts(first, last):
             return None
+        if value == 1 and self._word(last) in g.AFTER_PRONOUN | g.VERBS | g.STRONG:
+            return None  # "and one every 2 ms": a pronoun
         return Mark("count", first, last, value)
 
     def _cores(self, value: int, first: int, last: int) -> Mark:

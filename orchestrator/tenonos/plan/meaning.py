@@ -94,7 +94,9 @@ class Meaning:
         """Everything that words may mean equally well, as a prohibition needs it."""
         hits = self._search(words, indices)
         best = [h for h in hits if (h.evidence, h.exactness) >= (CERTAIN, 0)]
-        return [h for h in best if h.exactness == best[0].exactness]
+        equal = [h for h in best if h.exactness == best[0].exactness]
+        # Of a library that others stand on, no more than what it does can be done without.
+        return [h for h in equal if h.entry.kind != "library"] or equal
 
     def absence(self, words: Sequence[Token], indices: Sequence[int]) -> Entry | None:
         """What is called by the lack of something, as tickless is by "no tick"."""

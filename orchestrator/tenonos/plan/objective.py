@@ -80,6 +80,10 @@ class Reader:
             self._add(mark.kind, mark.value or "", mark)  # type: ignore[arg-type]
         elif mark.kind == "bare":
             self._prohibit([self.meaning.retriever.search([g.BARE_MEANS])[:1]], mark)
+        elif mark.kind == "apart":
+            shared = g.SHARING.search(self._shown(mark))
+            words = [token.word for token in tokens(shared.group() if shared else "")]
+            self._prohibit([self.meaning.retriever.search(words)[:1]], mark)
         elif mark.kind == "alone":
             self._alone = mark
         elif mark.kind == "phrase":
@@ -108,6 +112,9 @@ class Reader:
         elif sense.kind == "unknown":
             if unit and self.subjects.explains(sense, self.words):
                 return
+            if unit and not sense.hit and self._says_more(sense):
+                self.ignored.append(Ignored(source=source, why=g.WHY_MORE))
+                return
             self.missing.append(
                 Missing(source=source, capability=(sense.hit and sense.entry.name) or None)
             )
@@ -123,6 +130,12 @@ class Reader:
             self._demands.append((sense, self.subjects.app(position, sense, unit)))
         else:
             self._demands.append((sense, self.subjects.nearest_tenon(position)))
+
+    def _says_more(self, sense: Sense) -> bool:
+        """Whether words describe what was demanded just before, as its own texts do."""
+        words = [self.words[i].word for i in range(sense.first, sense.last)]
+        asked = [demand.entry for demand, _ in self._demands[-1:]]
+        return any(self.meaning.retriever.tells(entry, words) for entry in asked)
 
     def _on_prohibition(self, unit: Unit) -> None:
         negator = unit.negator or (unit.first, unit.first)

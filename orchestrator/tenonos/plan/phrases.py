@@ -74,6 +74,8 @@ class Pronoun:
 
     at: int
     new: bool
+    adds: bool = False
+    """Whether it is one more if there was but one: `and one every 2 ms`, `and the other`."""
 
 
 CARRIED = frozenset("period ram cores utility jitter deadline image wcet".split())
@@ -188,7 +190,9 @@ class Segmenter:
             self.elements.append(Pronoun(index, new=True))
         elif word in g.PRONOUNS:
             if not self._chunks and not self._pending.words and self._bare_pronoun(index):
-                self.elements.append(Pronoun(index, new=False))
+                self.elements.append(Pronoun(index, new=False, adds=self._adds(index)))
+        elif self._is_noun(index):
+            self._pending.words.append(index)
         elif word in g.VERBS or word in g.ADVERBS:
             self._close_chunk()
             if word in ("only", "just", "instead", "rather") and not self._chunks:
@@ -211,6 +215,21 @@ class Segmenter:
         name = len(text) > 1 and text.isalpha() and text.isupper() and not shouted
         return name and text.lower() not in g.STRUCTURE
 
+    def _adds(self, index: int) -> bool:
+        word = self.words[index].word
+        before = self._pending.article == "definite" if word == "other" else self._follows(index)
+        return word in ("one", "other") and before
+
+    def _follows(self, index: int) -> bool:
+        """Whether a word stands just behind a connector that adds something."""
+        return index > 0 and self.words[index - 1].word in ("and", "plus", ",", "with", "beside")
+
+    def _is_noun(self, index: int) -> bool:
+        """Whether an article makes a noun of what is a verb elsewhere: `toggle a pin every ...`."""
+        before = self.words[index - 1].word if index else ""
+        article = before in g.INDEFINITE | {"the"} and not self._pending.words
+        return article and self.words[index].word in g.VERBS and self._bare_pronoun(index)
+
     def _bare_pronoun(self, index: int) -> bool:
         """Whether no noun follows: `another at 4 kHz`."""
         following = self.words[index + 1].word if index + 1 < len(self.words) else "."
@@ -232,12 +251,18 @@ class Segmenter:
             word in ("or", "nor")
             or (word == "," and self._is_list(index))
             or (word == "and" and self._bare_noun(index + 1))
+            or (word in (",", "and") and self._lists(negator))
         )
-        self._negator = negator if goes_on and (had_words or word == ",") else None
+        joins = not had_words and word in g.JOINING  # "not beside", "nor with"
+        self._negator = negator if joins or (goes_on and (had_words or word == ",")) else None
         self._connector = word if word != "," or not self._connector else self._connector
         self.elements.append(Cut(index, word))
         if word in g.SENTENCE_END:
             self._connector = None
+
+    def _lists(self, negator: tuple[int, int] | None) -> bool:
+        """Whether a negation is one of all that follows: `leave out the shell and the network`."""
+        return negator is not None and bool(g.LISTING.match(self.words[negator[0]].word))
 
     def _is_list(self, index: int) -> bool:
         """Whether a comma is one of a list that ends in `or`: `no shell, storage or network`."""

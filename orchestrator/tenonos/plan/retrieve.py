@@ -82,6 +82,12 @@ class Retriever:
             self._found[key] = self._search(words, threshold)
         return self._found[key]
 
+    def tells(self, entry: Entry, words: Sequence[str]) -> bool:
+        """Whether all words that matter are in an entry's texts: they say no more than it does."""
+        fields = self._fields[self.entries.index(entry)]
+        wanted = [stem(word) for word in words if self._matters(word)]
+        return bool(wanted) and all(word in fields for word in wanted)
+
     def ranked(self, text: str) -> list[Entry]:
         """All entries by BM25 alone, best first: what there is to compare with."""
         scores = self._bm25_scores(words_of(text))
@@ -250,11 +256,11 @@ def _likeness(said: frozenset[str], title: frozenset[str]) -> float:
     return round(len(said & title) / len(said | title), 4)
 
 
-def _clear(hit: Hit) -> tuple[float, float, bool, bool]:
+def _clear(hit: Hit) -> tuple[float, float, bool, int]:
     """What orders hits before their rank does: of equals, the capability is what was meant."""
     entry = hit.entry
-    mere_part = entry.kind == "library"
-    return (-round(hit.evidence, 1), -hit.exactness, not entry.available, mere_part)
+    part = ("capability", "app", "board", "library").index(entry.kind)
+    return (-round(hit.evidence, 1), -hit.exactness, not entry.available, part)
 
 
 def _bag(fields: dict[str, float]) -> list[str]:

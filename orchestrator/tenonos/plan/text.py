@@ -26,6 +26,7 @@ SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
 LARGEST = 1e15
 """Beyond it a number is a slip of the keyboard."""
 FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1}
+PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,14 @@ def _fraction(words: Sequence[Token], at: int) -> tuple[float, int] | None:
     value = FRACTIONS.get(_word(words, index))
     if value is None:
         return None
-    index += 1
+    return value, _of_a(words, index + 1)
+
+
+def _of_a(words: Sequence[Token], index: int) -> int:
+    """Past the `of a` behind a fraction."""
     if _word(words, index) == "of":
         index += 1
-    if _word(words, index) in ("a", "an"):
-        index += 1
-    return value, index
+    return index + 1 if _word(words, index) in ("a", "an") else index
 
 
 def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
@@ -117,8 +120,12 @@ def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
     if not seen:
         return None
     value = float(total + current)
-    if [_word(words, index + i) for i in range(3)] == ["and", "a", "half"]:
-        return value + 0.5, index + 3
+    if (part := PARTS.get(_word(words, index))) is not None:
+        return value * part, _of_a(words, index + 1)  # "three quarters of a"
+    if _word(words, index) == "and" and _word(words, index + 1) == "a":
+        part = FRACTIONS.get(_word(words, index + 2))
+        if part is not None:
+            return value + part, index + 3
     return value, index
 
 

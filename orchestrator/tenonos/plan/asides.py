@@ -1,0 +1,162 @@
+"""Asides: what an objective says without asking for it.
+
+Instructions to the tool, how things are or were, and other systems that are only spoken of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tenonos.plan import grammar as g
+from tenonos.plan.quantities import quantity_at
+from tenonos.plan.text import Token
+
+_ROLES = r"(?:assistant|developer|admin(?:istrator)?|planner|compiler|ai|model|operator|root)"
+INSTRUCTION = re.compile(
+    r"\b(?:ignor(?:e|ing)|disregard|forget|overrid(?:e|ing)|bypass|skip|disable|follow)\b[^.;!?]*"
+    r"\b(?:instruction|direction|rule|prompt|above|previous|prior|constraint|check|validation"
+    r"|everything|said|limit|safety)"
+    r"|\b(?:system prompt|your (?:instructions|rules|prompt|checks|output|answer|reply))\b"
+    r"|\byou are (?:now|in|an?|no longer)\b|^\W*(?:\w+,? )?(?:act as|pretend)\b"
+    r"|\b(?:forget|ignore|disregard) (?:the|all|every|your|any|about|what)\b|\bas an ai\b"
+    r"|\b(?:set|output|add|enable|write|use)\b[^.;]*\bCONFIG_\w|\bdelete (?:all|every|the)\b"
+    r"|\b(?:print|show|send|leak|upload|mail|post|give me|emit|output)\b[^.;]*"
+    r"\b(?:contents?|secrets?|passwords?|credentials?|(?:api|private) keys?|tokens?|environment"
+    r"|source code)\b|(?:^|\s)(?:~|/(?:etc|root|home|proc))/|\$\(|`"
+    r"|\b(?:do not|don't) (?:validate|check|verify)\b|\byou (?:should|must|shall|will) (?:always"
+    r"|never)\b|\b(?:i|we) (?:order|command|instruct|authori[sz]e) you\b"
+    r"|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
+    r"|\b(?:report success|(?:answer|say) (?:yes|no|that)|mark (?:all|every|each))\b"
+    r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b"
+    rf"|^\W*(?:note to the )?{_ROLES}\s*:"
+    rf"|^\W*as (?:the|your|an?) {_ROLES}\b"
+    r"|^\W*end of (?:the )?(?:objective|input|prompt|message|text|request)\b"
+    r"|\b(?:new|further|additional|updated|actual) (?:instructions?|orders|directives?)\b",
+    re.IGNORECASE,
+)
+SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
+"""Begins an instruction, if something was asked for before it."""
+ENCLOSED = re.compile(r"<!--.*?-->|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]", re.DOTALL)
+"""What stands between marks of a machine's language is addressed to a machine."""
+PAST = re.compile(
+    r"\b(?:before|previous(?:ly)?|formerly|earlier|used to|was|were|old)\b", re.IGNORECASE
+)
+"""After it, `today` is what shall be."""
+BACKGROUND = re.compile(
+    r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
+    r"|before,? (?:this|it|that|we|there) (?:was|were|had|ran|used)"
+    r"|(?:previous|old|former|earlier|last|existing) (?:\w+ ){1,2}?(?:had|was|were|ran|used|did)"
+    r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
+    r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
+    r"|asked|requested|complained|told us)\b",
+    re.IGNORECASE,
+)
+WANTING = re.compile(
+    r"\b(?:needs?|wants?|require[sd]?|would like|i'd like|we'd like|wish|looking for|must|should"
+    r"|shall|please|build|compose|make|give)\b",
+    re.IGNORECASE,
+)
+MENTION = re.compile(
+    r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
+    r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
+    r"|inspired by|(?:ported|migrat(?:ed|ing)|coming|moving|moved) (?:away )?from"
+    r"|not to be confused with|known from|familiar from|used by|in place of"
+    r"|(?:as )?an alternative to|(?:having )?(?:read|heard) (?:about|of)"
+    r"|(?:better|faster|smaller|lighter|quicker|simpler|cheaper|safer|slower) than(?: what)?"
+    r"|as (?:fast|small|good|quick|simple|light) as(?! possible| can))\b"
+    r"|\b(?<!would )(?<!'d )(?<!I )like(?= (?:an? )?(?:old |other |our )?[A-Z])"
+    r"|\bas (?:in|with|on)(?= [A-Z])"
+    r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
+)
+"""What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
+WHY_INSTRUCTION = "an instruction to the tool, not a demand on the system"
+WHY_BACKGROUND = "says how things are, not what is wanted"
+WHY_MENTION = "a mention of something else, not a demand"
+
+Aside = tuple[int, int, str]
+"""Where it begins and ends, and why it is no demand."""
+
+
+def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
+    """Every aside of an objective; what was said first of a place counts."""
+    for found in ENCLOSED.finditer(text):
+        yield found.start(), found.end(), WHY_INSTRUCTION
+    for start, end in _clauses(text):
+        clause = text[start:end]
+        if found := INSTRUCTION.search(clause) or (start and SPEAKER.search(clause)):
+            yield (
+                start + found.start(),
+                _end_of_order(text, start + found.end(), end),
+                WHY_INSTRUCTION,
+            )
+        elif BACKGROUND.search(clause):
+            for first, last in _background(text, start, end):
+                yield first, last, WHY_BACKGROUND
+    for found in MENTION.finditer(text):
+        if end := _end_of_mention(text, words, found):
+            yield found.start(), end, WHY_MENTION
+
+
+def _end_of_order(text: str, at: int, end: int) -> int:
+    """After a colon that ends the instruction the objective proper may begin."""
+    colon = text.find(":", at, end)
+    return colon if colon >= 0 and re.search(r"\d", text[colon:end]) else end
+
+
+def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of a clause that say how things are: up to a colon, or between commas.
+
+    What came before the first of them is said of something else.
+    """
+    clause = text[start:end]
+    parts = [(f.start(), f.end()) for f in re.finditer(r"[^,:]+", clause)]
+    first = next((at for at in parts if _tells(text, start + at[0], start + at[1])), None)
+    if first and first != parts[0] and not WANTING.search(clause[first[0] :]):
+        yield start + first[0], end
+        return
+    for signs, most in (("[^:]+", r"(?!)"), ("[^,:]+", r"\d")):
+        for found in re.finditer(signs, clause):
+            span = start + found.start(), start + found.end()
+            wanting = WANTING.search(found.group()) or re.search(most, found.group())
+            if _tells(text, *span) and not wanting:
+                yield span
+
+
+def _tells(text: str, start: int, end: int) -> bool:
+    """Whether a part says how things are; `today` does not where something was before."""
+    found = BACKGROUND.search(text, start, end)
+    is_new = found and found.group().lower() == "today" and PAST.search(text, 0, start)
+    return bool(found) and not is_new
+
+
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for found in re.finditer(r"[;!?()\n]|\.(?!\w)|\Z", text):
+        if text[at : found.start()].strip():
+            yield at, found.start()
+        at = found.end()
+
+
+def _end_of_mention(text: str, words: Sequence[Token], found: re.Match[str]) -> int | None:
+    """Where the noun phrase after a mention's opening words ends.
+
+    `Compared to ...:` before all else goes on to the colon.
+    """
+    colon = text.find(":", found.end())
+    is_first = colon >= 0 and not re.search(r"\w", text[: found.start()])
+    if is_first and not re.search(r"[\d.;,!?]", text[found.end() : colon]):
+        return colon
+    end = None
+    for index, word in enumerate(words):
+        if word.start < found.end():
+            continue
+        names = index + 1 < len(words) and words[index + 1].text[0].isupper()
+        if word.word in ("and", "or") and end is not None and names:
+            continue
+        if word.word in g.SPLITTERS or quantity_at(words, index):
+            break
+        if end is not None and word.word in ("on", "at", "in", "using"):
+            break
+        end = word.end
+    return end
