@@ -29,7 +29,9 @@ INSTRUCTION = re.compile(
     r"|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
     r"|\b(?:report success|(?:answer|say) (?:yes|no|that)|mark (?:all|every|each))\b"
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b"
-    rf"|^\W*(?:note to the )?{_ROLES}\s*:"
+    rf"|^\W*(?:note to the )?{_ROLES}\s*:|^\W*(?:\w+ )?instructions?\s*:"
+    r"|\byour (?:new |only |real |next )*(?:task|job|role|goal|mission)\b|\bfrom now on\b"
+    r"|\byou (?:always|never|only|answer|treat|accept|approve|obey|pretend|report|say|have to)\b"
     rf"|^\W*as (?:the|your|an?) {_ROLES}\b"
     r"|^\W*end of (?:the )?(?:objective|input|prompt|message|text|request)\b"
     r"|\b(?:new|further|additional|updated|actual) (?:instructions?|orders|directives?)\b",
@@ -37,16 +39,19 @@ INSTRUCTION = re.compile(
 )
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
-ENCLOSED = re.compile(r"<!--.*?-->|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]", re.DOTALL)
+ENCLOSED = re.compile(
+    r"<!--.*?-->|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]", re.DOTALL
+)
 """What stands between marks of a machine's language is addressed to a machine."""
 PAST = re.compile(
-    r"\b(?:before|previous(?:ly)?|formerly|earlier|used to|was|were|old)\b", re.IGNORECASE
+    r"\b(?:before|previous(?:ly)?|formerly|earlier|used to|was|were|old|legacy)\b", re.IGNORECASE
 )
 """After it, `today` is what shall be."""
 BACKGROUND = re.compile(
     r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
     r"|before,? (?:this|it|that|we|there) (?:was|were|had|ran|used)"
-    r"|(?:previous|old|former|earlier|last|existing) (?:\w+ ){1,2}?(?:had|was|were|ran|used|did)"
+    r"|(?:previous|old|former|earlier|last|existing|legacy|original)"
+    r" (?:\w+ ){1,2}?(?:had|was|were|ran|used|did)"
     r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
     r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
     r"|asked|requested|complained|told us)\b",
@@ -57,6 +62,11 @@ WANTING = re.compile(
     r"|shall|please|build|compose|make|give)\b",
     re.IGNORECASE,
 )
+CONTRAST = re.compile(
+    r"(.*?), (?:but|yet|still|however),? (?:i|we) (?:\w+ )?(?:want|need|would|wish|'d|require)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What others do or say, and then what is wanted instead."""
 MENTION = re.compile(
     r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
     r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
@@ -66,7 +76,8 @@ MENTION = re.compile(
     r"|(?:better|faster|smaller|lighter|quicker|simpler|cheaper|safer|slower) than(?: what)?"
     r"|as (?:fast|small|good|quick|simple|light) as(?! possible| can))\b"
     r"|\b(?<!would )(?<!'d )(?<!I )like(?= (?:an? )?(?:old |other |our )?[A-Z])"
-    r"|\bas (?:in|with|on)(?= [A-Z])"
+    r"|\bas (?:in|with|on)(?= [A-Z])|\bthan(?= [A-Z])"
+    r"|\bas (?:we|I|they|you) \w+ (?:it |them |this )?(?:from|under|in|on|with)(?= [A-Z])"
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
 )
 """What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
@@ -90,12 +101,21 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
                 _end_of_order(text, start + found.end(), end),
                 WHY_INSTRUCTION,
             )
-        elif BACKGROUND.search(clause):
+        elif contrast := CONTRAST.search(clause):
+            if not re.search(r"\d", contrast[1]) and not WANTING.search(contrast[1]):
+                yield start, start + contrast.end(1), WHY_BACKGROUND
+        elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
                 yield first, last, WHY_BACKGROUND
     for found in MENTION.finditer(text):
         if end := _end_of_mention(text, words, found):
             yield found.start(), end, WHY_MENTION
+
+
+def _is_of_mention(clause: str) -> bool:
+    """Whether how things are is only told of what is spoken of: `as we had it under ...`."""
+    said, mention = BACKGROUND.search(clause), MENTION.search(clause)
+    return bool(said and mention and mention.start() <= said.start() < mention.end())
 
 
 def _end_of_order(text: str, at: int, end: int) -> int:

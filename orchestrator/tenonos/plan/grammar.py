@@ -67,7 +67,8 @@ VERBS = frozenset(
     place places placed dedicate dedicated pin pinned assign assigned reserve reserved allocate
     allocated own owns called named there here fit fits fitting stay stays remain remains exceed
     exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
-    reacts respond responds finish finishes finished written woken""".split()
+    reacts respond responds finish finishes finished written woken compile compiles compiled link
+    links linked""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -86,7 +87,7 @@ ADVERBS = frozenset(
     simultaneously concurrently not-only even still always ever once again strictly firmly
     clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
     either sure ready now today later
-    up out down off more less most enough such per within than best no
+    longer shorter sooner earlier up out down off more less most enough such per within than best no
     not yet below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
 )
@@ -138,7 +139,7 @@ NEGATORS = (
     r"neither",
     r"not(?! (?:only|more|less|later|exceeding))",
 )
-LISTING = re.compile(r"leav|left|exclu|omit|avoid|except|neither", re.IGNORECASE)
+LISTING = re.compile(r"free$|leav|left|exclu|omit|avoid|except|neither", re.IGNORECASE)
 """Beginnings of negations that go on over a whole list, articles and all."""
 NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
 
@@ -152,7 +153,8 @@ UNWANTED = re.compile(
 """A negation after what it denies: `a shell is not needed`."""
 
 IDIOM = re.compile(
-    r"\b(?:log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as|in order to"
+    r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
+    r"|in order to"
     r"|side by side|next door|at the same time|all the time|take care of|in parallel|of course"
     r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
     r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
@@ -182,7 +184,9 @@ OWN_CORE = re.compile(
     re.IGNORECASE,
 )
 SHARING = re.compile(
-    r"\b(?:shar(?:e|es|ed|ing)(?: (?:a|one|the|its|their|that|same|single))*(?: cpu)?"
+    r"\b(?:tak(?:e|es|ing) turns (?:on|with) (?:a|one|the)(?: (?:same|single))?"
+    r" (?:core|cpu|processor)"
+    r"|shar(?:e|es|ed|ing)(?: (?:a|one|the|its|their|that|same|single))*(?: cpu)?"
     r" (?:core|cpu|processor)s?"
     r"|(?:on |in )?(?:the same|a shared|a common|one shared)(?: cpu)? (?:core|cpu|processor)"
     r"|(?:one|a|the) (?:core|cpu|processor) (?:is )?shared"
@@ -203,6 +207,7 @@ NAMED_CORES = re.compile(
 REST = re.compile(
     r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
     r"(?: (?:cores?|cpus?|processors?))\b"
+    r"|\bthe (?:other|remaining) (?:two|three|four|\d+)(?=\W*(?:$|[.,;]))"
     r"|\b(?:everything else|what(?:ever)? (?:is left|remains)|the rest)\b"
     r"(?: of the (?:board|chip|machine))?",
     re.IGNORECASE,

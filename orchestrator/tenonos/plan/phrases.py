@@ -128,6 +128,9 @@ class Segmenter:
         if mark.kind == "unwanted":
             self._deny(mark)
             return
+        if mark.kind == "idiom" and self.words[mark.first].word == "as":  # as well as
+            self._split(mark.first, "and")
+            return
         carried, count = self._pending, self._count
         self._count = None if mark.kind in CARRIED else count
         self._flush()
@@ -183,9 +186,10 @@ class Segmenter:
             self._pending.article = "definite" if word in g.DEFINITE else "indefinite"
         elif word in g.ANOTHER:
             self._close_chunk()
+            picks = index > 0 and self.words[index - 1].word == "the"  # the second of several
             self._pending.article = "another"
             if self._bare_pronoun(index):
-                self.elements.append(Pronoun(index, new=True))
+                self.elements.append(Pronoun(index, new=not picks, adds=picks))
         elif word == "one" and self._pending.article == "indefinite" and not self._pending.words:
             self.elements.append(Pronoun(index, new=True))
         elif word in g.PRONOUNS:
@@ -216,13 +220,9 @@ class Segmenter:
         return name and text.lower() not in g.STRUCTURE
 
     def _adds(self, index: int) -> bool:
+        """Whether a pronoun can be one more like the last, if that has what this one is given."""
         word = self.words[index].word
-        before = self._pending.article == "definite" if word == "other" else self._follows(index)
-        return word in ("one", "other") and before
-
-    def _follows(self, index: int) -> bool:
-        """Whether a word stands just behind a connector that adds something."""
-        return index > 0 and self.words[index - 1].word in ("and", "plus", ",", "with", "beside")
+        return word == "one" or (word == "other" and self._pending.article == "definite")
 
     def _is_noun(self, index: int) -> bool:
         """Whether an article makes a noun of what is a verb elsewhere: `toggle a pin every ...`."""
@@ -270,6 +270,8 @@ class Segmenter:
             word = self.words[at].word
             if word in ("or", "nor"):
                 return True
+            if word == "and":
+                return self._bare_noun(index + 1) and self._bare_noun(at + 1)
             if at in self.starts or (word in g.SPLITTERS and word != ","):
                 return False
         return False

@@ -168,7 +168,8 @@ class Subjects:
         return (
             joined
             and self.periods > 1
-            and (chunk.article == "indefinite" or (chunk.article is None and own))
+            and (chunk.article != "definite" or len(chunk.words) > 1)
+            and (chunk.article is not None or own)
             and self._has_period(between)
             and self._has_period(self.elements[max(0, position - 2) : position + 3])
         )
