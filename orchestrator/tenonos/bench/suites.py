@@ -112,7 +112,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
             for environment in environments:
                 if environment in choice.environments:
                     tell(f"{name}, {environment}")
-                    rows += _counted(build.build(system.load(name)), environment)
+                    rows += counted(build.build(system.load(name)), environment)
     if choice.suites & {"boot", "size"} and BARE in choice.environments:
         tell("hello")
         rows += _hello()
@@ -146,7 +146,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
     return sorted(kept, key=lambda row: (suites[row.suite], first[row.key]))
 
 
-def _counted(built: Built, environment: str) -> Iterator[Row]:
+def counted(built: Built, environment: str) -> Iterator[Row]:
     """What `apps/bench` measures in one environment."""
     setting = _setting(built, "bench", environment)
     place = Place(built, "bench", bare=environment == BARE, cores=setting.cores)

@@ -29,7 +29,7 @@ from tenonos.system.layout import lay_out
 from tenonos.system.model import System, Vm
 from tenonos.system.places import HEADER_SIZE, TREE_SIZE, Content, Layout
 
-__all__ = ["Built", "build", "discard", "folder"]
+__all__ = ["Built", "build", "compiled", "discard", "folder"]
 
 _HEADER = struct.Struct("<8xQQ32s4s")
 
@@ -82,9 +82,7 @@ def build(
         made = images_of(system, defines)
         elves = {}
         for image in made:
-            objects = c.objects(image, target / image.name / "c")
-            write(image, target / image.name, objects)
-            elves[image.name] = compile_image(image, target / image.name)
+            elves[image.name] = compiled(image, target)
         flats = {name: flatten(elf) for name, elf in elves.items()}
         files = {name: target / name / f"{name}.bin" for name in flats}
         for name, flat in flats.items():
@@ -98,6 +96,13 @@ def build(
             _write(late[vm.name], vm_image(system, vm, flats))
     ui.detail(f"{shown(file)}: {len(packed)} bytes")
     return Built(file, elves, files, tuple(made), system, layout, late)
+
+
+def compiled(image: Image, target: Path) -> Path:
+    """The ELF of an image of the system that is built in the folder `target`."""
+    objects = c.objects(image, target / image.name / "c")
+    write(image, target / image.name, objects)
+    return compile_image(image, target / image.name)
 
 
 def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:

@@ -37,34 +37,46 @@ Span = tuple[int, int, str]
 
 def attribute(content: bytes, folders: dict[str, Path]) -> dict[str, int]:
     """Bytes of code by owner; `folders` are the crates, or files, whose id is to be named."""
-    return _Image(content, folders).attribute()
+    return Ownership(content, folders).bytes()
 
 
-class _Image:
-    """One ELF image being attributed."""
+class Ownership:
+    """Who wrote the code of one ELF image."""
 
     def __init__(self, content: bytes, folders: dict[str, Path]) -> None:
         self.elf = ELFFile(BytesIO(content))
         self.dwarf = self.elf.get_dwarf_info()
         self.folders = folders
         self.found: Counter[str] = Counter()
+        self._attribute()
 
-    def attribute(self) -> dict[str, int]:
-        """Bytes by owner: of functions first, then of what lies between them."""
+    def bytes(self) -> dict[str, int]:
+        """Bytes of code by owner."""
+        return {owner: size for owner, size in self.found.items() if size}
+
+    def of(self, address: int) -> str:
+        """Who wrote the function that has code at an address, whatever is inlined there."""
+        for spans in (self.spans, self.fallback):
+            position = bisect_right(spans, address, key=lambda span: span[0]) - 1
+            if position >= 0 and address < spans[position][1]:
+                return spans[position][2]
+        return GENERATED
+
+    def _attribute(self) -> None:
+        """Count functions first, then what lies between them."""
         functions: list[Span] = []
         lines: list[Span] = []
         for unit in self.dwarf.iter_CUs():
             files = _Files(self.dwarf, unit, self.folders)
             functions += self._functions(unit, files)
             lines += files.spans()
-        spans = _without_overlap(functions)
-        fallback = _without_overlap([*lines, *self._labels()])
+        self.spans = _without_overlap(functions)
+        self.fallback = _without_overlap([*lines, *self._labels()])
         for section in self.elf.iter_sections():
             if section["sh_flags"] & _EXECUTABLE:
                 start, end = section["sh_addr"], section["sh_addr"] + section["sh_size"]
-                for low, high in _gaps(spans, start, end):
-                    self._between(fallback, low, high)
-        return {owner: size for owner, size in self.found.items() if size}
+                for low, high in _gaps(self.spans, start, end):
+                    self._between(low, high)
 
     def _functions(self, unit: Any, files: "_Files") -> Iterator[Span]:
         """The functions of a unit that have code; what is inlined in them is counted on the way."""
@@ -112,10 +124,10 @@ class _Image:
             if name in written and at < following:
                 yield at, following, written[name]
 
-    def _between(self, fallback: list[Span], low: int, high: int) -> None:
+    def _between(self, low: int, high: int) -> None:
         at = low
-        position = max(0, bisect_right(fallback, low, key=lambda span: span[0]) - 1)
-        for start, end, owner in fallback[position:]:
+        position = max(0, bisect_right(self.fallback, low, key=lambda span: span[0]) - 1)
+        for start, end, owner in self.fallback[position:]:
             if start >= high:
                 break
             start, end = max(start, at), min(end, high)

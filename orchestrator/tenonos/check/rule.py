@@ -65,3 +65,5 @@ class Rule:
     gist: str
     reason: str
     find: Callable[[Context], Iterable[Breach]]
+    warns: bool = False
+    """Whether what it finds is told and breaks nothing."""

@@ -66,6 +66,8 @@ class Library:
     """Packages, its own or of the registry, that run only as an image starts."""
     sources: tuple[Path, ...] = ()
     """Of an application in C: its C files."""
+    operations: Mapping[str, str] = field(default_factory=dict)
+    """Its key operations, and what the bench calls each: `SUITE/NAME`."""
 
     @property
     def manifest(self) -> Path:
@@ -120,6 +122,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         dependencies=tuple(_dependencies(values)),
         tasks={task: duration(period) for task, period in meta.get("tasks", {}).items()},
         startup=tuple(meta.get("startup", ())),
+        operations=dict(meta.get("operations", {})),
     )
 
 
@@ -176,7 +179,7 @@ def _symbol(text: str) -> str:
     return text.upper().replace("-", "_").replace("/", "_")
 
 
-_KEYS = {"authority", "grants", "registers", "tables", "root", "tasks", "startup"}
+_KEYS = {"authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"}
 
 
 def _known(meta: Mapping[str, Any], where: str) -> None:

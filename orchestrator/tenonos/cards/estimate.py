@@ -1,0 +1,71 @@
+"""Estimates: what a library costs, and what an image of some will have, without building it.
+
+The sum of the cards. A library without a card is taken to have as many bytes per line as those
+with one, and is said to be estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from tenonos.build.sloc import count, lines
+from tenonos.cards.card import Card, Size, kernel, load, total
+from tenonos.pool.library import Library, index
+
+PER_LINE = 8
+"""Bytes that a line is taken to have where nothing at all was measured."""
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """The cards of a pool, and its libraries by name."""
+
+    cards: Mapping[str, Card]
+    libraries: Mapping[str, Library]
+
+    def measured(self, kind: str, library: str) -> bool:
+        """Whether a library has a card for that kind of image."""
+        return library in self.cards and kind in self.cards[library].parts
+
+    def size(self, kind: str, library: str) -> Size:
+        """What an image of a kind grows by when it gets a library."""
+        card = self.cards.get(library)
+        if card is not None and kind in card.parts:
+            return card.parts[kind].size
+        if library not in self.libraries:
+            return Size()
+        return Size(text=round(source_lines(self.libraries[library]) * self._per_line))
+
+    def instructions(self, library: str) -> int:
+        """The longest key operation of a library, if it has any that was measured."""
+        return self.cards[library].instructions if library in self.cards else 0
+
+    def image(self, kind: str, libraries: Iterable[str]) -> Size:
+        """What an image of a kind has that is made of some libraries."""
+        return total(self.size(kind, name) for name in (kernel(kind), *libraries))
+
+    @cached_property
+    def _per_line(self) -> float:
+        """Bytes of code per source line, over all that was measured."""
+        known = [self.cards[name] for name in self.libraries if name in self.cards]
+        written = sum(max(part.written for part in card.parts.values()) for card in known)
+        counted = sum(source_lines(self.libraries[card.library]) for card in known)
+        return written / counted if counted else PER_LINE
+
+
+def of_tree(root: Path) -> Estimates:
+    """What is known of the libraries of a tree."""
+    return Estimates(load(root), index(root).by_id)
+
+
+@cache
+def _lines(folder: Path, files: tuple[Path, ...]) -> int:
+    return count(folder) + sum(lines((folder / file).read_text()) for file in files)
+
+
+def source_lines(library: Library) -> int:
+    """Source lines of a crate, or of a program in C."""
+    return _lines(library.path, library.sources)

@@ -1,0 +1,71 @@
+"""Specimens: the images that are measured, of all that the systems of the tree have.
+
+Of each kind the plainest are taken, with the fewest settings off their defaults and the fewest
+libraries, until every library that some system has is in one. So nobody lists them, and what is
+measured is what the tests build anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tenonos import build, system
+from tenonos.build.images import images
+from tenonos.generate.image import Image
+from tenonos.locks import exclusive
+from tenonos.paths import SYSTEMS, TARGET
+from tenonos.system.model import System
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """An image of a system of the tree."""
+
+    system: System
+    image: Image
+
+    @property
+    def name(self) -> str:
+        """`SYSTEM/IMAGE`."""
+        return f"{self.system.name}/{self.image.name}"
+
+    @property
+    def libraries(self) -> frozenset[str]:
+        """What it is made of."""
+        return frozenset(library.id for library in self.image.libraries)
+
+    @property
+    def options(self) -> str:
+        """How it differs from an image with every setting at its default, and is compiled."""
+        return f"{self.image.config.minimal}{self.image.optimisation} {self.image.flags}"
+
+    def built(self) -> Path:
+        """Its ELF."""
+        with exclusive(TARGET):
+            return build.compiled(self.image, build.folder(self.system))
+
+
+def of_systems() -> Iterator[Specimen]:
+    """All images of all systems of the tree."""
+    for file in sorted(SYSTEMS.glob("*/system.toml")):
+        loaded = system.load(file.parent)
+        yield from (Specimen(loaded, image) for image in images(loaded))
+
+
+def choose(candidates: Iterable[Specimen]) -> list[Specimen]:
+    """Images that together have every library the candidates have, in each kind."""
+    seen: dict[str, set[str]] = {}
+    chosen = []
+    for specimen in sorted(candidates, key=_plainness):
+        known = seen.setdefault(specimen.image.kind, set())
+        if specimen.libraries - known:
+            known |= specimen.libraries
+            chosen.append(specimen)
+    return chosen
+
+
+def _plainness(specimen: Specimen) -> tuple[int, int, str]:
+    settings = specimen.image.config.minimal.splitlines()
+    return len(settings), len(specimen.libraries), specimen.name
