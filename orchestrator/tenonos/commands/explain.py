@@ -34,7 +34,7 @@ def command(
     else:
         ui.table(
             ["image", "library", f">{found[0].cost_unit if found else 'cost'}", "because"],
-            ([e.image, e.name, str(e.cost or ""), e.because] for e in found),
+            ([e.image, e.name, f"{e.cost:,}" if e.cost else "", e.because] for e in found),
         )
         for line in analysis_lines(explainer.analysis()):
             ui.data(line)
@@ -51,4 +51,13 @@ def _show(explanation: Explanation) -> None:
     if e.pulls_in:
         ui.data(f"  pulls in {', '.join(e.pulls_in)}")
     if e.cost:
-        ui.data(f"  costs    {e.cost} {e.cost_unit}")
+        ui.data(f"  costs    {e.cost:,} {e.cost_unit}{_measured(e)}")
+
+
+def _measured(e: Explanation) -> str:
+    """What else its card says, and where that was measured."""
+    if e.measured is None:
+        return ", estimated by its lines"
+    found = [f"{taken} instructions for {name}" for name, taken in sorted(e.instructions.items())]
+    found += [f"{e.stack} bytes of stack"] if e.stack else []
+    return f", {', '.join([*found, f'measured in {e.measured}'])}"

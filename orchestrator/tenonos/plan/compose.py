@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tenonos.errors import InputError, WorkError
-from tenonos.plan import schedule
+from tenonos.plan import bounds, schedule
 from tenonos.plan.allocate import (
     SMP,
     Infeasible,
@@ -46,7 +46,7 @@ from tenonos.plan.models import (
 )
 from tenonos.plan.planner import Planner, planner, verified
 from tenonos.plan.pool import C_LIBRARY, CORES, Pool
-from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable, solve
+from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable
 from tenonos.plan.subjects import UNNAMED
 from tenonos.plan.write import explain_json, system_files
 from tenonos.pool.kconfig import Assignment, Config
@@ -194,8 +194,11 @@ class Composer:
             return str(error)
         for name, kind in self._images(guests):
             encoding = self.pool.encoded(_cores(name, shares))
-            if not satisfiable(Problem(encoding, self._demands(name, kind, guests, items))):
+            problem = Problem(encoding, self._demands(name, kind, guests, items))
+            if not satisfiable(problem):
                 return f"no configuration of {name} meets them together"
+            if reason := bounds.objection(problem, name, kind, items, self.pool):
+                return reason
         return None
 
     def _with_memory(self, guests: Sequence[Guest], items: Sequence[Item]) -> list[Item]:
@@ -272,8 +275,8 @@ class Composer:
 
     def _solve(self, name: str, kind: str, plan: Plan, cores: int) -> Solved:
         demands = self._demands(name, kind, plan.guests, plan.items)
-        costs = self.pool.costs
-        solution = solve(Problem(self.pool.encoded(cores), demands, costs))
+        problem = Problem(self.pool.encoded(cores), demands)
+        solution = bounds.best(problem, name, kind, plan, self.pool)
         if solution is None:
             raise WorkError(f"the demands on {name} were found to hold together, and then not")
         solved = Solved(kind, demands, solution)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import kconfiglib as kc
+from pydantic import Field
 
 from tenonos.errors import InputError
 from tenonos.plan.graph import lib_graph, why
 from tenonos.plan.knowledge import kind_of
 from tenonos.plan.models import Analysis, Model
-from tenonos.plan.pool import Pool
+from tenonos.plan.pool import COST, Pool
 
 FILE = "explain.json"
 
@@ -42,6 +43,12 @@ class Explanation(Model):
     pulls_in: tuple[str, ...] = ()
     cost: int | None = None
     cost_unit: str
+    instructions: dict[str, int] = Field(default={})
+    """Of its key operations, as its card has them."""
+    stack: int | None = None
+    """The deepest stack of its functions."""
+    measured: str | None = None
+    """The image its card was measured in; none if the cost is an estimate by its lines."""
 
 
 @dataclass
@@ -88,8 +95,8 @@ class Explainer:
             "symbol": symbol,
             "name": self._name(symbol),
             "image": image,
-            "cost": self.pool.costs.get(symbol),
-            "cost_unit": self.record["cost"]["unit"],
+            "cost_unit": COST,
+            **self._card(symbol, image),
         }
         if symbol not in chosen:
             return Explanation(**common, chosen=False, because=self._why_out(symbol, image))
@@ -106,6 +113,17 @@ class Explainer:
             path=tuple(Step(source=a, relation=r, target=b) for a, r, b in path),
             pulls_in=tuple(self._pulls_in(symbol, chosen)),
         )
+
+    def _card(self, symbol: str, image: str) -> dict[str, Any]:
+        """What the card of a library says of it in an image of that kind."""
+        kind = "mortise" if "IMAGE_MORTISE" in self.symbols[image] else "tenon"
+        found: dict[str, Any] = {"cost": self.pool.bytes_in(kind).get(symbol)}
+        crate = self.pool.libraries.get(symbol)
+        card = self.pool.estimates.cards.get(crate.id) if crate else None
+        if card is not None and (part := card.parts.get(kind)):
+            found |= {"stack": part.stack, "measured": part.specimen}
+            found["instructions"] = dict(card.operations)
+        return found
 
     def _sources(self, image: str) -> list[str]:
         """What the demands on an image name: symbols, and what provides the capabilities."""
@@ -180,8 +198,8 @@ class Explainer:
         entry = self.pool.entries.get(symbol)
         if entry and not entry.available:
             return "no library of the pool provides it"
-        cost = self.pool.costs.get(symbol)
-        more = f", and it would cost {cost} {self.record['cost']['unit']}" if cost else ""
+        cost = self._card(symbol, image)["cost"]
+        more = f", and it would cost {cost:,} {COST}" if cost else ""
         return f"nothing demands it{more}"
 
     def _unmet(self, symbol: str, image: str) -> str | None:

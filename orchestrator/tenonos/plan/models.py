@@ -149,6 +149,12 @@ def manages(items: Iterable[Item]) -> bool:
     return any((i.kind, i.value) == ("capability", LIFECYCLE) for i in items)
 
 
+def utility(plan: Plan) -> str:
+    """What matters most of what the demands leave open: as stated, or else all of it."""
+    stated = [str(i.value) for i in plan.items if i.kind == "utility" and i.value]
+    return stated[0] if stated else "balance"
+
+
 class Image(Model):
     """One image of the composition."""
 

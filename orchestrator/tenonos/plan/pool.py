@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from tenonos.cards.card import KINDS
+from tenonos.cards.estimate import Estimates, of_tree
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan.encode import Encoding, encode
@@ -19,8 +21,8 @@ CORES = "TENON_THREAD_CORES"
 """The number of cores that run an image's threads."""
 C_LIBRARY = "LIB_TENON_LIBC"
 """What all of the interface for C stands on; made a program of by an application in C alone."""
-COST = "source lines"
-"""What a library costs until it has a measured card."""
+COST = "bytes"
+"""What a library costs, by its measured card."""
 
 
 class Pool:
@@ -30,6 +32,7 @@ class Pool:
         self.root = root
         self.extra = tuple(extra)
         self._encoded: dict[int, Encoding] = {}
+        self._bytes: dict[str, dict[str, int]] = {}
 
     @cached_property
     def tree(self) -> Tree:
@@ -71,11 +74,55 @@ class Pool:
         return library.index(self.root).by_symbol
 
     @cached_property
+    def estimates(self) -> Estimates:
+        """The measured cards of the libraries."""
+        return of_tree(self.root)
+
+    @cached_property
     def costs(self) -> dict[str, int]:
-        """What each library costs: its source lines, a stand-in for measured bytes."""
+        """What each library costs: bytes of an image, of the kind that it adds most to."""
+        kinds = [self.bytes_in(kind) for kind in KINDS]
+        return {symbol: max(costs[symbol] for costs in kinds) for symbol in kinds[0]}
+
+    def bytes_in(self, kind: str) -> dict[str, int]:
+        """What each library adds to an image of a kind, by symbol; something, in any case."""
+        if kind not in self._bytes:
+            self._bytes[kind] = self._sizes(kind)
+        return self._bytes[kind]
+
+    def _sizes(self, kind: str) -> dict[str, int]:
         chosen = (e.symbol for e in self.entries.values() if e.kind in ("library", "app"))
         crates = self.libraries
-        return {s: 1 + (_lines(crates[s]) if s in crates else 0) for s in chosen}
+        size = self.estimates.size
+        return {
+            symbol: max(1, size(kind, crates[symbol].id).loaded) if symbol in crates else 1
+            for symbol in chosen
+        }
+
+    def weights(self, kind: str, utility: str) -> dict[str, int]:
+        """What is to be least in an image of a kind, by symbol, for what matters most."""
+        sizes = self.bytes_in(kind)
+        crates = self.libraries
+        taken = {s: self.estimates.instructions(crates[s].id) if s in crates else 0 for s in sizes}
+        rate = {
+            "footprint": 0,
+            # As much for each instruction as for everything together.
+            "latency": sum(sizes.values()),
+            # All instructions together weigh as much as all bytes.
+            "balance": sum(sizes.values()) // max(1, sum(taken.values())),
+        }[utility]
+        return {symbol: size + rate * taken[symbol] for symbol, size in sizes.items()}
+
+    def loaded(self, kind: str, symbols: Iterable[str]) -> int:
+        """The bytes that an image of a kind is estimated to have in its file."""
+        return self.estimates.image(kind, self._ids(symbols)).loaded
+
+    def measured(self, kind: str, symbols: Iterable[str]) -> bool:
+        """Whether that rests on measured cards alone."""
+        return all(self.estimates.measured(kind, name) for name in self._ids(symbols))
+
+    def _ids(self, symbols: Iterable[str]) -> list[str]:
+        return [self.libraries[s].id for s in symbols if s in self.libraries]
 
     @cached_property
     def apps(self) -> list[str]:
@@ -140,10 +187,3 @@ class Pool:
         """The pool's own mistakes, before they look like the user's."""
         if not self.entries:
             raise InputError("the pool is empty", where=str(self.root))
-
-
-def _lines(crate: library.Library) -> int:
-    """Source lines of a crate, or of a program in C."""
-    from tenonos.build.sloc import count, lines
-
-    return count(crate.path) + sum(lines((crate.path / f).read_text()) for f in crate.sources)

@@ -59,6 +59,11 @@ class Solution:
     cost: int
     """The sum over the chosen libraries."""
 
+    @property
+    def chosen(self) -> list[str]:
+        """The symbols that are y."""
+        return sorted(symbol for symbol, value in self.values.items() if value)
+
 
 def satisfiable(problem: Problem, demands: Iterable[Demand] | None = None) -> bool:
     """Whether all demands can hold together."""

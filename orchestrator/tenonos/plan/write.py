@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan.defaults import RULES
-from tenonos.plan.models import Composition, Guest, Plan, manages, shares_cores
+from tenonos.plan.models import Composition, Guest, Plan, manages, shares_cores, utility
 from tenonos.plan.pool import COST
 from tenonos.system.schema import ManagesSpec, ReserveSpec, SystemSpec, TaskSpec, VmSpec
 from tenonos.system.units import duration_text, size_text
@@ -158,7 +158,12 @@ def explain_json(
         "cost": {
             "unit": COST,
             "proven": "minimal",
-            "images": {n: s.solution.cost for n, s in solved.items() if s.solution},
+            "utility": utility(plan),
+            "images": {
+                n: composer.pool.loaded(s.kind, s.solution.chosen)
+                for n, s in solved.items()
+                if s.solution
+            },
             "libraries": composer.pool.costs,
         },
         "symbols": {
