@@ -30,6 +30,8 @@ pub struct Machine {
 
 /// Called when a block is translated.
 pub type OnTranslate = extern "C" fn(Id, *mut Block);
+/// Called once, as the emulator ends.
+pub type OnEnd = extern "C" fn(Id, *mut c_void);
 /// Called before an instruction or a block executes.
 pub type OnExecute = extern "C" fn(c_uint, *mut c_void);
 /// Called after a memory access.
@@ -50,6 +52,7 @@ pub const READS_AND_WRITES: c_int = 3;
 #[expect(unsafe_code, reason = "declarations of QEMU's C functions")]
 unsafe extern "C" {
     pub fn qemu_plugin_register_vcpu_tb_trans_cb(id: Id, callback: OnTranslate);
+    pub fn qemu_plugin_register_atexit_cb(id: Id, callback: OnEnd, data: *mut c_void);
     pub fn qemu_plugin_register_vcpu_tb_exec_cb(
         block: *mut Block,
         callback: OnExecute,

@@ -137,6 +137,15 @@ extern "C" fn end(vcpu: c_uint, path: *mut c_void) {
     }
 }
 
+/// The emulator ends, because the machine was turned off.
+extern "C" fn ended(_: ffi::Id, _: *mut c_void) {
+    if let Some((state, _)) = at(0) {
+        for path in state.plan.endless() {
+            (0..VCPUS).for_each(|vcpu| state.end(path, vcpu));
+        }
+    }
+}
+
 /// A watched VM stored something.
 extern "C" fn stored(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu)
@@ -317,8 +326,11 @@ pub unsafe extern "C" fn qemu_plugin_install(
     match prepare(&arguments, cores) {
         Ok(state) => {
             let _ = STATE.set(state);
-            // SAFETY: the identifier is the one QEMU gave us.
-            unsafe { ffi::qemu_plugin_register_vcpu_tb_trans_cb(id, translated) };
+            // SAFETY: the identifier is the one QEMU gave us; the last callback takes no data.
+            unsafe {
+                ffi::qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+                ffi::qemu_plugin_register_atexit_cb(id, ended, ptr::null_mut());
+            }
             0
         }
         Err(error) => {

@@ -8,7 +8,8 @@
 //! status ADDRESS          a VM's status page, in the order of the VMs
 //! word ADDRESS            a word whose value each sample tells
 //! task ADDRESS SIZE       a task's journal, in the order of the tasks
-//! path START END          a path to measure; from START 0: since the core came to Mortise
+//! path START END          a path to measure; from START 0: since the core came to Mortise; to END 0:
+//!                         until the emulator ends
 //! reach ADDRESS           since the last mark that begins one, on whatever core
 //! visits                  tell every visit of Mortise
 //! steps                   and each instruction of it
@@ -72,6 +73,12 @@ impl Plan {
                 .ok_or_else(|| format!("plan:{}: {line}", index + 1))?;
         }
         Ok(plan)
+    }
+
+    /// The numbers of the paths that end with the emulator.
+    pub fn endless(&self) -> impl Iterator<Item = usize> + '_ {
+        let paths = self.paths.iter().enumerate();
+        paths.filter_map(|(path, &(_, end))| (end == 0).then_some(path))
     }
 
     /// The paths that begin where a core comes to Mortise, by their numbers, and their ends.
@@ -146,6 +153,12 @@ mod tests {
     fn a_path_from_nowhere_is_one_of_arrival() {
         let plan = Plan::parse("path 8 9\npath 0 a\n").unwrap();
         assert_eq!(plan.arrivals().collect::<Vec<_>>(), [(1, 10)]);
+    }
+
+    #[test]
+    fn a_path_to_nowhere_is_ended_by_the_emulator() {
+        let plan = Plan::parse("path 8 9\npath 10 0\n").unwrap();
+        assert_eq!(plan.endless().collect::<Vec<_>>(), [1]);
     }
 
     #[test]

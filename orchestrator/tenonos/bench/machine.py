@@ -11,7 +11,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from tenonos.run import Target, plugin, qemu, symbols
 from tenonos.run.console import RAW, Demultiplexer, Transcript
 from tenonos.run.memory import RunFolder
 from tenonos.run.plugin import Passage, Visit
+from tenonos.run.target import Machine
 
 LIMIT = 400.0
 """Host seconds a run may take."""
@@ -40,6 +41,13 @@ class Trace:
     def passages(self) -> tuple[Passage, ...]:
         """The passages of the measured paths."""
         return tuple(record for record in self.records if isinstance(record, Passage))
+
+
+def without_el2(machine: Machine, cores: int) -> Machine:
+    """The machine as a kernel at EL1 has it to itself."""
+    options = machine.machine.split(",")
+    kept = ",".join(option for option in options if option != "virtualization=on")
+    return replace(machine, machine=kept, cpus=cores)
 
 
 @dataclass(frozen=True)
@@ -61,12 +69,10 @@ class Place:
         target = Target.of(self.built)
         if not self.bare:
             return target
-        options = target.machine.machine.split(",")
-        machine = ",".join(option for option in options if option != "virtualization=on")
         return replace(
             target,
             image=Path(self.built.flats[self.image]),
-            machine=replace(target.machine, machine=machine, cpus=self.cores),
+            machine=without_el2(target.machine, self.cores),
             vms=(),
             mortise_text=symbols.text(self.built, self.image),
         )
@@ -109,10 +115,22 @@ def run(place: Place, last: str, routes: Sequence[tuple[str, str]] = ()) -> Trac
     A passage's path is the number of its route; what the image itself marks follows them.
     """
     target = place.target()
+    source = RAW if place.bare else place.image
+    return counted(
+        target,
+        lambda ram, pipe: place.plan(target, ram, pipe, routes),
+        lambda machine: heard(machine, source, last, LIMIT),
+    )
+
+
+def counted(
+    target: Target, plan: Callable[[Path, int], str], listen: Callable[[qemu.Qemu], list[str]]
+) -> Trace:
+    """Start a machine with a plan for its RAM and pipe, for as long as somebody listens to it."""
     with RunFolder(target.machine.ram_size, paths.RUN) as folder:
         reading, writing = os.pipe()
         library = str(plugin.build()).replace(",", ",,")
-        (folder / "plan").write_text(place.plan(target, folder / "ram", writing, routes))
+        (folder / "plan").write_text(plan(folder / "ram", writing))
         command = qemu.command_line(target, deterministic=True, plugin=f"{library},plan=plan")
         machine = qemu.Qemu(command, folder, (writing,))
         os.close(writing)
@@ -120,12 +138,24 @@ def run(place: Place, last: str, routes: Sequence[tuple[str, str]] = ()) -> Trac
         reader = threading.Thread(target=_drain, args=(reading, data), daemon=True)
         reader.start()
         try:
-            lines = heard(machine, RAW if place.bare else place.image, last, LIMIT)
+            lines = listen(machine)
         finally:
             machine.stop()
             reader.join()
     records = plugin.records(data, 0)
     return Trace(tuple(lines), tuple(r for r in records if isinstance(r, Passage | Visit)))
+
+
+def off(machine: qemu.Qemu) -> list[str]:
+    """The lines of the serial port, until the machine is turned off."""
+    watchdog = threading.Timer(LIMIT, machine.process.kill)
+    watchdog.start()
+    try:
+        said = machine.output.read()
+        machine.check()
+    finally:
+        watchdog.cancel()
+    return said.decode(errors="replace").splitlines()
 
 
 def _drain(descriptor: int, data: bytearray) -> None:

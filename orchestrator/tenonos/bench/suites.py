@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tenonos import build, system
 from tenonos.bench import (
+    boot,
     cache,
     compose,
     detach,
@@ -27,7 +28,6 @@ from tenonos.bench.share import DYNAMIC
 from tenonos.build import Built
 from tenonos.build.elf import sections
 from tenonos.errors import InputError
-from tenonos.system.places import MANIFEST_SIZE
 
 SUITES = (
     "sched",
@@ -116,9 +116,10 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
     if choice.suites & {"boot", "size"} and BARE in choice.environments:
         tell("hello")
         rows += _hello()
-        if "size" in choice.suites:
-            tell("bench-min")
-            rows += _mortise()
+    if "size" in choice.suites and ALONE in choice.environments:
+        rows += boot.sizes(tell)
+    if "boot" in choice.suites and ALONE in choice.environments:
+        rows += boot.rows(tell)
     if "exits" in choice.suites and ALONE in choice.environments:
         rows += exits.rows(tell)
     if "cache" in choice.suites and ALONE in choice.environments:
@@ -199,19 +200,4 @@ def _hello() -> Iterator[Row]:
     yield said.row(("boot", "tenon_reset_to_main"), {}, [taken.instructions], kinds)
     for part, size in sections(built.elves["hello"].read_bytes()).items():
         row = said.row(("size", "tenon_hello"), {"part": part}, [size], Kinds())
-        yield replace(row, unit="bytes")
-
-
-def _mortise() -> Iterator[Row]:
-    """Mortise with one VM on one core: what is in its image, and what it takes of RAM."""
-    built = build.build(system.load("bench-min"))
-    said = _setting(built, "hello", ALONE)
-    layout = built.layout
-    areas = sum(area.size for vm in layout.vms.values() for area in vm.shared)
-    own = layout.manifest_pa - layout.image_base + MANIFEST_SIZE
-    parts = sections(built.elves["mortise"].read_bytes())
-    parts["ram"] = own + areas
-    parts["payload"] = layout.image_size - own
-    for part, size in parts.items():
-        row = said.row(("size", "mortise_static"), {"part": part}, [size], Kinds())
         yield replace(row, unit="bytes")

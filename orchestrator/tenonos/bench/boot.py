@@ -1,0 +1,146 @@
+"""Mortise from its first instruction on: what it takes of memory, until a guest runs, and while
+Linux boots.
+
+`systems/bench-min` is the least that Mortise is for. In `systems/bench-boot` Linux turns the
+machine off as soon as it is up; without Mortise the same kernel, initramfs and device tree lie at
+the same addresses, and four instructions of ours start the kernel at EL1.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tenonos import build, paths, system
+from tenonos.bench.exits import STATIC
+from tenonos.bench.machine import LIMIT, Trace, counted, heard, off, without_el2
+from tenonos.bench.reading import Setting
+from tenonos.bench.row import Kinds, Row
+from tenonos.build import Built
+from tenonos.build.elf import HEADER_MAGIC, sections
+from tenonos.errors import WorkError
+from tenonos.run import Target, plugin, qemu
+from tenonos.run.plugin import QUIET, Passage
+from tenonos.system.places import MANIFEST_SIZE, VmLayout
+
+TINY, LINUX = "bench-min", "bench-boot"
+GUEST = "hello"
+
+END = 0
+"""Where a path ends that the emulator's own end does."""
+
+_HEAD = struct.Struct("<I4xQQQ24x4s4x")
+"""An arm64 Image's: first instruction, text offset, size, flags, magic."""
+
+_BRANCH = 0x1400_0000 | _HEAD.size // 4
+"""To what is behind it."""
+
+_JUMP = (
+    0x5800_0080,  # ldr x0, 16: the device tree
+    0x5800_00A4,  # ldr x4, 20: the kernel
+    0xAA1F_03E1,  # mov x1, xzr
+    0xD61F_0080,  # br x4
+)
+"""Starts a kernel; both addresses follow."""
+
+
+def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
+    """Mortise with one VM on one core: what is in its image, and what it takes of RAM."""
+    tell(f"{TINY}, sizes")
+    built = build.build(system.load(TINY))
+    layout = built.layout
+    areas = sum(area.size for vm in layout.vms.values() for area in vm.shared)
+    own = layout.manifest_pa - layout.image_base + MANIFEST_SIZE
+    parts = sections(built.elves["mortise"].read_bytes())
+    parts |= {"ram": own + areas, "payload": layout.image_size - own}
+    for part, size in parts.items():
+        row = _setting(built).row(("size", "mortise_static"), {"part": part}, [size], Kinds())
+        yield replace(row, unit="bytes")
+
+
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+    """From Mortise's first instruction to a guest's, and what it executes in Linux's boot."""
+    tell(f"{TINY}, start")
+    built = build.build(system.load(TINY))
+    started, *_ = _counted(built, lambda machine: heard(machine, GUEST, "hello", LIMIT)).passages
+    yield _entry(built, "tiny", started)
+    tell(f"{LINUX}, under Mortise")
+    built = build.build(system.load(LINUX))
+    started, booted = _counted(built, off).passages
+    yield _entry(built, "linux", started)
+    (vm,) = built.system.vms
+    params = {"irq": vm.interrupts, "uart": "virtual"}
+    kinds = Kinds(booted.barriers, booted.sysreg_writes, booted.mmio)
+    yield _setting(built).row(("boot", "linux_boot_el2"), params, [booted.el2], kinds)
+    tell(f"{LINUX}, without Mortise")
+    alone = _alone(built).other
+    more = round(100 * (booted.el2 + booted.other - alone) / alone, 3)
+    row = _setting(built).row(("boot", "linux_boot_overhead"), params, [more], Kinds())
+    yield replace(row, unit="percent")
+
+
+def _setting(built: Built) -> Setting:
+    """What the rows say of their origin."""
+    image = next(image for image in built.images if image.name == "mortise")
+    optimisation = image.optimisation.strip('"') + ", fat LTO"
+    return Setting(built.system.name, STATIC, options={"optimisation": optimisation})
+
+
+def _entry(built: Built, guest: str, passage: Passage) -> Row:
+    kinds = Kinds(passage.barriers, passage.sysreg_writes, passage.mmio)
+    key = ("boot", "mortise_entry_to_guest")
+    return _setting(built).row(key, {"guest": guest}, [passage.el2], kinds)
+
+
+def _counted(built: Built, listen: Callable[[qemu.Qemu], list[str]]) -> Trace:
+    """From Mortise's first instruction to the guest's first, and from there to the end."""
+    target = Target.of(built)
+    target = replace(target, machine=replace(target.machine, cpus=1))
+    (place,) = built.layout.vms.values()
+    first = place.entry - place.ipa + place.pa
+    routes = [(built.layout.image_base, first), (first, END)]
+    return counted(target, lambda ram, pipe: _plan(target, ram, pipe, routes), listen)
+
+
+def _plan(target: Target, ram: Path, pipe: int, routes: list[tuple[int, int]]) -> str:
+    return plugin.plan(target, ram, pipe, routes, ("blocks", QUIET))
+
+
+def _alone(built: Built) -> Passage:
+    """The same Linux at the same addresses, started at EL1."""
+    (place,) = built.layout.vms.values()
+    machine = without_el2(Target.of(built).machine, 1)
+    with tempfile.NamedTemporaryFile(prefix="tenon-boot-", dir=paths.ensure(paths.RUN)) as image:
+        image.write(unwrapped(built.image.read_bytes(), built.layout.image_base, place))
+        image.flush()
+        target = replace(
+            Target.of(built),
+            image=Path(image.name),
+            machine=machine,
+            vms=(),
+            mortise_text=range(0),
+        )
+        routes = [(place.entry, END)]
+        trace = counted(target, lambda ram, pipe: _plan(target, ram, pipe, routes), off)
+    if len(trace.passages) != 1:
+        raise WorkError("Linux alone did not boot")
+    return trace.passages[0]
+
+
+def unwrapped(packed: bytes, base: int, place: VmLayout) -> bytes:
+    """A VM's payloads where they are loaded, behind what starts them, instead of a system image
+    that lies at `base`."""
+    end = max(payload.ipa + payload.size for payload in place.payloads.values())
+    image = bytearray(end - base)
+    head = _HEAD.pack(_BRANCH, 0, len(image), 0xA, HEADER_MAGIC)
+    words = struct.pack(f"<{len(_JUMP)}I", *_JUMP)
+    start = head + words + struct.pack("<QQ", place.argument, place.entry)
+    image[: len(start)] = start
+    for payload in place.payloads.values():
+        content = packed[payload.pa - base :][: payload.size]
+        at = payload.ipa - base
+        image[at : at + payload.size] = content
+    return bytes(image)
