@@ -29,8 +29,15 @@ def tenon(name, cpu, memory=16 * MIB, at=None, tasks=1):
     )
 
 
-def linux(cpus=(0,), memory=256 * MIB, at=None):
-    return VmSpec(name="linux", kind="linux", cpus=list(cpus), memory=memory, memory_at=at)
+def linux(cpus=(0,), memory=256 * MIB, at=None, in_place=False):
+    return VmSpec(
+        name="linux",
+        kind="linux",
+        cpus=list(cpus),
+        memory=memory,
+        memory_at=at,
+        in_place=in_place,
+    )
 
 
 def tenon_content(size=50_000, total=60_000):
@@ -127,6 +134,23 @@ def test_the_linux_view():
     assert vm.entry % BLOCK == 0
     assert vm.argument == vm.payloads["tree"].ipa
     assert vm.shared == ()
+
+
+def test_what_is_loaded_in_place_is_not_copied():
+    contents = {"a": tenon_content(), "linux": linux_content()}
+    kept, placed = (
+        lay_out(make(tenon("a", 1), linux(in_place=place)), 100_000, contents)
+        for place in (False, True)
+    )
+    assert_sound(kept)
+    vm = placed.vm("linux")
+    loaded = [range(p.pa, p.pa + p.size) for p in vm.payloads.values()]
+    assert [where.start for where in loaded] == [p.ipa for p in vm.payloads.values()]
+    assert all(vm.pa <= where.start and where.stop <= vm.pa + vm.size for where in loaded)
+    assert placed.image_base + placed.image_size == max(where.stop for where in loaded)
+    # The other one's copy is where nobody's memory is, as ever.
+    (other, *_) = placed.vm("a").payloads.values()
+    assert other.pa < placed.vm("a").pa
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,22 @@ WRONG = [
     (
         '["gpio"]',
         '["laser"]',
-        '13: qemu-virt has no device "laser"; it has gpio, rtc, virtio0, virtio1',
+        '13: qemu-virt has no device "laser"; it has gpio, rtc, virtio0, virtio1, serial',
+    ),
+    (
+        '["gpio"]',
+        '["serial"]',
+        '13: VM "motor" may not have the serial port, on which others are heard; give it to',
+    ),
+    (
+        '"shared"',
+        '"shared"\ndevices = ["serial"]',
+        '24: VM "linux" may not have the serial port, on which others are heard; give it to',
+    ),
+    (
+        '"shared"',
+        '"shared"\nin_place = true\non_fault = "restart"',
+        '24: VM "linux" is loaded in place and cannot be restarted; leave in_place out',
     ),
     (
         '"shared"',

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import fdt
 import pytest
@@ -80,6 +81,18 @@ def test_devices_passed_through(demo, layout):
     tree = fdt.parse_dtb(trees.linux(demo, vm, layout))
     assert tree.get_property("interrupts", "/pl061@9030000").data == [0, 7, 4]
     assert tree.get_property("interrupts", "/virtio_mmio@a001e00").data == [0, 31, 1]
+
+
+def test_who_has_the_serial_port_has_no_console_of_mortise(demo, layout):
+    linux = demo.vm("linux")
+    vm = replace(linux, devices=("serial",), in_place=True)
+    assert trees.linux(demo, vm, layout) == trees.linux(demo, linux, layout)
+    owning = replace(demo, vms=tuple(vm if vm.name == old.name else old for old in demo.vms))
+    tree = fdt.parse_dtb(trees.manifest(owning, layout))
+    assert text(tree, "console", "/vms/linux") == "none"
+    assert longs(tree, "device", "/vms/linux") == [0x0900_0000, 0x0900_0000, 0x1000]
+    assert tree.get_property("interrupts", "/vms/linux").data == [33]
+    assert not tree.exist_property("load", "/vms/linux")
 
 
 def test_two_writings_are_the_same_bytes(demo, layout):

@@ -67,19 +67,22 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     built = build.build(system.load(TINY))
     started, *_ = _counted(built, lambda machine: heard(machine, GUEST, "hello", LIMIT)).passages
     yield _entry(built, "tiny", started)
-    tell(f"{LINUX}, under Mortise")
-    built = build.build(system.load(LINUX))
-    started, booted = _counted(built, off).passages
-    yield _entry(built, "linux", started)
-    (vm,) = built.system.vms
-    params = {"irq": vm.interrupts, "uart": "virtual"}
-    kinds = Kinds(booted.barriers, booted.sysreg_writes, booted.mmio)
-    yield _setting(built).row(("boot", "linux_boot_el2"), params, [booted.el2], kinds)
-    tell(f"{LINUX}, without Mortise")
-    alone = _alone(built).other
-    more = round(100 * (booted.el2 + booted.other - alone) / alone, 3)
-    row = _setting(built).row(("boot", "linux_boot_overhead"), params, [more], Kinds())
-    yield replace(row, unit="percent")
+    linux = system.load(LINUX)
+    (own,) = linux.vms
+    virtual = replace(linux, vms=(replace(own, devices=()),))
+    for uart, booting in (("passthrough", linux), ("virtual", virtual)):
+        tell(f"{LINUX}, {uart} serial port")
+        built = build.build(booting)
+        started, booted = _counted(built, off).passages
+        if uart == "passthrough":
+            yield _entry(built, "linux", started)
+        kinds = Kinds(booted.barriers, booted.sysreg_writes, booted.mmio)
+        setting, params = _setting(built), {"irq": own.interrupts, "uart": uart}
+        yield setting.row(("boot", "linux_boot_el2"), params, [booted.el2], kinds)
+        alone = _alone(built).other
+        more = round(100 * (booted.el2 + booted.other - alone) / alone, 3)
+        row = setting.row(("boot", "linux_boot_overhead"), params, [more], Kinds())
+        yield replace(row, unit="percent")
 
 
 def _setting(built: Built) -> Setting:

@@ -147,6 +147,7 @@ def _vm(index: int, spec: VmSpec, folder: Path, board: boards.Board) -> Vm:
         programs=tuple(spec.programs),
         manages=None if spec.manages is None else _manages(spec.manages),
         detach=() if spec.detach is None else tuple(spec.detach.cpus),
+        in_place=spec.in_place,
         foreign=_foreign(spec, board) if spec.kind == "image" else None,
     )
 

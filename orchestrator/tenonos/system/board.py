@@ -38,6 +38,10 @@ class Image(_Part):
     shared: int
 
 
+SERIAL = "serial"
+"""The board's serial port, among the devices."""
+
+
 class Frame(_Part):
     """A range of registers."""
 
@@ -75,16 +79,6 @@ class Timer(_Part):
     hypervisor: int
 
 
-class Serial(_Part):
-    """The serial port of the console."""
-
-    kind: str
-    base: int
-    size: int
-    interrupt: int
-    clock: int
-
-
 class Qemu(_Part):
     """The QEMU options that make the board."""
 
@@ -101,6 +95,28 @@ class Device(_Part):
     base: int
     size: int
     interrupts: tuple[int, ...]
+
+
+class Serial(_Part):
+    """The serial port of the console."""
+
+    kind: str
+    base: int
+    size: int
+    interrupt: int
+    clock: int
+
+    @property
+    def device(self) -> Device:
+        """The port as what a VM may own."""
+        what = "the serial port, on which Mortise then has its own lines alone"
+        return Device(
+            kind=self.kind,
+            help=what,
+            base=self.base,
+            size=self.size,
+            interrupts=(self.interrupt,),
+        )
 
 
 class _File(_Part):
@@ -201,9 +217,9 @@ def _read(name: str) -> Board:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{key}: {first['msg']}", where=f"boards/{name}/board.toml") from None
-    return Board(
-        **{field: getattr(read, field) for field in _File.model_fields}, folder=file.parent
-    )
+    fields = {field: getattr(read, field) for field in _File.model_fields}
+    fields["devices"] = {**read.devices, SERIAL: read.serial.device}
+    return Board(**fields, folder=file.parent)
 
 
 def load(name: str, where: str | None = None) -> Board:

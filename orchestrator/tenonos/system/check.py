@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from tenonos.errors import InputError
 from tenonos.system import channels, detach, dynamic, foreign, regulation, shares, vlibs
+from tenonos.system.board import SERIAL
 from tenonos.system.limits import BLOCK, INTERRUPTS, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
 
@@ -188,11 +189,29 @@ def _devices(system: System) -> None:
                     mend="one VM only",
                 )
             owner[name] = vm.name
+        if SERIAL in vm.devices and (vm.kind != "linux" or len(system.guests) > 1):
+            raise InputError(
+                f'VM "{vm.name}" may not have the serial port, on which others are heard',
+                where=where,
+                mend="give it to a Linux VM that is the only one",
+            )
         if sum(len(known[name].interrupts) for name in vm.devices) > INTERRUPTS:
             raise InputError(
                 f'devices of VM "{vm.name}" have more than {INTERRUPTS} interrupts',
                 where=where,
                 mend="give it fewer",
+            )
+
+
+def _in_place(system: System) -> None:
+    """What is loaded once cannot be loaded again."""
+    for vm in system.vms:
+        kept = system.mode != "static" or vm.on_fault == "restart" or vm.kind == "image"
+        if vm.in_place and kept:
+            raise InputError(
+                f'VM "{vm.name}" is loaded in place and cannot be restarted',
+                where=system.at(vm, "in_place"),
+                mend='leave in_place out, or have Linux or Tenon, static, with on_fault = "stop"',
             )
 
 
@@ -293,6 +312,7 @@ _RULES: tuple[Callable[[System], None], ...] = (
     _laid_over,
     _cpus,
     _devices,
+    _in_place,
     _console,
     _memory,
     foreign.check,

@@ -51,7 +51,7 @@ def lay_out(
     for vm in system.guests:
         for part, size in contents[vm.name].sizes.items():
             parts.setdefault(vm.name, {})[part] = (at, size)
-            at = up(at + size, PAGE)
+            at = at if vm.in_place else up(at + size, PAGE)
     image_size = at - board.image.mortise
     ram = Room(board.image.mortise, board.ram_end)
     if board.image.mortise + image_size > board.ram_end:
@@ -64,8 +64,8 @@ def lay_out(
     vms, templates = {}, {}
     for vm in system.vms:
         payloads = parts.get(vm.name, {})
-        place = _PLACES[vm.kind]
-        vms[vm.name] = place(system, vm, bases[vm.name], contents[vm.name], payloads, ram)
+        made = _PLACES[vm.kind](system, vm, bases[vm.name], contents[vm.name], payloads, ram)
+        vms[vm.name] = _in_place(made) if vm.in_place else made
     for vm in system.guests[len(system.vms) :]:
         payloads = parts.get(vm.name, {})
         templates[vm.name] = late(system, vm, contents[vm.name], payloads)
@@ -80,7 +80,8 @@ def lay_out(
         ram_base=board.ram.base,
         ram_size=board.ram.size,
         image_base=board.image.mortise,
-        image_size=image_size,
+        image_size=max(board.image.mortise + image_size, *map(_loaded, vms.values()))
+        - board.image.mortise,
         manifest_pa=manifest,
         mortise_text=mortise_text,
         vms=vms,
@@ -89,6 +90,20 @@ def lay_out(
         vlibs=served,
         reserve=reserve,
     )
+
+
+def _in_place(place: VmLayout) -> VmLayout:
+    """The VM with what it boots from where it runs, in its memory."""
+    payloads = {
+        part: replace(payload, pa=payload.ipa - place.ipa + place.pa)
+        for part, payload in place.payloads.items()
+    }
+    return replace(place, payloads=payloads)
+
+
+def _loaded(place: VmLayout) -> int:
+    """The end of what the boot loader loads for a VM."""
+    return max((payload.pa + payload.size for payload in place.payloads.values()), default=0)
 
 
 def _reserve(system: System, reserve: Reserve, ram: Room) -> ReserveLayout:

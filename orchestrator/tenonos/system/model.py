@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tenonos.errors import InputError
-from tenonos.system.board import Board
+from tenonos.system.board import SERIAL, Board
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
 
@@ -99,12 +99,17 @@ class Vm:
     """The CPUs that it may lend to its programs."""
     foreign: Foreign | None = None
     """Of kind `image`, and of no other."""
+    in_place: bool = False
+    """Whether the boot loader puts what it boots from where it runs, once and for all."""
     table: str = "vm"
     """Where it is written: `[[vm]]` or `[[template]]`."""
 
     @property
     def console(self) -> str:
-        """How its output leaves: Tenon has a ring in shared memory, others a virtual PL011."""
+        """How its output leaves: Tenon has a ring in shared memory, others a virtual PL011; who has
+        the serial port itself has nothing of Mortise's."""
+        if SERIAL in self.devices:
+            return "none"
         return "ring" if self.kind == "tenon" else "pl011"
 
     @property

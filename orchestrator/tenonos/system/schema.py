@@ -102,6 +102,7 @@ class VmSpec(GuestSpec):
     on_fault: Literal["stop", "restart"] = "stop"
     restart_limit: int = Field(default=3, ge=1, le=1_000_000)
     devices: list[str] = []
+    in_place: bool = False
     manages: ManagesSpec | None = None
     detach: DetachSpec | None = None
     region: list[RegionSpec] = []

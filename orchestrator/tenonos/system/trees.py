@@ -8,7 +8,7 @@ builds of one system are the same bytes.
 import fdt
 
 from tenonos.system import detach, runtime
-from tenonos.system.board import Board
+from tenonos.system.board import SERIAL, Board
 from tenonos.system.model import System, Vm
 from tenonos.system.node import Node, halves
 from tenonos.system.places import ChannelEnd, Layout, VlibEnd, VmLayout
@@ -66,7 +66,8 @@ def _manifest_vm(node: Node, board: Board, vm: Vm, place: VmLayout) -> None:
     node.cells("shared", *shared)
     devices = [board.devices[name] for name in vm.devices]
     node.longs("device", *(x for d in devices for x in (d.base, d.base, d.size)))
-    node.longs("load", *(x for p in place.payloads.values() for x in (p.ipa, p.pa, p.size)))
+    loaded = () if vm.in_place else place.payloads.values()
+    node.longs("load", *(x for p in loaded for x in (p.ipa, p.pa, p.size)))
     node.cells("interrupts", *(intid for device in devices for intid in device.interrupts))
 
 
@@ -102,7 +103,8 @@ def linux(system: System, vm: Vm, layout: Layout) -> bytes:
     uart.cells("clocks", CLOCK, CLOCK)
     uart.text("clock-names", "uartclk", "apb_pclk")
     for name in vm.devices:
-        _device(root, board, name)
+        if name != SERIAL:
+            _device(root, board, name)
     for end in place.channels.values():
         _channel(root, system, end)
     detach.tree(root, system, vm, place)

@@ -14,7 +14,7 @@ use crate::{
 };
 use core::sync::atomic::Ordering;
 use core_log::{error, info};
-use core_manifest::{InterruptMode, System};
+use core_manifest::{Console, InterruptMode, System};
 use core_memory::PhysicalRange;
 use hw_arch::{entry::SecondaryStart, firmware, layout};
 
@@ -157,13 +157,15 @@ fn check(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<(), &'static s
     }
     let board = &machine.board;
     let frames = board.gicr_stride * board.cpus;
-    if reaches(vm, board.gicd_base, board.gicd_size)
-        || reaches(vm, board.gicr_base, frames)
-        || reaches(vm, board.uart_base, board.uart_size)
+    // Whom Mortise has no console for may have the serial port itself.
+    let serial = reaches(vm, board.uart_base, board.uart_size)
         || vm
             .interrupts
             .iter()
-            .any(|&own| u32::from(own) == board.uart_irq)
+            .any(|&own| u32::from(own) == board.uart_irq);
+    if reaches(vm, board.gicd_base, board.gicd_size)
+        || reaches(vm, board.gicr_base, frames)
+        || (serial && vm.console != Console::None)
     {
         return Err("it has a device of Mortise's");
     }

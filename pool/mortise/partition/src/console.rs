@@ -149,13 +149,10 @@ fn wire(machine: &Machine) -> Option<Serial<'static>> {
 
 /// Prepares the console's own interrupts on its core.
 pub(crate) fn attach(core: &'static Core) {
-    let board = &core.machine.board;
-    let distributor = board.distributor();
-    distributor.route(board.uart_irq, hw_arch::cpu::affinity());
-    distributor.set_priority(board.uart_irq, OWN_PRIORITY);
-    distributor.enable(board.uart_irq);
-    if let Some(serial) = &mut core.machine.console.lock().serial {
-        serial.enable_receive_interrupt();
+    // Who has no console of Mortise's has the port itself, and hears what is typed.
+    let mut vms = core.machine.residents();
+    if vms.all(|vm| vm.description().console != Kind::None) {
+        listen(core.machine);
     }
     if core
         .machine
@@ -163,6 +160,18 @@ pub(crate) fn attach(core: &'static Core) {
         .any(|vm| vm.is_slot() || vm.log.lock().is_some())
     {
         core.machine.alarms.set(core, &DRAIN);
+    }
+}
+
+/// Has what is typed interrupt this core.
+fn listen(machine: &'static Machine) {
+    let board = &machine.board;
+    let distributor = board.distributor();
+    distributor.route(board.uart_irq, hw_arch::cpu::affinity());
+    distributor.set_priority(board.uart_irq, OWN_PRIORITY);
+    distributor.enable(board.uart_irq);
+    if let Some(serial) = &mut machine.console.lock().serial {
+        serial.enable_receive_interrupt();
     }
 }
 

@@ -99,7 +99,7 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
     } else if intid == board.hypervisor_timer {
         core.machine.alarms.sound(core);
         cpu_interface::deactivate(intid);
-    } else if intid == board.uart_irq {
+    } else if intid == board.uart_irq && core.machine.owner(intid).is_none() {
         console::receive(core);
         cpu_interface::deactivate(intid);
     } else if intid == board.maintenance {

@@ -127,7 +127,7 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
         1 => vm.silence(machine, part.number),
         2 => machine.ended(vm, part.number),
         _ => {
-            if end == End::Restart && !vm.is_slot() {
+            if end == End::Restart && vm.is_kept() {
                 let count = Argument::Decimal(vm.status.count_restart().into());
                 machine.say(vm.name(), " restarts ({})", &[count]);
                 vm.set_state(State::Restarting);
@@ -143,10 +143,15 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
 }
 
 impl Vm {
+    /// Whether there is a pristine copy of what it boots from.
+    fn is_kept(&self) -> bool {
+        !self.is_slot() && !self.description().payloads.is_empty()
+    }
+
     /// Its run has ended for good.
     fn conclude(&self, end: End, machine: &'static Machine) {
         match end {
-            // What made it is not with Mortise; its manager may fill it anew.
+            // What made it is not with Mortise any more; a manager may fill it anew.
             End::Restart => {
                 self.set_state(State::Off);
                 machine.say(self.name(), " is off: it cannot restart itself", &[]);
