@@ -178,7 +178,7 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
             let instruction = ffi::qemu_plugin_tb_get_insn(block, index);
             (instruction, ffi::qemu_plugin_insn_haddr(instruction))
         };
-        if let Some(physical) = ram.physical(host.addr()) {
+        if let Some(physical) = ram.behind(host.addr()) {
             let word = ram.half(physical).unwrap_or(0);
             if state.plan.cache.is_some() {
                 at_access(instruction, accessed, ffi::READS_AND_WRITES);

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! ram BASE SIZE PATH      the machine's RAM and the file behind it
+//! dealt BASE SIZE COLOURS PART...   memory that VMs have by colour: addresses of all else count
+//!                         the pages of each part, a set of colours, one behind the other
 //! pipe FD                 where records go
 //! el2 START END           Mortise's code, or other code that is to be counted
 //! guest START END         RAM of a VM with periodic tasks
@@ -22,6 +24,8 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use core_colouring::Dealt;
+
 use crate::cache::Geometry;
 
 /// A parsed plan.
@@ -33,6 +37,8 @@ pub struct Plan {
     pub ram_size: u64,
     /// The file QEMU maps as RAM.
     pub ram_file: PathBuf,
+    /// What of it is dealt out by colour.
+    pub dealt: Option<Dealt>,
     /// The descriptor records are written to.
     pub pipe: i32,
     /// Mortise's code.
@@ -95,6 +101,11 @@ impl Plan {
             "ram" => {
                 (self.ram_base, self.ram_size) = (number()?, number()?);
                 self.ram_file = line.splitn(4, ' ').nth(3)?.into();
+            }
+            "dealt" => {
+                let (base, size, colours) = (number()?, number()?, number()?);
+                let parts: Vec<_> = std::iter::from_fn(number).collect();
+                self.dealt = Some(Dealt::new(base, size, colours.try_into().ok()?, &parts)?);
             }
             "pipe" => self.pipe = number()?.try_into().ok()?,
             "el2" => self.el2.push(number()?..number()?),

@@ -5,31 +5,46 @@
 use std::fs;
 use std::path::Path;
 
+use core_colouring::Dealt;
+
 /// The mapping of the RAM file in this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Ram {
     host: usize,
     base: u64,
     size: u64,
+    /// What is dealt out by colour: addresses count its pages as they belong together.
+    dealt: Option<Dealt>,
 }
 
 impl Ram {
     /// The mapping of `file`, once QEMU has made it.
-    pub fn find(file: &Path, base: u64, size: u64) -> Option<Ram> {
+    pub fn find(file: &Path, base: u64, size: u64, dealt: Option<Dealt>) -> Option<Ram> {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
         let host = maps.lines().find_map(|line| mapping(line, file, size))?;
-        Some(Ram { host, base, size })
+        Some(Ram {
+            host,
+            base,
+            size,
+            dealt,
+        })
     }
 
-    /// The physical address behind a host address, if it is RAM.
-    pub fn physical(&self, host: usize) -> Option<u64> {
+    /// The address of what is behind a host address, if it is RAM.
+    pub fn behind(&self, host: usize) -> Option<u64> {
         let offset = host.checked_sub(self.host)? as u64;
-        (offset < self.size).then_some(self.base + offset)
+        (offset < self.size).then(|| self.address(self.base + offset))
     }
 
-    /// The word at an aligned physical address.
+    /// The address of what is at a physical address.
+    pub fn address(&self, physical: u64) -> u64 {
+        self.dealt.map_or(physical, |dealt| dealt.address(physical))
+    }
+
+    /// The word at an aligned address.
     pub fn word(&self, address: u64) -> Option<u64> {
-        let offset = address.checked_sub(self.base)?;
+        let physical = self.dealt.map_or(address, |dealt| dealt.place(address).0);
+        let offset = physical.checked_sub(self.base)?;
         if !offset.is_multiple_of(8) || offset.checked_add(8)? > self.size {
             return None;
         }
@@ -39,7 +54,7 @@ impl Ram {
         Some(unsafe { pointer.read_volatile() })
     }
 
-    /// The 32-bit value at an aligned physical address.
+    /// The 32-bit value at an aligned address.
     pub fn half(&self, address: u64) -> Option<u32> {
         let word = self.word(address & !7)?;
         Some((word >> (8 * (address & 4))) as u32)
@@ -79,6 +94,7 @@ mod tests {
             host,
             base: 0x4000_0000,
             size: 16,
+            dealt: None,
         };
         assert_eq!(ram.word(0x4000_0000), Some(1));
         assert_eq!(ram.half(0x4000_000c), Some(3));
@@ -87,7 +103,7 @@ mod tests {
             (None, None, None)
         );
         assert_eq!(
-            (ram.physical(host + 8), ram.physical(host + 16)),
+            (ram.behind(host + 8), ram.behind(host + 16)),
             (Some(0x4000_0008), None)
         );
     }

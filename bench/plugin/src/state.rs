@@ -209,7 +209,8 @@ impl State {
 
     /// A watched VM stored something: a sample, if it is a journal's head.
     pub fn stored(&self, physical: u64, vcpu: usize) {
-        let head = |&(task, _): &(u64, u64)| task + TASK_HEAD == physical;
+        let address = self.ram().map_or(physical, |ram| ram.address(physical));
+        let head = |&(task, _): &(u64, u64)| task + TASK_HEAD == address;
         let published = self.plan.tasks.iter().position(head);
         if let Some(body) = published.and_then(|task| self.sample(task, vcpu)) {
             self.send(SAMPLE, &body);
@@ -224,7 +225,8 @@ impl State {
     /// RAM, looked for until QEMU has mapped it.
     pub fn ram(&self) -> Option<&Ram> {
         if self.ram.get().is_none() {
-            let found = Ram::find(&self.plan.ram_file, self.plan.ram_base, self.plan.ram_size)?;
+            let plan = &self.plan;
+            let found = Ram::find(&plan.ram_file, plan.ram_base, plan.ram_size, plan.dealt)?;
             let _ = self.ram.set(found);
         }
         self.ram.get()

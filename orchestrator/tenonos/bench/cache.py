@@ -20,39 +20,51 @@ from tenonos.bench.row import Kinds, Row
 from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.run.plugin import Passage
+from tenonos.system.board import Board, Cache
 
 SYSTEM, VICTIM = "bench-cache", "victim"
 STATIC = "mortise-static"
 
-SIZE, WAYS, LINE = 1 << 20, 16, 64
-"""The model's geometry: a second level that a Cortex-A53 may have."""
-PLAN = f"cache {SIZE:x} {WAYS:x} {LINE:x}"
-
 WARM = 2
-"""Sweeps that do not count: the first one finds nothing, whoever is beside it."""
+"""Sweeps by which the cache is warm: the first one finds nothing, whoever is beside it."""
 SWEEPS = 48
 """Those that count."""
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
-    """The rows of the suite."""
+    """The rows of the suite: what all sweeps miss, the first included, which finds nothing."""
     shared = system.load(SYSTEM)
     victim = shared.vm(VICTIM)
-    for case, vms in {"alone": (victim,), "shared": shared.vms}.items():
+    half = tuple(replace(vm, colours=cache_of(shared.board).colours // 2) for vm in shared.vms)
+    for case, vms in {"alone": (victim,), "shared": shared.vms, "coloured": half}.items():
         tell(f"{SYSTEM}, {case}")
-        built = build.build(replace(shared, vms=vms))
-        misses = [sweep.misses for sweep in sweeps(built, VICTIM)]
+        found = every(build.build(replace(shared, vms=vms)), VICTIM)
+        misses = sum(sweep.misses for sweep in found)
         row = Setting(SYSTEM, STATIC).row(
-            ("cache", "victim_misses"), {"case": case}, misses, Kinds()
+            ("cache", "victim_misses"), {"case": case}, [misses], Kinds()
         )
-        yield replace(row, unit="misses")
+        yield replace(row, unit="misses", samples=len(found))
 
 
 def sweeps(built: Built, name: str) -> list[Passage]:
-    """The sweeps of a VM that count, with what was missing at each."""
+    """The sweeps of a VM that count once the cache is warm, with what was missing at each."""
+    return every(built, name)[WARM:]
+
+
+def every(built: Built, name: str) -> list[Passage]:
+    """All sweeps of a VM, with what was missing at each."""
+    cache = cache_of(built.system.board)
     (cpu,) = built.system.vm(name).cpus
-    trace = start(Place(built, name, bare=False, more=(PLAN,)), "end of sweeps")
-    own = [passage for passage in trace.passages if passage.vcpu == cpu][WARM:]
-    if len(own) < SWEEPS:
-        raise WorkError(f"of {SWEEPS} sweeps {len(own)} were seen")
-    return own[:SWEEPS]
+    plan = f"cache {cache.size:x} {cache.ways:x} {cache.line:x}"
+    trace = start(Place(built, name, bare=False, more=(plan,)), "end of sweeps")
+    own = [passage for passage in trace.passages if passage.vcpu == cpu]
+    if len(own) < WARM + SWEEPS:
+        raise WorkError(f"of {WARM + SWEEPS} sweeps {len(own)} were seen")
+    return own[: WARM + SWEEPS]
+
+
+def cache_of(board: Board) -> Cache:
+    """What is modelled: the cache that the board says it has."""
+    if board.cache is None:
+        raise WorkError(f"{board.name} states no cache to model")
+    return board.cache

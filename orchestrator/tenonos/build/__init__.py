@@ -24,7 +24,7 @@ from tenonos.generate.image import Image, write
 from tenonos.linux import boot
 from tenonos.locks import exclusive
 from tenonos.paths import BUILD, SYSTEMS, TARGET, shown
-from tenonos.system import handover, trees
+from tenonos.system import colours, handover, trees
 from tenonos.system.layout import lay_out
 from tenonos.system.model import System, Vm
 from tenonos.system.places import HEADER_SIZE, TREE_SIZE, Content, Layout
@@ -74,6 +74,8 @@ def build(
     written from which one like them can be made at run time.
     """
     asked = [system.vm(name) for name in vm_images]
+    for warning in colours.warnings(system):
+        ui.warn(warning)
     target = folder(system)
     # Whatever folder it is in, what the compiler makes is in one.
     with exclusive(TARGET):

@@ -171,6 +171,8 @@ def needs(system: System) -> Iterator[Need]:
         yield Need("CAP_VIRT_DISPATCH", "a dynamic system", system.where("mode"))
     if system.reserve is not None:
         yield Need("CAP_VIRT_LIFECYCLE", "the reserve", system.where("reserve"))
+    for vm in [vm for vm in system.vms if vm.colours][:1]:
+        yield Need("CAP_VIRT_CACHE_COLOURING", f'VM "{vm.name}"', system.at(vm, "colours"))
     if system.regulation is not None:
         yield Need("CAP_VIRT_BANDWIDTH", "the regulation", system.where("regulation"))
     for vm in system.vms:

@@ -10,24 +10,32 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
+from tenonos.system.places import Dealt
+
 _SHM = Path("/dev/shm")
 _PREFIX = "tenon-run-"
 
 
 class Ram:
-    """A read-only view of the machine's RAM, by physical address.
+    """A read-only view of the machine's RAM.
 
     The emulator maps the same file, so watching costs the guests nothing: no exit, no instruction.
     """
 
-    def __init__(self, path: Path, base: int, size: int) -> None:
-        self.path, self.base, self.size = path, base, size
+    def __init__(self, path: Path, base: int, size: int, dealt: Dealt | None = None) -> None:
+        self.path, self.base, self.size, self.dealt = path, base, size, dealt
         with path.open("w+b") as file:
             file.truncate(size)  # sparse: only what a guest touches takes space
         with path.open("rb") as file:
             self._view = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED)
 
     def read(self, address: int, size: int) -> bytes:
+        """The bytes at an address: of what is dealt out by colour, as the layout counts it."""
+        if self.dealt is None:
+            return self.at(address, size)
+        return b"".join(self.at(*piece) for piece in self.dealt.pieces(address, size))
+
+    def at(self, address: int, size: int) -> bytes:
         """The bytes at a physical address."""
         offset = address - self.base
         if offset < 0 or offset + size > self.size:

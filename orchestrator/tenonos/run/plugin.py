@@ -23,6 +23,7 @@ from tenonos.run.formats import Reason, Sample, State
 from tenonos.run.result import PathResult
 from tenonos.run.target import Target
 from tenonos.setup import rust
+from tenonos.system.places import Dealt
 
 SOURCE = paths.ROOT / "bench" / "plugin"
 VCPUS = 8
@@ -172,6 +173,7 @@ def plan(
     lines = [
         f"ram {target.machine.ram_base:x} {target.machine.ram_size:x} {ram}",
         f"pipe {pipe:x}",
+        *_dealt(target.dealt),
         f"el2 {target.mortise_text.start:x} {target.mortise_text.stop:x}",
         *(f"status {page:x}" for page in target.pages),
         *(f"word {address:x}" for address in target.counters),
@@ -181,6 +183,13 @@ def plan(
         *more,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _dealt(dealt: Dealt | None) -> Iterator[str]:
+    """That the other statements count what is dealt out by colour one behind the other."""
+    if dealt is not None:
+        parts = " ".join(f"{part:x}" for part in dealt.parts)
+        yield f"dealt {dealt.base:x} {dealt.size:x} {dealt.colours:x} {parts}"
 
 
 def records(data: bytearray, vms: int, words: int = 0) -> Iterator[Record]:

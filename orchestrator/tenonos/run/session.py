@@ -116,7 +116,7 @@ class Session:
         machine = self.target.machine
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(RunFolder(machine.ram_size, paths.RUN))
-            self._ram = Ram(folder / "ram", machine.ram_base, machine.ram_size)
+            self._ram = Ram(folder / "ram", machine.ram_base, machine.ram_size, self.target.dealt)
             stack.callback(self._ram.close)
             self._readers = [
                 TaskReader(self._ram, task.address, task.size) for task in self.target.tasks

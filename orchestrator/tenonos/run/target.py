@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tenonos.build import Built
+    from tenonos.system.places import Dealt
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Target:
     slots: tuple[int, ...] = ()
     """The status pages of VMs made at run time."""
     channels: tuple[WatchedChannel, ...] = ()
+    dealt: Dealt | None = None
+    """What is dealt out by colour: addresses of VMs with colours are as the layout counts them."""
 
     @property
     def pages(self) -> tuple[int, ...]:
@@ -134,6 +137,7 @@ class Target:
             console=system.console,
             elves=tuple(built.elves.items()),
             slots=() if layout.reserve is None else layout.reserve.statuses,
+            dealt=layout.dealt,
             channels=tuple(
                 WatchedChannel(name, place.head, place.lost)
                 for name, place in layout.channels.items()

@@ -146,6 +146,7 @@ def _vm(index: int, spec: VmSpec, folder: Path, board: boards.Board) -> Vm:
         files=spec.files,
         programs=tuple(spec.programs),
         manages=None if spec.manages is None else _manages(spec.manages),
+        colours=spec.colours,
         detach=() if spec.detach is None else tuple(spec.detach.cpus),
         in_place=spec.in_place,
         foreign=_foreign(spec, board) if spec.kind == "image" else None,

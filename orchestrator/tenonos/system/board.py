@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
+from tenonos.system.limits import PAGE
 from tenonos.system.units import Size
 
 
@@ -47,6 +48,19 @@ class Frame(_Part):
 
     base: int
     size: int
+
+
+class Cache(_Part):
+    """The last level of cache, which all CPUs share and which physical addresses index."""
+
+    size: Size
+    ways: int = Field(gt=0)
+    line: int = Field(gt=0)
+
+    @property
+    def colours(self) -> int:
+        """How many pages next to each other fall into sets of their own."""
+        return self.size // (self.ways * PAGE)
 
 
 class Gic(_Part):
@@ -126,6 +140,7 @@ class _File(_Part):
     cpu: str
     instructions_per_second: int = Field(gt=0)
     ram: Ram
+    cache: Cache | None = None
     image: Image
     gic: Gic
     timer: Timer
@@ -145,6 +160,7 @@ class Board:
     instructions_per_second: int
     """What a CPU does at least; no measurement stands for it but what the board is told to do."""
     ram: Ram
+    cache: Cache | None
     image: Image
     gic: Gic
     timer: Timer

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 from tenonos.errors import InputError
-from tenonos.system import channels, detach, dynamic, foreign, regulation, shares, vlibs
+from tenonos.system import (
+    channels,
+    colours,
+    detach,
+    dynamic,
+    foreign,
+    regulation,
+    shares,
+    vlibs,
+)
 from tenonos.system.board import SERIAL
 from tenonos.system.limits import BLOCK, INTERRUPTS, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
@@ -316,6 +325,7 @@ _RULES: tuple[Callable[[System], None], ...] = (
     _console,
     _memory,
     foreign.check,
+    colours.check,
     dynamic.check,
     channels.check,
     detach.check,

@@ -7,11 +7,11 @@ one layout. `memory_at` is honoured; everything else moves around it.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tenonos.errors import InputError
-from tenonos.system import channels, detach, foreign, vlibs
+from tenonos.system import channels, colours, detach, foreign, vlibs
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.model import Channel, Reserve, System, Vlib, Vm
 from tenonos.system.places import (
@@ -25,6 +25,7 @@ from tenonos.system.places import (
     ChannelEnd,
     ChannelLayout,
     Content,
+    Dealt,
     GuestLayout,
     Layout,
     Payload,
@@ -35,6 +36,15 @@ from tenonos.system.places import (
     VmLayout,
 )
 from tenonos.system.room import Room, up
+
+
+@dataclass(frozen=True)
+class _Own:
+    """Where a VM's RAM and its status page are, and where there is room for what it shares."""
+
+    base: int
+    status: int
+    room: Room
 
 
 def lay_out(
@@ -60,11 +70,18 @@ def lay_out(
         )
     ram.take(board.image.mortise, image_size, "the system image")
     bases = _memory(system, ram)
+    dealt = colours.deal(system, ram.find)
+    if dealt is not None:
+        ram.take(dealt.tables.start, dealt.base + dealt.size - dealt.tables.start, "the colours")
     reserve = None if system.reserve is None else _reserve(system, system.reserve, ram)
     vms, templates = {}, {}
     for vm in system.vms:
         payloads = parts.get(vm.name, {})
-        made = _PLACES[vm.kind](system, vm, bases[vm.name], contents[vm.name], payloads, ram)
+        if dealt is not None and vm.colours is not None:
+            own = _coloured(dealt, vm)
+        else:
+            own = _Own(bases[vm.name], _shared(system, vm, ram, STATUS_SIZE), ram)
+        made = _PLACES[vm.kind](system, vm, own, contents[vm.name], payloads)
         vms[vm.name] = _in_place(made) if vm.in_place else made
     for vm in system.guests[len(system.vms) :]:
         payloads = parts.get(vm.name, {})
@@ -89,6 +106,7 @@ def lay_out(
         channels=known,
         vlibs=served,
         reserve=reserve,
+        dealt=dealt,
     )
 
 
@@ -189,7 +207,8 @@ def _serve(system: System, vm: Vm, place: VmLayout, known: Mapping[str, VlibLayo
 def _memory(system: System, ram: Room) -> dict[str, int]:
     """Each VM's RAM: first those with a place of their own, then first fit."""
     bases: dict[str, int] = {}
-    for vm in sorted(system.vms, key=lambda vm: vm.memory_at is None):
+    elsewhere = [vm for vm in system.vms if vm.colours is None]
+    for vm in sorted(elsewhere, key=lambda vm: vm.memory_at is None):
         base = vm.memory_at
         if base is None:
             base = ram.find(vm.memory, BLOCK)
@@ -218,6 +237,14 @@ def _area(ram: Room, size: int, what: str, where: str, mend: str, *, align: int 
     return base
 
 
+def _coloured(dealt: Dealt, vm: Vm) -> _Own:
+    """Of a VM with colours: its status page is beside its tables, all else behind its RAM."""
+    base = dealt.part(vm.index)
+    room = Room(base, dealt.part(vm.index + 1))
+    room.take(base, vm.memory, "its memory")
+    return _Own(base, colours.status(dealt, vm.index), room)
+
+
 def _shared(system: System, vm: Vm, ram: Room, size: int) -> int:
     what = f'the shared areas of VM "{vm.name}"'
     return _area(ram, size, what, system.at(vm, "memory"), "make a VM smaller")
@@ -234,16 +261,14 @@ def _overfull(system: System, vm: Vm, need: int) -> InputError:
 def _tenon(
     system: System,
     vm: Vm,
-    base: int,
+    own: _Own,
     content: Content,
     parts: dict[str, tuple[int, int]],
-    ram: Room,
 ) -> VmLayout:
-    status = _shared(system, vm, ram, STATUS_SIZE)
-    log = _shared(system, vm, ram, LOG_SIZE)
-    areas = [_shared(system, vm, ram, TASK_SIZE) for _ in vm.tasks]
+    log = _shared(system, vm, own.room, LOG_SIZE)
+    areas = [_shared(system, vm, own.room, TASK_SIZE) for _ in vm.tasks]
     guest = _guest(system, vm, content, parts, areas)
-    return VmLayout(**vars(guest), pa=base, status_pa=status, log_pa=log, log_size=LOG_SIZE)
+    return VmLayout(**vars(guest), pa=own.base, status_pa=own.status, log_pa=log, log_size=LOG_SIZE)
 
 
 def late(
@@ -292,11 +317,12 @@ def _guest(
 def _linux(
     system: System,
     vm: Vm,
-    base: int,
+    own: _Own,
     content: Content,
     parts: dict[str, tuple[int, int]],
-    ram: Room,
 ) -> VmLayout:
+    # Scattered pages are one piece to it, where RAM of the board begins.
+    base = own.base if vm.colours is None else system.board.ram.base
     # The kernel wants a 2 MiB aligned base, its tree within 2 MiB of memory it maps early, and
     # everything inside its own RAM (Linux, Documentation/arch/arm64/booting.rst).
     entry = base + content.text_offset
@@ -309,12 +335,12 @@ def _linux(
     return VmLayout(
         name=vm.name,
         ipa=base,
-        pa=base,
+        pa=own.base,
         size=vm.memory,
         entry=entry,
         argument=tree,
         window=range(0),
-        status_pa=_shared(system, vm, ram, STATUS_SIZE),
+        status_pa=own.status,
         status_ipa=0,
         log_pa=None,
         log_ipa=None,
@@ -328,21 +354,20 @@ def _linux(
 def _image(
     system: System,
     vm: Vm,
-    base: int,
+    own: _Own,
     content: Content,
     parts: dict[str, tuple[int, int]],
-    ram: Room,
 ) -> VmLayout:
     regions = []
     for number, region in enumerate(vm.regions):
         where = system.at(vm, "region", number, "size")
         what = f'region {region.at:#x} of VM "{vm.name}"'
-        pa = _area(ram, region.size, what, where, "make it smaller, or a VM", align=BLOCK)
+        pa = _area(own.room, region.size, what, where, "make it smaller, or a VM", align=BLOCK)
         regions.append(Area(region.at, pa, region.size, WRITABLE))
     return VmLayout(
         **vars(foreign.guest(system, vm, content, parts)),
-        pa=base,
-        status_pa=_shared(system, vm, ram, STATUS_SIZE),
+        pa=own.base,
+        status_pa=own.status,
         log_pa=None,
         log_size=0,
         regions=tuple(regions),

@@ -95,6 +95,8 @@ class Vm:
     files: str | None = None
     programs: tuple[str, ...] = ()
     manages: Manages | None = None
+    colours: int | None = None
+    """How many of the cache's colours its memory has, if it has any of its own."""
     detach: tuple[int, ...] = ()
     """The CPUs that it may lend to its programs."""
     foreign: Foreign | None = None

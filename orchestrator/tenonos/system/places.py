@@ -1,5 +1,6 @@
 """What a memory map says: every range of a system, physical and as a guest sees it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tenonos.system.limits import PAGE
@@ -229,6 +230,52 @@ class ReserveLayout:
 
 
 @dataclass(frozen=True)
+class Dealt:
+    """Memory whose pages are dealt out by colour, as `core_colouring::Dealt` has it.
+
+    Addresses in it count the pages of each part one behind the other. `tables` is where pages for
+    status and translation tables are, by physical addresses.
+    """
+
+    base: int
+    size: int
+    tables: range
+    colours: int
+    parts: tuple[int, ...]
+    """The colours of each VM, one bit each."""
+
+    @property
+    def rows(self) -> int:
+        """How often each colour comes."""
+        return self.size // (self.colours * PAGE)
+
+    def part(self, vm: int) -> int:
+        """The address of the part of a VM."""
+        before = sum(part.bit_count() for part in self.parts[:vm])
+        return self.base + before * self.rows * PAGE
+
+    def place(self, address: int) -> int:
+        """Where an address is; outside of what is dealt out, there."""
+        page, within = divmod(address - self.base, PAGE)
+        for part in self.parts:
+            pages = self.rows * part.bit_count()
+            if 0 <= page < pages:
+                row, turn = divmod(page, part.bit_count())
+                colour = [c for c in range(self.colours) if part >> c & 1][turn]
+                return self.base + (row * self.colours + colour) * PAGE + within
+            page -= pages
+        return address
+
+    def pieces(self, address: int, size: int) -> Iterator[tuple[int, int]]:
+        """Where a range is, page by page: address and bytes."""
+        end = address + size
+        while address < end:
+            stop = min(end, (address // PAGE + 1) * PAGE)
+            yield self.place(address), stop - address
+            address = stop
+
+
+@dataclass(frozen=True)
 class Layout:
     """The whole map. `mortise_text` is the physical range of Mortise's code."""
 
@@ -243,6 +290,7 @@ class Layout:
     channels: dict[str, ChannelLayout] = field(default_factory=dict)
     vlibs: dict[str, VlibLayout] = field(default_factory=dict)
     reserve: ReserveLayout | None = None
+    dealt: Dealt | None = None
 
     def vm(self, name: str) -> VmLayout:
         """The share of the VM called `name`."""

@@ -4,7 +4,7 @@ Static systems have none of it; it is parsed only by the libraries that need it
 (`core_manifest::Dynamic`).
 """
 
-from tenonos.system import regulation
+from tenonos.system import colours, regulation
 from tenonos.system.limits import PAGE
 from tenonos.system.model import Channel, System, Template, Vlib, Vm
 from tenonos.system.node import Node, halves
@@ -18,6 +18,8 @@ def write(root: Node, system: System, layout: Layout) -> None:
         node.longs("memory", layout.reserve.pa, layout.reserve.size)
         node.cells("cpus", *system.reserve.cpus)
         node.longs("slots", layout.reserve.slots_pa, layout.reserve.slots_size)
+    if layout.dealt is not None:
+        colours.write(root.child("colouring"), layout.dealt)
     if system.regulation is not None:
         regulation.write(root.child("regulation"), system.regulation)
     for vm in system.vms:

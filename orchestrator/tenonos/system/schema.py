@@ -97,6 +97,7 @@ class VmSpec(GuestSpec):
     device_tree_at: Address | None = None
     memory_at: Address | None = None
     memory_seen_at: Address | None = None
+    colours: int | None = Field(default=None, ge=1)
     interrupts: Literal["direct", "shared"] | None = None
     wfi: Literal["pass", "trap"] = "pass"
     on_fault: Literal["stop", "restart"] = "stop"

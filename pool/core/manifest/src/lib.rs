@@ -35,6 +35,7 @@
 mod apart;
 mod channel;
 mod check;
+mod colouring;
 mod dynamic;
 mod error;
 mod lending;
@@ -48,6 +49,7 @@ mod vlib;
 mod vm;
 
 pub use channel::{Channel, Owner, Party};
+pub use colouring::Colouring;
 pub use dynamic::{Authority, Dynamic, Reserve, Set};
 pub use error::Error;
 pub use lending::Lending;

@@ -2,13 +2,17 @@
 
 mod common;
 
-use core_manifest::{Dynamic, Lending, Regulation, System};
+use core_manifest::{Colouring, Dynamic, Lending, Regulation, System};
 use proptest::prelude::*;
 
 /// Everything a kernel does with a tree.
 fn use_up(bytes: &[u8]) {
     match Regulation::parse(bytes) {
         Ok(regulation) => drop(format!("{regulation:?}")),
+        Err(error) => drop(error.to_string()),
+    }
+    match Colouring::parse(bytes) {
+        Ok(colouring) => drop(format!("{colouring:?}")),
         Err(error) => drop(error.to_string()),
     }
     match System::parse(bytes) {

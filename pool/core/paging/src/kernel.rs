@@ -127,15 +127,26 @@ impl<L: Level> KernelMap<L> {
 
     /// Maps `[start, start + size)` one to one.
     pub fn map(&mut self, start: usize, size: usize, purpose: Use) -> Result<(), Error> {
+        self.map_to(start, start, size, purpose)
+    }
+
+    /// Maps `[start, start + size)` to physical address `pa` and what follows.
+    pub fn map_to(
+        &mut self,
+        start: usize,
+        pa: usize,
+        size: usize,
+        purpose: Use,
+    ) -> Result<(), Error> {
         if size == 0 {
             return Ok(());
         }
-        let region = pages(start, size, start)?;
+        let region = pages(start, size, pa)?;
         self.inner
             .0
             .map_range(
                 &region,
-                PhysicalAddress(start),
+                PhysicalAddress(pa),
                 L::attributes(purpose),
                 Constraints::NO_CONTIGUOUS_HINT,
             )

@@ -54,6 +54,11 @@ fn partition(
             system.vms.len()
         ));
     }
+    if let Some(colouring) = tables::colouring()
+        && let Err(why) = colouring.open(system, manifest)
+    {
+        stop(format_args!("manifest: {why}"));
+    }
     console::select(machine, system.console_input);
     let kick = !system
         .vms

@@ -157,7 +157,7 @@ pub(crate) fn attach(core: &'static Core) {
     if core
         .machine
         .vms()
-        .any(|vm| vm.is_slot() || vm.log.lock().is_some())
+        .any(|vm| matches!(vm.description().console, Kind::Ring(_)))
     {
         core.machine.alarms.set(core, &DRAIN);
     }

@@ -61,6 +61,7 @@ macro_rules! image {
             dispatchers: $($tables)::+::DISPATCH,
             companions: $($tables)::+::COMPANIONS,
             regulators: $($tables)::+::REGULATORS,
+            colourings: $($tables)::+::COLOURINGS,
         };
 
         // One per core, found by their name from outside; none without a trace.

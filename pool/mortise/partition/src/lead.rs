@@ -18,6 +18,7 @@
 //! has cached when it starts; other virtual machines' cores keep theirs.
 
 use crate::{
+    colouring,
     drain::conclude,
     machine::{Core, Machine},
     part::Part,
@@ -100,6 +101,7 @@ impl Lead {
             *stage = match *stage {
                 Stage::Idle => return true,
                 Stage::First => {
+                    vm.open_log();
                     vm.set_state(State::Starting);
                     Stage::LOAD
                 }
@@ -178,8 +180,10 @@ fn forget(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
     let Some(memory) = vm.description().memory().nth(part) else {
         return Stage::LOAD;
     };
+    let (place, size) = colouring::piece(memory.physical, done);
+    let piece = PhysicalRange::new(place, size).unwrap_or(memory.physical);
     // SAFETY: this is the core of the transfer; the memory is a guest's, of which no vCPU runs.
-    let done = unsafe { transfer.clean(memory.physical, done) };
+    let done = done + unsafe { transfer.clean(piece, 0) };
     match done < memory.physical.size() {
         true => Stage::Forget { part, done },
         false => Stage::Forget {
@@ -200,10 +204,12 @@ fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
         return Stage::Idle;
     };
     let source = whole_chunks(found.source);
+    let (place, size) = colouring::piece(whole_chunks(found.destination), done);
+    let piece = PhysicalRange::new(source.start() + done, size).unwrap_or(source);
     // SAFETY: as above; the payload lies in the system image, where nothing writes, and the
     // manifest's parser has checked that the target lies in this VM's memory, which ends with a page
     // as the image does.
-    let done = unsafe { transfer.copy(source, found.destination.start(), done) };
+    let done = done + unsafe { transfer.copy(piece, place, 0) };
     match done < source.size() {
         true => Stage::Load { payload, done },
         false => Stage::Load {

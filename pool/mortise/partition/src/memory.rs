@@ -6,7 +6,7 @@
 //! machine that runs on it, and what companions reach; nothing of another core's
 //! stack, and no guest memory but through a window while it is being filled.
 
-use crate::{board::GIC_FRAME, machine::Core, tables};
+use crate::{board::GIC_FRAME, colouring, machine::Core, tables};
 use core_manifest::Console;
 use core_memory::PhysicalRange;
 use core_paging::{Access, Error, GuestMap, KernelMap, SlotMap, Use};
@@ -127,6 +127,10 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
         let own = vm.vcpu_on(core.cpu).is_some();
         if own {
             map_range(&mut map, vm.description().status, Use::Data)?;
+            if colouring::frames(vm.index).is_some() {
+                // Not with Mortise's own tables, yet what is withdrawn is withdrawn there.
+                map.map(vm.stage2.root(), PAGE, Use::Data)?;
+            }
         }
         if let Console::Ring(ring) = vm.description().console
             && (own || console_core)
@@ -144,7 +148,10 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
 }
 
 fn map_range(map: &mut KernelMap<El2>, range: PhysicalRange, purpose: Use) -> Result<(), Error> {
-    map.map(range.start() as usize, range.size() as usize, purpose)
+    colouring::pieces(range, |done, place, size| {
+        let start = range.start() + done;
+        map.map_to(start as usize, place as usize, size as usize, purpose)
+    })
 }
 
 /// The stage 2 of a virtual machine.
@@ -196,12 +203,10 @@ pub(crate) fn guest_map(
             MappingKind::Device => Access::Device,
         };
         let (from, to) = (mapping.intermediate, mapping.physical);
-        map.map(
-            from.start() as usize,
-            to.start() as usize,
-            from.size() as usize,
-            access,
-        )?;
+        colouring::pieces(to, |done, place, size| {
+            let ipa = from.start() + done;
+            map.map(ipa as usize, place as usize, size as usize, access)
+        })?;
     }
     Ok(map)
 }

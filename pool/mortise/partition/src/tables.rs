@@ -4,7 +4,9 @@
 //! knows to be called by nobody, so that an image without shared cores has nothing of mode 2,
 //! and one that makes no virtual machines no places for them.
 
-use crate::{companion::Companion, dispatch::Dispatch, regulation::Regulator};
+use crate::{
+    colouring::Colouring, companion::Companion, dispatch::Dispatch, regulation::Regulator,
+};
 use mortise_hypercall::Group;
 
 /// What the libraries of an image registered.
@@ -17,6 +19,8 @@ pub struct Tables {
     pub companions: &'static [&'static dyn Companion],
     /// What holds back the background of shared cores; at most one.
     pub regulators: &'static [&'static dyn Regulator],
+    /// Where memory is that is dealt out by colour; at most one.
+    pub colourings: &'static [&'static dyn Colouring],
 }
 
 #[cfg(target_os = "none")]
@@ -32,6 +36,7 @@ static MORTISE_TABLES: Tables = Tables {
     dispatchers: &[],
     companions: &[],
     regulators: &[],
+    colourings: &[],
 };
 
 /// The functions that guests call.
@@ -50,6 +55,12 @@ pub(crate) fn dispatcher() -> Option<&'static dyn Dispatch> {
 #[inline(always)]
 pub(crate) fn regulator() -> Option<&'static dyn Regulator> {
     MORTISE_TABLES.regulators.first().copied()
+}
+
+/// Where memory is that is dealt out by colour, if the image has it.
+#[inline(always)]
+pub(crate) fn colouring() -> Option<&'static dyn Colouring> {
+    MORTISE_TABLES.colourings.first().copied()
 }
 
 /// What takes part in the lives of virtual machines.

@@ -88,7 +88,8 @@ impl Vm {
         machine: &'static Machine,
         kick: bool,
     ) -> Result<Self, VmError> {
-        let stage2 = Stage2::Fixed(crate::memory::guest_map(machine.frames, description)?);
+        let frames = crate::colouring::frames(index).unwrap_or(machine.frames);
+        let stage2 = Stage2::Fixed(crate::memory::guest_map(frames, description)?);
         let page = description.status;
         // SAFETY: the early table maps all of RAM; the manifest's parser has
         // checked that the page is nobody else's, and guests map it read-only.
@@ -108,7 +109,7 @@ impl Vm {
             power: TicketLock::new(Power::new(vcpus, restarts)),
             interrupts: Interrupts::new(machine, description)?,
             serial: TicketLock::new(Pl011::new()),
-            log: TicketLock::new(drain::open_ring(description, kick)),
+            log: TicketLock::new(None),
             fault: TicketLock::new(None),
             kick,
             orders: AtomicU8::new(0),
@@ -330,6 +331,11 @@ impl Vm {
         self.stage2.restore();
         self.orders.fetch_and(!ENDING, Ordering::AcqRel);
         *self.serial.lock() = Pl011::new();
+        self.open_log();
+    }
+
+    /// Makes its log ring, if it has one, on a core of its own.
+    pub(crate) fn open_log(&self) {
         *self.log.lock() = drain::open_ring(self.description(), self.kick);
     }
 

@@ -1,0 +1,258 @@
+//! Page colours: memory whose pages are dealt out by the part of a cache they fall into.
+//!
+//! # Purpose
+//!
+//! A cache that is indexed by physical addresses has `size / (ways * page)` *colours*: a page falls
+//! into the sets of its own colour only, and pages that follow each other have one colour after the
+//! other. Who has pages of some colours alone can displace nothing from the sets of the others.
+//!
+//! [`Dealt`] memory is divided among parts, each with a set of colours. Scattered pages are hard to
+//! speak of; so each part has a range of *addresses*, one behind the other, with its pages in
+//! ascending order, and the memory consists of as many addresses as of bytes. To whom they belong,
+//! and that they do not overlap, can then be said as if nothing were scattered.
+//!
+//! # Guarantees
+//!
+//! - From addresses to physical addresses is one to one, and onto; outside of the memory both are
+//!   the same.
+//! - The pages of a part have its colours only, in turn, so that whatever it uses, it uses all of
+//!   them alike. Colours that no part has are behind the last part.
+//! - A step takes as many instructions as there are parts and colours, times a few: for setting up
+//!   and not for the real-time path. No lock, no allocation.
+//!
+//! # Example
+//!
+//! ```
+//! use core_colouring::Dealt;
+//!
+//! // 16 pages of 4 colours; the first part has two of them.
+//! let memory = Dealt::new(0x10000, 0x10000, 4, &[0b0011, 0b0100]).unwrap();
+//! assert_eq!(memory.place(0x10000), (0x10000, 0x2000)); // two pages side by side
+//! assert_eq!(memory.place(0x12000), (0x14000, 0x2000)); // the next two
+//! assert_eq!(memory.part(1), Some((0x18000, 0x4000)));
+//! assert_eq!(memory.place(0x18abc), (0x12abc, 0x544));
+//! ```
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+/// Bytes of a page.
+pub const PAGE: u64 = 0x1000;
+
+/// Parts that memory can be divided among.
+pub const PARTS: usize = 8;
+
+/// Colours that a cache can have: one bit each.
+pub const COLOURS: u32 = u64::BITS;
+
+/// Memory whose pages are dealt out by colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dealt {
+    base: u64,
+    /// How often each colour comes.
+    rows: u64,
+    colours: u32,
+    /// The colours of each part, one bit each; at last those that are left.
+    parts: [u64; PARTS + 1],
+}
+
+impl Dealt {
+    /// Memory of `size` bytes from `base` on, both multiples of as many pages as there are colours,
+    /// divided among parts with these sets of colours; nothing if a colour is none or is in two of
+    /// them, or there is more than can be counted.
+    #[must_use]
+    pub fn new(base: u64, size: u64, colours: u32, parts: &[u64]) -> Option<Self> {
+        if !(1..=COLOURS).contains(&colours) || parts.len() > PARTS {
+            return None;
+        }
+        let row = u64::from(colours) * PAGE;
+        base.checked_add(size)?;
+        if size == 0 || !base.is_multiple_of(row) || !size.is_multiple_of(row) {
+            return None;
+        }
+        let mut all = [0; PARTS + 1];
+        let mut left = u64::MAX >> (COLOURS - colours);
+        for (own, &part) in all.iter_mut().zip(parts) {
+            if part & !left != 0 {
+                return None;
+            }
+            left &= !part;
+            *own = part;
+        }
+        if let Some(last) = all.last_mut() {
+            *last = left;
+        }
+        Some(Self {
+            base,
+            rows: size / row,
+            colours,
+            parts: all,
+        })
+    }
+
+    /// The address of a part, and how many bytes it has; nothing if it has no colours.
+    #[must_use]
+    pub fn part(&self, part: usize) -> Option<(u64, u64)> {
+        let (first, colours) = self.parts().nth(part)?;
+        let pages = self.rows * width(colours);
+        (pages > 0).then_some((self.base + first * PAGE, pages * PAGE))
+    }
+
+    /// Where an address is, and for how many bytes what follows it follows there.
+    #[must_use]
+    pub fn place(&self, address: u64) -> (u64, u64) {
+        let Some(offset) = address.checked_sub(self.base) else {
+            return (address, self.base - address);
+        };
+        let (page, within) = (offset / PAGE, offset % PAGE);
+        let holds = |&(first, colours): &(u64, u64)| page - first < self.rows * width(colours);
+        let Some((first, colours)) = self.parts().find(holds) else {
+            return (address, u64::MAX - address);
+        };
+        let (row, turn) = (
+            (page - first) / width(colours),
+            (page - first) % width(colours),
+        );
+        let mut later = colours;
+        for _ in 0..turn {
+            later &= later - 1;
+        }
+        let colour = later.trailing_zeros();
+        let side_by_side = u64::from((colours >> colour).trailing_ones());
+        let there = row * u64::from(self.colours) + u64::from(colour);
+        (
+            self.base + there * PAGE + within,
+            side_by_side * PAGE - within,
+        )
+    }
+
+    /// The address of what is at a physical address.
+    #[must_use]
+    pub fn address(&self, physical: u64) -> u64 {
+        let page = physical.wrapping_sub(self.base) / PAGE;
+        let row = page / u64::from(self.colours);
+        if physical < self.base || row >= self.rows {
+            return physical;
+        }
+        let colour = 1 << (page % u64::from(self.colours));
+        let own = |&(_, colours): &(u64, u64)| colours & colour != 0;
+        let Some((first, colours)) = self.parts().find(own) else {
+            return physical;
+        };
+        let turn = width(colours & (colour - 1));
+        self.base + (first + row * width(colours) + turn) * PAGE + physical % PAGE
+    }
+
+    /// The number of the first page of each part, and its colours.
+    fn parts(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.parts.iter().scan(0, |next, &colours| {
+            let first = *next;
+            *next += self.rows * width(colours);
+            Some((first, colours))
+        })
+    }
+}
+
+/// How many colours a set has.
+const fn width(colours: u64) -> u64 {
+    colours.count_ones() as u64
+}
+
+/// The colour of the page at a physical address, of so many.
+#[must_use]
+pub const fn colour(physical: u64, colours: u32) -> u32 {
+    (physical / PAGE % colours as u64) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    const BASE: u64 = 0x4100_0000;
+
+    /// Sets of colours that have none in common, of up to 8 parts, and how many colours there are.
+    fn sets() -> impl Strategy<Value = (u32, Vec<u64>)> {
+        (0u32..=6, prop::collection::vec(0usize..=8, 64), 1usize..=8).prop_map(
+            |(power, owners, parts)| {
+                let colours = 1 << power;
+                let mut sets = vec![0; parts];
+                for (colour, &owner) in owners.iter().enumerate().take(colours as usize) {
+                    if let Some(set) = sets.get_mut(owner) {
+                        *set |= 1 << colour;
+                    }
+                }
+                (colours, sets)
+            },
+        )
+    }
+
+    #[test]
+    fn what_cannot_be_dealt_out_is_refused() {
+        let row = 4 * PAGE;
+        assert!(Dealt::new(BASE, row, 4, &[0b0011, 0b1100]).is_some());
+        assert!(Dealt::new(BASE, row, 4, &[0b0011, 0b0110]).is_none());
+        assert!(Dealt::new(BASE, row, 4, &[0b1_0000]).is_none(), "a fifth");
+        assert!(Dealt::new(BASE + PAGE, row, 4, &[1]).is_none());
+        assert!(Dealt::new(BASE, PAGE, 4, &[1]).is_none());
+        assert!(Dealt::new(BASE, 0, 4, &[1]).is_none());
+        assert!(Dealt::new(0, PAGE, 0, &[]).is_none());
+        assert!(Dealt::new(0, 65 * PAGE, 65, &[]).is_none());
+        assert!(Dealt::new(u64::MAX & !(row - 1), row, 4, &[1]).is_none());
+        assert!(Dealt::new(BASE, row, 4, &[0; 9]).is_none());
+    }
+
+    #[test]
+    fn outside_nothing_is_scattered() {
+        let memory = Dealt::new(BASE, 16 * PAGE, 4, &[0b0101]).unwrap();
+        assert_eq!(memory.place(0), (0, BASE));
+        assert_eq!(memory.place(BASE - 1), (BASE - 1, 1));
+        let end = BASE + 16 * PAGE;
+        assert_eq!(memory.place(end), (end, u64::MAX - end));
+        for address in [0, BASE - 1, end, u64::MAX] {
+            assert_eq!(memory.address(address), address);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_address_is_a_place_of_its_own((colours, sets) in sets(), rows in 1u64..20) {
+            let pages = rows * u64::from(colours);
+            let memory = Dealt::new(BASE, pages * PAGE, colours, &sets).unwrap();
+            let mut places = BTreeSet::new();
+            for page in 0..pages {
+                let address = BASE + page * PAGE + page % PAGE;
+                let (place, left) = memory.place(address);
+                prop_assert!((BASE..BASE + pages * PAGE).contains(&place));
+                prop_assert_eq!(memory.address(place), address);
+                prop_assert!(left >= PAGE - page % PAGE);
+                for later in [left - 1, (left - 1) / 2] {
+                    prop_assert_eq!(memory.place(address + later).0, place + later);
+                }
+                places.insert(place / PAGE);
+            }
+            prop_assert_eq!(places.len() as u64, pages);
+        }
+
+        #[test]
+        fn a_part_has_its_own_colours_in_turn((colours, sets) in sets(), rows in 1u64..20) {
+            let size = rows * u64::from(colours) * PAGE;
+            let memory = Dealt::new(BASE, size, colours, &sets).unwrap();
+            let mut end = BASE;
+            for (part, &set) in sets.iter().enumerate() {
+                let own: Vec<_> = (0..colours).filter(|colour| set & 1 << colour != 0).collect();
+                let Some((start, bytes)) = memory.part(part) else {
+                    prop_assert!(own.is_empty());
+                    continue;
+                };
+                prop_assert_eq!((start, bytes), (end, rows * own.len() as u64 * PAGE));
+                end += bytes;
+                for (page, expected) in (0..bytes / PAGE).zip(own.into_iter().cycle()) {
+                    let (place, _) = memory.place(start + page * PAGE);
+                    prop_assert_eq!(colour(place, colours), expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Cache partitioning: virtual machines whose memory and translation tables have page colours of
+//! their own.
+//!
+//! # Purpose
+//!
+//! Virtual machines on different cores share the last level of cache, and whoever goes through much
+//! memory displaces what the others have there (TenonOS, section 4.4.2). Where a system gives its
+//! virtual machines colours, each has pages of its own colours alone: its RAM, its log ring and the
+//! areas of its tasks in the memory that is [dealt out](core_colouring::Dealt), its status page and
+//! its translation tables in some of theirs beside it.
+//!
+//! # Guarantees
+//!
+//! - What the manifest says is checked once more before any virtual machine is made: what is dealt
+//!   out is apart from Mortise, a virtual machine with colours has no memory but its own part, and
+//!   nobody maps a page of tables but his own status page, to read it.
+//! - It is asked as Mortise maps, fills and empties memory, at starts and restarts, and never by
+//!   an exit. Tables come from a fixed range, a page at a time, and never go back.
+//! - Mortise's own code, variables and stacks have all colours.
+
+#![cfg_attr(not(test), no_std)]
+#![expect(
+    unsafe_code,
+    reason = "frames for translation tables are reached by their physical addresses"
+)]
+
+mod supply;
+
+use core_colouring::Dealt;
+use core_manifest::{Colouring, Mapping, MappingKind, System, Vm, limits};
+use core_memory::PhysicalRange;
+use core_paging::Frames;
+use hw_arch::layout;
+use mortise_partition::MANIFEST_SIZE;
+use spin::Once;
+use supply::Supply;
+
+/// Where memory is that the system deals out by colour.
+pub struct Colours {
+    dealt: Once<Dealt>,
+    supplies: [Once<Supply>; limits::VMS],
+}
+
+/// The colours of this image's system.
+pub static COLOURS: Colours = Colours {
+    dealt: Once::new(),
+    supplies: [const { Once::new() }; limits::VMS],
+};
+
+impl mortise_partition::Colouring for Colours {
+    fn open(
+        &'static self,
+        system: &'static System<'static>,
+        manifest: &'static [u8],
+    ) -> Result<(), &'static str> {
+        let parsed = Colouring::parse(manifest).map_err(|_| "its colouring is malformed")?;
+        let Some(colouring) = parsed else {
+            return Ok(());
+        };
+        let image = layout::image_start() as u64;
+        let end = (layout::image_end() + MANIFEST_SIZE) as u64;
+        let image = PhysicalRange::new(image, end - image).ok_or("the image has no end")?;
+        let dealt = check(&colouring, &system.vms, &image)?;
+        for ((supply, &colours), vm) in self.supplies.iter().zip(&colouring.parts).zip(&system.vms)
+        {
+            if colours != 0 {
+                let status = vm.status.start();
+                supply.call_once(|| {
+                    Supply::new(colouring.tables, colouring.colours, colours, status)
+                });
+            }
+        }
+        self.dealt.call_once(|| dealt);
+        Ok(())
+    }
+
+    fn place(&self, address: u64) -> (u64, u64) {
+        match self.dealt.get() {
+            Some(dealt) => dealt.place(address),
+            None => (address, u64::MAX - address),
+        }
+    }
+
+    fn frames(&'static self, vm: usize) -> Option<&'static dyn Frames> {
+        let supply: &'static Supply = self.supplies.get(vm)?.get()?;
+        Some(supply)
+    }
+}
+
+/// What a manifest deals out, if it keeps who has what apart, and from Mortise's image.
+fn check(
+    colouring: &Colouring,
+    vms: &[Vm<'_>],
+    image: &PhysicalRange,
+) -> Result<Dealt, &'static str> {
+    let (memory, tables) = (&colouring.memory, &colouring.tables);
+    let (base, size) = (memory.start(), memory.size());
+    let dealt = Dealt::new(base, size, colouring.colours, &colouring.parts)
+        .ok_or("its colours cannot be dealt out")?;
+    if memory.overlaps(image) || tables.overlaps(image) {
+        return Err("what it deals out overlaps Mortise");
+    }
+    for (index, vm) in vms.iter().enumerate() {
+        let part = dealt.part(index);
+        let part = part.and_then(|(start, size)| PhysicalRange::new(start, size));
+        let own = |mapping: &Mapping| is_own(mapping, vm, part.as_ref(), colouring);
+        if !vm.mappings.iter().all(own) {
+            return Err("a virtual machine has memory of other colours than its own");
+        }
+        let mut sources = vm.payloads.iter().map(|payload| payload.source);
+        if sources.any(|source| source.overlaps(memory) || source.overlaps(tables)) {
+            return Err("a payload is in memory that it deals out");
+        }
+    }
+    Ok(dealt)
+}
+
+/// Whether a virtual machine with this part of the memory may have this mapping.
+fn is_own(
+    mapping: &Mapping,
+    vm: &Vm<'_>,
+    part: Option<&PhysicalRange>,
+    colouring: &Colouring,
+) -> bool {
+    let range = &mapping.physical;
+    let read_only = mapping.kind == MappingKind::Shared { writable: false };
+    match part {
+        _ if mapping.kind == MappingKind::Device => !range.overlaps(&colouring.memory),
+        Some(part) if part.contains(range) => true,
+        Some(_) => read_only && *range == vm.status,
+        None => !range.overlaps(&colouring.memory) && !range.overlaps(&colouring.tables),
+    }
+}
+
+#[cfg(test)]
+mod tests;

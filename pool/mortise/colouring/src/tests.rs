@@ -1,0 +1,130 @@
+//! What a manifest may deal out.
+
+use super::*;
+use core_manifest::{Console, FaultPolicy, InterruptMode, Kind, Payload, Schedule, WaitPolicy};
+use core_memory::IntermediateRange;
+
+const MEMORY: u64 = 0x4100_0000;
+const TABLES: u64 = 0x40f0_0000;
+const PAGE: u64 = core_colouring::PAGE;
+const IPA: u64 = 0x4000_0000;
+
+fn range(start: u64, pages: u64) -> PhysicalRange {
+    PhysicalRange::new(start, pages * PAGE).unwrap()
+}
+
+fn image() -> PhysicalRange {
+    range(0x4020_0000, 64)
+}
+
+fn colouring() -> Colouring {
+    Colouring {
+        memory: range(MEMORY, 64),
+        tables: range(TABLES, 16),
+        colours: 16,
+        parts: [0x00ff, 0xff00].into_iter().collect(),
+    }
+}
+
+fn mapping(kind: MappingKind, ipa: u64, pa: u64, pages: u64) -> Mapping {
+    Mapping {
+        kind,
+        intermediate: IntermediateRange::new(ipa, pages * PAGE).unwrap(),
+        physical: range(pa, pages),
+    }
+}
+
+/// A VM with its status page and so many pages of memory at `pa`.
+fn vm(name: &'static str, status: u64, pa: u64) -> Vm<'static> {
+    let read_only = MappingKind::Shared { writable: false };
+    Vm {
+        name,
+        kind: Kind::Tenon,
+        cpus: [0].into_iter().collect(),
+        interrupt_mode: InterruptMode::Direct,
+        wait: WaitPolicy::Pass,
+        schedule: Schedule::of(Kind::Tenon),
+        entry: IPA,
+        argument: 0,
+        on_fault: FaultPolicy::Stop,
+        console: Console::None,
+        status: range(status, 1),
+        mappings: [
+            mapping(MappingKind::Ram, IPA, pa, 32),
+            mapping(read_only, 2 * IPA, status, 1),
+        ]
+        .into_iter()
+        .collect(),
+        payloads: [].into_iter().collect(),
+        interrupts: [].into_iter().collect(),
+    }
+}
+
+fn pair() -> [Vm<'static>; 2] {
+    [
+        vm("one", TABLES, MEMORY),
+        vm("other", TABLES + 8 * PAGE, MEMORY + 32 * PAGE),
+    ]
+}
+
+fn refused(colouring: &Colouring, vms: &[Vm<'_>]) -> &'static str {
+    check(colouring, vms, &image()).unwrap_err()
+}
+
+#[test]
+fn a_pair_with_parts_of_its_own_is_accepted() {
+    let dealt = check(&colouring(), &pair(), &image()).unwrap();
+    assert_eq!(dealt.place(MEMORY + 32 * PAGE).0, MEMORY + 8 * PAGE);
+}
+
+#[test]
+fn what_is_another_ones_is_refused() {
+    let other = "a virtual machine has memory of other colours than its own";
+    let with = |kind, pa, pages| {
+        let mut vms = pair();
+        let more = mapping(kind, 3 * IPA, pa, pages);
+        vms[0].mappings.push(more).unwrap();
+        refused(&colouring(), &vms)
+    };
+    let shared = |writable| MappingKind::Shared { writable };
+    assert_eq!(with(MappingKind::Ram, MEMORY + 31 * PAGE, 2), other);
+    assert_eq!(with(shared(true), TABLES, 1), other, "its status page");
+    assert_eq!(with(shared(false), TABLES + PAGE, 1), other, "its tables");
+    assert_eq!(with(shared(false), TABLES + 8 * PAGE, 1), other);
+    assert_eq!(with(MappingKind::Ram, 0x5000_0000, 1), other, "elsewhere");
+    assert_eq!(with(MappingKind::Device, MEMORY, 1), other);
+}
+
+#[test]
+fn who_has_no_colours_has_nothing_of_what_is_dealt_out() {
+    let mut colouring = colouring();
+    colouring.parts = [0x00ff, 0].into_iter().collect();
+    let mut vms = pair();
+    assert!(check(&colouring, &vms, &image()).is_err());
+    vms[1] = vm("other", 0x5000_0000, 0x5010_0000);
+    assert!(check(&colouring, &vms, &image()).is_ok());
+}
+
+#[test]
+fn what_overlaps_or_cannot_be_is_refused() {
+    let mut wrong = colouring();
+    wrong.parts = [0x00ff, 0x0ff0].into_iter().collect();
+    assert_eq!(refused(&wrong, &pair()), "its colours cannot be dealt out");
+    let mut wrong = colouring();
+    wrong.tables = range(image().start(), 16);
+    assert_eq!(
+        refused(&wrong, &pair()),
+        "what it deals out overlaps Mortise"
+    );
+    let mut vms = pair();
+    let payload = Payload {
+        source: range(MEMORY + 63 * PAGE, 1),
+        target: IntermediateRange::new(IPA, PAGE).unwrap(),
+        destination: range(MEMORY, 1),
+    };
+    vms[0].payloads.push(payload).unwrap();
+    assert_eq!(
+        refused(&colouring(), &vms),
+        "a payload is in memory that it deals out"
+    );
+}
