@@ -68,7 +68,8 @@ VERBS = frozenset(
     allocated own owns called named there here fit fits fitting stay stays remain remains exceed
     exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
     reacts respond responds finish finishes finished written woken compile compiles compiled link
-    links linked""".split()
+    links linked serve serves serving served perform performs performing touch touches compute
+    computes computing calculate calculates calculating""".split()
 )
 """Verbs that say only that something shall be."""
 

@@ -137,7 +137,8 @@ class Meaning:
         hit = next((h for h in hits if head in h.covered), None)
         if hit is None or hit.evidence < hits[0].evidence - 0.3:
             return (
-                self._participle(words, chunk, circumstance)
+                self._with_adjective(words, chunk)
+                or self._participle(words, chunk, circumstance)
                 or self._parts(words, chunk, circumstance)
                 or [self._named(words, chunk)]
             )
@@ -154,6 +155,14 @@ class Meaning:
                 why = f"only qualifies “{words[last - 1].text}”; nothing in the pool is told by it"
                 senses.append(Sense("ignored", index, index + 1, why=why))
         return senses
+
+    def _with_adjective(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
+        """`real numbers`: a name that begins with a word which only praises elsewhere."""
+        first, last = chunk.words[0] - 1, chunk.words[-1] + 1
+        if first < 0 or words[first].word not in g.ADJECTIVES:
+            return []
+        hits = self._search(words, [first, *chunk.words])
+        return [self._sense(words, first, last, h, chunk) for h in hits[:1] if h.exactness == 1]
 
     def _participle(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         """`a loop printing ...`: the noun, and what it is doing; nothing if the noun is unknown."""

@@ -193,6 +193,8 @@ class Segmenter:
         elif word == "one" and self._pending.article == "indefinite" and not self._pending.words:
             self.elements.append(Pronoun(index, new=True))
         elif word in g.PRONOUNS:
+            if word == "one" and self._bare_pronoun(index):
+                self._flush()  # "besides a loop there is one at ..."
             if not self._chunks and not self._pending.words and self._bare_pronoun(index):
                 self.elements.append(Pronoun(index, new=False, adds=self._adds(index)))
         elif self._is_noun(index):

@@ -168,11 +168,16 @@ class Subjects:
         return (
             joined
             and self.periods > 1
-            and (chunk.article != "definite" or len(chunk.words) > 1)
+            and (chunk.article != "definite" or self._is_told_apart(chunk, unit))
             and (chunk.article is not None or own)
             and self._has_period(between)
             and self._has_period(self.elements[max(0, position - 2) : position + 3])
         )
+
+    @staticmethod
+    def _is_told_apart(chunk: Chunk, unit: Unit | None) -> bool:
+        """Whether a definite noun comes with what tells it from others: `the speed controller`."""
+        return len(chunk.words) + len(unit.structure if unit else ()) > 1
 
     @staticmethod
     def _has_period(elements: Sequence[Element]) -> bool:
