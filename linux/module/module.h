@@ -30,7 +30,6 @@ extern struct kobject *tenon_kobject;
 #define MORTISE_CELL 0xc6000300u
 #define MORTISE_RUN 0xc6000301u
 #define MORTISE_STOP 0xc6000302u
-#define MORTISE_LISTEN 0xc6000400u
 #define MORTISE_LEAVE 0xc6000405u
 
 struct mortise_answer {

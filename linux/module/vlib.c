@@ -2,9 +2,10 @@
 /*
  * /dev/tenon/NAME: this VM as a library of another one.
  *
- * TENON_LISTEN ends the call that is served, if one is, and returns in the next: in between nothing of
- * this kernel runs, on any CPU. Arguments and results lie in memory that a program maps. If the
- * program ends, nobody serves any more, and who waits is told.
+ * Arguments and results lie in memory that a program maps, and with it a page that this VM does not
+ * have, the door: a load from there, which Mortise sees and this kernel does not, ends the call that
+ * is served, if one is, and is done in the next. In between nothing of this kernel runs, on any CPU.
+ * If the program ends, nobody serves any more, and who waits is told.
  */
 #include "module.h"
 
@@ -25,6 +26,7 @@ struct vlib {
 	struct miscdevice device;
 	struct tenon_vlib shape;
 	struct resource memory;
+	struct resource door;
 	struct mutex lock; /* one program serves */
 	bool served;
 	char nodename[TENON_NAME + 8];
@@ -62,11 +64,26 @@ static int vlib_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* For loads of who mapped it alone: whatever else is done there ends the VM. */
+static int vlib_map_door(const struct vlib *vlib, struct vm_area_struct *area)
+{
+	if (area->vm_end - area->vm_start > PAGE_SIZE)
+		return -EINVAL;
+	if (area->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EACCES;
+	area->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
+	area->vm_flags |= VM_DONTCOPY;
+	return remap_pfn_range(area, area->vm_start, PHYS_PFN(vlib->door.start), PAGE_SIZE,
+			       pgprot_noncached(area->vm_page_prot));
+}
+
 static int vlib_mmap(struct file *file, struct vm_area_struct *area)
 {
 	const struct vlib *vlib = vlib_of(file);
 	unsigned long size = area->vm_end - area->vm_start;
 
+	if (area->vm_pgoff == PHYS_PFN(resource_size(&vlib->memory)))
+		return vlib_map_door(vlib, area);
 	if (area->vm_pgoff || size > resource_size(&vlib->memory))
 		return -EINVAL;
 	return remap_pfn_range(area, area->vm_start, PHYS_PFN(vlib->memory.start), size,
@@ -78,9 +95,6 @@ static long vlib_ioctl(struct file *file, unsigned int command, unsigned long ar
 	struct vlib *vlib = vlib_of(file);
 
 	switch (command) {
-	case TENON_LISTEN:
-		/* No lock: what waits for it would not run, and two that listen are one too many. */
-		return mortise_call(MORTISE_LISTEN, vlib->shape.number, 0, 0, 0, NULL);
 	case TENON_VLIB:
 		if (copy_to_user((void __user *)argument, &vlib->shape, sizeof(vlib->shape)))
 			return -EFAULT;
@@ -107,6 +121,7 @@ static int vlib_describe(struct device *device, struct vlib *vlib)
 	if (of_property_read_string(node, "tenonos,name", &name) ||
 	    of_property_read_u32(node, "tenonos,number", &vlib->shape.number) ||
 	    of_address_to_resource(node, 0, &vlib->memory) ||
+	    of_address_to_resource(node, 1, &vlib->door) || !PAGE_ALIGNED(vlib->door.start) ||
 	    !PAGE_ALIGNED(vlib->memory.start) || !PAGE_ALIGNED(resource_size(&vlib->memory)) ||
 	    strscpy(vlib->shape.name, name, sizeof(vlib->shape.name)) < 0)
 		return -EINVAL;

@@ -1,5 +1,6 @@
 """What a system may say of Linux as a library, and what becomes of it in memory."""
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,8 @@ def test_master_and_server_share_memory_and_the_master_reads_the_status():
     assert memory.ipa + memory.size == layout.vm("motor").window.stop
     tree = trees.linux(loaded, loaded.vms[1], layout)
     assert b"tenonos,vlib" in tree and b"helper" in tree
+    # And as its door the page in front, which it does not have.
+    assert struct.pack(">4Q", shared.ipa, shared.size, there.pa, PAGE) in tree
 
 
 @pytest.mark.parametrize(

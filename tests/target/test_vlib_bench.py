@@ -20,9 +20,10 @@ def test_calls_cost_what_is_said(tenon):
     }
     assert all(row["samples"] == 1000 for row in outcome.result)
     median = {name: row["median"] for name, row in rows.items()}
-    # What the paper counts; with what Linux takes it is more than the goal.
-    assert 0 < median["call_in_tenon"] + median["call_in_mortise"] <= rows["call"]["goal"]
-    assert 0 < median["call_in_linux"] < 1000
+    assert 0 < median["call_in_tenon"] + median["call_in_mortise"] < median["call"]
+    assert median["call"] <= rows["call"]["goal"]
+    # The program's own alone: its kernel has no part in a call.
+    assert 0 < rows["call_in_linux"]["max"] < 100
     assert median["remote_deschedule"] <= rows["remote_deschedule"]["goal"]
     # Of a server that looks at memory and never at its clock: the path, as clocks across cores tell
     # of the emulator.

@@ -29,6 +29,7 @@ pub const CASES: &[Case] = &[
     ("budget", budget, true),
     ("paused", paused, true),
     ("forged", forged, false),
+    ("door", door, false),
     ("spoilt", spoilt, false),
     ("program ends", program_ends, false),
     ("never answers", never_answers, true),
@@ -300,7 +301,6 @@ fn forged(server: &mut Server) -> Verdict {
     const DENIED: u64 = -3_i64 as u64;
     const NOT_FOUND: u64 = -6_i64 as u64;
     for (function, vlib, expected) in [
-        (0xc600_0400, 0, DENIED),
         (0xc600_0405, 0, DENIED),
         (0xc600_0401, 1, NOT_FOUND),
         (0xc600_0402, u64::MAX, NOT_FOUND),
@@ -314,6 +314,10 @@ fn forged(server: &mut Server) -> Verdict {
         expect(stands_still(500), "it runs without a call", progress())?;
     }
     expect_answer(server.ask(Ask::Next, 1), Ok(2))
+}
+
+fn door(server: &mut Server) -> Verdict {
+    expect_answer(server.ask(Ask::Door, 0), Ok(7))
 }
 
 fn spoilt(server: &mut Server) -> Verdict {

@@ -35,6 +35,8 @@ pub enum Ask {
     Crowd = 8,
     /// How many CPUs it has.
     Cpus = 9,
+    /// How much of what would end its VM is refused it.
+    Door = 10,
 }
 
 /// A channel to it.

@@ -158,7 +158,12 @@ struct tenon_context {
 #define TENON_LOAN_CLAIM _IO(TENON_IOCTL, 0x30)
 #define TENON_LOAN_RUN _IOWR(TENON_IOCTL, 0x31, struct tenon_context)
 
-/* A vLib that this VM serves: `size` bytes to be mapped, which it shares with who calls. */
+/*
+ * A vLib that this VM serves: `size` bytes to be mapped, which it shares with who calls, and behind
+ * them a page to be read alone, the door. A load of 64 bits from there ends the call that is served,
+ * and finds 0 in the next one: until then the whole VM stands still. It finds a negative number if
+ * somebody listens already.
+ */
 struct tenon_vlib {
 	char name[TENON_NAME];
 	__u32 number;
@@ -167,7 +172,5 @@ struct tenon_vlib {
 };
 
 #define TENON_VLIB _IOR(TENON_IOCTL, 0x60, struct tenon_vlib)
-/* Ends the call that is served, and returns in the next one: until then the whole VM stands still. */
-#define TENON_LISTEN _IO(TENON_IOCTL, 0x61)
 
 #endif

@@ -9,6 +9,7 @@ import fdt
 
 from tenonos.system import detach, runtime
 from tenonos.system.board import SERIAL, Board
+from tenonos.system.limits import PAGE
 from tenonos.system.model import System, Vm
 from tenonos.system.node import Node, halves
 from tenonos.system.places import ChannelEnd, Layout, VlibEnd, VmLayout
@@ -128,11 +129,11 @@ def _channel(root: Node, system: System, end: ChannelEnd) -> None:
 
 
 def _vlib(root: Node, end: VlibEnd) -> None:
-    """The memory shared with who calls, for the driver in `linux/`."""
+    """The memory shared with who calls, and the door in front of it, for the driver in `linux/`."""
     memory = end.vlib.memory(end.ipa)
     node = root.child(f"vlib@{memory.ipa:x}")
     node.text("compatible", "tenonos,vlib")
-    node.longs("reg", memory.ipa, memory.size)
+    node.longs("reg", memory.ipa, memory.size, end.ipa, PAGE)
     node.text("tenonos,name", end.vlib.name)
     node.cells("tenonos,number", end.vlib.number)
 

@@ -15,7 +15,7 @@ struct request {
 	uint64_t answer;
 };
 
-enum { NEXT, SPIN, NEVER, EXIT, SPOIL, REBOOT, COUNT, CLOCK, CROWD, CPUS };
+enum { NEXT, SPIN, NEVER, EXIT, SPOIL, REBOOT, COUNT, CLOCK, CROWD, CPUS, DOOR };
 
 static uint64_t now(void)
 {
@@ -40,6 +40,22 @@ static void crowd(volatile uint64_t *counter, int wanted)
 	if (!child && !prctl(PR_SET_PDEATHSIG, SIGKILL))
 		for (;;)
 			++*counter;
+}
+
+/* How much of what would end the VM is refused of the page that a program listens by. */
+static uint64_t refused(const struct vlib *vlib)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	const int rights[] = { PROT_WRITE, PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC };
+	uint64_t count = 0;
+
+	for (int at = 0; at < 3; at++) {
+		count += mmap(NULL, page, rights[at], MAP_SHARED, vlib->file, vlib->size) ==
+				 MAP_FAILED && errno == EACCES;
+		count += mprotect((void *)vlib->door, page, rights[at]) && errno == EACCES;
+	}
+	count += mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, vlib->file, vlib->size) == MAP_FAILED;
+	return count;
 }
 
 static uint64_t serve(struct vlib *vlib, volatile struct request *request)
@@ -76,6 +92,8 @@ static uint64_t serve(struct vlib *vlib, volatile struct request *request)
 		return 0;
 	case CPUS:
 		return sysconf(_SC_NPROCESSORS_ONLN);
+	case DOOR:
+		return refused(vlib);
 	default:
 		return UINT64_MAX;
 	}

@@ -49,6 +49,12 @@ pub trait Companion: Sync {
         false
     }
 
+    /// A vCPU loads from where its virtual machine has neither memory nor a device: what it finds there,
+    /// if this companion has something.
+    fn load(&self, _core: &'static Core, _vm: &'static Vm, _vcpu: usize, _ipa: u64) -> Option<u64> {
+        None
+    }
+
     /// Something is there for a virtual machine of this template, and none runs.
     fn wanted(&self, _machine: &'static Machine, _template: usize) {}
 }

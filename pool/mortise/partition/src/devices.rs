@@ -1,4 +1,4 @@
-//! Loads and stores that a device of Mortise's answers.
+//! Loads and stores that a device of Mortise's answers, or a companion.
 
 use crate::{
     board::Board,
@@ -6,6 +6,7 @@ use crate::{
     controller::Interrupts,
     gic::{MERGE, VmInterrupts},
     machine::Core,
+    tables,
     vm::Vm,
 };
 use core_manifest::{Console, limits};
@@ -51,8 +52,15 @@ pub(crate) fn access(
             Some(value) => value,
             None => return Ok(Outcome::Again),
         }
-    } else {
+    } else if access.write {
         return Err(NoDevice);
+    } else if core.is_wanted() {
+        return Ok(Outcome::Again);
+    } else {
+        let mut companions = tables::companions().iter();
+        companions
+            .find_map(|companion| companion.load(core, vm, vcpu, ipa))
+            .ok_or(NoDevice)?
     };
     if !access.write {
         frame.set_register(access.register, access.extend(value));

@@ -1,12 +1,10 @@
 //! What VMs call.
 
-use crate::{Placed, Role, VLIBS, session::Refusal};
+use crate::{BUSY, Placed, Role, VLIBS, session::Refusal};
 use core_trace::Event;
 use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
 
-/// Ends the call that is served, and stands still until the next.
-const LISTEN: u32 = 0xc600_0400;
 /// Lets the server serve.
 const CALL: u32 = 0xc600_0401;
 /// Has it stand still.
@@ -16,8 +14,6 @@ const GO: u32 = 0xc600_0403;
 /// Tells how far it is.
 const STATE: u32 = 0xc600_0404;
 
-/// Not now.
-const BUSY: Reply = Reply::status(-5);
 /// There is no such vLib, or nobody listens.
 const NOT_FOUND: Reply = Reply::status(-6);
 
@@ -27,26 +23,25 @@ const LEAVE: u32 = 0xc600_0405;
 /// The calls about vLibs.
 pub static GROUP: Group = Group {
     name: "vlibs",
-    ranges: &[(LISTEN, LEAVE)],
+    ranges: &[(CALL, LEAVE)],
     handle,
 };
 
 /// Answers a call; later, if somebody else may wait for this core.
-fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
+fn handle(call: &Call, _: &mut dyn Caller) -> Outcome {
     if Core::current().is_wanted() {
         return Outcome::Again(0);
     }
-    reply(call, caller.vcpu()).into()
+    reply(call).into()
 }
 
-fn reply(call: &Call, vcpu: usize) -> Reply {
+fn reply(call: &Call) -> Reply {
     let Some(vlib) = VLIBS.get(call.argument(1)) else {
         return NOT_FOUND;
     };
     let core = Core::current();
     let role = core.vcpu().and_then(|(vm, _)| vlib.role(vm.index()));
     let answer = match (call.function(), role) {
-        (LISTEN, Some(Role::Server)) => vlib.step(core.machine(), Some(vcpu), |it| it.listen()),
         (LEAVE, Some(Role::Server)) => vlib.step(core.machine(), None, |it| Ok(it.server_ends())),
         (CALL, Some(Role::Master)) => vlib.step(core.machine(), None, |it| it.call()),
         (STOP, Some(Role::Master)) => vlib.step(core.machine(), None, |it| Ok(it.stop())),
@@ -59,7 +54,7 @@ fn reply(call: &Call, vcpu: usize) -> Reply {
         Ok(begun) => Reply {
             registers: [0, begun, 0, 0],
         },
-        Err(Refusal::Busy) => BUSY,
+        Err(Refusal::Busy) => Reply::status(BUSY),
         Err(Refusal::Absent) => NOT_FOUND,
     }
 }

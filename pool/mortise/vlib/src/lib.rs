@@ -9,11 +9,14 @@
 //!
 //! | function | who | does |
 //! |---|---|---|
-//! | `0xC600_0400` LISTEN | server | ends the call that is served, if any, and stands still until the next; x1 the number of the last call |
 //! | `0xC600_0401` CALL | master | lets the server run; x1 the call's number; -5 (BUSY) if a call is under way, -6 (NOT_FOUND) if nobody listens |
 //! | `0xC600_0402` STOP, `0xC600_0403` GO | master | has it stand still, or go on, in a call |
 //! | `0xC600_0404` STATE | both | x1 state, x2 calls begun, x3 the number of the last one answered |
 //! | `0xC600_0405` LEAVE | server | says that nobody serves any more; it runs until somebody listens again |
+//!
+//! A load from the status page, which the server does not have, is LISTEN: it ends the call that is
+//! served, if any, stands still until the next, and finds 0 there, or -5 (BUSY) if somebody listens
+//! already. So a program asks for it without its kernel.
 //!
 //! x1 is the vLib's number. All answer 0, -3 (DENIED) to a VM that is not in this role, or -6 if there
 //! is no such vLib. The status page has what STATE tells, for the master to read without an exit.
@@ -39,9 +42,14 @@ pub use calls::GROUP;
 
 use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
+use core_trace::Event;
 use mortise_partition::{Bell, Companion, Core, Machine, Vm};
 use placed::{Placed, Role};
+use session::Session;
 use spin::Once;
+
+/// Not now: the status of a call, and what who listens finds.
+const BUSY: i32 = -5;
 
 /// The vLibs of the system.
 pub struct Vlibs {
@@ -89,6 +97,17 @@ impl Companion for Vlibs {
     fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
         let here = self.iter().filter(|vlib| vlib.is_reached_by(core));
         here.for_each(|vlib| range(vlib.page()));
+    }
+
+    fn load(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, ipa: u64) -> Option<u64> {
+        // A server has its memory where it is, and what lies in front of it would be there, too.
+        let is_door =
+            |vlib: &Placed| vlib.role(vm.index()) == Some(Role::Server) && vlib.page().holds(ipa);
+        let mut numbered = self.iter().enumerate();
+        let (number, vlib) = numbered.find(|(_, vlib)| is_door(vlib))?;
+        let listens = vlib.step(core.machine(), Some(vcpu), Session::listen);
+        core.record(Event::Ring, number as u64);
+        Some(listens.map_or(i64::from(BUSY).cast_unsigned(), |_| 0))
     }
 
     fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {

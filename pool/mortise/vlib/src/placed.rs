@@ -80,7 +80,7 @@ impl Placed {
         self.interrupt
     }
 
-    /// The status page.
+    /// The status page, which is the server's door: it loads from there to listen.
     pub const fn page(&self) -> PhysicalRange {
         self.page
     }
