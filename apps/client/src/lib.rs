@@ -1,8 +1,9 @@
 //! What calls of Linux cost: makes each kind many times, for `./tenon bench vlib`.
 //!
 //! Each call lies between two marks, and what either side and Mortise execute there is counted from
-//! outside. The program in Linux answers at once, but for two calls, in which it is stopped and goes on
-//! again and again: as its time is over, and as somebody more urgent has the core.
+//! outside. The program in Linux answers at once, but for three calls, in which it is stopped and goes
+//! on again and again: as its time is over, as somebody more urgent has the core, and as a budget is
+//! spent.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -37,6 +38,10 @@ const BURST: Duration = Duration::from_micros(20);
 /// For how long Linux has time, again and again.
 const TIMEOUT: Duration = Duration::from_micros(20);
 
+/// What Linux has of each period.
+const BUDGET: Duration = Duration::from_millis(3);
+const PERIOD: Duration = Duration::from_millis(10);
+
 /// The main thread.
 pub fn main() {
     match measure() {
@@ -67,6 +72,7 @@ fn measure() -> Result<(), Error> {
         let _ = hw_pmu::end();
         opened?.close().map_err(|(_, error)| error)?;
     }
+    budget(&mut channel)?;
     ask(&channel, END);
     match channel.call() {
         Err(Error::Gone) => Ok(()),
@@ -123,6 +129,25 @@ fn timed_out(channel: &mut Channel) -> Result<(), Error> {
         }
     }
     let _ = hw_pmu::end();
+    ask(channel, ANSWER);
+    channel.call()
+}
+
+/// One call, for which there is a budget in each period.
+fn budget(channel: &mut Channel) -> Result<(), Error> {
+    ask(channel, LOOK);
+    let mut release = Instant::now();
+    for _ in 0..SAMPLES {
+        let _ = hw_pmu::begin();
+        let result = channel.call_until(Some(release + BUDGET));
+        release = release + PERIOD;
+        time::sleep_until(release);
+        let _ = hw_pmu::end();
+        match result {
+            Err(Error::TimedOut) => {}
+            other => return other,
+        }
+    }
     ask(channel, ANSWER);
     channel.call()
 }
