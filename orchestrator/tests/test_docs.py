@@ -13,7 +13,9 @@ from tenonos.system import from_spec
 from tenonos.system.schema import (
     ChannelSpec,
     DetachSpec,
+    DiskSpec,
     ManagesSpec,
+    NetworkSpec,
     RegionSpec,
     RegulationSpec,
     ReserveSpec,
@@ -74,11 +76,11 @@ def test_every_key_of_a_result_is_explained():
 def test_every_key_of_a_system_is_explained_and_the_examples_hold():
     text = (ROOT / "docs" / "system.md").read_text()
     models = (SystemSpec, VmSpec, TaskSpec, ReserveSpec, ManagesSpec, TemplateSpec, ChannelSpec)
-    models += (DetachSpec, RegionSpec, RegulationSpec, VlibSpec)
+    models += (DetachSpec, DiskSpec, NetworkSpec, RegionSpec, RegulationSpec, VlibSpec)
     fields = [field for model in models for field in model.model_fields.items()]
     keys = {field.alias or name for name, field in fields}
     tables = {"vm", "task", "reserve", "manages", "detach", "template", "channel", "vlib"}
-    tables |= {"region", "regulation"}
+    tables |= {"region", "regulation", "disk", "network"}
     assert not {key for key in keys - tables if f"`{key}`" not in text}
     assert not {key for key in tables if not re.search(rf"\[[a-z.]*{key}\]", text)}
     examples = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)

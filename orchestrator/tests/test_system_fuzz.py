@@ -12,7 +12,9 @@ from tenonos.paths import SYSTEMS
 from tenonos.system.schema import (
     ChannelSpec,
     DetachSpec,
+    DiskSpec,
     ManagesSpec,
+    NetworkSpec,
     RegionSpec,
     ReserveSpec,
     SystemSpec,
@@ -86,12 +88,16 @@ def guests(name, model):
 
 
 FILES = st.tuples(
-    keys(SystemSpec, "vm", "reserve", "template", "channel", "vlib").map(toml),
+    keys(SystemSpec, *("vm", "reserve", "template", "channel", "vlib", "disk", "network")).map(
+        toml
+    ),
     table("[reserve]\n", ReserveSpec),
     st.lists(guests("vm", VmSpec), max_size=3).map("".join),
     st.lists(guests("template", TemplateSpec), max_size=2).map("".join),
     st.lists(table("[[channel]]\n", ChannelSpec), max_size=2).map("".join),
     st.lists(table("[[vlib]]\n", VlibSpec), max_size=2).map("".join),
+    table("[[disk]]\n", DiskSpec),
+    table("[[network]]\n", NetworkSpec),
 ).map("".join)
 
 
@@ -131,7 +137,7 @@ def test_anything(text):
     st.sampled_from(
         [
             *("vm", "vm.task", "vm.manages", "vm.detach", "vm.region", "console", "name"),
-            *("reserve", "template", "template.task", "channel", "vlib"),
+            *("reserve", "template", "template.task", "channel", "vlib", "disk", "network"),
         ]
     ),
     VALUES,

@@ -1,4 +1,4 @@
-"""Guests that know nothing of TenonOS, unmodified: U-Boot, and an ELF that was linked elsewhere."""
+"""Guests of no kind that TenonOS knows, unmodified, and two Linux of which one has devices."""
 
 import subprocess
 from pathlib import Path
@@ -65,3 +65,51 @@ def test_uboot_answers_beside_an_elf_that_lies_where_it_was_linked(tenon, folder
     ]
     assert outcome.vm("loader")["state"] == "running"
     assert outcome.vm("elsewhere")["state"] == "off"
+
+
+MOUNT = """\
+timeout 150
+expect tenon-ready cpus=2
+expect #
+send head -c 14 /dev/vda; nproc; echo spoilt > /dev/vda
+expect written-before
+send mkdir disk; mke2fs /dev/vdb >/dev/null; mount /dev/vdb disk
+expect #
+send echo ke''pt > disk/file; umount disk
+expect #
+send mount /dev/vdb disk; cat disk/file
+expect kept
+send ifconfig eth0 10.0.2.15 up; ping -c 2 10.0.2.2
+expect 2 packets received
+"""
+
+TRESPASS = """\
+timeout 150
+expect tenon-ready cpus=1
+expect #
+send ls /dev/vda
+expect No such file
+send devmem 0x0a000000
+expect tenon-ready cpus=1
+"""
+
+
+@pytest.mark.timeout(900)
+def test_one_linux_has_a_disk_and_a_network_and_the_other_faults_for_them(tenon, tmp_path):
+    text = (ROOT / "systems" / "two-linux" / "system.toml").read_text()
+    text = text.replace('memory = "192M"', 'memory = "192M"\non_fault = "restart"')
+    disk = '[[disk]]\ndevice = "virtio0"\nfile = "disk.img"\n\n'
+    (tmp_path / "system.toml").write_text(text.replace("[[disk]]", f"{disk}[[disk]]"))
+    content = b"written-before".ljust(1 << 20, b"\n")
+    (tmp_path / "disk.img").write_bytes(content)
+    (tmp_path / "mount").write_text(MOUNT)
+    (tmp_path / "trespass").write_text(TRESPASS)
+    scripts = [f"right={tmp_path / 'mount'}", f"left={tmp_path / 'trespass'}"]
+    options = [option for script in scripts for option in ("--input", script)]
+    outcome = tenon("run", tmp_path, "--headless", *options, limit=600)
+    assert_well(outcome)
+    left, right = outcome.vm("left"), outcome.vm("right")
+    assert left["restarts"] == 1 and "restarts" not in right
+    assert left["fault"]["text"].startswith("data abort at 0xa000000")
+    assert (left["state"], right["state"]) == ("running", "running")
+    assert (tmp_path / "disk.img").read_bytes() == content

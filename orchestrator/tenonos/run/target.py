@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tenonos.run import attached
+
 if TYPE_CHECKING:
     from tenonos.build import Built
     from tenonos.system.places import Dealt
@@ -121,7 +123,7 @@ class Target:
         machine = Machine(
             board.qemu.machine,
             board.qemu.cpu,
-            board.qemu.arguments,
+            (*board.qemu.arguments, *attached.arguments(system, built.image.parent)),
             board.cpus,
             board.ram.base,
             board.ram.size,

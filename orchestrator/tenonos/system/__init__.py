@@ -16,8 +16,10 @@ from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
 from tenonos.system.model import (
     Channel,
+    Disk,
     Foreign,
     Manages,
+    Network,
     Region,
     Regulation,
     Reserve,
@@ -113,6 +115,11 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
             for index, each in enumerate(spec.vlib)
         ),
         regulation=None if spec.regulation is None else Regulation(**dict(spec.regulation)),
+        disks=tuple(
+            Disk(each.device, None if each.file is None else file.parent / each.file, each.size)
+            for each in spec.disk
+        ),
+        networks=tuple(Network(each.device) for each in spec.network),
     )
     check(system)
     return system

@@ -109,6 +109,8 @@ class Device(_Part):
     base: int
     size: int
     interrupts: tuple[int, ...]
+    transports: int | None = None
+    """Of a page of virtio transports the number that the emulator has for the first."""
 
 
 class Serial(_Part):

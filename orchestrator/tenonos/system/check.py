@@ -1,21 +1,20 @@
 """What a `system.toml` means on its board: each check names the line and the way out."""
 
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 
 from tenonos.errors import InputError
 from tenonos.system import (
     channels,
     colours,
     detach,
+    devices,
     dynamic,
     foreign,
     regulation,
     shares,
     vlibs,
 )
-from tenonos.system.board import SERIAL
-from tenonos.system.limits import BLOCK, INTERRUPTS, TASKS, VCPUS, VMS
+from tenonos.system.limits import BLOCK, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
 
 
@@ -177,41 +176,6 @@ def _written(system: System) -> set[tuple[str | int, ...]]:
     return {path[:3] for path in system.lines}
 
 
-def _devices(system: System) -> None:
-    owner: dict[str, str] = {}
-    known = system.board.devices
-    for vm in system.vms:
-        where = system.at(vm, "devices")
-        for name in vm.devices:
-            if name not in known:
-                close = get_close_matches(name, known, 1, 0.6)
-                mend = (
-                    f"did you mean {close[0]}?" if close else f"it has {', '.join(known) or 'none'}"
-                )
-                raise InputError(
-                    f'{system.board.name} has no device "{name}"', where=where, mend=mend
-                )
-            if name in owner:
-                raise InputError(
-                    f'device "{name}" is given to "{owner[name]}" already',
-                    where=where,
-                    mend="one VM only",
-                )
-            owner[name] = vm.name
-        if SERIAL in vm.devices and (vm.kind != "linux" or len(system.guests) > 1):
-            raise InputError(
-                f'VM "{vm.name}" may not have the serial port, on which others are heard',
-                where=where,
-                mend="give it to a Linux VM that is the only one",
-            )
-        if sum(len(known[name].interrupts) for name in vm.devices) > INTERRUPTS:
-            raise InputError(
-                f'devices of VM "{vm.name}" have more than {INTERRUPTS} interrupts',
-                where=where,
-                mend="give it fewer",
-            )
-
-
 def _in_place(system: System) -> None:
     """What is loaded once cannot be loaded again."""
     for vm in system.vms:
@@ -320,7 +284,7 @@ _RULES: tuple[Callable[[System], None], ...] = (
     _kinds,
     _laid_over,
     _cpus,
-    _devices,
+    devices.check,
     _in_place,
     _console,
     _memory,

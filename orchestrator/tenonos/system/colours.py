@@ -7,6 +7,7 @@ lies is decided by the layout: in the order of the file.
 from collections.abc import Callable, Iterator
 
 from tenonos.errors import InputError
+from tenonos.system.devices import DMA
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.model import System, Vm
 from tenonos.system.node import Node
@@ -14,9 +15,6 @@ from tenonos.system.places import LOG_SIZE, STATUS_SIZE, TASK_SIZE, Dealt
 
 MOST = 64
 """Colours that a cache may have (pool/core/colouring counts them in a word of bits)."""
-
-DMA = ("virtio-mmio",)
-"""Kinds of devices that read and write memory by physical addresses."""
 
 _GIBIBYTE = 1 << 30
 

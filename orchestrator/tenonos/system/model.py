@@ -1,5 +1,6 @@
 """A system, read and checked: what is to be built, packed and run."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -172,6 +173,22 @@ class Regulation:
 
 
 @dataclass(frozen=True)
+class Disk:
+    """A disk behind a virtio transport: of a file's content, or empty and of that size."""
+
+    device: str
+    file: Path | None
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network of its own, with nothing outside, behind a virtio transport."""
+
+    device: str
+
+
+@dataclass(frozen=True)
 class System:
     """A composition: the board, the VMs, and where each statement stood."""
 
@@ -188,6 +205,15 @@ class System:
     channels: tuple[Channel, ...] = ()
     vlibs: tuple[Vlib, ...] = ()
     regulation: Regulation | None = None
+    disks: tuple[Disk, ...] = ()
+    networks: tuple[Network, ...] = ()
+
+    @property
+    def attached(self) -> Iterator[tuple[str, int, Disk | Network]]:
+        """What the emulator puts behind devices, and where that is written."""
+        for table, all_of_them in (("disk", self.disks), ("network", self.networks)):
+            for index, each in enumerate(all_of_them):
+                yield table, index, each
 
     @property
     def guests(self) -> tuple[Vm, ...]:

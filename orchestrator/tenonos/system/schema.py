@@ -152,6 +152,20 @@ class RegulationSpec(_Spec):
     interval: Duration = 1_000_000
 
 
+class DiskSpec(_Spec):
+    """A disk behind a virtio transport: `[[disk]]`."""
+
+    device: str
+    file: str | None = None
+    size: Size | None = None
+
+
+class NetworkSpec(_Spec):
+    """A network behind a virtio transport: `[[network]]`."""
+
+    device: str
+
+
 class SystemSpec(_Spec):
     """A whole `system.toml`."""
 
@@ -166,6 +180,8 @@ class SystemSpec(_Spec):
     template: list[TemplateSpec] = []
     channel: list[ChannelSpec] = []
     vlib: list[VlibSpec] = []
+    disk: list[DiskSpec] = []
+    network: list[NetworkSpec] = []
 
 
 def parse(text: str, shown: str) -> tuple[SystemSpec, dict[Path, int]]:
@@ -226,6 +242,8 @@ _TABLES: dict[str, type[_Spec]] = {
     "template": TemplateSpec,
     "channel": ChannelSpec,
     "vlib": VlibSpec,
+    "disk": DiskSpec,
+    "network": NetworkSpec,
     "task": TaskSpec,
     "manages": ManagesSpec,
     "detach": DetachSpec,
@@ -264,6 +282,7 @@ _EXAMPLES = {
     "priority": "priority = 40",
     "image_limit": 'image_limit = "64K"',
     "devices": 'devices = ["gpio"]',
+    "device": 'device = "virtio0"',
     "packages": 'packages = ["stress-ng"]',
     "modules": 'modules = ["virtio_blk"]',
     "programs": 'programs = ["server.c"]',

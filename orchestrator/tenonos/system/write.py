@@ -6,10 +6,13 @@ from pydantic import BaseModel
 
 from tenonos.system.schema import SystemSpec
 
+_PLAIN = ("channel", "vlib", "disk", "network")
+"""Tables of which there may be several, without tables of their own."""
+
 
 def render(spec: SystemSpec) -> str:
     """`spec` as TOML, in the order people write it, defaults left out."""
-    parts = [_table("", spec, "reserve", "regulation", "vm", "template", "channel", "vlib")]
+    parts = [_table("", spec, "reserve", "regulation", "vm", "template", *_PLAIN)]
     if spec.reserve is not None:
         parts.append(_table("[reserve]\n", spec.reserve))
     if spec.regulation is not None:
@@ -25,8 +28,8 @@ def render(spec: SystemSpec) -> str:
     for template in spec.template:
         parts.append(_table("[[template]]\n", template, "task"))
         parts += [_table("[[template.task]]\n", task) for task in template.task]
-    parts += [_table("[[channel]]\n", channel) for channel in spec.channel]
-    parts += [_table("[[vlib]]\n", vlib) for vlib in spec.vlib]
+    for name in _PLAIN:
+        parts += [_table(f"[[{name}]]\n", each) for each in getattr(spec, name)]
     return "\n".join(parts)
 
 

@@ -1,0 +1,111 @@
+"""Devices of the board that VMs own, and what the emulator puts behind them."""
+
+from collections import Counter
+from difflib import get_close_matches
+
+from tenonos.errors import InputError
+from tenonos.system.board import SERIAL
+from tenonos.system.limits import INTERRUPTS
+from tenonos.system.model import System, Vm
+
+TRANSPORTS = 8
+"""How many virtio transports a page of them has."""
+
+DMA = ("virtio-mmio",)
+"""Kinds of devices that read and write memory by physical addresses."""
+
+
+def check(system: System) -> None:
+    """Each device has one owner at most, one that it can do its work for, and all are known."""
+    owner: dict[str, str] = {}
+    for vm in system.vms:
+        where = system.at(vm, "devices")
+        for name in vm.devices:
+            _known(system, name, where)
+            if name in owner:
+                raise InputError(
+                    f'device "{name}" is given to "{owner[name]}" already',
+                    where=where,
+                    mend="one VM only",
+                )
+            owner[name] = vm.name
+            if system.board.devices[name].kind in DMA:
+                _reaches_memory(system, vm, name)
+        if SERIAL in vm.devices and (vm.kind != "linux" or len(system.guests) > 1):
+            raise InputError(
+                f'VM "{vm.name}" may not have the serial port, on which others are heard',
+                where=where,
+                mend="give it to a Linux VM that is the only one",
+            )
+        if sum(len(system.board.devices[name].interrupts) for name in vm.devices) > INTERRUPTS:
+            raise InputError(
+                f'devices of VM "{vm.name}" have more than {INTERRUPTS} interrupts',
+                where=where,
+                mend="give it fewer",
+            )
+    _attached(system, owner)
+
+
+def _known(system: System, name: str, where: str) -> None:
+    known = system.board.devices
+    if name not in known:
+        close = get_close_matches(name, known, 1, 0.6)
+        has = f"it has {', '.join(known) or 'none'}"
+        raise InputError(
+            f'{system.board.name} has no device "{name}"',
+            where=where,
+            mend=f"did you mean {close[0]}?" if close else has,
+        )
+
+
+def _reaches_memory(system: System, vm: Vm, name: str) -> None:
+    """What a VM tells such a device of its memory must be so for the device too."""
+    if vm.kind == "linux":  # it sees its memory where it is, wherever that is
+        return
+    wrong = f'device "{name}" reads and writes memory where it is, and VM "{vm.name}" sees its own'
+    if vm.foreign is None:
+        mend = "give it to a Linux VM, which sees its memory where it is"
+    elif vm.memory_at == vm.foreign.seen_at:
+        return
+    else:
+        mend = "write memory_at and memory_seen_at, the same address"
+    raise InputError(f"{wrong} elsewhere", where=system.at(vm, "devices"), mend=mend)
+
+
+def _attached(system: System, owner: dict[str, str]) -> None:
+    """Disks and networks are behind transports of a VM's, and no page has too many."""
+    behind: Counter[str] = Counter()
+    for table, index, attached in system.attached:
+        where = system.where(table, index, "device")
+        name = attached.device
+        _known(system, name, where)
+        if system.board.devices[name].transports is None:
+            raise InputError(
+                f'device "{name}" is no page of virtio transports', where=where, mend="use one"
+            )
+        if name not in owner:
+            raise InputError(
+                f'device "{name}" is no VM\'s',
+                where=where,
+                mend=f'write devices = ["{name}"] for the VM that has it',
+            )
+        behind[name] += 1
+        if behind[name] > TRANSPORTS:
+            raise InputError(
+                f'more than {TRANSPORTS} disks and networks are behind "{name}"',
+                where=where,
+                mend="use another page of transports",
+            )
+    for index, disk in enumerate(system.disks):
+        if (disk.file is None) == (disk.size is None):
+            raise InputError(
+                "a disk has a file, or is empty and has a size",
+                where=system.where("disk", index),
+                mend='write file = "disk.img" or size = "8M"',
+            )
+        if disk.file is not None and not disk.file.is_file():
+            raise InputError(
+                f'no disk "{disk.file.name}"',
+                where=system.where("disk", index, "file"),
+                mend="give a file with its content, byte for byte",
+            )

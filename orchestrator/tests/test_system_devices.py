@@ -1,0 +1,104 @@
+"""Devices of VMs: one owner each, memory that they find, and what the emulator puts behind them."""
+
+import pytest
+
+from tenonos import system
+from tenonos.errors import InputError
+from tenonos.run import attached
+
+GOOD = """\
+name = "s"
+board = "qemu-virt"
+pool = "0.1"
+
+[[vm]]
+name = "linux"
+kind = "linux"
+cpus = [0]
+memory = "256M"
+devices = ["virtio1", "gpio"]
+
+[[vm]]
+name = "guest"
+kind = "image"
+image = "x"
+cpus = [1]
+memory = "16M"
+
+[[vm]]
+name = "motor"
+kind = "tenon"
+app = "motor"
+cpus = [2]
+memory = "16M"
+"""
+DISK = '\n[[disk]]\ndevice = "virtio1"\nsize = "1M"\n'
+NETWORK = '\n[[network]]\ndevice = "virtio1"\n'
+
+
+def load(folder, text):
+    (folder / "system.toml").write_text(text)
+    return system.load(folder)
+
+
+def test_disks_and_networks_are_behind_the_transports_of_their_page(tmp_path):
+    (tmp_path / "a,b.img").write_bytes(b"content")
+    text = GOOD + DISK + NETWORK + DISK.replace('size = "1M"', 'file = "a,b.img"')
+    loaded = load(tmp_path, text)
+    line = " ".join(attached.arguments(loaded, tmp_path / "built"))
+    empty = tmp_path / "built" / "disk0"
+    assert empty.stat().st_size == 1 << 20
+    assert line == (
+        f"-drive file={empty},format=raw,snapshot=on,if=none,id=disk0"
+        " -device virtio-blk-device,drive=disk0,bus=virtio-mmio-bus.8"
+        f" -drive file={tmp_path}/a,,b.img,format=raw,snapshot=on,if=none,id=disk1"
+        " -device virtio-blk-device,drive=disk1,bus=virtio-mmio-bus.9"
+        " -netdev user,id=network0,restrict=on"
+        " -device virtio-net-device,netdev=network0,bus=virtio-mmio-bus.10"
+    )
+    assert attached.arguments(load(tmp_path, GOOD), tmp_path) == ()
+
+
+def test_an_image_that_sees_its_memory_where_it_is_may_have_a_device_with_dma(tmp_path):
+    there = 'memory_at = "0x5000_0000"\nmemory_seen_at = "0x5000_0000"\ndevices = ["virtio0"]'
+    load(tmp_path, GOOD.replace('memory = "16M"', f'memory = "16M"\n{there}', 1))
+
+
+MORE = 'memory = "16M"\n\n[[vm]]\nname = "motor"'
+# what is changed in GOOD, to what, the whole line of the complaint
+WRONG = [
+    (MORE, MORE.replace("\n", '\ndevices = ["virtio1"]\n', 1), '18: device "virtio1" is given to'),
+    (
+        MORE,
+        MORE.replace("\n", '\ndevices = ["virtio0"]\n', 1),
+        '18: device "virtio0" reads and writes memory where it is, and VM "guest" sees its own'
+        " elsewhere; write memory_at and memory_seen_at, the same address",
+    ),
+    (
+        'app = "motor"',
+        'app = "motor"\ndevices = ["virtio0"]',
+        '23: device "virtio0" reads and writes memory where it is, and VM "motor" sees its own'
+        " elsewhere; give it to a Linux VM,",
+    ),
+    ("", DISK.replace("virtio1", "virtoi1"), '27: qemu-virt has no device "virtoi1"; did you mean'),
+    ("", DISK.replace("virtio1", "gpio"), '27: device "gpio" is no page of virtio transports; use'),
+    (
+        "",
+        NETWORK.replace("virtio1", "virtio0"),
+        '27: device "virtio0" is no VM\'s; write devices = ["virtio0"] for the VM that has it',
+    ),
+    ("", NETWORK * 4 + DISK * 5, '36: more than 8 disks and networks are behind "virtio1"; use'),
+    ("", DISK + 'file = "disk"', "26: a disk has a file, or is empty and has a size; write file"),
+    ("", '\n[[disk]]\ndevice = "virtio1"', "26: a disk has a file, or is empty and has a size;"),
+    ("", DISK.replace('size = "1M"', 'file = "none.img"'), '28: no disk "none.img"; give a file'),
+    ("", "\n[[disk]]\nsize = 512", "26: device is missing; add device"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line"), WRONG, ids=[w[2].split(";")[0] for w in WRONG])
+def test_what_cannot_be_is_refused_in_one_line(tmp_path, monkeypatch, old, new, line):
+    monkeypatch.chdir(tmp_path)
+    assert old in GOOD
+    with pytest.raises(InputError) as complaint:
+        load(tmp_path, GOOD.replace(old, new, 1) if old else GOOD + new)
+    assert str(complaint.value).startswith(f"system.toml:{line}"), complaint.value
