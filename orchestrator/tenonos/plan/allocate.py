@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tenonos.plan.colours import Uncolourable, share_out
 from tenonos.plan.defaults import LINUX_LEAST, TENON_MEMORY, usable
 from tenonos.plan.models import Guest, Item, shares_cores
 from tenonos.system.board import Board
@@ -24,16 +25,24 @@ class Share:
 
     cpus: tuple[int, ...]
     memory: int
+    colours: int | None = None
 
 
 def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> dict[str, Share]:
-    """Each VM's CPUs and memory. Real-time VMs have the last CPUs, Linux the first."""
+    """Each VM's CPUs, memory and colours. Real-time VMs have the last CPUs, Linux the first."""
     cpus = _Cpus(guests, items, board).run()
     memory = {guest.name: _memory(guest, items) for guest in guests}
     if sum(memory.values()) > usable(board):
         total, have = sum(memory.values()) >> 20, usable(board) >> 20
         raise Infeasible(f"{total} MiB for VMs, and {board.name} has room for {have}")
-    return {guest.name: Share(tuple(cpus[guest.name]), memory[guest.name]) for guest in guests}
+    try:
+        colours = share_out(guests, items, memory, usable(board), board)
+    except Uncolourable as error:
+        raise Infeasible(str(error)) from None
+    return {
+        guest.name: Share(tuple(cpus[guest.name]), memory[guest.name], colours.get(guest.name))
+        for guest in guests
+    }
 
 
 def check_timing(guests: Sequence[Guest], items: Sequence[Item]) -> None:

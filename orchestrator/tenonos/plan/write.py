@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
+from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES
 from tenonos.plan.models import Composition, Guest, Plan, manages, shares_cores, utility
 from tenonos.plan.pool import COST
@@ -70,7 +71,9 @@ def _fragment(image: str, minimal: str) -> str:
 def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> VmSpec:
     name = guest.name
     image = answer.images[name]
+    share = allocate(plan.guests, plan.items, composer.board)[name]
     common: dict[str, Any] = {
+        "colours": share.colours,
         "name": name,
         "kind": image.kind,
         "cpus": image.cpus,

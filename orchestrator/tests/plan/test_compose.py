@@ -222,3 +222,26 @@ def test_linux_manages_the_others_if_it_is_asked_to(composed, tmp_path):
 def test_more_cores_than_the_board_has_cannot_be_shared(composed):
     answer = composed("Linux on six cores, a 1 kHz control loop on the same core")
     assert [c.kind for c in answer.conflict] == ["cores"]
+
+
+@pytest.mark.parametrize(
+    ("objective", "colours"),
+    [
+        ("a cache-coloured control loop beside Linux", [7, 9]),
+        ("a cache-coloured control loop beside Linux with 128 MiB", [8, 8]),
+        ("a cache-coloured 1 kHz control loop alone", [16]),
+        ("a control loop beside Linux", [None, None]),
+    ],
+)
+def test_where_the_cache_is_partitioned_every_vm_has_colours(composed, objective, colours):
+    answer = composed(objective)
+    assert answer.accepted
+    spec, _ = parse(answer.files["system.toml"], "system.toml")
+    assert [vm.colours for vm in spec.vm] == colours
+
+
+def test_who_manages_others_is_not_coloured(composed):
+    answer = composed("Linux and a cache-coloured 1 kHz control loop that it can pause")
+    found = {(clash.kind, clash.source) for clash in answer.conflict}
+    assert {("capability", "cache-coloured"), ("capability", "pause")} <= found
+    assert "a VM that manages others" in answer.reason

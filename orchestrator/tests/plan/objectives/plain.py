@@ -30,6 +30,16 @@ PLAIN = [
         (period(500 * US), ("ram", 256 * MIB, "linux")),
     ),
     Case(
+        "a cache-coloured 1 kHz control loop beside Linux",
+        BESIDE,
+        (period(MS), ("capability", "virt.cache-colouring", "mortise")),
+    ),
+    Case(
+        "cache partitioning between a control loop and Linux",
+        BESIDE,
+        (("capability", "virt.cache-colouring", "mortise"),),
+    ),
+    Case(
         "a 1 kHz control loop sharing one core with Linux",
         {"motor": [0], "linux": [0]},
         (("capability", "virt.dispatch", "mortise"), ("cores", 1, "motor"), ("cores", 1, "linux")),

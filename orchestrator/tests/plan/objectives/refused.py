@@ -30,10 +30,6 @@ MISSING = [
         missing=(("virt.lifecycle", "life cycle"),),
     ),
     Case(
-        "a cache-coloured 1 kHz control loop beside Linux",
-        missing=(("virt.cache-colouring", "cache-coloured"),),
-    ),
-    Case(
         "a 1 kHz control loop beside Linux with face recognition",
         missing=((None, "face recognition"),),
     ),
@@ -60,10 +56,6 @@ MISSING = [
         "a virtual network between Linux and a control loop",
         missing=(("virt.net", "virtual network"),),
     ),
-    Case(
-        "cache partitioning between a control loop and Linux",
-        missing=(("virt.cache-colouring", "cache partitioning"),),
-    ),
 ]
 
 UNUSED = [
@@ -72,6 +64,14 @@ UNUSED = [
 ]
 
 CONFLICT = [
+    Case(
+        "a cache-coloured control loop beside Linux with 900 MiB",
+        conflict=(
+            ("capability", "cache-coloured"),
+            ("capability", "control loop"),
+            ("ram", "900 MiB"),
+        ),
+    ),
     Case(
         "a control loop with a periodic tick on two cores",
         conflict=(("capability", "periodic tick"), ("cores", "two cores")),

@@ -1,0 +1,56 @@
+"""Colours of a cache for every VM, where an objective asks for it to be partitioned.
+
+The cache is shared evenly as long as memory allows: what reaches through RAM is a VM's memory times
+all colours by its own, so that a large VM with few of them may find no room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tenonos.plan.models import Guest, Item, manages
+from tenonos.system.board import Board
+
+COLOURING = "virt.cache-colouring"
+
+_BESIDE = 8 << 20
+"""Room for what a VM has beside its memory, in its colours too: its log and its task's samples."""
+
+
+class Uncolourable(Exception):
+    """That not every VM can have colours; the message is the reason in one clause."""
+
+
+def share_out(
+    guests: Sequence[Guest],
+    items: Iterable[Item],
+    memory: Mapping[str, int],
+    room: int,
+    board: Board,
+) -> dict[str, int]:
+    """How many colours each VM has, whose memory then fits so much room; none if nobody asks."""
+    known = list(items)
+    asked = any((i.kind, i.value) == ("capability", COLOURING) for i in known)
+    if not asked or not guests:
+        return {}
+    if board.cache is None:
+        raise Uncolourable(f"{board.name} states no cache that has colours")
+    if manages(known):
+        raise Uncolourable("a VM that manages others shares its memory and can have no colours")
+    every = board.cache.colours
+    linuxes = [guest.name for guest in guests if guest.kind == "linux"]
+    tenons = [guest.name for guest in guests if guest.kind == "tenon"]
+    for each in range(every // len(guests), 0, -1):
+        own = dict.fromkeys(tenons, each) | _evenly(linuxes, every - each * len(tenons))
+        reach = max((memory[name] + _BESIDE) * every // max(1, own[name]) for name in own)
+        if min(own.values()) > 0 and reach <= room:
+            return own
+    total = sum(memory.values()) >> 20
+    raise Uncolourable(f"{total} MiB for VMs find no room in parts of {every} colours")
+
+
+def _evenly(names: Sequence[str], count: int) -> dict[str, int]:
+    """So many colours for these, the first ones with one more if they do not come out even."""
+    return {
+        name: count // len(names) + (place < count % len(names)) for place, name in enumerate(names)
+    }
