@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, assert_well
 
+from tenonos.setup import debian, initramfs
+
 GUESTS = Path(__file__).parent / "guests"
 
 # Beside U-Boot: memory in the middle of nowhere, a second piece far from it, a tree at its start.
@@ -113,3 +115,40 @@ def test_one_linux_has_a_disk_and_a_network_and_the_other_faults_for_them(tenon,
     assert left["fault"]["text"].startswith("data abort at 0xa000000")
     assert (left["state"], right["state"]) == ("running", "running")
     assert (tmp_path / "disk.img").read_bytes() == content
+
+
+LINUX = """\
+name = "unknown-linux"
+board = "qemu-virt"
+pool = "0.1"
+
+[[vm]]
+name = "guest"
+kind = "image"
+image = "Image"
+initramfs = "initramfs"
+cmdline = "console=ttyAMA0 rdinit=/init"
+cpus = [0, 1, 2, 3]
+memory = "256M"
+"""
+
+COUNT = """\
+timeout 150
+expect tenon-ready cpus=4
+expect #
+send taskset 8 grep -i -m1 system.ram /proc/iomem; poweroff -f
+expect 40000000-
+"""
+
+
+@pytest.mark.timeout(600)
+def test_debians_kernel_has_four_cores_as_an_image_like_any_other(tenon, tmp_path):
+    (tmp_path / "system.toml").write_text(LINUX)
+    (tmp_path / "Image").symlink_to(debian.kernel())
+    (tmp_path / "initramfs").write_bytes(initramfs.build())
+    (tmp_path / "count").write_text(COUNT)
+    outcome = tenon("run", tmp_path, "--headless", "--input", f"guest={tmp_path / 'count'}")
+    assert_well(outcome)
+    guest = outcome.vm("guest")
+    assert guest["cpus"] == [0, 1, 2, 3]
+    assert "restarts" not in guest and "fault" not in guest
