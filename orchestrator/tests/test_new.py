@@ -81,20 +81,26 @@ def test_a_system(tmp_path):
     assert images.space(loaded).evaluate("stand").enabled >= {"APP_HELLO", "LIB_TENON_API"}
 
 
-@pytest.mark.parametrize(("name", "symbol"), [("core/fir", "LIB_CORE_FIR"), ("mortise/x", None)])
+@pytest.mark.parametrize(
+    ("name", "symbol"),
+    [
+        ("core/fir", "LIB_CORE_FIR"),
+        ("mortise/x", "LIB_MORTISE_X"),
+        ("canbus", "LIB_TENON_CANBUS"),
+    ],
+)
 def test_a_library(tree, name, symbol):
     folder, _ = new.library(name)
     made = library.read(folder)
-    assert made.id == name
-    (tree / "pool" / "Kconfig").write_text(f'source "pool/{name}/Kconfig"\n')
+    assert made.id == (name if "/" in name else f"tenon/{name}")
+    (tree / "pool" / "Kconfig").write_text(f'source "pool/{made.id}/Kconfig"\n')
     assert made.symbol in kconfig.load(root=tree).symbols
-    if symbol:
-        assert made.symbol == symbol
+    assert made.symbol == symbol
 
 
 def test_refusals(tree):
-    with pytest.raises(InputError, match='"fir" names no layer; write LAYER/NAME, with hw, core'):
-        new.library("fir")
+    with pytest.raises(InputError, match='"dsp/fir" names no layer; write LAYER/NAME, with hw'):
+        new.library("dsp/fir")
     with pytest.raises(InputError, match='"Blinker" is not a name; use a-z'):
         new.app("Blinker", tree)
     new.app("blinker", tree)

@@ -26,7 +26,9 @@ class Language(StrEnum):
 
 def command(
     what: Annotated[What, typer.Argument(help="app, system or library.")],
-    name: Annotated[str, typer.Argument(help="Its name; LAYER/NAME for a library.")],
+    name: Annotated[
+        str, typer.Argument(help="Its name; of a library LAYER/NAME, or a NAME in tenon.")
+    ],
     lang: Annotated[Language, typer.Option("--lang", help="Of an app.")] = Language.rust,
 ) -> None:
     """Make the skeleton of an application, a system or a micro-library."""

@@ -17,6 +17,9 @@ from tenonos.paths import APPS, POOL, ROOT, SYSTEMS, shown
 from tenonos.pool.library import RANK, Library, index, is_app, read
 from tenonos.system.units import duration_text
 
+LIBOS = "tenon"
+"""The layer of a library of which none is said."""
+
 Made = tuple[Path, list[Path]]
 """The folder and the files in it."""
 
@@ -59,10 +62,11 @@ def system(name: str, here: Path) -> Made:
 
 
 def library(name: str) -> Made:
-    """A new micro-library of the pool: `core/filter`."""
-    layer, slash, short = name.partition("/")
+    """A new micro-library of the pool: `core/filter`; without a layer, one of the LibOS."""
+    layer, _, short = name.rpartition("/")
+    layer = layer or LIBOS
     layers = [layer for layer in RANK if layer != "apps"]
-    if not slash or layer not in layers:
+    if layer not in layers:
         raise InputError(
             f'"{name}" names no layer',
             mend=f"write LAYER/NAME, with {', '.join(layers[:-1])} or {layers[-1]}",

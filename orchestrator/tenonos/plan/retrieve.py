@@ -74,6 +74,7 @@ class Retriever:
         self._alike: dict[str, tuple[str, float]] = {}
         self._found: dict[tuple[str | float, ...], list[Hit]] = {}
         self._titles = [_titles(entry) for entry in self.entries]
+        self._spellings = [f" {' '.join(words_of(entry.text))} " for entry in self.entries]
 
     def search(self, words: Sequence[str], threshold: float = THRESHOLD) -> list[Hit]:
         """The entries a phrase may mean, best first; empty when nothing is near enough."""
@@ -100,6 +101,10 @@ class Retriever:
         if not total:
             return []
         evidence = [self._evidence(known, fields, total, wanted) for fields in self._fields]
+        spelled = [_spells(text, wanted) for text in self._spellings]
+        for index, (value, *rest) in enumerate(evidence):
+            if spelled[index]:
+                evidence[index] = (max(value, threshold), *rest)
         passing = [index for index, (value, *_) in enumerate(evidence) if value >= threshold]
         if not passing:
             return []
@@ -108,6 +113,8 @@ class Retriever:
         for i in passing:
             value, covered, matched = evidence[i]
             exactness = max((_likeness(said, title) for title in self._titles[i]), default=0.0)
+            if spelled[i]:
+                exactness = max(exactness, NEARER)
             needed = NEARER if len(said) == 1 else 0.0 if value >= AMPLE else NEAR
             if exactness >= needed:
                 hits.append(Hit(self.entries[i], round(value, 4), exactness, 0.0, covered, matched))
@@ -233,6 +240,12 @@ def _fields(entry: Entry) -> dict[str, float]:
     for text, weight in ((body, BODY), (lead, LEAD), (title, TITLE)):
         fields |= dict.fromkeys(words_of(text), weight)
     return fields
+
+
+def _spells(text: str, wanted: Sequence[str]) -> bool:
+    """Whether a help text has a phrase of several words as it stands: it is a name there too."""
+    said = [word for word in wanted if word not in STOP]
+    return len(said) > 1 and f" {' '.join(said)} " in text
 
 
 def _grams(word: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from tenonos import new
 from tenonos.paths import ROOT
 from tenonos.plan.compose import compose
 from tenonos.plan.knowledge import split_keywords
@@ -58,35 +59,62 @@ def test_keywords_are_the_last_paragraph_of_a_help_text():
 
 
 HELP = (
-    "\thelp\n\t  A CAN bus controller: frames go over the field bus of vehicles.\n"
-    "\t  Wheel speeds and other sensor values can be read from it.\n"
+    "\t  A controller area network: frames go over the CAN bus of vehicles.\n"
+    "\t  Wheel speeds and other values of sensors can be read from it.\n"
 )
 OBJECTIVE = "read wheel speeds from a CAN bus"
 
 
-def bus(tmp_path, symbol, text):
-    """The pool of this tree with one more library dropped in."""
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A copy of this tree without its code, to which libraries are added."""
     for part in ("pool", "boards", "apps"):
-        kconfigs = shutil.ignore_patterns("src", "tests", "target", "*.rs", "*.S", "*.ld")
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=kconfigs)
-    folder = tmp_path / "pool" / "tenon" / symbol.lower()
-    folder.mkdir()
-    (folder / "Kconfig").write_text(
-        f'config LIB_TENON_{symbol}\n\tbool "Field bus"\n\tdepends on IMAGE_TENON\n{text}'
-    )
-    return Pool(tmp_path)
+        code = shutil.ignore_patterns("src", "tests", "target", "*.rs", "*.S", "*.ld")
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=code)
+    shutil.copy(ROOT / "Cargo.toml", tmp_path)
+    monkeypatch.setattr(new, "POOL", tmp_path / "pool")
+    monkeypatch.setattr(new, "ROOT", tmp_path)
+    return tmp_path
 
 
-@pytest.mark.parametrize("symbol", ["CANBUS", "XYZZY"])
-def test_a_library_dropped_in_is_found_by_its_own_words(tmp_path, symbol):
-    answer = compose(OBJECTIVE, pool=bus(tmp_path, symbol, HELP))
+def with_help(name, text):
+    """`./tenon new library NAME`, and what it is for."""
+    folder, _ = new.library(name)
+    kconfig = folder / "Kconfig"
+    before, _, _ = kconfig.read_text().partition("\thelp\n")
+    kconfig.write_text(before + (f"\thelp\n{text}" if text else ""))
+    return kconfig
+
+
+def libraries(answer):
+    return {library for image in answer.images.values() for library in image.libraries}
+
+
+def test_a_library_dropped_in_is_found_by_its_own_words(tree):
+    with_help("canbus", HELP)
+    answer = compose(OBJECTIVE, pool=Pool(tree))
     assert not answer.missing
-    libraries = [library for image in answer.images.values() for library in image.libraries]
-    assert f"tenon/{symbol.lower()}" in libraries
+    assert "tenon/canbus" in libraries(answer)
     (item,) = [i for i in answer.plan if i.kind == "capability" and i.stated]
     assert item.source == "CAN bus"
 
 
-def test_without_its_help_the_objective_is_refused(tmp_path):
-    answer = compose(OBJECTIVE, pool=bus(tmp_path, "XYZZY", ""))
+def test_its_symbol_says_nothing(tree):
+    kconfig = with_help("canbus", HELP)
+    kconfig.write_text(kconfig.read_text().replace("LIB_TENON_CANBUS", "LIB_TENON_XYZZY"))
+    answer = compose(OBJECTIVE, pool=Pool(tree))
+    assert not answer.missing
+    assert any("CONFIG_LIB_TENON_XYZZY=y" in text for text in answer.files.values())
+
+
+def test_nor_does_the_name_of_its_folder(tree):
+    with_help("xyzzy", HELP)
+    assert "tenon/xyzzy" in libraries(compose(OBJECTIVE, pool=Pool(tree)))
+
+
+@pytest.mark.parametrize("name", ["canbus", "xyzzy"])
+def test_without_its_help_the_objective_is_refused(tree, name):
+    with_help(name, "")
+    answer = compose(OBJECTIVE, pool=Pool(tree))
+    assert not answer.images
     assert "CAN bus" in [m.source for m in answer.missing]
