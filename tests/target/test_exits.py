@@ -9,10 +9,7 @@ from tenonos.bench.row import Kinds, Row
 
 EXITS = ("hypercall", "gicd_read", "gicd_write_zero", "sgi_self")
 
-OPEN = {
-    *((name, irq) for name in (*EXITS[1:], "doorbell_send") for irq in KINDS),
-    ("doorbell_receive", "shared"),
-}
+OPEN = {*(("doorbell_send", irq) for irq in KINDS), ("doorbell_receive", "shared")}
 """Goals that are not reached yet; what is reached is taken out, and stays reached."""
 
 

@@ -25,9 +25,11 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod enables;
 mod register;
 mod sgi;
 
+pub use enables::Enables;
 pub use register::{Bank, Half, Register};
 pub use sgi::SgiRequest;
 

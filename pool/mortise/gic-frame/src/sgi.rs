@@ -4,6 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SgiRequest(u64);
 
+const IRM: u64 = 1 << 40;
+const AFF1_AFF2_AFF3_RS: u64 = 0xff << 16 | 0xff << 32 | 0xff << 48 | 0xf << 44;
+
 impl SgiRequest {
     /// The request a guest's write to one of the registers makes.
     #[inline]
@@ -35,13 +38,18 @@ impl SgiRequest {
         (self.0 >> 24 & 0xf) as u32
     }
 
+    /// Whether it asks for this vCPU and no other.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_to(self, vcpu: usize) -> bool {
+        vcpu < 16 && self.0 & (IRM | AFF1_AFF2_AFF3_RS | 0xffff) == 1 << vcpu
+    }
+
     /// The vCPUs asked for, one bit each, of a VM whose vCPU `i` of `vcpus` has the affinity
     /// 0.0.0.i. With IRM set these are all but the `sender`.
     #[inline]
     #[must_use]
     pub const fn targets(self, sender: usize, vcpus: usize) -> u32 {
-        const IRM: u64 = 1 << 40;
-        const AFF1_AFF2_AFF3_RS: u64 = 0xff << 16 | 0xff << 32 | 0xff << 48 | 0xf << 44;
         let all = if vcpus < 16 { (1 << vcpus) - 1 } else { 0xffff };
         if self.0 & IRM != 0 {
             let me = if sender < 16 { 1 << sender } else { 0 };
@@ -94,6 +102,16 @@ mod tests {
         fn targets_exist(value: u64, sender in 0usize..64, vcpus in 0usize..64) {
             let targets = SgiRequest::new(value).targets(sender, vcpus);
             prop_assert!(targets < 1 << vcpus.min(16));
+        }
+
+        #[test]
+        fn one_target_is_one(value: u64, vcpu in 0usize..8, few in 0u64..0x2_0000) {
+            for value in [value, few | value & 0xf << 24, few << 40 | 1 << vcpu] {
+                let request = SgiRequest::new(value);
+                // Whom a list names, were there as many vCPUs as it can name.
+                let expected = value >> 40 & 1 == 0 && request.targets(vcpu, 16) == 1 << vcpu;
+                prop_assert_eq!(request.is_to(vcpu), expected);
+            }
         }
 
         #[test]

@@ -46,6 +46,7 @@
 mod decide;
 mod decision;
 mod mediated;
+mod short;
 #[cfg(test)]
 mod tests;
 

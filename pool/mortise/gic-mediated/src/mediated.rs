@@ -36,9 +36,9 @@ pub struct Cpu {
 /// What a VM in direct mode owns: up to `VCPUS` CPUs (at most 8) and interrupts, among them
 /// `ROWS` times 32 SPIs (at most 30), the first of them INTID 32.
 pub struct Mediated<const VCPUS: usize, const ROWS: usize> {
-    cpus: [Cpu; VCPUS],
+    pub(crate) cpus: [Cpu; VCPUS],
     vcpus: usize,
-    private: u32,
+    pub(crate) private: u32,
     shared: [u32; ROWS],
 }
 
@@ -122,10 +122,12 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
         if first < PRIVATE {
             self.private
         } else {
-            self.shared
-                .get(first as usize / 32 - 1)
-                .copied()
-                .unwrap_or(0)
+            self.shared_row(first as usize / 32 - 1)
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn shared_row(&self, index: usize) -> u32 {
+        self.shared.get(index).copied().unwrap_or(0)
     }
 }

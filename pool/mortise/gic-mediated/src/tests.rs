@@ -5,7 +5,7 @@ use mortise_gic_frame::{FRAME_SIZE, Half};
 use proptest::prelude::*;
 
 /// Two vCPUs on the CPUs 3 and 5 of different clusters; the virtual timer and two serial ports.
-fn vm() -> Mediated<2, 8> {
+pub fn vm() -> Mediated<2, 8> {
     let mut gic = Mediated::new(0);
     gic.set_cpus(&[
         Cpu {

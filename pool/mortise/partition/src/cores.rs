@@ -85,15 +85,16 @@ impl Core {
         }
     }
 
-    /// Has the vectors do what they can for the virtual CPU that has this core to itself; with a
-    /// trace nothing, as what they do is not recorded.
+    /// Has the exits counted of the virtual CPU that has this core to itself, and the vectors do what
+    /// they can for it; with a trace nothing, as what they do is not recorded.
     fn hasten(&self, vm: &'static Vm, vcpu: usize) {
         const { assert!(ExitKind::Interrupt as u32 == 0 && ExitKind::Hypercall as u32 == 1) };
-        let parts = vm.timer_template_of(vcpu).zip(vm.exits(vcpu));
-        if let (Some((template, exits)), false) = (parts, trace::recorded()) {
+        if let Some(exits) = vm.exits(vcpu) {
+            self.resident.count_in(exits.words());
+        }
+        if let (Some(template), false) = (vm.timer_template_of(vcpu), trace::recorded()) {
             let timer = self.machine.board.virtual_timer;
-            self.resident
-                .hasten(timer, template, exits.words(), &ANSWERS);
+            self.resident.hasten(timer, template, &ANSWERS);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a guest's exit leads to.
 
 use crate::{
-    calls, controller::Interrupts, devices, fault::Fault, interrupts, machine::Core, vm::Vm,
+    calls, controller::Interrupts, devices, fault::Fault, interrupts, machine::Core, short, vm::Vm,
 };
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
@@ -21,8 +21,20 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     }
 }
 
-/// The same on a core that one virtual CPU has to itself: enters its guest in the end, as to return
-/// to the vectors takes longer.
+/// The same on a core that one virtual CPU has to itself: returns from a short way, with x19 to x29 as
+/// they were.
+#[inline]
+pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
+    let core = Core::current();
+    if let Some((vm, vcpu)) = core.vcpu()
+        && short::exit(core, vm, vcpu, frame, cause)
+    {
+        return &core.resident.frame;
+    }
+    alone(core, frame, cause)
+}
+
+/// The general way there: enters the guest in the end, as to return to the vectors takes longer.
 #[inline(never)]
 fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> ! {
     if let Some((vm, vcpu)) = core.vcpu() {

@@ -138,6 +138,14 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
+        extern "C" fn mortise_resident_exit(
+            frame: &mut $crate::deps::Frame,
+            cause: $crate::deps::Cause,
+        ) -> &'static $crate::deps::FrameCell {
+            $crate::exit_alone(frame, cause)
+        }
+
+        #[unsafe(no_mangle)]
         extern "C" fn mortise_fault(cause: u64) -> ! {
             $crate::own_fault(cause)
         }

@@ -25,6 +25,7 @@
 //! | `tables` | what the libraries of the image registered |
 //! | `service` | what such a dispatcher asks of its core |
 //! | `exits` | what a guest's exit leads to |
+//! | `short` | short ways for those that a guest makes most, where it has a core to itself |
 //! | `fault` | why a guest cannot go on, told in steps |
 //! | `calls` | hypercalls and PSCI |
 //! | `devices`, `gic` | loads and stores that a device of Mortise's answers |
@@ -78,6 +79,7 @@ mod orders;
 mod part;
 mod regulation;
 mod service;
+mod short;
 mod slot;
 mod suspend;
 mod tables;
@@ -91,7 +93,7 @@ pub use colouring::{Colouring, only_one_colouring};
 pub use companion::{Bell, Companion};
 pub use cores::{Duty, own_fault};
 pub use dispatch::{Dispatch, Dispatcher, News, only_one};
-pub use exits::exit;
+pub use exits::{exit, exit_alone};
 pub use gic::Mask;
 pub use machine::{Core, Machine};
 pub use memory::{MANIFEST_SIZE, Stack, Stacks};

@@ -17,9 +17,11 @@
 //! interface stay in the hardware: it shares them with nobody. An exit stores 31 registers and returns through
 //! 16 load pairs; all else is the handler's.
 //!
-//! The image defines two functions, `mortise_exit(&mut Frame, Cause)`, which
-//! returns the frame of the guest that goes on, and
-//! `mortise_fault(u64) -> !`, which the vectors here call.
+//! The image defines three functions that the vectors here call:
+//! `mortise_exit(&mut Frame, Cause)`, which returns the frame of the guest that
+//! goes on; `mortise_resident_exit`, the same on a core that one virtual CPU has
+//! to itself, which returns only with that one's frame and if it changed none of
+//! x19 to x29 there; and `mortise_fault(u64) -> !`.
 #![no_std]
 #![expect(unsafe_code, reason = "vectors and EL2 system registers")]
 
@@ -32,6 +34,7 @@ mod reset;
 mod role;
 mod syndrome;
 mod traps;
+mod usual;
 mod world;
 
 pub use context::{Context, Rest, has_keys, timer_deadline};
@@ -43,6 +46,7 @@ pub use reset::{invalidate_translations, invalidate_translations_of, reset};
 pub use role::Role;
 pub use syndrome::{Access, Exit, SystemRegister, is_wait};
 pub use traps::{InterruptMode, Traps, vmpidr};
+pub use usual::{Usual, word_address};
 pub use world::{
     Cause, FRAME_SIZE, Frame, FrameCell, enter, install_vectors, repeat_instruction,
     skip_instruction,

@@ -4,16 +4,19 @@
 //!   interrupt controller made for it, if there is one and the list register is free.
 //! - A call whose answer is always the same has it ([`Answer`]).
 //!
-//! Three or four registers are stored for that instead of 31, and nobody looks for orders to the vCPU's
-//! VM: who gives one rings the doorbell behind it, which is taken as soon as the guest goes on. Each
-//! is done as in the general way and counted like there; everything else goes that way, an interrupt
-//! as [`Cause::Taken`], a call as [`Cause::Call`].
+//! Three or four registers are stored for that instead of 31. Everything else goes to the image's
+//! `mortise_resident_exit`, an interrupt as [`Cause::Taken`], a call as [`Cause::Call`]. If that
+//! returns, the guest goes on with x19 to x29 as the function found them, which is short too.
+//!
+//! In no short way somebody looks for orders to the vCPU's VM: who gives one rings the doorbell behind
+//! it, which is taken as soon as the guest goes on. Each does what the general way does, and counts it
+//! like there.
 
 use crate::FrameCell;
 #[cfg(target_os = "none")]
-use crate::world::{from_guest, own_fault};
+use crate::world::{from_guest, own_fault, save};
 use core::cell::Cell;
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The virtual CPU that a core is there for: its general registers, and what the vectors have to know
 /// of it.
@@ -91,19 +94,25 @@ impl Resident {
         }
     }
 
-    /// Lets it have the short way: its timer's interrupt is `timer`, injected by `template` while that
-    /// is not zero, and calls have these answers, behind the last of which stands [`Answer::END`]. The
-    /// first of `exits` counts interrupts, the second calls.
-    pub fn hasten(
-        &self,
-        timer: u32,
-        template: &'static AtomicU64,
-        exits: &'static [AtomicU64; 8],
-        answers: &'static [Answer],
-    ) {
+    /// Has its exits counted: the first of these are interrupts, the second calls.
+    pub fn count_in(&self, exits: &'static [AtomicU64; 8]) {
+        self.exits.set(exits);
+    }
+
+    /// Counts an exit.
+    #[inline(always)]
+    pub fn count<const KIND: usize>(&self) {
+        const { assert!(KIND < 8) };
+        let count = &self.exits.get()[KIND];
+        count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// Lets the vectors do what they can: its timer's interrupt is `timer`, injected by `template`
+    /// while that is not zero, and calls have these answers, behind the last of which stands
+    /// [`Answer::END`].
+    pub fn hasten(&self, timer: u32, template: &'static AtomicU64, answers: &'static [Answer]) {
         self.timer.set(timer.into());
         self.template.set(template);
-        self.exits.set(exits);
         if let (Some(first), Some(&Answer::END)) = (answers.first(), answers.last()) {
             self.answers.set(first);
         }
@@ -162,10 +171,10 @@ core::arch::global_asm!(
     "    dsb nsh",
     "    isb",
     "2:  mov x1, #0",
-    "    b mortise_save",
+    "    b mortise_save_resident",
     "3:  ldp x2, x3, [sp, #16]",
     "4:  mov x1, #5",
-    "    b mortise_save",
+    "    b mortise_save_resident",
     // ICC_IAR1_EL1, ICC_EOIR1_EL1, ICH_LR0_EL2, of which the upper two bits are its state.
     ".balign 128",
     "    stp x0, x1, [sp]",
@@ -193,14 +202,34 @@ core::arch::global_asm!(
     "1:  str x0, [sp, #288]",
     "    ldr x2, [sp, #16]",
     "    mov x1, #4",
-    "    b mortise_save",
-    from_guest!("2"),
-    from_guest!("3"),
-    from_guest!("0"),
-    from_guest!("1"),
-    from_guest!("2"),
-    from_guest!("3"),
+    "    b mortise_save_resident",
+    from_guest!("2", "mortise_save_resident"),
+    from_guest!("3", "mortise_save_resident"),
+    from_guest!("0", "mortise_save_resident"),
+    from_guest!("1", "mortise_save_resident"),
+    from_guest!("2", "mortise_save_resident"),
+    from_guest!("3", "mortise_save_resident"),
     ".balign 128",
+    ".previous",
+    ".section .text.vectors.resident, \"ax\"",
+    "mortise_save_resident:",
+    save!("mortise_resident_exit"),
+    // What the function keeps, as any does, is the guest's still: x19 to x29.
+    "    mov sp, x0",
+    "    ldp x2, x3, [sp, #16]",
+    "    ldp x4, x5, [sp, #32]",
+    "    ldp x6, x7, [sp, #48]",
+    "    ldp x8, x9, [sp, #64]",
+    "    ldp x10, x11, [sp, #80]",
+    "    ldp x12, x13, [sp, #96]",
+    "    ldp x14, x15, [sp, #112]",
+    "    ldp x16, x17, [sp, #128]",
+    "    ldr x18, [sp, #144]",
+    "    ldr x30, [sp, #240]",
+    "    ldp x0, x1, [sp]",
+    "    eret",
+    "    dsb nsh",
+    "    isb",
     ".previous",
 );
 

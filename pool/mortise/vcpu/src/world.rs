@@ -50,6 +50,13 @@ impl Frame {
         self.x.get(usize::from(index)).copied().unwrap_or(0)
     }
 
+    /// Whether a function keeps register `index`, by the procedure call standard.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_kept(index: u8) -> bool {
+        matches!(index, 19..30)
+    }
+
     /// Writes register `index` as an instruction names it: 31 is discarded.
     pub fn set_register(&mut self, index: u8, value: u64) {
         if let Some(register) = self.x.get_mut(usize::from(index)) {
@@ -131,15 +138,53 @@ impl Cause {
 #[cfg(target_os = "none")]
 macro_rules! from_guest {
     ($cause:literal) => {
+        $crate::world::from_guest!($cause, "mortise_save")
+    };
+    ($cause:literal, $save:literal) => {
         concat!(
             ".balign 128\n stp x0, x1, [sp]\n mov x1, #",
             $cause,
-            "\n b mortise_save\n"
+            "\n b ",
+            $save,
+            "\n"
         )
     };
 }
 #[cfg(target_os = "none")]
 pub(crate) use from_guest;
+
+/// Writes the way of an exit's other registers into the frame at SP, and to the function behind it,
+/// which has the frame and the cause, on the core's stack.
+#[cfg(target_os = "none")]
+macro_rules! save {
+    ($function:literal) => {
+        concat!(
+            "stp x2, x3, [sp, #16]\n",
+            "stp x4, x5, [sp, #32]\n",
+            "stp x6, x7, [sp, #48]\n",
+            "stp x8, x9, [sp, #64]\n",
+            "stp x10, x11, [sp, #80]\n",
+            "stp x12, x13, [sp, #96]\n",
+            "stp x14, x15, [sp, #112]\n",
+            "stp x16, x17, [sp, #128]\n",
+            "stp x18, x19, [sp, #144]\n",
+            "stp x20, x21, [sp, #160]\n",
+            "stp x22, x23, [sp, #176]\n",
+            "stp x24, x25, [sp, #192]\n",
+            "stp x26, x27, [sp, #208]\n",
+            "stp x28, x29, [sp, #224]\n",
+            "str x30, [sp, #240]\n",
+            "mov x0, sp\n",
+            "ldr x2, [sp, #248]\n",
+            "mov sp, x2\n",
+            "bl ",
+            $function,
+            "\n"
+        )
+    };
+}
+#[cfg(target_os = "none")]
+pub(crate) use save;
 
 /// Writes the way from the frame at SP into its guest.
 #[cfg(target_os = "none")]
@@ -210,25 +255,7 @@ core::arch::global_asm!(
     ".section .text.vectors.world, \"ax\"",
     ".global mortise_save",
     "mortise_save:",
-    "    stp x2, x3, [sp, #16]",
-    "    stp x4, x5, [sp, #32]",
-    "    stp x6, x7, [sp, #48]",
-    "    stp x8, x9, [sp, #64]",
-    "    stp x10, x11, [sp, #80]",
-    "    stp x12, x13, [sp, #96]",
-    "    stp x14, x15, [sp, #112]",
-    "    stp x16, x17, [sp, #128]",
-    "    stp x18, x19, [sp, #144]",
-    "    stp x20, x21, [sp, #160]",
-    "    stp x22, x23, [sp, #176]",
-    "    stp x24, x25, [sp, #192]",
-    "    stp x26, x27, [sp, #208]",
-    "    stp x28, x29, [sp, #224]",
-    "    str x30, [sp, #240]",
-    "    mov x0, sp",
-    "    ldr x2, [sp, #248]",
-    "    mov sp, x2",
-    "    bl mortise_exit",
+    save!("mortise_exit"),
     // The frame of the guest that goes on.
     "    mov sp, x0",
     restore!(),

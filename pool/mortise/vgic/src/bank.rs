@@ -211,8 +211,8 @@ impl Bank {
         self.holder[bit] == vcpu && self.route[bit] == vcpu
     }
 
-    /// The hardware interrupt that is listed arrived once more, and is listed where it was: as if
-    /// by [`arrive`](Self::arrive) and [`list`](Self::list).
+    /// The interrupt that is listed came once more and is listed where it was: as if by
+    /// [`arrive`](Self::arrive) of hardware or by its latch, and [`list`](Self::list).
     #[inline]
     pub fn list_again(&mut self, bit: u32) {
         let mask = 1 << bit;

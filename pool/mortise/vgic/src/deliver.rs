@@ -177,7 +177,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     ) -> bool {
         let bit = intid % 32;
         let forwarded = self.forwarded;
-        let Some(&lists) = self.lists.get(vcpu) else {
+        let Some(lists) = self.lists.get(vcpu) else {
             return false;
         };
         let Some(bank) = self.shared.get_mut(row(intid)) else {
@@ -186,21 +186,29 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let taken = bank.hardware & bank.enabled & forwarded.mask(bank.group) & bank.listed;
         let stays = taken & 1 << bit != 0 && bank.stays(bit, vcpu as u8);
         // While others wait in memory, one of them may be more urgent.
-        if !stays || lists.maintenance != Maintenance::NONE {
+        stays
+            && lists.maintenance == Maintenance::NONE
+            && bits(lists.used).any(|index| relist(bank, index, intid, physical))
+    }
+
+    /// The same for an SGI of Group 1 that this vCPU asks for itself alone, in place of
+    /// [`send_sgi`](Self::send_sgi), if it was in list register 1: that is behind the one for
+    /// templates, where an only interrupt is.
+    #[inline(always)]
+    pub fn list_sgi_again(
+        &mut self,
+        vcpu: usize,
+        intid: u32,
+        physical: &mut impl Physical,
+    ) -> bool {
+        let forwarded = self.forwarded;
+        let (Some(lists), Some(bank)) = (self.lists.get(vcpu), self.private.get_mut(vcpu)) else {
             return false;
-        }
-        for index in bits(lists.used) {
-            let last = physical.read(index as usize);
-            if last.intid() == intid && last.is_free() {
-                bank.list_again(bit);
-                let value = last.with_state(State::Pending);
-                // How urgent it is another vCPU may have changed, whose word of it is on its way.
-                debug_assert!(value.is_hardware() && value.physical_intid() == intid);
-                physical.write(index as usize, value);
-                return true;
-            }
-        }
-        false
+        };
+        let taken = bank.enabled & forwarded.mask(bank.group) & bank.listed & !bank.latch;
+        taken >> (intid % 32) & lists.used >> 1 & 1 != 0
+            && lists.maintenance == Maintenance::NONE
+            && relist(bank, 1, intid, physical)
     }
 
     /// A list register that is empty now, unless interrupts wait for one in memory.
@@ -301,4 +309,17 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             bits(others).for_each(|other| physical.kick(other as usize));
         }
     }
+}
+
+/// Lists an interrupt in this list register, if its last one is there and the guest has ended that.
+#[inline(always)]
+fn relist(bank: &mut Bank, index: u32, intid: u32, physical: &mut impl Physical) -> bool {
+    let last = physical.read(index as usize);
+    let found = last.intid() == intid && last.is_free();
+    if found {
+        bank.list_again(intid % 32);
+        // How urgent it is another vCPU may have changed, whose word of it is on its way.
+        physical.write(index as usize, last.with_state(State::Pending));
+    }
+    found
 }

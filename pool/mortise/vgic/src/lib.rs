@@ -61,6 +61,7 @@ mod bank;
 mod deliver;
 mod events;
 mod frames;
+mod glance;
 mod list_register;
 mod physical;
 mod registers;

@@ -7,3 +7,4 @@ mod machine;
 mod pulse;
 mod random;
 mod registers;
+mod short;

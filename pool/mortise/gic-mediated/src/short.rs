@@ -1,0 +1,67 @@
+//! Decisions that are made at once: [`Mediated::decide`] and [`Mediated::sgis`] make the same.
+
+use crate::{Mediated, SgiRequest};
+
+impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
+    /// Of a row of shared interrupts, from 1, those the VM owns: whose enable bits it sees and changes.
+    #[inline(always)]
+    #[must_use]
+    pub fn owned_in(&self, row: usize) -> u32 {
+        self.shared_row(row.wrapping_sub(1))
+    }
+
+    /// What to write to ICC_SGI1R_EL1 for an SGI that a guest asked for on `vcpu`, to itself alone.
+    #[inline(always)]
+    #[must_use]
+    pub fn sgi_to_itself(&self, vcpu: usize, intid: u32) -> Option<u64> {
+        let cpu = self.cpus.get(vcpu)?;
+        (self.private >> intid & 1 != 0).then_some(SgiRequest::to_cpu(intid, cpu.affinity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::vm;
+    use crate::{Access, Decision, Frame, Operation, PhysicalFrame, Place, SgiRequest, Width};
+
+    #[test]
+    fn short_ways_decide_the_same() {
+        let gic = vm();
+        let decide = |offset, operation| {
+            gic.decide(Access {
+                frame: Frame::Distributor,
+                offset,
+                width: Width::Word,
+                operation,
+            })
+        };
+        for row in 1..32 {
+            let (offset, owned) = (0x100 + 4 * row, gic.owned_in(row));
+            let value = match decide(offset, Operation::Read) {
+                Decision::Value(0) => 0,
+                Decision::Read { mask, ones: 0, .. } => mask,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(value, u64::from(owned));
+            for stored in [0, u64::from(owned), u64::from(u32::MAX)] {
+                let expected = match stored & u64::from(owned) {
+                    0 => Decision::Ignore,
+                    value => Decision::Write {
+                        place: Place {
+                            frame: PhysicalFrame::Distributor,
+                            offset,
+                            width: Width::Word,
+                        },
+                        value,
+                    },
+                };
+                assert_eq!(decide(offset, Operation::Write(stored)), expected);
+            }
+        }
+        for (vcpu, intid) in (0..3).flat_map(|vcpu| (0..16).map(move |intid| (vcpu, intid))) {
+            let request = SgiRequest::new(u64::from(intid) << 24 | 1 << vcpu);
+            let general = gic.sgis(vcpu, request).next();
+            assert_eq!(gic.sgi_to_itself(vcpu, intid), general);
+        }
+    }
+}

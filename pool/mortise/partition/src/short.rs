@@ -1,0 +1,121 @@
+//! Short ways for exits that guests make most, on a core that one virtual CPU has to itself.
+//!
+//! Each does what the general way does ([`exits`](crate::exits)), to which everything else goes, and
+//! finds out at once what that finds out step by step: accesses to enable bits of the distributor that
+//! change nothing, and a virtual CPU's SGIs to itself. Nobody looks for orders to the virtual machine, as who gives one
+//! rings the doorbell behind it.
+
+use crate::{controller::Interrupts, gic::VmInterrupts, machine::Core, trace, vm::Vm};
+use core_statistics::ExitKind;
+use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
+use mortise_gic_frame::{Enables, SgiRequest};
+use mortise_vcpu::{Cause, Frame, Usual, enter, skip_instruction, word_address};
+
+const MMIO: usize = ExitKind::Mmio as usize;
+const SYSTEM_REGISTER: usize = ExitKind::SystemRegister as usize;
+
+/// Does what an exit asks for, with x19 to x29 as they were; false if there is no short way for it, and
+/// nothing is done.
+#[inline(always)]
+pub(crate) fn exit(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    frame: &mut Frame,
+    cause: Cause,
+) -> bool {
+    // With a trace the general way records what happens.
+    if cause != Cause::Synchronous || trace::recorded() {
+        return false;
+    }
+    match Usual::last() {
+        Some(Usual::Word { register, write }) => word(core, vm, frame, register, write),
+        Some(Usual::Sgi { register }) => {
+            let request = SgiRequest::new(frame.register(register));
+            request.is_to(vcpu) && sgi(core, vm, vcpu, request.intid())
+        }
+        None => false,
+    }
+}
+
+/// Sends the virtual CPU an SGI of Group 1 that it asked for itself.
+#[inline(always)]
+fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
+    let sent = match &vm.interrupts {
+        Interrupts::Shared(gic) => {
+            let machine = core.machine;
+            let mut physical = VmInterrupts { machine, vm };
+            gic.lock().list_sgi_again(vcpu, intid, &mut physical)
+        }
+        Interrupts::Direct(gic) => gic.sgi_to_itself(vcpu, intid).is_some_and(|value| {
+            icc_sgi1r_el1::write(value);
+            isb();
+            true
+        }),
+    };
+    if sent {
+        core.resident.count::<SYSTEM_REGISTER>();
+        skip_instruction();
+    }
+    sent
+}
+
+/// Carries out an access to a word, if it is one of enable bits in the distributor and nothing follows.
+#[inline(always)]
+fn word(
+    core: &'static Core,
+    vm: &'static Vm,
+    frame: &mut Frame,
+    register: u8,
+    write: bool,
+) -> bool {
+    let base = core.machine.board.gicd_base as u64;
+    let offset = word_address().wrapping_sub(base) as usize;
+    let Some(Enables { row, sets }) = Enables::at(offset) else {
+        return false;
+    };
+    if write {
+        let value = frame.register(register) as u32;
+        let done = match &vm.interrupts {
+            Interrupts::Shared(gic) => gic.lock().is_idle(row, sets, value),
+            // Zeroes have no effect.
+            Interrupts::Direct(gic) => {
+                let value = value & gic.owned_in(row);
+                if value != 0 {
+                    distributor(core).write32(offset, value);
+                }
+                true
+            }
+        };
+        if done {
+            finish(core);
+        }
+        return done;
+    }
+    let value = match &vm.interrupts {
+        Interrupts::Shared(gic) => gic.lock().enabled_in(row),
+        Interrupts::Direct(gic) => match gic.owned_in(row) {
+            0 => 0,
+            owned => distributor(core).read32(offset) & owned,
+        },
+    };
+    finish(core);
+    frame.set_register(register, value.into());
+    if Frame::is_kept(register) {
+        // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
+        // more.
+        unsafe { enter(&core.resident.frame) }
+    }
+    true
+}
+
+#[inline(always)]
+fn finish(core: &Core) {
+    core.resident.count::<MMIO>();
+    skip_instruction();
+}
+
+#[inline(always)]
+fn distributor(core: &Core) -> Mmio {
+    core.machine.board.distributor().frame()
+}

@@ -1,0 +1,120 @@
+//! The exits that guests make most, each told by one comparison.
+
+use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
+
+/// A synchronous exit of the usual kinds. What [`Exit`](crate::Exit) says of it is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usual {
+    /// A load or store of one word, where the virtual machine has no memory.
+    Word {
+        /// Register loaded, with zero in its upper half, or stored; 31 is the zero register.
+        register: u8,
+        /// Whether it is a store.
+        write: bool,
+    },
+    /// A write to `ICC_SGI1R_EL1`.
+    Sgi {
+        /// Register written from; 31 is the zero register.
+        register: u8,
+    },
+}
+
+/// Class; ISV, SAS, SSE, S1PTW and the kind of fault (Arm ARM, D19.2.37, data abort).
+const WORD_MASK: u64 = 0x3f << 26 | 1 << 24 | 3 << 22 | 1 << 21 | 1 << 7 | 0x3c;
+/// A data abort of a lower level, a word with no sign, a fault of translation.
+const WORD: u64 = 0x24 << 26 | 1 << 24 | 2 << 22 | 1 << 2;
+
+/// All but IL and the general register (trapped MSR or MRS).
+const SGI_MASK: u64 = 0xffff_ffff & !(1 << 25) & !(31 << 5);
+/// An MSR of op0 3, op1 0, CRn 12, CRm 11, op2 5.
+const SGI: u64 = 0x18 << 26 | 3 << 20 | 5 << 17 | 12 << 10 | 11 << 1;
+
+impl Usual {
+    /// Decodes `ESR_EL2`; nothing if it is another exit.
+    #[inline(always)]
+    #[must_use]
+    pub const fn decode(esr: u64) -> Option<Self> {
+        if esr & WORD_MASK == WORD {
+            Some(Self::Word {
+                register: (esr >> 16 & 31) as u8,
+                write: esr >> 6 & 1 != 0,
+            })
+        } else if esr & SGI_MASK == SGI {
+            Some(Self::Sgi {
+                register: (esr >> 5 & 31) as u8,
+            })
+        } else {
+            None
+        }
+    }
+
+    /// The last synchronous exit, if it is one.
+    #[inline(always)]
+    #[must_use]
+    pub fn last() -> Option<Self> {
+        Self::decode(El2::read_esr())
+    }
+}
+
+/// Where the guest accessed, in its physical space, at an exit that is a [`Usual::Word`].
+#[inline(always)]
+#[must_use]
+pub fn word_address() -> u64 {
+    (hpfar_el2::read() & 0x0fff_ffff_fff0) << 8 | El2::read_far() & 0xfff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Usual;
+    use crate::{Access, Exit, Role};
+
+    /// What the general decoder makes of it.
+    fn general(esr: u64) -> Option<Usual> {
+        match Exit::decode(esr, 0, 0) {
+            Exit::DataAbort {
+                ipa: Some(_),
+                access: Some(access),
+            } if esr >> 2 & 0xf == 1 && esr >> 7 & 1 == 0 => {
+                let Access {
+                    width: 4,
+                    register,
+                    write,
+                    sign_extend: false,
+                    ..
+                } = access
+                else {
+                    return None;
+                };
+                Some(Usual::Word { register, write })
+            }
+            // Bits 24 to 22 are zero.
+            Exit::SystemRegister(access)
+                if access.role() == Role::Sgi { group1: true } && esr >> 22 & 7 == 0 =>
+            {
+                Some(Usual::Sgi {
+                    register: access.register,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn says_what_the_general_decoder_says() {
+        let word = 0x24 << 26 | 1 << 25 | 1 << 24 | 2 << 22 | 3 << 16 | 1 << 6 | 0x06;
+        let sgi = 0x18 << 26 | 1 << 25 | 3 << 20 | 5 << 17 | 12 << 10 | 7 << 5 | 11 << 1;
+        let mut usual = 0;
+        for start in [word, sgi] {
+            for one in 0..32 {
+                for two in 0..32 {
+                    let esr = start ^ (1 << one) ^ (1 << two);
+                    assert_eq!(Usual::decode(esr), general(esr), "{esr:#x}");
+                    usual += u32::from(Usual::decode(esr).is_some());
+                }
+            }
+        }
+        assert!(usual > 100, "{usual}");
+        let register = 7;
+        assert_eq!(Usual::decode(sgi), Some(Usual::Sgi { register }));
+    }
+}

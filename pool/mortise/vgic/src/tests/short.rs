@@ -1,0 +1,89 @@
+//! Short ways: what is done of itself by the hypervisor, without [`Virtual::access`] and
+//! [`Virtual::send_sgi`]. The machine takes them at every other chance.
+
+use super::machine::*;
+use crate::*;
+use mortise_gic_frame::Enables;
+
+fn enables(access: Access) -> Option<Enables> {
+    let plain = access.frame == Frame::Distributor && access.width == Width::Word;
+    Enables::at(access.offset).filter(|_| plain)
+}
+
+impl Machine {
+    /// Whether an access is a write that changes nothing, and it is its turn to be left out.
+    pub fn goes_short(&mut self, access: Access) -> bool {
+        self.hastens ^= true;
+        match (enables(access), access.operation) {
+            (Some(Enables { row, sets }), Operation::Write(value)) => {
+                self.hastens && self.vgic.is_idle(row, sets, value as u32)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the value that was read is what the short way reads.
+    pub fn agrees(&self, access: Access, value: u64) -> bool {
+        match (enables(access), access.operation) {
+            (Some(Enables { row, .. }), Operation::Read) => {
+                u64::from(self.vgic.enabled_in(row)) == value
+            }
+            _ => true,
+        }
+    }
+}
+
+#[test]
+fn a_write_that_changes_nothing_is_known() {
+    let machine = Machine::running(4);
+    let vgic = &machine.vgic;
+    let (all, given) = (u32::MAX, 0xff << 8 | 1 << 1);
+    assert_eq!(vgic.enabled_in(1), given);
+    for (row, sets, value, idle) in [
+        (1, true, 0, true),
+        (1, true, all, true),
+        (1, false, 0, true),
+        (1, false, !given, true),
+        (1, false, 1 << 8, false),
+        (3, true, all, true),
+        (3, false, all, true),
+        (9, true, all, true),
+        (31, false, all, true),
+    ] {
+        assert_eq!(
+            vgic.is_idle(row, sets, value),
+            idle,
+            "{row} {sets} {value:#x}"
+        );
+    }
+}
+
+#[test]
+fn an_sgi_to_itself_is_listed_where_its_last_one_was() {
+    let mut machine = Machine::running(4);
+    let short = |machine: &mut Machine| {
+        machine.hastens = false;
+        let before = machine.cores[0].lists.clone();
+        machine.sgi(0, 3 << 24 | 1);
+        before != machine.cores[0].lists
+    };
+    assert!(short(&mut machine), "a new one takes a list register");
+    assert_eq!(machine.drain(0), [3]);
+    let ended = machine.cores[0].lists[1];
+    assert!(ended.is_free() && ended.intid() == 3);
+    assert!(short(&mut machine));
+    assert_eq!(machine.cores[0].lists[1].state(), State::Pending);
+    assert!(!short(&mut machine), "two are one");
+    assert_eq!(machine.acknowledge(0), Some(3));
+    assert!(short(&mut machine), "one that comes meanwhile is another");
+    machine.end(0);
+    machine.refresh(0);
+    assert_eq!(machine.drain(0), [3]);
+    machine.write(0, Frame::Sgi(0), 0x180, 1 << 3);
+    assert!(
+        short(&mut machine) || machine.drain(0).is_empty(),
+        "disabled"
+    );
+    machine.write(0, Frame::Sgi(0), 0x100, 1 << 3);
+    assert_eq!(machine.drain(0), [3]);
+}
