@@ -42,6 +42,8 @@ START = """\
 while true; do callee; done &
 """
 
+SERVERS = 'config = "caller.config"\n'
+
 MANAGES = """\
 interrupts = "shared"
 
@@ -49,7 +51,7 @@ interrupts = "shared"
 vms = ["linux"]
 """
 
-APART = {"mode": "static", "caller": [2], "linux": [0], "time": "virtual", "more": ""}
+APART = {"mode": "static", "caller": [2], "linux": [0], "time": "virtual", "more": SERVERS}
 """The caller's core is not right behind Linux's: QEMU delays its wakes (decisions/vlib.md)."""
 MANAGED = {**APART, "mode": "dynamic", "time": "real", "more": MANAGES}
 CASES = (
@@ -64,6 +66,7 @@ def put(folder, keys, app="caller"):
     """A system of these VMs in a folder."""
     text = SYSTEM.format(**keys).replace('app = "caller"', f'app = "{app}"')
     (folder / "system.toml").write_text(text)
+    (folder / "caller.config").write_text("CONFIG_TENON_THREAD_SERVERS=y\n")
     (folder / "callee.c").write_bytes((PROGRAMS / "callee.c").read_bytes())
     start = folder / "root/etc/start"
     start.parent.mkdir(parents=True)

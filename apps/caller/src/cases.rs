@@ -1,5 +1,6 @@
 //! One case after the other, each with what went wrong in it.
 
+use crate::budgets::{budget, served};
 use crate::server::{Ask, Server, progress, stands_still};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -27,6 +28,7 @@ pub const CASES: &[Case] = &[
     ("asynchronous", asynchronous, true),
     ("descheduled", descheduled, false),
     ("budget", budget, true),
+    ("served", served, true),
     ("paused", paused, true),
     ("forged", forged, false),
     ("door", door, false),
@@ -36,7 +38,7 @@ pub const CASES: &[Case] = &[
     ("starts anew", starts_anew, false),
 ];
 
-fn expect(fine: bool, what: &'static str, found: u64) -> Verdict {
+pub fn expect(fine: bool, what: &'static str, found: u64) -> Verdict {
     match fine {
         true => Ok(()),
         false => Err((what, found)),
@@ -44,7 +46,7 @@ fn expect(fine: bool, what: &'static str, found: u64) -> Verdict {
 }
 
 /// That a call came to this.
-fn expect_answer(answer: Result<u64, Error>, expected: Result<u64, Error>) -> Verdict {
+pub fn expect_answer(answer: Result<u64, Error>, expected: Result<u64, Error>) -> Verdict {
     if let (Err(error), true) = (answer, answer != expected) {
         tenon::log::error!("caller: {error}");
     }
@@ -231,40 +233,6 @@ fn descheduled(server: &mut Server) -> Verdict {
     expect(looked == BURSTS, "not preempted", looked)?;
     let ran = RAN.load(Ordering::Relaxed);
     expect(ran == 0, "it ran while its caller did not", ran)
-}
-
-/// 3 ms of every 10 ms, as a server that polls.
-const PERIODS: u64 = 100;
-const BUDGET: u64 = 3_000;
-
-fn budget(server: &mut Server) -> Verdict {
-    let first = server.ask(Ask::Clock, 0).unwrap_or(0);
-    server.write(Ask::Spin, PERIODS * BUDGET * 1_000);
-    let mut release = Instant::now();
-    let mut periods = 0;
-    while server.go_on(BUDGET) == Err(Error::TimedOut) && periods < 2 * PERIODS {
-        periods += 1;
-        release = release + Duration::from_millis(10);
-        time::sleep_until(release);
-    }
-    let last = server.ask(Ask::Clock, 0).unwrap_or(0);
-    if !crate::TIME_IS_VIRTUAL.load(Ordering::Relaxed) {
-        // It went by its own clock, which went on while it stood still.
-        return expect(periods * 10 / 3 >= PERIODS - 10, "periods", periods);
-    }
-    let late = last
-        .wrapping_sub(first)
-        .wrapping_sub(PERIODS * BUDGET * 1_000);
-    expect(
-        (PERIODS - 1..=PERIODS + 1).contains(&periods),
-        "periods",
-        periods,
-    )?;
-    expect(
-        late < PERIODS * BUDGET * 10,
-        "more than a hundredth beyond",
-        late,
-    )
 }
 
 /// The server's VM, if this one manages it.

@@ -3,6 +3,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod budgets;
 mod cases;
 mod server;
 

@@ -1,0 +1,84 @@
+//! Linux on a budget: as a thread with time-outs gives it one, and as a server of Tenon's does.
+
+use crate::TIME_IS_VIRTUAL;
+use crate::cases::{Verdict, expect};
+use crate::server::{Ask, Server};
+use core::sync::atomic::{AtomicU64, Ordering};
+use tenon::server;
+use tenon::thread::{Priority, Storage};
+use tenon::time::{self, Duration, Instant};
+use tenon_vlib::Error;
+
+/// 3 ms of every 10 ms, as a server that polls.
+const PERIODS: u64 = 100;
+const BUDGET: u64 = 3_000;
+
+pub fn budget(server: &mut Server) -> Verdict {
+    let first = server.ask(Ask::Clock, 0).unwrap_or(0);
+    server.write(Ask::Spin, PERIODS * BUDGET * 1_000);
+    let mut release = Instant::now();
+    let mut periods = 0;
+    while server.go_on(BUDGET) == Err(Error::TimedOut) && periods < 2 * PERIODS {
+        periods += 1;
+        release = release + Duration::from_millis(10);
+        time::sleep_until(release);
+    }
+    let last = server.ask(Ask::Clock, 0).unwrap_or(0);
+    if !TIME_IS_VIRTUAL.load(Ordering::Relaxed) {
+        // It went by its own clock, which went on while it stood still.
+        return expect(periods * 10 / 3 >= PERIODS - 10, "periods", periods);
+    }
+    let late = last
+        .wrapping_sub(first)
+        .wrapping_sub(PERIODS * BUDGET * 1_000);
+    expect(
+        (PERIODS - 1..=PERIODS + 1).contains(&periods),
+        "periods",
+        periods,
+    )?;
+    expect(
+        late < PERIODS * BUDGET * 10,
+        "more than a hundredth beyond",
+        late,
+    )
+}
+
+/// For how long the thread of the next case called, in ns.
+static TOOK: AtomicU64 = AtomicU64::new(0);
+static SERVED: Storage<4096> = Storage::new();
+static REST: Storage<4096> = Storage::new();
+static PROMISE: server::Server =
+    server::Server::new(Duration::from_millis(2), Duration::from_millis(10));
+
+pub fn served(_: &mut Server) -> Verdict {
+    if !TIME_IS_VIRTUAL.load(Ordering::Relaxed) {
+        // Linux cannot tell how much of it was its own.
+        return Ok(());
+    }
+    let body = || {
+        let took = Server::open().and_then(|mut own| {
+            let start = Instant::now();
+            own.ask(Ask::Spin, 20_000_000)?;
+            let took = Instant::now().since(start).as_nanos() as u64;
+            own.0.close().map(|()| took).map_err(|(_, error)| error)
+        });
+        TOOK.store(took.unwrap_or(u64::MAX), Ordering::Relaxed);
+    };
+    let called = SERVED.spawn("served", Priority::new(8), body);
+    // Who has all that the server's budgets leave.
+    let rest = REST.spawn("rest", Priority::new(9), || {
+        while TOOK.load(Ordering::Relaxed) == 0 {}
+    });
+    let (called, _) = called
+        .and_then(|it| Ok((it, rest?)))
+        .map_err(|_| ("no thread", 0))?;
+    let attached = PROMISE.attach(called);
+    expect(attached.is_ok(), "not promised", 0)?;
+    // Often: where cores are emulated in turns, it is a timer that ends one and lets Linux stop.
+    while TOOK.load(Ordering::Relaxed) == 0 {
+        time::sleep(Duration::from_micros(10));
+    }
+    // All of ten budgets.
+    let took = TOOK.load(Ordering::Relaxed);
+    expect((91_800_000..92_100_000).contains(&took), "took", took)
+}
