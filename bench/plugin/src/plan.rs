@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn every_statement_is_read() {
         let text = "ram 40000000 1000 /tmp/with space/ram\npipe a\nel2 1 2\nguest 3 4\n\
-                    status 5\nword a\ntask 6 7\npath 8 9\nmarks\nvisits\nsteps\nquiet\nreach b\ncache 1000 4 40\n";
+                    status 5\nword a\ntask 6 7\npath 8 9\nmarks\nvisits\nsteps\nquiet\nreach b\ncache 1000 4 40\n\
+                    dealt 10000 10000 4 3 c\n";
         let plan = Plan::parse(text).unwrap();
         assert_eq!(plan.ram_file, PathBuf::from("/tmp/with space/ram"));
         assert_eq!(
@@ -145,6 +146,10 @@ mod tests {
         assert_eq!(plan.reaches, [11]);
         assert_eq!(plan.cache, Geometry::new(0x1000, 4, 0x40));
         assert!(plan.marks && plan.visits && plan.steps && plan.quiet);
+        assert_eq!(
+            plan.dealt,
+            Dealt::new(0x10000, 0x10000, 4, &[0b0011, 0b1100])
+        );
         assert_eq!(
             (plan.status, plan.words, plan.tasks, plan.paths),
             (vec![5], vec![10], vec![(6, 7)], vec![(8, 9)])

@@ -87,6 +87,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_dealt_out_is_counted_as_it_belongs_together() {
+        // Four pages of two colours, one for each of two parts.
+        let mut words = vec![0_u64; 2048];
+        words[512] = 7;
+        let host = words.as_ptr() as usize;
+        let ram = Ram {
+            host,
+            base: 0x8000,
+            size: 0x4000,
+            dealt: Dealt::new(0x8000, 0x4000, 2, &[1, 2]),
+        };
+        assert_eq!(ram.word(0xa000), Some(7), "the second part's first page");
+        assert_eq!(ram.behind(host + 0x1008), Some(0xa008));
+        assert_eq!(ram.address(0xa010), 0x9010);
+    }
+
+    #[test]
     fn addresses_outside_are_refused() {
         let words = [1_u64, 0x0000_0003_0000_0002];
         let host = words.as_ptr() as usize;

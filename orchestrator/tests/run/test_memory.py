@@ -4,6 +4,8 @@ import mmap
 import os
 
 from tenonos.run.memory import Ram
+from tenonos.system.limits import PAGE
+from tenonos.system.places import Dealt
 
 MIB = 1 << 20
 
@@ -25,4 +27,18 @@ def test_what_was_written_is_found_without_filling_the_holes(tmp_path):
 def test_memory_that_nobody_wrote_is_empty(tmp_path):
     ram = Ram(tmp_path / "ram", 0, MIB)
     assert list(ram.written()) == []
+    ram.close()
+
+
+def test_what_is_dealt_out_is_read_as_it_belongs_together(tmp_path):
+    # Pages of two colours in turn, one for each of two parts.
+    dealt = Dealt(PAGE, 4 * PAGE, range(0), 2, (1, 2))
+    ram = Ram(tmp_path / "ram", 0, MIB, dealt)
+    with (tmp_path / "ram").open("r+b") as file, mmap.mmap(file.fileno(), 0) as view:
+        for page in range(6):
+            view[page * PAGE : (page + 1) * PAGE] = bytes([page]) * PAGE
+    assert set(ram.read(0, PAGE)) == {0}
+    assert ram.read(2 * PAGE - 1, 2) == bytes([1, 3])
+    assert ram.read(4 * PAGE - 1, 2) == bytes([2, 4])
+    assert ram.at(2 * PAGE, 1) == bytes([2])
     ram.close()
