@@ -12,6 +12,9 @@ from conftest import ROOT, assert_well
 from elftools.elf.elffile import ELFFile
 
 from tenonos.build.attribution import attribute
+from tenonos.cards.card import load
+from tenonos.cards.estimate import of_tree
+from tenonos.cards.stale import stale
 
 
 def digest(outcome):
@@ -171,6 +174,22 @@ def test_size_says_what_both_kernels_share(tenon):
         assert row["image"] == "motor"
         # An interrupt and a preemption alone take as much of a thread's stack.
         assert row["bounded"] and 272 <= row["need"] <= row["size"], row
+
+
+@pytest.mark.parametrize("system", ["motor-linux", "on-demand"])
+def test_the_cards_add_up_to_what_is_built(tenon, system):
+    if old := dict(stale(load())):
+        pytest.skip(f"{len(old)} cards are of another tree: ./tenon measure")
+    outcome = tenon("size", system, "--json", json_file=False)
+    assert_well(outcome)
+    answer = json.loads(outcome.stdout)
+    known = of_tree(ROOT)
+    for image in answer["images"]:
+        libraries = [lib["name"] for lib in answer["libraries"] if image["name"] in lib["in"]]
+        kind = "mortise" if image["name"] == "mortise" else "tenon"
+        assert all(known.measured(kind, name) for name in libraries)
+        built = image["total"] - image["bss"]
+        assert known.image(kind, libraries).loaded == pytest.approx(built, rel=0.1), image["name"]
 
 
 OF_MODE_2 = ("backlog", "service", "slot")

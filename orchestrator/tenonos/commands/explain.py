@@ -50,7 +50,7 @@ def _show(explanation: Explanation) -> None:
         ui.data(f"  path     {e.path[0].source}{arrow}")
     if e.pulls_in:
         ui.data(f"  pulls in {', '.join(e.pulls_in)}")
-    if e.cost:
+    if e.cost and (e.chosen or e.measured):
         ui.data(f"  costs    {e.cost:,} {e.cost_unit}{_measured(e)}")
 
 
@@ -59,5 +59,5 @@ def _measured(e: Explanation) -> str:
     if e.measured is None:
         return ", estimated by its lines"
     found = [f"{taken} instructions for {name}" for name, taken in sorted(e.instructions.items())]
-    found += [f"{e.stack} bytes of stack"] if e.stack else []
+    found += [f"{e.stack:,} bytes of stack"] if e.stack else []
     return f", {', '.join([*found, f'measured in {e.measured}'])}"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from tenonos.cards.card import KINDS
+from tenonos.cards.card import KINDS, kernel
 from tenonos.cards.estimate import Estimates, of_tree
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
@@ -115,14 +115,14 @@ class Pool:
 
     def loaded(self, kind: str, symbols: Iterable[str]) -> int:
         """The bytes that an image of a kind is estimated to have in its file."""
-        return self.estimates.image(kind, self._ids(symbols)).loaded
+        costs = self.bytes_in(kind)
+        own = self.estimates.size(kind, kernel(kind)).loaded
+        return own + sum(costs[symbol] for symbol in symbols if symbol in costs)
 
     def measured(self, kind: str, symbols: Iterable[str]) -> bool:
         """Whether that rests on measured cards alone."""
-        return all(self.estimates.measured(kind, name) for name in self._ids(symbols))
-
-    def _ids(self, symbols: Iterable[str]) -> list[str]:
-        return [self.libraries[s].id for s in symbols if s in self.libraries]
+        chosen = [self.libraries[s].id for s in symbols if s in self.libraries]
+        return all(self.estimates.measured(kind, name) for name in chosen)
 
     @cached_property
     def apps(self) -> list[str]:
