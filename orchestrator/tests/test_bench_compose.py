@@ -2,6 +2,7 @@
 
 import pytest
 
+from tenonos import paths
 from tenonos.bench import compose, verdicts
 from tenonos.bench.boots import Boots
 from tenonos.bench.objectives import PARTS, Objective, objectives
@@ -105,3 +106,17 @@ def test_equal_systems_are_built_once(pool, monkeypatch):
     for text in ("a 1 kHz control loop", "a control loop at 1 kHz", "a 2 kHz control loop"):
         boots.of(composed(text, pool=pool))
     assert (len(made), boots.different) == (2, 2)
+
+
+def test_what_the_documents_say_of_the_planner_holds(pool):
+    asked = [found for found in objectives() if found.part == "test"]
+    rows = [*compose.counted(compose.answered(asked, pool, planner("offline")), "offline", "test")]
+    counts = {(r.name, r.params.get("class")): r.median for r in rows if r.unit == "count"}
+    text = (paths.ROOT / "docs" / "benchmarks.md").read_text()
+    for phrasing in CLASSES.split():
+        right, total = (counts[f"{n}_of_class", phrasing] for n in ("correct", "total"))
+        assert f"| {phrasing} | {right} of {total} |" in text
+    total, right = counts["total", None], counts["correct", None]
+    assert f"the {total} objectives to test by the offline planner answers {right} rightly" in text
+    readme = (paths.ROOT / "README.md").read_text()
+    assert f"reads {right} of {total} [test objectives]" in readme

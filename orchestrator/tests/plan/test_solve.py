@@ -1,6 +1,7 @@
 """The solver against brute force: on small random trees, kconfiglib is the judge."""
 
 import itertools
+import time
 
 import kconfiglib
 import pytest
@@ -205,3 +206,25 @@ endif
 def test_a_number_decides_what_depends_on_it(load, numbers, wanted, there):
     problem = Problem(encode(load(NUMBERED), numbers))
     assert satisfiable(problem, [Demand((wanted,))]) is there
+
+
+def test_six_hundred_libraries_are_solved_in_time(tmp_path):
+    """Five hundred stand on one another, a hundred on two of those, and no two neighbours go."""
+    lines = []
+    for i in range(600):
+        lines += [f"config L{i}", f'\tbool "library {i}"']
+        lines += [f"\tselect L{j}" for j in (2 * i + 1, 2 * i + 2) if j < 500 and i % 7]
+        lines += [f"\tdepends on L{i - 400} || L{i - 300}"] if i >= 500 else []
+        lines += [f"\tdepends on !L{i - 1}"] if i > 500 else []
+    (tmp_path / "Kconfig").write_text("\n".join(lines) + "\n")
+    began = time.monotonic()
+    encoding = encode(kconfiglib.Kconfig(str(tmp_path / "Kconfig"), warn=False), {})
+    demands = [Demand((f"L{i}",)) for i in (5, 8, 520, 522, 580)]
+    costs = {f"L{i}": 1 + i % 13 for i in range(600)}
+    solution = solve(Problem(encoding, demands, costs))
+    assert time.monotonic() - began < 5
+    assert solution is not None
+    chosen = {symbol for symbol, value in solution.values.items() if value}
+    assert {"L11", "L12", "L23", "L17", "L18"} <= chosen, "what they stand on"
+    assert not chosen & {"L521", "L0", "L1"}, "and no more"
+    assert all(chosen & {f"L{i - 400}", f"L{i - 300}"} for i in (520, 522, 580))
