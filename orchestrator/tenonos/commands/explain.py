@@ -21,6 +21,7 @@ def command(
     """Show why: the words of the objective, the path, the dependency, the cost."""
     from tenonos import ui
     from tenonos.plan.explain import Explainer
+    from tenonos.plan.parameters import RULES
     from tenonos.plan.pool import Pool
     from tenonos.plan.report import analysis_lines
 
@@ -35,6 +36,10 @@ def command(
         ui.table(
             ["image", "library", f">{found[0].cost_unit if found else 'cost'}", "because"],
             ([e.image, e.name, f"{e.cost:,}" if e.cost else "", e.because] for e in found),
+        )
+        ui.table(
+            ["image", "parameter", ">value", "because"],
+            ([image, p.symbol, p.value, RULES[p.rule]] for image, p in explainer.parameters()),
         )
         for line in analysis_lines(explainer.analysis()):
             ui.data(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from tenonos.errors import InputError
 from tenonos.plan.graph import lib_graph, why
 from tenonos.plan.knowledge import kind_of
 from tenonos.plan.models import Analysis, Model
+from tenonos.plan.parameters import Parameter
 from tenonos.plan.pool import COST, Pool
 
 FILE = "explain.json"
@@ -72,6 +73,11 @@ class Explainer:
     def analysis(self) -> Analysis:
         """What the composition guarantees; nothing, if it was made before there was an analysis."""
         return Analysis.model_validate(self.record.get("analysis", {}))
+
+    def parameters(self) -> Iterator[tuple[str, Parameter]]:
+        """The parameters of every image; none, if it was made before they were kept."""
+        for image, found in self.record.get("parameters", {}).items():
+            yield from ((image, Parameter.model_validate(one)) for one in found)
 
     def all(self) -> list[Explanation]:
         """Every library and application of every image."""

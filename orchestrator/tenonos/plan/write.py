@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
+from tenonos.plan import parameters
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES
 from tenonos.plan.models import Composition, Guest, Plan, manages, shares_cores, utility
@@ -171,6 +172,11 @@ def explain_json(
         },
         "symbols": {
             name: {s: v for s, v in made.config.values.items() if v is True}
+            for name, made in solved.items()
+            if made.config
+        },
+        "parameters": {
+            name: [p.json_dict() for p in parameters.of(composer.pool.tree, made.config)]
             for name, made in solved.items()
             if made.config
         },

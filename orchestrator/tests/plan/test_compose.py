@@ -192,6 +192,19 @@ def test_a_library_is_explained_from_the_words_to_the_cost(pool, folder):
     assert timer.instructions["start"] > 20 and timer.measured
 
 
+def test_every_parameter_has_a_rule(pool, folder, composed, tmp_path):
+    found = {(image, p.symbol): p for image, p in Explainer(folder, pool).parameters()}
+    stack = found["motor", "TENON_THREAD_MAIN_STACK"]
+    assert stack.rule == "default-of-the-library" and int(stack.value) >= 1024
+    assert found["motor", "TENON_TIME_TICKLESS"].rule == "default-of-the-library"
+    assert found["motor", "TENON_THREAD_CORES"].rule == "cores-of-the-vm"
+    assert not found.keys() & {("mortise", "TENON_THREAD_MAIN_STACK"), ("motor", "IMAGE_TENON")}
+    composed("a 1 kHz control loop with a periodic tick beside Linux").write(tmp_path)
+    found = {(image, p.symbol): p for image, p in Explainer(tmp_path, pool).parameters()}
+    assert found["motor", "TENON_TIME_TICK"].rule == "demanded"
+    assert ("motor", "TENON_TIME_TICKLESS") not in found
+
+
 def test_every_chosen_library_has_a_reason_that_leads_to_a_demand(pool, folder):
     for explanation in Explainer(folder, pool).all():
         assert explanation.words or explanation.rule, explanation
