@@ -19,6 +19,9 @@ from tenonos.system.model import System, Vm
 PAGE_TABLES = 80
 """Frames for translation tables that Mortise has unless told: pool/mortise/partition."""
 
+CORE_TABLES = 9
+"""Those of them that the map of a core takes."""
+
 
 @dataclass(frozen=True)
 class Space:
@@ -54,16 +57,34 @@ class Space:
             demanded += [Assignment(name, "y", need.where) for name in providers[:1]]
         reserve, channels = self.system.reserve, len(self.system.channels)
         late = reserve.vms if reserve else 0
-        if self.system.mode == "dynamic":
-            slots = len(self.system.vms) + late
-            demanded.append(Assignment("MORTISE_VMS", str(slots), self.system.where("mode")))
+        slots = len(self.system.vms) + late
+        demanded.append(Assignment("MORTISE_VMS", str(slots), self.system.where("mode")))
         shared = channels + len(self.system.vlibs)
+        if self.system.mode == "static":
+            # Of these the tables are not counted beforehand.
+            many = shared or any(vm.detach or vm.colours for vm in self.system.vms)
+            demanded += self._spared(alone=not many)
         if late or shared:
             # Beside what is enough without: a map for each VM, and two pages at each end.
             tables = PAGE_TABLES + 8 * late + 4 * shared
             where = self.system.where("reserve" if late else "channel" if channels else "vlib")
             demanded.append(Assignment("MORTISE_PAGE_TABLES", str(tables), where))
         return demanded
+
+    def _spared(self, *, alone: bool) -> Iterator[Assignment]:
+        """What Mortise need not have for VMs that stay where they are; `alone`, with nothing
+        between them."""
+        vms, where = self.system.vms, self.system.where("mode")
+        cores = {0, *(cpu for vm in vms for cpu in vm.cpus)}
+        yield Assignment("MORTISE_CORES", str(max(cores) + 1), where)
+        if all(vm.interrupts == "direct" for vm in vms):
+            yield Assignment("MORTISE_VIRTUAL_DEVICES", "n", where)
+        if alone:
+            # A map for each core, in one of them the rings of all; and for each VM: its root, its
+            # memory, what it shares, and devices.
+            tables = CORE_TABLES * len(cores) + len(vms) - 1
+            tables += sum(6 + 2 * sum(map(len, (vm.tasks, vm.devices, vm.regions))) for vm in vms)
+            yield Assignment("MORTISE_PAGE_TABLES", str(min(tables, PAGE_TABLES)), where)
 
     def fragment_file(self, image: str) -> Path | None:
         """The fragment an image is configured by."""

@@ -1,7 +1,7 @@
 //! A flattened device tree, read in place (Devicetree Specification 0.4, chapter 5).
 //!
-//! The whole structure is walked once, by [`root`]: behind that every token is whole, every name a
-//! text and every node closed, so that what is looked for is found or is not there.
+//! The whole structure is walked once, by [`root`]: behind that every token is whole, every node's
+//! name a text and every node closed, so that what is looked for is found or is not there.
 
 const MAGIC: u32 = 0xd00d_feed;
 /// The version of the format that is read (5.2).
@@ -51,10 +51,14 @@ fn word(bytes: &[u8]) -> Option<u32> {
     bytes.first_chunk().copied().map(u32::from_be_bytes)
 }
 
-/// What ends in a NUL at the start of `bytes`, as a text.
+/// What ends in a NUL at the start of `bytes`.
+fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.get(..bytes.iter().position(|&byte| byte == 0)?)
+}
+
+/// The same as a text.
 fn text(bytes: &[u8]) -> Option<&str> {
-    let end = bytes.iter().position(|&byte| byte == 0)?;
-    core::str::from_utf8(bytes.get(..end)?).ok()
+    core::str::from_utf8(until_nul(bytes)?).ok()
 }
 
 /// A node of the tree.
@@ -75,7 +79,7 @@ impl<'a> Node<'a> {
     pub(crate) fn value(&self, property: &str) -> Option<&'a [u8]> {
         let mut tokens = self.tokens;
         while let Some(Token::Property(name, value)) = tokens.next() {
-            if name == property {
+            if name == property.as_bytes() {
                 return Some(value);
             }
         }
@@ -122,7 +126,7 @@ impl<'a> Iterator for Children<'a> {
 /// A token, with what belongs to it.
 enum Token<'a> {
     Begin(&'a str),
-    Property(&'a str, &'a [u8]),
+    Property(&'a [u8], &'a [u8]),
     End,
     Last,
 }
@@ -147,7 +151,7 @@ impl<'a> Tokens<'a> {
                 PROP => {
                     let size = word(self.take(4)?)? as usize;
                     let name = word(self.take(4)?)? as usize;
-                    let name = text(self.strings.get(name..)?)?;
+                    let name = until_nul(self.strings.get(name..)?)?;
                     return Some(Token::Property(name, self.take(size)?));
                 }
                 END_NODE => return Some(Token::End),

@@ -223,17 +223,25 @@ impl<'a> StatusWriter<'a> {
         let area = area
             .part(0, size_of::<StatusPage>())
             .ok_or(Error::TooSmall)?;
-        let mut page = StatusPage::new_zeroed();
-        page.version = VERSION;
-        page.name = field(name);
-        page.vcpus = u32::try_from(vcpus)
-            .ok()
-            .filter(|&count| count as usize <= MAX_VCPUS)
-            .ok_or(Error::TooManyVcpus)?;
-        area.write(0, page.as_bytes());
+        if vcpus > MAX_VCPUS {
+            return Err(Error::TooManyVcpus);
+        }
+        let page = Self { area };
+        area.clear();
+        page.set_name(name);
+        area.store_half(offset_of!(StatusPage, version), VERSION, Relaxed);
+        area.store_half(offset_of!(StatusPage, vcpus), vcpus as u32, Relaxed);
         // The magic number last: whoever sees it sees an empty page.
         area.store_half(offset_of!(StatusPage, magic), MAGIC, Release);
-        Ok(Self { area })
+        Ok(page)
+    }
+
+    fn set_name(&self, name: &str) {
+        let name = field::<NAME_LENGTH>(name);
+        for (word, bytes) in name.as_chunks::<8>().0.iter().enumerate() {
+            let offset = offset_of!(StatusPage, name) + word * 8;
+            self.area.store(offset, u64::from_le_bytes(*bytes), Relaxed);
+        }
     }
 
     /// Clears a part of a page that another VM left, each of them about a hundred instructions; false
@@ -252,11 +260,7 @@ impl<'a> StatusWriter<'a> {
     /// Makes the page that of another VM, after all of it was [cleared](Self::clear): one made at run
     /// time, by what it is named, on these cores.
     pub fn renew(&self, name: &str, handle: u32, cpus: &[u8]) {
-        let name = field::<NAME_LENGTH>(name);
-        for (word, bytes) in name.as_chunks::<8>().0.iter().enumerate() {
-            let offset = offset_of!(StatusPage, name) + word * 8;
-            self.area.store(offset, u64::from_le_bytes(*bytes), Relaxed);
-        }
+        self.set_name(name);
         let mut places = [0xff; MAX_VCPUS];
         for (place, cpu) in places.iter_mut().zip(cpus) {
             *place = *cpu;

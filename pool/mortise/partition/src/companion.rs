@@ -3,7 +3,7 @@
 //! One registers a [`Companion`] in the table `companions`. It is told what it needs to know
 //! when, and calls back through what is public here; an image without it has none of this.
 
-use crate::{Core, Machine, Vm, controller::Interrupts, gic::VmInterrupts, tables};
+use crate::{Core, Machine, Vm, gic::VmInterrupts, tables};
 use core_manifest::System;
 use core_memory::PhysicalRange;
 use hw_irqchip_gicv3::{
@@ -179,20 +179,20 @@ impl Vm {
     ///
     /// If it cannot have this one.
     pub fn add_interrupt(&self, intid: u32) -> Result<(), &'static str> {
-        match &self.interrupts {
-            Interrupts::Shared(gic) => gic
+        match self.interrupts.shared() {
+            Some(gic) => gic
                 .lock()
                 .add_virtual(intid)
                 .map_err(|_| "has no room for the interrupt of a channel, or has it already"),
-            Interrupts::Direct(_) if intid < SGIS => Ok(()),
-            Interrupts::Direct(_) => Err("is direct and has SGIs alone for its channels"),
+            None if intid < SGIS => Ok(()),
+            None => Err("is direct and has SGIs alone for its channels"),
         }
     }
 
     /// Raises an interrupt that [`add_interrupt`](Self::add_interrupt) gave it, unless its
     /// interrupts are its own.
     pub fn raise(&'static self, machine: &'static Machine, intid: u32) {
-        if let Interrupts::Shared(gic) = &self.interrupts {
+        if let Some(gic) = self.interrupts.shared() {
             gic.lock()
                 .pulse(intid, &mut VmInterrupts { machine, vm: self });
         }
@@ -202,13 +202,11 @@ impl Vm {
     /// whose core runs.
     #[must_use]
     pub fn bell(&self, machine: &'static Machine, intid: u32) -> Option<Bell> {
-        match &self.interrupts {
-            Interrupts::Shared(_) => None,
-            Interrupts::Direct(_) => {
-                let affinity = machine.cores.get(self.cpu(0))?.affinity()?;
-                Some(Bell(Sgi::new(intid, affinity)))
-            }
+        if self.is_shared() {
+            return None;
         }
+        let affinity = machine.cores.get(self.cpu(0))?.affinity()?;
+        Some(Bell(Sgi::new(intid, affinity)))
     }
 }
 

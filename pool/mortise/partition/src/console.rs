@@ -10,7 +10,6 @@
 
 use crate::{
     alarms::Alarm,
-    controller::Interrupts,
     drain::drain_rings,
     gic::{OWN_PRIORITY, VmInterrupts},
     machine::{Core, Machine},
@@ -220,7 +219,7 @@ pub(crate) fn access(
 /// The controller's lock covers the look at the level, so that of two cores the
 /// later one has the last word.
 fn set_line(machine: &'static Machine, vm: &'static Vm) {
-    if let Interrupts::Shared(gic) = &vm.interrupts {
+    if let Some(gic) = vm.interrupts.shared() {
         let mut gic = gic.lock();
         let level = vm.serial.lock().interrupt();
         gic.set_line(
@@ -273,7 +272,7 @@ pub(crate) fn receive(core: &'static Core) {
         match input {
             Input::To { vm, byte } => {
                 let vm = machine.residents().nth(vm);
-                if let Some(vm) = vm.filter(|vm| vm.description().console == Kind::Pl011) {
+                if let Some(vm) = vm.filter(|vm| vm.has_serial()) {
                     vm.serial.lock().receive(byte);
                     set_line(machine, vm);
                 }

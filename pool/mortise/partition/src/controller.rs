@@ -1,6 +1,6 @@
 //! How a virtual machine's interrupts are controlled.
 
-use crate::{description::VmError, machine::Machine};
+use crate::{description::VmError, machine::Machine, tables};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core_manifest::{InterruptMode, limits};
 use core_sync::TicketLock;
@@ -56,6 +56,15 @@ pub(crate) enum Interrupts {
 }
 
 impl Interrupts {
+    /// The controller that Mortise emulates, if its interrupts are not its own.
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> Option<&TicketLock<Virtual<{ limits::VCPUS }, SPI_ROWS>>> {
+        match self {
+            Self::Shared(gic) if tables::virtual_devices() => Some(gic),
+            _ => None,
+        }
+    }
+
     pub(crate) fn new(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<Self, VmError> {
         let board = &machine.board;
         let passed = vm.interrupts.iter().map(|&intid| u32::from(intid));
@@ -77,6 +86,7 @@ impl Interrupts {
                 }
                 Ok(Self::Direct(gic))
             }
+            InterruptMode::Shared if !tables::virtual_devices() => Err(VmError::Devices),
             InterruptMode::Shared => {
                 let mut gic = Virtual::new();
                 gic.set_vcpus(vm.cpus.len())?;

@@ -14,7 +14,6 @@
 
 use crate::{
     calls::ANSWERS,
-    controller::Interrupts,
     gic::{
         OWN_PRIORITY, TIMER_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
         reset_virtual_interface,
@@ -214,20 +213,17 @@ impl Core {
     /// Part by part, from 0; whether there are more.
     fn silence(&self, vm: &'static Vm, vcpu: usize, part: usize) -> bool {
         let machine = self.machine;
-        let more = match &vm.interrupts {
-            Interrupts::Direct(_) => {
-                cpu_interface::set_group_enabled(Group::One, false);
-                let board = &machine.board;
-                board.redistributor(self.cpu).reset(1 << board.doorbell);
-                hw_arch::registers::icc_ap1r0_el1::write(0);
-                hw_arch::registers::icc_bpr1_el1::write(0);
-                false
-            }
-            Interrupts::Shared(gic) => {
-                let mut physical = VmInterrupts { machine, vm };
-                gic.lock().reset_vcpu(vcpu, part, &mut physical)
-            }
-        };
+        let mut more = false;
+        if let Some(gic) = vm.interrupts.shared() {
+            let mut physical = VmInterrupts { machine, vm };
+            more = gic.lock().reset_vcpu(vcpu, part, &mut physical);
+        } else {
+            cpu_interface::set_group_enabled(Group::One, false);
+            let board = &machine.board;
+            board.redistributor(self.cpu).reset(1 << board.doorbell);
+            hw_arch::registers::icc_ap1r0_el1::write(0);
+            hw_arch::registers::icc_bpr1_el1::write(0);
+        }
         if !more {
             reset_virtual_interface();
             hw_arch::barrier::isb();

@@ -52,6 +52,8 @@ pub(crate) enum VmError {
     Mediated(mortise_gic_mediated::Error),
     /// Its interrupts are not those of a virtual interrupt controller.
     Virtual(mortise_vgic::Error),
+    /// The image has no virtual interrupt controller.
+    Devices,
 }
 
 impl From<core_paging::Error> for VmError {
@@ -79,6 +81,7 @@ impl fmt::Display for VmError {
             Self::Status => f.write_str("status page: not a page of its own"),
             Self::Mediated(error) => write!(f, "interrupts: {error}"),
             Self::Virtual(error) => write!(f, "interrupts: {error}"),
+            Self::Devices => f.write_str("interrupts: shared, and MORTISE_VIRTUAL_DEVICES is n"),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     tables,
     vm::Vm,
 };
-use core_manifest::{Console, limits};
+use core_manifest::limits;
 use hw_arch::mmio::Mmio;
 use mortise_gic_frame::{Access as GicAccess, FRAME_SIZE, Frame as GicFrame, Operation, Width};
 use mortise_gic_mediated::{Decision, Mediated, PhysicalFrame, Place};
@@ -45,9 +45,7 @@ pub(crate) fn access(
             return Ok(Outcome::Again);
         }
         gic(core, vm, vcpu, place, access, stored)
-    } else if vm.description().console == Console::Pl011
-        && inside(address, board.uart_base, board.uart_size)
-    {
+    } else if vm.has_serial() && inside(address, board.uart_base, board.uart_size) {
         match console::access(core, vm, address - board.uart_base, stored) {
             Some(value) => value,
             None => return Ok(Outcome::Again),
@@ -98,15 +96,16 @@ fn gic(
         width: Width::from_sas(u64::from(access.width.trailing_zeros())),
         operation: stored.map_or(Operation::Read, Operation::Write),
     };
+    if let Some(gic) = vm.interrupts.shared() {
+        let mut physical = VmInterrupts {
+            machine: core.machine,
+            vm,
+        };
+        return gic.lock().access(vcpu, access, &mut physical);
+    }
     match &vm.interrupts {
-        Interrupts::Shared(gic) => {
-            let mut physical = VmInterrupts {
-                machine: core.machine,
-                vm,
-            };
-            gic.lock().access(vcpu, access, &mut physical)
-        }
         Interrupts::Direct(gic) => mediate(&core.machine.board, gic, access),
+        Interrupts::Shared(_) => 0,
     }
 }
 

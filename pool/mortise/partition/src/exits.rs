@@ -178,20 +178,18 @@ fn system_register(
 
 /// Sends a software-generated interrupt from vCPU to vCPU.
 fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiRequest, group1: bool) {
-    match &vm.interrupts {
-        Interrupts::Direct(gic) if group1 => {
-            for value in gic.sgis(vcpu, request) {
-                hw_arch::registers::icc_sgi1r_el1::write(value);
-            }
-            hw_arch::barrier::isb();
+    if let Some(gic) = vm.interrupts.shared() {
+        let mut physical = crate::gic::VmInterrupts {
+            machine: core.machine,
+            vm,
+        };
+        gic.lock().send_sgi(vcpu, request, group1, &mut physical);
+    } else if let Interrupts::Direct(gic) = &vm.interrupts
+        && group1
+    {
+        for value in gic.sgis(vcpu, request) {
+            hw_arch::registers::icc_sgi1r_el1::write(value);
         }
-        Interrupts::Direct(_) => {}
-        Interrupts::Shared(gic) => {
-            let mut physical = crate::gic::VmInterrupts {
-                machine: core.machine,
-                vm,
-            };
-            gic.lock().send_sgi(vcpu, request, group1, &mut physical);
-        }
+        hw_arch::barrier::isb();
     }
 }

@@ -11,7 +11,11 @@ macro_rules! image {
         use mortise_config::board as mortise_board;
 
         const MORTISE_STACK: usize = mortise_config::MORTISE_STACK_SIZE;
-        const MORTISE_CPUS: usize = mortise_board::CPUS;
+        const MORTISE_CPUS: usize = if mortise_config::MORTISE_CORES < mortise_board::CPUS {
+            mortise_config::MORTISE_CORES
+        } else {
+            mortise_board::CPUS
+        };
 
         /// Map until each core has its own; read by the entry code.
         #[unsafe(no_mangle)]
@@ -62,6 +66,7 @@ macro_rules! image {
             companions: $($tables)::+::COMPANIONS,
             regulators: $($tables)::+::REGULATORS,
             colourings: $($tables)::+::COLOURINGS,
+            virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
         };
 
         // One per core, found by their name from outside; none without a trace.
@@ -73,7 +78,7 @@ macro_rules! image {
 
         static MORTISE_MACHINE: $crate::Machine = $crate::Machine::new(
             $crate::Board {
-                cpus: MORTISE_CPUS,
+                cpus: mortise_board::CPUS,
                 ram_base: mortise_board::RAM_BASE,
                 gicd_base: mortise_board::GICD_BASE,
                 gicd_size: mortise_board::GICD_SIZE,

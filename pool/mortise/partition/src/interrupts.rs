@@ -7,10 +7,10 @@
 
 use crate::{
     console,
-    controller::Interrupts,
     dispatch::News,
     gic::{self, VmInterrupts},
     machine::{Core, Timer},
+    tables,
     vm::Vm,
 };
 use core::sync::atomic::Ordering;
@@ -66,7 +66,8 @@ pub(crate) fn open_one(core: &'static Core) -> bool {
 /// Takes one Group 1 interrupt of a core whose interrupts come here, with the virtual CPU
 /// whose guest is in its registers; false if there is none.
 pub(crate) fn shared(core: &'static Core, occupant: Option<(&'static Vm, usize)>) -> bool {
-    taken(core, occupant, cpu_interface::acknowledge_any(Group::One))
+    // Without, all of Group 1 is the virtual machines' own.
+    tables::virtual_devices() && taken(core, occupant, cpu_interface::acknowledge_any(Group::One))
 }
 
 /// The same with what was acknowledged.
@@ -75,7 +76,7 @@ pub(crate) fn taken(
     occupant: Option<(&'static Vm, usize)>,
     intid: u32,
 ) -> bool {
-    let is_one = !is_special(intid);
+    let is_one = tables::virtual_devices() && !is_special(intid);
     if is_one {
         cpu_interface::end(Group::One, intid);
         deliver(core, occupant, intid);
@@ -141,10 +142,8 @@ pub(crate) fn list(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32
         machine: core.machine,
         vm,
     };
-    match &vm.interrupts {
-        Interrupts::Shared(gic) => gic.lock().inject_hardware(vcpu, intid, &mut physical),
-        Interrupts::Direct(_) => false,
-    }
+    let gic = vm.interrupts.shared();
+    gic.is_some_and(|gic| gic.lock().inject_hardware(vcpu, intid, &mut physical))
 }
 
 /// Turns off an interrupt that nobody owns.
@@ -159,7 +158,7 @@ fn silence(core: &Core, intid: u32) {
 
 /// Brings this core's list registers up to date.
 pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
-    if let Interrupts::Shared(gic) = &vm.interrupts {
+    if let Some(gic) = vm.interrupts.shared() {
         gic.lock().refresh(
             vcpu,
             &mut VmInterrupts {
@@ -175,7 +174,7 @@ pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
 pub(crate) fn serve_pending(core: &'static Core) {
     doorbell(core);
     if let Some((vm, vcpu)) = core.vcpu()
-        && let Interrupts::Shared(gic) = &vm.interrupts
+        && let Some(gic) = vm.interrupts.shared()
     {
         while shared(core, Some((vm, vcpu))) {}
         let mut physical = VmInterrupts {

@@ -109,7 +109,7 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
     )?;
     map.map(layout::image_end(), MANIFEST_SIZE, Use::Constants)?;
     map.map(board.gicd_base, board.gicd_size, Use::Device)?;
-    for cpu in 0..board.cpus {
+    for cpu in 0..machine.cores.len() {
         map.map(
             board.gicr_base + cpu * board.gicr_stride,
             2 * GIC_FRAME,

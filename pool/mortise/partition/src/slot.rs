@@ -11,7 +11,6 @@
 
 use crate::{
     backlog::Backlog,
-    controller::Interrupts,
     description::Description,
     drain::conclude,
     machine::{Core, Machine},
@@ -305,7 +304,7 @@ impl Vm {
         let more = match part.stage {
             0 => {
                 let vcpus = self.vcpus();
-                if let Interrupts::Shared(gic) = &self.interrupts {
+                if let Some(gic) = self.interrupts.shared() {
                     gic.lock().set_vcpus(vcpus).ok()?;
                 }
                 *self.power.lock() = Power::new(vcpus, 0);

@@ -21,6 +21,8 @@ pub struct Tables {
     pub regulators: &'static [&'static dyn Regulator],
     /// Where memory is that is dealt out by colour; at most one.
     pub colourings: &'static [&'static dyn Colouring],
+    /// Whether there may be virtual machines whose interrupt controller and serial port are virtual.
+    pub virtual_devices: bool,
 }
 
 #[cfg(target_os = "none")]
@@ -37,6 +39,7 @@ static MORTISE_TABLES: Tables = Tables {
     companions: &[],
     regulators: &[],
     colourings: &[],
+    virtual_devices: true,
 };
 
 /// The functions that guests call.
@@ -61,6 +64,12 @@ pub(crate) fn regulator() -> Option<&'static dyn Regulator> {
 #[inline(always)]
 pub(crate) fn colouring() -> Option<&'static dyn Colouring> {
     MORTISE_TABLES.colourings.first().copied()
+}
+
+/// Whether devices are emulated for anybody.
+#[inline(always)]
+pub(crate) fn virtual_devices() -> bool {
+    MORTISE_TABLES.virtual_devices
 }
 
 /// What takes part in the lives of virtual machines.

@@ -14,7 +14,7 @@ use crate::{
     tables,
 };
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use core_manifest::{FaultPolicy, InterruptMode, limits};
+use core_manifest::{Console, FaultPolicy, InterruptMode, limits};
 use core_ring::{Area, stream::Consumer};
 use core_statistics::{State, StatusWriter};
 use core_sync::TicketLock;
@@ -184,7 +184,12 @@ impl Vm {
 
     /// Whether its interrupts come through Mortise.
     pub(crate) fn is_shared(&self) -> bool {
-        self.description().interrupt_mode == InterruptMode::Shared
+        tables::virtual_devices() && self.description().interrupt_mode == InterruptMode::Shared
+    }
+
+    /// Whether it has a serial port of Mortise's.
+    pub(crate) fn has_serial(&self) -> bool {
+        tables::virtual_devices() && self.description().console == Console::Pl011
     }
 
     /// The core that vCPU `vcpu` is pinned to; beyond the last one, the first.
@@ -330,7 +335,9 @@ impl Vm {
     pub(crate) fn renew(&self) {
         self.stage2.restore();
         self.orders.fetch_and(!ENDING, Ordering::AcqRel);
-        *self.serial.lock() = Pl011::new();
+        if self.has_serial() {
+            *self.serial.lock() = Pl011::new();
+        }
         self.open_log();
     }
 
@@ -358,18 +365,15 @@ impl Vm {
     /// Takes its shared interrupts back to their first state, as no vCPU runs. Part by part, from 0;
     /// whether there are more.
     pub(crate) fn silence(&'static self, machine: &'static Machine, part: usize) -> bool {
-        let more = match &self.interrupts {
-            Interrupts::Shared(gic) => {
-                let mut physical = VmInterrupts { machine, vm: self };
-                gic.lock().reset(part, &mut physical)
-            }
-            Interrupts::Direct(gic) => {
-                let distributor = machine.board.distributor();
-                let _guard = MERGE.lock();
-                gic.shared().for_each(|intid| distributor.reset(intid));
-                false
-            }
-        };
+        let mut more = false;
+        if let Some(gic) = self.interrupts.shared() {
+            let mut physical = VmInterrupts { machine, vm: self };
+            more = gic.lock().reset(part, &mut physical);
+        } else if let Interrupts::Direct(gic) = &self.interrupts {
+            let distributor = machine.board.distributor();
+            let _guard = MERGE.lock();
+            gic.shared().for_each(|intid| distributor.reset(intid));
+        }
         if !more {
             self.route(machine);
         }
