@@ -191,8 +191,8 @@ WRONG = [
     ('["gpio"]', '["gpoi"]', '13: qemu-virt has no device "gpoi"; did you mean gpio?'),
     (
         '["gpio"]',
-        '["laser"]',
-        '13: qemu-virt has no device "laser"; it has gpio, rtc, virtio0, virtio1, serial',
+        '["wheel"]',
+        '13: qemu-virt has no device "wheel"; it has gpio, rtc, flash, virtio0, virtio1, serial',
     ),
     (
         '["gpio"]',

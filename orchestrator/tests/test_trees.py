@@ -76,11 +76,13 @@ def test_linux_tree(demo, layout):
 
 
 def test_devices_passed_through(demo, layout):
-    spec = {**vars(demo.vm("linux")), "devices": ("gpio", "virtio1")}
+    spec = {**vars(demo.vm("linux")), "devices": ("gpio", "virtio1", "flash")}
     vm = system.Vm(**spec)
     tree = fdt.parse_dtb(trees.linux(demo, vm, layout))
     assert tree.get_property("interrupts", "/pl061@9030000").data == [0, 7, 4]
     assert tree.get_property("interrupts", "/virtio_mmio@a001e00").data == [0, 31, 1]
+    assert tree.get_property("reg", "/cfi-flash@4000000").data == [0, 64 << 20, 0, 64 << 20]
+    assert tree.get_property("bank-width", "/cfi-flash@4000000").data == [4]
 
 
 def test_who_has_the_serial_port_has_no_console_of_mortise(demo, layout):

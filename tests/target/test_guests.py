@@ -1,5 +1,6 @@
 """Guests of no kind that TenonOS knows, unmodified, and two Linux of which one has devices."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -33,6 +34,8 @@ send version
 expect U-Boot
 expect aarch64
 expect =>
+send flinfo
+expect CFI conformant
 """
 
 
@@ -60,6 +63,7 @@ def test_uboot_answers_beside_an_elf_that_lies_where_it_was_linked(tenon, folder
     assert any(line.startswith("U-Boot 20") for line in said), said
     assert any(line.startswith("aarch64-linux-gnu-gcc") for line in said), said
     assert "DRAM:  128 MiB" in said
+    assert any(re.search(r"Flash: +32 MiB", line) for line in said), said[:8]
     assert outcome.said("elsewhere") == [
         *(f"{what}: as linked" for what in ("level", "data", "zeros", "far", "tree")),
         "command line: as linked",

@@ -218,6 +218,11 @@ def _device(root: Node, board: Board, name: str) -> None:
             node.flag("dma-coherent")
         return
     node = root.child(f"{device.kind}@{device.base:x}")
+    if device.kind == "cfi-flash":
+        node.text("compatible", device.kind)
+        node.longs("reg", device.base, device.size)
+        node.cells("bank-width", 4)  # two chips of 16 bits side by side
+        return
     _primecell(node, f"arm,{device.kind}", (device.base, device.size), device.interrupts)
     node.cells("clocks", CLOCK)
     node.text("clock-names", "apb_pclk")
