@@ -9,7 +9,7 @@ from tenonos.bench.row import Kinds, Row
 
 EXITS = ("hypercall", "gicd_read", "gicd_write_zero", "sgi_self")
 
-OPEN = {*(("doorbell_send", irq) for irq in KINDS), ("doorbell_receive", "shared")}
+OPEN = {("doorbell_send", "shared"), ("doorbell_receive", "shared")}
 """Goals that are not reached yet; what is reached is taken out, and stays reached."""
 
 

@@ -2,7 +2,7 @@
 
 use crate::{CHANNELS, follow};
 use core_trace::Event;
-use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
+use mortise_hypercall::{Brief, Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
 
 /// Calls the other end of a channel.
@@ -16,6 +16,10 @@ const NOT_FOUND: Reply = Reply::status(-6);
 /// The calls about channels.
 pub static GROUP: Group = Group {
     name: "channels",
+    brief: Some(Brief {
+        function: RING,
+        answer: ring,
+    }),
     ranges: &[(RING, STATE)],
     handle,
 };
@@ -30,6 +34,15 @@ fn handle(call: &Call, _caller: &mut dyn Caller) -> Outcome {
     reply(call).into()
 }
 
+/// Rings this channel's other end, if the VM that calls has one of its ends.
+fn ring(number: u64) -> Option<u64> {
+    let core = Core::current();
+    let (vm, _) = core.vcpu()?;
+    let answer = CHANNELS.get(number)?.channel.ring(vm.index()).ok()?;
+    follow(core.machine(), answer);
+    Some(0)
+}
+
 fn reply(call: &Call) -> Reply {
     let Some(placed) = CHANNELS.get(call.argument(1)) else {
         return NOT_FOUND;
@@ -40,11 +53,7 @@ fn reply(call: &Call) -> Reply {
     };
     if call.function() == RING {
         core.record(Event::Ring, call.argument(1));
-        match channel.ring(vm.index()) {
-            Ok(answer) => follow(core.machine(), answer),
-            Err(_) => return Reply::DENIED,
-        }
-        return Reply::SUCCESS;
+        return ring(call.argument(1)).map_or(Reply::DENIED, Reply::value);
     }
     if channel.end_of(vm.index()).is_none() {
         return Reply::DENIED;

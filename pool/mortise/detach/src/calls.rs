@@ -21,6 +21,7 @@ const BUSY: Reply = Reply::status(-5);
 /// The calls about cores that are lent.
 pub static GROUP: Group = Group {
     name: "detach",
+    brief: None,
     ranges: &[(CELL, STOP)],
     handle,
 };

@@ -12,6 +12,7 @@ pub const VERSION_1_1: u64 = 0x1_0001;
 /// The architecture calls.
 pub const ARCHITECTURE: Group = Group {
     name: "architecture calls",
+    brief: None,
     ranges: &[(SMCCC_VERSION, 0x8000_ffff)],
     handle,
 };

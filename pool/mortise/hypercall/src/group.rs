@@ -3,6 +3,16 @@
 use crate::{Call, Caller, Outcome, Reply};
 use core::fmt;
 
+/// A function that is answered from x1 alone, in x0 with zero in x1 to x3, as a rule at once: a short
+/// way beside that of its [`Group`].
+#[derive(Clone, Copy)]
+pub struct Brief {
+    /// The function identifier; its arguments have 64 bits.
+    pub function: u32,
+    /// The answer to a call with this x1; nothing, and nothing is done, if the group is to serve it.
+    pub answer: fn(u64) -> Option<u64>,
+}
+
 /// Functions that one library serves.
 pub struct Group {
     /// What it is called in messages.
@@ -11,6 +21,8 @@ pub struct Group {
     pub ranges: &'static [(u32, u32)],
     /// Serves a call to one of them. Called on the core of the vCPU that calls.
     pub handle: fn(&Call, &mut dyn Caller) -> Outcome,
+    /// Those of them that have a short way.
+    pub brief: Option<Brief>,
 }
 
 impl Group {
@@ -89,6 +101,7 @@ mod tests {
             name: "test",
             ranges,
             handle,
+            brief: None,
         }
     }
 

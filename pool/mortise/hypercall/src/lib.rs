@@ -23,6 +23,7 @@
 //! const ANSWER: u32 = 0xc600_0042;
 //! const GROUP: Group = Group {
 //!     name: "example",
+//!     brief: None,
 //!     ranges: &[(ANSWER, ANSWER)],
 //!     handle: |call, _caller| Outcome::Return(Reply::value(call.argument(1) + 1)),
 //! };
@@ -54,4 +55,4 @@ mod group;
 pub use architecture::{ARCHITECTURE, SMCCC_VERSION, VERSION_1_1};
 pub use call::{Call, Outcome, Reply};
 pub use caller::{Caller, PowerState, Start};
-pub use group::{Group, disjoint, route};
+pub use group::{Brief, Group, disjoint, route};

@@ -77,6 +77,7 @@ pub static LIFECYCLE: Lifecycle = Lifecycle {
 /// The calls.
 pub const GROUP: Group = Group {
     name: "life cycle",
+    brief: None,
     ranges: &[(FIRST, LAST)],
     handle: |call, _| LIFECYCLE.answer(call),
 };

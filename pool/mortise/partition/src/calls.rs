@@ -16,6 +16,7 @@ pub const CONSOLE_KICK: u32 = 0xc600_0000;
 /// Calls that concern the console.
 pub const CONSOLE: Group = Group {
     name: "console",
+    brief: None,
     ranges: &[(CONSOLE_KICK, CONSOLE_KICK)],
     handle: |_, caller| match caller.kick_console() {
         true => Outcome::Return(Reply::SUCCESS),

@@ -26,12 +26,22 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
 #[inline]
 pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
-    if let Some((vm, vcpu)) = core.vcpu()
-        && short::exit(core, vm, vcpu, frame, cause)
-    {
-        return &core.resident.frame;
+    match (cause, core.vcpu()) {
+        (Cause::Call, _) => call_alone(core, frame),
+        (Cause::Synchronous, Some((vm, vcpu))) if short::exit(core, vm, vcpu, frame) => {
+            &core.resident.frame
+        }
+        _ => alone(core, frame, cause),
     }
-    alone(core, frame, cause)
+}
+
+/// The same of a call; apart, as what keeps registers for it would make the others longer.
+#[inline(never)]
+fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
+    if !short::call(core, frame) {
+        alone(core, frame, Cause::Call)
+    }
+    &core.resident.frame
 }
 
 /// The general way there: enters the guest in the end, as to return to the vectors takes longer.

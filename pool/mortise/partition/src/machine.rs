@@ -18,7 +18,10 @@ use core_paging::{Error, Frames, KernelMap};
 use core_sync::TicketLock;
 use core_trace::{Ring, Writer};
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
-use hw_irqchip_gicv3::{Group, Lever, cpu_interface};
+use hw_irqchip_gicv3::{
+    Group, Lever,
+    cpu_interface::{self, Sgi},
+};
 use mortise_transfer::Transfer;
 use mortise_vcpu::Resident;
 use spin::Once;
@@ -142,8 +145,12 @@ impl Machine {
     /// Calls core `cpu` back into Mortise, whatever its guest has masked.
     pub(crate) fn ring(&self, cpu: usize) {
         // A core that does not run yet looks before it rests for the first time.
-        if let Some(affinity) = self.cores.get(cpu).and_then(Core::affinity) {
-            cpu_interface::send_sgi(Group::Zero, self.board.doorbell, affinity);
+        let bell = self
+            .cores
+            .get(cpu)
+            .map(|core| core.bell.load(Ordering::Acquire));
+        if let Some(sgi) = bell.and_then(Sgi::from_bits) {
+            cpu_interface::send(Group::Zero, sgi);
         }
     }
 }
@@ -167,6 +174,8 @@ pub struct Core {
     pub cpu: usize,
     /// Its affinity, once it runs; before, all ones.
     affinity: AtomicU64,
+    /// The SGI that is its doorbell, once it runs; before, zero.
+    bell: AtomicU64,
     /// What its first instructions find.
     pub(crate) start: Once<SecondaryStart>,
     /// Its map; taken by this core only.
@@ -210,6 +219,7 @@ impl Core {
             machine,
             cpu,
             affinity: AtomicU64::new(u64::MAX),
+            bell: AtomicU64::new(0),
             start: Once::new(),
             map: TicketLock::new(None),
             transfer: Once::new(),
@@ -277,8 +287,10 @@ impl Core {
     pub(crate) fn make_current(&'static self) {
         // SAFETY: `TPIDR_EL2` is read by `current` only.
         unsafe { El2::write_tpidr(core::ptr::from_ref(self) as u64) };
-        self.affinity
-            .store(hw_arch::cpu::affinity(), Ordering::Release);
+        let affinity = hw_arch::cpu::affinity();
+        let bell = Sgi::new(self.machine.board.doorbell, affinity);
+        self.affinity.store(affinity, Ordering::Release);
+        self.bell.store(bell.bits(), Ordering::Release);
     }
 
     /// The virtual CPU whose guest is in this core's registers: its machine and its index

@@ -2,30 +2,25 @@
 //!
 //! Each does what the general way does ([`exits`](crate::exits)), to which everything else goes, and
 //! finds out at once what that finds out step by step: accesses to enable bits of the distributor that
-//! change nothing, and a virtual CPU's SGIs to itself. Nobody looks for orders to the virtual machine, as who gives one
+//! change nothing, a virtual CPU's SGIs to itself, and brief calls. Nobody looks for orders to the virtual machine, as who gives one
 //! rings the doorbell behind it.
 
-use crate::{controller::Interrupts, gic::VmInterrupts, machine::Core, trace, vm::Vm};
+use crate::{controller::Interrupts, gic::VmInterrupts, machine::Core, tables, trace, vm::Vm};
 use core_statistics::ExitKind;
 use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
 use mortise_gic_frame::{Enables, SgiRequest};
-use mortise_vcpu::{Cause, Frame, Usual, enter, skip_instruction, word_address};
+use mortise_vcpu::{Frame, Usual, enter, skip_instruction, word_address};
 
+const HYPERCALL: usize = ExitKind::Hypercall as usize;
 const MMIO: usize = ExitKind::Mmio as usize;
 const SYSTEM_REGISTER: usize = ExitKind::SystemRegister as usize;
 
-/// Does what an exit asks for, with x19 to x29 as they were; false if there is no short way for it, and
+/// Does what a synchronous exit other than a call asks for, with x19 to x29 as they were; false if there is no short way for it, and
 /// nothing is done.
 #[inline(always)]
-pub(crate) fn exit(
-    core: &'static Core,
-    vm: &'static Vm,
-    vcpu: usize,
-    frame: &mut Frame,
-    cause: Cause,
-) -> bool {
+pub(crate) fn exit(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) -> bool {
     // With a trace the general way records what happens.
-    if cause != Cause::Synchronous || trace::recorded() {
+    if trace::recorded() {
         return false;
     }
     match Usual::last() {
@@ -36,6 +31,24 @@ pub(crate) fn exit(
         }
         None => false,
     }
+}
+
+/// Answers a call that has a short way.
+#[inline(always)]
+pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
+    if trace::recorded() {
+        return false;
+    }
+    let [x0, x1, ..] = frame.x;
+    let mut brief = tables::hypercalls().iter().filter_map(|group| group.brief);
+    let found = brief.find(|brief| brief.function == x0 as u32);
+    let answer = found.and_then(|brief| (brief.answer)(x1));
+    if let Some(value) = answer {
+        frame.x[0] = value;
+        frame.x[1..4].fill(0);
+        core.resident.count::<HYPERCALL>();
+    }
+    answer.is_some()
 }
 
 /// Sends the virtual CPU an SGI of Group 1 that it asked for itself.

@@ -42,6 +42,7 @@ const AFFINITY: u64 = 0xff_00ff_ffff;
 /// The functions of PSCI, in both conventions.
 pub const GROUP: Group = Group {
     name: "PSCI",
+    brief: None,
     ranges: &[
         (function::VERSION, function::VERSION + 0x1f),
         (

@@ -85,9 +85,12 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             return;
         }
         bank.latch |= mask;
-        let owners = bank.owners(bank.enabled & mask);
+        let owner = bank.owner(intid % 32);
+        let enabled = bank.enabled & mask != 0;
         self.mark_busy(intid);
-        bits(owners).for_each(|owner| physical.kick(owner as usize));
+        if enabled && owner != NOBODY {
+            physical.kick(usize::from(owner));
+        }
     }
 
     /// Sends the SGI a guest asked for by ICC_SGI1R_EL1 (`group1`), or by ICC_SGI0R_EL1 or

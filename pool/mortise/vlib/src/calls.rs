@@ -23,6 +23,7 @@ const LEAVE: u32 = 0xc600_0405;
 /// The calls about vLibs.
 pub static GROUP: Group = Group {
     name: "vlibs",
+    brief: None,
     ranges: &[(CALL, LEAVE)],
     handle,
 };
