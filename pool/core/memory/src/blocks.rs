@@ -5,9 +5,10 @@ use crate::PhysicalRange;
 /// Blocks that a stock can have: one bit each.
 const MOST: u64 = u128::BITS as u64;
 
-/// Memory in equal blocks, taken in runs that lie side by side and given back as they were taken.
+/// Memory in equal blocks, found and taken in runs that lie side by side and given back as they were
+/// taken.
 ///
-/// Taking a run looks at the blocks of the whole stock at once: the number of steps grows with the
+/// Finding a run looks at the blocks of the whole stock at once: the number of steps grows with the
 /// logarithm of the run's length and not with the stock's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
@@ -32,8 +33,9 @@ impl Blocks {
         })
     }
 
-    /// Takes the lowest run of free blocks that has `bytes`; nothing if there is none.
-    pub const fn take(&mut self, bytes: u64) -> Option<PhysicalRange> {
+    /// The lowest run of free blocks that has `bytes`; nothing if there is none.
+    #[must_use]
+    pub const fn find(&self, bytes: u64) -> Option<PhysicalRange> {
         let count = bytes.div_ceil(self.block);
         if count == 0 || count > MOST {
             return None;
@@ -53,26 +55,45 @@ impl Blocks {
             return None;
         }
         let first = starts.trailing_zeros();
-        self.free &= !(ones(count) << first);
         PhysicalRange::new(
             self.range.start() + first as u64 * self.block,
             count * self.block,
         )
     }
 
+    /// Takes a run; false, and nothing changes, if it is not one of this stock's that is free.
+    #[must_use]
+    pub const fn take(&mut self, run: PhysicalRange) -> bool {
+        let Some(blocks) = self.blocks(run) else {
+            return false;
+        };
+        let free = self.free & blocks == blocks;
+        if free {
+            self.free &= !blocks;
+        }
+        free
+    }
+
     /// Takes a run back; false, and nothing changes, if it is not one of this stock's that is taken.
     #[must_use]
     pub const fn give_back(&mut self, run: PhysicalRange) -> bool {
-        if !self.range.contains(&run) || !run.is_aligned(self.block) {
+        let Some(blocks) = self.blocks(run) else {
             return false;
-        }
-        let first = (run.start() - self.range.start()) / self.block;
-        let mask = ones(run.size() / self.block) << first;
-        let taken = self.free & mask == 0;
+        };
+        let taken = self.free & blocks == 0;
         if taken {
-            self.free |= mask;
+            self.free |= blocks;
         }
         taken
+    }
+
+    /// The blocks of a run, one bit each; nothing if it does not consist of such.
+    const fn blocks(&self, run: PhysicalRange) -> Option<u128> {
+        if !self.range.contains(&run) || !run.is_aligned(self.block) {
+            return None;
+        }
+        let first = (run.start() - self.range.start()) / self.block;
+        Some(ones(run.size() / self.block) << first)
     }
 
     /// Bytes that are free.
@@ -109,6 +130,11 @@ mod tests {
         Blocks::new(PhysicalRange::new(START, blocks * BLOCK).unwrap(), BLOCK).unwrap()
     }
 
+    /// Takes the lowest run of free blocks that has `bytes`.
+    fn take(stock: &mut Blocks, bytes: u64) -> Option<PhysicalRange> {
+        stock.find(bytes).filter(|run| stock.take(*run))
+    }
+
     #[test]
     fn only_whole_blocks_make_a_stock() {
         let of = |start, size, block| Blocks::new(PhysicalRange::new(start, size).unwrap(), block);
@@ -122,17 +148,28 @@ mod tests {
     #[test]
     fn the_whole_stock_is_one_run() {
         let mut stock = stock(128);
-        let all = stock.take(128 * BLOCK).unwrap();
+        let all = take(&mut stock, 128 * BLOCK).unwrap();
         assert_eq!((all, stock.available()), (stock.range(), 0));
-        assert_eq!(stock.take(1), None);
+        assert_eq!(take(&mut stock, 1), None);
         assert!(stock.give_back(all));
         assert_eq!(stock.available(), 128 * BLOCK);
     }
 
     #[test]
+    fn what_is_not_free_is_not_taken() {
+        let mut stock = stock(4);
+        let run = stock.find(2 * BLOCK).unwrap();
+        assert!(stock.take(run) && !stock.take(run), "once");
+        let range = |start, blocks| PhysicalRange::new(start, blocks * BLOCK).unwrap();
+        assert!(!stock.take(range(START + BLOCK, 2)), "one of them is taken");
+        assert!(!stock.take(range(START + 3 * BLOCK, 2)), "not its own");
+        assert_eq!(stock.available(), 2 * BLOCK);
+    }
+
+    #[test]
     fn what_was_not_taken_does_not_come_back() {
         let mut stock = stock(4);
-        let run = stock.take(BLOCK + 1).unwrap();
+        let run = take(&mut stock, BLOCK + 1).unwrap();
         assert_eq!(run.size(), 2 * BLOCK, "whole blocks");
         let range = |start, blocks| PhysicalRange::new(start, blocks * BLOCK).unwrap();
         assert!(!stock.give_back(range(START, 3)), "one of them is free");
@@ -150,13 +187,13 @@ mod tests {
             let mut model = vec![false; size as usize];
             let mut held: Vec<PhysicalRange> = Vec::new();
             let index = |at: u64| ((at - START) / BLOCK) as usize;
-            for (take, number) in steps {
-                if take {
+            for (takes, number) in steps {
+                if takes {
                     let count = number as usize;
                     let expected = (count > 0)
                         .then(|| model.windows(count).position(|run| !run.contains(&true)))
                         .flatten();
-                    let run = stock.take(number * BLOCK);
+                    let run = take(&mut stock, number * BLOCK);
                     prop_assert_eq!(run.map(|run| index(run.start())), expected);
                     if let Some(run) = run {
                         model[index(run.start())..index(run.end())].fill(true);

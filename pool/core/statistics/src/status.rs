@@ -247,7 +247,7 @@ impl<'a> StatusWriter<'a> {
     /// Clears a part of a page that another VM left, each of them about a hundred instructions; false
     /// behind the last. For [`renew`](Self::renew).
     pub fn clear(&self, part: usize) -> bool {
-        const WORDS: usize = 16;
+        const WORDS: usize = 8;
         /// What follows is never written.
         const END: usize = offset_of!(StatusPage, reserved2);
         let first = part.saturating_mul(WORDS * 8);

@@ -52,8 +52,10 @@ impl Console {
     /// Does that step on a line that takes a byte; whether there was something to do.
     fn advance(&mut self, port: &mut dyn Port) -> bool {
         // Whoever's it is: a line has its whole beginning before anything else.
-        if let Some(byte) = self.between.next() {
-            port.put(byte);
+        if !self.between.is_nothing() {
+            if let Some(byte) = self.between.next() {
+                port.put(byte);
+            }
             return true;
         }
         let Some(time) = self.own.time() else {
@@ -129,12 +131,15 @@ impl Console {
         self.open = None;
     }
 
-    /// Takes the wire for `writer`: breaks off who has it and starts or continues a line.
+    /// Does a step towards having the wire for `writer`: breaks off who has it, or starts or continues a
+    /// line.
     fn begin(&mut self, writer: usize, name: &str, now: u64) {
-        if let Some(other) = self.open.replace(writer) {
+        if let Some(other) = self.open.take() {
             self.between.end_line();
             self.broken |= bit(other);
+            return;
         }
+        self.open = Some(writer);
         let goes_on = self.is_broken(writer);
         self.broken &= !bit(writer);
         let Some(began) = self.began.get_mut(writer) else {

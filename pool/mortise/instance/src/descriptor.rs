@@ -166,6 +166,9 @@ fn is_name(words: &[u64; NAME / 8]) -> bool {
 /// With how many bytes of a name a word begins, which NULs alone follow; nothing if others do. All
 /// bytes at once: each is below 128, so that its upper bit tells of a comparison.
 fn letters(word: u64) -> Option<u32> {
+    if word == 0 {
+        return Some(0);
+    }
     const UPPER: u64 = 0x8080_8080_8080_8080;
     let not_below = |byte: u8| ((word | UPPER) - u64::from_le_bytes([byte; 8])) & UPPER;
     let within = |first: u8, last: u8| not_below(first) & !not_below(last + 1);
@@ -269,6 +272,7 @@ impl Descriptor {
         if raw.zero != 0 || raw.rest.iter().fold(0, |all, word| all | word) != 0 {
             return Err(Error::Reserved.into());
         }
+        go_on()?;
         let size = u64::from_le(raw.memory);
         let memory = IntermediateRange::new(ram_base, size)
             .filter(|_| size.is_multiple_of(BLOCK) && size <= MEMORY_MOST)

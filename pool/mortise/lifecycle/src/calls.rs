@@ -18,6 +18,8 @@ const GRAIN: u64 = 64;
 /// How far PAUSE and RESUME are: its vCPUs are to be told, are told.
 const ORDER: u32 = 1;
 const OBEYED: u32 = 2;
+/// How far a call is that has done all it was to do: only the answer is missing.
+const OVER: u32 = u32::MAX;
 /// Words that are read of a descriptor in a step.
 const READ_STEP: usize = 16;
 
@@ -42,16 +44,25 @@ impl Conversation<'_> {
                 target,
                 source,
             } => self.load(handle, target, source),
-            Request::Start(handle) => self.start(handle),
-            Request::Pause(handle) => self.pause(handle),
-            Request::Resume(handle) => self.resume(handle),
+            Request::Start(handle) => self.once(|| self.start(handle)),
+            Request::Pause(handle) => self.once(|| self.pause(handle)),
+            Request::Resume(handle) => self.once(|| self.resume(handle)),
             Request::Restart(handle) => self.restart(handle),
-            Request::Destroy(handle) => self.destroy(handle),
+            Request::Destroy(handle) => self.once(|| self.destroy(handle)),
             Request::List(slot) => self.list(slot),
             Request::Statistics(handle, to) => self.statistics(handle, to),
             Request::ConsoleRead(handle, to) => self.console_read(handle, to),
             Request::ConsoleWrite(..) => Err(Failure::NotSupported.into()),
         }
+    }
+
+    /// Answers that something is done, which is not done again if an interrupt goes before the answer.
+    fn once(&self, action: impl FnOnce() -> Result<(), Stop>) -> Result<Outcome, Stop> {
+        if self.call.progress() != OVER {
+            action()?;
+            look(OVER)?;
+        }
+        Ok(Reply::SUCCESS.into())
     }
 
     fn version(&self) -> Outcome {
@@ -61,9 +72,10 @@ impl Conversation<'_> {
     }
 
     /// The VM of a slot.
-    fn other(&self, handle: Handle) -> Result<&'static Vm, Failure> {
-        let slot = usize::from(handle.slot);
-        self.site.machine.vm(slot).ok_or(Failure::NotFound)
+    fn other(&self, handle: Handle) -> Result<&'static Vm, Stop> {
+        self.look()?;
+        let vm = self.site.machine.vm(usize::from(handle.slot));
+        Ok(vm.ok_or(Failure::NotFound)?)
     }
 
     /// Where memory of the caller's is.
@@ -79,10 +91,9 @@ impl Conversation<'_> {
 
     /// Makes a VM from a descriptor. Between calls, what was begun waits for the vCPU that began it.
     fn create(&self, at: IntermediateRange) -> Result<Outcome, Stop> {
-        if let Some(slot) = self.begun()? {
-            return self.go_on_making(slot);
+        if let Some(outcome) = self.resumed()? {
+            return Ok(outcome);
         }
-        self.abandon()?;
         let from = self.own(&at)?;
         let mut raw = RawDescriptor::new_zeroed();
         for (at, words) in (from.start()..)
@@ -105,12 +116,13 @@ impl Conversation<'_> {
     }
 
     fn instantiate(&self, name: &Name) -> Result<Outcome, Stop> {
-        if let Some(slot) = self.begun()? {
-            return self.go_on_making(slot);
+        if let Some(outcome) = self.resumed()? {
+            return Ok(outcome);
         }
-        self.abandon()?;
         let setup = self.site.setup;
-        let template = setup.template_named(name).ok_or(Failure::NotFound)?;
+        let named = setup.template_named(name);
+        self.look()?;
+        let template = named.ok_or(Failure::NotFound)?;
         let descriptor = setup.template(template).ok_or(Failure::NotFound)?;
         self.put(Subject::Template(template), descriptor)
     }
@@ -118,16 +130,15 @@ impl Conversation<'_> {
     /// Goes on if a name is nobody's: who has another's might take over what is meant for that one.
     fn is_free(&self, name: &Name) -> Result<(), Stop> {
         let slots = self.site.registry.lock().slots();
+        self.look()?;
+        let mut taken = false;
         for slot in 0..slots {
-            if self.is_in(slot, name) {
-                return Err(Failure::Invalid.into());
-            }
+            taken |= self.is_in(slot, name);
             self.look()?;
         }
-        match self.site.setup.template_named(name) {
-            Some(_) => Err(Failure::Invalid.into()),
-            None => Ok(()),
-        }
+        taken |= self.site.setup.template_named(name).is_some();
+        self.look()?;
+        (!taken).then_some(()).ok_or(Failure::Invalid.into())
     }
 
     /// Whether somebody of this name is in a slot.
@@ -149,10 +160,26 @@ impl Conversation<'_> {
         let (caller, authority) = (self.caller, self.authority);
         let now = self.site.machine.now();
         let mut registry = self.site.registry.lock();
-        let slot = registry.create(caller, authority, subject, descriptor, now)?;
+        let slot = registry.create(caller, authority, subject, descriptor, now, || self.look())?;
         drop(registry);
         look(slot as u32 + 1)?;
         self.go_on_making(slot)
+    }
+
+    /// What comes of a call that makes a VM, if it is made again: its progress is a handle once it has one
+    /// to answer, which is larger than any slot's number. A new one takes down first what an earlier one
+    /// began.
+    fn resumed(&self) -> Result<Option<Outcome>, Stop> {
+        if let Some(handle) = Handle::from_register(self.call.progress().into()) {
+            self.look()?;
+            return Ok(Some(values([0, handle.to_register(), 0, 0])));
+        }
+        if let Some(slot) = self.begun()? {
+            return self.go_on_making(slot).map(Some);
+        }
+        self.abandon()?;
+        self.look()?;
+        Ok(None)
     }
 
     /// The slot that this call has begun to fill, if it is made again.
@@ -177,8 +204,7 @@ impl Conversation<'_> {
         // What is mapped goes; nothing was filled.
         match record.work {
             Some((Work::Making(_), Phase::Await | Phase::Status(_) | Phase::Describe(_))) => {
-                registry.empty(slot, Event::Abandon)?;
-                return Ok(());
+                return Ok(registry.empty(slot, Event::Abandon)?);
             }
             _ => record.work = Some((Work::Destroying, Work::Destroying.first())),
         }
@@ -189,8 +215,11 @@ impl Conversation<'_> {
     fn go_on_making(&self, slot: usize) -> Result<Outcome, Stop> {
         self.site.go_on(slot)?.or_again(slot as u32 + 1)?;
         let handle = self.site.registry.lock().handle(slot);
-        let handle = handle.ok_or(Failure::NotFound)?;
-        Ok(values([0, handle.to_register(), 0, 0]))
+        let handle = handle.ok_or(Failure::NotFound)?.to_register();
+        if let Ok(progress) = u32::try_from(handle) {
+            look(progress)?;
+        }
+        Ok(values([0, handle, 0, 0]))
     }
 
     fn load(
@@ -228,15 +257,12 @@ impl Conversation<'_> {
         })
     }
 
-    fn start(&self, handle: Handle) -> Result<Outcome, Stop> {
-        self.work(handle, Work::Starting, Event::Start)?
-            .or_again(1)?;
-        Ok(Reply::SUCCESS.into())
+    fn start(&self, handle: Handle) -> Result<(), Stop> {
+        self.work(handle, Work::Starting, Event::Start)?.or_again(1)
     }
 
-    fn pause(&self, handle: Handle) -> Result<Outcome, Stop> {
+    fn pause(&self, handle: Handle) -> Result<(), Stop> {
         let vm = self.other(handle)?;
-        self.look()?;
         match self.call.progress() {
             0 => {
                 self.event(handle, Event::Pause)?;
@@ -253,22 +279,19 @@ impl Conversation<'_> {
             })?;
             look(OBEYED)?;
         }
-        wait(|| vm.is_held()).or_again(OBEYED)?;
-        Ok(Reply::SUCCESS.into())
+        wait(|| vm.is_held()).or_again(OBEYED)
     }
 
-    fn resume(&self, handle: Handle) -> Result<Outcome, Stop> {
+    fn resume(&self, handle: Handle) -> Result<(), Stop> {
         let vm = self.other(handle)?;
-        self.look()?;
         if self.call.progress() == 0 {
             self.event(handle, Event::Resume)?;
             look(ORDER)?;
         }
-        self.while_in(State::Running, handle, || {
+        Ok(self.while_in(State::Running, handle, || {
             vm.note(core_statistics::State::Running);
             vm.release(self.site.machine);
-        })?;
-        Ok(Reply::SUCCESS.into())
+        })?)
     }
 
     fn restart(&self, handle: Handle) -> Result<Outcome, Stop> {
@@ -285,23 +308,25 @@ impl Conversation<'_> {
         }
         let again = matches!(subject, Subject::Template(_));
         let event = if again { Event::Restart } else { Event::Reload };
-        self.work(handle, Work::Restarting, event)?.or_again(1)?;
+        if self.call.progress() != OVER {
+            self.work(handle, Work::Restarting, event)?.or_again(1)?;
+            look(OVER)?;
+        }
         Ok(values([0, u64::from(!again), 0, 0]))
     }
 
-    fn destroy(&self, handle: Handle) -> Result<Outcome, Stop> {
+    fn destroy(&self, handle: Handle) -> Result<(), Stop> {
         let vm = self.other(handle)?;
         if let Subject::Boot(_) = self.subject(handle)? {
             return self.destroy_resident(handle, vm);
         }
         self.work(handle, Work::Destroying, Event::Destroy)?
-            .or_again(1)?;
-        Ok(Reply::SUCCESS.into())
+            .or_again(1)
     }
 
     /// One of the manifest's ends for good. Its memory, which is not the reserve's, is withdrawn from it
     /// and given to nobody.
-    fn destroy_resident(&self, handle: Handle, vm: &'static Vm) -> Result<Outcome, Stop> {
+    fn destroy_resident(&self, handle: Handle, vm: &'static Vm) -> Result<(), Stop> {
         if self.state(handle)? != State::Destroying {
             self.event(handle, Event::Destroy)?;
             vm.note(core_statistics::State::Destroying);
@@ -312,8 +337,7 @@ impl Conversation<'_> {
         vm.withdraw();
         vm.note(core_statistics::State::Destroyed);
         let slot = usize::from(handle.slot);
-        self.site.registry.lock().empty(slot, Event::Destroyed)?;
-        Ok(Reply::SUCCESS.into())
+        Ok(self.site.registry.lock().empty(slot, Event::Destroyed)?)
     }
 
     /// Begins work on a VM, or goes on with it.

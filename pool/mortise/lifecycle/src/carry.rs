@@ -142,7 +142,9 @@ impl Site<'_> {
         let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
         record.held = false;
         if progress == Progress::Again {
-            record.work = Some((job.work, job.phase));
+            if let Some((_, phase)) = &mut record.work {
+                *phase = job.phase;
+            }
             return Ok(());
         }
         record.work = None;
@@ -161,7 +163,6 @@ impl Site<'_> {
                     _ => Event::Destroyed,
                 };
                 registry.empty(slot, event)?;
-                job.vm.note(core_statistics::State::Destroyed);
             }
         }
         if job.work.starts(job.has_payload()) {
@@ -212,6 +213,9 @@ impl Site<'_> {
             }
             Phase::Unmap(block) => {
                 let more = self.unmap(job, block);
+                if !more {
+                    vm.note(core_statistics::State::Destroyed);
+                }
                 Step::until(!more, Phase::Unmap(block + 1))
             }
             Phase::Give(channel) => {
@@ -323,7 +327,8 @@ impl Site<'_> {
     pub fn want(&self, template: usize, now: u64) -> Result<usize, Failure> {
         let descriptor = self.setup.template(template).ok_or(Failure::NotFound)?;
         let subject = Subject::Template(template);
-        self.registry.lock().fill(None, subject, descriptor, now)
+        let mut registry = self.registry.lock();
+        registry.fill(None, subject, descriptor, now, || Ok(()))
     }
 }
 

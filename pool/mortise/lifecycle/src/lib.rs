@@ -94,11 +94,15 @@ impl Lifecycle {
         };
         let managers = &site.setup.managers;
         let authority = managers.get(caller.vm).unwrap_or(&Authority::NONE);
-        self.converse(call, site, vm, caller, authority)
-            .unwrap_or_else(|stop| match stop {
-                Stop::Failed(failure) => Outcome::Return(failure.into()),
-                Stop::Again(progress) => Outcome::Again(progress),
-            })
+        match self.converse(call, site, vm, caller, authority) {
+            Ok(outcome) => outcome,
+            Err(Stop::Again(progress)) => Outcome::Again(progress),
+            // What is refused has changed nothing, and is refused again; but to be denied counts.
+            Err(Stop::Failed(failure)) => match look(call.progress()) {
+                Err(_) if failure != Failure::Denied => Outcome::Again(call.progress()),
+                _ => Outcome::Return(failure.into()),
+            },
+        }
     }
 
     fn converse(
@@ -109,10 +113,10 @@ impl Lifecycle {
         caller: Caller,
         authority: &Authority,
     ) -> Result<Outcome, Stop> {
+        look(call.progress())?;
         if !authority.is_any() {
             return Err(self.registry.lock().deny(caller).into());
         }
-        look(call.progress())?;
         let request = Request::parse(call)?;
         look(call.progress())?;
         Conversation {

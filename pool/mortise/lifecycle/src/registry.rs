@@ -188,29 +188,32 @@ impl Registry {
     }
 
     /// Puts a VM into a free slot, with the memory it takes: [`State::Creating`]. Nothing is taken if
-    /// anything is missing.
+    /// anything is missing. What is missing is found out in steps: `look` says between two of them
+    /// whether it goes on.
     ///
     /// # Errors
     ///
     /// [`Failure::Denied`] for cores and priorities that the caller has no authority over, [`Failure::NoMemory`] if
     /// the reserve, the caller's part of it or the slots do not suffice, [`Failure::Busy`] if there
-    /// is an instance of the template.
-    pub fn create(
+    /// is an instance of the template, and those of `look`.
+    pub fn create<E: From<Failure>>(
         &mut self,
         caller: Caller,
         authority: &Authority,
         subject: Subject,
         descriptor: &Descriptor,
         now: u64,
-    ) -> Result<usize, Failure> {
+        look: impl Fn() -> Result<(), E>,
+    ) -> Result<usize, E> {
         if !self.may_make(caller, authority, subject, descriptor) {
-            return Err(self.deny(caller));
+            return Err(self.deny(caller).into());
         }
         let used = self.used.get(caller.vm).copied().unwrap_or(u64::MAX);
         if !authority.allows_memory(used, descriptor.bytes()) {
-            return Err(Failure::NoMemory);
+            return Err(Failure::NoMemory.into());
         }
-        self.fill(Some(caller), subject, descriptor, now)
+        look()?;
+        self.fill(Some(caller), subject, descriptor, now, look)
     }
 
     fn may_make(
@@ -236,24 +239,22 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Failure::NoMemory`] and [`Failure::Busy`] as for [`create`](Self::create).
-    pub fn fill(
+    /// [`Failure::NoMemory`] and [`Failure::Busy`] as for [`create`](Self::create), and those of `look`.
+    pub fn fill<E: From<Failure>>(
         &mut self,
         maker: Option<Caller>,
         subject: Subject,
         descriptor: &Descriptor,
         now: u64,
-    ) -> Result<usize, Failure> {
-        let one_of = matches!(subject, Subject::Template(_));
-        let slots = self.records.get(self.boot..self.slots).unwrap_or_default();
-        if one_of && slots.iter().any(|record| record.is(subject)) {
-            return Err(Failure::Busy);
-        }
-        let mut slots = slots.iter();
-        let empty = slots.position(|record| record.state == State::Empty);
-        let slot = self.boot + empty.ok_or(Failure::NoMemory)?;
+        look: impl Fn() -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let slot = self.vacancy(subject)?;
+        look()?;
         let reserve = self.reserve.as_mut().ok_or(Failure::NoMemory)?;
-        let memory = reserve.take(descriptor.bytes()).ok_or(Failure::NoMemory)?;
+        let memory = reserve.find(descriptor.bytes());
+        look()?;
+        let memory = memory.filter(|memory| reserve.take(*memory));
+        let memory = memory.ok_or(Failure::NoMemory)?;
         if let Some(used) = maker.and_then(|maker| self.used.get_mut(maker.vm)) {
             *used += memory.size();
         }
@@ -269,6 +270,18 @@ impl Registry {
         record.held = false;
         record.since = now;
         Ok(slot)
+    }
+
+    /// A free slot for another VM.
+    fn vacancy(&self, subject: Subject) -> Result<usize, Failure> {
+        let one_of = matches!(subject, Subject::Template(_));
+        let slots = self.records.get(self.boot..self.slots).unwrap_or_default();
+        if one_of && slots.iter().any(|record| record.is(subject)) {
+            return Err(Failure::Busy);
+        }
+        let mut slots = slots.iter();
+        let empty = slots.position(|record| record.state == State::Empty);
+        Ok(self.boot + empty.ok_or(Failure::NoMemory)?)
     }
 
     /// Empties a slot whose VM is taken apart ([`Event::Destroyed`]) or was never put together

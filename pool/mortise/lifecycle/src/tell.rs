@@ -4,7 +4,7 @@ use crate::{
     Failure,
     calls::{Conversation, values},
     request::DESCRIPTOR,
-    stop::Stop,
+    stop::{Stop, look},
 };
 use core_memory::IntermediateRange;
 use mortise_hypercall::{Outcome, Reply};
@@ -28,7 +28,9 @@ impl Conversation<'_> {
         let vm = self.site.machine.vm(slot).ok_or(Failure::NotFound)?;
         let known = matches!(record.state, State::Empty | State::Creating)
             || !self.authority.covers(self.caller.vm, record.subject);
-        let Some(handle) = registry.handle(slot).filter(|_| !known) else {
+        let handle = registry.handle(slot).filter(|_| !known);
+        self.look()?;
+        let Some(handle) = handle else {
             return Ok(Reply::SUCCESS.into());
         };
         let description = vm.description();
@@ -74,11 +76,12 @@ impl Conversation<'_> {
             }
             self.write(to.start() + line as u64 * 8, &words);
         }
+        self.look()?;
         Ok(values([0, DESCRIPTOR, 0, 0]))
     }
 
-    /// What a VM printed lately, into the caller's memory; what comes of it before an interrupt, if
-    /// that is anything.
+    /// What a VM printed lately, into the caller's memory. What was read before an interrupt is the
+    /// call's progress: it is read once.
     pub(crate) fn console_read(
         &self,
         handle: Handle,
@@ -88,21 +91,20 @@ impl Conversation<'_> {
         self.state(handle)?;
         let vm = self.site.machine.vm(usize::from(handle.slot));
         let vm = vm.ok_or(Failure::NotFound)?;
-        let mut count = 0;
-        for at in (0..(whole.size() as usize).min(READ_MOST)).step_by(LINE * 8) {
-            if self.look().is_err() && count > 0 {
-                break;
-            }
-            self.look()?;
+        let most = (whole.size() as usize).min(READ_MOST);
+        let mut count = self.call.progress() as usize;
+        look(count as u32)?;
+        // Whole words are written: what is behind the last byte is the caller's too, and ends it.
+        while count.is_multiple_of(8) && count < most {
             let mut words = [0u64; LINE];
-            // Whole words are written: what is behind the last byte is the caller's too.
-            let room = LINE.min((whole.size() as usize - at) / 8) * 8;
+            let room = LINE.min((most - count) / 8) * 8;
             let room = words.as_mut_bytes().get_mut(..room).unwrap_or_default();
             let read = vm.read_backlog(room);
             let words = words.get(..read.div_ceil(8)).unwrap_or_default();
-            self.write(whole.start() + at as u64, words);
+            self.write(whole.start() + count as u64, words);
             count += read;
-            if read < LINE * 8 {
+            look(count as u32)?;
+            if read == 0 {
                 break;
             }
         }

@@ -62,7 +62,8 @@ impl Core {
         };
         // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
         unsafe { vm.traps().apply(vm.vttbr(), vcpu) };
-        whole(|part| self.silence(vm, vcpu, part.number).then(|| part.next(true)));
+        // Nobody waits for it here.
+        let _whole = self.silence(vm, vcpu, 0);
         let start = self.wait_for_start(vm, vcpu);
         whole(|part| self.prepare(vm, vcpu, start, part));
         // SAFETY: this core's frame is used here and by its exits only; its stack is its
@@ -210,13 +211,18 @@ impl Core {
 
     /// Takes this core's interrupts back to what a core that is turned on finds:
     /// nothing of what ran before interrupts what comes, or wakes a core at rest.
-    /// Part by part, from 0; whether there are more.
-    fn silence(&self, vm: &'static Vm, vcpu: usize, part: usize) -> bool {
+    /// From a part on, 0 at first, until it is wanted; which is next, nothing behind the last.
+    fn silence(&self, vm: &'static Vm, vcpu: usize, part: usize) -> Option<usize> {
         let machine = self.machine;
-        let mut more = false;
         if let Some(gic) = vm.interrupts.shared() {
             let mut physical = VmInterrupts { machine, vm };
-            more = gic.lock().reset_vcpu(vcpu, part, &mut physical);
+            let mut next = Some(part);
+            while let Some(part) = next {
+                if self.is_wanted() {
+                    return next;
+                }
+                next = gic.lock().reset_vcpu(vcpu, part, &mut physical);
+            }
         } else {
             cpu_interface::set_group_enabled(Group::One, false);
             let board = &machine.board;
@@ -224,11 +230,9 @@ impl Core {
             hw_arch::registers::icc_ap1r0_el1::write(0);
             hw_arch::registers::icc_bpr1_el1::write(0);
         }
-        if !more {
-            reset_virtual_interface();
-            hw_arch::barrier::isb();
-        }
-        more
+        reset_virtual_interface();
+        hw_arch::barrier::isb();
+        None
     }
 
     /// Makes this core's EL1 and its interrupts ready for a start.
@@ -241,7 +245,7 @@ impl Core {
         part: Part,
     ) -> Option<Part> {
         let more = match part.stage {
-            0 => self.silence(vm, vcpu, part.number),
+            0 => return Some(part.go_on_at(self.silence(vm, vcpu, part.number))),
             // SAFETY: no guest is in the middle of anything here: this vCPU starts.
             1 => unsafe { mortise_vcpu::reset(start.entry, part.number) },
             2 => {
@@ -367,7 +371,7 @@ impl Core {
             0 => self.explain(vm, vcpu, x),
             // SAFETY: this vCPU has ended what it did.
             1 => unsafe { mortise_vcpu::reset(0, part.number) },
-            2 => self.silence(vm, vcpu, part.number),
+            2 => return Some(part.go_on_at(self.silence(vm, vcpu, part.number))),
             _ => {
                 // Nothing of it is left to be disturbed: now others may count on its rest.
                 let calls = vm.power.lock().stopped(vcpu);

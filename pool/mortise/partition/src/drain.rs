@@ -17,10 +17,12 @@ const PIECE: usize = 4;
 
 /// What is on its way from the rings to the line.
 pub(crate) struct Drain {
-    /// The last piece that was taken, whose it is, and how much of it is on the line.
+    /// The last piece that was taken, whose it is, whether it is in that one's backlog, if it has one,
+    /// and how much of it is on the line.
     vm: usize,
     piece: [u8; PIECE],
     length: usize,
+    kept: bool,
     put: usize,
     /// Whose ring is emptied by the clock, and how many bytes of it are left for this time.
     turn: usize,
@@ -33,6 +35,7 @@ impl Drain {
         vm: 0,
         piece: [0; PIECE],
         length: 0,
+        kept: true,
         put: 0,
         turn: 0,
         left: SHARE,
@@ -46,10 +49,8 @@ impl Drain {
             Some(ring) => ring.read(&mut self.piece[..room]),
             None => 0,
         };
-        if let Some(slot) = vm.slot().filter(|_| count > 0) {
-            slot.backlog.lock().push(&self.piece[..count]);
-        }
         (self.vm, self.length, self.put) = (vm.index, count, 0);
+        self.kept = count == 0 || !vm.is_slot();
         count
     }
 
@@ -65,14 +66,28 @@ impl Drain {
         count > 0
     }
 
-    /// Does a step of putting the piece on the line; whether there was something to do.
+    /// Does a step of keeping the piece and putting it on the line; whether there was something to do.
+    #[inline(always)]
     fn put(&mut self, machine: &Machine) -> bool {
         let Some(&byte) = self.piece[..self.length].get(self.put) else {
             return false;
         };
+        if !self.kept {
+            self.keep(machine);
+            return true;
+        }
         let whose = machine.vm(self.vm);
         self.put += usize::from(whose.is_none_or(|vm| console::step(machine, vm, byte)));
         true
+    }
+
+    /// Keeps the piece in the backlog of whose it is.
+    #[inline(never)]
+    fn keep(&mut self, machine: &Machine) {
+        if let Some(slot) = machine.vm(self.vm).and_then(Vm::slot) {
+            slot.backlog.lock().push(&self.piece[..self.length]);
+        }
+        self.kept = true;
     }
 
     /// Does a step of emptying every ring; whether there was something to do. One that writes on

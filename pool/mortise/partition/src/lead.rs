@@ -126,7 +126,10 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
     let more = match part.stage {
         // Before anything is said of its end.
         0 => !conclude(machine, vm, &|| core.is_wanted()),
-        1 => vm.silence(machine, part.number),
+        1 => {
+            let part = part.go_on_at(vm.silence(machine, part.number));
+            return Stage::End { end, part };
+        }
         2 => machine.ended(vm, part.number),
         _ => {
             if end == End::Restart && vm.is_kept() {

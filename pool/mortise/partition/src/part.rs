@@ -33,6 +33,15 @@ impl Part {
             },
         }
     }
+
+    /// What follows: this number of the same stage, or the next one.
+    #[must_use]
+    pub(crate) const fn go_on_at(self, number: Option<usize>) -> Self {
+        match number {
+            Some(number) => Self { number, ..self },
+            None => self.next(false),
+        }
+    }
 }
 
 /// Does all parts of work, where nobody waits for the core.

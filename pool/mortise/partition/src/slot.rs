@@ -311,7 +311,7 @@ impl Vm {
                 false
             }
             // Whoever lived there before may have left something enabled or pending.
-            1 => self.silence(machine, part.number),
+            1 => return Some(part.go_on_at(self.silence(machine, part.number))),
             2 => {
                 slot.backlog.lock().clear();
                 self.begin_life();

@@ -7,7 +7,7 @@ use crate::{
     fault::Telling,
     gic::{MERGE, VmInterrupts, device_priority},
     lead::Lead,
-    machine::Machine,
+    machine::{Core, Machine},
     memory::Stage2,
     slot::Slot,
     suspend::Suspension,
@@ -362,21 +362,25 @@ impl Vm {
         }
     }
 
-    /// Takes its shared interrupts back to their first state, as no vCPU runs. Part by part, from 0;
-    /// whether there are more.
-    pub(crate) fn silence(&'static self, machine: &'static Machine, part: usize) -> bool {
-        let mut more = false;
+    /// Takes its shared interrupts back to their first state, as no vCPU runs: from a part on, 0 at
+    /// first, until this core is wanted; which is next, nothing behind the last.
+    pub(crate) fn silence(&'static self, machine: &'static Machine, part: usize) -> Option<usize> {
         if let Some(gic) = self.interrupts.shared() {
+            let core = Core::current();
             let mut physical = VmInterrupts { machine, vm: self };
-            more = gic.lock().reset(part, &mut physical);
+            let mut next = Some(part);
+            while let Some(part) = next {
+                if core.is_wanted() {
+                    return next;
+                }
+                next = gic.lock().reset(part, &mut physical);
+            }
         } else if let Interrupts::Direct(gic) = &self.interrupts {
             let distributor = machine.board.distributor();
             let _guard = MERGE.lock();
             gic.shared().for_each(|intid| distributor.reset(intid));
         }
-        if !more {
-            self.route(machine);
-        }
-        more
+        self.route(machine);
+        None
     }
 }

@@ -5,18 +5,33 @@ use crate::virtual_gic::Lists;
 use crate::{Maintenance, Physical, Virtual};
 use mortise_gic_frame::{PRIVATE, bits};
 
-/// Steps in which a bank is reset.
-const STEPS: usize = 5;
+/// Interrupts of a bank.
+const BITS: usize = u32::BITS as usize;
+
+/// Steps of a bank's way back: [`QUIET`] kinds of them for each interrupt, the bank itself, and what
+/// follows from that for each interrupt.
+const STEPS: usize = BITS * (QUIET + 2);
+
+/// Kinds of steps that have an interrupt be quiet.
+const QUIET: usize = 4;
+
+/// Steps of a vCPU's way back before those of its bank.
+const BEFORE: usize = 3;
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Puts this core's vCPU into the state of a CPU that was powered on: empty list registers,
     /// private interrupts disabled. Shared ones it had taken are taken no more; those it was still
     /// to take stay pending. For `CPU_OFF`, and on each core before a restarted VM runs.
     ///
-    /// Part by part, from 0, all on the vCPU's core while the vCPU does not run; whether there are more.
-    pub fn reset_vcpu(&mut self, vcpu: usize, part: usize, physical: &mut impl Physical) -> bool {
+    /// Part by part, from 0, all on the vCPU's core while the vCPU does not run; what follows.
+    pub fn reset_vcpu(
+        &mut self,
+        vcpu: usize,
+        part: usize,
+        physical: &mut impl Physical,
+    ) -> Option<usize> {
         if vcpu >= self.vcpus {
-            return false;
+            return None;
         }
         match part {
             0 => self.leave(vcpu, physical),
@@ -26,12 +41,18 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
                 physical.set_maintenance(Maintenance::NONE);
                 self.lists[vcpu] = Lists::NONE;
             }
-            3..6 => self.silence(vcpu, 0, part - 3, physical),
-            6 => self.private[vcpu].reset(SGIS, vcpu as u8),
-            7 => self.publish(vcpu, u32::MAX, physical),
-            _ => self.give_up(vcpu, part - 8, physical),
+            _ => {
+                let step = part - BEFORE;
+                match step.checked_sub(STEPS) {
+                    None => {
+                        let next = self.reset_bank(vcpu, 0, step, physical);
+                        return Some(BEFORE + next.unwrap_or(STEPS));
+                    }
+                    Some(row) => self.give_up(vcpu, row, physical),
+                }
+            }
         }
-        part < ROWS + 7
+        (part + 1 < BEFORE + STEPS + ROWS).then_some(part + 1)
     }
 
     /// Has a vCPU have taken nothing of a row of shared interrupts.
@@ -54,62 +75,77 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Interrupts stay given to the VM. Each vCPU passes through
     /// [`reset_vcpu`](Self::reset_vcpu) on its own core before it runs again.
     ///
-    /// Part by part, from 0; whether there are more.
-    pub fn reset(&mut self, part: usize, physical: &mut impl Physical) -> bool {
-        if part == 0 {
+    /// Part by part, from 0; what follows.
+    pub fn reset(&mut self, part: usize, physical: &mut impl Physical) -> Option<usize> {
+        let Some(part) = part.checked_sub(1) else {
             self.forwarded = Forwarded::NONE;
             self.busy = 0;
             self.lists = [Lists::NONE; VCPUS];
-            return true;
-        }
-        let (bank, step) = ((part - 1) / STEPS, (part - 1) % STEPS);
-        match bank.checked_sub(self.vcpus) {
-            None => self.reset_private(bank, step, physical),
-            Some(row) => self.reset_shared(row, step, physical),
-        }
-        part < STEPS * (self.vcpus + ROWS)
-    }
-
-    fn reset_private(&mut self, vcpu: usize, step: usize, physical: &mut impl Physical) {
-        match step {
-            0..3 => self.silence(vcpu, 0, step, physical),
-            3 => self.private[vcpu].reset(SGIS, vcpu as u8),
-            _ => self.publish(vcpu, u32::MAX, physical),
-        }
-    }
-
-    fn reset_shared(&mut self, row: usize, step: usize, physical: &mut impl Physical) {
-        let first = PRIVATE * (1 + row as u32);
-        let Some(bank) = self.shared.get_mut(row).filter(|bank| bank.present != 0) else {
-            return;
+            return Some(1);
         };
-        match step {
-            0..3 => self.silence(0, first, step, physical),
-            3 => bank.reset(0, 0),
-            _ => self.each_hardware(0, first, u32::MAX, |intid, vcpu| {
-                physical.set_route(intid, vcpu)
-            }),
+        let (bank, step) = (part / STEPS, part % STEPS);
+        let (vcpu, first) = match bank.checked_sub(self.vcpus) {
+            None => (bank, 0),
+            Some(row) => (0, PRIVATE * (1 + row as u32)),
+        };
+        let next = self.reset_bank(vcpu, first, step, physical);
+        let last = self.vcpus + ROWS;
+        match next {
+            Some(step) => Some(1 + bank * STEPS + step),
+            None => (bank + 1 < last).then_some(1 + (bank + 1) * STEPS),
         }
     }
 
-    /// No physical interrupt of this bank stays enabled, pending or active on the guest's behalf.
-    /// All are deactivated, as a list register of another core may have held any. In three steps.
-    fn silence(&self, vcpu: usize, first: u32, step: usize, physical: &mut impl Physical) {
-        let Some(bank) = self.bank(vcpu, first) else {
-            return;
-        };
-        match step {
-            0 => self.each_hardware(vcpu, first, bank.enabled, |intid, vcpu| {
-                physical.enable(intid, vcpu, false);
-            }),
+    /// Does a step of taking a bank back; which follows. No physical interrupt of it stays enabled,
+    /// pending or active on the guest's behalf. All are deactivated, as a list register of another core
+    /// may have held any.
+    fn reset_bank(
+        &mut self,
+        vcpu: usize,
+        first: u32,
+        step: usize,
+        physical: &mut impl Physical,
+    ) -> Option<usize> {
+        let bank = self.bank(vcpu, first)?;
+        if first >= PRIVATE && bank.present == 0 {
+            return None;
+        }
+        let (kind, from) = (step / BITS, step % BITS);
+        let word = match kind {
+            0 => bank.enabled,
             // At power-on all that hardware backs is level-sensitive.
-            1 => self.each_hardware(vcpu, first, bank.edge, |intid, vcpu| {
-                physical.set_edge(intid, vcpu, false);
-            }),
-            _ => self.each_hardware(vcpu, first, u32::MAX, |intid, vcpu| {
-                physical.set_pending(intid, vcpu, false);
-                physical.deactivate(intid, vcpu);
-            }),
+            1 => bank.edge,
+            QUIET => {
+                self.reset_bits(vcpu, first);
+                return Some(BITS * (QUIET + 1));
+            }
+            _ => u32::MAX,
+        };
+        let left = (word & bank.hardware) >> from << from;
+        if left == 0 {
+            return (kind <= QUIET).then_some(BITS * (kind + 1));
+        }
+        let bit = left.trailing_zeros();
+        let intid = first + bit;
+        let whose = self.concerned(vcpu, intid);
+        match kind {
+            0 => physical.enable(intid, whose, false),
+            1 => physical.set_edge(intid, whose, false),
+            2 => physical.set_pending(intid, whose, false),
+            3 => physical.deactivate(intid, whose),
+            _ if first < PRIVATE => self.publish(vcpu, 1 << bit, physical),
+            _ => physical.set_route(intid, whose),
+        }
+        let next = BITS * kind + bit as usize + 1;
+        (next < STEPS).then_some(next)
+    }
+
+    /// Puts what stands of a bank in memory into its first state.
+    fn reset_bits(&mut self, vcpu: usize, first: u32) {
+        if first < PRIVATE {
+            self.private[vcpu].reset(SGIS, vcpu as u8);
+        } else if let Some(bank) = self.shared.get_mut((first / PRIVATE) as usize - 1) {
+            bank.reset(0, 0);
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::stop::Stop;
 use core_memory::IntermediateRange;
 use mortise_instance::{BLOCK, Error, RawDescriptor};
 use proptest::prelude::*;
@@ -37,7 +38,15 @@ fn registry(blocks: u64, slots: usize) -> Registry {
 
 fn make(registry: &mut Registry, blocks: u64) -> Result<usize, Failure> {
     let (file, wanted) = (Subject::File(CALLER.vm), descriptor(blocks, 2));
-    registry.create(CALLER, &ALL, file, &wanted, 0)
+    create(registry, file, &wanted)
+}
+
+fn create(
+    registry: &mut Registry,
+    subject: Subject,
+    wanted: &Descriptor,
+) -> Result<usize, Failure> {
+    registry.create(CALLER, &ALL, subject, wanted, 0, || Ok(()))
 }
 
 /// All that could leak.
@@ -63,7 +72,7 @@ fn whatever_is_missing_nothing_is_taken() {
     assert_eq!(make(&mut registry, 7), Err(Failure::NoMemory), "its part");
     let elsewhere = descriptor(1, 3);
     let file = Subject::File(CALLER.vm);
-    let denied = registry.create(CALLER, &ALL, file, &elsewhere, 0);
+    let denied = create(&mut registry, file, &elsewhere);
     assert_eq!((denied, registry.denied(1)), (Err(Failure::Denied), 1));
     assert_eq!(account(&registry), before);
     let slots = [1, 1].map(|blocks| make(&mut registry, blocks).unwrap());
@@ -75,14 +84,40 @@ fn whatever_is_missing_nothing_is_taken() {
 }
 
 #[test]
+fn who_stops_in_between_has_taken_nothing() {
+    let mut registry = registry(4, 2);
+    let before = account(&registry);
+    let (file, wanted) = (Subject::File(CALLER.vm), descriptor(1, 2));
+    let mut stops = 0;
+    let slot = loop {
+        let looks = core::cell::Cell::new(0);
+        let made = registry.create(CALLER, &ALL, file, &wanted, 0, || {
+            looks.set(looks.get() + 1);
+            match looks.get() > stops {
+                true => Err(Stop::Again(0)),
+                false => Ok(()),
+            }
+        });
+        match made {
+            Ok(slot) => break slot,
+            Err(stop) => assert_eq!((stop, account(&registry)), (Stop::Again(0), before)),
+        }
+        stops += 1;
+    };
+    assert_eq!((slot, stops), (2, 3));
+    registry.empty(slot, Event::Abandon).unwrap();
+    assert_eq!(account(&registry), before);
+}
+
+#[test]
 fn nobody_is_more_urgent_than_its_manager_may_make_it() {
     let mut registry = registry(4, 2);
     let mut wanted = descriptor(1, 2);
     wanted.priority = 33;
     let file = Subject::File(CALLER.vm);
-    let urgent = registry.create(CALLER, &ALL, file, &wanted, 0);
+    let urgent = create(&mut registry, file, &wanted);
     assert_eq!(urgent, Err(Failure::Denied));
-    let template = registry.create(CALLER, &ALL, Subject::Template(0), &wanted, 0);
+    let template = create(&mut registry, Subject::Template(0), &wanted);
     assert_eq!(template, Ok(2), "that is the system's choice");
 }
 
@@ -90,16 +125,12 @@ fn nobody_is_more_urgent_than_its_manager_may_make_it() {
 fn a_template_has_one_instance() {
     let mut registry = registry(8, 4);
     let wanted = || descriptor(1, 3);
-    let first = registry.create(CALLER, &ALL, Subject::Template(1), &wanted(), 0);
+    let first = create(&mut registry, Subject::Template(1), &wanted());
     assert_eq!(first, Ok(2), "on cores that the caller has not");
-    let second = registry.create(CALLER, &ALL, Subject::Template(1), &wanted(), 0);
+    let second = create(&mut registry, Subject::Template(1), &wanted());
     assert_eq!(second, Err(Failure::Busy));
-    assert!(
-        registry
-            .create(CALLER, &ALL, Subject::Template(0), &wanted(), 0)
-            .is_ok()
-    );
-    let unknown = registry.create(CALLER, &ALL, Subject::Template(2), &wanted(), 0);
+    assert!(create(&mut registry, Subject::Template(0), &wanted()).is_ok());
+    let unknown = create(&mut registry, Subject::Template(2), &wanted());
     assert_eq!(unknown, Err(Failure::Denied));
 }
 

@@ -288,12 +288,17 @@ impl Machine {
     }
 
     pub fn reset_vcpu(&mut self, vcpu: usize) {
-        let over = |part: &usize| !self.vgic.reset_vcpu(vcpu, *part, &mut port!(self, vcpu));
-        let _last = (0..).find(over);
+        let mut next = Some(0);
+        while let Some(part) = next {
+            next = self.vgic.reset_vcpu(vcpu, part, &mut port!(self, vcpu));
+        }
     }
 
     pub fn reset(&mut self) {
-        let _last = (0..).find(|part| !self.vgic.reset(*part, &mut port!(self, 0)));
+        let mut next = Some(0);
+        while let Some(part) = next {
+            next = self.vgic.reset(part, &mut port!(self, 0));
+        }
     }
 
     pub fn source(&mut self, intid: u32, vcpu: usize) -> &mut Source {
