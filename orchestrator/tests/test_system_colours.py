@@ -142,7 +142,10 @@ RESERVE = '\n[reserve]\nmemory = "16M"\ncpus = [3]\n\n[[vm]]'
             'memory = "16M"\ncolours = 1\n',
             'VM "x" has colours and an image of any kind',
         ),
-        (COLOURED + "in_place = true\n", 'VM "linux" has colours and a boot loader to fill it'),
+        (
+            COLOURED + 'in_place = true\non_fault = "stop"\n',
+            'VM "linux" has colours and a boot loader to fill it',
+        ),
         (COLOURED + 'memory_at = "0x50000000"\n', "a place for its memory"),
         (
             DYNAMIC.replace("\n[[vm]]", RESERVE, 1)

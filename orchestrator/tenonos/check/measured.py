@@ -36,6 +36,5 @@ RULES = (
         "Every library that a system has has a measured card, of its sources as they are.",
         "The solver chooses by the cards, and explain quotes them.",
         fresh_cards,
-        warns=True,
     ),
 )

@@ -65,5 +65,3 @@ class Rule:
     gist: str
     reason: str
     find: Callable[[Context], Iterable[Breach]]
-    warns: bool = False
-    """Whether what it finds is told and breaks nothing."""

@@ -22,7 +22,6 @@ def command(
         raise InputError(f"no rule named {', '.join(sorted(unknown))}", mend=f"there are {known}")
     context = Context()
     breaches: list[Breach] = []
-    warnings: list[Breach] = []
     skipped: dict[str, str] = {}
     chosen = [rule for rule in RULES if not rules or rule.name in rules]
     for rule in chosen:
@@ -31,11 +30,6 @@ def command(
         except Skipped as reason:
             skipped[rule.name] = str(reason)
             ui.message(f"· {rule.name}: skipped, {reason}", "yellow")
-            continue
-        if rule.warns and found:
-            more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
-            ui.message(f"! {found[0]}{more}", "yellow")
-            warnings += found
             continue
         breaches += found
         ui.message(f"{'✗' if found else '✓'} {rule.name}: {rule.gist}", "red" if found else None)
@@ -50,7 +44,6 @@ def command(
                 "rules": [rule.name for rule in chosen],
                 "skipped": skipped,
                 "breaches": [vars(breach) for breach in breaches],
-                "warnings": [vars(breach) for breach in warnings],
                 "unsafe": {name: {"code": c, "unsafe": u} for name, (c, u) in counts.items()},
             }
         )

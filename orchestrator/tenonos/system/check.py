@@ -180,7 +180,7 @@ def _in_place(system: System) -> None:
     """What is loaded once cannot be loaded again."""
     for vm in system.vms:
         kept = system.mode != "static" or vm.on_fault == "restart" or vm.kind == "image"
-        if vm.in_place and (kept or vm.colours):
+        if vm.in_place and kept:
             raise InputError(
                 f'VM "{vm.name}" is loaded in place and cannot be restarted',
                 where=system.at(vm, "in_place"),
