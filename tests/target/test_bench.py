@@ -20,11 +20,11 @@ OPEN: set[tuple[str, str]] = set()
 """Goals that are not reached yet; what is reached is taken out, and stays reached."""
 
 OF_MORTISE = {
-    ("boot", "mortise_entry_to_guest", "tiny"),
-    ("size", "mortise_static", "text, rodata"),
-    ("size", "mortise_static", "ram"),
+    ("boot", "mortise_entry_to_guest", "tiny"): 95_000,
+    ("size", "mortise_static", "text, rodata"): 86_000,
+    ("size", "mortise_static", "ram"): 360_448,
 }
-"""The same of Mortise's start and sizes."""
+"""The same of Mortise's start and sizes, with what it must not be beyond until then."""
 
 FLAT = ("yield", "start", "cancel", "expire")
 """What must not cost more with more threads or timers."""
@@ -75,8 +75,9 @@ def test_goals_hold(measured):
 def test_goals_of_mortise_hold(measured):
     found = [row for row in rows(measured, "mortise-static") if row.suite in ("boot", "size")]
     missed = figures().missed(with_sums(found))
-    late = [f"{row.name} {row.params}: {row.median}" for row in missed]
-    assert {(row.suite, row.name, *row.params.values()) for row in missed} <= OF_MORTISE, late
+    for row in missed:
+        most = OF_MORTISE.get((row.suite, row.name, *row.params.values()), 0)
+        assert row.median <= most, f"{row.name} {row.params}: {row.median}"
 
 
 def test_costs_do_not_grow(measured):

@@ -104,6 +104,7 @@ def test_figures(tenon, tmp_path):
         "start of a timer": median["timer", "start"],
         "the most any of these differ": differences(every),
         "reset": median["boot", "tenon_reset_to_main"],
+        "Mortise: its instructions in a whole boot": median["boot", "linux_boot_el2"],
         "Mortise: code and constants": mortise,
         "Tenon with the motor": motor,
         "the smallest Tenon image": sum(hello[part] for part in ("text", "rodata", "data")),
