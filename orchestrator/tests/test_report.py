@@ -10,6 +10,7 @@ from tenonos import cli, system
 from tenonos.explore.oracle import Verdict
 from tenonos.plan.compose import compose
 from tenonos.plan.explain import Explainer
+from tenonos.plan.models import Item
 from tenonos.plan.pool import Pool
 from tenonos.report.gather import Composed, Found
 from tenonos.report.page import marked, page
@@ -55,7 +56,7 @@ def found(folder):
         ),
         seconds=1.0,
         latencies={("control-loop", "control"): {128: 900, 144: 97, 4096: 1}},
-        composed=Composed(record, explainer.all(), explainer.analysis()),
+        composed=Composed.of(record, explainer),
         explored={
             "as composed": Verdict(True, True, True, None, 1000, 128, 90),
             "motor: OPTIMISE_SIZE": Verdict(True, True, True, None, 700, 200, 95),
@@ -98,10 +99,11 @@ def test_a_run_that_failed_says_so_first(found):
 
 
 def test_words_that_became_demands_are_marked_once():
+    said = {"from": "1 kHz", "span": (2, 7)}
     plan = [
-        {"kind": "period", "value": 1_000_000, "unit": "ns", "span": [2, 7]},
-        {"kind": "capability", "value": "control.loop", "unit": None, "span": [2, 7]},
-        {"kind": "board", "value": "qemu-virt", "unit": None, "span": None},
+        Item(kind="period", value=1_000_000, unit="ns", **said),
+        Item(kind="capability", value="control.loop", **said),
+        Item(kind="board", value="qemu-virt", rule="default-board"),
     ]
     assert marked("a 1 kHz <loop>", plan) == (
         'a <mark title="period 1ms, capability control.loop">1 kHz</mark> &lt;loop&gt;'

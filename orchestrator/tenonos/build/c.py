@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from tenonos import ui
+from tenonos import digests, ui
 from tenonos.errors import WorkError
 from tenonos.generate.image import Image
 from tenonos.paths import DOT, LOG, ROOT, ensure, shown
@@ -133,7 +133,5 @@ def _fingerprint(command: Iterable[str], folders: Iterable[Path]) -> str:
     version = subprocess.run([COMPILER, "-dumpfullversion"], capture_output=True, check=True)
     digest = hashlib.sha256(repr((list(command), version.stdout)).encode())
     files = [f for folder in folders for f in folder.rglob("*") if f.suffix in (".c", ".h")]
-    for file in sorted(files):
-        digest.update(f"{file}\0".encode())
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    digests.add(digest, sorted(files))
     return digest.hexdigest()

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tenonos import ui
+from tenonos import digests, ui
 from tenonos.analysis import waiting
 from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Stacks
@@ -176,7 +176,5 @@ def _fingerprint(image: Image, folder: Path) -> str:
             for file in library.path.rglob("*")
             if file.suffix in _SOURCES and "target" not in file.relative_to(library.path).parts
         )
-    for file in files:
-        digest.update(f"{file}\0".encode())
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    digests.add(digest, files)
     return digest.hexdigest()

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from tenonos import digests
 from tenonos.build.cargo import LOCK
 from tenonos.build.sloc import sources
 from tenonos.cards.card import KERNELS, Card
@@ -31,16 +32,10 @@ def digest(library: str, specimens: Iterable[Specimen]) -> str:
         found.update(f"{specimen.name}\0{specimen.options}\0".encode())
         for other in specimen.image.libraries:
             if other.id == library:
-                _sources(found, other)
+                digests.add(found, files(other), other.path)
     if library.startswith(f"{KERNELS}/"):
         found.update((ROOT / LOCK).read_bytes())
     return found.hexdigest()[:16]
-
-
-def _sources(found: hashlib._Hash, library: Library) -> None:
-    for file in files(library):
-        found.update(f"{file.relative_to(library.path)}\0".encode())
-        found.update(hashlib.sha256(file.read_bytes()).digest())
 
 
 def files(library: Library) -> list[Path]:

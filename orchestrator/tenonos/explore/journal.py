@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tenonos import outputs, paths
+from tenonos import digests, outputs, paths
 from tenonos.explore.oracle import Verdict
 
 FILE = "explored.jsonl"
@@ -65,8 +65,7 @@ def sources() -> str:
     digest = hashlib.sha256()
     for name in SOURCES:
         top = paths.ROOT / name
-        for file in sorted(top.rglob("*")) if top.is_dir() else [top]:
-            if file.is_file() and "__pycache__" not in file.parts:
-                digest.update(f"{file.relative_to(paths.ROOT)}\0".encode())
-                digest.update(hashlib.sha256(file.read_bytes()).digest())
+        found = sorted(top.rglob("*")) if top.is_dir() else [top]
+        files = [file for file in found if file.is_file() and "__pycache__" not in file.parts]
+        digests.add(digest, files, paths.ROOT)
     return digest.hexdigest()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tenonos import build, paths
 from tenonos import system as systems
@@ -20,6 +20,8 @@ from tenonos.errors import TenonError
 from tenonos.locks import exclusive
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.result import Result
+
+Name = TypeVar("Name")
 
 MEASURES = ("size", "latency", "boot")
 """What alternatives are compared by; of each the least is best."""
@@ -54,6 +56,16 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         """The verdict as JSON."""
         return asdict(self)
+
+
+def unbeaten(verdicts: Mapping[Name, Verdict]) -> dict[Name, Verdict]:
+    """Those that are good and that no other good one dominates: the Pareto front, with equals."""
+    good = {name: verdict for name, verdict in verdicts.items() if verdict.good}
+    return {
+        name: verdict
+        for name, verdict in good.items()
+        if not any(other.dominates(verdict) for other in good.values())
+    }
 
 
 def judge(files: Mapping[str, str], seconds: float) -> Verdict:

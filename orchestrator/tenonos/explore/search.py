@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tenonos.explore.journal import Journal, key
-from tenonos.explore.oracle import Verdict
+from tenonos.explore.oracle import Verdict, unbeaten
 from tenonos.explore.space import Alternative, Space, shortened
 from tenonos.explore.workers import Workers
 
@@ -76,12 +76,8 @@ def _better(one: Verdict, other: Verdict) -> bool:
 
 def front(found: dict[Alternative, Verdict]) -> list[Alternative]:
     """The Pareto front: of equals the one that deviates least."""
-    good = {alternative: verdict for alternative, verdict in found.items() if verdict.good}
+    best = unbeaten(found)
     least: dict[tuple[int, ...], Alternative] = {}
-    for alternative in sorted(good, key=lambda a: (len(a), a)):
-        least.setdefault(good[alternative].measures, alternative)
-    return [
-        alternative
-        for alternative in least.values()
-        if not any(good[other].dominates(good[alternative]) for other in least.values())
-    ]
+    for alternative in sorted(best, key=lambda a: (len(a), a)):
+        least.setdefault(best[alternative].measures, alternative)
+    return [*least.values()]

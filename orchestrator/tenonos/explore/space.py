@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import kconfiglib as kc
 
@@ -57,12 +58,7 @@ class Space:
     @cached_property
     def settings(self) -> list[Deviation]:
         """Each setting that can be otherwise by itself."""
-        return sorted(
-            deviation
-            for name in sorted(self.files)
-            if name.endswith(FRAGMENT)
-            for deviation in self._of_image(name.removesuffix(FRAGMENT))
-        )
+        return sorted(deviation for image in self._images for deviation in self._of_image(image))
 
     def joined(self, one: Alternative, other: Alternative) -> Alternative | None:
         """Both at once, if neither undoes what the other is about."""
@@ -86,8 +82,7 @@ class Space:
         return any(a.symbol in alike for a in assignments(line, deviation.image))
 
     def _of_image(self, image: str) -> Iterator[Deviation]:
-        config = self._evaluated(image, ())
-        assert config is not None
+        config = self._composed[image]
         for name, symbol in self.pool.tree.symbols.items():
             if name.startswith(CHOSEN) or symbol.orig_type != kc.BOOL or not _asked(symbol):
                 continue
@@ -104,25 +99,35 @@ class Space:
         config = self._evaluated(image, own)
         if config is None or any(config[d.symbol] is not d.value for d in own):
             return False
-        composed = self._evaluated(image, ())
-        assert composed is not None
-        kept = {*self._told["demanded"][image], *composed.libraries}
+        kept = {*self._told["demanded"][image], *self._composed[image].libraries}
         return kept <= config.enabled and not self._forbidden & config.enabled
 
-    def _evaluated(self, image: str, deviations: Sequence[Deviation]) -> Config | None:
-        text = self.made(tuple(deviations))[image + FRAGMENT]
+    def _evaluated(self, image: str, deviations: Alternative) -> Config | None:
         try:
-            return self.pool.tree.evaluate(assignments(text, image))
+            return self._configured(image, self.made(deviations))
         except InputError:
             return None
 
+    def _configured(self, image: str, files: Mapping[str, str]) -> Config:
+        return self.pool.tree.evaluate(assignments(files[image + FRAGMENT], image))
+
     @cached_property
-    def _told(self) -> dict[str, dict[str, list[str]]]:
+    def _composed(self) -> dict[str, Config]:
+        """The configuration of each image as composed."""
+        return {image: self._configured(image, self.files) for image in self._images}
+
+    @cached_property
+    def _images(self) -> list[str]:
+        names = sorted(name for name in self.files if name.endswith(FRAGMENT))
+        return [name.removesuffix(FRAGMENT) for name in names]
+
+    @cached_property
+    def _told(self) -> dict[str, Any]:
         return dict(json.loads(self.files["explain.json"]))
 
     @cached_property
     def _forbidden(self) -> set[str]:
-        plan = json.loads(self.files["explain.json"])["plan"]
+        plan = self._told["plan"]
         return {self.pool.symbol(i["value"]) for i in plan if i["kind"] == "forbid"}
 
 

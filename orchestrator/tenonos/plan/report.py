@@ -7,6 +7,8 @@ from tenonos.plan.models import Analysis, Composition, Item, Resource, Verdict
 from tenonos.system.units import duration_text, size_text
 
 SHOWN = 8
+DEMAND = ("demand", "value", "of", "from")
+"""What `demand` tells, as the head of a table."""
 
 
 def refusal(answer: Composition) -> InputError:
@@ -38,6 +40,12 @@ def value_text(item: Item) -> str:
     if isinstance(item.value, int) and item.unit == "bytes":
         return size_text(item.value)
     return str(item.value)
+
+
+def demand(item: Item) -> list[str]:
+    """A demand or default as a line of a table, and where it comes from."""
+    source = f"“{item.source}”" if item.source else f"rule {item.rule}"
+    return [item.kind, value_text(item), item.image or "system", source]
 
 
 def analysis_lines(analysis: Analysis) -> list[str]:
@@ -102,16 +110,8 @@ def show(answer: Composition) -> None:
         ),
     )
     ui.table(
-        ["demand", "value", "of", "from"],
-        (
-            [
-                item.kind,
-                value_text(item),
-                item.image or "system",
-                f"“{item.source}”" if item.source else f"rule {item.rule}",
-            ]
-            for item in answer.plan
-        ),
+        DEMAND,
+        map(demand, answer.plan),
     )
     for line in analysis_lines(answer.analysis):
         ui.data(line)

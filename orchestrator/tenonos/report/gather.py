@@ -13,7 +13,7 @@ from tenonos.explore.journal import Journal
 from tenonos.explore.oracle import Verdict
 from tenonos.plan.explain import FILE as COMPOSED
 from tenonos.plan.explain import Explainer, Explanation
-from tenonos.plan.models import Analysis
+from tenonos.plan.models import Analysis, Item
 from tenonos.plan.pool import Pool
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.result import Result
@@ -25,8 +25,15 @@ class Composed:
     """What `compose` wrote beside the system."""
 
     record: Mapping[str, Any]
+    plan: list[Item]
     because: list[Explanation]
     analysis: Analysis
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], explainer: Explainer) -> Composed:
+        """What stands in `explain.json`, and what follows from it."""
+        plan = [Item.model_validate(item) for item in record["plan"]]
+        return cls(record, plan, explainer.all(), explainer.analysis())
 
 
 @dataclass(frozen=True)
@@ -69,5 +76,4 @@ def _composed(system: System) -> Composed | None:
     file = system.folder / COMPOSED
     if not file.exists():
         return None
-    explainer = Explainer(system.folder, Pool())
-    return Composed(json.loads(file.read_text()), explainer.all(), explainer.analysis())
+    return Composed.of(json.loads(file.read_text()), Explainer(system.folder, Pool()))

@@ -8,9 +8,11 @@ from typing import Any
 
 from tenonos import markup, paths
 from tenonos.bench.plot import Bar, Frame, Histogram, Line, bars, chart, histogram, linear
-from tenonos.explore.oracle import Verdict
-from tenonos.plan.report import analysis_lines
+from tenonos.explore.oracle import Verdict, unbeaten
+from tenonos.plan.models import Item
+from tenonos.plan.report import DEMAND, analysis_lines, demand, value_text
 from tenonos.report.gather import Composed, Found
+from tenonos.run.formats import CAUSES
 from tenonos.run.result import PeriodicResult
 from tenonos.system.units import duration_text, size_text
 
@@ -59,21 +61,12 @@ def _head(found: Found) -> Iterator[str]:
 
 
 def _asked(composed: Composed) -> Iterator[str]:
-    record = composed.record
+    record, plan = composed.record, composed.plan
     yield "<h2>What was asked for</h2>"
-    yield f"<blockquote>{marked(record['objective'], record['plan'])}</blockquote>"
-    lines = [
-        [
-            item["kind"],
-            _value(item),
-            item["image"] or "system",
-            f"“{item['from']}”" if item["from"] else f"rule {item['rule']}",
-        ]
-        for item in record["plan"]
-    ]
+    yield f"<blockquote>{marked(record['objective'], plan)}</blockquote>"
     yield markup.folded(
-        f"{len(lines)} demands and defaults",
-        markup.table(["demand", "value", "of", "from"], markup.rows(lines)),
+        f"{len(plan)} demands and defaults",
+        markup.table(DEMAND, markup.rows(map(demand, plan))),
     )
     images = record["images"]
     yield "<h3>Images</h3>"
@@ -92,12 +85,12 @@ def _asked(composed: Composed) -> Iterator[str]:
     )
 
 
-def marked(objective: str, plan: Sequence[Mapping[str, Any]]) -> str:
+def marked(objective: str, plan: Sequence[Item]) -> str:
     """The objective with the words that became demands marked, each with what it became."""
     told: dict[tuple[int, int], list[str]] = {}
     for item in plan:
-        if item["span"]:
-            told.setdefault(tuple(item["span"]), []).append(f"{item['kind']} {_value(item)}")
+        if item.span:
+            told.setdefault(item.span, []).append(f"{item.kind} {value_text(item)}")
     parts, at = [], 0
     for (start, end), meanings in sorted(told.items()):
         if start < at:
@@ -109,32 +102,20 @@ def marked(objective: str, plan: Sequence[Mapping[str, Any]]) -> str:
     return "".join([*parts, escape(objective[at:])])
 
 
-def _value(item: Mapping[str, Any]) -> str:
-    if isinstance(item["value"], int) and item["unit"] == "ns":
-        return duration_text(item["value"])
-    if isinstance(item["value"], int) and item["unit"] == "bytes":
-        return size_text(item["value"])
-    return str(item["value"])
-
-
 def _guaranteed(composed: Composed) -> Iterator[str]:
     lines = analysis_lines(composed.analysis)
     if lines:
         yield "<h2>What is guaranteed</h2>"
         yield f"<ul>{''.join(f'<li>{escape(line.strip())}</li>' for line in lines)}</ul>"
-    whole = [
-        Bar(
-            resource.name,
-            [("taken", resource.used, "ours")],
-            [f"{100 * resource.used / resource.available:.3g} %"],
-        )
+    # Each in percent of what there is of it.
+    percents = {
+        resource.name: 100 * resource.used / resource.available
         for resource in composed.analysis.resources
         if resource.available
-    ]
-    # Each in percent of what there is of it.
+    }
     shares = [
-        Bar(bar.name, [(n, 100 * v / r.available, c) for n, v, c in bar.pieces], bar.words)
-        for bar, r in zip(whole, composed.analysis.resources, strict=False)
+        Bar(name, [("taken", percent, "ours")], [f"{percent:.3g} %"])
+        for name, percent in percents.items()
     ]
     if shares:
         plot = bars("Resources", shares, 100, WIDE)
@@ -157,16 +138,15 @@ def _measured(found: Found) -> Iterator[str]:
     heads = ["task", "released", "completed", "late", "min", "median", "p99", "max"]
     if found.result.periodic:
         yield markup.table(heads, markup.rows(list(map(_task, found.result.periodic))))
-    causes = ("irq", "hypercall", "mmio", "sysreg", "wfi", "other")
     yield markup.table(
-        ["VM", "kind", "CPUs", "state", *(f"exits: {cause}" for cause in causes), "in the window"],
+        ["VM", "kind", "CPUs", "state", *(f"exits: {cause}" for cause in CAUSES), "in the window"],
         markup.rows(
             [
                 vm.name,
                 vm.kind,
                 ",".join(map(str, vm.cpus)),
                 vm.state,
-                *(f"{getattr(vm.exits, cause):,}" for cause in causes),
+                *(f"{getattr(vm.exits, cause):,}" for cause in CAUSES),
                 f"{vm.exits_in_window:,}",
             ]
             for vm in found.result.vms
@@ -229,11 +209,7 @@ def _class(owner: Mapping[str, Any]) -> str:
 def _explored(explored: Mapping[str, Verdict]) -> Iterator[str]:
     """What else it could be: each measure over the size, and the front in a table."""
     good = {what: verdict for what, verdict in explored.items() if verdict.good}
-    best = {
-        what: verdict
-        for what, verdict in good.items()
-        if not any(other.dominates(verdict) for other in good.values())
-    }
+    best = unbeaten(explored)
     yield "<h2>What else it could be</h2>"
     yield f"<p>{len(good)} of {len(explored)} alternatives are good.</p>"
     plots = [
