@@ -1,9 +1,9 @@
 """The memory map of what comes, goes and talks: nothing overlaps, each end sees its own part."""
 
-from itertools import combinations, pairwise
+from itertools import combinations, cycle, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tenonos import system
@@ -18,6 +18,8 @@ from tenonos.system.schema import parse
 
 HEAD = 'name = "s"\nboard = "qemu-virt"\npool = "0.1"\nmode = "dynamic"\n'
 MIB = 1 << 20
+ENDS = [("a", "l"), ("l", "t"), ("t", "a"), ("l", "a")]
+"""Between whom the channels lead, in turns."""
 
 
 def text(reserve: int, vms: int, tasks: int, shapes: list[tuple[int, int]]) -> str:
@@ -27,9 +29,8 @@ def text(reserve: int, vms: int, tasks: int, shapes: list[tuple[int, int]]) -> s
     parts.append('[[vm]]\nname = "l"\nkind = "linux"\ncpus = [0]\nmemory = "128M"\n')
     parts.append('[[template]]\nname = "t"\napp = "motor"\ncpus = [2]\nmemory = "2M"\n')
     parts += [f'[[template.task]]\nname = "k{n}"\nperiod = "1ms"\n' for n in range(tasks)]
-    ends = [("a", "l"), ("l", "t"), ("t", "a"), ("l", "a")]
     for number, (slots, size) in enumerate(shapes):
-        one, other = ends[number % len(ends)]
+        one, other = ENDS[number % len(ENDS)]
         parts.append(
             f'[[channel]]\nname = "c{number}"\nfrom = "{one}"\nto = "{other}"\n'
             f"slots = {1 << slots}\nsize = {size}\n"
@@ -51,8 +52,14 @@ def made(source: str) -> tuple[system.System, Layout]:
     tasks=st.integers(0, 4),
     shapes=st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4096)), max_size=6),
 )
+@example(reserve=1, vms=1, tasks=0, shapes=[(0, 1), (8, 4096), (8, 4096)])
 def test_nothing_overlaps_and_every_end_sees_its_own(reserve, vms, tasks, shapes):
-    loaded, layout = made(text(reserve, vms, tasks, shapes))
+    try:
+        loaded, layout = made(text(reserve, vms, tasks, shapes))
+    except InputError as refused:
+        assert 'the channels of template "t" have more than 2 MiB' in str(refused)
+        assert _of_template(shapes) > BLOCK * 3 // 4
+        return
     held = layout.reserve
     assert held is not None
     ranges = [(layout.image_base, layout.image_size), (held.pa, held.size)]
@@ -71,6 +78,12 @@ def test_nothing_overlaps_and_every_end_sees_its_own(reserve, vms, tasks, shapes
     assert all(end.ipa + end.channel.size <= 0x8020_0000 for end in template.channels.values())
     assert all(task.ipa >= 0x8020_0000 for task in template.tasks.values())
     assert areas(template) == (BLOCK + tasks * 0x20_1000 if tasks else 0x1_2000)
+
+
+def _of_template(shapes):
+    """Bytes of the items of the template's channels, without what lies around them."""
+    ends = zip(shapes, cycle(ENDS), strict=False)
+    return sum((1 << slots) * size for (slots, size), pair in ends if "t" in pair)
 
 
 def _assert_channel(loaded, layout, channel):
