@@ -31,6 +31,7 @@ extern const struct suite steps_suite;
 extern const struct suite signal_suite;
 extern const struct suite system_suite;
 extern const struct suite timer_suite;
+extern const struct suite server_suite;
 
 void failed(const char *file, int line, const char *what);
 

@@ -20,6 +20,7 @@ static const struct suite *const suites[] = {
 	&steps_suite,
 	&signal_suite,
 	&timer_suite,
+	&server_suite,
 };
 
 static int failures;

@@ -39,7 +39,7 @@ const BACKGROUND: Priority = Priority::new(1);
 pub struct Server {
     account: Account<&'static Server>,
     /// Budget and period.
-    share: Option<(Duration, Duration)>,
+    share: Cell<Option<(Duration, Duration)>>,
     thread: Cell<Option<&'static Thread>>,
     /// The thread's priority with a budget, and before it had a server.
     foreground: Cell<Priority>,
@@ -64,7 +64,7 @@ impl Server {
     const fn with(share: Option<(Duration, Duration)>) -> Self {
         Self {
             account: Account::new(),
-            share,
+            share: Cell::new(share),
             thread: Cell::new(None),
             foreground: Cell::new(BACKGROUND),
             before: Cell::new(BACKGROUND),
@@ -117,6 +117,24 @@ impl Server {
         Ok(())
     }
 
+    /// Has it promise something else, a budget in each period or nothing, to whom it is given next;
+    /// whether it serves nobody now, so that it does.
+    pub fn promise(&self, share: Option<(Duration, Duration)>) -> bool {
+        Kernel::masked(|| {
+            let free = self.thread.get().is_none();
+            if free {
+                self.share.set(share);
+            }
+            free
+        })
+    }
+
+    /// Whether it is this thread's.
+    pub fn serves(&self, thread: Handle) -> bool {
+        let own = |thread: &'static Thread| self.thread.get().is_some_and(|own| own.is(&thread));
+        thread.in_chains(|_, thread| own(thread)).unwrap_or(false)
+    }
+
     /// Takes the server from its thread, if it has one, which has its former priority again.
     pub fn detach(&'static self) {
         Kernel::with(|kernel| {
@@ -131,7 +149,7 @@ impl Server {
 
     /// Its budget and period in ticks, if that can be promised and there is a priority left.
     fn reservation(&self) -> Result<Option<Reservation>, Error> {
-        let Some((budget, period)) = self.share else {
+        let Some((budget, period)) = self.share.get() else {
             return Ok(None);
         };
         let frequency = Kernel::own_clock().frequency();

@@ -1,0 +1,132 @@
+/* Servers: budgets of threads, and what is refused. */
+
+#include <pthread.h>
+#include <sched.h>
+#include <tenon/server.h>
+#include <time.h>
+
+#include "case.h"
+
+enum { MS = 1000000 };
+
+static volatile int stop;
+static volatile long turns;
+
+static void *spins(void *argument)
+{
+	while (!stop)
+		turns++;
+	return argument;
+}
+
+static long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000l + time.tv_nsec;
+}
+
+/* Whether a thread below this one has run while this one did not wait for so long. */
+static int runs_within(long ns)
+{
+	long begin = now(), before = turns;
+
+	while (now() - begin < ns)
+		;
+	return turns != before;
+}
+
+static pthread_t spinner(void)
+{
+	pthread_t thread = 0;
+
+	stop = 0;
+	CHECK(pthread_create(&thread, NULL, spins, NULL) == 0);
+	return thread;
+}
+
+static void end(pthread_t thread)
+{
+	stop = 1;
+	CHECK(pthread_join(thread, NULL) == 0);
+}
+
+static void refusal(void)
+{
+	pthread_t one = spinner(), other = spinner();
+
+	CHECK_ERRNO(tenon_server_attach(one, 0, 10 * MS), EINVAL);
+	CHECK_ERRNO(tenon_server_attach(one, 11 * MS, 10 * MS), EINVAL);
+	CHECK_ERRNO(tenon_server_attach(one, MS, 69000l * MS), EINVAL);
+	CHECK_ERRNO(tenon_server_detach(one), EINVAL);
+	CHECK(tenon_server_attach(one, 5 * MS, 10 * MS) == 0);
+	CHECK_ERRNO(tenon_server_attach(one, MS, 100 * MS), EBUSY);
+	CHECK_ERRNO(tenon_server_attach_background(one), EBUSY);
+	/* A budget may come twice in a row. */
+	CHECK_ERRNO(tenon_server_attach(other, 5 * MS, 12 * MS), EAGAIN);
+	CHECK(tenon_server_attach(other, 2 * MS, 12 * MS) == 0);
+	CHECK(tenon_server_detach(one) == 0 && tenon_server_detach(other) == 0);
+	CHECK(tenon_server_attach(other, 5 * MS, 12 * MS) == 0);
+	stop = 1;
+	CHECK(pthread_join(one, NULL) == 0 && pthread_join(other, NULL) == 0);
+	CHECK_ERRNO(tenon_server_attach(one, MS, 10 * MS), ESRCH);
+	CHECK_ERRNO(tenon_server_detach(other), ESRCH);
+}
+
+static void budget(void)
+{
+	pthread_t thread = spinner();
+	long begin, last, losses = 0;
+
+	CHECK(!runs_within(2 * MS));
+	begin = last = now();
+	/* Back here when the budget is used up: the background is below. */
+	CHECK(tenon_server_attach(thread, MS, 10 * MS) == 0);
+	CHECK(now() - begin >= MS);
+	for (begin = last = now(); last - begin < 34 * MS;) {
+		long time = now();
+
+		losses += time - last >= MS - MS / 100;
+		last = time;
+	}
+	CHECK(losses >= 3);
+	CHECK(tenon_server_detach(thread) == 0);
+	CHECK(!runs_within(12 * MS));
+	end(thread);
+}
+
+static void background(void)
+{
+	pthread_t thread = spinner();
+	struct timespec pause = { .tv_nsec = 2 * MS };
+	long before;
+
+	CHECK(tenon_server_attach_background(thread) == 0);
+	CHECK(!runs_within(12 * MS));
+	before = turns;
+	CHECK(nanosleep(&pause, NULL) == 0);
+	CHECK(turns != before);
+	end(thread);
+}
+
+/* A server ends with its thread, so that there are always enough. */
+static void many(void)
+{
+	for (int i = 0; i < 40; i++) {
+		pthread_t thread = spinner();
+
+		CHECK(tenon_server_attach(thread, MS / 100, 10 * MS) == 0);
+		end(thread);
+	}
+}
+
+static const struct test tests[] = {
+	{"refusal", refusal},
+	{"budget", budget},
+	{"background", background},
+	{"many", many},
+	{NULL, NULL},
+};
+
+const struct suite server_suite = {"server", tests};
