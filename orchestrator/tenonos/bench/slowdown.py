@@ -2,7 +2,8 @@
 
 In `systems/bench-regulate` a VM goes through its working set beside a core whose background goes
 through more memory than the modelled cache holds (`tenonos.bench.cache`). As the emulator lets
-nothing take longer, what a miss costs is assumed.
+nothing take longer, what a miss costs is assumed. So it does beside two such cores, and, as in
+vLibOS's Figure 6, beside one whose foreground does the same for a part of its time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tenonos.bench.cache import VICTIM, sweeps
 from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row
 from tenonos.run.plugin import Passage
+from tenonos.system import System, Vm
 
 SYSTEM = "bench-regulate"
 DYNAMIC = "mortise-dynamic"
@@ -23,21 +25,54 @@ MISS = 100
 """Instructions that a line costs which the cache does not hold: an assumption."""
 
 
+FOREGROUND, PERIOD = (10, 30, 60), 9_000_000
+"""Parts of its core that the neighbour is promised, in percent, and its period in ns: the paper's
+budgets and periods, by a factor of ten shorter."""
+
+
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     """The rows of the victim."""
     regulated = system.load(SYSTEM)
-    beside = replace(regulated, regulation=None)
-    alone = replace(beside, mode="static", vms=(regulated.vm(VICTIM),))
+    setting = Setting(SYSTEM, DYNAMIC)
     tell(f"{SYSTEM}, alone")
-    usual = taken(sweeps(build.build(alone), VICTIM))
-    for throttle, shared in ((False, beside), (True, regulated)):
-        tell(f"{SYSTEM}, {'with' if throttle else 'without'} regulation")
-        found = sweeps(build.build(shared), VICTIM)
-        more = round(100 * (taken(found) - usual) / usual, 1)
-        params = {"throttle": throttle}
-        row = Setting(SYSTEM, DYNAMIC).row(("vlib", "victim_slowdown"), params, [more], Kinds())
-        # A sweep misses all or nothing: only what all of them take says something.
-        yield replace(row, unit="percent", samples=len(found))
+    victim = replace(regulated, mode="static", vms=(regulated.vm(VICTIM),), regulation=None)
+    usual = taken(sweeps(build.build(victim), VICTIM))
+    slower: dict[bool, float] = {}
+    for params, shared in _cases(regulated):
+        for throttle in (False, True):
+            tell(f"{SYSTEM}, {'with' if throttle else 'without'} regulation")
+            kept = shared.regulation if throttle else None
+            found = sweeps(build.build(replace(shared, regulation=kept)), VICTIM)
+            more = round(100 * (taken(found) - usual) / usual, 1)
+            row = setting.row(
+                ("vlib", "victim_slowdown"), {"throttle": throttle, **params}, [more], Kinds()
+            )
+            # A sweep misses all or nothing: only what all of them take says something.
+            yield replace(row, unit="percent", samples=len(found))
+            if not params:
+                slower[throttle] = more
+    left = round(100 * slower[True] / slower[False], 1)
+    yield replace(setting.row(("vlib", "slowdown_left"), {}, [left], Kinds()), unit="percent")
+
+
+def _cases(regulated: System) -> Iterator[tuple[dict[str, int], System]]:
+    """Who is beside the victim, and what says so: the system's own come first."""
+    yield {}, regulated
+    # The same two once more, on another core.
+    cpu = max(cpu for vm in regulated.vms for cpu in vm.cpus) + 1
+    others = [vm for vm in regulated.vms if vm.name != VICTIM]
+    more = [replace(vm, name=f"{vm.name}-{cpu}", cpus=(cpu,)) for vm in others]
+    yield {"cores": 2}, replace(regulated, vms=(*regulated.vms, *more))
+    for part in FOREGROUND:
+        promised = [_promised(vm, part * PERIOD // 100) for vm in regulated.vms]
+        yield {"foreground": part}, replace(regulated, vms=tuple(promised))
+
+
+def _promised(vm: Vm, budget: int) -> Vm:
+    """A VM that has a budget, with this one instead."""
+    if vm.share.budget is None:
+        return vm
+    return replace(vm, share=replace(vm.share, budget=budget, period=PERIOD))
 
 
 def taken(found: Sequence[Passage]) -> int:
