@@ -8,8 +8,10 @@
 #include "module.h"
 #include "loan.h"
 
+#include <linux/arm-smccc.h>
 #include <linux/cpu.h>
 #include <linux/interrupt.h>
+#include <linux/iopoll.h>
 #include <linux/irq.h>
 #include <linux/io.h>
 #include <linux/module.h>
@@ -17,6 +19,10 @@
 #include <linux/of.h>
 #include <linux/of_address.h>
 #include <linux/platform_device.h>
+#include <uapi/linux/psci.h>
+
+/* What a CPU may take to be off when Linux has it as off: more than Linux's own 100 ms. */
+#define OFF_US 5000000
 
 struct core {
 	struct tenon_loan loan;
@@ -69,6 +75,32 @@ bool tenon_loan_any(void)
 	return READ_ONCE(count);
 }
 
+static bool is_off(const struct core *core)
+{
+	struct arm_smccc_res res;
+
+	arm_smccc_1_1_hvc(PSCI_0_2_FN64_AFFINITY_INFO, core->vcpu, 0, &res);
+	return res.a0 == PSCI_0_2_AFFINITY_LEVEL_OFF;
+}
+
+/*
+ * Linux asks for 100 ms whether a CPU has gone, says "may not have shut down cleanly" if it has not,
+ * and takes it as gone. One whose core stands still so long is on its way all the same.
+ */
+static int turn_off(const struct core *core)
+{
+	unsigned int cpu = core->loan.cpu;
+	int error = cpu_online(cpu) ? remove_cpu(cpu) : 0;
+	bool off;
+
+	if (error)
+		return error;
+	error = read_poll_timeout(is_off, off, off, 1000, OFF_US, false, core);
+	if (error)
+		pr_err("CPU %u does not go off\n", cpu);
+	return error;
+}
+
 struct tenon_loan *tenon_loan_claim(int cpu)
 {
 	struct core *core = take(cpu);
@@ -76,7 +108,7 @@ struct tenon_loan *tenon_loan_claim(int cpu)
 
 	if (IS_ERR(core))
 		return ERR_CAST(core);
-	error = cpu_online(core->loan.cpu) ? remove_cpu(core->loan.cpu) : 0;
+	error = turn_off(core);
 	if (error) {
 		give_back(core);
 		return ERR_PTR(error);

@@ -55,15 +55,21 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture(scope="session")
-def times(request):
-    """How often something is done: so many times, or a thousand with `--full`."""
-    return lambda short: 1000 if request.config.getoption("--full") else short
+def full(request):
+    """Whether all is done as often as promised."""
+    return request.config.getoption("--full")
 
 
 @pytest.fixture(scope="session")
-def tenon(request, tmp_path_factory):
+def times(full):
+    """How often something is done: so many times, or a thousand with `--full`."""
+    return lambda short: 1000 if full else short
+
+
+@pytest.fixture(scope="session")
+def tenon(full, tmp_path_factory):
     """A way to call `./tenon`, which is killed when its time is over; its JSON is read."""
-    patience = 20 if request.config.getoption("--full") else 1
+    patience = 20 if full else 1
 
     def call(*arguments, limit=300, json_file=True):
         limit *= patience
@@ -156,7 +162,8 @@ as many programs, nor with `--full` a page of each."""
 
 
 def assert_nothing_lost(said):
-    """Linux said that it has its memory, and no task that waits for ever."""
+    """Linux said that it has its memory, and no task that waits for ever; with `-s` it is shown."""
     (line,) = (line for line in said if line.startswith("lost "))
+    print(*(line for line in said if line.startswith(("killed ", "lost "))), sep="; ")
     memory, stuck = re.fullmatch(r"lost (-?\d+) KiB, (\d+) tasks stuck", line).groups()
     assert int(memory) < LOST and stuck == "0", line

@@ -78,6 +78,12 @@ HYP_CODE static long forever(long unused)
     return unused;
 }
 
+HYP_CODE static long sleeps(long unused)
+{
+    hyp_wait_until(UINT64_MAX);
+    return unused;
+}
+
 HYP_CODE static long asks_linux(long unused)
 {
     register uint64_t x8 __asm__("x8") = 172;  // getpid, by the immediate that passes
@@ -307,17 +313,17 @@ static void all(void)
     puts("HYPLET maps all");
 }
 
-static void begin(void)
+static void begin(int cpu)
 {
     CHECK(!hyp_map_section("hyp_data") && !hyp_map_section("hyp_code"));
-    CHECK(!hyp_set_stack(stack, sizeof(stack)) && !hyplet_drop_cpu(CPU));
+    CHECK(!hyp_set_stack(stack, sizeof(stack)) && !hyplet_drop_cpu(cpu));
 }
 
 static void between(void)
 {
     struct tenon_hyplet_end end;
 
-    begin();
+    begin(CPU);
     CHECK(!hyp_assign_offlet(CPU, steps));
     while (*(volatile uint64_t *)&hyp_shared.progress[CPU] < 100)
         usleep(1000);
@@ -331,22 +337,28 @@ static void between(void)
     puts("HYPLET steps with the kernel");
 }
 
-static void lives(void)
+// Until its program is killed.
+static void lives(int cpu, hyplet_function *function)
 {
-    begin();
-    CHECK(!hyp_assign_offlet(CPU, forever));
+    begin(cpu);
+    CHECK(!hyp_assign_offlet(cpu, function));
     puts("HYPLET lives");
     pause();
 }
 
 int main(int arguments, char **argument)
 {
+    const char *what = arguments > 1 ? argument[1] : "";
+    int cpu = arguments > 2 ? atoi(argument[2]) : CPU;
+
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (arguments > 1 && !strcmp(argument[1], "lives")) {
-        lives();
-    } else if (arguments > 1 && !strcmp(argument[1], "between")) {
+    if (!strcmp(what, "spins")) {
+        lives(cpu, forever);
+    } else if (!strcmp(what, "sleeps")) {
+        lives(cpu, sleeps);
+    } else if (!strcmp(what, "between")) {
         between();
-    } else if (arguments > 1 && !strcmp(argument[1], "all")) {
+    } else if (!strcmp(what, "all")) {
         all();
     } else {
         maps();
