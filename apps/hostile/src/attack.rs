@@ -33,6 +33,10 @@ impl Expect {
     }
 }
 
+/// How often code is run once it is prepared, where one draws at random: the emulator translates
+/// code anew that was written anew, which takes it longer than a hundred exits.
+pub const BURST: u32 = 32;
+
 /// A way to attack, tried in several cases.
 #[derive(Debug)]
 pub struct Attack {

@@ -1,7 +1,8 @@
 //! Attacks by hypercall: every number, any argument.
 
-use crate::attack::{Attack, Expect, Trial};
+use crate::attack::{Attack, BURST, Expect, Trial};
 use crate::code::{self, RET};
+use crate::machine::prepare_code;
 use crate::own_memory;
 use crate::places::{GICD, MORTISE, SHARED};
 
@@ -14,6 +15,7 @@ const ENDING: [u64; 5] = [
     0xc400_0012,
 ];
 
+/// What is tried, and what must come of it.
 pub const ATTACKS: &[Attack] = &[
     // Each case is one owner of functions in one convention (SMCCC, 6).
     Attack::new("calls/every-hvc", 64, Expect::Contained, |t| {
@@ -34,15 +36,46 @@ pub const ATTACKS: &[Attack] = &[
     }),
 ];
 
-fn call(trial: &mut Trial, secure: bool, function: u64) {
-    if ENDING.contains(&(function & 0xffff_ffff)) {
-        return;
+/// Functions of PSCI, of the architecture and of Mortise's own, as many as there may ever be.
+const GROUPS: [u64; 6] = [
+    0x8000_0000,
+    0x8400_0000,
+    0xc400_0000,
+    0xc600_0000,
+    0xc600_0100,
+    0xc600_0200,
+];
+
+/// Some calls, any but those that end this VM or a vCPU, nearly always of a group that somebody
+/// serves.
+pub fn any(trial: &mut Trial) {
+    let secure = trial.random.below(2) == 1;
+    let group = trial.random.one_of(&GROUPS);
+    prepare_code(&[code::call(secure, 0), RET]);
+    for _ in 0..BURST {
+        let function = match trial.random.below(8) {
+            0 => trial.random.next(),
+            _ => group | trial.random.below(0x40),
+        };
+        if let Some(registers) = registers(trial, function) {
+            trial.repeat(&registers);
+        }
     }
+}
+
+fn call(trial: &mut Trial, secure: bool, function: u64) {
+    if let Some(registers) = registers(trial, function) {
+        trial.execute(&[code::call(secure, 0), RET], &registers);
+    }
+}
+
+/// The registers of a call with any arguments, unless it would end something.
+fn registers(trial: &mut Trial, function: u64) -> Option<[u64; 8]> {
     let mut registers = [function, 0, 0, 0, 0, 0, 0, 0];
     for register in &mut registers[1..] {
         *register = argument(trial);
     }
-    trial.execute(&[code::call(secure, 0), RET], &registers);
+    (!ENDING.contains(&(function & 0xffff_ffff))).then_some(registers)
 }
 
 fn argument(trial: &mut Trial) -> u64 {

@@ -10,6 +10,7 @@ const HEAD: u64 = RING + 0x40;
 const DATA: u64 = RING + 0x100;
 const KICK: u64 = 0xc600_0000;
 
+/// What is tried, and what must come of it.
 pub const ATTACKS: &[Attack] = &[
     // Each ends in a restart, which makes the ring anew.
     Attack::new("console/forge", 1, Expect::Restarted, |t| {

@@ -1,8 +1,8 @@
 //! Attacks on and by the interrupt controller.
 
-use crate::attack::{Attack, Expect, Trial};
+use crate::attack::{Attack, BURST, Expect, Trial};
 use crate::code::{self, ISB, MASK, RET, SPIN, System, UNMASK, WFI};
-use crate::machine::UPPER;
+use crate::machine::{UPPER, prepare_code};
 use crate::places::{GICD, GICR, REDISTRIBUTOR};
 
 const FRAME: u64 = 0x1_0000;
@@ -21,6 +21,7 @@ const IGROUPR0: u64 = 0x80;
 const ISENABLER0: u64 = 0x100;
 const ICENABLER0: u64 = 0x180;
 const ISPENDR0: u64 = 0x200;
+const ICACTIVER0: u64 = 0x380;
 const IPRIORITYR0: u64 = 0x400;
 
 /// Group 1, in turn: acknowledge, end, highest pending, binary point, control, enable.
@@ -31,11 +32,17 @@ const EOIR0: System = System(3, 0, 12, 8, 1);
 const PMR: System = System(3, 0, 4, 6, 0);
 const AP1R0: System = System(3, 0, 12, 9, 0);
 const IGRPEN0: System = System(3, 0, 12, 12, 6);
+const IGRPEN1: System = System(3, 0, 12, 12, 7);
 const CTLR: System = System(3, 0, 12, 12, 4);
 const SGI1R: System = System(3, 0, 12, 11, 5);
 const ASGI1R: System = System(3, 0, 12, 11, 6);
 const SGI0R: System = System(3, 0, 12, 11, 7);
 
+/// The virtual timer: when it is due, and whether it is on.
+const CVAL: System = System(3, 3, 14, 3, 2);
+const CTL: System = System(3, 3, 14, 3, 1);
+
+/// What is tried, and what must come of it.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("gic/load-every-register", SWEEPS, Expect::Contained, |t| {
         sweep(t, false);
@@ -76,7 +83,7 @@ pub const ATTACKS: &[Attack] = &[
                 store(t, own + FRAME + register, 0xffff_ffff);
             }
         }
-        t.execute(&[System(3, 0, 12, 12, 7).write(0), ISB, RET], &[1]);
+        t.execute(&[IGRPEN1.write(0), ISB, RET], &[1]);
         for _ in 0..64 {
             t.execute(&[UNMASK, ISB, MASK, IAR1.read(0), RET], &[]);
             if t.random.below(2) == 0 {
@@ -117,6 +124,45 @@ pub const ATTACKS: &[Attack] = &[
         t.execute(&[AP1R0.write(0), ISB, MASK, WFI, code::AGAIN], &[1]);
     }),
 ];
+
+/// Some registers of the frames that Mortise answers for, in any width, with any value.
+pub fn any(trial: &mut Trial) {
+    let size = trial.random.below(4) as u32;
+    let write = trial.random.below(2) == 1;
+    let frame = UPPER + trial.random.one_of(&FRAMES);
+    prepare_code(&[code::access(write, size), RET]);
+    for _ in 0..BURST {
+        let reach = trial.random.one_of(&[0x100, 0x800, 0x1000, FRAME]);
+        let mut offset = trial.random.below(reach);
+        if trial.random.below(16) != 0 {
+            offset &= !0 << size;
+        }
+        let wild = trial.random.next();
+        let value = trial.random.one_of(&[wild, 1 << (wild & 31), u64::MAX]);
+        trial.repeat(&[value, frame + offset.min(FRAME - 8)]);
+    }
+}
+
+/// An SGI to anybody, but by the bit that means all others.
+pub fn sgi(trial: &mut Trial) {
+    let register = trial.random.one_of(&[SGI1R, SGI1R, ASGI1R, SGI0R]);
+    let targets = trial.random.below(0x1_0000) | trial.random.below(2) << 40;
+    let value = trial.random.below(16) << 24 | targets;
+    trial.execute(&[register.write(0), RET], &[value]);
+}
+
+/// Has the virtual timer's interrupt come, takes what is pending, and ends it or not.
+pub fn take(trial: &mut Trial) {
+    store(trial, GICD, 2); // GICD_CTLR.EnableGrp1A
+    for register in [ICACTIVER0, ISENABLER0] {
+        store(trial, GICR + REDISTRIBUTOR + FRAME + register, 1 << 27);
+    }
+    trial.execute(&[PMR.write(0), IGRPEN1.write(1), ISB, RET], &[0xff, 1]);
+    trial.execute(&[CVAL.write(0), CTL.write(1), ISB, RET], &[0, 1]);
+    trial.execute(&[UNMASK, ISB, MASK, RET], &[]);
+    let end = trial.random.one_of(&[EOIR1, EOIR1, DIR, EOIR0]);
+    trial.execute(&[CTL.write(1), IAR1.read(0), end.write(0), RET], &[]);
+}
 
 const DATA: Expect = Expect::Stopped("data abort");
 

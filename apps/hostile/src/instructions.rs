@@ -28,6 +28,7 @@ const FORBIDDEN: &[u32] = &[
     0xc8a0_7c20, // cas (LSE)
 ];
 
+/// What is tried, and what must come of it.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("instructions/forbidden", 1, Expect::Contained, |t| {
         for &word in FORBIDDEN {

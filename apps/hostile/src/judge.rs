@@ -82,7 +82,7 @@ pub fn judge(ledger: &Ledger) -> ! {
         Phase::CalledBack => conclude(&mut progress, ledger, &Outcome::CalledBack),
         Phase::Trying => after_restart(&mut progress, ledger),
     }
-    if let Err(error) = machine::start() {
+    if let Err(error) = machine::start(culprit) {
         say!(error, "UNEXPECTED: vCPU 1 does not start: {error:?}");
     }
     loop {
@@ -222,8 +222,7 @@ fn next_round(progress: &mut Progress, ledger: &Ledger) {
 }
 
 /// What vCPU 1 does: one trial after the other, as ordered.
-#[unsafe(no_mangle)]
-extern "C" fn hostile_culprit() -> ! {
+extern "C" fn culprit() -> ! {
     loop {
         let ticket = TICKET.load(Ordering::Acquire);
         if ticket == DONE.load(Ordering::Relaxed) {

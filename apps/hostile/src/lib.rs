@@ -21,20 +21,20 @@
     reason = "it executes what no compiler would write, where it has no right to"
 )]
 
-mod attack;
-mod calls;
+pub mod attack;
+pub mod calls;
 mod code;
 mod console;
-mod gic;
+pub mod gic;
 mod instructions;
 mod judge;
 mod ledger;
 mod machine;
-mod memory;
+pub mod memory;
 mod places;
-mod power;
+pub mod power;
 mod random;
-mod registers;
+pub mod registers;
 
 #[cfg(test)]
 extern crate std;
@@ -58,17 +58,38 @@ fn scratch() -> u64 {
     own_memory().end - RESERVED + 0x1000
 }
 
-/// The main thread: becomes the judge.
-pub fn main() {
+/// Has vCPU 1 begin in `attacker`; this core rests. Returns, with a line that says why, from a VM
+/// that does not serve.
+pub fn unleash(attacker: extern "C" fn() -> !) {
+    if !prepare() {
+        return;
+    }
+    match machine::start(attacker) {
+        Ok(()) => machine::rest(),
+        Err(error) => tenon::log::error!("vCPU 1 does not start: {error:?}"),
+    }
+}
+
+/// Masks this core's interrupts and notes what is this VM's. False, with a line that says why, in a
+/// VM that does not serve.
+fn prepare() -> bool {
     let guest = environment::guest().filter(|guest| guest.cpus() >= 2);
     let Some(memory) = guest.and_then(|guest| guest.memory()) else {
         tenon::log::error!("a hostile guest is a VM of two vCPUs");
-        return;
+        return false;
     };
     hw_arch::cpu::mask_interrupts();
     let [start, end] = &MEMORY;
     start.store(memory.start(), Ordering::Relaxed);
     end.store(memory.end(), Ordering::Relaxed);
+    true
+}
+
+/// The main thread: becomes the judge.
+pub fn main() {
+    if !prepare() {
+        return;
+    }
     // SAFETY: the end of this VM's memory, far behind the image; the attacks' scratch space begins
     // a page later.
     let ledger = unsafe { Ledger::at(own_memory().end - RESERVED) };

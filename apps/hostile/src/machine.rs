@@ -1,11 +1,11 @@
-//! The culprit's core: vCPU 1, with tables and vectors of its own.
+//! The attacker's core: vCPU 1, with tables and vectors of its own.
 //!
 //! Its stage 1 maps all 512 GiB of intermediate physical space twice, one to one: below as memory
 //! or device, above (`UPPER`) all as ordinary executable memory. Whatever exception it takes itself
 //! ends the code it was running, and nothing else: [`run`] says how the code ended.
 
 #[cfg(target_arch = "aarch64")]
-pub use real::{pause, prepare_code, run, start};
+pub use real::{pause, prepare_code, rest, run, start};
 
 /// Where the second map begins.
 pub const UPPER: u64 = 0xffff_ff80_0000_0000;
@@ -79,10 +79,27 @@ mod real {
         unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) }
     }
 
-    /// Turns vCPU 1 on; it begins in `hostile_culprit`.
-    pub fn start() -> Result<(), Error> {
-        // SAFETY: `hostile_entry` expects nothing, and its stack and tables are its own.
-        unsafe { firmware::cpu_on::<Hvc>(1, hostile_entry as *const () as u64, 0) }
+    /// Turns vCPU 1 on, which begins in `attacker`.
+    pub fn start(attacker: extern "C" fn() -> !) -> Result<(), Error> {
+        let [entry, attacker] = [hostile_entry as *const () as u64, attacker as usize as u64];
+        // SAFETY: `hostile_entry` expects where to go on, and its stack and tables are its own.
+        unsafe { firmware::cpu_on::<Hvc>(1, entry, attacker) }
+    }
+
+    /// Keeps this core on and asleep, deaf to all of this VM's interrupts: Mortise alone wakes it.
+    pub fn rest() -> ! {
+        hw_arch::cpu::mask_interrupts();
+        loop {
+            // SAFETY: no interrupt of Group 1 is signalled any more, and none is expected here.
+            unsafe {
+                asm!(
+                    "msr icc_igrpen1_el1, xzr",
+                    "isb",
+                    "wfi",
+                    options(nomem, nostack)
+                )
+            }
+        }
     }
 
     /// Makes `words`, at most [`CODE_LENGTH`], the code to run.
@@ -110,11 +127,12 @@ mod real {
         }
     }
 
-    // PSCI's entry: MMU off, everything masked. TCR_EL1: 39 bits below and above, 4 KiB, write-back
+    // PSCI's entry: where to go on in x0, MMU off, everything masked. TCR_EL1: 39 bits below and above, 4 KiB, write-back
     // and inner shareable walks, 40 bits of address.
     global_asm!(
         ".section .text.hostile, \"ax\"",
         "hostile_entry:",
+        "    mov x19, x0",
         "    mov x0, #0xff00",
         "    msr mair_el1, x0",
         "    ldr x0, =0x2b5193519",
@@ -134,7 +152,7 @@ mod real {
         "    adrp x0, HOSTILE_STACK + 0x4000",
         "    add x0, x0, :lo12:HOSTILE_STACK + 0x4000",
         "    mov sp, x0",
-        "    bl hostile_culprit",
+        "    blr x19",
         "    b .",
         "hostile_run:",
         "    sub sp, sp, #112",
@@ -211,7 +229,7 @@ mod real {
 }
 
 #[cfg(not(target_arch = "aarch64"))]
-pub use host::{pause, prepare_code, run, start};
+pub use host::{pause, prepare_code, rest, run, start};
 
 /// On the host nothing runs: what is tested there is which attacks there are.
 #[cfg(not(target_arch = "aarch64"))]
@@ -221,8 +239,12 @@ mod host {
 
     pub fn pause() {}
 
-    pub fn start() -> Result<(), Error> {
+    pub fn start(_: extern "C" fn() -> !) -> Result<(), Error> {
         Ok(())
+    }
+
+    pub fn rest() -> ! {
+        panic!("a host has no core to rest on")
     }
 
     pub fn prepare_code(_: &[u32]) {}

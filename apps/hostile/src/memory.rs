@@ -14,6 +14,7 @@ const TTBR0: System = System(3, 0, 2, 0, 0);
 /// `tlbi vmalle1`.
 const FLUSH: u32 = System(1, 0, 8, 7, 0).write(31);
 
+/// What is tried, and what must come of it.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("memory/load-anywhere", 12, DATA, |t| anywhere(t, false)),
     Attack::new("memory/store-anywhere", 12, DATA, |t| anywhere(t, true)),
@@ -96,6 +97,17 @@ const MARK: u64 = 0xbadf_00d5 << 32;
 
 fn marked(trial: &mut Trial) -> u64 {
     MARK | trial.random.next() >> 32
+}
+
+/// Loads, stores or fetches where this VM has nothing: it is stopped.
+pub fn outside(trial: &mut Trial) {
+    match trial.random.below(3) {
+        0 => {
+            let address = foreign(trial);
+            trial.execute(&[BRANCH_X1], &[0, UPPER + (address & !3)]);
+        }
+        which => anywhere(trial, which == 2),
+    }
 }
 
 fn anywhere(trial: &mut Trial, write: bool) {

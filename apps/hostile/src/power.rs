@@ -9,6 +9,7 @@ const CPU_OFF: u64 = 0x8400_0002;
 const CPU_ON: u64 = 0xc400_0003;
 const SYSTEM_RESET: u64 = 0x8400_0009;
 
+/// What is tried, and what must come of it.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("power/start-anybody", 1, Expect::Contained, |t| {
         let own = own_memory().start;
@@ -45,6 +46,11 @@ pub const ATTACKS: &[Attack] = &[
         );
     }),
 ];
+
+/// Has this VM restarted.
+pub fn reset(trial: &mut Trial) {
+    trial.execute(&[code::call(false, 0), RET], &[SYSTEM_RESET]);
+}
 
 /// Never ends, with everything masked.
 fn endless(trial: &mut Trial, code: &[u32]) {

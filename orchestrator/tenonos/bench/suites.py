@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tenonos import build, system
 from tenonos.bench import (
+    assurance,
     boot,
     cache,
     compose,
@@ -45,6 +46,7 @@ SUITES = (
     "hyplet",
     "detach",
     "vlib",
+    "assurance",
     "compose",
 )
 
@@ -139,6 +141,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += slowdown.rows(tell)
     if "vlib" in choice.suites and BESIDE in choice.environments:
         rows += vlib.rows(tell)
+    if "assurance" in choice.suites and ALONE in choice.environments:
+        rows += assurance.rows(choice.full, tell)
     if "compose" in choice.suites and compose.HOST in choice.environments:
         rows += compose.rows(choice.full, tell)
     suites = {name: index for index, name in enumerate(SUITES)}

@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Measure what operations cost: instructions in the deterministic emulator.
 
-    Suites: sched, irq, timer, thread-metric, boot, exits, size, share, dispatch,
-    lifecycle, channel, hyplet, detach, vlib, compose.
+    Suites: sched, irq, timer, thread-metric, boot, exits, size, cache, share, dispatch,
+    lifecycle, channel, hyplet, detach, vlib, assurance, compose.
     """
     from tenonos import bench, outputs, ui
     from tenonos.bench.figures import figures
