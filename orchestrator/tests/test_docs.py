@@ -15,6 +15,7 @@ from tenonos.system.schema import (
     DetachSpec,
     DiskSpec,
     ManagesSpec,
+    NativeSpec,
     NetworkSpec,
     RegionSpec,
     RegulationSpec,
@@ -76,15 +77,15 @@ def test_every_key_of_a_result_is_explained():
 def test_every_key_of_a_system_is_explained_and_the_examples_hold():
     text = (ROOT / "docs" / "system.md").read_text()
     models = (SystemSpec, VmSpec, TaskSpec, ReserveSpec, ManagesSpec, TemplateSpec, ChannelSpec)
-    models += (DetachSpec, DiskSpec, NetworkSpec, RegionSpec, RegulationSpec, VlibSpec)
+    models += (DetachSpec, DiskSpec, NativeSpec, NetworkSpec, RegionSpec, RegulationSpec, VlibSpec)
     fields = [field for model in models for field in model.model_fields.items()]
     keys = {field.alias or name for name, field in fields}
     tables = {"vm", "task", "reserve", "manages", "detach", "template", "channel", "vlib"}
-    tables |= {"region", "regulation", "disk", "network"}
+    tables |= {"region", "regulation", "disk", "network", "native"}
     assert not {key for key in keys - tables if f"`{key}`" not in text}
     assert not {key for key in tables if not re.search(rf"\[[a-z.]*{key}\]", text)}
     examples = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert len(examples) == 6
+    assert len(examples) == 7
     for example in examples:
         spec, lines = parse(example, "docs/system.md")
         assert from_spec(spec, ROOT / "docs" / "system.toml", "docs/system.md", lines)

@@ -120,7 +120,9 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
             payloads[vm.name, "header"] = handover.guest(system, vm, layout.guest(vm.name))
         else:
             payloads[vm.name, "tree"] = _tree(system, vm, layout)
-    return pack(mortise, trees.manifest(system, layout), payloads, layout), layout
+    # Mortise without virtual machines reads none.
+    manifest = trees.manifest(system, layout) if system.vms else b""
+    return pack(mortise, manifest, payloads, layout), layout
 
 
 def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, bytes], Content]:

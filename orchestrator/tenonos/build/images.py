@@ -4,16 +4,18 @@ What the system says (the kind of image, the board, the application) is assigned
 first, then the image's fragment, then `-D` from the command line.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tenonos.errors import InputError
-from tenonos.generate.image import Image, choose, root_of
+from tenonos.generate.image import Image, Native, choose, root_of
 from tenonos.paths import APPS, ROOT
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
+from tenonos.system.model import Native as SystemNative
 from tenonos.system.model import System, Vm
 
 PAGE_TABLES = 80
@@ -31,23 +33,37 @@ class Space:
     index: Index
     tree: Tree
     apps: dict[str, Library]
+    """The program of each Tenon VM, and of each native task."""
 
     def given(self, image: str) -> list[Assignment]:
         """What the system says of an image: kind, board, purpose, cores."""
         if image == "mortise":
-            roots = [lib.symbol for lib in self.index.libraries if lib.root == "mortise"]
-            names = ["IMAGE_MORTISE", *roots]
+            natives = {self.apps[native.name].symbol for native in self.system.natives}
+            names = ["IMAGE_MORTISE", *sorted(natives)]
         else:
-            names = ["IMAGE_TENON", self.apps[image].symbol]
+            kind = "IMAGE_TENON" if self.root(image) == "tenon" else "IMAGE_PLAIN"
+            names = [kind, self.apps[image].symbol]
         names.append(self.system.board.symbol)
         given = [Assignment(name, "y", self.system.shown) for name in names]
         if image == "mortise":
-            given += self._demanded()
-        else:
+            # It divides the machine unless told otherwise.
+            for lib in self.index.libraries:
+                if lib.root in ("mortise", "mortise-plain"):
+                    value = "y" if lib.root == self.root(image) else "n"
+                    given.append(Assignment(lib.symbol, value, self.system.shown))
+        if image == "mortise":
+            given += self._demanded() if self.system.vms else ()
+        elif self.apps[image].rights is None:
             vm = self.system.vm(image)
             where = self.system.at(vm, "cpus")
             given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
         return given
+
+    def root(self, image: str) -> str:
+        """The kind of library that makes an image: a kernel, or what has none for a native task."""
+        if image == "mortise":
+            return "mortise" if self.system.vms else "mortise-plain"
+        return "tenon" if self.apps[image].rights is None else "tenon-plain"
 
     def _demanded(self) -> list[Assignment]:
         """What the system's mode and tables ask of Mortise, from the library that has it."""
@@ -76,6 +92,7 @@ class Space:
         between them."""
         vms, where = self.system.vms, self.system.where("mode")
         cores = {0, *(cpu for vm in vms for cpu in vm.cpus)}
+        cores |= {native.cpu for native in self.system.natives}
         yield Assignment("MORTISE_CORES", str(max(cores) + 1), where)
         if all(vm.interrupts == "direct" for vm in vms):
             yield Assignment("MORTISE_VIRTUAL_DEVICES", "n", where)
@@ -109,6 +126,11 @@ def space(system: System) -> Space:
             folder = app_folder(system, vm)
             index = index.with_app(folder)
             apps[vm.name] = next(lib for lib in index.libraries if lib.path == folder)
+    for native in system.natives:
+        folder = program(system, native.app, system.where("native", native.index, "app"))
+        index = index.with_app(folder)
+        apps[native.name] = next(lib for lib in index.libraries if lib.path == folder)
+        _granted(system, native, apps[native.name])
     outside = [app.path / "Kconfig" for app in apps.values() if not app.path.is_relative_to(ROOT)]
     return Space(system, index, load(list(dict.fromkeys(outside))), apps)
 
@@ -118,7 +140,8 @@ def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
     choices = space(system)
     demands = [define(text) for text in defines]
     mortise = choices.evaluate("mortise", demands)
-    _capable(system, choices.tree, mortise)
+    if system.vms:
+        _capable(system, choices.tree, mortise)
     made = [_image(choices, "mortise", mortise, system.shown)]
     for vm in system.guests:
         if vm.kind == "tenon":
@@ -132,15 +155,46 @@ def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
 def app_folder(system: System, vm: Vm) -> Path:
     """The folder of a Tenon VM's application: under `apps/`, or beside the system."""
     assert vm.app is not None
-    for folder in (APPS / vm.app, system.folder / vm.app):
+    return program(system, vm.app, system.at(vm, "app"))
+
+
+def program(system: System, name: str, where: str) -> Path:
+    """The folder of the application of that name, which stands at `where`."""
+    for folder in (APPS / name, system.folder / name):
         if library.is_app(folder):
             return folder.resolve()
     known = ", ".join(sorted(app.name for app in APPS.glob("*/") if library.is_app(app)))
     raise InputError(
-        f'no application "{vm.app}"',
-        where=system.at(vm, "app"),
+        f'no application "{name}"',
+        where=where,
         mend=f"known are {known}, or give the folder of one",
     )
+
+
+def _granted(system: System, native: SystemNative, app: Library) -> None:
+    """A native task is given all that it takes, and knows that it is one."""
+    if app.rights is None:
+        raise InputError(
+            f'application "{native.app}" is no native task',
+            where=system.where("native", native.index, "app"),
+            mend="give it a [[vm]], or say in its Cargo.toml which rights it takes",
+        )
+    for right in app.rights:
+        if right not in native.rights:
+            raise InputError(
+                f'native task "{native.name}" takes the right "{right}"',
+                where=system.where("native", native.index, "rights"),
+                mend=f"write rights = {json.dumps(list(app.rights))}",
+            )
+
+
+def _natives(choices: Space, name: str) -> Iterator[Native]:
+    """The native tasks of an image: a VM that is one has its first core."""
+    if name == "mortise":
+        for native in choices.system.natives:
+            yield Native(native.name, choices.apps[native.name], native.cpu)
+    elif choices.apps[name].rights is not None:
+        yield Native(name, choices.apps[name], 0)
 
 
 def _image(choices: Space, name: str, config: Config, where: str) -> Image:
@@ -153,8 +207,9 @@ def _image(choices: Space, name: str, config: Config, where: str) -> Image:
         board=choices.system.board,
         config=config,
         libraries=libraries,
-        root=root_of(libraries, kind, where),
+        root=root_of(libraries, choices.root(name), where),
         app=choices.apps.get(name),
+        natives=tuple(_natives(choices, name)),
     )
 
 
@@ -188,6 +243,9 @@ def needs(system: System) -> Iterator[Need]:
     """What Mortise must be able to do for a system."""
     for vm in system.vms:
         yield Need(_OF_VM[vm.interrupts], f'VM "{vm.name}"', system.at(vm, "interrupts"))
+    for native in system.natives[:1]:
+        where = system.where("native", native.index)
+        yield Need("CAP_VIRT_NATIVE", f'native task "{native.name}"', where)
     if system.mode == "dynamic":
         yield Need("CAP_VIRT_DISPATCH", "a dynamic system", system.where("mode"))
     if system.reserve is not None:

@@ -25,6 +25,20 @@ WRAPPED = ("vfprintf", "fputc", "fputs", "puts", "fwrite")
 
 
 @dataclass(frozen=True)
+class Native:
+    """A native task of an image: its program, and the core it has."""
+
+    name: str
+    app: Library
+    cpu: int
+
+    @property
+    def function(self) -> str:
+        """What calls it in the image's crate."""
+        return f"native_{self.name.replace('-', '_')}"
+
+
+@dataclass(frozen=True)
 class Image:
     """One image to build. `kind` is the kernel it is: `mortise` or `tenon`."""
 
@@ -36,6 +50,7 @@ class Image:
     libraries: tuple[Library, ...]
     root: Library
     app: Library | None
+    natives: tuple[Native, ...] = ()
 
     @property
     def target(self) -> str:
@@ -197,7 +212,7 @@ def _main(image: Image) -> str:
         process = ["", f"{image.app.crate}::process! {{ config: crate::config }}"]
         # Of what C alone calls, nothing is linked unless somebody names it.
         process += ["", *(f"use {library.crate} as _;" for library in image.for_c)]
-    if image.app is not None:
+    if image.app is not None and not image.natives:
         fields.append(f"main: {image.app.crate}::main")
     return "\n".join(
         [
@@ -212,6 +227,33 @@ def _main(image: Image) -> str:
             *(f"    {field}," for field in fields),
             "}",
             *process,
+            *_natives(image),
             "",
         ]
+    )
+
+
+def _natives(image: Image) -> Iterator[str]:
+    """The native tasks, each called with the rights its manifest names."""
+    if not any(lib.package == "core-native" for lib in image.libraries):
+        return
+    for native in image.natives:
+        rights = ", ".join(f"grant.{right}()" for right in native.app.rights or ())
+        yield from (
+            "",
+            f"fn {native.function}(grant: &core_native::Grant) {{",
+            f"    {native.app.crate}::main({rights})",
+            "}",
+        )
+    yield from (
+        "",
+        "/// The native tasks of this image.",
+        "#[unsafe(no_mangle)]",
+        "pub static NATIVE_TASKS: core_native::Tasks = core_native::Tasks(&[",
+        *(
+            f'    core_native::Task {{ name: "{native.name}", cpu: {native.cpu},'
+            f" main: {native.function} }},"
+            for native in image.natives
+        ),
+        "]);",
     )

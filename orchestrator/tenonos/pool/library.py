@@ -66,6 +66,8 @@ class Library:
     """Packages, its own or of the registry, that run only as an image starts."""
     sources: tuple[Path, ...] = ()
     """Of an application in C: its C files."""
+    rights: tuple[str, ...] | None = None
+    """Of a native task: what it takes, in the order of its arguments."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Its key operations, and what the bench calls each: `SUITE/NAME`."""
 
@@ -122,6 +124,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         dependencies=tuple(_dependencies(values)),
         tasks={task: duration(period) for task, period in meta.get("tasks", {}).items()},
         startup=tuple(meta.get("startup", ())),
+        rights=tuple(meta["rights"]) if "rights" in meta else None,
         operations=dict(meta.get("operations", {})),
     )
 
@@ -179,7 +182,10 @@ def _symbol(text: str) -> str:
     return text.upper().replace("-", "_").replace("/", "_")
 
 
-_KEYS = {"authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"}
+_KEYS = {
+    *("authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"),
+    "rights",
+}
 
 
 def _known(meta: Mapping[str, Any], where: str) -> None:

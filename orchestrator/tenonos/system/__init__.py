@@ -19,6 +19,7 @@ from tenonos.system.model import (
     Disk,
     Foreign,
     Manages,
+    Native,
     Network,
     Region,
     Regulation,
@@ -120,6 +121,10 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
             for each in spec.disk
         ),
         networks=tuple(Network(each.device) for each in spec.network),
+        natives=tuple(
+            Native(index, each.name, each.app, each.cpus[0], tuple(each.rights))
+            for index, each in enumerate(spec.native)
+        ),
     )
     check(system)
     return system

@@ -10,6 +10,7 @@ from tenonos.system import (
     devices,
     dynamic,
     foreign,
+    natives,
     regulation,
     shares,
     vlibs,
@@ -280,6 +281,7 @@ def _ram(system: System) -> str:
 
 _RULES: tuple[Callable[[System], None], ...] = (
     _distinct,
+    natives.check,
     _limits,
     _kinds,
     _laid_over,

@@ -56,7 +56,7 @@ def lay_out(
     """The map of `system`, given Mortise's size in memory and each VM's content."""
     board = system.board
     manifest = up(board.image.mortise + mortise_size, PAGE)
-    at = manifest + MANIFEST_SIZE
+    at = manifest + (MANIFEST_SIZE if system.vms else 0)
     parts: dict[str, dict[str, tuple[int, int]]] = {}
     for vm in system.guests:
         for part, size in contents[vm.name].sizes.items():
@@ -97,7 +97,7 @@ def lay_out(
         ram_base=board.ram.base,
         ram_size=board.ram.size,
         image_base=board.image.mortise,
-        image_size=max(board.image.mortise + image_size, *map(_loaded, vms.values()))
+        image_size=max((board.image.mortise + image_size, *map(_loaded, vms.values())))
         - board.image.mortise,
         manifest_pa=manifest,
         mortise_text=mortise_text,

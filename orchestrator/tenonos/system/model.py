@@ -173,6 +173,17 @@ class Regulation:
 
 
 @dataclass(frozen=True)
+class Native:
+    """A program linked into Mortise, with a CPU to itself and these rights."""
+
+    index: int
+    name: str
+    app: str
+    cpu: int
+    rights: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Disk:
     """A disk behind a virtio transport: of a file's content, or empty and of that size."""
 
@@ -207,6 +218,7 @@ class System:
     regulation: Regulation | None = None
     disks: tuple[Disk, ...] = ()
     networks: tuple[Network, ...] = ()
+    natives: tuple[Native, ...] = ()
 
     @property
     def attached(self) -> Iterator[tuple[str, int, Disk | Network]]:

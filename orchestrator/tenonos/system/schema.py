@@ -152,6 +152,15 @@ class RegulationSpec(_Spec):
     interval: Duration = 1_000_000
 
 
+class NativeSpec(_Spec):
+    """A program linked into Mortise: `[[native]]`."""
+
+    name: Name
+    app: str
+    cpus: list[int] = Field(min_length=1, max_length=1)
+    rights: list[str] = []
+
+
 class DiskSpec(_Spec):
     """A disk behind a virtio transport: `[[disk]]`."""
 
@@ -176,7 +185,8 @@ class SystemSpec(_Spec):
     console: str | None = None
     reserve: ReserveSpec | None = None
     regulation: RegulationSpec | None = None
-    vm: list[VmSpec] = Field(min_length=1)
+    vm: list[VmSpec] = []
+    native: list[NativeSpec] = []
     template: list[TemplateSpec] = []
     channel: list[ChannelSpec] = []
     vlib: list[VlibSpec] = []
@@ -242,6 +252,7 @@ _TABLES: dict[str, type[_Spec]] = {
     "template": TemplateSpec,
     "channel": ChannelSpec,
     "vlib": VlibSpec,
+    "native": NativeSpec,
     "disk": DiskSpec,
     "network": NetworkSpec,
     "task": TaskSpec,
@@ -299,6 +310,7 @@ _EXAMPLES = {
     "event": 'event = "l2-refill"',
     "limit": "limit = 100000",
     "interval": 'interval = "1ms"',
+    "app": 'app = "beat"',
     "reserve": '[reserve] with memory = "32M"',
 }
 

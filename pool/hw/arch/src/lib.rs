@@ -28,6 +28,7 @@
 pub mod barrier;
 pub mod cache;
 pub mod cpu;
+mod drop;
 pub mod entry;
 pub mod firmware;
 pub mod layout;

@@ -73,11 +73,14 @@ fn partition(
             Ok(vm) => slot.call_once(|| vm).route(machine),
             Err(error) => stop(format_args!("{name}: {error}")),
         }
-        machine.live.fetch_add(1, Ordering::Relaxed);
+        machine.begin_one();
     }
     for core in machine.cores {
         if let Err(why) = seat(core) {
             stop(format_args!("CPU {}: {why}", core.cpu));
+        }
+        if core.tenant().is_some() {
+            machine.begin_one();
         }
     }
     for companion in tables::companions() {
@@ -120,6 +123,9 @@ fn seat(core: &'static Core) -> Result<(), &'static str> {
             .vms()
             .filter_map(|vm| Some((vm, vm.vcpu_on(core.cpu)?)))
     };
+    if own().count() > 0 && core.tenant().is_some() {
+        return Err("a virtual machine, and something of Mortise's own");
+    }
     if own().count() < 2 {
         if let Some((vm, vcpu)) = own().next() {
             core.occupy(vm, vcpu);

@@ -56,6 +56,9 @@ impl Core {
         }
         let Some((vm, vcpu)) = self.vcpu() else {
             self.record_run(None);
+            if let Some(tenant) = self.tenant() {
+                self.let_run(tenant);
+            }
             loop {
                 self.rest();
             }
@@ -129,6 +132,8 @@ impl Core {
             // Whoever is there has its timer in the hardware, and Mortise its own.
             private.set_priority(board.virtual_timer, TIMER_PRIORITY);
             private.enable(board.virtual_timer);
+        }
+        if self.dispatcher().is_some() || self.tenant().is_some() {
             private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
             private.enable(board.hypervisor_timer);
         }

@@ -65,6 +65,7 @@ macro_rules! image {
             dispatchers: $($tables)::+::DISPATCH,
             companions: $($tables)::+::COMPANIONS,
             regulators: $($tables)::+::REGULATORS,
+            tenants: $($tables)::+::TENANTS,
             colourings: $($tables)::+::COLOURINGS,
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
         };

@@ -22,6 +22,7 @@
 //! | `suspend` | virtual machines that run only while somebody wants them to |
 //! | `cores` | a core's life: start, rest, orders |
 //! | `dispatch` | cores that several virtual CPUs share: who shares them out |
+//! | `tenant` | what runs on cores that no virtual machine has |
 //! | `tables` | what the libraries of the image registered |
 //! | `service` | what such a dispatcher asks of its core |
 //! | `exits` | what a guest's exit leads to |
@@ -83,6 +84,7 @@ mod short;
 mod slot;
 mod suspend;
 mod tables;
+mod tenant;
 mod trace;
 mod vm;
 
@@ -105,6 +107,7 @@ pub use regulation::{Background, Regulator, only_one_regulator};
 pub use service::{AwayTimer, Taken};
 pub use slot::Occupant;
 pub use tables::Tables;
+pub use tenant::Tenant;
 pub use vm::Vm;
 
 /// What the [`image!`] macro refers to, wherever the image crate stands.

@@ -351,7 +351,7 @@ impl Core {
 
     /// Whether it has anything to run.
     pub(crate) fn is_used(&self) -> bool {
-        self.dispatcher().is_some() || self.vcpu().is_some()
+        self.dispatcher().is_some() || self.vcpu().is_some() || self.tenant().is_some()
     }
 
     /// When Mortise itself has something to do here, in ticks of the counter.

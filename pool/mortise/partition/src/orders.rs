@@ -5,7 +5,6 @@ use crate::{
     vm::{ENDING, Vm},
 };
 use core::sync::atomic::Ordering;
-use core_log::info;
 use core_statistics::{State, Summary};
 use mortise_hypercall::Start;
 use mortise_psci::{End, LEADER};
@@ -90,17 +89,14 @@ impl Vm {
     /// Counts it among those that have not ended.
     fn note_life(&self, machine: &Machine) {
         if !self.alive.swap(true, Ordering::AcqRel) {
-            machine.live.fetch_add(1, Ordering::AcqRel);
+            machine.begin_one();
         }
     }
 
     /// Counts it no more among those that have not ended; with the last one the machine goes off.
     pub(crate) fn note_end(&self, machine: &Machine) {
-        if self.alive.swap(false, Ordering::AcqRel)
-            && machine.live.fetch_sub(1, Ordering::AcqRel) == 1
-        {
-            info!("every virtual machine has ended");
-            hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
+        if self.alive.swap(false, Ordering::AcqRel) {
+            machine.end_one();
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::{
     colouring::Colouring, companion::Companion, dispatch::Dispatch, regulation::Regulator,
+    tenant::Tenant,
 };
 use mortise_hypercall::Group;
 
@@ -19,6 +20,8 @@ pub struct Tables {
     pub companions: &'static [&'static dyn Companion],
     /// What holds back the background of shared cores; at most one.
     pub regulators: &'static [&'static dyn Regulator],
+    /// What runs on cores that no virtual machine has.
+    pub tenants: &'static [&'static dyn Tenant],
     /// Where memory is that is dealt out by colour; at most one.
     pub colourings: &'static [&'static dyn Colouring],
     /// Whether there may be virtual machines whose interrupt controller and serial port are virtual.
@@ -38,6 +41,7 @@ static MORTISE_TABLES: Tables = Tables {
     dispatchers: &[],
     companions: &[],
     regulators: &[],
+    tenants: &[],
     colourings: &[],
     virtual_devices: true,
 };
@@ -52,6 +56,12 @@ pub(crate) fn hypercalls() -> &'static [&'static Group] {
 #[inline(always)]
 pub(crate) fn dispatcher() -> Option<&'static dyn Dispatch> {
     MORTISE_TABLES.dispatchers.first().copied()
+}
+
+/// What runs on cores that no virtual machine has.
+#[inline(always)]
+pub(crate) fn tenants() -> &'static [&'static dyn Tenant] {
+    MORTISE_TABLES.tenants
 }
 
 /// What holds back the background of shared cores, if the image has it.

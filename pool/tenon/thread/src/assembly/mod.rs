@@ -15,8 +15,6 @@
 use crate::options;
 
 #[cfg(target_arch = "aarch64")]
-mod drop;
-#[cfg(target_arch = "aarch64")]
 mod switch;
 #[cfg(target_arch = "aarch64")]
 mod vectors;
@@ -25,6 +23,8 @@ mod vectors;
 pub use switch::{begin, enter, switch};
 #[cfg(target_arch = "aarch64")]
 pub use vectors::vectors;
+
+hw_arch::drop_to_el1!("tenon_drop_to_el1");
 
 /// Words on the stack of a thread that waits: x19 to x30.
 const INTEGERS: usize = 12;

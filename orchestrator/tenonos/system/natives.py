@@ -1,0 +1,72 @@
+"""Native tasks: what `[[native]]` means on a board."""
+
+from tenonos.errors import InputError
+from tenonos.system.model import System
+
+RIGHTS = ("time", "console")
+"""What a native task may be given: `pool/core/native`."""
+
+
+def check(system: System) -> None:
+    """A core of its own for each, and rights that there are."""
+    if not system.vms and not system.natives:
+        raise InputError(
+            "the system has nothing to run",
+            where=system.where("name"),
+            mend="add a [[vm]] or a [[native]] table",
+        )
+    names = {vm.name for vm in system.guests} | {"mortise"}
+    taken = {cpu: vm.name for vm in system.guests for cpu in (*vm.cpus, *vm.detach)}
+    if system.reserve is not None:
+        taken |= dict.fromkeys(system.reserve.cpus, "the reserve")
+    for native in system.natives:
+        where = system.where("native", native.index, "name")
+        if native.name in names:
+            raise InputError(
+                f'"{native.name}" is somebody\'s already', where=where, mend="rename it"
+            )
+        names.add(native.name)
+        where = system.where("native", native.index, "cpus")
+        if not 0 <= native.cpu < system.board.cpus:
+            raise InputError(
+                f"there is no CPU {native.cpu}: {system.board.name} has {system.board.cpus}",
+                where=where,
+                mend=f"use 0 to {system.board.cpus - 1}",
+            )
+        if native.cpu in taken:
+            raise InputError(
+                f'CPU {native.cpu} is given to "{taken[native.cpu]}" already',
+                where=where,
+                mend="a native task has a CPU to itself",
+            )
+        taken[native.cpu] = native.name
+        for right in native.rights:
+            if right not in RIGHTS:
+                raise InputError(
+                    f'unknown right "{right}" of native task "{native.name}"',
+                    where=system.where("native", native.index, "rights"),
+                    mend=f"use {' and '.join(RIGHTS)}",
+                )
+    if not system.vms:
+        _alone(system)
+
+
+def _alone(system: System) -> None:
+    """Without virtual machines Mortise is a plain system: one task, on the first core."""
+    for native in system.natives[1:]:
+        raise InputError(
+            "without a VM there is one native task",
+            where=system.where("native", native.index),
+            mend="remove one, or add a [[vm]] table",
+        )
+    if system.natives[0].cpu != 0:
+        raise InputError(
+            "without a VM the native task is on CPU 0",
+            where=system.where("native", 0, "cpus"),
+            mend="write cpus = [0]",
+        )
+    for key in ("reserve", "template", "channel", "vlib", "regulation", "disk", "network"):
+        if any(path[:1] == (key,) for path in system.lines):
+            raise InputError(
+                f"{key} is for systems with VMs", where=system.where(key), mend="remove it"
+            )

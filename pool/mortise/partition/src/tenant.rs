@@ -1,0 +1,49 @@
+//! Cores that no virtual machine has, and what else runs there.
+
+use crate::{Core, console, machine::Machine, tables};
+use core::sync::atomic::Ordering;
+
+/// What a library registers that runs something of its own on cores without a virtual machine.
+pub trait Tenant: Sync {
+    /// Whether it runs something on this core.
+    fn has(&self, cpu: usize) -> bool;
+
+    /// Runs it: called once, on that core, with every interrupt masked and the hypervisor's timer
+    /// enabled. The core rests when it returns.
+    fn run(&self, core: &'static Core);
+}
+
+impl Core {
+    /// What runs on this core in place of a virtual machine, if something does.
+    pub(crate) fn tenant(&self) -> Option<&'static dyn Tenant> {
+        let mut tenants = tables::tenants().iter().copied();
+        tenants.find(|tenant| tenant.has(self.cpu))
+    }
+
+    /// Runs it to its end, with which the machine may go off.
+    pub(crate) fn let_run(&'static self, tenant: &dyn Tenant) {
+        tenant.run(self);
+        self.machine.end_one();
+    }
+
+    /// Puts a byte of tenant number `writer` on the line; returns when it is there.
+    pub fn put(&'static self, writer: usize, name: &str, byte: u8) {
+        let writer = self.machine.vms.len() + writer;
+        while !console::put(self.machine, writer, byte, name) {}
+    }
+}
+
+impl Machine {
+    /// Counts one among those that have not ended.
+    pub(crate) fn begin_one(&self) {
+        self.live.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Counts one no more; with the last one the machine goes off.
+    pub(crate) fn end_one(&self) {
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            core_log::info!("every virtual machine has ended");
+            hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
+        }
+    }
+}
