@@ -16,7 +16,12 @@ def test_goals_hold(tenon):
         *(("timer_jitter", 20, load) for load in loads),
         *(("wait_path", load) for load in loads),
     }
-    assert rows.keys() == timed | {
+    pollers = ("hyplet", "linux")
+    polled = {
+        *((name, by) for name in ("distance", "light") for by in pollers),
+        *(("look_noise", by, load) for by in pollers for load in loads),
+    }
+    assert rows.keys() == timed | polled | {("look",)} | {
         ("handover", way, *part) for way in ways for part in ((), ("mortise",), ("linux",))
     }
     assert all(rows[key]["samples"] == 2000 for key in timed)
@@ -28,3 +33,10 @@ def test_goals_hold(tenon):
     for way in ways:
         assert rows["handover", way]["samples"] == 20
         assert 0 < rows["handover", way, "mortise"]["max"] < rows["handover", way]["min"] / 10
+    # A hyplet has known delays to a microsecond, and nobody comes between its looks; Linux does
+    # between those of its own programs.
+    assert all(rows[key]["samples"] == 40 for key in polled)
+    assert all(abs(rows["distance", "hyplet"][of] - 300_000) <= 172 for of in ("min", "max"))
+    assert all(abs(rows["light", "hyplet"][of] - 2_122_000) <= 1_000 for of in ("min", "max"))
+    assert all(rows["look_noise", "hyplet", load]["max"] == 0 for load in loads)
+    assert rows["look_noise", "linux", "build"]["max"] > 1_000_000

@@ -51,11 +51,8 @@ class Table:
     theirs: tuple[Theirs, ...]
     ours: tuple[Ours, ...]
     differs: str
-
-    @property
-    def counted(self) -> str:
-        """The unit of ours beside them."""
-        return "percent" if self.unit == "percent" else "instructions"
+    counted: str
+    """The unit of ours beside them."""
 
     def measured(self, ours: Ours, rows: Sequence[Row]) -> list[Number | None]:
         """Our figures for the columns, None where there is none."""
@@ -147,6 +144,7 @@ def _read(text: Mapping[str, Any]) -> Paper:
             tuple(Theirs(row["label"], tuple(row["values"])) for row in entry["paper"]),
             tuple(Ours(**row | {"names": tuple(row["names"])}) for row in entry["ours"]),
             entry["differs"],
+            entry.get("counted", "percent" if entry.get("unit") == "percent" else "instructions"),
         )
         for entry in text["table"]
     )

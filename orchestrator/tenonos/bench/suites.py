@@ -17,6 +17,7 @@ from tenonos.bench import (
     hyplet,
     lifecycle,
     messages,
+    sensors,
     share,
     slowdown,
     vlib,
@@ -134,6 +135,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += lifecycle.rows(tell)
     if "hyplet" in choice.suites and BESIDE in choice.environments:
         rows += hyplet.rows(choice.full, tell)
+        rows += sensors.rows(tell)
     if "detach" in choice.suites and BESIDE in choice.environments:
         rows += detach.rows(choice.full, tell)
         rows += forward.rows(tell)

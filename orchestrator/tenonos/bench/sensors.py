@@ -1,0 +1,124 @@
+"""Sensors that can only be polled: a distance and a light sensor, which another VM plays.
+
+In `systems/bench-sensors` a Tenon VM is the sensors, with known delays, and Linux's init runs
+`hyplet-sensors`, as a hyplet and as any program of Linux's. How long an echo was, and how late
+light was seen, each says by the clock, with Linux idle. Beside busy cores the emulator's clock says
+nothing of it: there it counts what comes between the looks at a pin, on the core that looks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tenonos import build, system
+from tenonos.bench import lent, overlay
+from tenonos.bench.loads import LOADS, beside
+from tenonos.bench.reading import Setting
+from tenonos.bench.row import Kinds, Number, Row, most_common
+from tenonos.build import Built
+from tenonos.errors import WorkError
+from tenonos.linux import tools
+from tenonos.run.plugin import Passage
+
+SYSTEM, LINUX, PROGRAM = "bench-sensors", "linux", "hyplet-sensors"
+SETTING = Setting(SYSTEM, "mortise-static+linux")
+
+HYPLET, ATTACHED = "hyplet", "linux"
+"""Who polls: a function on a core that Linux gave up, or the same in a program of Linux's."""
+
+SAMPLES = 40
+"""Echoes, waits for light, and looks at a pin so many times, of each run."""
+
+LOOKS = 50_000
+"""Between two marks."""
+
+SOUND = 0.343 / 2
+"""Micrometres to an object for each ns of its echo, where sound makes 34,300 cm in a second."""
+
+PATIENCE = 900.0
+"""Host seconds that all of it may take: Linux is ready behind it."""
+
+_TOLD = re.compile(r"^(echo|light) ([\d ]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The program once."""
+
+    by: str
+    load: str = "idle"
+    looks: bool = False
+    """Whether it looks at a pin only, between marks."""
+
+    def script(self, cpu: int, others: Sequence[int]) -> str:
+        """It as lines of Linux's init, on this CPU beside those."""
+        what = "look" if self.looks else "measure"
+        where = f"taskset {1 << cpu:x} {PROGRAM} --attached" if self.by == ATTACHED else PROGRAM
+        return beside(self.load, others, f"{where} {what} {cpu} {SAMPLES}")
+
+
+def runs() -> list[Run]:
+    """What is measured, in this order: while Linux has all its CPUs, and then those it lends."""
+    looks = [Run(by, load, looks=True) for by in (ATTACHED, HYPLET) for load in LOADS]
+    return [Run(ATTACHED), Run(HYPLET), *looks]
+
+
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of the sensors."""
+    tell(SYSTEM)
+    shared = system.load(SYSTEM)
+    linux = shared.vm(LINUX)
+    (lent_cpu,) = linux.detach
+    own = linux.cpus.index(lent_cpu)
+    others = [cpu for cpu in range(len(linux.cpus)) if cpu != own]
+    wanted = runs()
+    built = _built(run.script(own, others) for run in wanted)
+    said, passages = lent.watched(built, lent_cpu, PATIENCE)
+    looking = [run for run in wanted if run.looks]
+    if len(passages) != SAMPLES * len(looking):
+        raise WorkError("the looks did not come to their end", mend=f"see {LINUX}'s console")
+    yield from told([run for run in wanted if not run.looks], said)
+    yield from looked(looking, passages)
+
+
+def told(wanted: Sequence[Run], said: str) -> Iterator[Row]:
+    """What the program says of the sensors, each run both in turns."""
+    found = {"echo": list[int](), "light": list[int]()}
+    for match in _TOLD.finditer(said.replace("\r", "")):
+        found[match[1]] += map(int, match[2].split())
+    if any(len(each) != SAMPLES * len(wanted) or not all(each) for each in found.values()):
+        raise WorkError("a sensor was not heard", mend=f"see {LINUX}'s console")
+    for number, run in enumerate(wanted):
+        mine = slice(number * SAMPLES, (number + 1) * SAMPLES)
+        params = {"by": run.by}
+        distances: list[Number] = [round(SOUND * ns) for ns in found["echo"][mine]]
+        row = SETTING.row(("hyplet", "distance"), params, distances, Kinds())
+        yield replace(row, unit="um")
+        row = SETTING.row(("hyplet", "light"), params, found["light"][mine], Kinds())
+        yield replace(row, unit="ns")
+
+
+def looked(wanted: Sequence[Run], passages: Sequence[Passage]) -> Iterator[Row]:
+    """What comes between the looks at a pin; what they take themselves is the least there is."""
+    least = min(passage.el2 + passage.other for passage in passages)
+    yield SETTING.row(("hyplet", "look"), {}, [round(least / LOOKS)], Kinds())
+    for number, run in enumerate(wanted):
+        mine = passages[number * SAMPLES :][:SAMPLES]
+        values = [passage.el2 + passage.other - least for passage in mine]
+        kinds = most_common([Kinds(p.barriers, p.sysreg_writes, p.mmio) for p in mine])
+        yield SETTING.row(("hyplet", "look_noise"), {"by": run.by, "load": run.load}, values, kinds)
+
+
+def _built(lines: Iterator[str]) -> Built:
+    """The system whose Linux begins with these lines of a script."""
+    shared = system.load(SYSTEM)
+    linux = shared.vm(LINUX)
+    files = {
+        f"bin/{PROGRAM}": tools.program(PROGRAM).content,
+        "etc/start": ("#!/bin/sh\n" + "".join(lines)).encode(),
+    }
+    root = overlay.folder(shared, linux, files)
+    vms = tuple(replace(vm, files=str(root)) if vm.name == LINUX else vm for vm in shared.vms)
+    return build.build(replace(shared, vms=vms))
