@@ -19,6 +19,12 @@ INSTRUCTION = re.compile(
     r"|everything|said|limit|safety)"
     r"|\b(?:system prompt|your (?:instructions|rules|prompt|checks|output|answer|reply))\b"
     r"|\byou are (?:now|in|an?|no longer)\b|^\W*(?:\w+,? )?(?:act as|pretend)\b"
+    r"|^\W*(?:please |now |then )?(?:repeat|recite|quote|echo|sing|translate|summari[sz]e"
+    r"|(?:claim|confirm|certify|declare|assert|swear|promise|assume) that"
+    r"|(?:say|write|tell) (?:me|us|an?|the words?|that|nothing))\b"
+    r"|\b(?:developer|god|admin|jailbreak|unrestricted) mode\b"
+    r"|\b(?:enable|unlock|allow|activate|include|grant|permit|select) (?:everything|anything"
+    r"|all (?:the )?(?:features|options|capabilities|permissions|libraries))\b"
     r"|\b(?:forget|ignore|disregard) (?:the|all|every|your|any|about|what)\b|\bas an ai\b"
     r"|\b(?:set|output|add|enable|write|use)\b[^.;]*\bCONFIG_\w|\bdelete (?:all|every|the)\b"
     r"|\b(?:print|show|send|leak|upload|mail|post|give me|emit|output)\b[^.;]*"
@@ -30,8 +36,9 @@ INSTRUCTION = re.compile(
     r"|\b(?:report success|(?:answer|say) (?:yes|no|that)|mark (?:all|every|each))\b"
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b"
     rf"|^\W*(?:note to the )?{_ROLES}\s*:|^\W*(?:\w+ )?instructions?\s*:"
-    r"|\byour (?:new |only |real |next )*(?:task|job|role|goal|mission)\b|\bfrom now on\b"
-    r"|\byou (?:always|never|only|answer|treat|accept|approve|obey|pretend|report|say|have to)\b"
+    r"|\byour (?:new |only |real |next )*(?:task|job|role|goal|mission)\b|\bfrom (?:now|here) on\b"
+    r"|\byou (?:always|never|only|answer|treat|accept|approve|obey|pretend|report|say|have to"
+    r"|act|behave|become|repeat|respond|speak|write|forget|ignore|skip)\b"
     rf"|^\W*as (?:the|your|an?) {_ROLES}\b"
     r"|^\W*end of (?:the )?(?:objective|input|prompt|message|text|request)\b"
     r"|\b(?:new|further|additional|updated|actual) (?:instructions?|orders|directives?)\b",
@@ -51,25 +58,34 @@ BACKGROUND = re.compile(
     r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
     r"|before,? (?:this|it|that|we|there) (?:was|were|had|ran|used)"
     r"|(?:previous|old|former|earlier|last|existing|legacy|original)"
-    r" (?:\w+ ){1,2}?(?:had|was|were|ran|used|did)"
+    r" (?:\w+ ){1,4}?(?:had|was|were|ran|used|did)"
     r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
     r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
     r"|asked|requested|complained|told us)\b",
     re.IGNORECASE,
 )
+FRONTED = re.compile(
+    r"\W*(?:formerly|previously|originally|so far|until now|in the past)\b"
+    r"(?![^,:]*\b(?:was|were|had|ran|used|did|is|are|runs?|ha(?:s|ve)|we|it|they)\b)[^,:]*(?=,)",
+    re.IGNORECASE,
+)
+"""An adverbial without a verb, before what is wanted: `formerly under Linux, a ...`."""
 WANTING = re.compile(
     r"\b(?:needs?|wants?|require[sd]?|would like|i'd like|we'd like|wish|looking for|must|should"
     r"|shall|please|build|compose|make|give)\b",
     re.IGNORECASE,
 )
 CONTRAST = re.compile(
-    r"(.*?), (?:but|yet|still|however),? (?:i|we) (?:\w+ )?(?:want|need|would|wish|'d|require)",
+    r"(.*?), (?:but|yet|still|however),? (?:what )?(?:i|we) (?:\w+ )?"
+    r"(?:want|need|would|wish|'d|require)",
     re.IGNORECASE | re.DOTALL,
 )
 """What others do or say, and then what is wanted instead."""
 MENTION = re.compile(
     r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
     r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
+    r"|(?:an? |the )?(?:re-?write|port|re-?implementation|successor|clone) (?:of|to|for)"
+    r"(?= (?:our|the|an?|my|old|existing|legacy)\b)"
     r"|inspired by|(?:ported|migrat(?:ed|ing)|coming|moving|moved) (?:away )?from"
     r"|not to be confused with|known from|familiar from|used by|in place of"
     r"|(?:as )?an alternative to|(?:having )?(?:read|heard) (?:about|of)"
@@ -130,6 +146,9 @@ def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     What came before the first of them is said of something else.
     """
     clause = text[start:end]
+    if fronted := FRONTED.match(clause):
+        yield start, start + fronted.end()
+        return
     parts = [(f.start(), f.end()) for f in re.finditer(r"[^,:]+", clause)]
     first = next((at for at in parts if _tells(text, start + at[0], start + at[1])), None)
     if first and first != parts[0] and not WANTING.search(clause[first[0] :]):

@@ -46,6 +46,9 @@ STRONG = frozenset(
 )
 """Prepositions of means: what follows must be in the pool."""
 
+MEANS = frozenset("with plus including featuring via through using over".split())
+"""Words after which a noun is a thing of its own, known or missing."""
+
 DEFINITE = frozenset("the this these those its their his her our my your that's".split())
 INDEFINITE = frozenset(["a", "an", "some", "any"])
 ANOTHER = frozenset("another second third additional further extra".split())
@@ -69,7 +72,8 @@ VERBS = frozenset(
     exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
     reacts respond responds finish finishes finished written woken compile compiles compiled link
     links linked serve serves serving served perform performs performing touch touches compute
-    computes computing calculate calculates calculating""".split()
+    computes computing calculate calculates calculating tolerate tolerates tolerating accept
+    accepts accepting becomes become called calling calls matters counts""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -85,7 +89,8 @@ RATE_VERBS = frozenset(
 ADVERBS = frozenset(
     """just only simply also too very really quite exactly precisely at least about around
     approximately roughly each every all same whole entire rest remaining own side parallel
-    simultaneously concurrently not-only even still always ever once again strictly firmly
+    simultaneously concurrently often rarely seldom frequently
+    occasionally not-only even still always ever once again strictly firmly
     clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
     either sure ready now today later
     longer shorter sooner earlier up out down off more less most enough such per within than best no
@@ -101,7 +106,8 @@ ADJECTIVES = frozenset(
     long critical important urgent hard soft concurrent possible given other first main primary
     small tiny little running periodic-ish multi single-board current-day physical dedicated
     isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
-    identical inner outer faster slower smaller larger bigger quicker closer""".split()
+    identical blown fledged featured grown inner
+    outer faster slower smaller larger bigger quicker closer""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
@@ -136,8 +142,10 @@ NEGATORS = (
     r"(?:needs?|wants?|requires?|has|have) no",
     r"free (?:of|from)",
     r"(?:leav(?:e|ing)|left) out",
-    r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|except(?: for)?|never)",
+    r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|skip(?:s|ping)?"
+    r"|except(?: for)?|never)",
     r"neither",
+    r"nothing (?:is|are|gets|has to be|shall be|may be|must be)",
     r"not(?! (?:only|more|less|later|exceeding))",
 )
 LISTING = re.compile(r"free$|leav|left|exclu|omit|avoid|except|neither", re.IGNORECASE)
@@ -148,6 +156,8 @@ UNWANTED = re.compile(
     r"\b(?:is|are|be|was|were)(?: not|n't) "
     r"(?:needed|required|wanted|necessary|used|included|allowed)\b"
     r"|\b(?:is|are) (?:unnecessary|unwanted|superfluous|forbidden|excluded|left out)\b"
+    r"|\b(?:need|must|shall|should)(?: not|n't) be "
+    r"(?:\w+ed|there|present|part of (?:this|it|that))\b"
     r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|part of (?:this|it|that))\b",
     re.IGNORECASE,
 )
@@ -155,7 +165,7 @@ UNWANTED = re.compile(
 
 IDIOM = re.compile(
     r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
-    r"|in order to"
+    r"|in order to|as soon as|as long as|no matter (?:what|how|who)"
     r"|side by side|next door|at the same time|all the time|take care of|in parallel|of course"
     r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
     r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
@@ -259,9 +269,11 @@ UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "latency",
             (
+                rf"{_QUICK} {_DELAY} (?:matters?|counts?)(?: (?:the )?most| above all)?",
                 rf"{_QUICK}{_POSSIBLE}[- ]{_DELAY}{_POSSIBLE}",
                 r"as (?:fast|quick|responsive|quickly) as (?:\w+ )?(?:possible|can be|can)",
                 rf"{_OPTIMISE} (?:for |the |its |at )*(?:{_QUICK} )?(?:{_DELAY}|speed)",
+                rf"{_DELAY} (?:matters?|counts?) (?:the most|most|above all)",
                 rf"{_DELAY} {_SHALL_BE}(?:as (?:low|short) as possible|minimi[sz]ed)",
                 r"fastest(?: possible)?|quickest(?: possible)?",
             ),
@@ -299,7 +311,7 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "wcet",
         re.compile(
-            r"wcet|budget|execution|worst-case|comput|calculat|tak(?:es?|ing)$|needs?$|lasts?$|busy",
+            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$|lasts?$|busy",
             re.I,
         ),
     ),

@@ -23,7 +23,9 @@ PREFIXES: dict[str, EntryKind] = {
     "APP_": "app",
     "BOARD_": "board",
 }
-_KEYWORDS = re.compile(r"^keywords?:\s*(.*)\Z", re.IGNORECASE | re.DOTALL | re.MULTILINE)
+_FLAGS = re.IGNORECASE | re.DOTALL | re.MULTILINE
+_KEYWORDS = re.compile(r"^keywords?:\s*(.*)\Z", _FLAGS)
+_PHRASES = re.compile(r"^phrases?:\s*(.*?)(?:\n\s*\n|\Z)", _FLAGS)
 _ABSENCE = re.compile(r"(?:no|without)\s+", re.IGNORECASE)
 
 
@@ -38,6 +40,8 @@ class Entry:
     prompt: str
     text: str
     keywords: tuple[str, ...]
+    phrases: tuple[str, ...] = ()
+    """Groups of words that say the same together; see `gist`."""
     absences: tuple[str, ...] = ()
     """What is not there if this is: of the keyword "no tick", "tick"."""
     provides: tuple[str, ...] = ()
@@ -80,19 +84,32 @@ def help_of(symbol: kc.Symbol) -> str:
     return "\n\n".join(node.help for node in symbol.nodes if node.help)
 
 
+def split_phrases(text: str) -> tuple[str, tuple[str, ...]]:
+    """A help text without its `Phrases:` paragraph, and the phrases."""
+    found = _PHRASES.search(text)
+    if not found:
+        return text, ()
+    return text[: found.start()] + text[found.end() :], _listed(found.group(1))
+
+
 def split_keywords(text: str) -> tuple[str, tuple[str, ...]]:
     """A help text without its `Keywords:` paragraph, and the keywords."""
     found = _KEYWORDS.search(text)
     if not found:
         return text.strip(), ()
-    words = " ".join(found.group(1).split()).rstrip(".")
-    return text[: found.start()].strip(), tuple(w.strip() for w in words.split(",") if w.strip())
+    return text[: found.start()].strip(), _listed(found.group(1))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    words = " ".join(text.split()).rstrip(".")
+    return tuple(word.strip() for word in words.split(",") if word.strip())
 
 
 def _entry(symbol: kc.Symbol, providers: tuple[str, ...]) -> Entry:
     kind = kind_of(symbol.name)
     prompt = next((node.prompt[0] for node in symbol.nodes if node.prompt), "")
-    text, keywords = split_keywords(help_of(symbol))
+    rest, phrases = split_phrases(help_of(symbol))
+    text, keywords = split_keywords(rest)
     return Entry(
         symbol=symbol.name,
         kind=kind,
@@ -100,6 +117,7 @@ def _entry(symbol: kc.Symbol, providers: tuple[str, ...]) -> Entry:
         prompt=prompt,
         text=text,
         keywords=tuple(word for word in keywords if not _ABSENCE.match(word)),
+        phrases=phrases,
         absences=tuple(_ABSENCE.sub("", word) for word in keywords if _ABSENCE.match(word)),
         provides=tuple(t for t in targets(symbol) if kind_of(t) == "capability"),
         providers=providers if kind == "capability" else (),

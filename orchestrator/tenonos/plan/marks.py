@@ -13,6 +13,7 @@ from typing import Literal
 
 from tenonos.plan import grammar as g
 from tenonos.plan.asides import asides
+from tenonos.plan.gist import Gists
 from tenonos.plan.quantities import CORES, listed_at, quantity_at
 from tenonos.plan.text import Token, number_at
 
@@ -38,6 +39,8 @@ MarkKind = Literal[
     "idiom",
     "bare",
     "phrase",
+    "gist",
+    "said",
     "apart",
     "ignored",
 ]
@@ -62,15 +65,27 @@ class Mark:
     """Whether it is said of each of several."""
     until: int | None = None
     """The end of the words to show, if they go on past `last`."""
+    denied: bool = False
+    """Of a gist: whether a negation stands before it."""
+
+
+_REAL_TIME = ["real", "time"]
 
 
 class Marker:
     """One pass over an objective."""
 
-    def __init__(self, text: str, words: Sequence[Token], boards: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        text: str,
+        words: Sequence[Token],
+        boards: Sequence[str] = (),
+        gists: Gists | None = None,
+    ) -> None:
         self.text = text
         self.words = words
         self.boards = boards
+        self.gists = gists
         self.marks: list[Mark] = []
         self._taken = [False] * len(words)
 
@@ -78,6 +93,7 @@ class Marker:
         """All marks, in the order of the text."""
         for start, end, why in asides(self.text, self.words):
             self._mark("ignored", start, end, why)
+        self._say_together()
         self._take("idiom", g.IDIOM)
         self._take("unwanted", g.UNWANTED)
         for kind, pattern, value in self._phrases():
@@ -86,6 +102,16 @@ class Marker:
         self._quantities()
         self._take("not", g.NEGATION)
         return sorted(self.marks, key=lambda mark: mark.first)
+
+    def _say_together(self) -> None:
+        """A mark for each gist at the first words it takes; its other words are used up."""
+        for gist in self.gists.found(self.words, self._taken) if self.gists else ():
+            first = gist.words[0]
+            last = next(i for i in range(first, gist.last + 1) if i not in gist.words)
+            symbol, end = gist.entry.symbol, gist.words[-1] + 1
+            self._add(Mark("gist", first, last, symbol, until=end))
+            for index in (i for i in gist.words if i >= last):
+                self._add(Mark("said", index, index + 1))
 
     def _phrases(self) -> Iterator[tuple[MarkKind, re.Pattern[str], str | int | None]]:
         for board in self.boards:
@@ -232,6 +258,10 @@ class Marker:
             return Mark("priority", first - 1 - (before == "of"), last, value)
         if before == "on" and self._ends(last):  # Linux on three
             return Mark("cores", first, last, value)
+        if self._word(last + 1) == "-" and [self._word(last), self._word(last + 2)] == _REAL_TIME:
+            last_adjective = last + 3
+            if self._word(last_adjective) in g.GUESTS:
+                return Mark("vms", first, last, value, until=last_adjective + 1)
         for _ in range(3):
             word = self._word(index)
             if word in CORES and self._word(index + 1) not in CORES:

@@ -113,6 +113,12 @@ class Meaning:
             return Sense("unknown", first, last)
         return self._sense(words, first, last, hits[0], None)
 
+    def gist(self, words: Sequence[Token], symbol: str, first: int, last: int) -> Sense:
+        """The sense of words that say together what an entry is about."""
+        said = tuple(words[index].word for index in range(first, last))
+        hit = Hit(self._entries[symbol], 1.0, 1.0, 0.0, frozenset(), said)
+        return self._sense(words, first, last, hit, None)
+
     def _whole(self, words: Sequence[Token], unit: Unit) -> Sense | None:
         if len(unit.chunks) < 2 and not unit.structure:
             return None
@@ -259,7 +265,8 @@ class Meaning:
             kind = "app"
         elif hit.entry.kind == "board":
             kind = "board"
-        plural = words[last - 1].word.endswith("s")
+        each = last < len(words) and words[last].word == "each"
+        plural = each or words[last - 1].word.endswith("s")
         return Sense(kind, first, last, hit, chunk=chunk, plural=plural)
 
     def _search(

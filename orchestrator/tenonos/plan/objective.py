@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tenonos.plan import grammar as g
 from tenonos.plan.attach import Attachment, attach
+from tenonos.plan.gist import sentences
 from tenonos.plan.marks import Mark, Marker
 from tenonos.plan.meaning import GUEST, Meaning, Sense
 from tenonos.plan.models import UNITS, Evidence, Guest, Ignored, Item, Kind, Missing, Plan
@@ -31,7 +32,7 @@ class Reader:
         self.words = tokens(text)
         self.meaning = Meaning(retriever)
         self.cpus = cpus
-        marks = Marker(text, self.words, boards).run()
+        marks = Marker(text, self.words, boards, retriever.gists).run()
         segmenter = Segmenter(self.words, marks)
         self.elements = segmenter.run()
         periods = sum(mark.kind == "period" for mark in marks)
@@ -42,6 +43,8 @@ class Reader:
         self.evidence: list[Evidence] = []
         self._demands: list[tuple[Sense, Subject | None]] = []
         self._alone: Mark | None = None
+        self._open: list[tuple[Missing, Sense, Unit]] = []
+        """What is not understood by itself, and no name."""
 
     def read(self) -> Plan:
         """The plan."""
@@ -52,6 +55,7 @@ class Reader:
                 self._on_pronoun(position, element)
             elif isinstance(element, Unit):
                 self._on_unit(position, element)
+        self._understand_together()
         self._nothing_left_out()
         attachments = attach(self.elements, self.subjects, self.cpus)
         self._fill(attachments)
@@ -88,6 +92,8 @@ class Reader:
             self._alone = mark
         elif mark.kind == "phrase":
             self._on_sense(position, self.meaning.phrase(self.words, mark.first, mark.last), None)
+        elif mark.kind == "gist":
+            self._on_gist(position, mark)
 
     def _on_pronoun(self, position: int, pronoun: Pronoun) -> None:
         """`another` asks for everything again that its like was asked for."""
@@ -103,7 +109,8 @@ class Reader:
         last = self.subjects.of_last_unit(position)
         unit.aside = unit.connector in g.RELATIVE and last is not None and last.kind != "tenon"
         for sense in self.meaning.unit(self.words, unit):
-            self._on_sense(position, sense, unit)
+            if not self._in_gist(sense):
+                self._on_sense(position, sense, unit)
 
     def _on_sense(self, position: int, sense: Sense, unit: Unit | None) -> None:
         source = self._between(sense.first, sense.last)
@@ -115,9 +122,10 @@ class Reader:
             if unit and not sense.hit and self._says_more(sense):
                 self.ignored.append(Ignored(source=source, why=g.WHY_MORE))
                 return
-            self.missing.append(
-                Missing(source=source, capability=(sense.hit and sense.entry.name) or None)
-            )
+            missing = Missing(source=source, capability=(sense.hit and sense.entry.name) or None)
+            self.missing.append(missing)
+            if unit and not sense.hit:
+                self._open.append((missing, sense, unit))
         elif sense.kind == "guest":
             subject = self.subjects.guest(
                 position, sense, unit, sense.entry.name.removeprefix(GUEST)
@@ -130,6 +138,47 @@ class Reader:
             self._demands.append((sense, self.subjects.app(position, sense, unit)))
         else:
             self._demands.append((sense, self.subjects.nearest_tenon(position)))
+
+    def _on_gist(self, position: int, mark: Mark) -> None:
+        """Words that say together what an entry is about: a demand, or its denial."""
+        last = mark.until or mark.last
+        sense = self.meaning.gist(self.words, str(mark.value), mark.first, last)
+        if not mark.denied:
+            self._on_sense(position, sense, None)
+        elif sense.hit:
+            self._prohibit([[sense.hit]], Mark("not", mark.first, last))
+
+    def _in_gist(self, sense: Sense) -> bool:
+        """Whether words stand amid some that say more together, and name no VM by themselves."""
+        return sense.kind in ("capability", "unknown") and any(
+            isinstance(e, Mark)
+            and e.kind == "gist"
+            and e.first < sense.first
+            and sense.last <= (e.until or e.last)
+            for e in self.elements
+        )
+
+    def _understand_together(self) -> None:
+        """Of a sentence whose gist is known, common words need not be known each by itself."""
+        gists = [e.first for e in self.elements if isinstance(e, Mark) and e.kind == "gist"]
+        asides = [e for e in self.elements if isinstance(e, Mark) and e.kind == "ignored"]
+        taken = [any(a.first <= at < a.last for a in asides) for at in range(len(self.words))]
+        told = [s for s in sentences(self.words, taken) if any(s[0] <= at < s[1] for at in gists)]
+        for missing, sense, unit in self._open:
+            inside = any(first <= sense.first < last for first, last in told)
+            if inside and not self._is_name(sense, unit):
+                self.missing.remove(missing)
+                self.ignored.append(Ignored(source=missing.source, why=g.WHY_MORE))
+
+    def _is_name(self, sense: Sense, unit: Unit) -> bool:
+        """Whether words name something of their own: capitals, a number, or a means."""
+        chunk = sense.chunk
+        means = unit.connector in g.MEANS or (chunk and chunk.preposition in g.MEANS)
+        listed = unit.connector == "and" and chunk is unit.chunks[0] and not chunk.preposition
+        words = self.words[sense.first : sense.last]
+        starts = sense.first == 0 or self.words[sense.first - 1].word in g.SENTENCE_END
+        capital = any(w.text[0].isupper() for w in words[1 if starts else 0 :])
+        return bool(means) or listed or capital or any(w.is_number for w in words)
 
     def _says_more(self, sense: Sense) -> bool:
         """Whether words describe what was demanded just before, as its own texts do."""

@@ -7,7 +7,7 @@ are the noun phrases inside it, each with the preposition that leads to it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tenonos.plan import grammar as g
@@ -95,6 +95,8 @@ class Segmenter:
         self._structure: list[int] = []
         self._connector: str | None = None
         self._negator: tuple[int, int] | None = None
+        self._denied = False
+        """Whether what was denied last was said by several words together."""
         self._pending = Chunk()
         self._count: Mark | None = None
         self.stray: list[Mark] = []
@@ -131,6 +133,10 @@ class Segmenter:
         if mark.kind == "idiom" and self.words[mark.first].word == "as":  # as well as
             self._split(mark.first, "and")
             return
+        if mark.kind == "gist" and self._negator and not self._chunks:
+            mark, self._denied = replace(mark, denied=True), True
+        if mark.kind in ("gist", "said"):
+            self._connector, self._count = None, None
         carried, count = self._pending, self._count
         self._count = None if mark.kind in CARRIED else count
         self._flush()
@@ -152,10 +158,27 @@ class Segmenter:
 
     def _deny(self, mark: Mark) -> None:
         """Put the phrase just read under a negation that follows it."""
+        kinds = [e.kind if isinstance(e, Mark) else "" for e in self.elements]
+        while kinds and kinds[-1] == "said":
+            kinds.pop()
         if self._chunks or self._pending.words:
             self._negator = (mark.first, mark.last)
+        elif kinds and kinds[-1] == "gist":
+            gist = self.elements[len(kinds) - 1]
+            self.elements[len(kinds) - 1] = replace(gist, denied=True)  # type: ignore[type-var]
         self._flush()
         self._negator = None
+        if self.words[mark.first].word in ("are", "aren't"):
+            self._deny_list(mark)
+
+    def _deny_list(self, mark: Mark) -> None:
+        """`tracing and a shell are not needed`: all that the plural joins."""
+        for at in range(len(self.elements) - 1, 1, -2):
+            cut, unit = self.elements[at - 1], self.elements[at - 2]
+            joined = isinstance(cut, Cut) and cut.word in ("and", "or", ",")
+            if not joined or not isinstance(unit, Unit) or unit.negator:
+                return
+            unit.negator = (mark.first, mark.last)
 
     def _rate_verb(self) -> None:
         """Forget `ticks` before `1000 times a second`."""
@@ -246,8 +269,8 @@ class Segmenter:
 
     def _split(self, index: int, word: str) -> None:
         """A connector: the unit ends; a negation goes on over `or`, `nor` and lists."""
-        had_words = bool(self._chunks or self._pending.words)
-        negator = self._negator
+        had_words = bool(self._chunks or self._pending.words or self._denied)
+        negator, self._denied = self._negator, False
         self._flush()
         goes_on = (
             word in ("or", "nor")

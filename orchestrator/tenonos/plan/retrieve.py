@@ -19,6 +19,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tenonos.plan.gist import Gists
 from tenonos.plan.knowledge import Entry
 from tenonos.plan.text import stem
 
@@ -75,6 +76,11 @@ class Retriever:
         self._found: dict[tuple[str | float, ...], list[Hit]] = {}
         self._titles = [_titles(entry) for entry in self.entries]
         self._spellings = [f" {' '.join(words_of(entry.text))} " for entry in self.entries]
+
+    @cached_property
+    def gists(self) -> Gists:
+        """The word groups of the entries."""
+        return Gists(self.entries)
 
     def search(self, words: Sequence[str], threshold: float = THRESHOLD) -> list[Hit]:
         """The entries a phrase may mean, best first; empty when nothing is near enough."""

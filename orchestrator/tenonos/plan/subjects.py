@@ -78,7 +78,7 @@ class Subjects:
                 return subject
         connector = unit.connector if unit else None
         subject = Subject("tenon", self._base(apps, sense), position, apps, connector)
-        subject.plural = sense.plural
+        subject.plural = sense.plural or self._stands_for_several(position)
         return self._new(subject, position, sense.chunk)
 
     def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
@@ -164,7 +164,7 @@ class Subjects:
         between = self.elements[last.at : position]
         joined = any(isinstance(e, Cut) for e in between)
         # "a 1 kHz loop and a 4 kHz loop": a second period makes a second VM.
-        own = self._has_period(self.elements[max(0, position - 1) : position])
+        own = self._has_period(self.elements[max(0, position - 1) : position + 2])
         return (
             joined
             and self.periods > 1
@@ -173,6 +173,11 @@ class Subjects:
             and self._has_period(between)
             and self._has_period(self.elements[max(0, position - 2) : position + 3])
         )
+
+    def _stands_for_several(self, position: int) -> bool:
+        """Whether a noun follows several rates: `a 1 kHz and a 20 Hz loop`."""
+        kinds = [e.kind if isinstance(e, Mark) else type(e) for e in self.elements[:position]]
+        return kinds[-3:] == ["period", Cut, "period"]
 
     @staticmethod
     def _is_told_apart(chunk: Chunk, unit: Unit | None) -> bool:

@@ -22,10 +22,14 @@ ONES = """zero one two three four five six seven eight nine ten eleven twelve th
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 NUMBERS = {word: value for value, word in enumerate(ONES)}
 NUMBERS |= {word: 10 * value for value, word in enumerate(TENS, start=2)}
-SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000}
+GROUPS = {"pair": 2, "couple": 2, "trio": 3, "quartet": 4}
 LARGEST = 1e15
 """Beyond it a number is a slip of the keyboard."""
-FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1}
+_AMERICAN = re.compile(r"(\w{3})iz(?=e|ing|ation)")
+_BRITISH = re.compile(r"(\w{3})our(?=s?$|ed$|ing$)")
+"""Endings that are spelled in two ways; a word ends up with one."""
+FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1, "hundredth": 0.01, "thousandth": 0.001}
 PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1}
 
 
@@ -95,8 +99,8 @@ def _of_a(words: Sequence[Token], index: int) -> int:
 
 def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
     pair = at + 1 if _word(words, at) == "a" else at
-    if _word(words, pair) in ("pair", "couple") and _word(words, pair + 1) == "of":
-        return 2.0, pair + 2
+    if _word(words, pair) in GROUPS and _word(words, pair + 1) == "of":
+        return float(GROUPS[_word(words, pair)]), pair + 2
     total, current, index, seen = 0, 0, at, False
     if _word(words, at) in ("a", "an") and _word(words, at + 1) in SCALES:
         current, index, seen = 1, at + 1, True
@@ -153,6 +157,7 @@ def stem(word: str) -> str:
     word = word.lower()
     if len(word) <= 3 or not word.isascii():
         return word
+    word = _AMERICAN.sub(r"\1is", _BRITISH.sub(r"\1or", word))
     if word.endswith("ies") and len(word) > 4:
         word = word[:-3] + "y"
     elif word.endswith(("sses", "xes", "ches", "shes")):

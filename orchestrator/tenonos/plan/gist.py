@@ -1,0 +1,135 @@
+"""Gist: what several words of a sentence say together, however they are joined.
+
+"Threads never touch the table at the same time" names no mutex and asks for one. A help text
+says by which words: a paragraph `Phrases:` of word groups, such as
+
+    never|nobody touch|modify (thread|task) same time
+
+A group is met where a sentence has a word of each of its places, in any order, near each
+other. Words in brackets are only heard: they keep what they mean by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tenonos.plan import grammar as g
+from tenonos.plan.knowledge import Entry
+from tenonos.plan.text import Token, stem
+
+REACH = 5
+"""Words that count between the words of a group at most, all together."""
+SHOWN = 6
+"""Places of one word in a sentence that are tried."""
+
+_SMALL = g.INDEFINITE | g.DEFINITE | g.SPLITTERS | g.WEAK | g.STRONG | {"of", "is", "are", "be"}
+NEGATORS = frozenset("no not never nobody none without cannot neither nor".split())
+
+
+@dataclass(frozen=True)
+class Group:
+    """Words that say together what an entry is about."""
+
+    entry: Entry
+    places: tuple[frozenset[str], ...]
+    """The stems of which each place has one."""
+    heard: tuple[bool, ...]
+    """Which places only listen."""
+    denies: bool
+    """Whether a negation is one of its places."""
+
+
+@dataclass(frozen=True)
+class Gist:
+    """A group that a sentence meets."""
+
+    entry: Entry
+    words: tuple[int, ...]
+    """The tokens it takes, in order."""
+    first: int
+    last: int
+    """The tokens [first, last) it was found in."""
+    rank: tuple[bool, int, int]
+    """How much it says: of gists that overlap, the highest counts."""
+
+
+class Gists:
+    """The word groups of a pool's entries."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.groups = [_group(entry, said) for entry in entries for said in entry.phrases]
+
+    def found(self, words: Sequence[Token], taken: Sequence[bool]) -> list[Gist]:
+        """What the sentences say, without overlaps; words already taken are not looked at."""
+        gists: list[Gist] = []
+        for first, last in sentences(words, taken):
+            stems = [_stem(words[index]) for index in range(first, last)]
+            met = [m for group in self.groups if (m := _met(group, stems, first))]
+            for gist in sorted(met, key=lambda gist: gist.rank, reverse=True):
+                if not any(_overlap(gist, other) for other in gists):
+                    gists.append(gist)
+        return sorted(gists, key=lambda gist: gist.words)
+
+
+def sentences(words: Sequence[Token], taken: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """The ranges between the ends of sentences and what is taken."""
+    first = 0
+    for index in range(len(words) + 1):
+        ends = index == len(words) or taken[index] or words[index].word in g.SENTENCE_END
+        if ends:
+            if first < index:
+                yield first, index
+            first = index + 1
+
+
+def _group(entry: Entry, said: str) -> Group:
+    """The word group of a text: `produces|sends (Linux|guest) data`."""
+    found = re.findall(r"\(([^()]*)\)|([^\s()]+)", said)
+    texts = [heard or taken for heard, taken in found]
+    places = tuple(frozenset(stem(word) for word in text.lower().split("|")) for text in texts)
+    denies = any(place & NEGATORS for place in places)
+    return Group(entry, places, tuple(bool(heard) for heard, _ in found), denies)
+
+
+def _stem(token: Token) -> str:
+    word = token.word.removesuffix("'s")
+    return "not" if word.endswith("n't") or word == "cannot" else stem(word)
+
+
+def _met(group: Group, stems: Sequence[str], offset: int) -> Gist | None:
+    """The narrowest place where a group is met."""
+    places = [[i for i, word in enumerate(stems) if word in place] for place in group.places]
+    if not all(places):
+        return None
+    chosen = min(_choices(places), key=lambda c: max(c) - min(c), default=None)
+    if chosen is None:
+        return None
+    first, last = min(chosen), max(chosen) + 1
+    between = sum(_counts(stems[i]) for i in range(first, last) if i not in chosen)
+    if between > REACH:
+        return None
+    taken = sorted(i + offset for i, heard in zip(chosen, group.heard, strict=True) if not heard)
+    rank = (group.denies, len(chosen), -between)
+    return Gist(group.entry, tuple(taken), first + offset, last + offset, rank)
+
+
+def _choices(places: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+    """Every way to give each place a word of its own."""
+    if not places:
+        yield ()
+        return
+    for rest in _choices(places[1:]):
+        for index in places[0][:SHOWN]:
+            if index not in rest:
+                yield (index, *rest)
+
+
+def _counts(word: str) -> bool:
+    """Whether a word between others sets them apart: no sign, article or preposition does."""
+    return word[:1].isalpha() and word not in _SMALL
+
+
+def _overlap(one: Gist, other: Gist) -> bool:
+    return one.first < other.last and other.first < one.last
