@@ -8,7 +8,7 @@ import fdt
 import pytest
 
 from tenonos import system
-from tenonos.system import trees
+from tenonos.system import handover, trees
 from tenonos.system.layout import lay_out
 from tenonos.system.places import Content, Layout
 
@@ -95,6 +95,18 @@ def test_who_has_the_serial_port_has_no_console_of_mortise(demo, layout):
     assert longs(tree, "device", "/vms/linux") == [0x0900_0000, 0x0900_0000, 0x1000]
     assert tree.get_property("interrupts", "/vms/linux").data == [33]
     assert not tree.exist_property("load", "/vms/linux")
+
+
+def test_who_is_typed_to_has_a_serial_port_and_no_log(demo):
+    motor = replace(demo.vm("motor"), input=True)
+    typed = replace(demo, vms=tuple(motor if vm.name == "motor" else vm for vm in demo.vms))
+    place = lay_out(typed, 100_000, CONTENTS)
+    tree = fdt.parse_dtb(trees.manifest(typed, place))
+    assert text(tree, "console", "/vms/motor") == "pl011"
+    assert not tree.exist_property("log", "/vms/motor")
+    assert len(tree.get_property("shared", "/vms/motor").data) == 7 * 2  # status and task
+    header = handover.guest(typed, motor, place.vm("motor"))
+    assert header[0x50:0x60] == bytes(16)
 
 
 def test_two_writings_are_the_same_bytes(demo, layout):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tenonos import build, system
 from tenonos.bench import (
+    applications,
     assurance,
     boot,
     cache,
@@ -49,6 +50,7 @@ SUITES = (
     "vlib",
     "assurance",
     "compose",
+    "applications",
 )
 
 BARE, ALONE, BESIDE = "bare", exits.STATIC, "mortise-static+linux"
@@ -147,8 +149,11 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += assurance.rows(choice.full, tell)
     if "compose" in choice.suites and compose.HOST in choice.environments:
         rows += compose.rows(choice.full, tell)
+    if "applications" in choice.suites and compose.HOST in choice.environments:
+        rows += applications.rows(tell)
     suites = {name: index for index, name in enumerate(SUITES)}
-    kept = [row for row in rows if row.suite in choice.suites]
+    # The applications are one set more of what is composed.
+    kept = [r for r in rows if r.suite in choice.suites or r.params.get("set") in choice.suites]
     first = {row.key: index for index, row in reversed([*enumerate(kept)])}
     return sorted(kept, key=lambda row: (suites[row.suite], first[row.key]))
 

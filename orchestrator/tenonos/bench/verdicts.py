@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tenonos import ui
+from tenonos.bench.objectives import PARTS
 from tenonos.bench.row import Row
 
 SUITE, HOST = "compose", "host"
+STAGES = ("composed", "built", "booted", "correct")
+"""How far an application comes."""
 RANKING = "ranking"
 """The baseline, whose misses are too many to list."""
 
@@ -19,6 +23,10 @@ Counts = Mapping[Key, Row]
 def show(rows: Sequence[Row]) -> None:
     """The tables of the suite, if it was run, and every miss of what is no baseline."""
     ours = [row for row in rows if row.suite == SUITE]
+    for row in ours:
+        if told := row.options.get("applications"):
+            _applications(told)
+    ours = [row for row in ours if row.params["set"] in PARTS]
     if not ours:
         return
     counts = {_key(row): row for row in ours}
@@ -28,6 +36,18 @@ def show(rows: Sequence[Row]) -> None:
     for row in ours:
         if row.params["planner"] != RANKING:
             _missed(row)
+
+
+def _applications(told: Sequence[Mapping[str, Any]]) -> None:
+    """Each application: what was asked, how far it came, and why no further."""
+    lines = []
+    for number, each in enumerate(told, 1):
+        stages = ["yes" if each[stage] else "no" for stage in STAGES]
+        lines.append([f"{number} {each['name']}", *stages, f"{each['seconds']:.1f}"])
+    ui.table(["application", *STAGES, ">seconds"], lines)
+    for each in told:
+        if each["fault"]:
+            ui.data(f" {each['name']} ({each['text']}): {each['fault']}")
 
 
 def _lines(counts: Counts, columns: Sequence[Column]) -> Iterator[list[str]]:

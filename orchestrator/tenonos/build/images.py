@@ -94,7 +94,7 @@ class Space:
         cores = {0, *(cpu for vm in vms for cpu in vm.cpus)}
         cores |= {native.cpu for native in self.system.natives}
         yield Assignment("MORTISE_CORES", str(max(cores) + 1), where)
-        if all(vm.interrupts == "direct" for vm in vms):
+        if all(vm.interrupts == "direct" and not vm.input for vm in vms):
             yield Assignment("MORTISE_VIRTUAL_DEVICES", "n", where)
         if alone:
             # A map for each core, in one of them the rings of all; and for each VM: its root, its

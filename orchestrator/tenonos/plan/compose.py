@@ -174,7 +174,8 @@ class Composer:
         asked = [self.pool.symbol(str(i.value)) for i in plan.of(name, "capability")]
         apps = self.pool.apps
         named = [a for a in apps if a in asked or set(self.pool.entries[a].provides) & set(asked)]
-        kinds = [[a for a in apps if self.pool.in_c(a) is c] for c in (False, True)]
+        idle = [a for a in apps if not self.pool.listens(a)]
+        kinds = [[a for a in idle if self.pool.in_c(a) is c] for c in (False, True)]
         return named or [min(kind, key=self.pool.costs.__getitem__) for kind in kinds if kind]
 
     def _available(self, name: str) -> bool:

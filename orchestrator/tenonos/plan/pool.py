@@ -21,6 +21,8 @@ CORES = "TENON_THREAD_CORES"
 """The number of cores that run an image's threads."""
 C_LIBRARY = "LIB_TENON_LIBC"
 """What all of the interface for C stands on; made a program of by an application in C alone."""
+INPUT = "tenon/line"
+"""The library of an image that can be typed to; its VM has a serial port."""
 COST = "bytes"
 """What a library costs, by its measured card."""
 
@@ -69,9 +71,14 @@ class Pool:
         return self._encoded[cores]
 
     @cached_property
+    def index(self) -> library.Index:
+        """The crates and what each depends on."""
+        return library.index(self.root)
+
+    @property
     def libraries(self) -> dict[str, library.Library]:
         """The crates by symbol."""
-        return library.index(self.root).by_symbol
+        return self.index.by_symbol
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -136,12 +143,13 @@ class Pool:
 
     def linked(self, app: str) -> frozenset[str]:
         """The symbols of the libraries whose code an application's image can have."""
-        index = library.index(self.root)
         found: set[str] = set()
         open_ones = [self.libraries[app]] if app in self.libraries else []
         while open_ones:
             new = [
-                lib for lib in index.pool_dependencies(open_ones.pop()) if lib.symbol not in found
+                lib
+                for lib in self.index.pool_dependencies(open_ones.pop())
+                if lib.symbol not in found
             ]
             found.update(lib.symbol for lib in new)
             open_ones += new
@@ -160,10 +168,22 @@ class Pool:
         entry = self.entries[app]
         return next((self.entries[c].name for c in entry.provides), f"apps/{entry.name}")
 
+    def listens(self, app: str) -> bool:
+        """Whether an application is typed to."""
+        entry = self.by_name.get(INPUT)
+        return entry is not None and entry.symbol in self.linked(app)
+
     def is_whole(self, app: str, asked: Collection[str]) -> bool:
-        """Whether an application does something alone, or what it needs another VM for is asked."""
+        """Whether an application does something alone, or is asked for by what it is.
+
+        One that needs another VM, or somebody who types, waits for ever without.
+        """
+        if not {app, *self.entries[app].provides}.isdisjoint(asked):
+            return True
+        if self.listens(app):
+            return False
         entry = self.by_name.get("ipc.channel")
-        if entry is None or not {app, entry.symbol, *self.entries[app].provides}.isdisjoint(asked):
+        if entry is None or entry.symbol in asked:
             return True
         selected = {target.name for target, *_ in self.tree.symbols[app].selects}
         return selected.isdisjoint(entry.providers)

@@ -14,7 +14,7 @@ from tenonos.plan import parameters
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES
 from tenonos.plan.models import Composition, Guest, Plan, manages, shares_cores, utility
-from tenonos.plan.pool import COST
+from tenonos.plan.pool import COST, INPUT
 from tenonos.system.schema import ManagesSpec, ReserveSpec, SystemSpec, TaskSpec, VmSpec
 from tenonos.system.units import duration_text, size_text
 from tenonos.system.write import render
@@ -92,6 +92,7 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
     return VmSpec(
         **common,
         app=composer.pool.entries[app].name,
+        input=INPUT in image.libraries,
         interrupts=guest.interrupts,
         image_limit=_image_limit(name, plan),
         on_fault="restart",

@@ -36,12 +36,17 @@ def parse(path: Path) -> list[Step]:
         content = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the script: {error}", where=str(path)) from None
+    return parse_text(content, str(path))
+
+
+def parse_text(content: str, name: str) -> list[Step]:
+    """The steps of a script that somebody wrote as `name`."""
     steps: list[Step] = []
     timeout = DEFAULT_TIMEOUT
     for number, line in enumerate(content.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        where = f"{path}:{number}"
+        where = f"{name}:{number}"
         verb, _, text = line.partition(" ")
         if verb == "timeout":
             timeout = _seconds(text, where)

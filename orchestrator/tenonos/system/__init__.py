@@ -161,6 +161,7 @@ def _vm(index: int, spec: VmSpec, folder: Path, board: boards.Board) -> Vm:
         colours=spec.colours,
         detach=() if spec.detach is None else tuple(spec.detach.cpus),
         in_place=spec.in_place,
+        input=spec.input,
         foreign=_foreign(spec, board) if spec.kind == "image" else None,
     )
 

@@ -107,7 +107,7 @@ def _free(system: System) -> str:
 
 
 _KEYS = {
-    "tenon": ("app", "config", "task", "image_limit"),
+    "tenon": ("app", "config", "task", "image_limit", "input"),
     "linux": (
         *("kernel", "initramfs", "cmdline", "packages", "modules", "files", "programs"),
         "detach",

@@ -120,7 +120,7 @@ def deal(system: System, find: Callable[[int, int], int | None]) -> Dealt | None
 
 def size(vm: Vm) -> int:
     """Bytes of pages that a VM has of its colours, but for status and tables."""
-    own = 0 if vm.kind == "linux" else LOG_SIZE
+    own = LOG_SIZE if vm.console == "ring" else 0
     return vm.memory + own + len(vm.tasks) * TASK_SIZE
 
 

@@ -265,10 +265,11 @@ def _tenon(
     content: Content,
     parts: dict[str, tuple[int, int]],
 ) -> VmLayout:
-    log = _shared(system, vm, own.room, LOG_SIZE)
+    log = None if vm.input else _shared(system, vm, own.room, LOG_SIZE)
+    size = 0 if log is None else LOG_SIZE
     areas = [_shared(system, vm, own.room, TASK_SIZE) for _ in vm.tasks]
     guest = _guest(system, vm, content, parts, areas)
-    return VmLayout(**vars(guest), pa=own.base, status_pa=own.status, log_pa=log, log_size=LOG_SIZE)
+    return VmLayout(**vars(guest), pa=own.base, status_pa=own.status, log_pa=log, log_size=size)
 
 
 def late(
@@ -307,7 +308,7 @@ def _guest(
         argument=board.ram.base,
         window=range(status, ipa),
         status_ipa=status,
-        log_ipa=log,
+        log_ipa=None if vm.input else log,
         tasks=tasks,
         channels={},
         payloads={part: Payload(payload[part], pa, size) for part, (pa, size) in parts.items()},

@@ -104,16 +104,18 @@ class Vm:
     """Of kind `image`, and of no other."""
     in_place: bool = False
     """Whether the boot loader puts what it boots from where it runs, once and for all."""
+    input: bool = False
+    """Of kind `tenon`: whether it has a serial port, on which something can be typed."""
     table: str = "vm"
     """Where it is written: `[[vm]]` or `[[template]]`."""
 
     @property
     def console(self) -> str:
-        """How its output leaves: Tenon has a ring in shared memory, others a virtual PL011; who has
-        the serial port itself has nothing of Mortise's."""
+        """How its output leaves: Tenon has a ring in shared memory unless it is typed to, others a
+        virtual PL011; who has the serial port itself has nothing of Mortise's."""
         if SERIAL in self.devices:
             return "none"
-        return "ring" if self.kind == "tenon" else "pl011"
+        return "ring" if self.kind == "tenon" and not self.input else "pl011"
 
     @property
     def regions(self) -> tuple[Region, ...]:

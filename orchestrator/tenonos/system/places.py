@@ -198,12 +198,11 @@ class VmLayout(GuestLayout):
     def shared(self) -> tuple[Area, ...]:
         """The areas as Mortise maps them."""
         own: list[Area] = []
+        if self.status_ipa:
+            own.append(Area(self.status_ipa, self.status_pa, STATUS_SIZE, 0))
         if self.log_pa is not None and self.log_ipa is not None:
-            own = [
-                Area(self.status_ipa, self.status_pa, STATUS_SIZE, 0),
-                Area(self.log_ipa, self.log_pa, self.log_size, WRITABLE),
-                *(Area(task.ipa, task.pa, task.size, WRITABLE) for task in self.tasks.values()),
-            ]
+            own.append(Area(self.log_ipa, self.log_pa, self.log_size, WRITABLE))
+        own += (Area(task.ipa, task.pa, task.size, WRITABLE) for task in self.tasks.values())
         cells = [] if self.cells is None else [self.cells]
         ends = (*self.channels.values(), *self.vlibs.values())
         return (*own, *(area for end in ends for area in end.areas), *cells)

@@ -104,6 +104,7 @@ class VmSpec(GuestSpec):
     restart_limit: int = Field(default=3, ge=1, le=1_000_000)
     devices: list[str] = []
     in_place: bool = False
+    input: bool = False
     manages: ManagesSpec | None = None
     detach: DetachSpec | None = None
     region: list[RegionSpec] = []

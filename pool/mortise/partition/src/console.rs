@@ -186,6 +186,10 @@ pub(crate) fn access(
     if stop() {
         return None;
     }
+    if core.machine.console_core().is_none() {
+        // No interrupt says that something was typed: who looks at its port takes it from the line.
+        receive(core);
+    }
     let mut value = 0;
     let (sent, changed, had_room) = {
         let mut serial = vm.serial.lock();

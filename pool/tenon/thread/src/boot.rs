@@ -242,15 +242,15 @@ fn start_interrupts(
     }
 }
 
-/// The console: the ring under Mortise, whose serial port is not this image's to touch.
+/// The console: under Mortise the ring, if the header names one; else the serial port, which there is
+/// one that Mortise makes for this VM alone.
 ///
 /// # Safety
 ///
 /// `platform` tells the truth.
 unsafe fn console(platform: &Platform) -> Console {
-    if Kernel::guest().is_some() {
-        let ring = environment::log().and_then(|area| Producer::attach(area).ok());
-        return ring.map_or(Console::None, Console::Ring);
+    if let Some(area) = environment::log() {
+        return Producer::attach(area).map_or(Console::None, Console::Ring);
     }
     match NonNull::new(platform.uart_base as *mut _) {
         // SAFETY: a PL011 is there, and the console is its only user.

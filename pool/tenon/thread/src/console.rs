@@ -1,4 +1,4 @@
-//! Where log lines go: the ring that Mortise reads, or on bare metal the serial port.
+//! Where log lines go: the ring that Mortise reads, or the serial port, which is also typed on.
 //!
 //! The kernel writes its own lines in [`Piece`]s, so that an image which formats nothing has no
 //! formatting code.
@@ -41,8 +41,8 @@ pub(crate) enum Console {
 
 impl Console {
     fn write_line(&mut self, pieces: &[Piece<'_>]) {
-        if let Self::Serial(_) = self {
-            // Mortise writes the time itself.
+        // Mortise writes the time itself.
+        if matches!(self, Self::Serial(_)) && Kernel::guest().is_none() {
             let time = Kernel::own_clock().nanoseconds();
             self.put(b"[");
             self.put_number(time / 1_000_000_000, 10, (5, b' '));
@@ -128,6 +128,21 @@ static WRITER: AtomicUsize = AtomicUsize::new(NOBODY);
 pub(crate) fn open(console: Console) {
     // SAFETY: nobody writes a line meanwhile, and no fault in here is reported by one.
     CONSOLE.masked(|open, _| unsafe { *open.get() = console });
+}
+
+/// Whether anything can be typed here.
+pub(crate) fn listens() -> bool {
+    // SAFETY: one core at a time is in here, and no fault in here is reported by a line.
+    CONSOLE.masked(|open, _| matches!(unsafe { &*open.get() }, Console::Serial(_)))
+}
+
+/// A byte that was typed, if there is one.
+pub(crate) fn take() -> Option<u8> {
+    // SAFETY: one core at a time is in here, and no fault in here is reported by a line.
+    CONSOLE.masked(|open, _| match unsafe { &mut *open.get() } {
+        Console::Serial(serial) => serial.read_byte(),
+        Console::None | Console::Ring(_) => None,
+    })
 }
 
 /// Writes a line with interrupts masked and other cores kept out, so that it stays whole: logging

@@ -11,7 +11,8 @@
 //! - [`wait`]: what synchronisation is made of;
 //! - [`options`]: what the image was configured to have;
 //! - [`trace`]: marks of one's own in a timeline;
-//! - [`environment`]: what Mortise gave this VM.
+//! - [`environment`]: what Mortise gave this VM;
+//! - [`input`]: what is typed on its console.
 //!
 //! From the metal up: `assembly` has vectors and context switch; `kernel` joins
 //! the scheduler, the timer queue and the interrupt table of a core, all of them pure libraries
@@ -39,6 +40,7 @@ mod cores;
 pub mod environment;
 mod fault;
 mod image;
+pub mod input;
 pub mod interrupt;
 mod kernel;
 pub mod options;

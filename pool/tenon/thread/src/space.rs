@@ -46,9 +46,12 @@ pub(crate) fn build(
     ] {
         MAP.blocks(tables, base..base + size, Use::Device)?;
     }
-    let Some(guest) = guest else {
+    if guest.is_none_or(|guest| guest.log().is_none()) {
         let uart = platform.uart_base;
-        return MAP.blocks(tables, uart..uart + PAGE, Use::Device);
+        MAP.blocks(tables, uart..uart + PAGE, Use::Device)?;
+    }
+    let Some(guest) = guest else {
+        return Ok(());
     };
     MAP.pages(tables, header..header + PAGE, Use::Constants)?;
     let Some(shared) = guest.shared() else {

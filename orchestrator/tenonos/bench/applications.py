@@ -1,0 +1,151 @@
+"""The applications of `bench/applications.toml`: composed, built, booted, and asked.
+
+Each is one sentence. What is composed of it is given a number when it runs, which nobody knew when
+it was built, and has to answer with what its libraries make of that number, done here again.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from tenonos import build, paths, system
+from tenonos.bench.row import Row
+from tenonos.bench.verdicts import HOST, STAGES, SUITE
+from tenonos.errors import InputError, TenonError
+from tenonos.plan.compose import compose
+from tenonos.plan.models import Composition, Model
+from tenonos.plan.pool import Pool
+from tenonos.run import RunOptions, Session, Target, script
+
+FILE = paths.ROOT / "bench" / "applications.toml"
+SET = "applications"
+NUMBER, ANSWER = "NUMBER", "ANSWER"
+"""In a script: what is given, and what is to come of it."""
+DIALOGUE = f"expect which number?\nsend {NUMBER}\nexpect the answer is {ANSWER}\n"
+"""What is said on the console of a VM for which nothing else is written."""
+
+
+class Application(Model):
+    """What is asked for, and how the answer is found."""
+
+    name: str
+    text: str
+    steps: int
+    """How often the number is taken on."""
+    scripts: dict[str, str] = Field(default_factory=dict)
+    """Of VMs whose consoles are used in another way than `DIALOGUE`."""
+
+    def dialogues(self, answer: Composition, number: int) -> dict[str, str]:
+        """What is typed and expected on the consoles of what was composed."""
+        asked = {name: DIALOGUE for name, i in answer.images.items() if i.kind == "tenon"}
+        made = stepped(number, self.steps)
+        return {
+            name: text.replace(NUMBER, str(number)).replace(ANSWER, str(made))
+            for name, text in (asked | self.scripts).items()
+            if text
+        }
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How far an application came, and what kept it from coming further."""
+
+    application: Application
+    composed: bool = False
+    built: bool = False
+    booted: bool = False
+    correct: bool = False
+    fault: str = ""
+    seconds: float = 0.0
+
+    def told(self) -> dict[str, Any]:
+        """All of that, for a row to say."""
+        asked = {"name": self.application.name, "text": self.application.text}
+        return asked | {key: getattr(self, key) for key in (*STAGES, "fault", "seconds")}
+
+
+def applications(file: Path = FILE) -> list[Application]:
+    """All of them."""
+    try:
+        return [Application(**each) for each in tomllib.loads(file.read_text())["application"]]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{where}: {first['msg']}", paths.shown(file)) from None
+
+
+def stepped(number: int, steps: int) -> int:
+    """A number taken on: the steps of `pool/tenon/challenge`."""
+    for _ in range(steps):
+        turned = (number << 7 | number >> 25) & 0xFFFF_FFFF
+        number = (turned * 0x2545_F491 & 0xFFFF_FFFF) ^ 0x6D2B_79F5
+    return number
+
+
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of the suite: how many of all could be composed, built, booted, and answered."""
+    pool = Pool()
+    tried = []
+    for application in applications():
+        tell(application.name)
+        tried.append(attempt(application, pool, random.SystemRandom().randrange(1 << 32)))
+    yield from counted(tried)
+
+
+def attempt(application: Application, pool: Pool, number: int) -> Tried:
+    """Composes, builds and boots an application, and asks it."""
+    tried = Tried(application)
+    begun = time.perf_counter()
+    try:
+        answer = compose(application.text, pool=pool, name=application.name)
+        if not answer.accepted:
+            return replace(tried, fault="refused")
+        tried = replace(tried, composed=True)
+        built = build.build(system.load(_written(answer, application.name)))
+        tried = replace(tried, built=True)
+        tried = _asked(tried, built, application.dialogues(answer, number))
+    except TenonError as error:
+        tried = replace(tried, fault=str(error))
+    return replace(tried, seconds=round(time.perf_counter() - begun, 1))
+
+
+def _written(answer: Composition, name: str) -> Path:
+    """The folder of what was composed, with nothing of an earlier time in it."""
+    folder = paths.ensure(paths.DOT / "bench" / SET / name)
+    for stale in folder.glob("*"):
+        if stale.name not in answer.files:
+            stale.unlink()
+    answer.write(folder)
+    return folder
+
+
+def _asked(tried: Tried, built: build.Built, dialogues: Mapping[str, str]) -> Tried:
+    scripts = {vm: script.parse_text(text, f"the script of {vm}") for vm, text in dialogues.items()}
+    session = Session(Target.of(built), RunOptions(scripts=scripts), ())
+    try:
+        session.run()
+    except TenonError as error:
+        return replace(tried, booted=bool(session.transcripts.keys() & scripts), fault=str(error))
+    return replace(tried, booted=True, correct=not session.problem, fault=session.problem or "")
+
+
+def counted(tried: Sequence[Tried]) -> Iterator[Row]:
+    """How many came how far, and what is wrong with those that came no further."""
+    params = {"planner": "offline", "set": SET}
+
+    def row(name: str, count: int, options: dict[str, Any]) -> Row:
+        values = {"unit": "count", "environment": HOST, "system": SET}
+        return Row(SUITE, name, params, 1, count, count, count, count, options=options, **values)
+
+    yield row("total", len(tried), {})
+    for name in STAGES[:-1]:
+        yield row(name, sum(getattr(each, name) for each in tried), {})
+    yield row("correct", sum(t.correct for t in tried), {SET: [t.told() for t in tried]})
