@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tenonos import build, paths, system
 from tenonos.bench.exits import STATIC
-from tenonos.bench.machine import LIMIT, Trace, counted, heard, off, without_el2
+from tenonos.bench.machine import LIMIT, Trace, counted, heard, off
 from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row
 from tenonos.build import Built
@@ -115,7 +115,7 @@ def _plan(target: Target, ram: Path, pipe: int, routes: list[tuple[int, int]]) -
 def _alone(built: Built) -> Passage:
     """The same Linux at the same addresses, started at EL1."""
     (place,) = built.layout.vms.values()
-    machine = without_el2(Target.of(built).machine, 1)
+    machine = Target.of(built).machine.without_el2(1)
     with tempfile.NamedTemporaryFile(prefix="tenon-boot-", dir=paths.ensure(paths.RUN)) as image:
         image.write(unwrapped(built.image.read_bytes(), built.layout.image_base, place))
         image.flush()

@@ -22,7 +22,6 @@ from tenonos.run import Target, plugin, qemu, symbols
 from tenonos.run.console import RAW, Demultiplexer, Transcript
 from tenonos.run.memory import RunFolder
 from tenonos.run.plugin import Passage, Visit
-from tenonos.run.target import Machine
 
 LIMIT = 400.0
 """Host seconds a run may take."""
@@ -41,13 +40,6 @@ class Trace:
     def passages(self) -> tuple[Passage, ...]:
         """The passages of the measured paths."""
         return tuple(record for record in self.records if isinstance(record, Passage))
-
-
-def without_el2(machine: Machine, cores: int) -> Machine:
-    """The machine as a kernel at EL1 has it to itself."""
-    options = machine.machine.split(",")
-    kept = ",".join(option for option in options if option != "virtualization=on")
-    return replace(machine, machine=kept, cpus=cores)
 
 
 @dataclass(frozen=True)
@@ -72,7 +64,7 @@ class Place:
         return replace(
             target,
             image=Path(self.built.flats[self.image]),
-            machine=without_el2(target.machine, self.cores),
+            machine=target.machine.without_el2(self.cores),
             vms=(),
             mortise_text=symbols.text(self.built, self.image),
         )

@@ -25,6 +25,7 @@ from tenonos.linux import boot
 from tenonos.locks import exclusive
 from tenonos.paths import BUILD, SYSTEMS, TARGET, shown
 from tenonos.system import colours, handover, trees
+from tenonos.system.bare import BARE
 from tenonos.system.layout import lay_out
 from tenonos.system.model import System, Vm
 from tenonos.system.places import HEADER_SIZE, TREE_SIZE, Content, Layout
@@ -108,6 +109,8 @@ def compiled(image: Image, target: Path) -> Path:
 
 
 def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
+    if system.mode == BARE:
+        return _alone(system, flats[system.vms[0].name])
     payloads: dict[tuple[str, str], bytes] = {}
     contents = {}
     for vm in system.guests:
@@ -123,6 +126,13 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
     # Mortise without virtual machines reads none.
     manifest = trees.manifest(system, layout) if system.vms else b""
     return pack(mortise, manifest, payloads, layout), layout
+
+
+def _alone(system: System, flat: Flat) -> tuple[bytes, Layout]:
+    """An image without Mortise is what boots, as it is."""
+    vm, ram = system.vms[0], system.board.ram
+    _limit(system, vm, len(flat.content))
+    return flat.content, Layout(ram.base, ram.size, flat.base, len(flat.content), 0, range(0), {})
 
 
 def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, bytes], Content]:

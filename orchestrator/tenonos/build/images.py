@@ -15,6 +15,7 @@ from tenonos.paths import APPS, ROOT
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
+from tenonos.system.bare import BARE
 from tenonos.system.model import Native as SystemNative
 from tenonos.system.model import System, Vm
 
@@ -136,13 +137,15 @@ def space(system: System) -> Space:
 
 
 def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
-    """Mortise's image, then one for each Tenon VM and each template."""
+    """Mortise's image, if there is to be one, then one for each Tenon VM and each template."""
     choices = space(system)
     demands = [define(text) for text in defines]
-    mortise = choices.evaluate("mortise", demands)
-    if system.vms:
-        _capable(system, choices.tree, mortise)
-    made = [_image(choices, "mortise", mortise, system.shown)]
+    made = []
+    if system.mode != BARE:
+        mortise = choices.evaluate("mortise", demands)
+        if system.vms:
+            _capable(system, choices.tree, mortise)
+        made.append(_image(choices, "mortise", mortise, system.shown))
     for vm in system.guests:
         if vm.kind == "tenon":
             config = choices.evaluate(vm.name, demands)

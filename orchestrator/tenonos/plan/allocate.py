@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from tenonos.plan.colours import Uncolourable, share_out
 from tenonos.plan.defaults import LINUX_LEAST, TENON_MEMORY, usable
-from tenonos.plan.models import Guest, Item, shares_cores
+from tenonos.plan.models import Guest, Item, is_bare, shares_cores
 from tenonos.system.board import Board
 from tenonos.system.limits import BLOCK
 
 SMP = "sched.smp"
+MORTISE = "mortise"
 WHOLE = "cores-of-the-whole-system"
 
 
@@ -55,6 +56,19 @@ def check_timing(guests: Sequence[Guest], items: Sequence[Item]) -> None:
         periods = _values(guest.name, items, "period")
         if len(set(periods)) > 1:
             raise Infeasible(f"{guest.name} would have {len(set(periods))} periods")
+
+
+def check_bare(guests: Sequence[Guest], items: Sequence[Item]) -> None:
+    """That what is wanted without a hypervisor takes none."""
+    if not is_bare(items):
+        return
+    if len(guests) > 1 or any(guest.kind != "tenon" for guest in guests):
+        raise Infeasible(
+            f"without a hypervisor there is one real-time image, not {len(guests)} VMs"
+        )
+    for item in items:
+        if item.kind == "capability" and item.image == MORTISE:
+            raise Infeasible(f"{item.value} is a hypervisor's, and there is none")
 
 
 def check_count(guests: Sequence[Guest], items: Sequence[Item]) -> None:

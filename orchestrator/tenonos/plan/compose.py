@@ -17,6 +17,7 @@ from tenonos.plan.allocate import (
     Infeasible,
     Share,
     allocate,
+    check_bare,
     check_company,
     check_count,
     check_timing,
@@ -41,6 +42,7 @@ from tenonos.plan.models import (
     Item,
     Missing,
     Plan,
+    is_bare,
     manages,
     shares_cores,
 )
@@ -187,13 +189,14 @@ class Composer:
         try:
             check_company(guests, items, self.board)
             check_count(guests, items)
+            check_bare(guests, items)
             check_timing(guests, items)
             whole = self._with_memory(guests, items)
             shares = allocate(guests, whole, self.board)
             schedule.check(guests, whole, shares, self.board)
         except Infeasible as error:
             return str(error)
-        for name, kind in self._images(guests):
+        for name, kind in self._images(guests, items):
             encoding = self.pool.encoded(_cores(name, shares))
             problem = Problem(encoding, self._demands(name, kind, guests, items))
             if not satisfiable(problem):
@@ -209,9 +212,9 @@ class Composer:
     # Images
 
     @staticmethod
-    def _images(guests: Sequence[Guest]) -> list[tuple[str, str]]:
+    def _images(guests: Sequence[Guest], items: Sequence[Item]) -> list[tuple[str, str]]:
         tenons = [(g.name, "tenon") for g in guests if g.kind == "tenon"]
-        return [(MORTISE, MORTISE), *tenons]
+        return tenons if is_bare(items) else [(MORTISE, MORTISE), *tenons]
 
     def _placed(self, plan: Plan) -> Plan:
         """The plan with each capability on the image that can have it."""
@@ -256,14 +259,16 @@ class Composer:
             return demands + self._mortise(guests, items)
         timing = ("period", "deadline", "jitter", "wcet")
         periodic = any(i.image == name and i.kind in timing for i in items)
+        # Without a hypervisor nobody tells a task its period: it has its own.
+        rates = {i.value for i in items if (i.image, i.kind) == (name, "period")}
+        given = rates if is_bare(items) else set()
         asked = {symbol for demand in demands if demand.value for symbol in demand.symbols}
         fit = [
             app
             for app in self.pool.apps
-            if (not periodic or self.pool.tasks(app)) and self.pool.is_whole(app, asked)
+            if (not periodic or self.pool.keeps(app, given)) and self.pool.is_whole(app, asked)
         ]
-        pairs = combinations(self.pool.apps, 2)
-        one = [Demand(pair, False, "one application") for pair in pairs]
+        one = [Demand(pair, False, "one application") for pair in combinations(self.pool.apps, 2)]
         rust = [a for a in self.pool.apps if not self.pool.in_c(a)]
         alien = [Demand((a, C_LIBRARY), False, "the interface for C") for a in rust]
         return [*demands, Demand(tuple(fit), True, "an application"), *one, *alien]
@@ -305,7 +310,7 @@ class Composer:
         shares = allocate(plan.guests, self._with_memory(plan.guests, plan.items), self.board)
         solved = {
             n: self._solve(n, kind, plan, _cores(n, shares))
-            for n, kind in self._images(plan.guests)
+            for n, kind in self._images(plan.guests, plan.items)
         }
         self.apps = {n: _only_app(s) for n, s in solved.items() if s.kind == "tenon"}
         names = names_of(self.apps, self.pool)

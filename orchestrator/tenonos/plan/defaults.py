@@ -5,7 +5,7 @@ The rules are data a user can read in `plan` (field `rule`) and a reviewer here.
 
 from __future__ import annotations
 
-from tenonos.plan.models import Item, Plan, shares_cores
+from tenonos.plan.models import PARTITION, Item, Plan, is_bare, shares_cores
 from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
 
@@ -117,7 +117,9 @@ class _Defaults:
                 self.items[place] = item.model_copy(update=update)
 
     def _capabilities(self) -> None:
-        self._need("mortise", "virt.partition", "every-vm-is-a-partition")
+        if is_bare(self.items):
+            return
+        self._need("mortise", PARTITION, "every-vm-is-a-partition")
         if any(g.kind == "tenon" and g.interrupts == "direct" for g in self.plan.guests):
             self._need("mortise", "virt.irq.direct", "real-time-takes-interrupts-directly")
         if self.linuxes:

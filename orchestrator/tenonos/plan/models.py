@@ -139,6 +139,15 @@ class Plan(Model):
         return [item for item in self.items if item.image == image and item.kind in kinds]
 
 
+PARTITION = "virt.partition"
+"""The capability of a hypervisor, whoever runs on it."""
+
+
+def is_bare(items: Iterable[Item]) -> bool:
+    """Whether demands leave no hypervisor."""
+    return any((i.kind, i.value) == ("forbid", PARTITION) for i in items)
+
+
 def shares_cores(items: Iterable[Item]) -> bool:
     """Whether demands have VMs share cores."""
     return any((i.kind, i.value) == ("capability", DISPATCH) for i in items)

@@ -193,6 +193,11 @@ class Pool:
         crate = self.libraries.get(app)
         return dict(crate.tasks) if crate else {}
 
+    def keeps(self, app: str, periods: Collection[int]) -> bool:
+        """Whether an application has a periodic task, and these are its own periods."""
+        tasks = self.tasks(app)
+        return bool(tasks) and set(periods) <= set(tasks.values())
+
     def symbol(self, name: str) -> str:
         """The symbol a demand names: a capability's, a library's or an application's."""
         entry = self.by_name.get(name)

@@ -6,14 +6,14 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan import parameters
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES
-from tenonos.plan.models import Composition, Guest, Plan, manages, shares_cores, utility
+from tenonos.plan.models import Composition, Guest, Plan, is_bare, manages, shares_cores, utility
 from tenonos.plan.pool import COST, INPUT
 from tenonos.system.schema import ManagesSpec, ReserveSpec, SystemSpec, TaskSpec, VmSpec
 from tenonos.system.units import duration_text, size_text
@@ -36,10 +36,10 @@ def system_files(
 ) -> dict[str, str]:
     """`system.toml` and one `.config` per image but Linux."""
     spec = SystemSpec(
-        name=name or system_name(list(answer.images)[1:]),
+        name=name or _name(answer),
         board=answer.board,
         pool=_pool_version(),
-        mode="dynamic" if shares_cores(plan.items) or manages(plan.items) else "static",
+        mode=_mode(plan),
         reserve=_reserve(answer, plan) if manages(plan.items) else None,
         console=_console(plan),
         vm=[_vm(guest, answer, plan, composer) for guest in plan.guests],
@@ -52,6 +52,16 @@ def system_files(
     return files
 
 
+def _mode(plan: Plan) -> Literal["static", "dynamic", "bare"]:
+    if is_bare(plan.items):
+        return "bare"
+    return "dynamic" if shares_cores(plan.items) or manages(plan.items) else "static"
+
+
+def _name(answer: Composition) -> str:
+    return system_name([name for name, image in answer.images.items() if image.kind != "mortise"])
+
+
 def system_name(images: list[str]) -> str:
     """A name for a system made of its VMs' names."""
     return re.sub(r"[^a-z0-9-]", "-", "-".join(images))[:31].rstrip("-") or "system"
@@ -59,7 +69,7 @@ def system_name(images: list[str]) -> str:
 
 def folder_for(answer: Composition) -> Path:
     """The folder a composition is written to unless told: one of its name, never another's."""
-    folder = Path(system_name(list(answer.images)[1:]))
+    folder = Path(_name(answer))
     if folder.exists() and not (folder / "explain.json").exists():
         raise InputError(f"{folder} exists and was not composed", mend="name a folder with -o")
     return folder
@@ -89,10 +99,11 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
             manages=_manages(answer, plan) if name == _manager(plan) else None,
         )
     app = composer.apps[name]
+    common |= {"app": composer.pool.entries[app].name, "input": INPUT in image.libraries}
+    if is_bare(plan.items):
+        return VmSpec(**common, image_limit=_image_limit(name, plan))
     return VmSpec(
         **common,
-        app=composer.pool.entries[app].name,
-        input=INPUT in image.libraries,
         interrupts=guest.interrupts,
         image_limit=_image_limit(name, plan),
         on_fault="restart",

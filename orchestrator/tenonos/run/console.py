@@ -33,9 +33,13 @@ class Chunk:
 
 
 class Demultiplexer:
-    """A parser of the console's byte stream, at any cut of the stream."""
+    """A parser of the console's byte stream, at any cut of the stream.
 
-    def __init__(self) -> None:
+    `speaker` is who speaks when a line has no header.
+    """
+
+    def __init__(self, speaker: str = RAW) -> None:
+        self._speaker = speaker
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._start = ""  # the beginning of a line whose header is not complete yet
         self._line: tuple[str, int | None] | None = None
@@ -71,7 +75,7 @@ class Demultiplexer:
             self._start = ""
             return [(match[4], start[match.end() :])]
         if start and (force or start[0] != "[" or len(start) > _LONGEST_HEADER):
-            self._line = (RAW, None)
+            self._line = (self._speaker, None)
             self._start = ""
             return [("|", start)]
         return []

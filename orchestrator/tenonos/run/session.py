@@ -19,7 +19,7 @@ from typing import IO, Protocol
 
 from tenonos import paths
 from tenonos.run import plugin, qemu
-from tenonos.run.console import SELECT, Chunk, Demultiplexer, Transcript
+from tenonos.run.console import RAW, SELECT, Chunk, Demultiplexer, Transcript
 from tenonos.run.formats import STATUS_SIZE, FormatError, State, Status, TaskReader
 from tenonos.run.interruption import Interruption
 from tenonos.run.late import LateVms
@@ -101,7 +101,7 @@ class Session:
         self.began = time.monotonic()
         self._opened: float | None = None
         self._selected = target.console
-        self._demultiplexer = Demultiplexer()
+        self._demultiplexer = Demultiplexer(target.alone or RAW)
         self._events: queue.Queue[tuple[str, bytes]] = queue.Queue(maxsize=256)
         self._records = bytearray()
         self._readers: list[TaskReader] = []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tenonos.run import attached
+from tenonos.system.bare import BARE
 
 if TYPE_CHECKING:
     from tenonos.build import Built
@@ -58,6 +59,12 @@ class Machine:
     ram_base: int
     ram_size: int
 
+    def without_el2(self, cores: int) -> Machine:
+        """The machine as a kernel at EL1 has it to itself."""
+        options = self.machine.split(",")
+        kept = ",".join(option for option in options if option != "virtualization=on")
+        return replace(self, machine=kept, cpus=cores)
+
 
 @dataclass(frozen=True)
 class Target:
@@ -75,6 +82,8 @@ class Target:
     slots: tuple[int, ...] = ()
     """The status pages of VMs made at run time."""
     channels: tuple[WatchedChannel, ...] = ()
+    alone: str | None = None
+    """The image that has the machine to itself, if there is no Mortise."""
     dealt: Dealt | None = None
     """What is dealt out by colour: addresses of VMs with colours are as the layout counts them."""
 
@@ -102,8 +111,10 @@ class Target:
         """The target that a build made."""
         system, layout = built.system, built.layout
         board = system.board
+        bare = system.mode == BARE
         vms: list[WatchedVm] = []
-        for vm in system.vms:
+        # Without Mortise nobody says how an image fares.
+        for vm in () if bare else system.vms:
             place = layout.vm(vm.name)
             tasks = tuple(
                 WatchedTask(
@@ -133,10 +144,11 @@ class Target:
             board=board.name,
             mode=system.mode,
             image=built.image,
-            machine=machine,
+            machine=machine.without_el2(len(system.vms[0].cpus)) if bare else machine,
             vms=tuple(vms),
             mortise_text=layout.mortise_text,
             console=system.console,
+            alone=system.vms[0].name if bare else None,
             elves=tuple(built.elves.items()),
             slots=() if layout.reserve is None else layout.reserve.statuses,
             dealt=layout.dealt,

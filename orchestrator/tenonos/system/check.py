@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from tenonos.errors import InputError
 from tenonos.system import (
+    bare,
     channels,
     colours,
     detach,
@@ -280,6 +281,7 @@ def _ram(system: System) -> str:
 
 
 _RULES: tuple[Callable[[System], None], ...] = (
+    bare.check,
     _distinct,
     natives.check,
     _limits,

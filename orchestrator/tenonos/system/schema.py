@@ -182,7 +182,7 @@ class SystemSpec(_Spec):
     name: Name
     board: str
     pool: str
-    mode: Literal["static", "dynamic"] = "static"
+    mode: Literal["static", "dynamic", "bare"] = "static"
     console: str | None = None
     reserve: ReserveSpec | None = None
     regulation: RegulationSpec | None = None

@@ -23,6 +23,7 @@ PLAIN = [
         ),
     ),
     Case("a 1 kHz control loop beside Linux", BESIDE, (period(MS),)),
+    Case("a bare-metal 1 kHz control loop", ALONE, (period(MS),)),
     Case("a 2 kHz control loop alone on one core", ALONE, (period(500 * US), ("cores", 1, None))),
     Case(
         "control loop every 500 us next to Linux with 256 MiB",

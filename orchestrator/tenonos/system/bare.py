@@ -1,0 +1,39 @@
+"""A machine without Mortise: one Tenon image, which has all of it."""
+
+from tenonos.errors import InputError
+from tenonos.system.model import System
+
+BARE = "bare"
+"""The mode of such a system."""
+
+_KEYS = frozenset({"name", "kind", "app", "cpus", "memory", "image_limit", "input", "config"})
+"""What can be said of it; everything else is Mortise's to do, or to hand on."""
+
+_TABLES = ("vm", "name", "board", "pool", "mode", "console")
+
+
+def check(system: System) -> None:
+    """Refuses what takes Mortise."""
+    if system.mode != BARE:
+        return
+    if len(system.vms) != 1 or system.vms[0].kind != "tenon":
+        raise InputError(
+            "without Mortise there is one image, of Tenon's",
+            where=system.where("mode"),
+            mend='leave one VM of kind = "tenon", or write mode = "static"',
+        )
+    first = system.vms[0]
+    for path in filter(None, system.lines):
+        alone = path[0] in _TABLES and (len(path) < 3 or path[2] in _KEYS)
+        if not alone:
+            raise InputError(
+                f"{path[2] if path[0] == 'vm' else path[0]} takes Mortise, which is not there",
+                where=system.where(*path),
+                mend='remove it, or write mode = "static"',
+            )
+    if first.cpus != tuple(range(len(first.cpus))):
+        raise InputError(
+            "without Mortise an image has the CPUs from 0 on",
+            where=system.at(first, "cpus"),
+            mend=f"write cpus = {list(range(len(first.cpus)))}",
+        )

@@ -1,0 +1,68 @@
+"""Systems without Mortise: what is built and booted of them, and what is refused."""
+
+import pytest
+
+from tenonos import system
+from tenonos.build.images import images
+from tenonos.errors import InputError
+from tenonos.plan.compose import compose
+
+BARE = """name = "alone"
+board = "qemu-virt"
+pool = "0.1"
+mode = "bare"
+
+[[vm]]
+name = "greeter"
+kind = "tenon"
+app = "greeter"
+cpus = [0]
+memory = "4M"
+"""
+
+
+def load(folder, text=BARE):
+    (folder / "system.toml").write_text(text)
+    return system.load(folder)
+
+
+def test_nothing_of_mortise_is_built(tmp_path):
+    assert [image.name for image in images(load(tmp_path))] == ["greeter"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('interrupts = "shared"\n', "interrupts takes Mortise"),
+        ('on_fault = "restart"\n', "on_fault takes Mortise"),
+        ('[[vm.task]]\nname = "control"\nperiod = "1ms"\n', "task takes Mortise"),
+        ('[reserve]\nmemory = "2M"\ncpus = [1]\n', "reserve takes Mortise"),
+        ('[[vm]]\nname = "b"\nkind = "tenon"\napp = "hello"\ncpus = [1]\nmemory = "4M"\n', "one"),
+    ],
+)
+def test_what_takes_mortise_is_refused(tmp_path, more, said):
+    with pytest.raises(InputError, match=said):
+        load(tmp_path, BARE + more)
+
+
+def test_the_cpus_are_the_first_ones(tmp_path):
+    with pytest.raises(InputError, match="from 0 on"):
+        load(tmp_path, BARE.replace("cpus = [0]", "cpus = [1]"))
+
+
+def test_what_is_composed_without_a_hypervisor_is_such_a_system(tmp_path):
+    answer = compose("a control loop on bare metal, no hypervisor")
+    assert list(answer.images) == ["motor"]
+    answer.write(tmp_path)
+    assert system.load(tmp_path).mode == "bare"
+
+
+def test_what_only_a_hypervisor_can_do_is_a_conflict_without_one():
+    for objective in (
+        "two control loops on bare metal",
+        "a control loop beside Linux on bare metal",
+        "a control loop on bare metal with direct interrupts",
+    ):
+        answer = compose(objective)
+        assert not answer.images
+        assert "virt.partition" in {clash.value for clash in answer.conflict}
