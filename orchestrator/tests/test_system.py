@@ -80,7 +80,7 @@ WRONG = [
     (
         'console = "linux"',
         'mode = "elastic"',
-        '4: unknown mode "elastic"; use "static" or "dynamic"',
+        '4: unknown mode "elastic"; use "static", "dynamic" or "bare"',
     ),
     ("cpus = [3]", "cpu = [3]", '10: unknown key "cpu" of VM "motor"; did you mean cpus?'),
     (
