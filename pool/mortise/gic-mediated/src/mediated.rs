@@ -99,7 +99,7 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
     /// The physical CPUs, in the order of the vCPUs.
     #[must_use]
     pub fn cpus(&self) -> &[Cpu] {
-        &self.cpus[..self.vcpus]
+        &self.cpus[..self.vcpus.min(self.cpus.len())]
     }
 
     /// The SGIs and PPIs the VM owns on each of its CPUs, one bit each: what to silence when it

@@ -54,6 +54,11 @@ impl Drain {
         count
     }
 
+    /// The piece. The bound is one the compiler knows, so that nothing is left to check.
+    fn taken(&self) -> &[u8] {
+        &self.piece[..self.length.min(PIECE)]
+    }
+
     /// Does a step of emptying the ring of `vm`, of which `left` bytes are to be taken; whether
     /// there was something to do. What was taken before goes first: of this one it is older, of
     /// another one it is not to come under a new one's name.
@@ -69,7 +74,7 @@ impl Drain {
     /// Does a step of keeping the piece and putting it on the line; whether there was something to do.
     #[inline(always)]
     fn put(&mut self, machine: &Machine) -> bool {
-        let Some(&byte) = self.piece[..self.length].get(self.put) else {
+        let Some(&byte) = self.taken().get(self.put) else {
             return false;
         };
         if !self.kept {
@@ -85,7 +90,7 @@ impl Drain {
     #[inline(never)]
     fn keep(&mut self, machine: &Machine) {
         if let Some(slot) = machine.vm(self.vm).and_then(Vm::slot) {
-            slot.backlog.lock().push(&self.piece[..self.length]);
+            slot.backlog.lock().push(self.taken());
         }
         self.kept = true;
     }

@@ -39,7 +39,9 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             2 => {
                 physical.take_absent_ends();
                 physical.set_maintenance(Maintenance::NONE);
-                self.lists[vcpu] = Lists::NONE;
+                if let Some(lists) = self.lists.get_mut(vcpu) {
+                    *lists = Lists::NONE;
+                }
             }
             _ => {
                 let step = part - BEFORE;
@@ -142,10 +144,12 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
 
     /// Puts what stands of a bank in memory into its first state.
     fn reset_bits(&mut self, vcpu: usize, first: u32) {
-        if first < PRIVATE {
-            self.private[vcpu].reset(SGIS, vcpu as u8);
-        } else if let Some(bank) = self.shared.get_mut((first / PRIVATE) as usize - 1) {
-            bank.reset(0, 0);
+        if first >= PRIVATE {
+            if let Some(bank) = self.shared.get_mut((first / PRIVATE) as usize - 1) {
+                bank.reset(0, 0);
+            }
+        } else if let Some(bank) = self.private.get_mut(vcpu) {
+            bank.reset(SGIS, vcpu as u8);
         }
     }
 }

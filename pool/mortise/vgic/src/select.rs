@@ -64,11 +64,18 @@ impl Selection {
         }
     }
 
+    /// Those chosen so far. The bound is one the compiler knows, so that nothing is left to check.
+    #[inline]
+    fn chosen(&mut self) -> &mut [Claim] {
+        let len = self.len.min(self.chosen.len());
+        &mut self.chosen[..len]
+    }
+
     /// The least urgent of the chosen and this one goes.
     #[cold]
     fn contest(&mut self, claim: Claim) {
         let mut out = claim;
-        for place in &mut self.chosen[..self.len] {
+        for place in self.chosen() {
             if *place > out {
                 core::mem::swap(place, &mut out);
             }
@@ -88,12 +95,12 @@ impl Selection {
         if let Some(next) = self.next_pending {
             self.admit(next);
         }
-        &self.chosen[..self.len]
+        self.chosen()
     }
 
     #[cold]
     fn admit(&mut self, next: Claim) {
-        let chosen = &mut self.chosen[..self.len];
+        let chosen = self.chosen();
         if chosen.iter().any(|claim| claim.is_pending()) {
             return;
         }

@@ -1,0 +1,43 @@
+"""The threat model: what is said to try a threat exists."""
+
+import re
+
+import pytest
+
+from tenonos.paths import ROOT
+
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split(" | ")]
+    for line in (ROOT / "docs/threat-model.md").read_text().splitlines()
+    if re.match(r"\| (?!attempt)", line) and line.count(" | ") == 2
+]
+ATTACKS = {
+    name
+    for file in (ROOT / "apps/hostile/src").glob("*.rs")
+    for name in re.findall(r'Attack::new\(\s*"([\w/-]+)"', file.read_text())
+}
+UNTRIED = "no test of its own yet"
+
+
+def test_the_table_is_read():
+    assert len(ROWS) > 20 and len(ATTACKS) > 50
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
+def test_what_tries_a_threat_exists(row):
+    tried = row[2].rstrip("| ")
+    names = re.findall(r"`([^`]+)`", tried)
+    assert names
+    for name in names:
+        if name == "hostile":
+            continue
+        attack = any(name == found or found.startswith(f"{name}/") for found in ATTACKS)
+        targets = ROOT / "tests/target"
+        kind = "py" if name.startswith("test_") else "rs"
+        file = (targets if kind == "py" else ROOT) / f"{name}.{kind}"
+        folder = name.startswith(("pool/", "tests/")) and (ROOT / name).exists()
+        assert attack or file.exists() or folder, f"no {name}"
+
+
+def test_few_threats_are_not_tried():
+    assert sum(UNTRIED in row[2] for row in ROWS) <= 1
