@@ -58,9 +58,15 @@ BACKGROUND = re.compile(
     r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
     r"|before,? (?:this|it|that|we|there) (?:was|were|had|ran|used)"
     r"|(?:previous|old|former|earlier|last|existing|legacy|original)"
-    r" (?:\w+ ){1,4}?(?:had|was|were|ran|used|did)"
+    r" (?:\w+,? ){1,4}?(?:had|was|were|ran|used|did)"
     r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
     r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
+    r"|(?:our|my|their|the|his|her) (?:\w+ )?(?:competitors?|rivals?|colleagues?|boss|suppliers?"
+    r"|predecessors?|neighbou?rs?) (?:uses?|used|likes?|prefers?|swears?|sells?|offers?|thinks?"
+    r"|runs?|ran|ha[sd])"
+    r"|(?:those|people|anyone|everyone|users|engineers) who (?:know|like|use|used|miss|remember)"
+    r"|(?:failed|let) us(?: down)?|could(?: not|n't) (?:do|keep|manage|cope)|not an option"
+    r"|we (?:left|dropped|abandoned|ditched|outgrew|gave up|are leaving|are done with)"
     r"|asked|requested|complained|told us)\b",
     re.IGNORECASE,
 )
@@ -83,6 +89,10 @@ CONTRAST = re.compile(
 """What others do or say, and then what is wanted instead."""
 MENTION = re.compile(
     r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
+    r"|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
+    r"|(?:tired of|fed up with|used to|accustomed to|(?:fond|fans?) of)(?= [A-Z])"
+    r"|(?:exactly |just |much )?the (?:same )?way(?= [A-Z])"
+    r"|(?:after|following) (?:\w+ )?(?:years?|months?) (?:of|with|on|under)(?= [A-Z])"
     r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
     r"|(?:an? |the )?(?:re-?write|port|re-?implementation|successor|clone) (?:of|to|for)"
     r"(?= (?:our|the|an?|my|old|existing|legacy)\b)"

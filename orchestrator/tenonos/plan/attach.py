@@ -8,7 +8,7 @@ machine's instead: of two readings, the one that uses every core is taken.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tenonos.plan.allocate import WHOLE
 from tenonos.plan.marks import Mark
@@ -28,10 +28,12 @@ class Attachment:
     rule: str | None = None
 
 
-def attach(elements: Sequence[Element], subjects: Subjects, cpus: int) -> list[Attachment]:
-    """Every quantity with its VM."""
+def attach(
+    elements: Sequence[Element], subjects: Subjects, cpus: int, each: bool = False
+) -> list[Attachment]:
+    """Every quantity with its VM; `each` tells whether something is said of each of several."""
     subjects.name_all()
-    work = _Attacher(elements, subjects, cpus)
+    work = _Attacher(elements, subjects, cpus, each)
     work.count_out()
     return [
         found for at, e in enumerate(elements) if isinstance(e, Mark) for found in work.one(at, e)
@@ -39,7 +41,10 @@ def attach(elements: Sequence[Element], subjects: Subjects, cpus: int) -> list[A
 
 
 class _Attacher:
-    def __init__(self, elements: Sequence[Element], subjects: Subjects, cpus: int) -> None:
+    def __init__(
+        self, elements: Sequence[Element], subjects: Subjects, cpus: int, each: bool
+    ) -> None:
+        self.each = each
         self.elements = elements
         self.subjects = subjects
         self.cpus = cpus
@@ -72,6 +77,13 @@ class _Attacher:
             if not any(isinstance(element, Cut) for element in between):
                 before[0].count = min(int(mark.value or 1), MOST)
                 self._spread.append(mark)
+                return
+        # "Two VMs run a loop each", "two VMs for Linux".
+        sole = self.subjects.tenons[0] if len(self.subjects.tenons) == 1 else None
+        subject = self._named_after(at) or (sole if self.each else None)
+        if subject and subject.count == 1 and subject.at > at:
+            subject.count = min(int(mark.value or 1), MOST)
+            self._spread.append(mark)
 
     def one(self, at: int, mark: Mark) -> list[Attachment]:
         if mark.kind not in ATTACHED:
@@ -99,6 +111,11 @@ class _Attacher:
             return [Attachment(mark, self._share(subject, mark))]
         if mark.kind in ("cpu", "own"):
             self._own.add(id(subject))
+        cores = (mark.value, *mark.others)
+        if mark.kind == "cpu" and len(cores) == len(subject.names) > 1:
+            one = [replace(mark, value=core, others=()) for core in cores]
+            names = [(name,) for name in subject.names]
+            return [Attachment(*pair) for pair in zip(one, names, strict=True)]
         return [Attachment(mark, tuple(subject.names))]
 
     def _several_before(self, at: int) -> Subject | None:

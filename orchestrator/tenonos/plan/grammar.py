@@ -46,6 +46,9 @@ STRONG = frozenset(
 )
 """Prepositions of means: what follows must be in the pool."""
 
+DISTRIBUTING = frozenset("each per instances copies apiece".split())
+"""Words that give every one of several the same."""
+
 MEANS = frozenset("with plus including featuring via through using over".split())
 """Words after which a noun is a thing of its own, known or missing."""
 
@@ -73,7 +76,8 @@ VERBS = frozenset(
     reacts respond responds finish finishes finished written woken compile compiles compiled link
     links linked serve serves serving served perform performs performing touch touches compute
     computes computing calculate calculates calculating tolerate tolerates tolerating accept
-    accepts accepting becomes become called calling calls matters counts""".split()
+    accepts accepting becomes become called calling calls matters counts lasts
+    lasting""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -145,6 +149,7 @@ NEGATORS = (
     r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|skip(?:s|ping)?"
     r"|except(?: for)?|never)",
     r"neither",
+    r"(?:everything|anything|all) (?:but|except(?: for)?)",
     r"nothing (?:is|are|gets|has to be|shall be|may be|must be)",
     r"not(?! (?:only|more|less|later|exceeding))",
 )
@@ -158,6 +163,7 @@ UNWANTED = re.compile(
     r"|\b(?:is|are) (?:unnecessary|unwanted|superfluous|forbidden|excluded|left out)\b"
     r"|\b(?:need|must|shall|should)(?: not|n't) be "
     r"(?:\w+ed|there|present|part of (?:this|it|that))\b"
+    r"|\b(?:is|are|be|stays?|remains?) (?:(?:turned|switched|left) )?(?:off|disabled|absent)\b"
     r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|part of (?:this|it|that))\b",
     re.IGNORECASE,
 )
@@ -311,7 +317,7 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "wcet",
         re.compile(
-            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$|lasts?$|busy",
+            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$|lasts?$|busy|using$|spend",
             re.I,
         ),
     ),

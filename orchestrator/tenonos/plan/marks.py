@@ -277,6 +277,8 @@ class Marker:
             # "One VM with ..., one VM with ...": the one spoken of, not how many there are.
             counted = value > 1 or before in ("only", "just", "exactly", "single")
             return Mark("vms" if counted else "idiom", first, last + virtual + 1, value)
+        if self._word(last) == "with" and any(m.kind == "vms" for m in self.marks):
+            return Mark("count", first, last, value)  # of three VMs, "two with control loops"
         if self._word(last) in ("of", "times", "%") or not self._counts(first, last):
             return None
         if value == 1 and self._word(last) in g.AFTER_PRONOUN | g.VERBS | g.STRONG:

@@ -57,7 +57,7 @@ class Reader:
                 self._on_unit(position, element)
         self._understand_together()
         self._nothing_left_out()
-        attachments = attach(self.elements, self.subjects, self.cpus)
+        attachments = attach(self.elements, self.subjects, self.cpus, self._each())
         self._fill(attachments)
         self._prohibit_company()
         self._name_the_unnamed()
@@ -244,6 +244,10 @@ class Reader:
                 for value in (mark.value, *mark.others):
                     self._add(kind, value, mark, name, unit, rule)
         self.items.sort(key=lambda item: item.span or (len(self.text), 0))
+
+    def _each(self) -> bool:
+        """Whether something is said of each of several."""
+        return any(word.word in g.DISTRIBUTING for word in self.words)
 
     def _value(self, sense: Sense) -> str:
         entry = sense.entry

@@ -198,6 +198,8 @@ class Segmenter:
             self._pending.words.append(index)
         elif word in ("to", "with") and self._just_joined():
             return  # next to, together with
+        elif word == "with" and self._stands_for_vms(index):
+            return  # of three VMs, "two with control loops"
         elif word in g.SPLITTERS:
             self._split(index, word)
         elif word in g.WEAK or word in g.STRONG:
@@ -236,6 +238,11 @@ class Segmenter:
     def _just_joined(self) -> bool:
         empty = not self._chunks and not self._pending.words
         return empty and self._connector in g.COMPANION
+
+    def _stands_for_vms(self, index: int) -> bool:
+        """Whether a number just before is that of VMs counted earlier."""
+        counted = any(isinstance(e, Mark) and e.kind == "vms" for e in self.elements)
+        return counted and self._count is not None and self._count.last == index
 
     def _acronym(self, index: int) -> bool:
         """Whether capitals make a name of what would be a common word: CAN, IT."""

@@ -161,7 +161,7 @@ def _times(
         index = after
     else:
         return None
-    if _word(words, index) not in _EACH:
+    if _word(words, index) not in _EACH | {"in", "within"}:
         return None
     index += 1
     if index < len(words) and (span := number_at(words, index)):

@@ -70,7 +70,11 @@ def number_at(words: Sequence[Token], at: int) -> tuple[float, int] | None:
     """
     token = words[at]
     if token.is_number:
-        value = float(token.text.replace(",", "").replace("_", ""))
+        first = at
+        while _is_group(words, at):
+            at += 1
+        digits = "".join(word.text for word in words[first : at + 1])
+        value = float(digits.replace(",", "").replace("_", ""))
         if value > LARGEST:
             return None
         if _word(words, at + 1) == "/" and _is_number(words, at + 2):
@@ -80,6 +84,15 @@ def number_at(words: Sequence[Token], at: int) -> tuple[float, int] | None:
             return value * SCALES[_word(words, at + 1)], at + 2
         return value, at + 1
     return _fraction(words, at) or _spelled(words, at)
+
+
+def _is_group(words: Sequence[Token], at: int) -> bool:
+    """Whether a number goes on after a blank: `100 000`."""
+    if not _is_number(words, at + 1):
+        return False
+    one, other = words[at], words[at + 1]
+    digits = one.text.isdecimal() and other.text.isdecimal() and len(one.text) <= 3
+    return digits and len(other.text) == 3 and other.start == one.end + 1
 
 
 def _fraction(words: Sequence[Token], at: int) -> tuple[float, int] | None:

@@ -110,6 +110,26 @@ NEGATION = [
         BESIDE,
         (("forbid", "net.ip", None), ("forbid", "shell", None), ("forbid", "fs.ram", None)),
     ),
+    Case("two VMs run a 1 kHz motor loop each", {"motor-1": [0], "motor-2": [1]}),
+    Case(
+        "two motor loops at 1 kHz on cores 2 and 3, Linux on cores 0 and 1",
+        {"motor-1": [2], "motor-2": [3], "linux": [0, 1]},
+    ),
+    Case(
+        "one VM for a 1 kHz motor loop and two VMs for Linux",
+        {"motor": [3], "linux-1": [0, 1], "linux-2": [2]},
+    ),
+    Case(
+        "a motor loop; tracing and time slicing are not needed",
+        ALONE,
+        (("forbid", "trace", None), ("forbid", "sched.timeslice", None)),
+    ),
+    Case(
+        "our competitor uses Xen; we want a 1 kHz motor loop",
+        ALONE,
+        (period(MS),),
+        ignored=("our competitor uses Xen",),
+    ),
     Case(
         "Linux must not disturb a 1 kHz motor loop",
         BESIDE,
