@@ -83,7 +83,11 @@ def test_shares_reach_the_manifest(tmp_path, monkeypatch):
 # what is changed in SHARED, to what, the whole line of the complaint
 WRONG = [
     ("priority = 40", "priority = 64", '13: priority of VM "a": input should be less than'),
-    ('"edf"', '"rr"', '26: unknown schedule "rr" of VM "b"; use "fixed" or "edf"'),
+    (
+        '"edf"',
+        '"rr"',
+        '26: unknown schedule "rr" of VM "b"; use "fixed", "edf" or "rate-monotonic"',
+    ),
     ('"wait"', '"stop"', '16: unknown exhausted "stop" of VM "a"; use "wait" or "background"'),
     ('period = "10ms"\n', "", '14: budget of VM "a" needs a period too; for example budget ='),
     ('budget = "2ms"\n', "", '14: period of VM "a" needs a budget too; for example budget ='),
@@ -157,6 +161,48 @@ def test_one_line_says_what_where_and_how(tmp_path, monkeypatch, old, new, messa
         load(tmp_path, monkeypatch, text)
     assert str(error.value).startswith(f"system.toml:{message}")
     assert "\n" not in str(error.value)
+
+
+RATED = SHARED.replace("priority = 40\n", 'schedule = "rate-monotonic"\n').replace(
+    'priority = 20\nschedule = "edf"', 'schedule = "rate-monotonic"'
+)
+
+
+def test_a_period_says_how_urgent_a_vm_is(tmp_path, monkeypatch):
+    first, second, linux = load(tmp_path, monkeypatch, RATED).vms
+    assert (first.share.priority, second.share.priority) == (34, 33)
+    assert not first.share.background and second.share.background
+    assert linux.share.priority == 0
+    # Equal periods have one priority; whoever says nothing else goes on in the background.
+    text = RATED.replace('"20ms"', '"10ms"').replace('exhausted = "wait"\n', "")
+    first, second, _ = load(tmp_path, monkeypatch, text).vms
+    assert (first.share.priority, second.share.priority) == (33, 33)
+    assert first.share.background
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'schedule = "rate',
+            'priority = 40\nschedule = "rate',
+            '13: priority of VM "a" follows from its period with schedule = "rate-monotonic"',
+        ),
+        (
+            'budget = "2ms"\nperiod = "10ms"\nexhausted = "wait"\n',
+            "",
+            '13: schedule of VM "a" needs a budget too; for example budget',
+        ),
+        ('"3ms"', '"16ms"', '26: "b" may miss its budget on CPU 0: "a" can take theirs twice in'),
+    ],
+)
+def test_a_rate_that_means_nothing_or_cannot_be_kept_is_refused(
+    tmp_path, monkeypatch, old, new, message
+):
+    assert old in RATED
+    with pytest.raises(InputError) as error:
+        load(tmp_path, monkeypatch, RATED.replace(old, new, 1))
+    assert str(error.value).startswith(f"system.toml:{message}")
 
 
 def test_a_static_system_has_no_shares(tmp_path, monkeypatch):

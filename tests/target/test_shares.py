@@ -68,14 +68,16 @@ class Run:
             before = [other for _, other in self.starts.values() if other < asleep]
             start = (origin, asleep - max([origin, *before]))
             budget, period = (duration(vm[key]) if key in vm else None for key in PAIR)
+            rated = vm.get("schedule") == "rate-monotonic"
             yield Vm(
                 vm["name"],
-                vm.get("priority", 32),
+                # Above all others here, the shorter the period the more.
+                64 * MS - period if rated else vm.get("priority", 32),
                 [start, (BEGIN, PREPARE), *self.demand(vm)],
                 budget,
                 period,
                 by_deadline=vm.get("schedule") == "edf",
-                background=vm.get("exhausted") == "background",
+                background=vm.get("exhausted", "background" if rated else "wait") == "background",
                 origin=origin,
             )
 
@@ -243,6 +245,31 @@ def test_every_policy_side_by_side(run):
     mixed = run(MIXED)
     assert_as_simulated(mixed, at_least=1_000)
     assert {each.vm for each in mixed.dispatches} >= {vm.name for vm in mixed.vms()}
+
+
+RATED = (
+    HEAD
+    # Within their budgets: in some periods the first has two releases.
+    + vm("brief", 'schedule = "rate-monotonic", budget = "900us", period = "5ms"', (400, "3ms"))
+    + vm(
+        "steady", 'schedule = "rate-monotonic", budget = "2070us", period = "12ms"', (1_900, "13ms")
+    )
+    # Asks for more than it was promised, and has its turns of the rest.
+    + vm(
+        "eager", 'schedule = "rate-monotonic", budget = "3130us", period = "19ms"', (9_000, "17ms")
+    )
+    + vm("rest", "priority = 0")
+)
+
+
+@pytest.mark.timeout(600)
+def test_the_shorter_the_period_the_more_urgent(run):
+    rated = run(RATED)
+    assert_as_simulated(rated, at_least=700)
+    had = got(rated.dispatches, 200 * MS, 1_000 * MS)
+    assert had["brief"] == pytest.approx(267 * (400 * US + RELEASE), rel=0.02)
+    assert had["eager"] > 800 * MS * 3_130 / 19_000
+    assert had["rest"] > 100 * MS
 
 
 @pytest.mark.timeout(600)

@@ -4,13 +4,14 @@
 """
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.paths import shown as _shown
 from tenonos.system import board as boards
+from tenonos.system import shares
 from tenonos.system.check import check
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
@@ -96,17 +97,20 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
     """A checked system from what was written (or composed) for `file`."""
     _version(spec.pool, f"{shown}:{nearest(lines, ('pool',))}")
     board = boards.load(spec.board, f"{shown}:{nearest(lines, ('board',))}")
+    ranks = shares.ranks([*spec.vm, *spec.template])
     system = System(
         name=spec.name,
         board=board,
         mode=spec.mode,
         console=spec.console,
-        vms=tuple(_vm(index, vm, file.parent, board) for index, vm in enumerate(spec.vm)),
+        vms=tuple(_vm(index, vm, file.parent, board, ranks) for index, vm in enumerate(spec.vm)),
         file=file,
         shown=shown,
         lines=lines,
         reserve=None if spec.reserve is None else _reserve(spec.reserve),
-        templates=tuple(_template(i, each, file.parent) for i, each in enumerate(spec.template)),
+        templates=tuple(
+            _template(i, each, file.parent, ranks) for i, each in enumerate(spec.template)
+        ),
         channels=tuple(
             Channel(index, each.name, each.origin, each.to, each.slots, each.size)
             for index, each in enumerate(spec.channel)
@@ -130,7 +134,9 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
     return system
 
 
-def _vm(index: int, spec: VmSpec, folder: Path, board: boards.Board) -> Vm:
+def _vm(
+    index: int, spec: VmSpec, folder: Path, board: boards.Board, ranks: Mapping[int, int]
+) -> Vm:
     tenon, linux = spec.kind == "tenon", spec.kind == "linux"
     config = folder / (spec.config or f"{spec.name}.config")
     return Vm(
@@ -152,7 +158,7 @@ def _vm(index: int, spec: VmSpec, folder: Path, board: boards.Board) -> Vm:
         kernel=(spec.kernel or "debian-cloud") if linux else spec.kernel,
         initramfs=(spec.initramfs or "busybox") if linux else spec.initramfs,
         cmdline=spec.cmdline,
-        share=_share(spec, 32 if tenon else 0),
+        share=_share(spec, 32 if tenon else 0, ranks),
         packages=tuple(spec.packages),
         modules=tuple(spec.modules),
         files=spec.files,
@@ -179,7 +185,7 @@ def _foreign(spec: VmSpec, board: boards.Board) -> Foreign:
     )
 
 
-def _template(index: int, spec: TemplateSpec, folder: Path) -> Template:
+def _template(index: int, spec: TemplateSpec, folder: Path, ranks: Mapping[int, int]) -> Template:
     vm = Vm(
         index=index,
         name=spec.name,
@@ -199,7 +205,7 @@ def _template(index: int, spec: TemplateSpec, folder: Path) -> Template:
         kernel=None,
         initramfs=None,
         cmdline=None,
-        share=_share(spec, 32),
+        share=_share(spec, 32, ranks),
         table="template",
     )
     return Template(vm, spec.start_on)
@@ -209,13 +215,18 @@ def _tasks(specs: Iterable[TaskSpec]) -> tuple[Task, ...]:
     return tuple(Task(task.name, task.period, task.deadline or task.period) for task in specs)
 
 
-def _share(spec: GuestSpec, priority: int) -> Share:
+def _share(spec: GuestSpec, priority: int, ranks: Mapping[int, int]) -> Share:
+    by_rate = spec.schedule == "rate-monotonic"
+    if by_rate and spec.period is not None:
+        priority = ranks[spec.period]
+    exhausted = spec.exhausted or ("background" if by_rate else "wait")
     return Share(
         priority=priority if spec.priority is None else spec.priority,
         by_deadline=spec.schedule == "edf",
         budget=spec.budget,
         period=spec.period,
-        background=spec.exhausted == "background",
+        background=exhausted == "background",
+        by_rate=by_rate,
     )
 
 

@@ -45,6 +45,8 @@ class Share:
     period: int | None = None
     background: bool = False
     """Whether it runs on in the background when its budget is used up."""
+    by_rate: bool = False
+    """Whether its priority follows from its period."""
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,10 @@ class GuestSpec(_Spec):
     image_limit: Size | None = None
     config: str | None = None
     priority: int | None = Field(default=None, ge=0, le=63)
-    schedule: Literal["fixed", "edf"] = "fixed"
+    schedule: Literal["fixed", "edf", "rate-monotonic"] = "fixed"
     budget: Duration | None = None
     period: Duration | None = None
-    exhausted: Literal["wait", "background"] = "wait"
+    exhausted: Literal["wait", "background"] | None = None
     task: list[TaskSpec] = []
 
 

@@ -5,18 +5,28 @@ priorities, where whoever has a budget may take two of them back to back, and th
 core for deadlines. What a switch takes is not in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from tenonos.errors import InputError
 from tenonos.system.model import System, Vm
+from tenonos.system.schema import GuestSpec
 
 BUDGET_LEAST, PERIOD_MOST = 10_000, 4_000_000_000
 """Nanoseconds, as `core_manifest::Schedule` has them."""
 
 _KEYS = ("priority", "schedule", "budget", "period", "exhausted")
+FOREGROUND = 33
+"""The priority of the longest period with `rate-monotonic`: above Tenon VMs that say nothing."""
+
 _STEPS = 10_000
 """How many times are looked at, before a set so close to the whole core counts as too much."""
+
+
+def ranks(specs: Iterable[GuestSpec]) -> dict[int, int]:
+    """The priority of each period that gives one: the shorter, the more urgent."""
+    rated = {spec.period for spec in specs if spec.schedule == "rate-monotonic" and spec.period}
+    return {period: FOREGROUND + rank for rank, period in enumerate(sorted(rated, reverse=True))}
 
 
 def check(system: System) -> None:
@@ -48,7 +58,7 @@ def _means_something(system: System, vm: Vm) -> None:
     share = vm.share
     if share.budget is None or share.period is None:
         for key in ("budget", "period", "exhausted", "schedule"):
-            if key in written and (key != "schedule" or share.by_deadline):
+            if key in written and (key != "schedule" or share.by_deadline or share.by_rate):
                 lacks = "a period" if share.budget else "a budget"
                 raise InputError(
                     f'{key} of VM "{vm.name}" needs {lacks} too',
@@ -61,6 +71,12 @@ def _means_something(system: System, vm: Vm) -> None:
             f'budget of VM "{vm.name}" is not from 10us to its period, or that is above 4s',
             where=system.at(vm, "budget"),
             mend='for example budget = "2ms" and period = "10ms"',
+        )
+    if share.by_rate and "priority" in written:
+        raise InputError(
+            f'priority of VM "{vm.name}" follows from its period with schedule = "rate-monotonic"',
+            where=system.at(vm, "priority"),
+            mend='remove it, or write schedule = "fixed"',
         )
     if share.priority == 0 and (share.by_deadline or share.background):
         key = "schedule" if share.by_deadline else "exhausted"
