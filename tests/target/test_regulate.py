@@ -1,7 +1,9 @@
 """Bandwidth regulation: the background waits, and nobody else does."""
 
+import shutil
+
 import pytest
-from conftest import ROOT, assert_well
+from conftest import ROOT, assert_well, until
 
 
 @pytest.mark.timeout(600)
@@ -80,3 +82,34 @@ def test_an_event_that_is_not_counted_ends_the_boot(tenon, held_back):
     outcome = tenon("run", held_back, "--headless", "--deterministic", "--seconds", 0.3)
     assert [vm["state"] for vm in outcome.result["vms"]] == ["empty", "empty"]
     assert "its cores do not count the event that it regulates by" in outcome.stderr
+
+
+SEEN = """
+[[vm]]
+name = "{name}"
+kind = "tenon"
+app = "seen"
+cpus = [{cpu}]
+memory = "4M"
+interrupts = "{interrupts}"
+"""
+
+
+def test_who_shares_a_core_is_not_told_of_its_monitor(tenon, tmp_path):
+    """All else it is told: a Cortex-A53 has debug of version 6 and a monitor of version 3."""
+    places = {"one": (0, "shared"), "other": (0, "shared"), "alone": (1, "direct")}
+    vms = (
+        SEEN.format(name=name, cpu=cpu, interrupts=interrupts)
+        for name, (cpu, interrupts) in places.items()
+    )
+    (tmp_path / "system.toml").write_text(SYSTEM.partition("[regulation]")[0] + "".join(vms))
+    shutil.copytree(ROOT / "tests/target/linux/seen", tmp_path / "seen")
+    last = until(tmp_path, **dict.fromkeys(places, "granule"))
+    outcome = tenon("run", tmp_path, "--headless", "--deterministic", *last)
+    assert_well(outcome)
+    for name, monitor in {"one": (0, 0), "other": (0, 0), "alone": (1, 3)}.items():
+        said = [line.partition("seen: ")[2] for line in outcome.said(name) if "seen: " in line]
+        assert said == [
+            "debug 6, monitor {} and {}, vectors 0".format(*monitor),
+            "granule 0, atomics 0",
+        ]

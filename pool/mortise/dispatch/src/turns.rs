@@ -149,6 +149,10 @@ impl Dispatcher for Turn {
             self.take_floating_point(seat);
         }
     }
+
+    fn identity(&self, encoding: u16) -> u64 {
+        mortise_vcpu::identity(encoding)
+    }
 }
 
 /// Which interrupts are pending: `ISR_EL1`, read at EL2, tells what is so physically (Arm ARM,

@@ -58,6 +58,9 @@ pub trait Dispatcher: Sync {
 
     /// The guest in the registers used floating point, which traps.
     fn floating_point(&self);
+
+    /// What a register of identification, which traps, says to the guest in the registers.
+    fn identity(&self, encoding: u16) -> u64;
 }
 
 /// Virtual machines that are kept off their cores.

@@ -184,6 +184,13 @@ fn system_register(
                 frame.set_register(access.register, value);
             }
         }
+        Role::Identity => match core.dispatcher() {
+            Some(dispatcher) => {
+                let value = dispatcher.identity(access.encoding);
+                frame.set_register(access.register, value);
+            }
+            None => return inject_undefined(),
+        },
         Role::Undefined => return inject_undefined(),
     }
     skip_instruction();

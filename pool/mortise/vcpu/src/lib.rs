@@ -8,6 +8,7 @@
 //!   trapped one is to it
 //! - [`reset`]: the state in which a virtual CPU starts
 //! - [`invalidate_translations`]: what makes a withdrawn stage 2 felt
+//! - [`identity`]: what a shared core says that it has
 //! - [`inject_undefined`]: an exception taken by the guest itself
 //! - [`Context`], [`FloatingPoint`], [`Interface`]: what else of a virtual CPU is in its
 //!   core's registers, to be exchanged where several share a core
@@ -27,6 +28,7 @@
 
 mod context;
 mod floating_point;
+mod identity;
 mod inject;
 mod interface;
 mod quick;
@@ -39,6 +41,7 @@ mod world;
 
 pub use context::{Context, Rest, has_keys, timer_deadline};
 pub use floating_point::{FloatingPoint, FloatingPointTrap};
+pub use identity::identity;
 pub use inject::inject_undefined;
 pub use interface::Interface;
 pub use quick::{Answer, Resident, install_quick_vectors};

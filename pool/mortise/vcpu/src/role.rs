@@ -12,6 +12,8 @@ pub enum Role {
     },
     /// It reads as this and ignores writes.
     Constant(u64),
+    /// It identifies what the core has, of which not all is the guest's.
+    Identity,
     /// It does not exist.
     Undefined,
 }
@@ -51,6 +53,8 @@ impl SystemRegister {
             ACTLR => Role::Constant(0),
             // Traps on shared cores only: a performance monitor that never counts.
             _ if self.is_monitor() => Role::Constant(0),
+            // On shared cores only, too.
+            _ if self.is_identity() && !self.write => Role::Identity,
             _ if self.op0() == 2 => Role::Constant(0),
             _ => Role::Undefined,
         }
@@ -73,6 +77,16 @@ impl SystemRegister {
                 (3, 14) => 8 <= crm,
                 _ => false,
             }
+    }
+}
+
+impl SystemRegister {
+    /// Whether it is one of those that `HCR_EL2.TID3` traps: CRn 0 with CRm 1 to 7 (Arm ARM,
+    /// D19.2.48).
+    const fn is_identity(&self) -> bool {
+        const FIRST: u16 = SystemRegister::encode(3, 0, 0, 1, 0);
+        const LAST: u16 = SystemRegister::encode(3, 0, 0, 7, 7);
+        FIRST <= self.encoding && self.encoding <= LAST
     }
 }
 
@@ -108,12 +122,26 @@ mod tests {
                 register: 0,
                 write: false,
             })
-            .filter(|access| access.role() != Role::Undefined && !access.is_monitor());
+            .filter(|access| matches!(access.role(), Role::Constant(_)) && !access.is_monitor());
         assert_eq!(constants.count(), 2, "ICC_SRE_EL1 and ACTLR_EL1");
         assert_eq!(role([3, 3, 9, 13, 0], false), Role::Constant(0), "PMCCNTR");
         assert_eq!(role([3, 0, 12, 12, 5], false), Role::Constant(7));
         assert_eq!(role([2, 0, 1, 0, 4], true), Role::Constant(0), "OSLAR_EL1");
         assert_eq!(role([1, 0, 7, 14, 2], true), Role::Constant(0), "DC CISW");
+    }
+
+    #[test]
+    fn what_identifies_a_core_is_read_only() {
+        let features = [3, 0, 0, 5, 0]; // ID_AA64DFR0_EL1
+        assert_eq!(role(features, false), Role::Identity);
+        assert_eq!(role(features, true), Role::Undefined);
+        assert_eq!(role([3, 0, 0, 1, 0], false), Role::Identity, "ID_PFR0_EL1");
+        assert_eq!(
+            role([3, 0, 0, 7, 7], false),
+            Role::Identity,
+            "not named yet"
+        );
+        assert_eq!(role([3, 0, 1, 0, 0], false), Role::Undefined, "SCTLR_EL1");
     }
 
     #[test]

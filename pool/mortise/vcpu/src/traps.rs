@@ -8,6 +8,7 @@
 //! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
 //! | physical timer | trap | trap | `CNTHCTL_EL2.EL1PCEN` = 0 |
 //! | performance monitor | own | own; on a shared core, trap | `MDCR_EL2.HPMN` = all; `TPM`, `TPMCR` |
+//! | identification of features | own | own; on a shared core, trap | `HCR_EL2.TID3` |
 //! | self-hosted debug | trap | trap | `MDCR_EL2.TDA`, `TDOSA`, `TDRA` |
 //! | statistical profiling, trace filter | trap | trap | `MDCR_EL2.TPMS`, `TTRF` |
 //! | cache maintenance by set and way | trap | trap | `HCR_EL2.TSW` |
@@ -63,6 +64,7 @@ mod hcr {
     pub const IMO: u64 = 1 << 4;
     pub const AMO: u64 = 1 << 5;
     pub const TWI: u64 = 1 << 13;
+    pub const TID3: u64 = 1 << 18;
     pub const TSC: u64 = 1 << 19;
     pub const TIDCP: u64 = 1 << 20;
     pub const TACR: u64 = 1 << 21;
@@ -90,7 +92,10 @@ impl Traps {
             InterruptMode::Direct => 0,
             InterruptMode::Shared => hcr::IMO,
         };
-        always | interrupts | if self.trap_wait { hcr::TWI } else { 0 }
+        let wait = if self.trap_wait { hcr::TWI } else { 0 };
+        // What is hidden is not announced.
+        let identity = if self.trap_monitor { hcr::TID3 } else { 0 };
+        always | interrupts | wait | identity
     }
 
     /// Sets the traps of this core, its stage 2 and the identity that the guest
@@ -177,6 +182,15 @@ mod tests {
             .hcr()
                 ^ direct.hcr(),
             1 << 13
+        );
+        assert_eq!(
+            Traps {
+                trap_monitor: true,
+                ..direct
+            }
+            .hcr()
+                ^ direct.hcr(),
+            1 << 18
         );
     }
 }
