@@ -46,7 +46,7 @@ def run(tenon, tmp_path_factory, times):
     (folder / "system.toml").write_text(text.replace("[vm.detach]", f"{more}\n[vm.detach]"))
     for place in ("bin", "root"):
         (folder / "root" / place).mkdir(parents=True)
-    for name in ("trial", "tracer"):
+    for name in ("trial", "tracer", "registers"):
         sources = [HERE / f"{name}.c", ROOT / "linux/libtenon/detach.c"]
         subprocess.run([*COMPILER, "-o", folder / "root/bin" / name, *sources], check=True)
     for name in ("script.sh", "table.sql"):
@@ -83,6 +83,7 @@ def said(run):
         ("threads", 1),
         ("waits", 4),
         ("takeover", 1),
+        ("registers", 1),
     ],
 )
 def test_a_program_says_the_same_detached(said, name, lines):
@@ -90,6 +91,12 @@ def test_a_program_says_the_same_detached(said, name, lines):
     match = re.fullmatch(rf"{name} same 0 (\d+)", found)
     assert match, found
     assert int(match[1]) >= lines
+
+
+@pytest.mark.timeout(600)
+def test_what_a_core_has_and_nobody_exchanges_is_not_a_program_s(said):
+    """Registers of debug trap and read as zero; the others do not exist for EL0 (SIGILL is 4)."""
+    assert "has registers: debug 0 monitor signal 4 vectors signal 4 tags signal 4" in said
 
 
 @pytest.mark.timeout(600)

@@ -1,9 +1,11 @@
-"""Channels between two Debian Linuxes: `/dev/tenon/NAME` with read, write, poll and mmap."""
+"""Channels between two Debian Linuxes: `/dev/tenon/NAME` with read, write, poll and mmap, and in a
+hyplet."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
+import test_hyplet
 from conftest import ROOT, assert_well
 
 SYSTEM = (
@@ -18,11 +20,14 @@ mode = "dynamic"
 [[vm]]
 name = "{name}"
 kind = "linux"
-cpus = [{cpu}]
+cpus = {cpus}
 memory = "256M"
 files = "{name}"
-"""
-        for cpu, name in enumerate(("asker", "answerer"))
+{more}"""
+        for name, cpus, more in (
+            ("asker", [0, 2], "\n[vm.detach]\ncpus = [2]\n"),
+            ("answerer", [1], ""),
+        )
     )
     + "".join(
         f"""
@@ -44,6 +49,7 @@ ASKER = """\
 #!/bin/sh
 talk ask | tee /tmp/said
 grep -q twice /tmp/said || reboot -f
+overhears
 """
 
 ANSWERER = """\
@@ -73,6 +79,7 @@ def talk(tenon, tmp_path_factory):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
             file.chmod(0o755)
+    test_hyplet.program(folder / "asker/bin/overhears")
     return tenon("run", folder, "--headless", "--deterministic", "--seconds", 1, limit=500)
 
 
@@ -94,6 +101,11 @@ def test_a_peer_that_reboots_is_end_of_file_and_comes_back(talk):
 @pytest.mark.timeout(600)
 def test_the_module_unloads_and_comes_back(talk):
     assert {"words", "answers"} <= set(" ".join(talk.said("answerer")).split())
+
+
+@pytest.mark.timeout(600)
+def test_a_hyplet_reads_what_its_vm_shares_and_writes_only_what_is_its_own(talk):
+    assert "HYPLET overhears" in talk.said("asker")
 
 
 @pytest.mark.timeout(600)

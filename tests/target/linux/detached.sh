@@ -69,6 +69,8 @@ same sqlite sqlite3 table.db '.read table.sql'
 for case in signals interrupted faults memory family restricted threads waits takeover; do
     same $case trial $case
 done
+same registers registers
+say "has $(cat detached)"
 tenon-detach cyclictest -q -l 200 -i 1000 -t 1 > report 2>&1
 say "cyclictest $? $(grep -c 'C:    200' report)"
 

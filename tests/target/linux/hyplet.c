@@ -92,6 +92,12 @@ HYP_CODE static long asks_linux(long unused)
     return unused;
 }
 
+HYP_CODE static long asks_for_vectors(long unused)
+{
+    __asm__ volatile(".inst 0x04bf5020" : : : "x0");  // RDVL x0, #1
+    return unused;
+}
+
 HYP_CODE static long adds(long unused)
 {
     int i;
@@ -226,6 +232,9 @@ static void faults(void)
     CHECK(end.state == TENON_HYPLET_FAULTED && end.address == (uintptr_t)count);
     end = ended(asks_linux);
     CHECK(end.state == TENON_HYPLET_FAULTED && end.syndrome >> 26 == 0x15);
+    end = ended(asks_for_vectors);  // undefined, or kept from EL0
+    CHECK(end.state == TENON_HYPLET_FAULTED && is_in(end.pc, asks_for_vectors));
+    CHECK(!(end.syndrome >> 26) || end.syndrome >> 26 == 0x19);
     puts("HYPLET faults are told");
 }
 
