@@ -11,7 +11,7 @@ from tenonos.errors import InputError
 from tenonos.paths import SYSTEMS
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.places import MANIFEST_SIZE, STATUS_SIZE, Content
+from tenonos.system.places import MANIFEST_MOST, STATUS_SIZE, Content
 from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec
 
 MIB = 1 << 20
@@ -67,7 +67,7 @@ def assert_sound(layout):
         assert base % PAGE == 0
         assert layout.ram_base <= base
         assert base + size <= layout.ram_base + layout.ram_size
-    inside = [(layout.manifest_pa, MANIFEST_SIZE)]
+    inside = [(layout.manifest_pa, layout.manifest_size)]
     for vm in layout.vms.values():
         assert vm.pa % BLOCK == 0
         inside += [(p.pa, p.size) for p in vm.payloads.values()]
@@ -113,6 +113,14 @@ def test_nothing_overlaps(mortise, sizes, image, tasks, kernel, initramfs, offse
     if at is not None:
         assert layout.vm("linux").pa == at
     assert lay_out(built, mortise, contents) == layout
+
+
+def test_the_manifest_has_the_pages_it_needs():
+    content = dict.fromkeys("a", tenon_content())
+    for size, pages in [(1, 1), (PAGE, 1), (PAGE + 1, 2), (MANIFEST_MOST, 16)]:
+        layout = lay_out(make(tenon("a", 1)), 100_000, content, manifest_size=size)
+        assert layout.manifest_size == pages * PAGE
+        assert_sound(layout)
 
 
 def test_the_tenon_view():
@@ -190,3 +198,12 @@ def test_what_does_not_fit(vms, contents, complaint):
     with pytest.raises(InputError) as error:
         lay_out(make(*vms), 100_000, contents)
     assert complaint in str(error.value)
+
+
+def test_a_tenon_with_the_serial_port_has_no_log_ring():
+    vm = system.load("bench-min")
+    place = lay_out(vm, 100_000, {"hello": tenon_content()}).vm("hello")
+    assert (place.log_ipa, place.log_pa, place.log_size) == (None, None, 0)
+    (status,) = place.shared
+    assert (status.ipa, status.pa, status.flags) == (place.status_ipa, place.status_pa, 0)
+    assert place.window == range(status.ipa, status.ipa + STATUS_SIZE)

@@ -87,6 +87,12 @@ WRONG = [
         NETWORK.replace("virtio1", "virtio0"),
         '27: device "virtio0" is no VM\'s; write devices = ["virtio0"] for the VM that has it',
     ),
+    (
+        'app = "motor"',
+        'app = "motor"\ndevices = ["serial"]',
+        '23: VM "motor" may not have the serial port, on which others are heard; give it to a Linux'
+        " or a Tenon VM that is the only one",
+    ),
     ("", NETWORK * 4 + DISK * 5, '36: more than 8 disks and networks are behind "virtio1"; use'),
     ("", DISK + 'file = "disk"', "26: a disk has a file, or is empty and has a size; write file"),
     ("", '\n[[disk]]\ndevice = "virtio1"', "26: a disk has a file, or is empty and has a size;"),

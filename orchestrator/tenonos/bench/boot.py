@@ -23,11 +23,11 @@ from tenonos.build import Built
 from tenonos.build.elf import HEADER_MAGIC, sections
 from tenonos.errors import WorkError
 from tenonos.run import Target, plugin, qemu
+from tenonos.run.console import RAW
 from tenonos.run.plugin import QUIET, Passage
-from tenonos.system.places import MANIFEST_SIZE, VmLayout
+from tenonos.system.places import VmLayout
 
 TINY, LINUX = "bench-min", "bench-boot"
-GUEST = "hello"
 
 END = 0
 """Where a path ends that the emulator's own end does."""
@@ -53,7 +53,7 @@ def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
     built = build.build(system.load(TINY))
     layout = built.layout
     areas = sum(area.size for vm in layout.vms.values() for area in vm.shared)
-    own = layout.manifest_pa - layout.image_base + MANIFEST_SIZE
+    own = layout.manifest_pa - layout.image_base + layout.manifest_size
     parts = sections(built.elves["mortise"].read_bytes())
     parts |= {"ram": own + areas, "payload": layout.image_size - own}
     for part, size in parts.items():
@@ -65,7 +65,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     """From Mortise's first instruction to a guest's, and what it executes in Linux's boot."""
     tell(f"{TINY}, start")
     built = build.build(system.load(TINY))
-    started, *_ = _counted(built, lambda machine: heard(machine, GUEST, "hello", LIMIT)).passages
+    started, *_ = _counted(built, lambda machine: heard(machine, RAW, "hello", LIMIT)).passages
     yield _entry(built, "tiny", started)
     linux = system.load(LINUX)
     (own,) = linux.vms

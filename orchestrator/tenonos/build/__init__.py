@@ -10,6 +10,7 @@ import shutil
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tenonos import ui
@@ -117,7 +118,9 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
         parts, contents[vm.name] = _content(system, vm, flats)
         payloads |= {(vm.name, part): content for part, content in parts.items()}
     mortise = flats["mortise"]
-    layout = lay_out(system, mortise.end - mortise.base, contents, mortise.text)
+    place = partial(lay_out, system, mortise.end - mortise.base, contents, mortise.text)
+    # Whatever its addresses are, the manifest is as long.
+    layout = place(len(trees.manifest(system, place())))
     for vm in system.guests:
         if vm.kind == "tenon":
             payloads[vm.name, "header"] = handover.guest(system, vm, layout.guest(vm.name))
@@ -132,7 +135,8 @@ def _alone(system: System, flat: Flat) -> tuple[bytes, Layout]:
     """An image without Mortise is what boots, as it is."""
     vm, ram = system.vms[0], system.board.ram
     _limit(system, vm, len(flat.content))
-    return flat.content, Layout(ram.base, ram.size, flat.base, len(flat.content), 0, range(0), {})
+    size = len(flat.content)
+    return flat.content, Layout(ram.base, ram.size, flat.base, size, 0, 0, range(0), {})
 
 
 def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, bytes], Content]:

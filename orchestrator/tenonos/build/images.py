@@ -22,8 +22,11 @@ from tenonos.system.model import System, Vm
 PAGE_TABLES = 80
 """Frames for translation tables that Mortise has unless told: pool/mortise/partition."""
 
-CORE_TABLES = 9
-"""Those of them that the map of a core takes."""
+CORE_TABLES = 8
+"""Those of them that the map of a core takes, if nobody has a log ring."""
+
+VM_TABLES = {"tenon": 4, "linux": 6, "image": 6}
+"""Those that the map of a VM takes by its kind: its root, its memory, and what it shares."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +101,13 @@ class Space:
         if all(vm.interrupts == "direct" and not vm.input for vm in vms):
             yield Assignment("MORTISE_VIRTUAL_DEVICES", "n", where)
         if alone:
-            # A map for each core, in one of them the rings of all; and for each VM: its root, its
-            # memory, what it shares, and devices.
-            tables = CORE_TABLES * len(cores) + len(vms) - 1
-            tables += sum(6 + 2 * sum(map(len, (vm.tasks, vm.devices, vm.regions))) for vm in vms)
+            # A map for each core, in one of them the rings of all; and for each VM, with its
+            # devices and areas.
+            rings = sum(vm.console == "ring" for vm in vms)
+            tables = (CORE_TABLES + bool(rings)) * len(cores) + max(rings - 1, 0)
+            for vm in vms:
+                areas = len(vm.tasks) + len(vm.devices) + len(vm.regions) + (vm.console == "ring")
+                tables += VM_TABLES[vm.kind] + 2 * areas
             yield Assignment("MORTISE_PAGE_TABLES", str(min(tables, PAGE_TABLES)), where)
 
     def fragment_file(self, image: str) -> Path | None:

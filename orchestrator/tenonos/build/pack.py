@@ -9,7 +9,7 @@ import struct
 
 from tenonos.build.elf import HEADER_MAGIC, Flat
 from tenonos.errors import WorkError
-from tenonos.system.places import MANIFEST_SIZE, Layout
+from tenonos.system.places import MANIFEST_MOST, Layout
 
 _IMAGE_SIZE = 16
 _MAGIC = 56
@@ -21,10 +21,8 @@ def pack(
     """The packed image; `payloads` by VM and part."""
     if mortise.content[_MAGIC : _MAGIC + 4] != HEADER_MAGIC:
         raise WorkError("Mortise's image does not begin with an arm64 Image header")
-    if len(manifest) > MANIFEST_SIZE:
-        raise WorkError(
-            f"the manifest has {len(manifest)} bytes; there is room for {MANIFEST_SIZE}"
-        )
+    if len(manifest) > MANIFEST_MOST:
+        raise WorkError(f"the manifest has {len(manifest)} bytes, {MANIFEST_MOST} at most")
     image = bytearray(layout.image_size)
     _put(image, 0, mortise.content)
     _put(image, layout.manifest_pa - layout.image_base, manifest)

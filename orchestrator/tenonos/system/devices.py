@@ -31,11 +31,11 @@ def check(system: System) -> None:
             owner[name] = vm.name
             if system.board.devices[name].kind in DMA:
                 _reaches_memory(system, vm, name)
-        if SERIAL in vm.devices and (vm.kind != "linux" or len(system.guests) > 1):
+        if SERIAL in vm.devices and (vm.kind == "image" or len(system.guests) > 1):
             raise InputError(
                 f'VM "{vm.name}" may not have the serial port, on which others are heard',
                 where=where,
-                mend="give it to a Linux VM that is the only one",
+                mend="give it to a Linux or a Tenon VM that is the only one",
             )
         if sum(len(system.board.devices[name].interrupts) for name in vm.devices) > INTERRUPTS:
             raise InputError(

@@ -16,7 +16,7 @@ from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.model import Channel, Reserve, System, Vlib, Vm
 from tenonos.system.places import (
     LOG_SIZE,
-    MANIFEST_SIZE,
+    MANIFEST_MOST,
     SLOT_SIZE,
     STATUS_SIZE,
     TASK_SIZE,
@@ -52,11 +52,14 @@ def lay_out(
     mortise_size: int,
     contents: Mapping[str, Content],
     mortise_text: range = range(0),
+    manifest_size: int = MANIFEST_MOST,
 ) -> Layout:
-    """The map of `system`, given Mortise's size in memory and each VM's content."""
+    """The map of `system`, given Mortise's size in memory, each VM's content and the manifest's
+    size."""
     board = system.board
     manifest = up(board.image.mortise + mortise_size, PAGE)
-    at = manifest + (MANIFEST_SIZE if system.vms else 0)
+    room = up(manifest_size, PAGE) if system.vms else 0
+    at = manifest + room
     parts: dict[str, dict[str, tuple[int, int]]] = {}
     for vm in system.guests:
         for part, size in contents[vm.name].sizes.items():
@@ -100,6 +103,7 @@ def lay_out(
         image_size=max((board.image.mortise + image_size, *map(_loaded, vms.values())))
         - board.image.mortise,
         manifest_pa=manifest,
+        manifest_size=room,
         mortise_text=mortise_text,
         vms=vms,
         templates=templates,
@@ -265,7 +269,7 @@ def _tenon(
     content: Content,
     parts: dict[str, tuple[int, int]],
 ) -> VmLayout:
-    log = None if vm.input else _shared(system, vm, own.room, LOG_SIZE)
+    log = _shared(system, vm, own.room, LOG_SIZE) if vm.console == "ring" else None
     size = 0 if log is None else LOG_SIZE
     areas = [_shared(system, vm, own.room, TASK_SIZE) for _ in vm.tasks]
     guest = _guest(system, vm, content, parts, areas)
@@ -292,9 +296,11 @@ def _guest(
     if board.image.guest_offset + content.image_size > vm.memory:
         raise _overfull(system, vm, board.image.guest_offset + content.image_size)
     status = board.image.shared
-    log = status + STATUS_SIZE
-    # Of a VM made at run time the first block holds what is Mortise's and the channels.
-    ipa = status + BLOCK if vm.table == "template" and vm.tasks else log + LOG_SIZE
+    log = status + STATUS_SIZE if vm.console == "ring" else None
+    ipa = status + STATUS_SIZE if log is None else log + LOG_SIZE
+    if vm.table == "template" and vm.tasks:
+        # Of a VM made at run time the first block holds what is Mortise's and the channels.
+        ipa = status + BLOCK
     tasks = {}
     for task, pa in zip(vm.tasks, areas, strict=True):
         tasks[task.name] = TaskArea(task.name, ipa, pa, TASK_SIZE, task.period, task.deadline)
@@ -308,7 +314,7 @@ def _guest(
         argument=board.ram.base,
         window=range(status, ipa),
         status_ipa=status,
-        log_ipa=None if vm.input else log,
+        log_ipa=log,
         tasks=tasks,
         channels={},
         payloads={part: Payload(payload[part], pa, size) for part, (pa, size) in parts.items()},

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from tenonos.system.limits import PAGE
 
-MANIFEST_SIZE = 64 << 10
+MANIFEST_MOST = 64 << 10
+"""Bytes of a manifest at most."""
+
 TREE_SIZE = 16 << 10
 """Room kept for Linux's device tree, so that its addresses do not depend on its size."""
 
@@ -283,6 +285,7 @@ class Layout:
     image_base: int
     image_size: int
     manifest_pa: int
+    manifest_size: int
     mortise_text: range
     vms: dict[str, VmLayout]
     templates: dict[str, GuestLayout] = field(default_factory=dict)

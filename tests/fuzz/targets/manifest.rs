@@ -5,12 +5,13 @@
 mod any;
 
 use core_guest::Guest;
-use core_manifest::{Dynamic, Lending, System};
+use core_manifest::{Dynamic, Lending, Room, System, limits};
 use std::fmt::Write as _;
 
 target!(|bytes: Vec<u8>| {
     let mut text = String::new();
-    let _ = match System::parse(&bytes) {
+    let mut room = Room::<{ limits::VMS }>::new();
+    let _ = match System::parse(&bytes, &mut room) {
         Ok(system) => {
             let dynamic = Dynamic::parse(&bytes, &system);
             let lending = Lending::parse(&bytes, &system);

@@ -14,7 +14,7 @@ pub(crate) fn reserve<'a>(reserve: &Reserve, system: &System<'a>) -> Result<(), 
     if reserve.memory.overlaps(&reserve.slots) {
         return Err(clash("reserve"));
     }
-    for vm in &system.vms {
+    for vm in system.vms {
         if [reserve.memory, reserve.slots]
             .iter()
             .any(|range| has(vm, range))
@@ -38,7 +38,7 @@ pub(crate) fn template<'a>(
         }
     }
     for filling in &template.fillings {
-        for vm in &system.vms {
+        for vm in system.vms {
             let mut mappings = vm.mappings.iter();
             if mappings.any(|mapping| mapping.physical.overlaps(&filling.source)) {
                 return Err(clash(template.name, vm.name, PHYSICAL));

@@ -27,7 +27,7 @@ impl Lending {
     ) -> Result<[Option<Self>; limits::VMS], Error<'a>> {
         let mut all = [const { None }; limits::VMS];
         let nodes = Node::root(bytes)?.child("vms")?.children();
-        for ((node, vm), lending) in nodes.zip(&system.vms).zip(&mut all) {
+        for ((node, vm), lending) in nodes.zip(system.vms).zip(&mut all) {
             *lending = lends(&node, vm, system)?;
         }
         Ok(all)

@@ -11,7 +11,7 @@
 //! # Guarantees
 //!
 //! - Any bytes give a value or an [`Error`], never a panic; the error names node and property.
-//! - No allocation. The result has a fixed size ([`System`] and [`Dynamic`] below 12 KiB each) and borrows only names.
+//! - No allocation: VMs come to be in room that the caller has, [`Dynamic`] has less than 12 KiB, and names are borrowed.
 //! - Time is linear in the tree but for the comparison of ranges with each other, whose numbers
 //!   are bounded by [`limits`].
 //!
@@ -19,9 +19,10 @@
 //!
 //! ```
 //! # fn tree_at_boot() -> &'static [u8] { &[] }
-//! match core_manifest::System::parse(tree_at_boot()) {
+//! let mut room = core_manifest::Room::<4>::new();
+//! match core_manifest::System::parse(tree_at_boot(), &mut room) {
 //!     Ok(system) => {
-//!         for vm in &system.vms {
+//!         for vm in system.vms {
 //!             println!("{} on {} cores", vm.name, vm.cpus.len());
 //!         }
 //!     }
@@ -55,15 +56,23 @@ pub use error::Error;
 pub use lending::Lending;
 pub use regulation::Regulation;
 pub use schedule::{Reservation, Schedule};
-pub use system::{Mode, System};
+pub use system::{Mode, Room, System};
 pub use template::{Filling, Template};
 pub use vlib::Vlib;
 pub use vm::{
     Console, FaultPolicy, InterruptMode, Kind, Mapping, MappingKind, Payload, Vm, WaitPolicy,
 };
 
+/// How many bytes the manifest at the start of `bytes` has, by its first eight; none if it is none, and
+/// [`limits::BYTES`] at most.
+pub fn size(bytes: &[u8]) -> usize {
+    tree::size(bytes).map_or(0, |size| size.min(limits::BYTES))
+}
+
 /// How much of everything a manifest may hold.
 pub mod limits {
+    /// Bytes of it.
+    pub const BYTES: usize = 0x1_0000;
     /// VMs in a system.
     pub const VMS: usize = 8;
     /// vCPUs of a VM.

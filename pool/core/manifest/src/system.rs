@@ -2,7 +2,7 @@
 
 use crate::node::Node;
 use crate::{Error, Vm, check, limits};
-use heapless::Vec;
+use heapless::{Vec, VecView};
 
 /// What may change while a system runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,9 @@ pub enum Mode {
     /// VMs share cores, come and go.
     Dynamic,
 }
+
+/// Room for the VMs of a system, so that whoever has one VM has no room for eight.
+pub type Room<'a, const VMS: usize> = Vec<Vm<'a>, VMS>;
 
 /// The system that Mortise is to run.
 #[derive(Clone, Debug)]
@@ -25,15 +28,15 @@ pub struct System<'a> {
     /// The index of the VM that gets the console's input first.
     pub console_input: Option<usize>,
     /// Its VMs, at least one.
-    pub vms: Vec<Vm<'a>, { limits::VMS }>,
+    pub vms: &'a [Vm<'a>],
 }
 
-// It is passed by value on a kernel's stack.
-const _: () = assert!(size_of::<System<'_>>() <= 0x3000);
-
 impl<'a> System<'a> {
-    /// Parses the tree at the start of `bytes`.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error<'a>> {
+    /// Parses the tree at the start of `bytes`, whose VMs come to be in `room`, which is empty.
+    pub fn parse<'b: 'a>(
+        bytes: &'b [u8],
+        room: &'a mut VecView<Vm<'b>>,
+    ) -> Result<Self, Error<'a>> {
         let root = Node::root(bytes)?;
         root.require_compatible("tenonos,system-1")?;
         let mode = match root.find_text("mode")? {
@@ -41,16 +44,19 @@ impl<'a> System<'a> {
             Some("dynamic") => Mode::Dynamic,
             Some(_) => return Err(root.invalid("mode", "be static or dynamic")),
         };
-        let mut vms = Vec::new();
+        let most = room.capacity().min(limits::VMS);
         for node in root.child("vms")?.children() {
-            let vm = Vm::parse(&node)?;
-            vms.push(vm)
-                .map_err(|_| root.too_many("vms", limits::VMS))?;
+            if room.len() == most {
+                return Err(root.too_many("vms", most));
+            }
+            let pushed = room.push(Vm::parse(&node)?);
+            pushed.map_err(|_| root.too_many("vms", most))?;
         }
+        let vms = room.as_slice();
         if vms.is_empty() {
             return Err(root.invalid("vms", "hold at least one VM"));
         }
-        check::vms(&vms, mode)?;
+        check::vms(vms, mode)?;
         let console_input = match root.find_text("console-input")? {
             None => None,
             Some(name) => Some(

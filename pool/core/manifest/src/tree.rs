@@ -14,6 +14,15 @@ const PROP: u32 = 3;
 const NOP: u32 = 4;
 const END: u32 = 9;
 
+/// How many bytes the tree at the start of `bytes` says it has; nothing if it is none.
+pub(crate) fn size(bytes: &[u8]) -> Option<usize> {
+    let size = || word(bytes.get(4..)?);
+    (word(bytes)? == MAGIC)
+        .then(size)
+        .flatten()
+        .map(|size| size as usize)
+}
+
 /// The root of the tree at the start of `bytes`, which may be longer than the tree; nothing if it is
 /// none.
 pub(crate) fn root(bytes: &[u8]) -> Option<Node<'_>> {
@@ -25,9 +34,14 @@ pub(crate) fn root(bytes: &[u8]) -> Option<Node<'_>> {
     }
     let whole = bytes.get(..size as usize)?;
     let block = |start: u32, size: u32| whole.get(start as usize..)?.get(..size as usize);
+    let strings = block(strings, field(8)?)?;
+    // Then every name in it ends (5.5).
+    if strings.last().is_some_and(|&byte| byte != 0) {
+        return None;
+    }
     let mut tokens = Tokens {
         structure: block(structure, field(9)?)?,
-        strings: block(strings, field(8)?)?,
+        strings,
     };
     let Token::Begin(name) = tokens.next()? else {
         return None;
@@ -51,14 +65,10 @@ fn word(bytes: &[u8]) -> Option<u32> {
     bytes.first_chunk().copied().map(u32::from_be_bytes)
 }
 
-/// What ends in a NUL at the start of `bytes`.
-fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
-    bytes.get(..bytes.iter().position(|&byte| byte == 0)?)
-}
-
-/// The same as a text.
+/// The text that ends in a NUL at the start of `bytes`.
 fn text(bytes: &[u8]) -> Option<&str> {
-    core::str::from_utf8(until_nul(bytes)?).ok()
+    let size = bytes.iter().position(|&byte| byte == 0)?;
+    core::str::from_utf8(bytes.get(..size)?).ok()
 }
 
 /// A node of the tree.
@@ -79,7 +89,8 @@ impl<'a> Node<'a> {
     pub(crate) fn value(&self, property: &str) -> Option<&'a [u8]> {
         let mut tokens = self.tokens;
         while let Some(Token::Property(name, value)) = tokens.next() {
-            if name == property.as_bytes() {
+            let behind = name.strip_prefix(property.as_bytes());
+            if behind.is_some_and(|behind| behind.first() == Some(&0)) {
                 return Some(value);
             }
         }
@@ -126,6 +137,7 @@ impl<'a> Iterator for Children<'a> {
 /// A token, with what belongs to it.
 enum Token<'a> {
     Begin(&'a str),
+    /// Its name, with what follows that in its block, and its value.
     Property(&'a [u8], &'a [u8]),
     End,
     Last,
@@ -151,7 +163,7 @@ impl<'a> Tokens<'a> {
                 PROP => {
                     let size = word(self.take(4)?)? as usize;
                     let name = word(self.take(4)?)? as usize;
-                    let name = until_nul(self.strings.get(name..)?)?;
+                    let name = self.strings.get(name..).filter(|name| !name.is_empty())?;
                     return Some(Token::Property(name, self.take(size)?));
                 }
                 END_NODE => return Some(Token::End),
@@ -202,7 +214,10 @@ mod tests {
         let own = |node: Node| (node.value("p").is_some(), node.children().count());
         let children: Vec<_> = root.children().map(own).collect();
         assert_eq!(children, [(false, 1), (true, 0)]);
-        assert_eq!(root.value("q"), None);
+        assert_eq!(
+            [root.value("q"), root.value(""), root.value("pp")],
+            [None; 3]
+        );
     }
 
     #[test]
@@ -224,9 +239,17 @@ mod tests {
         }
         let whole = tree(&[BEGIN_NODE, 0, END_NODE, END]);
         assert!(root(&whole).is_some());
+        assert_eq!(
+            (size(&whole), size(&whole[..8])),
+            (Some(whole.len()), Some(whole.len()))
+        );
+        assert_eq!((size(&whole[..7]), size(&[0; 8])), (None, None));
         for length in 0..whole.len() {
             assert!(root(&whole[..length]).is_none(), "{length} bytes");
         }
+        let mut endless = whole.clone();
+        *endless.last_mut().unwrap() = b'q';
+        assert!(root(&endless).is_none(), "a name without an end");
         for (byte, other) in [(0, 0), (23, 16), (27, 18)] {
             let mut bytes = whole.clone();
             bytes[byte] = other;

@@ -15,7 +15,8 @@ fn use_up(bytes: &[u8]) {
         Ok(colouring) => drop(format!("{colouring:?}")),
         Err(error) => drop(error.to_string()),
     }
-    match System::parse(bytes) {
+    let mut room = common::room();
+    match System::parse(bytes, &mut room) {
         Ok(system) => {
             drop(format!("{system:?}"));
             match Dynamic::parse(bytes, &system) {

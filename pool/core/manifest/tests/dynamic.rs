@@ -7,7 +7,8 @@ use core_manifest::{Dynamic, MappingKind, Owner, System, limits};
 
 fn parse(tree: Builder) -> Result<(), String> {
     let tree = tree.tree();
-    let system = System::parse(&tree).map_err(|error| format!("system: {error}"))?;
+    let mut room = common::room();
+    let system = System::parse(&tree, &mut room).map_err(|error| format!("system: {error}"))?;
     let dynamic = Dynamic::parse(&tree, &system);
     dynamic.map(drop).map_err(|error| error.to_string())
 }
@@ -15,7 +16,8 @@ fn parse(tree: Builder) -> Result<(), String> {
 #[test]
 fn all_of_it_is_understood() {
     let tree = dynamic(manager(), reserve(), job(), jobs()).tree();
-    let system = System::parse(&tree).unwrap();
+    let mut room = common::room();
+    let system = System::parse(&tree, &mut room).unwrap();
     let dynamic = Dynamic::parse(&tree, &system).unwrap();
 
     let reserve = dynamic.reserve.unwrap();
@@ -60,7 +62,8 @@ fn all_of_it_is_understood() {
 #[test]
 fn a_static_system_has_none_of_it() {
     let tree = system([motor(), linux()]).tree();
-    let system = System::parse(&tree).unwrap();
+    let mut room = common::room();
+    let system = System::parse(&tree, &mut room).unwrap();
     let dynamic = Dynamic::parse(&tree, &system).unwrap();
     assert!(dynamic.reserve.is_none() && dynamic.managers.iter().all(Option::is_none));
     assert!(dynamic.templates.is_empty() && dynamic.channels.is_empty());

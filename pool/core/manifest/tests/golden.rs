@@ -1,18 +1,21 @@
 //! The tree of the demonstration as the orchestrator writes it. Its own tests compare with the same
 //! file, so that the two sides cannot drift apart.
 
+mod common;
+
 use core_manifest::{Console, Dynamic, Mode, Owner, System};
 
 #[test]
 fn mortise_reads_what_the_orchestrator_writes() {
-    let system = System::parse(include_bytes!("golden/system.dtb")).unwrap();
+    let mut room = common::room();
+    let system = System::parse(include_bytes!("golden/system.dtb"), &mut room).unwrap();
     let names: Vec<_> = system.vms.iter().map(|vm| vm.name).collect();
     assert_eq!(
         (system.name, &names[..]),
         ("motor-linux", &["motor", "linux"][..])
     );
     assert_eq!(system.console_input, Some(1));
-    let [motor, linux] = &system.vms[..] else {
+    let [motor, linux] = system.vms else {
         panic!("two VMs")
     };
     assert!(matches!(motor.console, Console::Ring(_)));
@@ -26,7 +29,8 @@ fn mortise_reads_what_the_orchestrator_writes() {
 #[test]
 fn mortise_reads_what_comes_goes_and_talks() {
     let tree = include_bytes!("golden/dynamic.dtb");
-    let system = System::parse(tree).unwrap();
+    let mut room = common::room();
+    let system = System::parse(tree, &mut room).unwrap();
     assert_eq!(system.mode, Mode::Dynamic);
     let dynamic = Dynamic::parse(tree, &system).unwrap();
     let reserve = dynamic.reserve.unwrap();

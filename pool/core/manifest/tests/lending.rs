@@ -7,7 +7,8 @@ use core_manifest::{Lending, System};
 
 fn parse(vms: [Builder; 2]) -> Result<Option<Lending>, String> {
     let tree = system(vms).text("mode", "dynamic").tree();
-    let system = System::parse(&tree).map_err(|error| format!("system: {error}"))?;
+    let mut room = common::room();
+    let system = System::parse(&tree, &mut room).map_err(|error| format!("system: {error}"))?;
     let [motor, linux, ..] = Lending::parse(&tree, &system).map_err(|error| error.to_string())?;
     assert!(motor.is_none(), "it lends nothing");
     Ok(linux)

@@ -10,7 +10,9 @@ use core_manifest::{
 use core_memory::{IntermediateRange, PhysicalRange};
 
 fn refusal(tree: Builder) -> String {
-    System::parse(&tree.tree())
+    let tree = tree.tree();
+    let mut room = common::room();
+    System::parse(&tree, &mut room)
         .expect_err("a bad manifest")
         .to_string()
 }
@@ -19,10 +21,11 @@ fn refusal(tree: Builder) -> String {
 fn the_demonstration_is_understood() {
     let mut tree = system([motor(), linux()]).tree();
     tree.resize(64 << 10, 0xa5); // the slot is larger than the tree
-    let system = System::parse(&tree).unwrap();
+    let mut room = common::room();
+    let system = System::parse(&tree, &mut room).unwrap();
     assert_eq!((system.name, system.board), ("motor-linux", "qemu-virt"));
     assert_eq!(system.console_input, Some(1));
-    let [motor, linux] = &system.vms[..] else {
+    let [motor, linux] = system.vms else {
         panic!("two VMs")
     };
 
@@ -67,7 +70,8 @@ fn the_demonstration_is_understood() {
 #[test]
 fn translation_stays_within_one_mapping() {
     let tree = system([motor(), linux()]).tree();
-    let system = System::parse(&tree).unwrap();
+    let mut room = common::room();
+    let system = System::parse(&tree, &mut room).unwrap();
     let translate = |start, size| {
         let part = IntermediateRange::new(start, size).unwrap();
         system.vms[0].translate(&part).map(|range| range.start())
@@ -196,7 +200,8 @@ fn cores_are_shared_in_a_dynamic_system_by_those_that_can() {
             linux().cells("cpus", &[3]),
         ];
         let tree = system(vms).text("mode", mode).tree();
-        System::parse(&tree)
+        let mut room = common::room();
+        System::parse(&tree, &mut room)
             .map(|system| system.mode)
             .map_err(|error| error.to_string())
     };
@@ -207,7 +212,11 @@ fn cores_are_shared_in_a_dynamic_system_by_those_that_can() {
     let unknown = Err("/: mode must be static or dynamic".into());
     assert_eq!(on_one("elastic", "shared"), unknown);
     let silent = system([motor(), linux()]).tree();
-    assert_eq!(System::parse(&silent).unwrap().mode, Mode::Static);
+    let mut room = common::room();
+    assert_eq!(
+        System::parse(&silent, &mut room).unwrap().mode,
+        Mode::Static
+    );
 }
 
 #[test]
@@ -231,7 +240,8 @@ fn counts_are_bounded() {
         let tree = system((0..count).map(vm))
             .text("console-input", "vm0")
             .tree();
-        System::parse(&tree)
+        let mut room = common::room();
+        System::parse(&tree, &mut room)
             .map(|system| system.vms.len())
             .map_err(|error| error.to_string())
     };
@@ -252,13 +262,15 @@ fn counts_are_bounded() {
 fn a_schedule_is_checked() {
     let schedule = |cells: &[u32]| {
         let tree = system([motor().cells("schedule", cells), linux()]).tree();
-        match System::parse(&tree) {
+        let mut room = common::room();
+        match System::parse(&tree, &mut room) {
             Ok(system) => Ok(system.vms[0].schedule),
             Err(error) => Err(error.to_string()),
         }
     };
     let tree = system([motor(), linux()]).tree();
-    let silent = System::parse(&tree).unwrap();
+    let mut room = common::room();
+    let silent = System::parse(&tree, &mut room).unwrap();
     let priorities: Vec<_> = silent.vms.iter().map(|vm| vm.schedule.priority).collect();
     assert_eq!(priorities, [32, 0], "Tenon first");
     let full = Schedule {

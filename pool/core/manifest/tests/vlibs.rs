@@ -8,7 +8,8 @@ use proptest::prelude::*;
 
 fn parse(tree: Builder) -> Result<(), String> {
     let tree = tree.tree();
-    let system = System::parse(&tree).map_err(|error| format!("system: {error}"))?;
+    let mut room = common::room();
+    let system = System::parse(&tree, &mut room).map_err(|error| format!("system: {error}"))?;
     let dynamic = Dynamic::parse(&tree, &system);
     dynamic.map(drop).map_err(|error| error.to_string())
 }
@@ -16,7 +17,8 @@ fn parse(tree: Builder) -> Result<(), String> {
 #[test]
 fn one_is_understood() {
     let tree = vlibs(master(), server(), [helper()]).tree();
-    let system = System::parse(&tree).unwrap();
+    let mut room = common::room();
+    let system = System::parse(&tree, &mut room).unwrap();
     let dynamic = Dynamic::parse(&tree, &system).unwrap();
     let [helper] = &dynamic.vlibs[..] else {
         panic!("one vLib")
@@ -148,7 +150,8 @@ proptest! {
             let index = index.index(tree.len());
             tree[index] = value;
         }
-        if let Ok(system) = System::parse(&tree) {
+        let mut room = common::room();
+        if let Ok(system) = System::parse(&tree, &mut room) {
             let _ = Dynamic::parse(&tree, &system);
         }
     }

@@ -54,17 +54,17 @@ impl<const N: usize> FramePool<N> {
         // SAFETY: the flag was false and is true now by this call, so nobody else has a reference
         // to this frame until `free` takes back the one made here.
         let frame = unsafe { &mut *cell.get() };
-        frame.bytes.fill(0);
         Some(frame)
     }
 
-    /// Takes a frame back; says whether it was one of this pool's. One that was not stays lost to
-    /// its own pool, never becomes part of this one.
+    /// Takes a frame back and clears it; says whether it was one of this pool's. One that was not stays
+    /// lost to its own pool, never becomes part of this one.
     pub fn free(&'static self, frame: &'static mut Frame) -> bool {
         let address: *const Frame = frame;
         let owner = self.taken.iter().zip(&self.frames);
         for (taken, cell) in owner {
             if core::ptr::eq(cell.get(), address) {
+                frame.bytes.fill(0);
                 self.owned.fetch_sub(1, Ordering::Relaxed);
                 taken.store(false, Ordering::Release);
                 return true;

@@ -31,7 +31,6 @@ use core_manifest::{Colouring, Mapping, MappingKind, System, Vm, limits};
 use core_memory::PhysicalRange;
 use core_paging::Frames;
 use hw_arch::layout;
-use mortise_partition::MANIFEST_SIZE;
 use spin::Once;
 use supply::Supply;
 
@@ -58,11 +57,10 @@ impl mortise_partition::Colouring for Colours {
             return Ok(());
         };
         let image = layout::image_start() as u64;
-        let end = (layout::image_end() + MANIFEST_SIZE) as u64;
+        let end = mortise_partition::loaded_end() as u64;
         let image = PhysicalRange::new(image, end - image).ok_or("the image has no end")?;
-        let dealt = check(&colouring, &system.vms, &image)?;
-        for ((supply, &colours), vm) in self.supplies.iter().zip(&colouring.parts).zip(&system.vms)
-        {
+        let dealt = check(&colouring, system.vms, &image)?;
+        for ((supply, &colours), vm) in self.supplies.iter().zip(&colouring.parts).zip(system.vms) {
             if colours != 0 {
                 let status = vm.status.start();
                 supply.call_once(|| {

@@ -8,7 +8,7 @@ use crate::{
     console,
     lead::CHUNK,
     machine::{Core, Machine},
-    memory::{self, MANIFEST_SIZE},
+    memory::{self, loaded_end},
     tables,
     vm::Vm,
 };
@@ -17,6 +17,7 @@ use core_log::{error, info};
 use core_manifest::{Console, InterruptMode, System};
 use core_memory::PhysicalRange;
 use hw_arch::{entry::SecondaryStart, firmware, layout};
+use spin::mutex::SpinMutexGuard;
 
 /// What the first core does.
 pub fn primary(machine: &'static Machine) -> ! {
@@ -25,11 +26,11 @@ pub fn primary(machine: &'static Machine) -> ! {
         core.make_current();
     }
     console::open(machine);
-    // SAFETY: the packer puts the manifest behind the image, in a slot of this
-    // size, and nobody writes it.
-    let manifest =
-        unsafe { core::slice::from_raw_parts(layout::image_end() as *const u8, MANIFEST_SIZE) };
-    match machine.system.try_call_once(|| System::parse(manifest)) {
+    let manifest = memory::manifest();
+    match machine
+        .system
+        .try_call_once(|| System::parse(manifest, SpinMutexGuard::leak(machine.room.lock())))
+    {
         Ok(system) => partition(machine, system, manifest),
         Err(error) => stop(format_args!("manifest: {error}")),
     }
@@ -48,12 +49,6 @@ fn partition(
             "the interrupt controller keeps Group 0, the doorbell's, for a secure side"
         ));
     }
-    if system.vms.len() > machine.vms.len() {
-        stop(format_args!(
-            "{} virtual machines: raise MORTISE_VMS",
-            system.vms.len()
-        ));
-    }
     if let Some(colouring) = tables::colouring()
         && let Err(why) = colouring.open(system, manifest)
     {
@@ -64,7 +59,7 @@ fn partition(
         .vms
         .iter()
         .any(|vm| vm.interrupt_mode == InterruptMode::Shared);
-    for (index, (slot, description)) in machine.vms.iter().zip(&system.vms).enumerate() {
+    for (index, (slot, description)) in machine.vms.iter().zip(system.vms).enumerate() {
         let name = description.name;
         if let Err(why) = check(machine, description) {
             stop(format_args!("{name}: {why}"));
@@ -100,7 +95,7 @@ fn partition(
         cores.filter(|core| core.cpu == 0 || core.is_used())
     };
     let reaching: usize = used().map(Core::frames_to_reach).sum();
-    let needed = memory::frames_needed(used().count()) + reaching;
+    let needed = memory::frames_needed(machine, used().count()) + reaching;
     if machine.frames.available() < needed {
         stop(format_args!(
             "too few page tables: raise MORTISE_PAGE_TABLES"
@@ -162,7 +157,7 @@ fn check(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<(), &'static s
     {
         return Err("a payload is not at a multiple of 64 bytes");
     }
-    let own = layout::image_end() + MANIFEST_SIZE - layout::image_start();
+    let own = loaded_end() - layout::image_start();
     if reaches(vm, layout::image_start(), own) {
         return Err("its memory overlaps Mortise");
     }

@@ -6,17 +6,37 @@
 //! machine that runs on it, and what companions reach; nothing of another core's
 //! stack, and no guest memory but through a window while it is being filled.
 
-use crate::{board::GIC_FRAME, colouring, machine::Core, tables};
+use crate::{
+    board::GIC_FRAME,
+    colouring,
+    machine::{Core, Machine},
+    tables,
+};
 use core_manifest::Console;
 use core_memory::PhysicalRange;
 use core_paging::{Access, Error, GuestMap, KernelMap, SlotMap, Use};
 use hw_arch::{El2, layout};
 
-/// Bytes reserved for the manifest behind the image.
-pub const MANIFEST_SIZE: usize = 0x1_0000;
-
 /// Smallest unit that is mapped.
 const PAGE: usize = 0x1000;
+
+/// The manifest behind the image: the pages it has, or the first if there is none.
+pub fn manifest() -> &'static [u8] {
+    let start = layout::image_end() as *const u8;
+    // SAFETY: the packer puts the manifest there, on pages of its own, and nobody writes it. The image
+    // is loaded into RAM far larger than what a manifest can have.
+    unsafe {
+        let first = core::slice::from_raw_parts(start, PAGE);
+        let size = core_manifest::size(first).next_multiple_of(PAGE).max(PAGE);
+        core::slice::from_raw_parts(start, size)
+    }
+}
+
+/// The end of what Mortise is loaded with: its image, and the manifest behind it.
+#[must_use]
+pub fn loaded_end() -> usize {
+    manifest().as_ptr_range().end as usize
+}
 
 /// What the page below a stack holds while it is still mapped; any frame writes something else.
 const MARK: u64 = 0x6d61_726b_6d61_726b;
@@ -84,10 +104,12 @@ impl Stacks {
 }
 
 /// Frames that the maps of so many cores take: each a root, a table for each of two
-/// gibibytes and of the one with windows, and pages in five places: interrupt
-/// controller, serial port, image, status page and log ring.
-pub(crate) const fn frames_needed(cores: usize) -> usize {
-    9 * cores
+/// gibibytes and of the one with windows, and pages in four places, interrupt
+/// controller, serial port, image and status page, or five if there are log rings.
+pub(crate) fn frames_needed(machine: &Machine, cores: usize) -> usize {
+    let mut vms = machine.vms();
+    let rings = vms.any(|vm| matches!(vm.description().console, Console::Ring(_)));
+    (8 + usize::from(rings)) * cores
 }
 
 /// Builds the map of `core`.
@@ -107,7 +129,11 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
         stacks.stride - PAGE,
         Use::Data,
     )?;
-    map.map(layout::image_end(), MANIFEST_SIZE, Use::Constants)?;
+    map.map(
+        layout::image_end(),
+        loaded_end() - layout::image_end(),
+        Use::Constants,
+    )?;
     map.map(board.gicd_base, board.gicd_size, Use::Device)?;
     for cpu in 0..machine.cores.len() {
         map.map(

@@ -242,8 +242,8 @@ fn start_interrupts(
     }
 }
 
-/// The console: under Mortise the ring, if the header names one; else the serial port, which there is
-/// one that Mortise makes for this VM alone.
+/// The console: under Mortise the ring, if the header names one; else the serial port, which this VM
+/// has, or one that Mortise makes for it alone.
 ///
 /// # Safety
 ///

@@ -3,8 +3,14 @@
 // Each test binary uses a part of it.
 #![allow(dead_code)]
 
+use core_manifest::{Room, limits};
 use dtoolkit::Node as _;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+
+/// Room for as many VMs as there can be.
+pub const fn room<'a>() -> Room<'a, { limits::VMS }> {
+    Room::new()
+}
 
 /// A node under construction.
 pub struct Builder(DeviceTreeNode);
