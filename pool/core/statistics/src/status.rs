@@ -236,7 +236,8 @@ impl<'a> StatusWriter<'a> {
         Ok(page)
     }
 
-    fn set_name(&self, name: &str) {
+    /// Sets what the VM is named, on a page that was [cleared](Self::clear) for another one.
+    pub fn set_name(&self, name: &str) {
         let name = field::<NAME_LENGTH>(name);
         for (word, bytes) in name.as_chunks::<8>().0.iter().enumerate() {
             let offset = offset_of!(StatusPage, name) + word * 8;
@@ -257,10 +258,9 @@ impl<'a> StatusWriter<'a> {
         first + WORDS * 8 < END
     }
 
-    /// Makes the page that of another VM, after all of it was [cleared](Self::clear): one made at run
-    /// time, by what it is named, on these cores.
-    pub fn renew(&self, name: &str, handle: u32, cpus: &[u8]) {
-        self.set_name(name);
+    /// Makes the page that of another VM, after all of it was [cleared](Self::clear) and its name
+    /// [set](Self::set_name): one made at run time, on these cores.
+    pub fn renew(&self, handle: u32, cpus: &[u8]) {
         let mut places = [0xff; MAX_VCPUS];
         for (place, cpu) in places.iter_mut().zip(cpus) {
             *place = *cpu;
@@ -284,12 +284,11 @@ impl<'a> StatusWriter<'a> {
             .store_half(offset_of!(StatusPage, state), state as u32, Release);
     }
 
-    /// Notes that the VM was started again, and returns how often that happened.
-    pub fn count_restart(&self) -> u32 {
+    /// Notes that the VM was started again.
+    pub fn count_restart(&self) {
         let offset = offset_of!(StatusPage, restarts);
         let count = self.area.load_half(offset, Relaxed).saturating_add(1);
         self.area.store_half(offset, count, Relaxed);
-        count
     }
 
     /// Notes how many hypercalls were denied it.

@@ -200,7 +200,8 @@ fn a_page_serves_one_vm_after_the_other() {
             .iter()
             .all(|word| word.load(std::sync::atomic::Ordering::Relaxed) == 0)
     );
-    writer.renew("second", 0x103, &[2, 0]);
+    writer.set_name("second");
+    writer.renew(0x103, &[2, 0]);
     writer.count_exit(0, ExitKind::Wait);
     writer.count_exit(1, ExitKind::Wait);
     let told = writer.summary();

@@ -24,7 +24,7 @@ impl Console {
     /// another, Mortise's own messages. Whether there was something to do; if the line takes no
     /// byte now, nothing of it is done.
     pub fn step(&mut self, port: &mut dyn Port) -> bool {
-        if self.between.is_nothing() && self.own.is_empty() {
+        if self.is_quiet() {
             return false;
         }
         if port.is_ready() {
@@ -46,20 +46,32 @@ impl Console {
         if vm >= OWN {
             return true;
         }
-        port.is_ready() && !self.advance(port) && self.add(vm, byte, port, who)
+        if !port.is_ready() {
+            return false;
+        }
+        if self.is_quiet() {
+            return self.add(vm, byte, port, who);
+        }
+        self.advance(port);
+        false
     }
 
-    /// Does that step on a line that takes a byte; whether there was something to do.
-    fn advance(&mut self, port: &mut dyn Port) -> bool {
+    /// Whether nothing goes before anybody's next byte.
+    const fn is_quiet(&self) -> bool {
+        self.between.is_nothing() && self.own.is_empty()
+    }
+
+    /// Does that step on a line that takes a byte.
+    fn advance(&mut self, port: &mut dyn Port) {
         // Whoever's it is: a line has its whole beginning before anything else.
         if !self.between.is_nothing() {
             if let Some(byte) = self.between.next() {
                 port.put(byte);
             }
-            return true;
+            return;
         }
         let Some(time) = self.own.time() else {
-            return false;
+            return;
         };
         if self.open != Some(OWN) {
             self.begin(OWN, OWN_NAME, time);
@@ -69,7 +81,6 @@ impl Console {
             self.end();
             self.own.pop();
         }
-        true
     }
 
     /// Whether a line that VM number `vm` has begun has not ended.

@@ -3,9 +3,9 @@
 use crate::{
     seat::{Phase, Seat},
     terms,
-    turns::{Turn, is},
+    turns::{Turn, is, is_pending},
 };
-use core_sched::{Policy, Priority};
+use core_sched::Priority;
 use mortise_partition::{Core, Duty, Mask, Part, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
@@ -57,6 +57,7 @@ impl Turn {
                 Duty::Start(start) => Phase::Begins(start, Part::FIRST),
                 // Whoever the interrupt is for may be more urgent.
                 Duty::Work => return,
+                Duty::Rest if is_pending() => return,
                 Duty::Rest => return self.go_to_rest(core, seat, vm),
             },
         });
@@ -111,27 +112,103 @@ impl Turn {
         seat.trap.set(Some(FloatingPointTrap::ON));
     }
 
-    /// Gives a seat to the virtual CPU that a machine has on this core; whether it has one.
+    /// Has the next decisions [admit](Self::admit) the virtual CPU that a machine has on this core;
+    /// whether it has one.
     #[cold]
     #[inline(never)]
-    pub(crate) fn seat(
-        &'static self,
-        core: &'static Core,
-        seat: &'static Seat,
-        vm: &'static Vm,
-    ) -> bool {
-        let Some(vcpu) = vm.vcpu_on(core.cpu) else {
+    pub(crate) fn expect(&self, core: &'static Core, vm: &Vm) -> bool {
+        let has = vm.vcpu_on(core.cpu).is_some();
+        if has {
+            self.new.set(self.new.get() | 1 << vm.index());
+            self.doubt_terms();
+        }
+        has
+    }
+
+    /// Whether it is yet to be admitted.
+    #[inline]
+    pub(crate) fn is_new(&self, vm: &Vm) -> bool {
+        self.new.get() >> vm.index() & 1 != 0
+    }
+
+    /// Does a step of admitting one to the core, behind a look at what is pending: it gets a seat, and
+    /// wants the core by its terms then. Whether there was one.
+    #[inline(never)]
+    pub(crate) fn admit(&'static self, core: &'static Core) -> bool {
+        let Some((number, seat)) = self.first_of(self.new.get()) else {
             return false;
         };
-        seat.give(vm, vcpu);
-        self.seated.set(self.seated.get() | 1 << vm.index());
-        core.name_in_trace(vm, vcpu);
+        let bit = 1 << number;
+        if let Some(vm) = seat.vm() {
+            self.new.set(self.new.get() & !bit);
+            self.read_terms(core, seat, vm);
+        } else if let Some(vm) = core.machine().vm(number)
+            && let Some(vcpu) = vm.vcpu_on(core.cpu)
+        {
+            seat.give(vm, vcpu);
+            self.seated.set(self.seated.get() | bit);
+            core.name_in_trace(vm, vcpu);
+        } else {
+            self.new.set(self.new.get() & !bit);
+        }
+        true
+    }
+
+    /// Has one that has a seat want the core by its terms.
+    fn read_terms(&'static self, core: &'static Core, seat: &'static Seat, vm: &'static Vm) {
         let (priority, policy) = terms::of(core, vm);
         let now = core.clock().ticks();
         seat.server.begin(&seat.state, priority, policy, now);
         seat.mask.set(Mask::of(priority.number()));
+        if !vm.is_kept_off() {
+            self.want(core, seat, false);
+        }
+    }
+
+    /// Has a machine's virtual CPU leave the core with the next decision, behind a look at what is
+    /// pending, and be forgotten then.
+    pub(crate) fn have_leave(&self, vm: &Vm, forget: bool) {
+        let bit = 1 << vm.index();
+        self.leaving.set(self.leaving.get() | bit);
+        if forget {
+            self.gone.set(self.gone.get() | bit);
+        }
         self.doubt_terms();
+    }
+
+    /// Does a step of having one leave; whether there was one. Its machine learns of it at the last.
+    #[inline(never)]
+    pub(crate) fn let_go(&'static self, core: &'static Core) -> bool {
+        let Some((number, seat)) = self.first_of(self.leaving.get() | self.gone.get()) else {
+            return false;
+        };
+        let others = !(1 << number);
+        if self.leaving.get() & !others != 0 {
+            self.leaving.set(self.leaving.get() & others);
+            if !core.is_kept_off(number) {
+                // It has been let go on since.
+                return true;
+            }
+            self.shares.wait(seat, core.clock().ticks());
+            if self.gone.get() & !others != 0 {
+                return true;
+            }
+        } else {
+            self.gone.set(self.gone.get() & others);
+            self.new.set(self.new.get() & others);
+            if seat.vm().is_some() {
+                self.forget(core, seat);
+            }
+        }
+        core.note_away(number);
         true
+    }
+
+    /// The first of these machines, and the seat of its virtual CPU.
+    #[inline]
+    fn first_of(&'static self, machines: u32) -> Option<(usize, &'static Seat)> {
+        let first = bits(machines).next()?;
+        self.seats.get(first).map(|seat| (first, seat))
     }
 
     /// Forgets all that a seat holds, and whose it is.
@@ -164,9 +241,9 @@ impl Turn {
         let (mut plain, mut background) = (true, 0);
         let seated = bits(self.seated.get()).filter_map(|number| self.seats.get(number));
         for vm in seated.filter_map(Seat::vm) {
-            let (priority, policy) = terms::of(core, vm);
-            plain &= matches!(policy, Policy::Fixed);
-            background += u32::from(priority == Priority::LOWEST);
+            let schedule = vm.schedule();
+            plain &= schedule.reservation.is_none();
+            background += u32::from(schedule.priority == Priority::LOWEST.number());
         }
         let regulated = background > 0 && core.regulator().is_some();
         self.plain.set(plain && background < 2 && !regulated);
@@ -175,7 +252,7 @@ impl Turn {
 
 /// The bits that are set.
 fn bits(set: u32) -> impl Iterator<Item = usize> {
-    let rest = |set: &u32| Some(set & (set - 1));
+    let rest = |set: &u32| Some(set & set.wrapping_sub(1));
     core::iter::successors(Some(set), rest)
         .take_while(|&set| set != 0)
         .map(|set| set.trailing_zeros() as usize)

@@ -34,17 +34,21 @@ impl Turn {
         self.shares.wake(seat, core.clock().ticks());
     }
 
-    /// Charges who ran, gives and ends budgets, and decides by what was promised; until when
-    /// nothing else than `alarm` can change that. Between two steps of it the core looks at its
-    /// interrupts: if one is pending, nobody is chosen, and it is to be asked again.
+    /// Lets go who is to leave, admits who came, charges who ran, gives and ends budgets, and decides by
+    /// what was promised; until when nothing else than `alarm` can change that. Between two steps of it
+    /// the core looks at its interrupts: if one is pending, nobody is chosen, and it is to be asked
+    /// again.
     #[inline(never)]
     pub(crate) fn decide_by_policy(
-        &self,
+        &'static self,
         core: &'static Core,
         alarm: u64,
     ) -> (Option<&'static Seat>, u64) {
         let mut more = true;
         while !is_pending() {
+            if self.let_go(core) || self.admit(core) {
+                continue;
+            }
             if self.doubt.take() {
                 self.look_at_terms(core);
                 continue;

@@ -65,6 +65,8 @@ pub(crate) struct Seat {
     against: Cell<u32>,
     /// Shared interrupts that were acknowledged for it.
     noted: [Cell<u32>; ROWS],
+    /// In which rows, one bit each.
+    rows: Cell<u32>,
     link: Link<&'static Self>,
     pub state: State,
     pub server: Server<&'static Self>,
@@ -96,6 +98,7 @@ impl Seat {
             exits: Cell::new(ExitCount::unread()),
             against: Cell::new(APART),
             noted: [const { Cell::new(0) }; ROWS],
+            rows: Cell::new(0),
             link: Link::new(),
             state: State::new(Priority::LOWEST),
             server: Server::new(),
@@ -158,6 +161,7 @@ impl Seat {
         let row = (intid as usize / 32).wrapping_sub(1);
         if let Some(noted) = self.noted.get(row) {
             noted.set(noted.get() | 1 << (intid % 32));
+            self.rows.set(self.rows.get() | 1 << row);
             self.against.set(self.against.get() | 1 << row);
         }
     }
@@ -173,11 +177,7 @@ impl Seat {
         self.phase.set(phase);
         let behind = match phase.is_between() {
             true => self.against.get() & !APART,
-            false => {
-                let rows = self.noted.iter().enumerate();
-                let noted = rows.filter(|(_, row)| row.get() != 0);
-                noted.fold(WRITTEN, |behind, (row, _)| behind | 1 << row)
-            }
+            false => self.rows.get() | WRITTEN,
         };
         let apart = if phase == Phase::Guest { 0 } else { APART };
         self.against.set(behind | apart);
@@ -186,6 +186,7 @@ impl Seat {
     /// Forgets what came for the last run.
     pub fn forget(&self) {
         self.noted.iter().for_each(|row| row.set(0));
+        self.rows.set(0);
         self.timer.set(AwayTimer::Idle);
         self.catch_nothing_up();
     }
@@ -293,6 +294,7 @@ impl Seat {
         noted.set(rest);
         if rest == 0 {
             self.against.set(against & against.wrapping_sub(1));
+            self.rows.set(self.rows.get() & !(1 << row));
         }
         core.inject(vm, vcpu, 32 * (row + 1) + bits.trailing_zeros());
     }

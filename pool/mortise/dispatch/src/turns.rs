@@ -50,6 +50,12 @@ pub(crate) struct Turn {
     pub doubt: Cell<bool>,
     /// The seats that somebody has, one bit each.
     pub seated: Cell<u32>,
+    /// Machines whose virtual CPU here is yet to be admitted to the core, before which it does not
+    /// want it.
+    pub new: Cell<u32>,
+    /// Machines whose virtual CPU here is to leave the core, and those that are to be forgotten then.
+    pub leaving: Cell<u32>,
+    pub gone: Cell<u32>,
     /// Whether the core has registers that few cores have.
     pub rest: Cell<Rest>,
     /// Whose floating-point registers are in the core.
@@ -111,7 +117,7 @@ impl Dispatcher for Turn {
         let Some(seat) = self.seats.get(vm.index()) else {
             return;
         };
-        if seat.vm().is_none() && !self.seat(core, seat, vm) {
+        if seat.vm().is_none() && !self.expect(core, vm) {
             return;
         }
         match news {
@@ -119,7 +125,7 @@ impl Dispatcher for Turn {
             News::Written => seat.set_behind(),
             News::Interrupt(intid) => seat.note(intid),
         }
-        if !seat.state.is_ready() && !vm.is_kept_off() {
+        if !seat.state.is_ready() && !vm.is_kept_off() && !self.is_new(vm) {
             self.timers.cancel(vm.index());
             self.want(core, seat, self.plain.get());
             self.ask.set(true);
@@ -131,12 +137,13 @@ impl Dispatcher for Turn {
             return;
         };
         self.timers.cancel(vm.index());
-        self.shares.wait(seat, core.clock().ticks());
-        self.ask.set(true);
         seat.record(core, Event::Park);
-        if forget && seat.vm().is_some() {
-            self.forget(core, seat);
+        if forget || !self.plain.get() {
+            return self.have_leave(vm, forget);
         }
+        self.shares.give_up(seat);
+        self.ask.set(true);
+        core.note_away(vm.index());
     }
 
     fn reconsider(&self, core: &'static Core) {
@@ -195,6 +202,9 @@ impl Turn {
             plain: Cell::new(true),
             doubt: Cell::new(false),
             seated: Cell::new(0),
+            new: Cell::new(0),
+            leaving: Cell::new(0),
+            gone: Cell::new(0),
             rest: Cell::new(Rest::NONE),
             floating_point: Cell::new(None),
             timers: Timers::new(),
@@ -278,12 +288,21 @@ impl Turn {
     }
 
     /// The same where more than one wait, or none is due. Who is the most urgent of several is known
-    /// only when all of them want the core.
+    /// only when all of them want the core: if something goes before the next one, the decision sets the
+    /// timer to what is over already, and nobody goes on before that has come. One is woken each time,
+    /// whatever is pending: the timer goes before most of it.
     #[cold]
     #[inline(never)]
     fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) {
         while let Some(number) = self.timers.expire_one(now) {
             self.wake_due_one(core, number, plain);
+            if self.timers.earliest() > now {
+                return;
+            }
+            core.clock().move_alarm(u64::MAX);
+            if is_pending() {
+                return;
+            }
         }
     }
 
@@ -338,7 +357,7 @@ impl Turn {
 
     /// Has a virtual CPU want the core.
     #[inline(always)]
-    fn want(&self, core: &'static Core, seat: &'static Seat, plain: bool) {
+    pub(crate) fn want(&self, core: &'static Core, seat: &'static Seat, plain: bool) {
         match plain {
             true => self.shares.want(seat),
             false => self.want_by_policy(core, seat),
@@ -348,7 +367,7 @@ impl Turn {
 
     /// Who is to have the core, decided anew if that may have changed.
     #[inline(always)]
-    pub(crate) fn decide_if_asked(&self, core: &'static Core) -> Option<&'static Seat> {
+    pub(crate) fn decide_if_asked(&'static self, core: &'static Core) -> Option<&'static Seat> {
         match self.ask.replace(false) {
             true => self.decide(core, self.plain.get()),
             false => self.chosen.get(),
@@ -358,7 +377,7 @@ impl Turn {
     /// Decides who has the core, what is held back meanwhile, and sets the timer for what may change
     /// that; the end of time never comes. `plain` is what the field of that name says.
     #[inline(always)]
-    pub(crate) fn decide(&self, core: &'static Core, plain: bool) -> Option<&'static Seat> {
+    pub(crate) fn decide(&'static self, core: &'static Core, plain: bool) -> Option<&'static Seat> {
         let alarm = self.timers.earliest();
         let (chosen, alarm) = match plain {
             true => (self.shares.most_urgent(), alarm),

@@ -298,13 +298,7 @@ impl Conversation<'_> {
         let vm = self.other(handle)?;
         let subject = self.subject(handle)?;
         if let Subject::Boot(_) = subject {
-            let paused = self.state(handle)? == State::Paused;
-            self.event(handle, Event::Restart)?;
-            if paused {
-                vm.release(self.site.machine);
-            }
-            vm.restart(self.site.machine);
-            return Ok(Reply::SUCCESS.into());
+            return self.once(|| self.restart_resident(handle, vm));
         }
         let again = matches!(subject, Subject::Template(_));
         let event = if again { Event::Restart } else { Event::Reload };
@@ -322,22 +316,6 @@ impl Conversation<'_> {
         }
         self.work(handle, Work::Destroying, Event::Destroy)?
             .or_again(1)
-    }
-
-    /// One of the manifest's ends for good. Its memory, which is not the reserve's, is withdrawn from it
-    /// and given to nobody.
-    fn destroy_resident(&self, handle: Handle, vm: &'static Vm) -> Result<(), Stop> {
-        if self.state(handle)? != State::Destroying {
-            self.event(handle, Event::Destroy)?;
-            vm.note(core_statistics::State::Destroying);
-            vm.stop(self.site.machine);
-            vm.release(self.site.machine);
-        }
-        wait(|| vm.is_over()).or_again(1)?;
-        vm.withdraw();
-        vm.note(core_statistics::State::Destroyed);
-        let slot = usize::from(handle.slot);
-        Ok(self.site.registry.lock().empty(slot, Event::Destroyed)?)
     }
 
     /// Begins work on a VM, or goes on with it.
@@ -362,7 +340,7 @@ impl Conversation<'_> {
     }
 
     /// Applies an event to a VM on which no work is.
-    fn event(&self, handle: Handle, event: Event) -> Result<(), Failure> {
+    pub(crate) fn event(&self, handle: Handle, event: Event) -> Result<(), Failure> {
         let mut registry = self.site.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
         if record.work.is_some() {
@@ -373,7 +351,12 @@ impl Conversation<'_> {
 
     /// Gives orders to a VM in a state on which no work is, and which nobody takes to another meanwhile:
     /// an order that came behind that of who destroys it would let it run again.
-    fn while_in(&self, state: State, handle: Handle, orders: impl FnOnce()) -> Result<(), Failure> {
+    pub(crate) fn while_in(
+        &self,
+        state: State,
+        handle: Handle,
+        orders: impl FnOnce(),
+    ) -> Result<(), Failure> {
         let mut registry = self.site.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
         if record.work.is_some() || record.state != state {

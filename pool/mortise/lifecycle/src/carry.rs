@@ -80,7 +80,7 @@ impl Site<'_> {
             if job.phase == Phase::Over {
                 break Progress::Done;
             }
-            let step = self.step(&job);
+            let step = self.step(&job, is_interrupt_pending);
             job.phase = job.after(step);
             if step == Step::Wait {
                 break Progress::Again;
@@ -98,7 +98,7 @@ impl Site<'_> {
             if job.phase == phase {
                 break true;
             }
-            let step = self.step(&job);
+            let step = self.step(&job, || false);
             if step == Step::Wait {
                 break false;
             }
@@ -173,8 +173,8 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Does one step.
-    fn step(&self, job: &Job) -> Step {
+    /// Does one step, or nothing yet if `stop` says so in its midst.
+    fn step(&self, job: &Job, stop: fn() -> bool) -> Step {
         let vm = job.vm;
         match job.phase {
             Phase::Discard => {
@@ -203,10 +203,7 @@ impl Site<'_> {
             Phase::Status(part) => {
                 Step::until(!vm.clear_status(part as usize), Phase::Status(part + 1))
             }
-            Phase::Describe(part) => {
-                let more = self.describe(job, part);
-                Step::until(!more, Phase::Describe(part + 1))
-            }
+            Phase::Describe(part) => self.describe(job, part, stop),
             Phase::Map(block) => {
                 let more = self.map(job, block);
                 Step::until(!more, Phase::Map(block + 1))
@@ -217,6 +214,11 @@ impl Site<'_> {
                     vm.note(core_statistics::State::Destroyed);
                 }
                 Step::until(!more, Phase::Unmap(block + 1))
+            }
+            Phase::Return => {
+                let slot = usize::from(job.handle.slot);
+                self.registry.lock().give_back(slot);
+                Step::Over
             }
             Phase::Give(channel) => {
                 if let Some(intid) = self.setup.interrupt(job.subject, channel) {
@@ -230,12 +232,13 @@ impl Site<'_> {
                 let next = vm.ready(self.machine, part);
                 next.map_or(Step::Over, |part| Step::More(Phase::Ready(part)))
             }
-            Phase::Fill(index, at) => self.fill(job, index, at),
+            Phase::Fill(index, at) => self.fill(job, index, at, stop),
+            Phase::Tell => {
+                let text = " made, on its template's request";
+                self.machine.say(vm.name(), text, &[]);
+                Step::Over
+            }
             Phase::Start => {
-                if matches!(job.work, Work::Making(_)) {
-                    let text = " made, on its template's request";
-                    self.machine.say(vm.name(), text, &[]);
-                }
                 vm.begin(self.machine);
                 Step::Over
             }
@@ -243,20 +246,25 @@ impl Site<'_> {
         }
     }
 
-    /// Describes a VM to its place, part by part; false behind the last.
-    fn describe(&self, job: &Job, part: usize) -> bool {
+    /// Describes a VM to its place, part by part, unless `stop` says so once it is known what is to be
+    /// described.
+    fn describe(&self, job: &Job, part: usize, stop: fn() -> bool) -> Step {
         let registry = self.registry.lock();
         let record = registry.record(usize::from(job.handle.slot));
         let described = record.and_then(|record| record.descriptor.as_ref());
         let physical = PhysicalRange::new(job.memory.start(), job.ram.size());
         let (Some(descriptor), Some(physical)) = (described, physical) else {
-            return false;
+            return Step::Over;
         };
-        let Some(part) = part.checked_sub(1) else {
+        let next = Phase::Describe(part + 1);
+        let Some(own) = part.checked_sub(1) else {
             let schedule = self.setup.schedule(job.subject, descriptor);
+            if stop() {
+                return Step::More(Phase::Describe(part));
+            }
             job.vm
                 .set_schedule(schedule.unwrap_or(Schedule::of(Kind::Tenon)));
-            return true;
+            return Step::More(next);
         };
         let occupant = Occupant {
             name: descriptor.name.as_bytes(),
@@ -266,7 +274,10 @@ impl Site<'_> {
             entry: descriptor.entry,
             argument: descriptor.argument,
         };
-        job.vm.describe(&occupant, part)
+        if stop() {
+            return Step::More(Phase::Describe(part));
+        }
+        Step::until(!job.vm.describe(&occupant, own), next)
     }
 
     /// The blocks of a VM's memory: where it sees one, and where it is.
@@ -308,12 +319,15 @@ impl Site<'_> {
         }
     }
 
-    fn fill(&self, job: &Job, index: usize, at: u64) -> Step {
+    fn fill(&self, job: &Job, index: usize, at: u64, stop: fn() -> bool) -> Step {
         let Some(filling) = self.setup.filling(job.subject, index) else {
             return Step::Over;
         };
         let offset = filling.target.start() - job.ram.start();
         let target = job.memory.start() + offset;
+        if stop() {
+            return Step::More(Phase::Fill(index, at));
+        }
         // SAFETY: a template's payload lies in the system image, which nobody writes; its target, in
         // memory that this VM has of the reserve, as was checked at boot. It does not run yet.
         let done = unsafe { self.transfer.copy(filling.source, target, at * GRAIN) };

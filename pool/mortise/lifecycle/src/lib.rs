@@ -37,6 +37,7 @@ mod carry;
 mod failure;
 mod registry;
 mod request;
+mod residents;
 mod setup;
 mod stop;
 mod tell;
@@ -97,11 +98,16 @@ impl Lifecycle {
         match self.converse(call, site, vm, caller, authority) {
             Ok(outcome) => outcome,
             Err(Stop::Again(progress)) => Outcome::Again(progress),
-            // What is refused has changed nothing, and is refused again; but to be denied counts.
-            Err(Stop::Failed(failure)) => match look(call.progress()) {
-                Err(_) if failure != Failure::Denied => Outcome::Again(call.progress()),
-                _ => Outcome::Return(failure.into()),
-            },
+            // What is refused has changed nothing, and is refused again.
+            Err(Stop::Failed(_)) if look(call.progress()).is_err() => {
+                Outcome::Again(call.progress())
+            }
+            Err(Stop::Failed(failure)) => {
+                if failure == Failure::Denied {
+                    self.registry.lock().count_denied(caller);
+                }
+                Outcome::Return(failure.into())
+            }
         }
     }
 
@@ -115,7 +121,7 @@ impl Lifecycle {
     ) -> Result<Outcome, Stop> {
         look(call.progress())?;
         if !authority.is_any() {
-            return Err(self.registry.lock().deny(caller).into());
+            return Err(Failure::Denied.into());
         }
         let request = Request::parse(call)?;
         look(call.progress())?;

@@ -29,8 +29,10 @@ pub struct Record {
     pub subject: Subject,
     /// What it is like, if it was made at run time.
     pub descriptor: Option<Descriptor>,
-    /// What it has of the reserve.
+    /// What it has of the reserve, or had until that was given back.
     pub memory: Option<PhysicalRange>,
+    /// Whether it was.
+    given_back: bool,
     /// Who made it, whose part of the reserve that is; nobody if the system's rules did.
     pub maker: Option<usize>,
     /// What is being done to it, and how far that is.
@@ -48,6 +50,7 @@ impl Record {
         subject: Subject::Boot(usize::MAX),
         descriptor: None,
         memory: None,
+        given_back: false,
         maker: None,
         work: None,
         held: false,
@@ -156,7 +159,7 @@ impl Registry {
             _ => return Err(Failure::NotFound),
         };
         if !authority.covers(caller.vm, subject) {
-            return Err(self.deny(caller));
+            return Err(Failure::Denied);
         }
         let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
         if record.held {
@@ -166,11 +169,10 @@ impl Registry {
     }
 
     /// Counts that a caller was denied something.
-    pub fn deny(&mut self, caller: Caller) -> Failure {
+    pub fn count_denied(&mut self, caller: Caller) {
         if let Some(count) = self.denied.get_mut(caller.vm) {
             *count = count.saturating_add(1);
         }
-        Failure::Denied
     }
 
     /// How often a slot's VM was denied something.
@@ -206,7 +208,7 @@ impl Registry {
         look: impl Fn() -> Result<(), E>,
     ) -> Result<usize, E> {
         if !self.may_make(caller, authority, subject, descriptor) {
-            return Err(self.deny(caller).into());
+            return Err(Failure::Denied.into());
         }
         let used = self.used.get(caller.vm).copied().unwrap_or(u64::MAX);
         if !authority.allows_memory(used, descriptor.bytes()) {
@@ -265,6 +267,7 @@ impl Registry {
         record.subject = subject;
         record.descriptor = Some(*descriptor);
         record.memory = Some(memory);
+        record.given_back = false;
         record.maker = maker.map(|maker| maker.vm);
         record.work = Some((Work::Making(maker), Work::Making(maker).first()));
         record.held = false;
@@ -296,22 +299,33 @@ impl Registry {
             return Err(Failure::Busy);
         }
         record.apply(event)?;
-        let (memory, maker) = (record.memory.take(), record.maker);
+        self.give_back(slot);
+        let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
+        record.memory = None;
         record.descriptor = None;
         record.maker = None;
         record.work = None;
         record.held = false;
-        if let Some(memory) = memory {
-            let ours = self
-                .reserve
-                .as_mut()
-                .is_some_and(|reserve| reserve.give_back(memory));
-            debug_assert!(ours, "what a VM has came from the reserve");
-            if let Some(used) = maker.and_then(|maker| self.used.get_mut(maker)) {
-                *used = used.saturating_sub(memory.size());
-            }
-        }
         Ok(())
+    }
+
+    /// Gives back what a slot has of the reserve, if it has not been: for who [empties](Self::empty) it
+    /// behind a look at what is pending.
+    pub fn give_back(&mut self, slot: usize) {
+        let Some(record) = self.record_mut(slot).filter(|record| !record.given_back) else {
+            return;
+        };
+        let Some(memory) = record.memory else { return };
+        record.given_back = true;
+        let maker = record.maker;
+        let ours = self
+            .reserve
+            .as_mut()
+            .is_some_and(|reserve| reserve.give_back(memory));
+        debug_assert!(ours, "what a VM has came from the reserve");
+        if let Some(used) = maker.and_then(|maker| self.used.get_mut(maker)) {
+            *used = used.saturating_sub(memory.size());
+        }
     }
 
     /// A slot that this vCPU began to fill and never came back to, as its call was not made again.

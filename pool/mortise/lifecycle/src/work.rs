@@ -1,11 +1,11 @@
 //! Work on a VM that takes long, in phases and steps.
 //!
 //! ```text
-//! making      await ► status ► describe ► map ► give ► ready (► fill ► start: of a template)
-//! starting                                                              start
+//! making      await ► status ► describe ► map ► give ► ready (► fill ► tell ► start: of a template)
+//! starting                                                                     start
 //! restarting  discard ► await ► vacate ► scrub ► log ► ready (► fill ► start: of a template)
-//! destroying  discard ► await ► vacate ► scrub ► log ► unmap
-//! retiring                      vacate ► scrub ► log ► unmap
+//! destroying  discard ► await ► vacate ► scrub ► log ► unmap ► return
+//! retiring                      vacate ► scrub ► log ► unmap ► return
 //! ```
 
 use crate::Caller;
@@ -64,6 +64,8 @@ pub enum Phase {
     Log(u64),
     /// Its memory is taken from its stage 2, block by block.
     Unmap(u64),
+    /// Its memory is given back.
+    Return,
     /// The status page is cleared.
     Status(u64),
     /// The place is told who lives there.
@@ -76,6 +78,8 @@ pub enum Phase {
     Ready(Part),
     /// A payload of its template, by number, is copied into its memory.
     Fill(usize, u64),
+    /// That it was made is told.
+    Tell,
     /// It is made ready to start.
     Start,
     /// All is done.
@@ -102,8 +106,10 @@ impl Phase {
             (Self::Map(_), _) => Self::Give(0),
             (Self::Give(_), _) => READY,
             (Self::Ready(_), _) if has_payload => Self::Fill(0, 0),
-            (Self::Fill(..), _) => Self::Start,
-            (Self::Unmap(_) | Self::Ready(_) | Self::Start | Self::Over, _) => Self::Over,
+            (Self::Fill(..), Work::Making(_)) => Self::Tell,
+            (Self::Fill(..) | Self::Tell, _) => Self::Start,
+            (Self::Unmap(_), _) => Self::Return,
+            (Self::Return | Self::Ready(_) | Self::Start | Self::Over, _) => Self::Over,
         }
     }
 }

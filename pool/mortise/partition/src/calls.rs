@@ -46,6 +46,10 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
                 *register = value;
             }
         }
+        // What goes first is taken before a run ends: the call is made again.
+        Outcome::VcpuOff | Outcome::SystemOff | Outcome::SystemReset if core.is_wanted() => {
+            mortise_vcpu::repeat_instruction();
+        }
         Outcome::VcpuOff => match core.dispatcher() {
             Some(dispatcher) => dispatcher.stop(core),
             None => core.start_anew(vm, vcpu, frame),

@@ -30,6 +30,18 @@ pub(crate) struct Line {
     serial: Option<Serial<'static>>,
     /// Whether input waits in the hardware for room in a virtual machine.
     held: bool,
+    /// The byte that was typed last.
+    typed: Typed,
+}
+
+/// How far a byte is that was typed.
+enum Typed {
+    /// There is none.
+    Nothing,
+    /// It is this one, for that virtual machine.
+    Byte(&'static Vm, u8),
+    /// That virtual machine has it, and is to be told.
+    Given(&'static Vm),
 }
 
 impl Line {
@@ -38,7 +50,32 @@ impl Line {
         console: Console::new(),
         serial: None,
         held: false,
+        typed: Typed::Nothing,
     };
+
+    /// Takes the next byte out of the hardware; nothing if there is none, which interrupts then, or
+    /// no room for it.
+    fn hear(&mut self, machine: &'static Machine) -> Option<Input> {
+        let serial = self.serial.as_mut()?;
+        let selected = self.console.selected();
+        let target = selected.and_then(|vm| machine.residents().nth(vm));
+        self.held = target.is_some_and(|vm| vm.serial.lock().is_full());
+        if self.held {
+            serial.disable_receive_interrupt();
+            return None;
+        }
+        // Cleared before the last look, so that a byte that comes after it interrupts again,
+        // and not before the one in front of it, so that what is there still does.
+        let byte = serial.read_byte().or_else(|| {
+            serial.clear_receive_interrupt();
+            serial.read_byte()
+        });
+        let Some(byte) = byte else {
+            serial.enable_receive_interrupt();
+            return None;
+        };
+        Some(self.console.input(byte, machine.residents().count()))
+    }
 
     /// Does a step of what goes before anybody's next byte; whether there was something to do.
     fn step(&mut self) -> bool {
@@ -133,6 +170,7 @@ pub(crate) fn last_words(machine: &Machine, text: core::fmt::Arguments<'_>) {
         console: Console::new(),
         serial: wire(machine),
         held: false,
+        typed: Typed::Nothing,
     };
     line.console
         .message(machine.now(), text, &mut Wire(&mut line.serial));
@@ -235,63 +273,53 @@ fn set_line(machine: &'static Machine, vm: &'static Vm) {
     }
 }
 
-/// Takes what was typed. What the virtual machine has no room for stays in the
-/// hardware, and with it the sender, until it has read some. What is left there when the core is
-/// wanted interrupts again.
+/// Takes what was typed: at once, or, on a core that is shared, as a chore.
 pub(crate) fn receive(core: &'static Core) {
     let machine = core.machine;
-    loop {
-        let input = {
-            let mut guard = machine.console.lock();
-            let Line {
-                console,
-                serial,
-                held,
-            } = &mut *guard;
-            let Some(serial) = serial else {
-                return;
-            };
-            let target = console
-                .selected()
-                .and_then(|vm| machine.residents().nth(vm));
-            *held = target.is_some_and(|vm| vm.serial.lock().is_full());
-            if *held {
-                serial.disable_receive_interrupt();
-                return;
+    if core.dispatcher().is_none() {
+        take_typed(machine, &|| false);
+        return;
+    }
+    // Until all is taken.
+    if let Some(serial) = &mut machine.console.lock().serial {
+        serial.disable_receive_interrupt();
+    }
+    core.typed.set(true);
+    core.chores.set(true);
+}
+
+/// Takes what was typed until `stop` says so; whether that is all. What the virtual machine has no
+/// room for stays in the hardware, and with it the sender, until it has read some.
+pub(crate) fn take_typed(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
+    while !stop() {
+        let mut line = machine.console.lock();
+        match core::mem::replace(&mut line.typed, Typed::Nothing) {
+            Typed::Byte(vm, byte) => {
+                vm.serial.lock().receive(byte);
+                line.typed = Typed::Given(vm);
             }
-            // Cleared before the last look, so that a byte that comes after it interrupts again,
-            // and not before the one in front of it, so that what is there still does.
-            let byte = serial.read_byte().or_else(|| {
-                serial.clear_receive_interrupt();
-                serial.read_byte()
-            });
-            if byte.is_none() || core.is_wanted() {
-                serial.enable_receive_interrupt();
+            Typed::Given(vm) => {
+                drop(line);
+                set_line(machine, vm);
             }
-            let Some(byte) = byte else {
-                return;
-            };
-            console.input(byte, machine.residents().count())
-        };
-        match input {
-            Input::To { vm, byte } => {
-                let vm = machine.residents().nth(vm);
-                if let Some(vm) = vm.filter(|vm| vm.has_serial()) {
-                    vm.serial.lock().receive(byte);
-                    set_line(machine, vm);
+            Typed::Nothing => match line.hear(machine) {
+                Some(Input::To { vm, byte }) => {
+                    let vm = machine.residents().nth(vm);
+                    let vm = vm.filter(|vm| vm.has_serial());
+                    line.typed = vm.map_or(Typed::Nothing, |vm| Typed::Byte(vm, byte));
                 }
-            }
-            Input::Switched { vm } => {
-                if let Some(vm) = machine.residents().nth(vm) {
-                    machine.say(vm.name(), " has the input", &[]);
+                Some(Input::Switched { vm }) => {
+                    drop(line);
+                    if let Some(vm) = machine.residents().nth(vm) {
+                        machine.say(vm.name(), " has the input", &[]);
+                    }
                 }
-            }
-            Input::Nothing => {}
-        }
-        if core.is_wanted() {
-            return;
+                Some(Input::Nothing) => {}
+                None => return true,
+            },
         }
     }
+    false
 }
 
 /// Puts a byte that a virtual machine wrote on the line, unless `stop` says so before; whether it

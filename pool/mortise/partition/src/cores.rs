@@ -14,13 +14,10 @@
 
 use crate::{
     calls::ANSWERS,
-    gic::{
-        OWN_PRIORITY, TIMER_PRIORITY, VmInterrupts, is_interrupt_listed, open_virtual_interface,
-        reset_virtual_interface,
-    },
+    gic::{OWN_PRIORITY, TIMER_PRIORITY, is_interrupt_listed, reset_virtual_interface},
     interrupts,
     machine::Core,
-    part::{Part, whole},
+    part::whole,
     suspend::{StoppedTimer, set_counter},
     trace,
     vm::{DISCARDED, ENDING, Vm},
@@ -182,7 +179,7 @@ impl Core {
     /// interrupt is pending; says what is to come of it.
     pub fn attend(&'static self, vm: &'static Vm, vcpu: usize) -> Duty {
         loop {
-            if vcpu == LEADER && !vm.lead.advance(self, vm) {
+            if vcpu == LEADER && !vm.lead.advance(self, vm) || self.is_wanted() {
                 return Duty::Work;
             }
             let next = vm.power.lock().next(vcpu);
@@ -212,76 +209,6 @@ impl Core {
         self.record_run(None);
         cpu::wait_for_interrupt();
         interrupts::serve_pending(self);
-    }
-
-    /// Takes this core's interrupts back to what a core that is turned on finds:
-    /// nothing of what ran before interrupts what comes, or wakes a core at rest.
-    /// From a part on, 0 at first, until it is wanted; which is next, nothing behind the last.
-    fn silence(&self, vm: &'static Vm, vcpu: usize, part: usize) -> Option<usize> {
-        let machine = self.machine;
-        if let Some(gic) = vm.interrupts.shared() {
-            let mut physical = VmInterrupts { machine, vm };
-            let mut next = Some(part);
-            while let Some(part) = next {
-                if self.is_wanted() {
-                    return next;
-                }
-                next = gic.lock().reset_vcpu(vcpu, part, &mut physical);
-            }
-        } else {
-            cpu_interface::set_group_enabled(Group::One, false);
-            let board = &machine.board;
-            board.redistributor(self.cpu).reset(1 << board.doorbell);
-            hw_arch::registers::icc_ap1r0_el1::write(0);
-            hw_arch::registers::icc_bpr1_el1::write(0);
-        }
-        reset_virtual_interface();
-        hw_arch::barrier::isb();
-        None
-    }
-
-    /// Makes this core's EL1 and its interrupts ready for a start.
-    #[must_use]
-    pub fn prepare(
-        &'static self,
-        vm: &'static Vm,
-        vcpu: usize,
-        start: Start,
-        part: Part,
-    ) -> Option<Part> {
-        let more = match part.stage {
-            0 => return Some(part.go_on_at(self.silence(vm, vcpu, part.number))),
-            // SAFETY: no guest is in the middle of anything here: this vCPU starts.
-            1 => unsafe { mortise_vcpu::reset(start.entry, part.number) },
-            2 => {
-                if vm.is_shared() {
-                    open_virtual_interface();
-                }
-                if vm.is_shared() && self.dispatcher().is_none() {
-                    interrupts::refresh(self, vm, vcpu);
-                }
-                // SAFETY: system register access for EL1, which nothing else depends on.
-                unsafe { hw_arch::registers::icc_sre_el1::write(7) };
-                hw_arch::barrier::isb();
-                self.record_run(Some((vm, vcpu)));
-                false
-            }
-            3 => vcpu == LEADER && self.machine.begins(vm, part.number),
-            4 => {
-                if vcpu == LEADER {
-                    vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
-                }
-                false
-            }
-            5 => {
-                if vcpu == LEADER {
-                    self.machine.say(vm.name(), " running", &[]);
-                }
-                false
-            }
-            _ => return None,
-        };
-        Some(part.next(more))
     }
 
     /// Does a step of what the doorbell, which is pending, is about: at the last it is taken.
@@ -360,31 +287,6 @@ impl Core {
         whole(|part| self.prepare(vm, vcpu, start, part));
         // SAFETY: this core's stack is its own, and an exit leaves nothing on it.
         unsafe { frame.start(start.argument, self.stack_top()) };
-    }
-
-    /// Ends what a vCPU in this core's registers did, whose general registers are `x`: it rests from
-    /// here on.
-    #[must_use]
-    pub fn halt(
-        &'static self,
-        vm: &'static Vm,
-        vcpu: usize,
-        x: &[u64; 31],
-        part: Part,
-    ) -> Option<Part> {
-        let more = match part.stage {
-            0 => self.explain(vm, vcpu, x),
-            // SAFETY: this vCPU has ended what it did.
-            1 => unsafe { mortise_vcpu::reset(0, part.number) },
-            2 => return Some(part.go_on_at(self.silence(vm, vcpu, part.number))),
-            _ => {
-                // Nothing of it is left to be disturbed: now others may count on its rest.
-                let calls = vm.power.lock().stopped(vcpu);
-                vm.call(calls, self.machine);
-                return None;
-            }
-        };
-        Some(part.next(more))
     }
 }
 

@@ -50,7 +50,8 @@ pub trait Dispatcher: Sync {
     fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: News);
 
     /// A VM's virtual CPU on this core is to have the core no more until it is woken after
-    /// its VM's release. With `forget` nothing of it is needed any more.
+    /// its VM's release, and that [noted](Core::note_away). With `forget` nothing of it is needed any
+    /// more.
     fn hold(&'static self, core: &'static Core, vm: &'static Vm, forget: bool);
 
     /// What Mortise itself waits for on this core has changed ([`Core::own_alarm`]).

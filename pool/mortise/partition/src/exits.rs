@@ -87,7 +87,7 @@ pub(crate) fn handle(
         }
         Cause::SError => {
             vm.status.count_exit(vcpu, ExitKind::Other);
-            vm.stop_for(vcpu, Fault::SYSTEM_ERROR, core.machine);
+            vm.stop_for(vcpu, Fault::SYSTEM_ERROR);
         }
         Cause::Call => hypercall(core, vm, vcpu, frame),
         Cause::Synchronous => synchronous(core, vm, vcpu, frame),
@@ -137,7 +137,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                     write: access.map(|access| access.write),
                     at: ipa,
                 };
-                vm.stop_for(vcpu, fault, core.machine);
+                vm.stop_for(vcpu, fault);
             }
         }
         Exit::InstructionAbort { ipa } => {
@@ -148,7 +148,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                     write: None,
                     at: ipa,
                 };
-                vm.stop_for(vcpu, fault, core.machine);
+                vm.stop_for(vcpu, fault);
             }
         }
         Exit::FloatingPoint => {

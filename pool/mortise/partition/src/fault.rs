@@ -8,11 +8,13 @@ use crate::{
     console::flush,
     drain::drain_ring,
     machine::{Core, Machine},
-    vm::Vm,
+    vm::{ENDING, Vm},
 };
+use core::sync::atomic::Ordering;
 use core_statistics::{FaultRegisters, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_console::{Argument, Cursor, Words};
+use mortise_psci::Calls;
 
 /// What a virtual CPU did.
 #[derive(Clone, Copy)]
@@ -58,6 +60,8 @@ pub(crate) struct Telling {
     vcpu: usize,
     fault: Fault,
     registers: FaultRegisters,
+    /// The vCPUs whose cores are to be called, as the run ends.
+    calls: Calls,
     /// The part that is next, and how much of its words are told.
     part: usize,
     cursor: Cursor,
@@ -69,8 +73,13 @@ pub(crate) struct Telling {
 /// General registers that a part tells the status page.
 const REGISTERS: usize = 8;
 
+/// The first parts: its run is ended, and the cores of its other vCPUs are called.
+const DECIDE: usize = 0;
+const CALL: usize = 1;
+const NOTE: usize = 2;
+
 /// Parts before which something else is told.
-const TEXT: usize = 4;
+const TEXT: usize = NOTE + 4;
 const REASON: usize = TEXT + core_statistics::REASON_WORDS;
 const LAST_WORDS: usize = REASON + 1;
 const LINE: usize = LAST_WORDS + 1;
@@ -89,26 +98,26 @@ const ROW: [&str; 8] = [
 ];
 
 impl Vm {
-    /// Ends its run because vCPU `vcpu`, whose exit this is, cannot go on.
-    pub(crate) fn stop_for(&'static self, vcpu: usize, fault: Fault, machine: &'static Machine) {
+    /// Notes that vCPU `vcpu`, whose exit this is, cannot go on: it ends the run before it rests.
+    pub(crate) fn stop_for(&'static self, vcpu: usize, fault: Fault) {
         // Of several vCPUs that fault at once, the first one is the reason.
-        if self.fail(vcpu, machine) {
-            *self.fault.lock() = Some(Telling {
-                vcpu,
-                fault,
-                registers: FaultRegisters {
-                    esr: El2::read_esr(),
-                    far: El2::read_far(),
-                    hpfar: hpfar_el2::read(),
-                    elr: El2::read_elr(),
-                    spsr: El2::read_spsr(),
-                },
-                part: 0,
-                cursor: Cursor::START,
-                word: [0; 8],
-                bytes: 0,
-            });
-        }
+        self.fault.lock().get_or_insert_with(|| Telling {
+            vcpu,
+            fault,
+            registers: FaultRegisters {
+                esr: El2::read_esr(),
+                far: El2::read_far(),
+                hpfar: hpfar_el2::read(),
+                elr: El2::read_elr(),
+                spsr: El2::read_spsr(),
+            },
+            calls: Calls::NONE,
+            part: DECIDE,
+            cursor: Cursor::START,
+            word: [0; 8],
+            bytes: 0,
+        });
+        self.orders.fetch_or(ENDING, Ordering::AcqRel);
     }
 }
 
@@ -133,7 +142,13 @@ impl Telling {
     fn go_on(&mut self, core: &'static Core, vm: &'static Vm, x: &[u64; 31]) -> bool {
         let stop = || core.is_wanted();
         match self.part {
-            part if part < TEXT => self.note_registers(vm, x, part * REGISTERS),
+            DECIDE => match vm.fail(self.vcpu) {
+                Some(calls) => self.calls = calls,
+                // Its end was decided already.
+                None => return false,
+            },
+            CALL => vm.call_in(self.calls, core.machine),
+            part if part < TEXT => self.note_registers(vm, x, (part - NOTE) * REGISTERS),
             part if part < REASON => {
                 if !self.note_words(vm, part - TEXT, &stop) {
                     return true;

@@ -131,14 +131,20 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
             return Stage::End { end, part };
         }
         2 => machine.ended(vm, part.number),
-        _ => {
-            if end == End::Restart && vm.is_kept() {
-                let count = Argument::Decimal(vm.status.count_restart().into());
-                machine.say(vm.name(), " restarts ({})", &[count]);
-                vm.set_state(State::Restarting);
-                return Stage::Renew;
+        3 => {
+            vm.note_end_by(end);
+            false
+        }
+        4 => {
+            let wanted = core.is_wanted();
+            if !wanted {
+                vm.say_end_by(end, machine);
             }
-            vm.conclude(end, machine);
+            wanted
+        }
+        _ if vm.begins_again(end) => return Stage::Renew,
+        _ => {
+            vm.power.lock().conclude();
             vm.note_end(machine);
             return Stage::Idle;
         }
@@ -148,33 +154,40 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
 }
 
 impl Vm {
-    /// Whether there is a pristine copy of what it boots from.
-    fn is_kept(&self) -> bool {
-        !self.is_slot() && !self.description().payloads.is_empty()
+    /// Whether another run follows one that ends so: there is a pristine copy of what it boots from.
+    fn begins_again(&self, end: End) -> bool {
+        end == End::Restart && !self.is_slot() && !self.description().payloads.is_empty()
     }
 
-    /// Its run has ended for good.
-    fn conclude(&self, end: End, machine: &'static Machine) {
+    /// Takes down what it is after its run.
+    fn note_end_by(&self, end: End) {
         match end {
-            // What made it is not with Mortise any more; a manager may fill it anew.
-            End::Restart => {
-                self.set_state(State::Off);
-                machine.say(self.name(), " is off: it cannot restart itself", &[]);
+            End::Restart if self.begins_again(end) => {
+                self.status.count_restart();
+                self.set_state(State::Restarting);
             }
-            End::Off => {
-                self.set_state(State::Off);
-                machine.say(self.name(), " is off", &[]);
-            }
-            End::Stop => {
-                self.set_state(State::Stopped);
-                if let FaultPolicy::Restart { limit } = self.description().on_fault {
-                    let text = " stays stopped: {} restarts were its limit";
-                    let limit = Argument::Decimal(limit.into());
-                    machine.say(self.name(), text, &[limit]);
-                }
-            }
+            End::Restart | End::Off => self.set_state(State::Off),
+            End::Stop => self.set_state(State::Stopped),
         }
-        self.power.lock().conclude();
+    }
+
+    /// Says on the console what becomes of it.
+    fn say_end_by(&self, end: End, machine: &'static Machine) {
+        let say = |text, arguments: &[Argument]| machine.say(self.name(), text, arguments);
+        match (end, self.description().on_fault) {
+            (End::Restart, _) if self.begins_again(end) => {
+                let count = Argument::Decimal(self.summary().restarts().into());
+                say(" restarts ({})", &[count]);
+            }
+            // What made it is not with Mortise any more; a manager may fill it anew.
+            (End::Restart, _) => say(" is off: it cannot restart itself", &[]),
+            (End::Off, _) => say(" is off", &[]),
+            (End::Stop, FaultPolicy::Restart { limit }) => {
+                let limit = Argument::Decimal(limit.into());
+                say(" stays stopped: {} restarts were its limit", &[limit]);
+            }
+            (End::Stop, FaultPolicy::Stop) => {}
+        }
     }
 }
 

@@ -21,6 +21,7 @@
 //! | `slot` | places for virtual machines that are made at run time |
 //! | `suspend` | virtual machines that run only while somebody wants them to |
 //! | `cores` | a core's life: start, rest, orders |
+//! | `ends` | the two ends of what a vCPU does there |
 //! | `dispatch` | cores that several virtual CPUs share: who shares them out |
 //! | `tenant` | what runs on cores that no virtual machine has |
 //! | `tables` | what the libraries of the image registered |
@@ -67,6 +68,7 @@ mod description;
 mod devices;
 mod dispatch;
 mod drain;
+mod ends;
 mod exits;
 mod fault;
 mod gic;

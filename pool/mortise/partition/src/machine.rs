@@ -211,6 +211,8 @@ pub struct Core {
     pub(crate) runs: Cell<u64>,
     /// Whether that has come, and there is more of it.
     pub(crate) sounds: Cell<bool>,
+    /// Whether something was typed that is yet to be taken.
+    pub(crate) typed: Cell<bool>,
     /// Whether there is that or something else to do for Mortise.
     pub(crate) chores: Cell<bool>,
 }
@@ -242,6 +244,7 @@ impl Core {
             trace: Writer::new(),
             runs: Cell::new(0),
             sounds: Cell::new(false),
+            typed: Cell::new(false),
             chores: Cell::new(false),
         }
     }
@@ -346,9 +349,21 @@ impl Core {
             dispatcher.wake(self, vm, News::Written);
         } else {
             dispatcher.hold(self, vm, vm.orders() & DISCARDED != 0);
-            if let Some(vcpu) = vm.vcpu_on(self.cpu) {
-                vm.note_away(vcpu, self.clock().ticks());
-            }
+        }
+    }
+
+    /// Whether a VM, by its number, is to stay off its cores.
+    #[must_use]
+    pub fn is_kept_off(&self, vm: usize) -> bool {
+        self.machine.vm(vm).is_some_and(Vm::is_kept_off)
+    }
+
+    /// Notes that the virtual CPU that a VM has here, by the VM's number, is off this core.
+    pub fn note_away(&self, vm: usize) {
+        if let Some(vm) = self.machine.vm(vm)
+            && let Some(vcpu) = vm.vcpu_on(self.cpu)
+        {
+            vm.note_away(vcpu, self.clock().ticks());
         }
     }
 

@@ -113,6 +113,10 @@ impl Core {
         if !console::flush(self.machine, &stop) || stop() {
             return;
         }
+        if self.typed.get() {
+            self.typed.set(!console::take_typed(self.machine, &stop));
+            return;
+        }
         let more = self.sounds.get() && self.machine.alarms.step(self, &stop);
         self.sounds.set(more);
         self.chores.set(more);

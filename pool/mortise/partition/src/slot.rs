@@ -284,14 +284,19 @@ impl Vm {
             1 => {
                 description.entry = occupant.entry;
                 description.argument = occupant.argument;
+                description.cpus.clear();
                 // Every core has forgotten the last one: whoever is to come may be put together by
                 // its own.
                 self.orders.store(0, Ordering::Release);
-                occupant.inhabit(description)
+                description.cpus.extend_from_slice(occupant.cpus).is_ok()
+            }
+            2 => occupant.inhabit(description),
+            3 => {
+                self.status.set_name(description.name);
+                true
             }
             _ => {
-                let (name, handle) = (description.name, occupant.handle);
-                self.status.renew(name, handle, occupant.cpus);
+                self.status.renew(occupant.handle, occupant.cpus);
                 false
             }
         }
@@ -355,9 +360,8 @@ impl Vm {
 }
 
 impl Occupant<'_> {
-    /// Puts where it runs and its memory into a description; false if it does not fit.
+    /// Puts where its memory is into a description; false if it does not fit.
     fn inhabit(&self, description: &mut core_manifest::Vm<'static>) -> bool {
-        description.cpus.clear();
         description.mappings.clear();
         let (intermediate, physical) = self.memory;
         let memory = Mapping {
@@ -365,8 +369,7 @@ impl Occupant<'_> {
             intermediate,
             physical,
         };
-        description.cpus.extend_from_slice(self.cpus).is_ok()
-            && description.mappings.push(memory).is_ok()
+        description.mappings.push(memory).is_ok()
             && intermediate.size() == physical.size()
             && intermediate.size() <= GIBIBYTE as u64
     }

@@ -285,14 +285,15 @@ impl Vm {
     /// Ends its run as vCPU `vcpu` wants, unless its end is decided already.
     pub(crate) fn end(&'static self, vcpu: usize, end: End, machine: &'static Machine) {
         let calls = self.power.lock().end(vcpu, end);
-        self.call_in(calls, machine);
+        if let Some(calls) = calls {
+            self.call_in(calls, machine);
+        }
     }
 
-    /// Ends its run because vCPU `vcpu` faulted; false if its end is decided already.
-    pub(crate) fn fail(&'static self, vcpu: usize, machine: &'static Machine) -> bool {
-        let calls = self.power.lock().fail(vcpu);
-        self.call_in(calls, machine);
-        calls.is_some()
+    /// Ends its run because vCPU `vcpu` faulted; whom that is to be [told](Self::call_in), nothing if its
+    /// end is decided already.
+    pub(crate) fn fail(&'static self, vcpu: usize) -> Option<Calls> {
+        self.power.lock().fail(vcpu)
     }
 
     /// The flag is set before anybody can notice otherwise. Whoever decided still
@@ -302,13 +303,11 @@ impl Vm {
     /// its core deaf to it (`ICC_AP1R0_EL1` at the highest priority), so its
     /// memory is withdrawn too: the next access of any kind comes here. Called on
     /// a core of this virtual machine, whose VMID is the one in use.
-    fn call_in(&'static self, calls: Option<Calls>, machine: &'static Machine) {
-        if let Some(calls) = calls {
-            self.orders.fetch_or(ENDING, Ordering::AcqRel);
-            self.stage2.withdraw();
-            mortise_vcpu::invalidate_translations();
-            self.call(calls, machine);
-        }
+    pub(crate) fn call_in(&'static self, calls: Calls, machine: &'static Machine) {
+        self.orders.fetch_or(ENDING, Ordering::AcqRel);
+        self.stage2.withdraw();
+        mortise_vcpu::invalidate_translations();
+        self.call(calls, machine);
     }
 
     /// Calls these vCPUs' cores to Mortise.

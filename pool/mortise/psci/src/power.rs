@@ -26,9 +26,26 @@ pub enum End {
 pub struct Calls(u32);
 
 impl Calls {
+    /// Nobody.
+    pub const NONE: Self = Self(0);
+
+    /// Those of a word that [`bits`](Self::bits) gave.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// One bit for each vCPU to be called, for who keeps them until it calls.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// Each vCPU to be called.
     pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..MAX_VCPUS).filter(move |vcpu| self.0 >> vcpu & 1 != 0)
+        let rest = |bits: &u32| Some(bits & bits.wrapping_sub(1));
+        core::iter::successors(Some(self.0), rest)
+            .take_while(|&bits| bits != 0)
+            .map(|bits| bits.trailing_zeros() as usize)
     }
 }
 
@@ -221,15 +238,15 @@ impl Power {
                 _ => Vcpu::Off,
             };
         }
-        let mut states = self.states.iter();
-        let all_off = states.all(|state| matches!(state, Vcpu::Off | Vcpu::Lent));
-        if all_off && self.end.is_none() {
+        let executing = self.executing();
+        let all_off = |own: &[Vcpu]| own.iter().all(|it| matches!(it, Vcpu::Off | Vcpu::Lent));
+        if self.end.is_none() && all_off(self.own()) {
             self.end = Some(End::Off);
-            if self.executing() != 0 {
-                return Calls(self.executing());
+            if executing != 0 {
+                return Calls(executing);
             }
         }
-        let due = self.end.is_some() && self.executing() == 0 && vcpu != LEADER;
+        let due = self.end.is_some() && executing == 0 && vcpu != LEADER;
         Calls(u32::from(due) << LEADER)
     }
 
@@ -251,10 +268,15 @@ impl Power {
         }
     }
 
+    /// The states of the vCPUs that there are.
+    fn own(&self) -> &[Vcpu] {
+        self.states.get(..self.vcpus).unwrap_or(&self.states)
+    }
+
     /// The vCPUs that execute, or whose cores do for them, one bit each.
     fn executing(&self) -> u32 {
         let busy = |state: &Vcpu| matches!(state, Vcpu::On | Vcpu::Lent | Vcpu::Reclaimed(_));
-        self.states
+        self.own()
             .iter()
             .enumerate()
             .filter(|(_, state)| busy(state))

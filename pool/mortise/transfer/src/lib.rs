@@ -41,6 +41,8 @@ const WINDOWS: usize = 1 << 38;
 
 /// Bytes copied in a step: 12 instructions for 64.
 const COPY_STEP: u64 = 512;
+/// Bytes that the first step copies less.
+const FIRST_LESS: u64 = 64;
 /// Bytes scrubbed in a step: 5 instructions for 64.
 const ZERO_STEP: u64 = 1024;
 
@@ -94,7 +96,12 @@ impl Transfer {
         let mut open = (None, None);
         while at < source.size() {
             let (from, to) = (source.start() + at, target + at);
-            let step = COPY_STEP
+            // The first one opens the windows.
+            let most = match open {
+                (None, None) => COPY_STEP - FIRST_LESS,
+                _ => COPY_STEP,
+            };
+            let step = most
                 .min(source.size() - at)
                 .min(left_in_block(from))
                 .min(left_in_block(to));

@@ -1,0 +1,72 @@
+//! Calls about a VM of the manifest that take it from its run, order by order: behind each the call
+//! looks at what is pending, and its progress is the order that is next.
+//!
+//! Progress is a register of the caller's. So each order is given in the state that the first one led
+//! to, and may be given again.
+
+use crate::{
+    Failure,
+    calls::Conversation,
+    carry::wait,
+    stop::{Stop, look},
+};
+use mortise_instance::{Event, Handle, State};
+use mortise_partition::Vm;
+
+/// Orders, the state's behind which they come being given at 0.
+const STOP: u32 = 1;
+const RELEASE: u32 = 2;
+const RESTART: u32 = 3;
+const AWAIT: u32 = 4;
+
+impl Conversation<'_> {
+    /// Has one begin anew.
+    pub(crate) fn restart_resident(&self, handle: Handle, vm: &'static Vm) -> Result<(), Stop> {
+        let machine = self.site.machine;
+        let mut next = self.call.progress();
+        if next == 0 {
+            let paused = self.state(handle)? == State::Paused;
+            self.event(handle, Event::Restart)?;
+            next = if paused { RELEASE } else { RESTART };
+            look(next)?;
+        }
+        if next == RELEASE {
+            self.while_in(State::Running, handle, || vm.release(machine))?;
+            look(RESTART)?;
+        }
+        Ok(self.while_in(State::Running, handle, || vm.restart(machine))?)
+    }
+
+    /// Ends one for good. Its memory, which is not the reserve's, is withdrawn from it and given to
+    /// nobody.
+    pub(crate) fn destroy_resident(&self, handle: Handle, vm: &'static Vm) -> Result<(), Stop> {
+        let machine = self.site.machine;
+        let mut next = self.call.progress();
+        match self.state(handle)? {
+            State::Destroying => {}
+            _ if next == 0 => {
+                self.event(handle, Event::Destroy)?;
+                vm.note(core_statistics::State::Destroying);
+            }
+            _ => return Err(Failure::Busy.into()),
+        }
+        if next == 0 {
+            next = STOP;
+            look(next)?;
+        }
+        if next == STOP {
+            vm.stop(machine);
+            next = RELEASE;
+            look(next)?;
+        }
+        if next == RELEASE {
+            vm.release(machine);
+            look(AWAIT)?;
+        }
+        wait(|| vm.is_over()).or_again(AWAIT)?;
+        vm.withdraw();
+        vm.note(core_statistics::State::Destroyed);
+        let slot = usize::from(handle.slot);
+        Ok(self.site.registry.lock().empty(slot, Event::Destroyed)?)
+    }
+}
