@@ -47,7 +47,7 @@ from tenonos.plan.models import (
     shares_cores,
 )
 from tenonos.plan.planner import Planner, planner, verified
-from tenonos.plan.pool import C_LIBRARY, CORES, Pool
+from tenonos.plan.pool import C_LIBRARY, CORES, POSIX, Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable
 from tenonos.plan.subjects import UNNAMED
 from tenonos.plan.write import explain_json, system_files
@@ -59,8 +59,6 @@ BOARD = "qemu-virt"
 MORTISE = "mortise"
 LENGTH = 2_000
 """Characters of an objective at most: a page; no reader could check a longer one either."""
-POSIX = "api.posix"
-"""What decides the kind of application: beside one in Rust it is a conflict."""
 DIRECT, SHARED = "virt.irq.direct", "virt.irq.shared"
 CHANNEL = "ipc.channel"
 

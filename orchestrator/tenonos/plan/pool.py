@@ -21,6 +21,8 @@ CORES = "TENON_THREAD_CORES"
 """The number of cores that run an image's threads."""
 C_LIBRARY = "LIB_TENON_LIBC"
 """What all of the interface for C stands on; made a program of by an application in C alone."""
+POSIX = "api.posix"
+"""What decides the kind of application: beside one in Rust it is a conflict."""
 INPUT = "tenon/line"
 """The library of an image that can be typed to; its VM has a serial port."""
 COST = "bytes"
@@ -159,9 +161,9 @@ class Pool:
         """Whether one of some applications has use for a capability that only crates provide."""
         entry = self.by_name.get(name)
         crates = set(entry.providers if entry else ())
-        if not crates or not crates <= set(self.libraries) or crates & set(self.apps):
+        if not crates or not crates <= set(self.libraries) or crates <= set(self.apps):
             return True
-        return any(crates & self.linked(app) for app in apps)
+        return any(crates & {app, *self.linked(app)} for app in apps)
 
     def own_capability(self, app: str) -> str:
         """What an application is asked for by: its own capability, or its name."""
@@ -174,10 +176,13 @@ class Pool:
         return entry is not None and entry.symbol in self.linked(app)
 
     def is_whole(self, app: str, asked: Collection[str]) -> bool:
-        """Whether an application does something alone, or is asked for by what it is.
+        """Whether an application calls what is asked, and does something alone or is asked for.
 
         One that needs another VM, or somebody who types, waits for ever without.
         """
+        named = (self.entries[symbol].name for symbol in asked if symbol in self.entries)
+        if not all(name == POSIX or self.uses([app], name) for name in named):
+            return False
         if not {app, *self.entries[app].provides}.isdisjoint(asked):
             return True
         if self.listens(app):

@@ -1,0 +1,112 @@
+//! A command shell on the console.
+//!
+//! An application brings a table of [`Command`]s. A line that is typed is words with blanks in
+//! between: the first one names a command, the others are handed to it. `help` lists what there is.
+//!
+//! Guarantees: no allocation. Commands run one after the other, in the thread that serves them; one
+//! that takes long keeps the next line waiting in the serial port.
+//!
+//! ```no_run
+//! use tenon_shell::{Command, serve};
+//!
+//! const COMMANDS: &[Command] = &[Command {
+//!     name: "double",
+//!     help: "NUMBER: twice that",
+//!     run: |words| match words.next().and_then(|word| word.parse::<u32>().ok()) {
+//!         Some(number) => core_log::info!("{}", u64::from(number) * 2),
+//!         None => core_log::info!("double what?"),
+//!     },
+//! }];
+//!
+//! let error = serve(COMMANDS);
+//! core_log::error!("no shell: {error}");
+//! ```
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+use core::str::SplitAsciiWhitespace;
+use core_log::info;
+use tenon_line::Error;
+
+/// What follows the name of a command in its line.
+pub type Words<'a> = SplitAsciiWhitespace<'a>;
+
+/// Something that can be typed.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// The word that a line begins with.
+    pub name: &'static str,
+    /// What follows it, and what it does.
+    pub help: &'static str,
+    /// Does it.
+    pub run: fn(&mut Words<'_>),
+}
+
+/// Runs the commands that are typed, for ever, or says why nothing can be.
+pub fn serve(commands: &[Command]) -> Error {
+    info!("ready: help lists the commands");
+    loop {
+        match tenon_line::read() {
+            Ok(line) => obey(commands, line.text()),
+            Err(error) => return error,
+        }
+    }
+}
+
+/// Runs the command of a line, if it has one.
+fn obey(commands: &[Command], line: &str) {
+    let mut words = line.split_ascii_whitespace();
+    let Some(name) = words.next() else { return };
+    if let Some(command) = commands.iter().find(|command| command.name == name) {
+        (command.run)(&mut words);
+    } else if name == "help" {
+        for Command { name, help, .. } in commands {
+            info!("{name} {help}");
+        }
+    } else {
+        info!("no command {name}: help lists them");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, obey};
+    use std::cell::RefCell;
+
+    thread_local! {
+        static SAID: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    const COMMANDS: &[Command] = &[
+        Command {
+            name: "say",
+            help: "WORDS: say them",
+            run: |words| SAID.with_borrow_mut(|said| said.extend(words.map(String::from))),
+        },
+        Command {
+            name: "say-nothing",
+            help: "and that is all",
+            run: |_| SAID.with_borrow_mut(|said| said.push("nothing".into())),
+        },
+    ];
+
+    fn said(line: &str) -> Vec<String> {
+        SAID.take();
+        obey(COMMANDS, line);
+        SAID.take()
+    }
+
+    #[test]
+    fn a_line_runs_the_command_it_begins_with() {
+        assert_eq!(said("say  one two "), ["one", "two"]);
+        assert_eq!(said("say-nothing one"), ["nothing"]);
+    }
+
+    #[test]
+    fn other_lines_run_nothing() {
+        for line in ["", "  ", "sa one", "SAY one", "help"] {
+            assert!(said(line).is_empty(), "{line}");
+        }
+    }
+}
