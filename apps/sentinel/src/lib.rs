@@ -27,8 +27,8 @@ pub fn main() {
         Ok(watch) => watch,
         Err(error) => return log::error!("no watch: {error}"),
     };
-    while number == 0 {
-        core::hint::spin_loop();
+    if number == 0 {
+        hang();
     }
     for _ in 0..STEPS {
         time::sleep(PAUSE);
@@ -36,4 +36,10 @@ pub fn main() {
         watch.check_in();
     }
     answer(number);
+}
+
+fn hang() -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
 }

@@ -173,7 +173,8 @@ class Pool:
     def listens(self, app: str) -> bool:
         """Whether an application is typed to."""
         entry = self.by_name.get(INPUT)
-        return entry is not None and entry.symbol in self.linked(app)
+        selected = {target.name for target, *_ in self.tree.symbols[app].selects}
+        return entry is not None and entry.symbol in selected | self.linked(app)
 
     def is_whole(self, app: str, asked: Collection[str]) -> bool:
         """Whether an application calls what is asked, and does something alone or is asked for.

@@ -1,4 +1,4 @@
-//! The standard streams: lines on the console, and nothing to read.
+//! The standard streams: lines on the console, and what is typed there for `read`.
 //!
 //! A line leaves when it is whole, when the buffer is full, or at the end of the program, so that
 //! lines of several threads, and of several VMs, do not mix. Every call of the C library on one of
@@ -8,6 +8,12 @@
 use crate::lock::Lock;
 use core::cell::UnsafeCell;
 use core::ffi::{c_char, c_int, c_void};
+use core::mem::MaybeUninit;
+use tenon_thread::input;
+use tenon_thread::time::{self, Duration};
+
+/// From one look at what is typed to the next.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Bytes of the longest line that is not broken.
 const LINE: usize = 240;
@@ -141,6 +147,25 @@ pub(crate) fn end() {
 /// Writes to the console as `write(1, ...)` does.
 pub fn write_all(bytes: &[u8]) {
     locked(|| bytes.iter().copied().for_each(write));
+}
+
+/// Reads what is typed as `read(0, ...)` does: to the end of a line, or as much as there is room for.
+/// Nothing where nothing can be typed.
+pub fn read_line(into: &mut [MaybeUninit<u8>]) -> usize {
+    let mut length = 0;
+    while let (true, Some(place)) = (input::is_there(), into.get_mut(length)) {
+        let Some(byte) = input::take() else {
+            time::sleep(PAUSE);
+            continue;
+        };
+        let ends = matches!(byte, b'\r' | b'\n');
+        place.write(if ends { b'\n' } else { byte });
+        length += 1;
+        if ends {
+            break;
+        }
+    }
+    length
 }
 
 extern "C" fn put(byte: u8, _: *mut File) -> c_int {

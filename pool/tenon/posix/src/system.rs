@@ -30,14 +30,21 @@ pub unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) ->
     size as isize
 }
 
-/// Reads from the console, where there is nothing.
+/// Reads a line from the console, where there is nothing unless it can be typed to.
+///
+/// # Safety
+///
+/// There is room for that many bytes.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub extern "C" fn read(file: c_int, _data: *mut c_void, _size: usize) -> isize {
-    if file == 0 {
-        0
-    } else {
-        Errno::EBADF.raise() as isize
+pub unsafe extern "C" fn read(file: c_int, data: *mut c_void, size: usize) -> isize {
+    if file != 0 {
+        return Errno::EBADF.raise() as isize;
     }
+    if size == 0 {
+        return 0;
+    }
+    // SAFETY: the caller's contract; what is there need not be anything.
+    stream::read_line(unsafe { core::slice::from_raw_parts_mut(data.cast(), size) }) as isize
 }
 
 /// Opens a file: there are none.
