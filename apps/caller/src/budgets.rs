@@ -45,6 +45,8 @@ pub fn budget(server: &mut Server) -> Verdict {
 
 /// For how long the thread of the next case called, in ns.
 static TOOK: AtomicU64 = AtomicU64::new(0);
+/// When an asynchronous one was asked for.
+static BEGAN: AtomicU64 = AtomicU64::new(0);
 static SERVED: Storage<4096> = Storage::new();
 static REST: Storage<4096> = Storage::new();
 static PROMISE: server::Server =
@@ -65,15 +67,22 @@ pub fn served(_: &mut Server) -> Verdict {
         TOOK.store(took.unwrap_or(u64::MAX), Ordering::Relaxed);
     };
     let called = SERVED.spawn("served", Priority::new(8), body);
-    // Who has all that the server's budgets leave.
+    let called = called.map_err(|_| ("no thread", 0))?;
+    contend()?;
+    let attached = PROMISE.attach(called);
+    expect(attached.is_ok(), "not promised", 0)?;
+    expect_ten_budgets()
+}
+
+/// Starts who has all that budgets leave, until the call has taken its time.
+fn contend() -> Verdict {
     let rest = REST.spawn("rest", Priority::new(9), || {
         while TOOK.load(Ordering::Relaxed) == 0 {}
     });
-    let (called, _) = called
-        .and_then(|it| Ok((it, rest?)))
-        .map_err(|_| ("no thread", 0))?;
-    let attached = PROMISE.attach(called);
-    expect(attached.is_ok(), "not promised", 0)?;
+    rest.map(drop).map_err(|_| ("no thread", 1))
+}
+
+fn expect_ten_budgets() -> Verdict {
     // Often: where cores are emulated in turns, it is a timer that ends one and lets Linux stop.
     while TOOK.load(Ordering::Relaxed) == 0 {
         time::sleep(Duration::from_micros(10));
@@ -81,4 +90,40 @@ pub fn served(_: &mut Server) -> Verdict {
     // All of ten budgets.
     let took = TOOK.load(Ordering::Relaxed);
     expect((91_800_000..92_100_000).contains(&took), "took", took)
+}
+
+pub fn asynchronous_served(server: &mut Server) -> Verdict {
+    if !TIME_IS_VIRTUAL.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    // Who contended before has ended then.
+    time::sleep(Duration::from_millis(1));
+    TOOK.store(0, Ordering::Relaxed);
+    let all = Duration::from_millis(10);
+    let refused = server.0.promise_async(Some((all * 2, all)));
+    expect(
+        refused == Err(Error::Overload),
+        "twice the core promised",
+        0,
+    )?;
+    contend()?;
+    server.write(Ask::Spin, 20_000_000);
+    let promised = server.0.promise_async(Some((all / 5, all)));
+    expect(promised.is_ok(), "not promised", 0)?;
+    BEGAN.store(Instant::now().nanoseconds(), Ordering::Relaxed);
+    let asked = server.0.call_async(
+        None,
+        |_, result| {
+            let took = Instant::now().nanoseconds() - BEGAN.load(Ordering::Relaxed);
+            TOOK.store(
+                if result.is_ok() { took } else { u64::MAX },
+                Ordering::Relaxed,
+            );
+        },
+        0,
+    );
+    expect(asked.is_ok(), "not asked for", 0)?;
+    expect_ten_budgets()?;
+    let ended = server.0.promise_async(None);
+    expect(ended.is_ok(), "its promise is kept", 0)
 }

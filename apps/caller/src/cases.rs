@@ -1,6 +1,6 @@
 //! One case after the other, each with what went wrong in it.
 
-use crate::budgets::{budget, served};
+use crate::budgets::{asynchronous_served, budget, served};
 use crate::server::{Ask, Server, progress, stands_still};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,6 +29,7 @@ pub const CASES: &[Case] = &[
     ("descheduled", descheduled, false),
     ("budget", budget, true),
     ("served", served, true),
+    ("asynchronous on a budget", asynchronous_served, true),
     ("paused", paused, true),
     ("forged", forged, false),
     ("door", door, false),

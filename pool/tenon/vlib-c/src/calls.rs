@@ -80,6 +80,18 @@ pub(crate) extern "C" fn vlib_async_call(
     report(called.flatten())
 }
 
+/// Has calls be made on a budget of so many ns in each so many; on none if both are 0.
+#[cfg_attr(target_os = "none", unsafe(no_mangle))]
+pub(crate) extern "C" fn vlib_async_budget(channel: u32, budget: u64, period: u64) -> c_int {
+    let [budget, period] = [budget, period].map(Duration::from_nanos);
+    let share = (!period.is_zero()).then_some((budget, period));
+    let promised = with(channel, |mut opened| {
+        let result = opened.promise_async(share).map_err(errno);
+        (Some(opened), result)
+    });
+    report(promised.flatten())
+}
+
 /// Tells C what came of a call.
 fn pass_on(channel: usize, result: Result<(), Error>) {
     if let Some((callback, word)) = told(channel as u32) {

@@ -28,6 +28,6 @@ const fn errno(error: Error) -> Errno {
         Error::NotListening => Errno::ENOTRECOVERABLE,
         Error::Gone => Errno::EPIPE,
         Error::TimedOut => Errno::ETIMEDOUT,
-        Error::Stale => Errno::EAGAIN,
+        Error::Stale | Error::Overload => Errno::EAGAIN,
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::{Error, PORTS, port::Port, room::CHANNELS};
 use core::cell::Cell;
-use tenon_thread::thread::{self, Handle, Storage};
+use core::time::Duration;
+use tenon_thread::server::Server;
+use tenon_thread::thread::{self, Handle, PreemptionLock, Priority, Storage};
 use tenon_thread::time::Instant;
 use tenon_thread::wait::Guarded;
 
@@ -33,6 +35,8 @@ static AGENTS: [Guarded<Agent>; PORTS] = [const {
     })
 }; PORTS];
 static STORAGE: [Storage<STACK>; PORTS] = [const { Storage::new() }; PORTS];
+/// On whose budgets the calls are made, where they have one.
+static SERVERS: [Server; PORTS] = [const { Server::background() }; PORTS];
 
 /// Has a channel's call made in its turn, by a thread as urgent as the current one.
 pub(crate) fn ask(
@@ -41,7 +45,7 @@ pub(crate) fn ask(
     deadline: Option<Instant>,
     (callback, word): (Callback, usize),
 ) -> Result<(), Error> {
-    let (Some(agent), Some(storage)) = (AGENTS.get(index), STORAGE.get(index)) else {
+    let (Some(agent), Some(server)) = (AGENTS.get(index), SERVERS.get(index)) else {
         return Err(Error::Absent);
     };
     let request = Request {
@@ -55,15 +59,43 @@ pub(crate) fn ask(
     });
     taken.ok_or(Error::Busy)?;
     let priority = thread::current().priority();
-    if let Some(thread) = agent.masked(|agent, _| agent.thread.get()) {
+    let thread = worker((index, port), priority)?;
+    if !server.serves(thread) {
         let _ = thread.set_priority(priority);
-    } else {
-        let spawned = storage.spawn("vlib", priority, move || serve(agent, port));
-        let thread = spawned.map_err(|_| Error::NoThread)?;
-        agent.masked(|agent, _| agent.thread.set(Some(thread)));
     }
     port.turns.ask(channel);
     Ok(())
+}
+
+/// Has the calls be made on a budget in each period from here on, or on none.
+pub(crate) fn promise(
+    (index, port): (usize, &'static Port),
+    share: Option<(Duration, Duration)>,
+) -> Result<(), Error> {
+    let server = SERVERS.get(index).ok_or(Error::Absent)?;
+    // Nobody else promises it something meanwhile.
+    let _alone = PreemptionLock::new();
+    server.detach();
+    if share.is_none() {
+        return Ok(());
+    }
+    let thread = worker((index, port), thread::current().priority())?;
+    server.promise(share);
+    server.attach(thread).map_err(|_| Error::Overload)
+}
+
+/// The thread of a vLib, made with that priority if there is none.
+fn worker((index, port): (usize, &'static Port), priority: Priority) -> Result<Handle, Error> {
+    let (Some(agent), Some(storage)) = (AGENTS.get(index), STORAGE.get(index)) else {
+        return Err(Error::Absent);
+    };
+    if let Some(thread) = agent.masked(|agent, _| agent.thread.get()) {
+        return Ok(thread);
+    }
+    let spawned = storage.spawn("vlib", priority, move || serve(agent, port));
+    let thread = spawned.map_err(|_| Error::NoThread)?;
+    agent.masked(|agent, _| agent.thread.set(Some(thread)));
+    Ok(thread)
 }
 
 /// Whether a channel's call is yet to be made, or is being made.

@@ -24,6 +24,8 @@ pub enum Error {
     Stale,
     /// There is no thread for asynchronous calls.
     NoThread,
+    /// The core cannot promise that budget.
+    Overload,
 }
 
 impl fmt::Display for Error {
@@ -40,6 +42,7 @@ impl fmt::Display for Error {
             Self::TimedOut => "the time of the call was over",
             Self::Stale => "a call left behind has ended first, and this one was not made",
             Self::NoThread => "there is no thread for asynchronous calls",
+            Self::Overload => "the core cannot promise that budget",
         };
         f.write_str(text)
     }

@@ -147,6 +147,17 @@ impl Channel {
         agent::ask(port, self.number, deadline, (callback, word))
     }
 
+    /// Has asynchronous calls of this vLib, of whichever channels, be made on a budget in each period
+    /// from here on, as of a [server](tenon_thread::server), and then in the background; without one,
+    /// on nobody's. What was promised before ends, also if this is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overload`], also in an image without servers; [`Error::NoThread`].
+    pub fn promise_async(&mut self, share: Option<(Duration, Duration)>) -> Result<(), Error> {
+        agent::promise((self.index, self.port()), share)
+    }
+
     /// Gives its memory back.
     ///
     /// # Errors

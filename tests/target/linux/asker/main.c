@@ -86,6 +86,9 @@ int main(void)
 	expect_value("answered late", request->answer, 0);
 
 	ask(request, SPIN, MS);
+	expect("more than the core has", vlib_async_budget(channel, 2 * MS, MS), EAGAIN);
+	expect("a budget", vlib_async_budget(channel, MS, 10 * MS), 0);
+	expect("no budget any more", vlib_async_budget(channel, 0, 0), 0);
 	expect("nobody to tell", vlib_async_call(channel, NULL, 7, VLIB_FOREVER), EINVAL);
 	expect("asked for", vlib_async_call(channel, tell, 7, VLIB_FOREVER), 0);
 	expect("asked for twice", vlib_async_call(channel, tell, 8, VLIB_FOREVER), EBUSY);

@@ -10,7 +10,8 @@
  *   ENOTRECOVERABLE  nobody listens there, yet or any more
  *   EPIPE      the server ended in the call
  *   ETIMEDOUT  the time was over: another call on the same channel goes on with this one
- *   EAGAIN     a call of who was here before has ended first, and this one was not made
+ *   EAGAIN     a call of who was here before has ended first, and this one was not made; the core
+ *              cannot promise that budget
  *
  * Any thread may call; one at a time uses a channel. None is a cancellation point. */
 
@@ -40,6 +41,10 @@ int vlib_call(vlib_channel_t __channel, uint64_t __timeout);
  * `__callback` with 0 or the number of an error, and `__word`. */
 int vlib_async_call(vlib_channel_t __channel, void (*__callback)(int __error, uintptr_t __word),
 		    uintptr_t __word, uint64_t __timeout);
+
+/* Has asynchronous calls of the channel's vLib be made on a budget in each period from here on, in ns, and
+ * then in the background (docs/decisions/servers.md); 0 and 0: on nobody's, as at first. */
+int vlib_async_budget(vlib_channel_t __channel, uint64_t __budget, uint64_t __period);
 
 /* Gives the memory back; EBUSY as long as a call on it has not ended. */
 int vlib_channel_destroy(vlib_channel_t __channel);
