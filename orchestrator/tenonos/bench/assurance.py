@@ -1,13 +1,15 @@
-"""Assurance: what a periodic task notices of a VM that makes exits at random.
+"""Assurance: what a periodic task notices of a VM that does its worst beside it.
 
-In `systems/wild` the motor has a core and its interrupts for itself. The other VM draws hypercalls,
+The motor has a core and its interrupts for itself. In `systems/wild` the other VM draws hypercalls,
 registers of the interrupt controller, system registers and interrupts, now and then something that
-Mortise stops it for, so that it is restarted. Mortise counts its exits; the plugin counts, from
-outside, how many instructions the motor's core executes from each interrupt to the task.
+Mortise stops it for, so that it is restarted; in `systems/storm` it has more interrupts at once
+than there are list registers. The plugin counts, from outside, how many instructions the motor's
+core executes from each interrupt to the task.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,14 +25,8 @@ from tenonos.run.console import Chunk
 from tenonos.run.result import PathResult, Result, VmResult
 from tenonos.system import System
 
-SYSTEM = "wild"
 STATIC = "mortise-static"
-MOTOR, WILD = "motor", "wild"
-
-SETTING = Setting(SYSTEM, STATIC)
-
-EXITS, FULL = 50_000, 5_000_000
-"""Exits made with interrupts of either kind in the short form and in the full one."""
+MOTOR = "motor"
 
 ALONE = 500
 """Releases by which the path is known that the motor takes with nobody beside it."""
@@ -38,40 +34,80 @@ ALONE = 500
 IRQ_FROM_THREAD = 0x80
 """Where the vector of an interrupt is that comes to a thread (Arm ARM, D1.10.2)."""
 
+_STORMS = re.compile(r"\d+ storms, (\d+) interrupts")
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A VM that does its worst, in the system of its name."""
+
+    name: str
+    row: str
+    """The row that says how much it did."""
+    unit: str
+    short: int
+    full: int
+    """How much of it is asked for with interrupts of either kind."""
+    done: Callable[[Session], int]
+    """How much it did so far."""
+
+
+def _exits(session: Session) -> int:
+    """Exits as Mortise counts them."""
+    status = session.statuses.get("wild")
+    return sum(status.totals) if status else 0
+
+
+def _served(session: Session) -> int:
+    """Interrupts as the guest counts them that served them."""
+    said = session.transcripts.get("storm")
+    counts = (_STORMS.fullmatch(line.text) for line in reversed(said.lines)) if said else ()
+    return next((int(count[1]) for count in counts if count), 0)
+
+
+NEIGHBOURS = (
+    Neighbour("wild", "random_exits", "exits", 50_000, 5_000_000, _exits),
+    Neighbour("storm", "storm_interrupts", "interrupts", 30_000, 1_500_000, _served),
+)
+
 
 def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     """The rows of the suite; a `WorkError` where the motor noticed anything."""
-    whole = system.load(SYSTEM)
-    tell(f"{SYSTEM}, {MOTOR} alone")
-    motor = replace(whole, name=f"{SYSTEM}-alone", vms=(whole.vm(MOTOR),))
+    whole = system.load(NEIGHBOURS[0].name)
+    tell(f"{MOTOR} alone")
+    motor = replace(whole, name=f"{whole.name}-alone", vms=(whole.vm(MOTOR),))
     alone = _path(_run(build.build(motor), RunOptions(ALONE / 1e3, deterministic=True), []))
-    yield _path_row(alone, {"beside": "nobody"})
-    for irq in ("shared", "direct"):
-        yield from _beside(_of(whole, irq), irq, alone, FULL if full else EXITS, tell)
+    yield _path_row(whole.name, alone, {"beside": "nobody"})
+    for neighbour in NEIGHBOURS:
+        for irq in ("shared", "direct"):
+            yield from _beside(neighbour, irq, alone, full, tell)
 
 
-def _of(whole: System, irq: str) -> System:
-    """The system whose wild guest has its interrupts that way."""
+def _of(name: str, irq: str) -> System:
+    """The system whose hostile guest has its interrupts that way."""
+    whole = system.load(name)
     # One that has them directly could sleep where nobody reaches it, and its restart wait for it.
-    wild = replace(whole.vm(WILD), interrupts=irq, wfi="trap" if irq == "direct" else "pass")
-    vms = tuple(wild if vm.name == WILD else vm for vm in whole.vms)
-    return replace(whole, name=f"{SYSTEM}-{irq}", vms=vms)
+    wild = replace(whole.vm(name), interrupts=irq, wfi="trap" if irq == "direct" else "pass")
+    vms = tuple(wild if vm.name == name else vm for vm in whole.vms)
+    return replace(whole, name=f"{name}-{irq}", vms=vms)
 
 
 def _beside(
-    wild: System, irq: str, alone: PathResult, exits: int, tell: Callable[[str], None]
+    neighbour: Neighbour, irq: str, alone: PathResult, full: bool, tell: Callable[[str], None]
 ) -> Iterator[Row]:
-    enough = Enough(exits, lambda made: tell(f"{SYSTEM}, {irq}: {made:,} of {exits:,} exits"))
-    result = _run(build.build(wild), RunOptions(deterministic=True), [enough])
-    path, made = _path(result), _vm(result, WILD)
-    _judge(result, path, alone, f"beside {exits:,} exits of {irq} interrupts")
-    by_cause = made.exits.model_dump()
-    yield replace(
-        SETTING.row(("assurance", "random_exits"), {"irq": irq}, [sum(by_cause.values())], Kinds()),
-        unit="exits",
-        options={**by_cause, "restarts": made.restarts, "releases": result.periodic[0].completed},
+    name, wanted = neighbour.name, neighbour.full if full else neighbour.short
+    what = f"{name}, {irq}: {{:,}} of {wanted:,} {neighbour.unit}"
+    enough = Enough(neighbour, wanted, lambda done: tell(what.format(done)))
+    result = _run(build.build(_of(name, irq)), RunOptions(deterministic=True), [enough])
+    path, made = _path(result), _vm(result, name)
+    _judge(result, path, alone, name, irq)
+    amount = replace(
+        _setting(name).row(("assurance", neighbour.row), {"irq": irq}, [enough.done], Kinds()),
+        unit=neighbour.unit,
     )
-    yield _path_row(path, {"beside": irq})
+    meanwhile = {"restarts": made.restarts, "releases": result.periodic[0].completed}
+    yield replace(amount, options={**made.exits.model_dump(), **meanwhile})
+    yield _path_row(name, path, {"beside": name, "irq": irq})
 
 
 def _run(built: Built, options: RunOptions, observers: list[Enough]) -> Result:
@@ -83,7 +119,7 @@ def _run(built: Built, options: RunOptions, observers: list[Enough]) -> Result:
     return result
 
 
-def _judge(result: Result, path: PathResult, alone: PathResult, where: str) -> None:
+def _judge(result: Result, path: PathResult, alone: PathResult, name: str, irq: str) -> None:
     """Whether the motor noticed nothing, and the other VM is still there."""
     motor, (task,) = _vm(result, MOTOR), result.periodic
     found = {
@@ -93,10 +129,10 @@ def _judge(result: Result, path: PathResult, alone: PathResult, where: str) -> N
         "instructions of Mortise on its core": motor.el2_instructions_in_window,
         "restarts of the motor": motor.restarts,
         "another path": (path.min, path.max) != (alone.min, alone.max),
-        "the other VM's end": _vm(result, WILD).state not in ("running", "restarting"),
+        "the other VM's end": _vm(result, name).state not in ("running", "restarting"),
     }
     if wrong := [f"{what}: {value}" for what, value in found.items() if value]:
-        raise WorkError(f"{SYSTEM}, {where}: {', '.join(wrong)}")
+        raise WorkError(f"{name}, {irq} interrupts: {', '.join(wrong)}")
 
 
 def _vm(result: Result, name: str) -> VmResult:
@@ -107,30 +143,39 @@ def _path(result: Result) -> PathResult:
     return next(iter(result.paths or ()))
 
 
-def _path_row(path: PathResult, params: dict[str, Any]) -> Row:
-    row = SETTING.row(
-        ("assurance", "interrupt_to_task"), params, [*Counter(path.histogram).elements()], Kinds()
-    )
+def _setting(name: str) -> Setting:
+    return Setting(name, STATIC)
+
+
+def _path_row(name: str, path: PathResult, params: dict[str, Any]) -> Row:
+    values = [*Counter(path.histogram).elements()]
+    row = _setting(name).row(("assurance", "interrupt_to_task"), params, values, Kinds())
     return replace(row, histogram=path.histogram)
 
 
 @dataclass
 class Enough:
-    """Whoever lets a run go on until Mortise has counted so many exits of the wild guest."""
+    """Whoever lets a run go on until the neighbour has done so much."""
 
-    exits: int
+    neighbour: Neighbour
+    wanted: int
     tell: Callable[[int], None]
+    done: int = 0
 
     def chunk(self, chunk: Chunk) -> None:
-        """What it says is of no matter."""
+        """What it says is looked at in time."""
 
     def tick(self, session: Session) -> None:
-        """Look at its count."""
-        status = session.statuses.get(WILD)
-        made = sum(status.totals) if status else 0
-        self.tell(made)
-        if made >= self.exits or (status is not None and status.state.ended):
+        """Look at what it has done."""
+        self.done = self.neighbour.done(session)
+        self.tell(self.done)
+        status = session.statuses.get(self.neighbour.name)
+        if self.done >= self.wanted or (status is not None and status.state.ended):
             session.finish()
 
     def close(self, session: Session) -> None:
-        """Nothing is left to do."""
+        """An interrupt that was not served as often as it came is the guest's to tell."""
+        said = session.transcripts.get(self.neighbour.name)
+        for line in said.lines if said else ():
+            if "not served once" in line.text:
+                raise WorkError(f"{self.neighbour.name}: {line.text}")
