@@ -20,9 +20,9 @@ def test_goals_hold(tenon):
     assert rows["create_to_first_instruction"]["min"] > 200_000
     assert rows["destroy"]["min"] > 200_000
     # 566 before life cycles, faults and the interrupt controller's registers looked more often,
-    # 418 before switches of VMs became shorter at the cost of this.
+    # 424 before those registers were written in steps.
     assert rows["masked_max"]["samples"] > 10_000
-    assert rows["masked_max"]["goal"] < rows["masked_max"]["max"] <= 424
+    assert rows["masked_max"]["goal"] < rows["masked_max"]["max"] <= 256
     lives = {name: rows[name] for name in lives}
     missed = {name for name, row in lives.items() if row["goal"] and row["median"] > row["goal"]}
     assert not missed, {name: rows[name]["median"] for name in missed}

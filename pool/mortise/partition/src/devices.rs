@@ -40,11 +40,10 @@ pub(crate) fn access(
     let address = usize::try_from(ipa).map_err(|_| NoDevice)?;
     let stored = access.write.then(|| frame.register(access.register));
     let value = if let Some(place) = gic_frame(board, vm, address) {
-        // Nothing is done yet: the guest comes back to the same access.
-        if core.is_wanted() {
-            return Ok(Outcome::Again);
+        match gic(core, vm, vcpu, place, access, stored) {
+            Some(value) => value,
+            None => return Ok(Outcome::Again),
         }
-        gic(core, vm, vcpu, place, access, stored)
     } else if vm.has_serial() && inside(address, board.uart_base, board.uart_size) {
         match console::access(core, vm, address - board.uart_base, stored) {
             Some(value) => value,
@@ -89,7 +88,7 @@ fn gic(
     (frame, offset): (GicFrame, usize),
     access: Access,
     stored: Option<u64>,
-) -> u64 {
+) -> Option<u64> {
     let access = GicAccess {
         frame,
         offset,
@@ -104,8 +103,8 @@ fn gic(
         return gic.lock().access(vcpu, access, &mut physical);
     }
     match &vm.interrupts {
-        Interrupts::Direct(gic) => mediate(&core.machine.board, gic, access),
-        Interrupts::Shared(_) => 0,
+        Interrupts::Direct(gic) => Some(mediate(&core.machine.board, gic, access)),
+        Interrupts::Shared(_) => Some(0),
     }
 }
 

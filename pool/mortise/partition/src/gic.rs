@@ -1,6 +1,7 @@
 //! The physical interrupt controller behind a virtual one.
 
 use crate::{
+    dispatch::News,
     machine::{Core, Machine, Timer},
     vm::Vm,
 };
@@ -215,6 +216,20 @@ impl Physical for VmInterrupts {
 
     fn kick(&mut self, vcpu: usize) {
         self.machine.notify(self.vm, vcpu);
+    }
+
+    #[inline]
+    fn is_wanted(&self) -> bool {
+        Core::current().is_wanted()
+    }
+
+    fn postpone(&mut self) -> bool {
+        let core = Core::current();
+        let dispatcher = core.dispatcher();
+        if let Some(dispatcher) = dispatcher {
+            dispatcher.wake(core, self.vm, News::Written);
+        }
+        dispatcher.is_some()
     }
 
     fn set_template(&mut self, intid: u32, vcpu: usize, value: ListRegister) {

@@ -120,11 +120,15 @@ impl Bank {
         self.priority[bit as usize % 32]
     }
 
-    /// Sets a priority; whether that changed it.
+    /// Whether an interrupt is the VM's and this would be another priority.
     #[inline]
-    pub fn set_priority(&mut self, bit: u32, priority: u8) -> bool {
-        let new = priority & PRIORITY_BITS;
-        core::mem::replace(&mut self.priority[bit as usize % 32], new) != new
+    pub fn differs(&self, bit: u32, priority: u8) -> bool {
+        self.present >> bit & 1 != 0 && self.priority(bit) != priority & PRIORITY_BITS
+    }
+
+    #[inline]
+    pub fn set_priority(&mut self, bit: u32, priority: u8) {
+        self.priority[bit as usize % 32] = priority & PRIORITY_BITS;
     }
 
     #[inline]

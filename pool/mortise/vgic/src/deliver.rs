@@ -1,132 +1,11 @@
-//! Between the state in memory and the list registers.
+//! One interrupt more in a list register, or one less.
 
 use crate::bank::Bank;
-use crate::select::{Claim, Selection};
 use crate::virtual_gic::row;
-use crate::{ListRegister, Maintenance, Physical, State, Virtual};
-use mortise_gic_frame::{PRIVATE, bits};
+use crate::{Maintenance, Physical, State, Virtual};
+use mortise_gic_frame::bits;
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
-    /// Brings the list registers of this core's vCPU up to date: after a kick, a maintenance
-    /// interrupt, or before its first entry.
-    pub fn refresh(&mut self, vcpu: usize, physical: &mut impl Physical) {
-        self.leave(vcpu, physical);
-        self.enter(vcpu, physical);
-    }
-
-    /// Takes back what is in the list registers, leaving them empty. An interrupt that has been
-    /// routed elsewhere meanwhile is passed on.
-    pub fn leave(&mut self, vcpu: usize, physical: &mut impl Physical) {
-        if vcpu >= self.vcpus {
-            return;
-        }
-        let Some(lists) = self.lists.get_mut(vcpu) else {
-            return;
-        };
-        let (used, absent) = (core::mem::take(&mut lists.used), lists.absent);
-        if absent {
-            self.end_absent(vcpu, physical);
-        }
-        // A template may have filled list register 0, with news of what is ended in another: last.
-        bits(used & !1).for_each(|index| self.take_back(vcpu, index as usize, physical));
-        self.take_back(vcpu, 0, physical);
-    }
-
-    /// Takes back what is in one list register, leaving it empty.
-    #[inline]
-    fn take_back(&mut self, vcpu: usize, index: usize, physical: &mut impl Physical) {
-        let value = physical.read(index);
-        if value == ListRegister::EMPTY {
-            return;
-        }
-        physical.write(index, ListRegister::EMPTY);
-        let intid = value.intid();
-        let forwarded = self.forwarded;
-        let Some(bank) = self.bank_mut(vcpu, intid) else {
-            return;
-        };
-        if bank.unlist(value, vcpu as u8, intid >= PRIVATE) && intid >= PRIVATE {
-            let mask = 1 << (intid % 32);
-            let (ready, _) = bank.candidates(forwarded);
-            // It may be another's by now.
-            let others = bank.owners(ready & mask) & !(1 << vcpu);
-            if (bank.pending() | bank.active) & mask != 0 {
-                self.mark_busy(intid);
-            }
-            bits(others).for_each(|other| physical.kick(other as usize));
-        }
-    }
-
-    /// Fills the list registers, which are empty, with the most urgent interrupts of this vCPU,
-    /// and asks for a maintenance interrupt if some must wait.
-    pub fn enter(&mut self, vcpu: usize, physical: &mut impl Physical) {
-        if vcpu >= self.vcpus {
-            return;
-        }
-        let room = self.room(vcpu, physical);
-        let mut free = room;
-        let all_listed = self.each_candidate(vcpu, |bank, first, bit, state| {
-            let index = free.trailing_zeros();
-            free &= free.wrapping_sub(1);
-            let fits = index < 32;
-            if fits {
-                physical.write(index as usize, bank.list(first, bit, vcpu as u8, state));
-            }
-            fits
-        });
-        if let Some(lists) = self.lists.get_mut(vcpu) {
-            lists.used = room & !free;
-        }
-        let wanted = if all_listed {
-            Maintenance::NONE
-        } else {
-            self.leave(vcpu, physical);
-            self.enter_most_urgent(vcpu, room, physical)
-        };
-        let Some(lists) = self.lists.get_mut(vcpu) else {
-            return;
-        };
-        lists.absent = wanted.has(Maintenance::ABSENT_END);
-        if lists.maintenance != wanted {
-            lists.maintenance = wanted;
-            physical.set_maintenance(wanted);
-            self.publish(vcpu, u32::MAX, physical);
-        }
-    }
-
-    /// The same where there are more interrupts than list registers.
-    #[cold]
-    fn enter_most_urgent(
-        &mut self,
-        vcpu: usize,
-        room: u32,
-        physical: &mut impl Physical,
-    ) -> Maintenance {
-        let mut selection = Selection::new(room.count_ones() as usize);
-        self.each_candidate(vcpu, |bank, first, bit, state| {
-            let active = state != State::Pending;
-            selection.offer(Claim::new(bank.priority(bit), active, first + bit));
-            true
-        });
-        let forwarded = self.forwarded;
-        for (index, claim) in bits(room).zip(selection.finish()) {
-            let (first, bit) = (claim.intid() & !31, claim.intid() % 32);
-            if let Some(bank) = self.bank_mut(vcpu, claim.intid()) {
-                let (ready, active) = bank.candidates(forwarded);
-                let state = bank.state(bit, vcpu as u8, ready, active);
-                physical.write(index as usize, bank.list(first, bit, vcpu as u8, state));
-            }
-        }
-        if let Some(lists) = self.lists.get_mut(vcpu) {
-            lists.used = room;
-        }
-        let active_left = selection.active_left > 0;
-        // With room for one only, underflow would be permanent.
-        Maintenance::UNDERFLOW.when(active_left && room.count_ones() > 1)
-            | Maintenance::ABSENT_END.when(active_left)
-            | Maintenance::NO_PENDING.when(selection.pending_left > 0)
-    }
-
     /// Lists one more interrupt of this vCPU, which has become pending: the quick way if there is
     /// room, else by a look at everything.
     #[inline]
@@ -135,7 +14,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let forwarded = self.forwarded;
         self.retire(vcpu, intid, physical);
         let Some(index) = self.vacancy(vcpu, physical) else {
-            return self.refresh(vcpu, physical);
+            return self.renew(vcpu, physical);
         };
         let Some(bank) = self.bank_mut(vcpu, intid) else {
             return;
@@ -226,88 +105,6 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let index = bits(room).find(|&index| physical.read(index as usize).is_free())?;
         self.take_back(vcpu, index as usize, physical);
         Some(index)
-    }
-
-    /// The list registers to fill, one bit each.
-    #[inline]
-    fn room(&self, vcpu: usize, physical: &impl Physical) -> u32 {
-        let count = physical.list_registers().clamp(1, 16);
-        let all = (1 << count) - 1;
-        if self.has_templates(vcpu, count) {
-            all & !1
-        } else {
-            all
-        }
-    }
-
-    /// Calls `f` with each interrupt that this vCPU has or would get and that is in no list
-    /// register: its bank, the bank's first INTID, its bit, and the state to list it in. Stops
-    /// when that returns false, and returns that.
-    #[inline]
-    fn each_candidate(
-        &mut self,
-        vcpu: usize,
-        mut f: impl FnMut(&mut Bank, u32, u32, State) -> bool,
-    ) -> bool {
-        let forwarded = self.forwarded;
-        let Some(private) = self.private.get_mut(vcpu) else {
-            return true;
-        };
-        let (ready, active) = private.candidates(forwarded);
-        for bit in bits(ready | active) {
-            let state = private.state(bit, vcpu as u8, ready, active);
-            if !f(private, 0, bit, state) {
-                return false;
-            }
-        }
-        for row in bits(self.busy) {
-            let Some(bank) = self.shared.get_mut(row as usize) else {
-                return true;
-            };
-            if bank.pending() | bank.active == 0 {
-                self.busy &= !(1 << row);
-                continue;
-            }
-            let (ready, active) = bank.candidates(forwarded);
-            for bit in bits(ready | active) {
-                let state = bank.state(bit, vcpu as u8, ready, active);
-                if usize::from(bank.owner(bit)) == vcpu && !f(bank, PRIVATE * (row + 1), bit, state)
-                {
-                    return false;
-                }
-            }
-        }
-        true
-    }
-
-    /// The guest ended interrupts that had lost their list register: these are the most urgent
-    /// active ones, because ends come in the reverse order of their beginnings (section 4.8.2).
-    #[cold]
-    fn end_absent(&mut self, vcpu: usize, physical: &mut impl Physical) {
-        for _ in 0..physical.take_absent_ends() {
-            let mut first = None;
-            self.each_candidate(vcpu, |bank, base, bit, state| {
-                let active = state != State::Pending;
-                let claim = Claim::new(bank.priority(bit), active, base + bit);
-                if active && first.is_none_or(|other| claim < other) {
-                    first = Some(claim);
-                }
-                true
-            });
-            let Some(claim) = first else { return };
-            let intid = claim.intid();
-            let Some(bank) = self.bank_mut(vcpu, intid) else {
-                return;
-            };
-            let mask = 1 << (intid % 32);
-            bank.active &= !mask;
-            // Pending again, it may be another's by now.
-            let others = bank.owners(bank.pending() & bank.enabled & mask) & !(1 << vcpu);
-            if bank.hardware & mask != 0 {
-                physical.deactivate(intid, vcpu);
-            }
-            bits(others).for_each(|other| physical.kick(other as usize));
-        }
     }
 }
 

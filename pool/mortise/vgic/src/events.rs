@@ -106,31 +106,47 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             return;
         }
         let mask = 1u32 << request.intid();
+        let mut whom = 0u32;
         for target in bits(request.targets(vcpu, self.vcpus)) {
-            let target = target as usize;
-            let Some(bank) = self.private.get_mut(target) else {
+            let Some(bank) = self.private.get_mut(target as usize) else {
                 return;
             };
             if !group1 && bank.group & mask != 0 {
                 continue;
             }
             bank.latch |= mask;
-            if bank.enabled & mask == 0 {
-                continue;
+            if bank.enabled & mask != 0 {
+                whom |= 1 << target;
             }
-            if target == vcpu {
-                self.deliver(vcpu, request.intid(), physical);
-            } else {
-                physical.kick(target);
-            }
+        }
+        if whom == 1 << vcpu {
+            self.deliver(vcpu, request.intid(), physical);
+        } else {
+            let later = whom & whom.wrapping_sub(1) != 0 && physical.postpone();
+            self.tell(vcpu, whom, later, physical);
         }
     }
 
-    /// Lets vCPUs know of a change: this core's at once, the others by a kick.
-    pub(crate) fn tell(&mut self, vcpu: usize, whom: u32, physical: &mut impl Physical) {
+    /// Lets vCPUs know of a change: this core's before it goes on, the others by a kick; all that
+    /// `later`, if a refresh is postponed.
+    #[inline]
+    pub(crate) fn tell(
+        &mut self,
+        vcpu: usize,
+        whom: u32,
+        later: bool,
+        physical: &mut impl Physical,
+    ) {
+        let others = whom & !(1 << vcpu);
+        if later {
+            if let Some(lists) = self.lists.get_mut(vcpu) {
+                lists.owed |= others;
+            }
+            return;
+        }
+        bits(others).for_each(|other| physical.kick(other as usize));
         if whom >> vcpu & 1 != 0 {
             self.refresh(vcpu, physical);
         }
-        bits(whom & !(1 << vcpu)).for_each(|other| physical.kick(other as usize));
     }
 }

@@ -9,23 +9,34 @@ use mortise_gic_frame::{
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Answers an access of `vcpu` to a frame: the value read, or 0 for a write. What the
-    /// architecture does not define reads as zero and ignores writes.
+    /// architecture does not define reads as zero and ignores writes. Nothing if something more
+    /// urgent came, which is always before what cannot be done twice: the guest is to make the access
+    /// again.
     #[inline]
-    pub fn access(&mut self, vcpu: usize, access: Access, physical: &mut impl Physical) -> u64 {
+    pub fn access(
+        &mut self,
+        vcpu: usize,
+        access: Access,
+        physical: &mut impl Physical,
+    ) -> Option<u64> {
         // Whose private registers these are; any vCPU of the VM may access them.
         let whose = match access.frame {
             Frame::Distributor => vcpu,
             Frame::Redistributor(whose) | Frame::Sgi(whose) => whose,
         };
         if vcpu >= self.vcpus || whose >= self.vcpus {
-            return 0;
+            return Some(0);
         }
         let register = Register::decode(access.frame, access.offset, access.width);
+        if physical.is_wanted() {
+            return None;
+        }
         match access.operation {
             Operation::Read => self.read(vcpu, whose, register, physical),
             Operation::Write(value) => {
-                self.write(vcpu, whose, register, value & access.width.mask(), physical);
-                0
+                let value = value & access.width.mask();
+                self.write(vcpu, whose, register, value, physical)
+                    .then_some(0)
             }
         }
     }
@@ -37,9 +48,11 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         whose: usize,
         register: Register,
         physical: &mut impl Physical,
-    ) -> u64 {
-        match register {
-            Register::Bank { bank, first } => self.read_bank(vcpu, whose, bank, first, physical),
+    ) -> Option<u64> {
+        let value = match register {
+            Register::Bank { bank, first } => {
+                return self.read_bank(vcpu, whose, bank, first, physical);
+            }
             Register::Priority { first, count } => self.read_priority(whose, first, count),
             Register::Configuration { first } => self.read_configuration(whose, first),
             Register::Route { intid, half } => half.of(self.read_route(intid)),
@@ -50,9 +63,11 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             Register::Peripheral2 => PIDR2_GICV3,
             // No LPIs, and no write is ever outstanding.
             Register::RedistributorControl | Register::Reserved => 0,
-        }
+        };
+        Some(value)
     }
 
+    /// False if the guest is to write again.
     #[inline]
     fn write(
         &mut self,
@@ -61,28 +76,28 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         register: Register,
         value: u64,
         physical: &mut impl Physical,
-    ) {
+    ) -> bool {
         match register {
             Register::Bank { bank, first } => {
-                self.write_bank(vcpu, whose, bank, first, value as u32, physical);
+                return self.write_bank(vcpu, whose, bank, first, value as u32, physical);
             }
             Register::Priority { first, count } => {
-                self.write_priority(vcpu, whose, first, count, value, physical);
+                return self.write_priority(vcpu, whose, first, count, value, physical);
             }
             Register::Configuration { first } => {
-                self.write_configuration(whose, first, value as u32, physical);
+                return self.write_configuration(whose, first, value as u32, physical);
             }
             Register::Route {
                 intid,
                 half: Half::Low | Half::Both,
             } => {
-                self.write_route(vcpu, intid, value, physical);
+                return self.write_route(vcpu, intid, value, physical);
             }
             // Aff3 is always zero: GICD_TYPER.A3V = 0.
             Register::Route {
                 half: Half::High, ..
             } => {}
-            Register::DistributorControl => self.write_control(vcpu, value, physical),
+            Register::DistributorControl => return self.write_control(vcpu, value, physical),
             Register::DistributorType
             | Register::RedistributorControl
             | Register::RedistributorType(_)
@@ -90,18 +105,24 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             | Register::Peripheral2
             | Register::Reserved => {}
         }
+        true
     }
 
-    fn write_control(&mut self, vcpu: usize, value: u64, physical: &mut impl Physical) {
+    fn write_control(&mut self, vcpu: usize, value: u64, physical: &mut impl Physical) -> bool {
         let forwarded = Forwarded::of(value);
         if self.forwarded == forwarded {
-            return;
+            return true;
+        }
+        let later = physical.postpone();
+        if physical.is_wanted() {
+            return false;
         }
         self.forwarded = forwarded;
-        for whose in 0..self.vcpus {
-            self.publish(whose, u32::MAX, physical);
+        for lists in self.lists.iter_mut().take(self.vcpus) {
+            lists.stale = true;
         }
-        self.tell(vcpu, (1 << self.vcpus) - 1, physical);
+        self.tell(vcpu, (1 << self.vcpus) - 1, later, physical);
+        true
     }
 
     fn read_route(&self, intid: u32) -> u64 {
@@ -112,7 +133,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
     }
 
-    fn write_route(&mut self, vcpu: usize, intid: u32, value: u64, physical: &mut impl Physical) {
+    fn write_route(
+        &mut self,
+        vcpu: usize,
+        intid: u32,
+        value: u64,
+        physical: &mut impl Physical,
+    ) -> bool {
         /// Aff2, Aff1, Aff0. IRM is RES0 where there is no 1-of-N routing (GICD_TYPER.No1N).
         const AFFINITY: u64 = 0x00ff_ffff;
         let affinity = value & AFFINITY;
@@ -120,18 +147,23 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let route = if known { affinity as u8 } else { NOBODY };
         let bit = intid % 32;
         let Some(bank) = self.bank_mut(vcpu, intid) else {
-            return;
+            return true;
         };
         if bank.present >> bit & 1 == 0 || bank.route(bit) == route {
-            return;
+            return true;
+        }
+        let concerned = (bank.pending() & bank.enabled | bank.listed) & 1 << bit;
+        let later = concerned != 0 && physical.postpone();
+        if physical.is_wanted() {
+            return false;
         }
         bank.set_route(bit, route);
-        let concerned = (bank.pending() & bank.enabled | bank.listed) & 1 << bit;
         let owners = bank.owners(concerned);
         if bank.hardware >> bit & 1 != 0 && known {
             physical.set_route(intid, usize::from(route));
         }
-        self.tell(vcpu, owners, physical);
+        self.tell(vcpu, owners, later, physical);
+        true
     }
 
     /// Calls `f` with each of these interrupts that hardware backs, and the vCPU it concerns.

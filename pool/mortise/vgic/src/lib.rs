@@ -13,7 +13,9 @@
 //! One `Virtual` per VM, behind the VM's lock. Every call names the vCPU on whose core it runs and
 //! lends a [`Physical`]: that core's list registers and the VM's effects on the outside. When a
 //! call returns, that core's list registers are right; vCPUs on other cores that have something new
-//! to take or to give back were [kicked](Physical::kick) and call [`Virtual::refresh`].
+//! to take or to give back were [kicked](Physical::kick) and call [`Virtual::refresh`]. On a core that
+//! is shared a call goes back early if somebody more urgent waits: an access is made again, and what
+//! list registers are still to be told is [postponed](Physical::postpone).
 //!
 //! | event at EL2 | call |
 //! |---|---|
@@ -64,6 +66,7 @@ mod frames;
 mod glance;
 mod list_register;
 mod physical;
+mod refresh;
 mod registers;
 mod reset;
 mod select;

@@ -80,6 +80,19 @@ pub trait Physical {
     /// this very core.
     fn kick(&mut self, vcpu: usize);
 
+    /// Whether something goes before what is done here: on a core that is shared, where somebody more
+    /// urgent may wait. A call that finds that so goes back when it can, with
+    /// [the rest postponed](Self::postpone).
+    fn is_wanted(&self) -> bool {
+        false
+    }
+
+    /// Has [`refresh`](crate::Virtual::refresh) called for this core's vCPU before it goes on, as a
+    /// piece of work of its own. False where nobody waits for pieces to end: it is to be done at once.
+    fn postpone(&mut self) -> bool {
+        false
+    }
+
     /// Enables or disables the interrupt.
     fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool);
 

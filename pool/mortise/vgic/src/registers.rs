@@ -12,14 +12,15 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         family: Family,
         first: u32,
         physical: &mut impl Physical,
-    ) -> u64 {
+    ) -> Option<u64> {
         // What is pending or active may be so in this core's list registers.
         let live = !matches!(
             family,
             Family::Group | Family::SetEnable | Family::ClearEnable
         );
-        if live {
-            self.leave(vcpu, physical);
+        let later = live && physical.postpone();
+        if live && !self.leave(vcpu, physical) {
+            return None;
         }
         let value = self.bank(whose, first).map_or(0, |bank| match family {
             Family::Group => bank.group & bank.present,
@@ -27,12 +28,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             Family::SetPending | Family::ClearPending => bank.pending() | bank.soft,
             Family::SetActive | Family::ClearActive => bank.active,
         });
-        if live {
-            self.enter(vcpu, physical);
+        if live && !later {
+            self.refresh(vcpu, physical);
         }
-        u64::from(value)
+        Some(u64::from(value))
     }
 
+    /// False if the guest is to write again.
     pub(crate) fn write_bank(
         &mut self,
         vcpu: usize,
@@ -41,26 +43,37 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         first: u32,
         value: u32,
         physical: &mut impl Physical,
-    ) {
+    ) -> bool {
         let present = self.bank(whose, first).map_or(0, |bank| bank.present);
         let value = value & present;
         match family {
             Family::Group => self.write_group(vcpu, whose, first, value, physical),
-            _ if value == 0 => {}
+            _ if value == 0 => true,
             Family::SetEnable => self.set_enabled(vcpu, whose, first, value, true, physical),
             Family::ClearEnable => self.set_enabled(vcpu, whose, first, value, false, physical),
             _ => {
-                self.leave(vcpu, physical);
+                let later = physical.postpone();
+                if !self.leave(vcpu, physical) {
+                    return false;
+                }
                 let whom = match family {
                     Family::SetPending => self.set_pending(whose, first, value, physical),
                     Family::ClearPending => self.clear_pending(whose, first, value, physical),
                     Family::SetActive => self.set_active(whose, first, value),
                     _ => self.clear_active(whose, first, value, physical),
                 };
-                self.enter(vcpu, physical);
-                self.tell(vcpu, whom & !(1 << vcpu), physical);
+                self.tell(vcpu, whom | 1 << vcpu, later, physical);
+                true
             }
         }
+    }
+
+    /// Before interrupts change, of which these are in list registers or are to be: whether those are
+    /// brought up to date later. Nothing if something more urgent came, and the guest is to write again.
+    #[inline]
+    fn announce(concerned: u32, physical: &mut impl Physical) -> Option<bool> {
+        let later = concerned != 0 && physical.postpone();
+        (!physical.is_wanted()).then_some(later)
     }
 
     fn write_group(
@@ -70,17 +83,42 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         first: u32,
         value: u32,
         physical: &mut impl Physical,
-    ) {
+    ) -> bool {
         let Some(bank) = self.bank_mut(whose, first) else {
-            return;
+            return true;
         };
         let changed = (bank.group ^ value) & bank.present;
+        let concerned = changed & (bank.pending() | bank.in_flight(first));
+        let Some(later) = Self::announce(concerned, physical) else {
+            return false;
+        };
         bank.group ^= changed;
-        let owners = bank.owners(changed & (bank.pending() | bank.in_flight(first)));
-        if changed != 0 && first < PRIVATE {
-            self.publish(whose, changed, physical);
-        }
-        self.tell(vcpu, owners, physical);
+        self.tell_owners(vcpu, whose, (first, concerned), later, physical);
+        true
+    }
+
+    /// Lets the owners of interrupts know that these have changed, of the bank of `first`.
+    #[inline]
+    fn tell_owners(
+        &mut self,
+        vcpu: usize,
+        whose: usize,
+        (first, word): (u32, u32),
+        later: bool,
+        physical: &mut impl Physical,
+    ) {
+        let owners = match self.bank(whose, first) {
+            Some(bank) if first >= PRIVATE => bank.owners(word),
+            Some(bank) => {
+                let stale = bank.hardware & word != 0;
+                if let Some(lists) = self.lists.get_mut(whose) {
+                    lists.stale |= stale;
+                }
+                u32::from(word != 0) << whose
+            }
+            None => 0,
+        };
+        self.tell(vcpu, owners, later, physical);
     }
 
     fn set_enabled(
@@ -91,32 +129,38 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         value: u32,
         enabled: bool,
         physical: &mut impl Physical,
-    ) {
-        let Some(bank) = self.bank_mut(whose, first) else {
-            return;
+    ) -> bool {
+        let Some(bank) = self.bank(whose, first) else {
+            return true;
         };
         let changed = if enabled {
             value & !bank.enabled
         } else {
             value & bank.enabled
         };
-        if changed == 0 {
-            return;
-        }
-        bank.enabled ^= changed;
-        let concerned = if enabled {
-            bank.pending()
-        } else {
-            bank.in_flight(first)
+        let concerned = match (enabled, first < PRIVATE) {
+            (true, false) => bank.pending(),
+            // The template follows.
+            (true, true) => bank.pending() | bank.hardware,
+            (false, _) => bank.in_flight(first),
         };
-        let owners = bank.owners(changed & concerned);
-        if first < PRIVATE {
-            self.publish(whose, changed, physical);
+        // That may be done twice: what arrives meanwhile, or does not, is as memory has it.
+        for bit in bits(changed & bank.hardware) {
+            let intid = first + bit;
+            physical.enable(intid, self.concerned(whose, intid), enabled);
+            if physical.is_wanted() {
+                return false;
+            }
         }
-        self.each_hardware(whose, first, changed, |intid, vcpu| {
-            physical.enable(intid, vcpu, enabled);
-        });
-        self.tell(vcpu, owners, physical);
+        let concerned = changed & concerned;
+        let Some(later) = Self::announce(concerned, physical) else {
+            return false;
+        };
+        if let Some(bank) = self.bank_mut(whose, first) {
+            bank.enabled ^= changed;
+        }
+        self.tell_owners(vcpu, whose, (first, concerned), later, physical);
+        true
     }
 
     /// What hardware backs becomes pending there, and comes back as an interrupt.
@@ -207,6 +251,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         })
     }
 
+    /// False if the guest is to write again.
     pub(crate) fn write_priority(
         &mut self,
         vcpu: usize,
@@ -215,27 +260,27 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         count: u32,
         value: u64,
         physical: &mut impl Physical,
-    ) {
-        let shift = first % 32;
+    ) -> bool {
         let Some(bank) = self.bank_mut(whose, first) else {
-            return;
+            return true;
         };
-        let mut changed = 0;
-        for i in 0..count {
-            let bit = shift + i;
-            if bank.present >> bit & 1 != 0 && bank.set_priority(bit, (value >> (8 * i)) as u8) {
-                changed |= 1 << bit;
+        let fields = (0..count).map(|i| (first % 32 + i, (value >> (8 * i)) as u8));
+        let changed = fields
+            .clone()
+            .filter(|&(bit, priority)| bank.differs(bit, priority))
+            .fold(0, |word, (bit, _)| word | 1 << bit);
+        let waiting = bank.pending() & bank.enabled;
+        let concerned = changed & (waiting | bank.in_flight(first));
+        let Some(later) = Self::announce(concerned, physical) else {
+            return false;
+        };
+        for (bit, priority) in fields {
+            if changed >> bit & 1 != 0 {
+                bank.set_priority(bit, priority);
             }
         }
-        if changed == 0 {
-            return;
-        }
-        let waiting = bank.pending() & bank.enabled;
-        let owners = bank.owners(changed & (waiting | bank.in_flight(first)));
-        if first < PRIVATE {
-            self.publish(whose, changed, physical);
-        }
-        self.tell(vcpu, owners, physical);
+        self.tell_owners(vcpu, whose, (first, concerned), later, physical);
+        true
     }
 
     pub(crate) fn read_configuration(&self, whose: usize, first: u32) -> u64 {
@@ -246,16 +291,17 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         bits(edge).fold(0, |word, bit| word | 2 << (2 * bit))
     }
 
+    /// One by one; false if the guest is to write again, for what has not changed by then.
     pub(crate) fn write_configuration(
         &mut self,
         whose: usize,
         first: u32,
         value: u32,
         physical: &mut impl Physical,
-    ) {
+    ) -> bool {
         // SGIs are edge-triggered, whatever is written (section 12.9.10).
         if first < 16 {
-            return;
+            return true;
         }
         let old = self.read_configuration(whose, first) as u32;
         let (base, shift) = (first & !31, first % 32);
@@ -263,14 +309,22 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         for field in bits((old ^ value) & 0xaaaa_aaaa) {
             changed |= 1 << (shift + field / 2);
         }
-        let Some(bank) = self.bank_mut(whose, first) else {
-            return;
-        };
-        changed &= bank.present;
-        bank.edge ^= changed;
-        let edge = bank.edge;
-        self.each_hardware(whose, base, changed, |intid, vcpu| {
-            physical.set_edge(intid, vcpu, edge >> (intid - base) & 1 != 0);
-        });
+        changed &= self.bank(whose, first).map_or(0, |bank| bank.present);
+        while changed != 0 {
+            let one = changed & changed.wrapping_neg();
+            changed &= !one;
+            let Some(bank) = self.bank_mut(whose, first) else {
+                return true;
+            };
+            bank.edge ^= one;
+            let edge = bank.edge & one != 0;
+            self.each_hardware(whose, base, one, |intid, vcpu| {
+                physical.set_edge(intid, vcpu, edge);
+            });
+            if changed != 0 && physical.is_wanted() {
+                return false;
+            }
+        }
+        true
     }
 }

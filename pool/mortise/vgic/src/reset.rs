@@ -34,7 +34,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             return None;
         }
         match part {
-            0 => self.leave(vcpu, physical),
+            0 if !self.leave(vcpu, physical) => return Some(part),
+            0 => {}
             1 => physical.clear(),
             2 => {
                 physical.take_absent_ends();
@@ -99,7 +100,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     }
 
     /// Does a step of taking a bank back; which follows. No physical interrupt of it stays enabled,
-    /// pending or active on the guest's behalf. All are deactivated, as a list register of another core
+    /// pending or active on the guest's behalf. All are disabled, as the guest may have been about to
+    /// enable any, and deactivated, as a list register of another core
     /// may have held any.
     fn reset_bank(
         &mut self,
@@ -114,7 +116,6 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
         let (kind, from) = (step / BITS, step % BITS);
         let word = match kind {
-            0 => bank.enabled,
             // At power-on all that hardware backs is level-sensitive.
             1 => bank.edge,
             QUIET => {

@@ -1,6 +1,7 @@
 //! The virtual GIC as a whole, on a model of the hardware.
 
 mod delivery;
+mod hardware;
 mod hostile;
 mod linux;
 mod machine;
@@ -8,3 +9,4 @@ mod pulse;
 mod random;
 mod registers;
 mod short;
+mod steps;

@@ -34,6 +34,12 @@ pub(crate) struct Lists {
     pub absent: bool,
     /// What was asked of the maintenance interrupt.
     pub maintenance: Maintenance,
+    /// Ends of absent ones that are not accounted for yet.
+    pub ends: usize,
+    /// Templates were handed out before the guest wrote what they follow from.
+    pub stale: bool,
+    /// vCPUs that are yet to hear of what this one did, one bit each.
+    pub owed: u32,
 }
 
 impl Lists {
@@ -41,6 +47,9 @@ impl Lists {
         used: 0,
         absent: false,
         maintenance: Maintenance::NONE,
+        ends: 0,
+        stale: false,
+        owed: 0,
     };
 }
 
@@ -236,7 +245,11 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     }
 
     /// The vCPU an effect on a physical interrupt is reported for.
+    #[inline]
     pub(crate) fn concerned(&self, vcpu: usize, intid: u32) -> usize {
+        if intid < PRIVATE {
+            return vcpu;
+        }
         match self
             .bank(vcpu, intid)
             .map_or(NOBODY, |bank| bank.route(intid % 32))

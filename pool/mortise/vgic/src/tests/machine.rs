@@ -1,80 +1,11 @@
-//! Cores with virtual CPU interfaces, a physical GIC, and a hypervisor that does what it is told.
+//! A VM on its cores, and a hypervisor that does what it is told.
 
+pub use super::hardware::*;
 use crate::*;
+use std::cell::Cell;
 
 pub const VCPUS: usize = 3;
 pub const TIMER: u32 = 27;
-
-/// What the virtual GIC did to a physical interrupt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    Enable(u32, usize, bool),
-    Pending(u32, usize, bool),
-    Route(u32, usize),
-    Edge(u32, usize, bool),
-    Deactivate(u32, usize),
-}
-
-impl Effect {
-    pub fn target(self) -> (u32, usize) {
-        match self {
-            Self::Enable(intid, vcpu, _)
-            | Self::Pending(intid, vcpu, _)
-            | Self::Route(intid, vcpu)
-            | Self::Edge(intid, vcpu, _)
-            | Self::Deactivate(intid, vcpu) => (intid, vcpu),
-        }
-    }
-}
-
-/// The state of a physical interrupt; private ones have one for each core.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Source {
-    pub enabled: bool,
-    pub pending: bool,
-    pub active: bool,
-    pub route: usize,
-}
-
-/// One core: its list registers and the running priorities of its guest.
-#[derive(Clone)]
-pub struct Core {
-    pub lists: Vec<ListRegister>,
-    pub maintenance: Maintenance,
-    pub absent_ends: usize,
-    pub running: Vec<(u32, u8)>,
-    pub kicked: bool,
-    pub template: ListRegister,
-    pub sources: [Source; 288],
-}
-
-impl Core {
-    /// Whether the maintenance interrupt is asserted (section 4.6.4).
-    pub fn maintenance_asserted(&self) -> bool {
-        let used = self.lists.iter().filter(|list| !list.is_free()).count();
-        let pending = self.lists.iter().any(|list| list.state() == State::Pending);
-        let notice = self
-            .lists
-            .iter()
-            .any(|list| list.is_free() && list.has_end_notice());
-        self.maintenance.has(Maintenance::UNDERFLOW) && used <= 1
-            || self.maintenance.has(Maintenance::NO_PENDING) && !pending
-            || self.maintenance.has(Maintenance::ABSENT_END) && self.absent_ends > 0
-            || notice
-    }
-
-    /// What the guest's acknowledge register would return now.
-    pub fn highest(&self) -> Option<usize> {
-        let running = self
-            .running
-            .last()
-            .map_or(0x100, |&(_, priority)| u16::from(priority));
-        (0..self.lists.len())
-            .filter(|&i| self.lists[i].state() == State::Pending)
-            .filter(|&i| u16::from(self.lists[i].priority()) < running)
-            .min_by_key(|&i| (self.lists[i].priority(), self.lists[i].intid()))
-    }
-}
 
 /// A VM of three vCPUs on three cores, with PPI 27 and the SPIs 40 to 47 backed by hardware, and
 /// the SPIs 33 and 64 to 71 virtual.
@@ -84,6 +15,13 @@ pub struct Machine {
     pub effects: Vec<Effect>,
     /// Whether the next access or SGI is to take the short way, if there is one for it.
     pub hastens: bool,
+    /// On cores that are shared, what the first looks find after each entry of a guest, bit by bit;
+    /// nobody shares them if that is nothing.
+    pub looks: u64,
+    /// What the next ones find.
+    next_looks: Cell<u64>,
+    /// Whether list registers are to be told before the vCPU of a call goes on.
+    pub postponed: bool,
     /// The physical interrupts taken at EL2, with the core they are private to or 0.
     pub taken: Vec<(u32, usize)>,
 }
@@ -92,6 +30,9 @@ struct Port<'a> {
     me: usize,
     cores: &'a mut [Core],
     effects: &'a mut Vec<Effect>,
+    shared: bool,
+    looks: &'a Cell<u64>,
+    postponed: &'a mut bool,
     list_registers: usize,
 }
 
@@ -102,6 +43,9 @@ macro_rules! port {
             me: $vcpu,
             cores: &mut $machine.cores,
             effects: &mut $machine.effects,
+            shared: $machine.looks != 0,
+            looks: &$machine.next_looks,
+            postponed: &mut $machine.postponed,
             list_registers,
         }
     }};
@@ -133,6 +77,15 @@ impl Physical for Port<'_> {
     }
     fn kick(&mut self, vcpu: usize) {
         self.cores[vcpu].kicked = true;
+    }
+    fn is_wanted(&self) -> bool {
+        let looks = self.looks.get();
+        self.looks.set(looks >> 1);
+        looks & 1 != 0
+    }
+    fn postpone(&mut self) -> bool {
+        *self.postponed |= self.shared;
+        self.shared
     }
     fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool) {
         self.effects.push(Effect::Enable(intid, vcpu, enabled));
@@ -190,6 +143,9 @@ impl Machine {
             cores: vec![core; VCPUS],
             effects: Vec::new(),
             hastens: false,
+            looks: 0,
+            next_looks: Cell::new(0),
+            postponed: false,
             taken: Vec::new(),
         }
     }
@@ -219,9 +175,35 @@ impl Machine {
         if self.goes_short(access) {
             return 0;
         }
-        let value = self.vgic.access(vcpu, access, &mut port!(self, vcpu));
+        let value = loop {
+            match self.access_once(vcpu, access) {
+                Some(value) => break value,
+                // The guest comes back to it.
+                None => self.catch_up(vcpu),
+            }
+        };
+        self.go_on(vcpu);
         assert!(self.agrees(access, value), "{access:?} {value:#x}");
         value
+    }
+
+    /// As far as it comes until somebody more urgent does.
+    pub fn access_once(&mut self, vcpu: usize, access: Access) -> Option<u64> {
+        self.vgic.access(vcpu, access, &mut port!(self, vcpu))
+    }
+
+    /// The same of an SGI.
+    pub fn sgi_once(&mut self, vcpu: usize, value: u64) {
+        let request = SgiRequest::new(value);
+        self.vgic
+            .send_sgi(vcpu, request, true, &mut port!(self, vcpu));
+    }
+
+    /// The same of bringing list registers up to date; whether that is done.
+    pub fn refresh_once(&mut self, vcpu: usize) -> bool {
+        self.postponed = false;
+        self.vgic.refresh(vcpu, &mut port!(self, vcpu));
+        !self.postponed
     }
 
     pub fn read(&mut self, vcpu: usize, frame: Frame, offset: usize) -> u64 {
@@ -245,13 +227,15 @@ impl Machine {
         self.hastens ^= true;
         let short = self.hastens && request.is_to(vcpu);
         if !short || !vgic.list_sgi_again(vcpu, request.intid(), &mut port!(self, vcpu)) {
-            vgic.send_sgi(vcpu, request, true, &mut port!(self, vcpu));
+            self.sgi_once(vcpu, value);
         }
+        self.go_on(vcpu);
     }
 
     pub fn sgi_group0(&mut self, vcpu: usize, value: u64) {
         self.vgic
             .send_sgi(vcpu, SgiRequest::new(value), false, &mut port!(self, vcpu));
+        self.go_on(vcpu);
     }
 
     /// A device on the core of `vcpu` moves its line, and the hypervisor minds its kick.
@@ -277,14 +261,28 @@ impl Machine {
     pub fn refresh(&mut self, vcpu: usize) {
         self.cores[vcpu].kicked = false;
         self.vgic.refresh(vcpu, &mut port!(self, vcpu));
+        self.go_on(vcpu);
         assert!(
             !self.cores[vcpu].maintenance_asserted(),
             "a maintenance interrupt without end"
         );
     }
 
+    /// What is postponed is done.
+    fn catch_up(&mut self, vcpu: usize) {
+        while std::mem::take(&mut self.postponed) {
+            self.vgic.refresh(vcpu, &mut port!(self, vcpu));
+        }
+    }
+
+    /// The vCPU goes on.
+    pub fn go_on(&mut self, vcpu: usize) {
+        self.catch_up(vcpu);
+        self.next_looks.set(self.looks);
+    }
+
     pub fn leave(&mut self, vcpu: usize) {
-        self.vgic.leave(vcpu, &mut port!(self, vcpu));
+        while !self.vgic.leave(vcpu, &mut port!(self, vcpu)) {}
     }
 
     pub fn reset_vcpu(&mut self, vcpu: usize) {
@@ -330,6 +328,7 @@ impl Machine {
                 self.vgic
                     .inject_hardware(vcpu, intid, &mut port!(self, vcpu))
             );
+            self.go_on(vcpu);
         }
     }
 

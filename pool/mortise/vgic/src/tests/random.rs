@@ -306,8 +306,9 @@ impl History {
     }
 }
 
-fn run(steps: &[Step], list_registers: usize, prompt: bool) {
+fn run(steps: &[Step], list_registers: usize, prompt: bool, looks: u64) {
     let mut history = History::new(list_registers, prompt);
+    history.machine.looks = looks;
     steps.iter().for_each(|step| history.step(step));
     history.settle();
 }
@@ -317,12 +318,23 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_doubled_or_out_of_order(steps in steps(), list_registers in 1usize..6) {
-        run(&steps, list_registers, true);
+        run(&steps, list_registers, true, 0);
     }
 
     #[test]
     fn nothing_is_lost_or_doubled_with_late_kicks(steps in steps(), list_registers in 1usize..6) {
-        run(&steps, list_registers, false);
+        run(&steps, list_registers, false, 0);
+    }
+
+    /// With somebody more urgent at any look.
+    #[test]
+    fn nothing_is_lost_or_doubled_where_calls_go_back_early(
+        steps in steps(),
+        list_registers in 1usize..6,
+        prompt in any::<bool>(),
+        wanted in 1u64..,
+    ) {
+        run(&steps, list_registers, prompt, wanted);
     }
 }
 
@@ -340,5 +352,5 @@ fn it_comes_again_while_word_of_a_new_priority_is_on_its_way() {
         Step::End(1),
         Step::Raise(45, 0),
     ];
-    run(&steps, 1, false);
+    run(&steps, 1, false, 0);
 }
