@@ -145,6 +145,10 @@ impl Turn {
         let pending = pending();
         if pending & FIQ != 0 {
             core.take_doorbell();
+            if is_pending() {
+                // Who is to have the core is decided behind that.
+                return None;
+            }
         } else if pending != 0 {
             return self.interrupt(core);
         } else if !self.ask.get() {
