@@ -1,4 +1,4 @@
-"""The threat model: what is said to try a threat exists."""
+"""The threat model and the list of support: what is said to try a thing exists."""
 
 import re
 
@@ -41,3 +41,9 @@ def test_what_tries_a_threat_exists(row):
 
 def test_few_threats_are_not_tried():
     assert sum(UNTRIED in row[2] for row in ROWS) <= 1
+
+
+def test_what_tests_a_feature_exists():
+    named = re.findall(r"`(test_\w+)`", (ROOT / "SUPPORT.md").read_text())
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / f"tests/target/{name}.py").exists()] == []
