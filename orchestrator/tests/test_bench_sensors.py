@@ -2,7 +2,18 @@
 
 import pytest
 
-from tenonos.bench.sensors import ATTACHED, HYPLET, LOOKS, SAMPLES, Run, looked, runs, told
+from tenonos.bench.sensors import (
+    ATTACHED,
+    HYPLET,
+    LOOKS,
+    SAMPLES,
+    STRAYS,
+    Run,
+    judge,
+    looked,
+    runs,
+    told,
+)
 from tenonos.errors import WorkError
 from tenonos.run.plugin import Passage
 
@@ -18,9 +29,11 @@ def said(*runs):
 
 
 def test_an_echo_is_a_distance_and_light_a_time():
-    rows = {(r.name, r.params["by"]): r for r in told(WANTED, said((1000, 7), (1_749_271, 8)))}
+    rows = {
+        (r.name, r.params["by"]): r for r in told(WANTED, said((1000, 7), (1_749_271, 2_122_008)))
+    }
     assert (rows["distance", ATTACHED].max, rows["distance", HYPLET].min) == (172, 300_000)
-    assert (rows["light", ATTACHED].median, rows["light", HYPLET].median) == (7, 8)
+    assert (rows["light", ATTACHED].median, rows["light", HYPLET].median) == (7, 2_122_008)
     assert {row.unit for row in rows.values()} == {"um", "ns"}
 
 
@@ -28,6 +41,13 @@ def test_an_echo_is_a_distance_and_light_a_time():
 def test_a_sensor_that_is_not_heard_is_an_error(wrong):
     with pytest.raises(WorkError):
         [*told(WANTED, wrong)]
+
+
+def test_a_hyplet_that_is_often_wrong_is_an_error():
+    right = [1_749_271] * (SAMPLES - STRAYS)
+    judge({"echo": [*right, *[11_750_000] * STRAYS]})
+    with pytest.raises(WorkError):
+        judge({"echo": [*right[1:], *[1_750_272] * (STRAYS + 1)]})
 
 
 def test_what_comes_between_looks_is_what_is_beyond_the_least():

@@ -9,7 +9,7 @@ nothing of it: there it counts what comes between the looks at a pin, on the cor
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos import build, system
@@ -33,6 +33,13 @@ SAMPLES = 40
 
 LOOKS = 50_000
 """Between two marks."""
+
+DELAYS = {"echo": 1_749_271, "light": 2_122_000}
+"""What the sensors make of it, as `apps/sensors` has it; ns."""
+
+CLOCK, STRAYS = 1_000, 2
+"""By how many ns the emulator's clock may have a hyplet wrong, and how often by more: when Linux
+wakes for something of its own, its cores' turns are time as well."""
 
 SOUND = 0.343 / 2
 """Micrometres to an object for each ns of its echo, where sound makes 34,300 cm in a second."""
@@ -92,12 +99,24 @@ def told(wanted: Sequence[Run], said: str) -> Iterator[Row]:
         raise WorkError("a sensor was not heard", mend=f"see {LINUX}'s console")
     for number, run in enumerate(wanted):
         mine = slice(number * SAMPLES, (number + 1) * SAMPLES)
+        if run.by == HYPLET:
+            judge({what: each[mine] for what, each in found.items()})
         params = {"by": run.by}
         distances: list[Number] = [round(SOUND * ns) for ns in found["echo"][mine]]
         row = SETTING.row(("hyplet", "distance"), params, distances, Kinds())
         yield replace(row, unit="um")
         row = SETTING.row(("hyplet", "light"), params, found["light"][mine], Kinds())
         yield replace(row, unit="ns")
+
+
+def judge(found: Mapping[str, Sequence[int]]) -> None:
+    """Whether a hyplet found the delays that are known, but for what is the emulator's."""
+    for what, each in found.items():
+        wrong = [ns for ns in each if abs(ns - DELAYS[what]) > CLOCK]
+        if len(wrong) > STRAYS:
+            raise WorkError(
+                f"of {len(each)} times of the {what} {len(wrong)} are wrong, as {wrong[0]} ns"
+            )
 
 
 def looked(wanted: Sequence[Run], passages: Sequence[Passage]) -> Iterator[Row]:
