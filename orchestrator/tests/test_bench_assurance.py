@@ -57,3 +57,8 @@ def test_the_page_says_what_the_long_run_said():
     paths = [row for row in full["rows"] if row["name"] == "interrupt_to_task"]
     assert len({(row["min"], row["max"]) for row in paths}) == 1 and len(paths) == 3
     assert full["commit"][:7] in page
+    storms = full["storms"]
+    served = [row for row in storms["rows"] if row["name"] == "storm_interrupts"]
+    for row in served:
+        assert row["median"] == 1_500_000 and f"{row['options']['releases']:,}" in page
+    assert f"{served[0]['options']['irq']:,}" in page and storms["commit"][:7] in page
