@@ -135,8 +135,11 @@ class Pool:
 
     @cached_property
     def apps(self) -> list[str]:
-        """The symbols of the applications."""
-        return sorted(e.symbol for e in self.entries.values() if e.kind == "app")
+        """The symbols of the applications that a kernel runs; a native task has none below it."""
+        apps = [entry.symbol for entry in self.entries.values() if entry.kind == "app"]
+        return sorted(
+            a for a in apps if a not in self.libraries or self.libraries[a].rights is None
+        )
 
     def in_c(self, app: str) -> bool:
         """Whether an application is written in C."""
