@@ -1,10 +1,10 @@
 """Measuring: bytes and stacks of libraries, read from specimens that have them.
 
-The smallest specimen of a kind is taken apart: to each library the code that was written in it, the
-rest to the kernel's card. Every larger one is held against the sum of the cards so far: what it has
-beyond that is what its new libraries cost, between several of them by the code of each. So an
-application's card has what it makes the libraries below it grow by, and a sum of cards is exact
-wherever it was measured.
+The smallest specimen of a kind is taken apart, of those that leave nothing out which is there by
+default: to each library the code that was written in it, the rest to the kernel's card. Every
+larger one is held against the sum of the cards so far: what it has beyond that is what its new
+libraries cost, between several of them by the code of each. So an application's card has what it
+makes the libraries below it grow by, and a sum of cards is exact wherever it was measured.
 """
 
 from __future__ import annotations
@@ -88,8 +88,10 @@ def dissect(specimen: Specimen, file: Path) -> Dissected:
 
 
 def _parts(kind: str, found: list[Dissected]) -> dict[str, Part]:
-    """By library what each costs: of the smallest image first, then what the others have more."""
-    first, *others = sorted(found, key=lambda one: (one.size.loaded, one.specimen.name))
+    """By library what each costs: of the first image, then what the others have more."""
+    first, *others = sorted(
+        found, key=lambda one: (one.specimen.left_out, one.size.loaded, one.specimen.name)
+    )
     parts = {}
     for library in sorted(first.specimen.libraries):
         parts[library] = first.part(library, Size(text=first.written.get(library, 0)))

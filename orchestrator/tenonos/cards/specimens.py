@@ -2,7 +2,8 @@
 
 Of each kind the plainest are taken, with the fewest settings off their defaults and the fewest
 libraries, until every library that some system has is in one. So nobody lists them, and what is
-measured is what the tests build anyway.
+measured is what the tests build anyway. Images without a kernel are none: what they are made of is
+composed by nobody, and the least of all they would stand for what a kernel takes.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ class Specimen:
         """How it differs from an image with every setting at its default, and is compiled."""
         return f"{self.image.config.minimal}{self.image.optimisation} {self.image.flags}"
 
+    @property
+    def left_out(self) -> int:
+        """How many settings that are on by default it has off."""
+        return sum(line.endswith("is not set") for line in self.image.config.minimal.splitlines())
+
     def built(self) -> Path:
         """Its ELF."""
         with exclusive(TARGET):
@@ -48,10 +54,11 @@ class Specimen:
 
 
 def of_systems() -> Iterator[Specimen]:
-    """All images of all systems of the tree."""
+    """All images with a kernel of all systems of the tree."""
     for file in sorted(SYSTEMS.glob("*/system.toml")):
         loaded = system.load(file.parent)
-        yield from (Specimen(loaded, image) for image in images(loaded))
+        made = (image for image in images(loaded) if image.root.root == image.kind)
+        yield from (Specimen(loaded, image) for image in made)
 
 
 def choose(candidates: Iterable[Specimen]) -> list[Specimen]:
