@@ -145,8 +145,9 @@ impl Turn {
         let pending = pending();
         if pending & FIQ != 0 {
             core.take_doorbell();
-            if is_pending() {
-                // Who is to have the core is decided behind that.
+            if self::pending() & !FIQ != 0 {
+                // Who is to have the core is decided behind what waits. Another doorbell does not: it
+                // may be one's own, for what that decision does.
                 return None;
             }
         } else if pending != 0 {
