@@ -41,23 +41,25 @@ class Space:
 
     def given(self, image: str) -> list[Assignment]:
         """What the system says of an image: kind, board, purpose, cores."""
+        root, shown = self.root(image), self.system.shown
         if image == "mortise":
             natives = {self.apps[native.name].symbol for native in self.system.natives}
             names = ["IMAGE_MORTISE", *sorted(natives)]
         else:
-            kind = "IMAGE_TENON" if self.root(image) == "tenon" else "IMAGE_PLAIN"
+            kind = "IMAGE_TENON" if root == "tenon" else "IMAGE_PLAIN"
             names = [kind, self.apps[image].symbol]
-        names.append(self.system.board.symbol)
-        given = [Assignment(name, "y", self.system.shown) for name in names]
+        given = [Assignment(name, "y", shown) for name in (*names, self.system.board.symbol)]
         if image == "mortise":
             # It divides the machine unless told otherwise.
-            for lib in self.index.libraries:
-                if lib.root in ("mortise", "mortise-plain"):
-                    value = "y" if lib.root == self.root(image) else "n"
-                    given.append(Assignment(lib.symbol, value, self.system.shown))
-        if image == "mortise":
-            given += self._demanded() if self.system.vms else ()
-        elif self.apps[image].rights is None:
+            roots = [
+                lib for lib in self.index.libraries if lib.root in ("mortise", "mortise-plain")
+            ]
+            given += [
+                Assignment(lib.symbol, "y" if lib.root == root else "n", shown) for lib in roots
+            ]
+        if root == "mortise":
+            given += self._demanded()
+        elif root == "tenon":
             vm = self.system.vm(image)
             where = self.system.at(vm, "cpus")
             given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
