@@ -7,13 +7,13 @@ import re
 
 import pytest
 from conftest import ROOT
-from test_path import ALONE, IRQ_FROM_THREAD, measure
+from test_path import ALONE, measure
 
 from tenonos import build
 from tenonos import system as systems
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target, plugin
-from tenonos.run.symbols import address
+from tenonos.run.symbols import address, interrupt
 from tenonos.system.places import Layout
 
 OUTCOME = re.compile(r"(?P<name>[a-z]+/[a-z-]+) (?P<case>\d+) (?P<outcome>contained|stopped): ")
@@ -140,10 +140,7 @@ def marks(session, known):
 def run(system, deterministic=False):
     built = build.build(systems.load(system))
     watch = Watch(built)
-    route = (
-        address(built, "motor", "tenon_vectors.v3") + IRQ_FROM_THREAD,
-        address(built, "motor", "motor::step"),
-    )
+    route = (interrupt(built, "motor"), address(built, "motor", "motor::step"))
     options = RunOptions(deterministic=deterministic, routes=(route,) if deterministic else ())
     session = Session(Target.of(built), options, [watch])
     try:

@@ -11,8 +11,6 @@ import tomllib
 import pytest
 from conftest import ROOT
 
-IRQ_FROM_THREAD = 0x80  # Arm ARM, D1.4.2: IRQ from the current level with SP_EL0
-
 HOSTILE = sorted(
     file.parent.name
     for file in (ROOT / "systems").glob("hostile-*/system.toml")
@@ -44,11 +42,10 @@ def measure(system, *, deterministic=True):
     from tenonos import build
     from tenonos import system as systems
     from tenonos.run import RunOptions, Session, Target
-    from tenonos.run.symbols import address
+    from tenonos.run.symbols import address, interrupt
 
     built = build.build(systems.load(system))
-    vector = address(built, "motor", "tenon_vectors.v3") + IRQ_FROM_THREAD
-    route = (vector, address(built, "motor", "motor::step"))
+    route = (interrupt(built, "motor"), address(built, "motor", "motor::step"))
     options = RunOptions(seconds=2, deterministic=deterministic, routes=(route,))
     result = Session(Target.of(built), options, []).run()
     assert result.failure is None

@@ -31,9 +31,6 @@ MOTOR = "motor"
 ALONE = 500
 """Releases by which the path is known that the motor takes with nobody beside it."""
 
-IRQ_FROM_THREAD = 0x80
-"""Where the vector of an interrupt is that comes to a thread (Arm ARM, D1.10.2)."""
-
 _STORMS = re.compile(r"\d+ storms, (\d+) interrupts")
 
 
@@ -111,8 +108,7 @@ def _beside(
 
 
 def _run(built: Built, options: RunOptions, observers: list[Enough]) -> Result:
-    vector = symbols.address(built, MOTOR, "tenon_vectors.v3") + IRQ_FROM_THREAD
-    route = (vector, symbols.address(built, MOTOR, "motor::step"))
+    route = (symbols.interrupt(built, MOTOR), symbols.address(built, MOTOR, "motor::step"))
     result = Session(Target.of(built), replace(options, routes=(route,)), observers).run()
     if result.failure is not None or not result.paths:
         raise WorkError(f"{built.system.name}: {result.failure or 'the motor did not run'}")

@@ -19,7 +19,7 @@ from tenonos.bench.row import Kinds, Row, most_common
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.plugin import FIRST, IDLE, OTHER, Passage, Record, Visit
-from tenonos.run.symbols import MORTISE, address
+from tenonos.run.symbols import MORTISE, address, interrupt
 
 SYSTEM, CLIENT, LINUX = "bench-vlib", "client", "linux"
 SETTING = Setting(SYSTEM, "mortise-static+linux")
@@ -30,9 +30,8 @@ SAMPLES = 1_000
 PATIENCE = 600.0
 """Host seconds that all of it may take once Linux is ready."""
 
-VECTORS, INTERRUPT, SYNCHRONOUS, DOORBELL = 0x800, 0x80, 0x400, 0x500
-"""The vectors' size, and where a thread's interrupts, a guest's calls and Mortise's doorbell come
-to (Arm ARM, D1.4.2)."""
+VECTORS, SYNCHRONOUS, DOORBELL = 0x800, 0x400, 0x500
+"""The vectors' size, and where a guest's calls and Mortise's doorbell come to (Arm ARM, D1.4.2)."""
 
 DEADLINE, MARKED = range(2)
 """Paths: from the client's interrupt to its next call of Mortise, and what lies between marks."""
@@ -135,7 +134,7 @@ def _counted() -> Counted:
             session.finish()
 
     client = next(vm for vm in target.vms if vm.name == CLIENT).memory
-    vector = address(built, CLIENT, "tenon_vectors.v3") + INTERRUPT
+    vector = interrupt(built, CLIENT)
     call = address(built, MORTISE, "mortise_quick_vectors") + SYNCHRONOUS
     plan = ("marks", "visits", f"guest {client.start:x} {client.stop:x}")
     options = RunOptions(

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 MORTISE = "mortise"
 
+_INTERRUPT = 0x80
+"""Where in a table of vectors an interrupt comes to that a thread is interrupted by: at the current
+level, with SP_EL0 (Arm ARM, D1.4.2)."""
+
 _VECTORS = re.compile(r"tenon_vectors((?:\.\w+)*)")
 
 
@@ -26,6 +30,12 @@ def address(built: Built, image: str, symbol: str) -> int:
         return value
     place = built.layout.vm(image)
     return value - place.ipa + place.pa
+
+
+def interrupt(built: Built, image: str) -> int:
+    """The physical address of the first instruction behind an interrupt of a Tenon's thread, on a
+    machine with a GICv3."""
+    return address(built, image, "tenon_vectors.v3") + _INTERRUPT
 
 
 def text(built: Built, image: str) -> range:
