@@ -60,41 +60,43 @@ pub enum Policy {
     Deadline(Reservation),
 }
 
-impl Policy {
-    const fn reservation(&self) -> Option<&Reservation> {
-        match self {
-            Self::Fixed => None,
-            Self::Reserved(reservation) | Self::Deadline(reservation) => Some(reservation),
-        }
-    }
-}
-
 /// What the scheduler keeps inside each entity, beside its [`State`].
 pub struct Server<S> {
-    policy: Cell<Policy>,
+    kind: Cell<Kind>,
+    /// Whether it runs on without a budget.
+    background: Cell<bool>,
     /// The entity's own; that of its state is lower while it runs in the background.
     priority: Cell<Priority>,
-    /// Ticks left of the budget; for ever without a reservation, so that one look tells both.
-    left: Cell<u64>,
-    /// Ticks that it ran beyond its budget before the caller asked: they are of the next one.
-    debt: Cell<u64>,
-    /// The end of the current period: the next budget's time, the deadline.
+    budget: Cell<i64>,
+    period: Cell<u64>,
+    /// Ticks left of the budget. What it ran beyond its budget before the caller asked is below zero,
+    /// and of the next one.
+    left: Cell<i64>,
+    /// The end of the current period: the next budget's time, the deadline. The end of time without
+    /// a reservation.
     end: Cell<u64>,
     link: Link<Spent<S>>,
 }
 
-/// Ticks left of no budget.
-const UNLIMITED: u64 = u64::MAX;
+/// How a budget comes again, if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Fixed,
+    Reserved,
+    Deadline,
+}
 
 impl<S> Server<S> {
     /// That of an entity whose life has not begun.
     pub const fn new() -> Self {
         Self {
-            policy: Cell::new(Policy::Fixed),
+            kind: Cell::new(Kind::Fixed),
+            background: Cell::new(false),
             priority: Cell::new(Priority::LOWEST),
-            left: Cell::new(UNLIMITED),
-            debt: Cell::new(0),
-            end: Cell::new(0),
+            budget: Cell::new(0),
+            period: Cell::new(0),
+            left: Cell::new(0),
+            end: Cell::new(u64::MAX),
             link: Link::new(),
         }
     }
@@ -108,139 +110,153 @@ impl<S> Server<S> {
 
     /// Lets the first period begin.
     pub(crate) fn start(&self, policy: Policy, now: u64) {
-        self.policy.set(policy);
-        let reservation = policy.reservation();
-        self.debt.set(0);
-        self.left
-            .set(reservation.map_or(UNLIMITED, Reservation::budget));
-        self.end
-            .set(reservation.map_or(UNLIMITED, |own| now + own.period()));
+        let (kind, own) = match policy {
+            Policy::Fixed => (Kind::Fixed, None),
+            Policy::Reserved(own) => (Kind::Reserved, Some(own)),
+            Policy::Deadline(own) => (Kind::Deadline, Some(own)),
+        };
+        self.kind.set(kind);
+        let background = |own: &Reservation| own.exhausted == Exhausted::Background;
+        self.background.set(own.as_ref().is_some_and(background));
+        self.budget.set(own.map_or(0, |own| own.budget.into()));
+        self.period.set(own.map_or(0, |own| own.period()));
+        self.left.set(self.budget.get());
+        self.end.set(own.map_or(u64::MAX, |own| now + own.period()));
     }
 
+    #[inline(always)]
     pub(crate) fn priority(&self) -> Priority {
         self.priority.get()
     }
 
+    #[inline(always)]
     pub(crate) fn end(&self) -> u64 {
         self.end.get()
     }
 
     /// Whether a deadline orders it among its peers.
+    #[inline(always)]
     pub(crate) fn has_deadline(&self) -> bool {
-        matches!(self.policy.get(), Policy::Deadline(_))
+        self.kind.get() == Kind::Deadline
     }
 
     /// Whether it has a budget, and nothing left of it.
+    #[inline(always)]
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.left.get() == 0
+        self.left.get() <= 0 && self.is_limited()
     }
 
     /// Whether it has a budget at all.
+    #[inline(always)]
     pub(crate) fn is_limited(&self) -> bool {
-        self.left.get() != UNLIMITED
+        self.kind.get() != Kind::Fixed
     }
 
     /// Whether it runs on without a budget.
+    #[inline(always)]
     pub(crate) fn has_background(&self) -> bool {
-        let policy = self.policy.get();
-        let reservation = policy.reservation();
-        reservation.is_some_and(|reservation| reservation.exhausted == Exhausted::Background)
+        self.background.get()
     }
 
-    /// Takes `ran` ticks until `now` from the budget.
+    /// Takes `ran` ticks until `now` from the budget, if it has one.
+    #[inline(always)]
     pub(crate) fn charge(&self, ran: u64, now: u64) {
-        let ran = match self.policy.get() {
-            Policy::Fixed => return,
+        let ran = match self.pass_boundaries(now) {
             // What ran before the boundary was of the old budget.
-            Policy::Reserved(reservation) => match self.pass_boundaries(&reservation, now) {
-                Some(boundary) => now - boundary,
-                None => ran,
-            },
-            Policy::Deadline(_) => ran,
+            Some(boundary) => now - boundary,
+            None => ran,
         };
-        let left = self.left.get();
-        self.left.set(left.saturating_sub(ran));
-        self.debt.set(self.debt.get() + ran.saturating_sub(left));
+        self.left.set(self.left.get() - ran as i64);
     }
 
     /// Has the next budget.
-    fn fill(&self, reservation: &Reservation) {
-        let budget = reservation.budget();
+    #[inline(always)]
+    fn fill(&self) {
         // What is more than a whole budget is forgotten: a caller that late keeps no promise.
-        self.left.set(budget - self.debt.take().min(budget - 1));
+        let left = self.budget.get() + self.left.get().min(0);
+        self.left.set(left.max(1));
     }
 
     /// Becomes ready at `now`.
+    #[inline(always)]
     pub(crate) fn wake(&self, now: u64) {
-        match self.policy.get() {
-            Policy::Fixed => {}
-            Policy::Reserved(reservation) => {
-                self.pass_boundaries(&reservation, now);
-            }
-            Policy::Deadline(reservation) => {
-                let (budget, period) = (reservation.budget(), reservation.period());
-                // What is left is good for the time left only if it is no more than the share:
-                // otherwise it would delay others beyond their deadlines. A new period begins then.
-                let late = now >= self.end.get();
-                if late || self.left.get() * period > (self.end.get() - now) * budget {
-                    self.fill(&reservation);
-                    self.end.set(now + period);
-                }
-            }
+        if !self.has_deadline() {
+            self.pass_boundaries(now);
+            return;
+        }
+        // What is left is good for the time left only if it is no more than the share: otherwise it
+        // would delay others beyond their deadlines. A new period begins then.
+        let share = |time| time * self.budget.get() as u64;
+        let left = self.left.get().max(0) as u64 * self.period.get();
+        let end = self.end.get();
+        if now >= end || left > share(end - now) {
+            self.fill();
+            self.end.set(now + self.period.get());
         }
     }
 
     /// A new budget at or after the end of the period.
+    #[inline(always)]
     pub(crate) fn replenish(&self, now: u64) {
-        match self.policy.get() {
-            Policy::Fixed => {}
-            Policy::Reserved(reservation) => {
-                self.pass_boundaries(&reservation, now);
-            }
-            Policy::Deadline(reservation) => {
-                self.fill(&reservation);
-                self.end.set(self.end.get() + reservation.period());
-            }
+        if self.has_deadline() {
+            self.fill();
+            self.end.set(self.end.get() + self.period.get());
+        } else {
+            self.pass_boundaries(now);
         }
     }
 
     /// A deadline that passed before the budget was used up does not hold others back: it moves
     /// by a period, and further if that is over too. Returns whether it had passed.
+    #[inline(always)]
     pub(crate) fn miss(&self, now: u64) -> bool {
         let missed = self.end.get() <= now;
         if missed {
-            self.replenish(now);
-            if let (true, Policy::Deadline(late)) = (self.end.get() <= now, self.policy.get()) {
-                self.end.set(now + late.period());
-            }
+            self.make_good(now);
         }
         missed
     }
 
-    /// Runs from `now` on: when its budget will be used up, or the end of time.
-    pub(crate) fn take_over(&self, now: u64) -> u64 {
-        match self.policy.get() {
-            Policy::Fixed => u64::MAX,
-            Policy::Reserved(own) => {
-                self.pass_boundaries(&own, now);
-                let limit = now + self.left.get();
-                match (limit < self.end.get(), own.budget < own.period) {
-                    (true, _) => limit,
-                    // A boundary before that begins another budget, which lasts as long as itself.
-                    (false, true) => self.end.get() + own.budget(),
-                    (false, false) => u64::MAX,
-                }
-            }
-            Policy::Deadline(_) => now + self.left.get(),
+    #[cold]
+    #[inline(never)]
+    fn make_good(&self, now: u64) {
+        self.replenish(now);
+        if self.has_deadline() && self.end.get() <= now {
+            self.end.set(now + self.period.get());
         }
     }
 
-    /// Has the full budget from the last boundary on that is over at `now`; returns that one.
-    fn pass_boundaries(&self, reservation: &Reservation, now: u64) -> Option<u64> {
+    /// Runs from `now` on: when its budget will be used up, or the end of time.
+    #[inline(always)]
+    pub(crate) fn take_over(&self, now: u64) -> u64 {
+        self.pass_boundaries(now);
+        let limit = now.wrapping_add_signed(self.left.get());
+        let (end, budget) = (self.end.get(), self.budget.get() as u64);
+        if limit < end || self.has_deadline() {
+            return limit;
+        }
+        // A boundary before that begins another budget, which lasts as long as itself.
+        match budget < self.period.get() {
+            true => end + budget,
+            false => u64::MAX,
+        }
+    }
+
+    /// Of a budget that comes with time, has the full one from the last boundary on that is over at
+    /// `now`; returns that one.
+    #[inline(always)]
+    fn pass_boundaries(&self, now: u64) -> Option<u64> {
         let late = now.checked_sub(self.end.get())?;
-        let boundary = now - late % reservation.period();
-        self.end.set(boundary + reservation.period());
-        self.fill(reservation);
+        if self.kind.get() != Kind::Reserved {
+            return None;
+        }
+        let period = self.period.get();
+        let boundary = match late < period {
+            true => self.end.get(),
+            false => now - late.checked_rem(period)?,
+        };
+        self.end.set(boundary + period);
+        self.fill();
         Some(boundary)
     }
 }

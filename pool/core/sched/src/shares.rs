@@ -76,6 +76,8 @@ pub struct Shares<S> {
     current: Cell<Option<S>>,
     /// Until when the current one has been charged.
     charged: Cell<u64>,
+    /// Whether that is of its budget.
+    metered: Cell<bool>,
     /// Whose turn it is in the background, and what is left of it.
     turn: Cell<Option<S>>,
     turn_left: Cell<i64>,
@@ -92,6 +94,7 @@ impl<S> Shares<S> {
             spent: List::new(),
             current: Cell::new(None),
             charged: Cell::new(0),
+            metered: Cell::new(false),
             turn: Cell::new(None),
             turn_left: Cell::new(0),
             turn_ends: Cell::new(false),
@@ -148,8 +151,9 @@ impl<S: Entity + Schedulable> Shares<S> {
 
     /// Somebody does not want to run any more from `now` on, or may not: an idle vCPU, one that is
     /// paused or taken away. Its share goes on.
+    #[inline(always)]
     pub fn wait(&self, item: S, now: u64) {
-        self.advance(now);
+        self.charge(now);
         self.queue.remove(item);
         if item.server().is_limited() && Spent(item).is_linked() {
             self.spent.remove(Spent(item));
@@ -163,28 +167,32 @@ impl<S: Entity + Schedulable> Shares<S> {
     /// Who runs from `now` on, and until when nothing but [`wake`](Shares::wake) and
     /// [`wait`](Shares::wait) can change that.
     pub fn decide(&self, now: u64) -> Decision<S> {
-        while self.account(now) {}
+        self.charge(now);
+        while self.settle() {}
         self.choose()
     }
 
-    /// The first part of [`decide`](Shares::decide), for a caller that looks at its interrupts
-    /// in between: charges who ran, and gives or ends one budget. Whether there is more of it.
-    pub fn account(&self, now: u64) -> bool {
-        self.charge(now);
+    /// The second part of [`decide`](Shares::decide), for a caller that looks at its interrupts in
+    /// between: gives or ends one budget, whose time has come with the last
+    /// [charge](Shares::charge). Whether there was one.
+    #[inline(always)]
+    pub fn settle(&self) -> bool {
+        let now = self.charged.get();
         if self.replenish(now) {
             return true;
         }
-        if let Some(current) = self.current.get()
-            && current.server().is_exhausted()
-            && !Spent(current).is_linked()
-        {
-            self.exhaust(current, now);
+        match self.current.get() {
+            Some(current) if self.metered.get() && current.server().is_exhausted() => {
+                self.metered.set(false);
+                self.exhaust(current, now);
+                true
+            }
+            _ => false,
         }
-        false
     }
 
-    /// The second part of [`decide`](Shares::decide), from the time of the first one on.
-    #[inline]
+    /// The last part of [`decide`](Shares::decide), from the time of the first one on.
+    #[inline(always)]
     pub fn choose(&self) -> Decision<S> {
         let run = self.queue.highest().map(|first| self.take_turn(first));
         self.current.set(run);
@@ -199,25 +207,28 @@ impl<S: Entity + Schedulable> Shares<S> {
     }
 
     /// Brings charges and budgets to `now`.
+    #[inline(always)]
     fn advance(&self, now: u64) {
         self.charge(now);
         while self.replenish(now) {}
     }
 
-    /// Charges who ran until `now`.
-    fn charge(&self, now: u64) {
+    /// The first part of [`decide`](Shares::decide): charges who ran until `now`.
+    #[inline(always)]
+    pub fn charge(&self, now: u64) {
         let ran = now.saturating_sub(self.charged.replace(now));
         if let Some(current) = self.current.get() {
             if current.state().priority() == Priority::LOWEST {
                 self.turn_left.set(self.turn_left.get() - ran as i64);
             }
-            if current.server().is_limited() && !Spent(current).is_linked() {
+            if self.metered.get() {
                 current.server().charge(ran, now);
             }
         }
     }
 
     /// Gives a new budget to the first one whose time has come; whether there was one.
+    #[inline(always)]
     fn replenish(&self, now: u64) -> bool {
         let first = self.spent.first();
         let Some(Spent(item)) = first.filter(|first| first.0.server().end() <= now) else {
@@ -237,6 +248,7 @@ impl<S: Entity + Schedulable> Shares<S> {
     }
 
     /// Puts who has a budget among its peers.
+    #[inline(always)]
     fn enqueue(&self, item: S) {
         if !item.server().has_deadline() {
             return self.queue.insert(item);
@@ -287,25 +299,50 @@ impl<S: Entity + Schedulable> Shares<S> {
     }
 
     /// The first of the times that matter while `run` runs; the end of time if none does.
+    #[inline(always)]
     fn limit(&self, run: Option<S>, now: u64) -> u64 {
-        let lowest = run.map_or(Priority::LOWEST, |run| run.state().priority());
-        // Somebody less urgent may have its budget when it is looked at again.
-        let mut spent = self.spent.iter();
-        let budget = spent.find(|item| item.0.server().priority() >= lowest);
-        let budget = budget.map_or(u64::MAX, |item| item.0.server().end());
         let Some(run) = run else {
-            return budget;
+            self.metered.set(false);
+            return self.next_budget(Priority::LOWEST);
         };
-        let own = match run.server().is_limited() && !Spent(run).is_linked() {
-            true => run.server().take_over(now),
+        let lowest = run.state().priority();
+        let budget = self.next_budget(lowest);
+        let server = run.server();
+        let metered = server.is_limited() && !Spent(run).is_linked();
+        self.metered.set(metered);
+        let own = match metered {
+            true => server.take_over(now),
             false => u64::MAX,
         };
-        let ends = lowest == Priority::LOWEST && run.has_neighbours();
-        let turn = match ends {
+        let turn = match lowest == Priority::LOWEST {
+            true => self.turn_end(run, now),
+            false => u64::MAX,
+        };
+        budget.min(own).min(turn)
+    }
+
+    /// When the first one has its budget that is as urgent at least: somebody less urgent may have it
+    /// when it is looked at again.
+    #[inline(always)]
+    fn next_budget(&self, lowest: Priority) -> u64 {
+        let mut next = self.spent.first();
+        while let Some(Spent(item)) = next {
+            if item.server().priority() >= lowest {
+                return item.server().end();
+            }
+            next = self.spent.after(Spent(item));
+        }
+        u64::MAX
+    }
+
+    /// When the turn ends of who runs in the background, if somebody waits for that.
+    #[inline(never)]
+    fn turn_end(&self, run: S, now: u64) -> u64 {
+        let ends = run.has_neighbours();
+        self.turn_ends.set(ends);
+        match ends {
             true => now.saturating_add_signed(self.turn_left.get()),
             false => u64::MAX,
-        };
-        self.turn_ends.set(ends);
-        budget.min(own).min(turn)
+        }
     }
 }

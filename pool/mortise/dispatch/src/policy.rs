@@ -8,24 +8,24 @@ use core_sched::{Decision, Priority};
 use mortise_partition::{Background, Core, Mask};
 
 impl Turn {
-    /// Has whose deadline came want the core; who is to have it after that.
+    /// Has whose deadline came want the core, and ends the exit.
     #[inline(never)]
-    pub(crate) fn wake_due_by_policy(
-        &'static self,
-        core: &'static Core,
-        now: u64,
-    ) -> Option<&'static Seat> {
-        self.wake_all_due(core, now, false);
+    pub(crate) fn wake_due_by_policy(&'static self, core: &'static Core, now: u64) -> ! {
+        if self.timers.earliest() <= now {
+            self.wake_all_due(core, now, false);
+        }
         // Silent until the decision, before which the core looks at its interrupts.
         core.clock().move_alarm(u64::MAX);
-        self.decide(core, false)
+        let chosen = self.decide(core, false);
+        self.leave(core, chosen)
     }
 
-    /// Has the one in the registers wait; who is to have the core after that.
+    /// Has the one in the registers wait, and ends the exit.
     #[inline(never)]
-    pub(crate) fn give_way_by_policy(&'static self, core: &'static Core) -> Option<&'static Seat> {
+    pub(crate) fn give_way_by_policy(&'static self, core: &'static Core) -> ! {
         self.give_up(core, false);
-        self.decide(core, false)
+        let chosen = self.decide(core, false);
+        self.leave(core, chosen)
     }
 
     /// Has a virtual CPU want the core, from now on.
@@ -34,37 +34,49 @@ impl Turn {
         self.shares.wake(seat, core.clock().ticks());
     }
 
-    /// Lets go who is to leave, admits who came, charges who ran, gives and ends budgets, and decides by
-    /// what was promised; until when nothing else than `alarm` can change that. Between two steps of it
-    /// the core looks at its interrupts: if one is pending, nobody is chosen, and it is to be asked
-    /// again.
-    #[inline(never)]
+    /// Charges who ran, gives and ends budgets, and decides by what was promised; until when nothing
+    /// else than `alarm` can change that. Behind each step of it the core looks at its interrupts: if
+    /// one is pending, nobody is chosen, and it is to be asked again.
+    #[inline(always)]
     pub(crate) fn decide_by_policy(
         &'static self,
         core: &'static Core,
         alarm: u64,
     ) -> (Option<&'static Seat>, u64) {
-        let mut more = true;
-        while !is_pending() {
-            if self.let_go(core) || self.admit(core) {
-                continue;
+        let mut settled = !self.doubt.get() || self.clear_up(core);
+        if settled {
+            self.shares.charge(core.clock().ticks());
+            while settled && self.shares.settle() {
+                settled = !is_pending();
             }
-            if self.doubt.take() {
-                self.look_at_terms(core);
-                continue;
-            }
-            if !more {
-                let decision = self.regulate(core, self.shares.choose());
-                if let Some(seat) = decision.run {
-                    // Who has no budget may go on in the background.
-                    seat.mask.set(Mask::of(seat.state.priority().number()));
-                }
-                return (decision.run, decision.until.unwrap_or(u64::MAX).min(alarm));
-            }
-            more = self.shares.account(core.clock().ticks());
         }
-        self.ask.set(true);
-        (None, alarm)
+        if !settled {
+            self.ask.set(true);
+            return (None, alarm);
+        }
+        let decision = self.regulate(core, self.shares.choose());
+        if let Some(seat) = decision.run {
+            // Who has no budget may go on in the background.
+            seat.mask.set(Mask::of(seat.state.priority().number()));
+        }
+        (decision.run, decision.until.unwrap_or(u64::MAX).min(alarm))
+    }
+
+    /// Lets go who is to leave, admits who came, and finds out what they are promised, with a look at
+    /// what is pending before each step; false if something is.
+    #[cold]
+    #[inline(never)]
+    fn clear_up(&'static self, core: &'static Core) -> bool {
+        while self.doubt.get() {
+            if is_pending() {
+                return false;
+            }
+            if !self.let_go(core) && !self.admit(core) {
+                self.doubt.set(false);
+                self.look_at_terms(core);
+            }
+        }
+        !is_pending()
     }
 
     /// The same decision, but that nobody runs in the background while it is to wait.

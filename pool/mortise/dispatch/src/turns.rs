@@ -46,7 +46,7 @@ pub(crate) struct Turn {
     /// Whether time does not matter: all have fixed priorities, one at most is in the
     /// background.
     pub plain: Cell<bool>,
-    /// Whether that is to be found out anew: somebody came or went.
+    /// Whether that is to be found out anew: somebody came or went, or is to.
     pub doubt: Cell<bool>,
     /// The seats that somebody has, one bit each.
     pub seated: Cell<u32>,

@@ -52,7 +52,7 @@ impl Core {
 
     /// Takes one pending Group 1 interrupt. What came for others than the guest in the registers
     /// is told the dispatcher.
-    #[inline]
+    #[inline(always)]
     pub fn take_interrupt(&'static self) -> Taken {
         let intid = cpu_interface::acknowledge_any(Group::One);
         let board = &self.machine.board;
