@@ -1,0 +1,229 @@
+"""The translation tables of a running machine, read back: what Mortise reaches, and what guests do.
+
+Which tables are in force the registers of each core say; what is in them is read from memory. Page
+colours, where nothing is one to one, are `test_colouring`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from dataclasses import dataclass
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from registers import Stub
+
+from tenonos import build
+from tenonos import system as systems
+from tenonos.run import RunOptions, Session, Target, gdb, symbols
+from tenonos.system.limits import BLOCK, PAGE
+
+ADDRESS = (1 << 48) - PAGE
+RAM = 0x4000_0000
+"""Below, `qemu-virt` has no RAM."""
+
+M, C, WXN = 1 << 0, 1 << 2, 1 << 19
+"""Of SCTLR_EL2 (Arm ARM, D19.2): translation, caches, what is written is never executed."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A page or a block: where it is, where it leads to, and what may be done there."""
+
+    at: int
+    pa: int
+    size: int
+    bits: int
+
+    def overlaps(self, start, size):
+        """Whether any of its bytes is among these."""
+        return self.pa < start + size and start < self.pa + self.size
+
+
+class Own(Leaf):
+    """A leaf of a stage 1 at EL2 (Arm ARM, D8.3, D8.4)."""
+
+    @property
+    def written(self):
+        """AP[2] is 0."""
+        return not self.bits >> 7 & 1
+
+    @property
+    def executed(self):
+        """XN is 0."""
+        return not self.bits >> 54 & 1
+
+
+class Guest(Leaf):
+    """A leaf of a stage 2."""
+
+    @property
+    def written(self):
+        """S2AP[1]."""
+        return bool(self.bits >> 7 & 1)
+
+    @property
+    def executed(self):
+        """XN[1] is 0."""
+        return not self.bits >> 54 & 1
+
+
+def leaves(memory, root, kind):
+    """What the tables below this root of level 1 map."""
+    found = []
+
+    def walk(table, level, base):
+        size = PAGE << 9 * (3 - level)
+        for index, entry in enumerate(struct.unpack("<512Q", memory.at(table, PAGE))):
+            at = base + index * size
+            if entry & 1 and entry & 2 and level < 3:
+                walk(entry & ADDRESS, level + 1, at)
+            elif entry & 1:
+                found.append(kind(at, entry & ADDRESS, size, entry))
+
+    walk(root, 1, 0)
+    return found
+
+
+class Reader:
+    """Whoever stops the machine at a line that a VM says, and reads registers and tables."""
+
+    def __init__(self, port, vm, line):
+        self.port, self.vm, self.line = port, vm, line
+        self.stub = None
+
+    def chunk(self, chunk):
+        pass
+
+    def tick(self, session):
+        if self.stub is None:
+            with contextlib.suppress(ConnectionRefusedError):  # the emulator does not listen yet
+                self.stub = Stub(self.port)
+                self.stub.go()
+        elif self.vm in session.transcripts and self.line in session.transcripts[self.vm].text:
+            self.stub.stop()
+            self.look(session)
+            self.stub.close()
+            session.finish()
+            self.tick = lambda _: None
+
+    def look(self, session):
+        cores = self.stub.cores()
+        read = {
+            name: [self.stub.read(core, name) for core in cores]
+            for name in ("SCTLR_EL2", "TTBR0_EL2", "VTTBR_EL2")
+        }
+        # A core that nobody has was never started.
+        self.control = {cpu: value for cpu, value in enumerate(read["SCTLR_EL2"]) if value & M}
+        roots = {cpu: read["TTBR0_EL2"][cpu] & ADDRESS for cpu in self.control}
+        self.own = {cpu: leaves(session.memory, root, Own) for cpu, root in roots.items()}
+        # A VMID is its VM's index and one; a core that has none yet has no tables either.
+        roots = {value >> 48: value & ADDRESS for value in read["VTTBR_EL2"] if value >> 48}
+        self.guests = {
+            vmid - 1: leaves(session.memory, root, Guest) for vmid, root in roots.items()
+        }
+
+    def close(self, session):
+        pass
+
+
+@pytest.fixture(
+    scope="module",
+    params=[("motor-linux", "linux", "tenon-ready"), ("foreman", "foreman", "foreman: 0 failed")],
+    ids=lambda param: param[0],
+)
+def machine(request):
+    """A built system, and what was read of it: beside Linux, and after lives of other VMs."""
+    name, vm, line = request.param
+    built = build.build(systems.load(name))
+    reader = Reader(gdb.port(), vm, line)
+    Session(Target.of(built), RunOptions(gdb=reader.port), [reader]).run()
+    return built, reader
+
+
+def joined(found):
+    """The ranges that leaves cover together."""
+    whole = []
+    for leaf in sorted(found, key=lambda leaf: leaf.at):
+        if whole and whole[-1][1] == leaf.at:
+            whole[-1][1] = leaf.at + leaf.size
+        else:
+            whole.append([leaf.at, leaf.at + leaf.size])
+    return [tuple(part) for part in whole]
+
+
+def extent(elf, name):
+    """Where a variable is linked, and its bytes."""
+    with elf.open("rb") as file:
+        (symbol,) = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name(name)
+        return symbol["st_value"], symbol["st_size"]
+
+
+@pytest.mark.timeout(400)
+def test_translation_is_on_and_what_is_written_is_never_executed(machine):
+    built, reader = machine
+    reserve = built.system.reserve
+    used = {cpu for vm in built.system.vms for cpu in vm.cpus} | set(
+        reserve.cpus if reserve else ()
+    )
+    assert set(reader.control) == used
+    assert {control & (M | C | WXN) for control in reader.control.values()} == {M | C | WXN}
+
+
+def test_only_code_is_executed_and_nobody_writes_it(machine):
+    built, reader = machine
+    start, text_end, constants_end = (
+        symbols.address(built, symbols.MORTISE, name)
+        for name in ("__image_start", "__text_end", "__rodata_end")
+    )
+    for own in reader.own.values():
+        executed = [leaf for leaf in own if leaf.executed]
+        assert joined(executed) == [(start, text_end)]
+        assert not any(leaf.written for leaf in executed)
+        constants = [leaf for leaf in own if not leaf.executed and not leaf.written]
+        assert joined(constants)[0] == (text_end, constants_end)
+
+
+def test_no_core_maps_memory_of_guests(machine):
+    """Each window is empty too: all that is mapped is where it is."""
+    built, reader = machine
+    layout = built.layout
+    memory = [(area.pa, area.size) for vm in layout.vms.values() for area in vm.memory]
+    if layout.reserve is not None:
+        memory.append((layout.reserve.pa, layout.reserve.size))
+    for own in reader.own.values():
+        assert [leaf for leaf in own if leaf.at != leaf.pa] == []
+        assert [leaf for leaf in own for area in memory if leaf.overlaps(*area)] == []
+
+
+def test_a_core_maps_its_own_stack_and_the_status_of_who_runs_there(machine):
+    built, reader = machine
+    start, size = extent(built.elves[symbols.MORTISE], "MORTISE_STACKS")
+    stride = size // built.system.board.cpus
+    for cpu, own in reader.own.items():
+        found = [leaf for leaf in own if leaf.overlaps(start, size)]
+        top = start + stride * (cpu + 1)
+        assert joined(found) == [(top - stride + PAGE, top)]
+        for vm in built.system.vms:
+            status = built.layout.vm(vm.name).status_pa
+            assert any(leaf.overlaps(status, PAGE) for leaf in own) == (cpu in vm.cpus)
+
+
+def test_a_guest_reaches_what_it_has_in_blocks(machine):
+    built, reader = machine
+    image = built.layout.image_base, built.layout.image_size
+    for vm in built.system.vms:
+        place, found = built.layout.vm(vm.name), reader.guests[vm.index]
+        assert not [leaf for leaf in found if leaf.overlaps(*image)]
+        areas = [(area, True) for area in place.memory] + [(area, False) for area in place.shared]
+        ram = [leaf for leaf in found if leaf.pa >= RAM]
+        assert sum(leaf.size for leaf in ram) == sum(area.size for area, _ in areas)
+        for area, private in areas:
+            inside = [leaf for leaf in ram if leaf.overlaps(area.pa, area.size)]
+            assert joined(inside) == [(area.ipa, area.ipa + area.size)]
+            assert {leaf.pa - leaf.at for leaf in inside} == {area.pa - area.ipa}
+            assert {leaf.executed for leaf in inside} == {private}
+            assert {leaf.written for leaf in inside} == {bool(area.flags)}
+            if private:
+                assert min(leaf.size for leaf in inside) >= BLOCK
