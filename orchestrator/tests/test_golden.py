@@ -12,13 +12,16 @@ import pytest
 
 from tenonos import system
 from tenonos.paths import ROOT
-from tenonos.system import handover, trees
+from tenonos.system import handover, manifest
 from tenonos.system.layout import lay_out
 from tenonos.system.places import Content, Layout
 from tenonos.system.schema import parse
 
-DYNAMIC = ROOT / "pool/core/manifest/tests/golden/dynamic.dtb"
-SYSTEM = ROOT / "pool/core/manifest/tests/golden/system.dtb"
+GOLDEN = ROOT / "pool/core/manifest/tests/golden"
+DYNAMIC = GOLDEN / "dynamic.bin"
+SYSTEM = GOLDEN / "system.bin"
+OTHERS = {"vlib": "vlib", "lending": "detach", "coloured": "motor-coloured"}
+"""What else there can be, by a system that has it."""
 GUEST = ROOT / "pool/core/guest/tests/golden.bin"
 CONTENTS = {
     "motor": Content({"image": 50_000, "header": 4096}, 0, 60_000),
@@ -30,6 +33,10 @@ name = "on-call"
 board = "qemu-virt"
 pool = "0.1"
 mode = "dynamic"
+[regulation]
+event = "instructions"
+limit = 100000
+interval = "1ms"
 [reserve]
 memory = "16M"
 cpus = [2, 3]
@@ -85,13 +92,19 @@ def written() -> dict[Path, bytes]:
     demo = system.load("motor-linux")
     layout = lay_out(demo, 100_000, CONTENTS)
     return {
-        SYSTEM: trees.manifest(demo, layout),
-        DYNAMIC: trees.manifest(*on_call()),
+        SYSTEM: manifest.write(demo, layout),
+        DYNAMIC: manifest.write(*on_call()),
         GUEST: handover.guest(demo, demo.vm("motor"), layout.vm("motor")),
-    }
+    } | {GOLDEN / f"{name}.bin": other(of) for name, of in OTHERS.items()}
 
 
-@pytest.mark.parametrize("file", [SYSTEM, DYNAMIC, GUEST], ids=lambda file: file.name)
+def other(name: str) -> bytes:
+    loaded = system.load(name)
+    contents = {vm.name: CONTENTS["motor" if vm.kind == "tenon" else "linux"] for vm in loaded.vms}
+    return manifest.write(loaded, lay_out(loaded, 100_000, contents))
+
+
+@pytest.mark.parametrize("file", written(), ids=lambda file: file.name)
 def test_the_kernels_parse_these_bytes(file):
     assert written()[file] == file.read_bytes(), "is it to be written anew?"
 

@@ -7,7 +7,7 @@ from tenonos import system
 from tenonos.build.images import needs
 from tenonos.errors import InputError
 from tenonos.linux import boot
-from tenonos.system import trees
+from tenonos.system import manifest, trees
 from tenonos.system.layout import lay_out
 from tenonos.system.places import WRITABLE, Content
 from tenonos.system.schema import parse
@@ -50,10 +50,11 @@ def test_both_are_told_where_the_cells_are(tmp_path, monkeypatch):
     cells = layout.vm("linux").cells
     assert (cells.ipa, cells.size, cells.flags) == (cells.pa, 2 * 4096, WRITABLE)
     assert cells in layout.vm("linux").shared
-    manifest = node(trees.manifest(lender, layout), "/vms/linux")
-    assert list(manifest["lends"].data) == [3, 2]
-    assert list(manifest["lends-cells"].data) == [0, cells.pa, 0, 2 * 4096]
-    assert list(manifest["lends-interrupt"].data) == [80]
+    lendings = manifest.read(manifest.write(lender, layout))["lendings"]
+    told = lendings[lender.vms.index(linux)]
+    assert [linux.cpus[vcpu] for vcpu in told["vcpus"]] == [3, 2]
+    assert told["memory"] == {"start": cells.pa, "size": 2 * 4096}
+    assert (told["cells"]["start"], told["interrupt"]) == (cells.ipa, 80)
     tree = node(trees.linux(lender, linux, layout), f"/detach@{cells.ipa:x}")
     assert tree["compatible"].value == "tenonos,detach"
     assert list(tree["reg"].data) == [0, cells.ipa, 0, 2 * 4096]

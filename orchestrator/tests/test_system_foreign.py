@@ -9,7 +9,7 @@ import pytest
 from tenonos import system
 from tenonos.build import foreign
 from tenonos.errors import InputError
-from tenonos.system import trees
+from tenonos.system import manifest, trees
 from tenonos.system.layout import lay_out
 
 MIB = 1 << 20
@@ -113,12 +113,11 @@ def test_an_elf_has_a_piece_in_each_memory_and_begins_at_a_physical_address(tmp_
     near = parts["image1"]
     assert (near[0x20:0x24], near[0x1000:0x1004], len(near)) == (b"text", b"data", 0x2000)
     assert set(near[0x1004:]) == {0}
-    tree = fdt.parse_dtb(trees.manifest(loaded, layout))
-    cells = tree.get_property("memory", "/vms/guest").data
+    (told,) = manifest.read(manifest.write(loaded, layout))["vms"]
     (region,) = place.regions
-    assert cells[1::2] == [place.ipa, place.pa, 16 * MIB, 0x20_0000, region.pa, 4 * MIB]
-    assert tree.get_property("kind", "/vms/guest").value == "image"
-    assert tree.get_property("console", "/vms/guest").value == "pl011"
+    ranges = [(m["intermediate"]["start"], *m["physical"].values()) for m in told["mappings"]]
+    assert ranges[:2] == [(place.ipa, place.pa, 16 * MIB), (0x20_0000, region.pa, 4 * MIB)]
+    assert (told["kind"], told["console"]) == ("image", "pl011")
     ranges = sorted([(place.pa, place.size), (region.pa, region.size), (place.status_pa, 4096)])
     assert all(a + size <= b for (a, size), (b, _) in pairwise(ranges))
 

@@ -8,7 +8,7 @@ import fdt
 import pytest
 
 from tenonos import system
-from tenonos.system import handover, trees
+from tenonos.system import handover, manifest, trees
 from tenonos.system.layout import lay_out
 from tenonos.system.places import Content, Layout
 
@@ -38,24 +38,27 @@ def text(tree: fdt.FDT, name: str, path: str = "/") -> str:
 
 
 def test_the_manifest(demo, layout):
-    tree = fdt.parse_dtb(trees.manifest(demo, layout))
-    assert text(tree, "compatible") == "tenonos,system-1"
-    assert text(tree, "console-input") == "linux"
-    assert [node.name for node in tree.get_node("/vms").nodes] == ["motor", "linux"]
-    motor, place = "/vms/motor", layout.vm("motor")
-    assert text(tree, "irq-mode", motor) == "direct"
-    assert text(tree, "console", motor) == "ring"
-    assert tree.get_property("cpus", motor).data == [3]
-    assert longs(tree, "memory", motor) == [place.ipa, place.pa, place.size]
-    assert longs(tree, "status", motor) == [place.status_pa]
-    assert longs(tree, "log", motor) == [place.log_pa, place.log_size]
-    assert len(tree.get_property("shared", motor).data) == 7 * 3
-    loads = longs(tree, "load", motor)
-    assert loads[:3] == [0x4008_0000, place.payloads["image"].pa, 50_000]
-    assert tree.get_property("cpus", "/vms/linux").data == [0, 1, 2]
-    assert not tree.exist_property("shared", "/vms/linux")
-    assert not tree.exist_property("log", "/vms/linux")
-    assert longs(tree, "load", "/vms/linux")[::3] == [
+    told = manifest.read(manifest.write(demo, layout))
+    assert (told["mode"], bytes(told["system"])) == ("static", b"motor-linux")
+    motor, linux = told["vms"]
+    assert [bytes(vm["name"]) for vm in told["vms"]] == [b"motor", b"linux"]
+    assert told["console_input"] == 1
+    place = layout.vm("motor")
+    assert (motor["interrupt_mode"], motor["console"]) == ("direct", "ring")
+    assert (motor["cpus"], linux["cpus"]) == ([3], [0, 1, 2])
+    ram, *shared = motor["mappings"]
+    assert ram["kind"] == "ram"
+    assert ram["intermediate"] == {"start": place.ipa, "size": place.size}
+    assert ram["physical"] == {"start": place.pa, "size": place.size}
+    assert motor["status"] == {"start": place.status_pa, "size": 4096}
+    assert motor["log"] == {"start": place.log_pa, "size": place.log_size}
+    assert [(m["kind"], m["writable"]) for m in shared] == [("shared", w) for w in (0, 1, 1)]
+    image = motor["payloads"][0]
+    assert image["source"] == {"start": place.payloads["image"].pa, "size": 50_000}
+    assert image["target"] == {"start": 0x4008_0000, "size": 50_000}
+    assert image["destination"]["start"] == place.pa + 0x8_0000
+    assert [mapping["kind"] for mapping in linux["mappings"]] == ["ram"]
+    assert [load["target"]["start"] for load in linux["payloads"]] == [
         place.ipa for place in layout.vm("linux").payloads.values()
     ]
 
@@ -90,27 +93,26 @@ def test_who_has_the_serial_port_has_no_console_of_mortise(demo, layout):
     vm = replace(linux, devices=("serial",), in_place=True)
     assert trees.linux(demo, vm, layout) == trees.linux(demo, linux, layout)
     owning = replace(demo, vms=tuple(vm if vm.name == old.name else old for old in demo.vms))
-    tree = fdt.parse_dtb(trees.manifest(owning, layout))
-    assert text(tree, "console", "/vms/linux") == "none"
-    assert longs(tree, "device", "/vms/linux") == [0x0900_0000, 0x0900_0000, 0x1000]
-    assert tree.get_property("interrupts", "/vms/linux").data == [33]
-    assert not tree.exist_property("load", "/vms/linux")
+    told = manifest.read(manifest.write(owning, layout))["vms"][1]
+    assert (told["console"], told["interrupts"], told["payloads"]) == ("none", [33], [])
+    serial = {"start": 0x0900_0000, "size": 0x1000}
+    device = {"intermediate": serial, "physical": serial, "kind": "device", "writable": 0}
+    assert device in told["mappings"]
 
 
 def test_who_is_typed_to_has_a_serial_port_and_no_log(demo):
     motor = replace(demo.vm("motor"), input=True)
     typed = replace(demo, vms=tuple(motor if vm.name == "motor" else vm for vm in demo.vms))
     place = lay_out(typed, 100_000, CONTENTS)
-    tree = fdt.parse_dtb(trees.manifest(typed, place))
-    assert text(tree, "console", "/vms/motor") == "pl011"
-    assert not tree.exist_property("log", "/vms/motor")
-    assert len(tree.get_property("shared", "/vms/motor").data) == 7 * 2  # status and task
+    told = manifest.read(manifest.write(typed, place))["vms"][0]
+    assert (told["console"], told["log"]["size"]) == ("pl011", 0)
+    assert [m["kind"] for m in told["mappings"]] == ["ram", "shared", "shared"]  # status and task
     header = handover.guest(typed, motor, place.vm("motor"))
     assert header[0x50:0x60] == bytes(16)
 
 
 def test_two_writings_are_the_same_bytes(demo, layout):
-    assert trees.manifest(demo, layout) == trees.manifest(demo, layout)
+    assert manifest.write(demo, layout) == manifest.write(demo, layout)
     linux = demo.vm("linux")
     assert trees.linux(demo, linux, layout) == trees.linux(demo, linux, layout)
 
@@ -118,12 +120,10 @@ def test_two_writings_are_the_same_bytes(demo, layout):
 @pytest.mark.skipif(shutil.which("dtc") is None, reason="no dtc")
 def test_the_device_tree_compiler_agrees(demo, layout, tmp_path):
     linux = trees.linux(demo, demo.vm("linux"), layout)
-    for name, blob in (("linux", linux), ("manifest", trees.manifest(demo, layout))):
-        file = tmp_path / name
-        file.write_bytes(blob)
-        command = ["dtc", "-I", "dtb", "-O", "dtb", "-o", tmp_path / "again", file]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        if name == "linux":
-            assert done.stderr == ""
-        again = fdt.parse_dtb((tmp_path / "again").read_bytes())
-        assert again.to_dts() == fdt.parse_dtb(blob).to_dts()
+    file = tmp_path / "linux"
+    file.write_bytes(linux)
+    command = ["dtc", "-I", "dtb", "-O", "dtb", "-o", tmp_path / "again", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    again = fdt.parse_dtb((tmp_path / "again").read_bytes())
+    assert again.to_dts() == fdt.parse_dtb(linux).to_dts()

@@ -25,7 +25,7 @@ from tenonos.generate.image import Image, write
 from tenonos.linux import boot
 from tenonos.locks import exclusive
 from tenonos.paths import BUILD, SYSTEMS, TARGET, shown
-from tenonos.system import colours, handover, trees
+from tenonos.system import colours, handover, manifest, trees
 from tenonos.system.bare import BARE
 from tenonos.system.layout import lay_out
 from tenonos.system.model import System, Vm
@@ -120,15 +120,15 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
     mortise = flats["mortise"]
     place = partial(lay_out, system, mortise.end - mortise.base, contents, mortise.text)
     # Whatever its addresses are, the manifest is as long.
-    layout = place(len(trees.manifest(system, place())))
+    layout = place(len(manifest.write(system, place())))
     for vm in system.guests:
         if vm.kind == "tenon":
             payloads[vm.name, "header"] = handover.guest(system, vm, layout.guest(vm.name))
         else:
             payloads[vm.name, "tree"] = _tree(system, vm, layout)
     # Mortise without virtual machines reads none.
-    manifest = trees.manifest(system, layout) if system.vms else b""
-    return pack(mortise, manifest, payloads, layout), layout
+    told = manifest.write(system, layout) if system.vms else b""
+    return pack(mortise, told, payloads, layout), layout
 
 
 def _alone(system: System, flat: Flat) -> tuple[bytes, Layout]:

@@ -13,9 +13,9 @@ from tenonos.errors import InputError
 from tenonos.system import handover
 from tenonos.system.layout import late
 from tenonos.system.limits import VCPUS
+from tenonos.system.manifest import areas
 from tenonos.system.model import System, Vm
 from tenonos.system.places import Content, GuestLayout
-from tenonos.system.runtime import areas
 
 MAGIC = int.from_bytes(b"TVM1", "little")
 VERSION = 1

@@ -5,12 +5,12 @@ lies is decided by the layout: in the order of the file.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from tenonos.errors import InputError
 from tenonos.system.devices import DMA
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.model import System, Vm
-from tenonos.system.node import Node
 from tenonos.system.places import LOG_SIZE, STATUS_SIZE, TASK_SIZE, Dealt
 
 MOST = 64
@@ -142,9 +142,11 @@ def status(dealt: Dealt, vm: int) -> int:
     return dealt.tables.start + ((part & -part).bit_length() - 1) * PAGE
 
 
-def write(node: Node, dealt: Dealt) -> None:
+def record(dealt: Dealt) -> dict[str, Any]:
     """It as Mortise reads it."""
-    node.longs("memory", dealt.base, dealt.size)
-    node.longs("tables", dealt.tables.start, len(dealt.tables))
-    node.cells("colours", dealt.colours)
-    node.longs("parts", *dealt.parts)
+    return {
+        "memory": {"start": dealt.base, "size": dealt.size},
+        "tables": {"start": dealt.tables.start, "size": len(dealt.tables)},
+        "parts": dealt.parts,
+        "colours": dealt.colours,
+    }

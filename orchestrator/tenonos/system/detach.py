@@ -3,6 +3,8 @@
 A page for each core, its cell, is shared by Linux and Mortise (docs/formats.md).
 """
 
+from typing import Any
+
 from tenonos.errors import InputError
 from tenonos.system.limits import PAGE
 from tenonos.system.model import System, Vm
@@ -40,12 +42,16 @@ def check(system: System) -> None:
             )
 
 
-def manifest(node: Node, system: System, vm: Vm, place: VmLayout) -> None:
+def record(system: System, vm: Vm, place: VmLayout) -> dict[str, Any]:
     """What Mortise reads of it."""
-    if place.cells is not None:
-        node.cells("lends", *vm.detach)
-        node.longs("lends-cells", place.cells.pa, place.cells.size)
-        node.cells("lends-interrupt", system.board.gic.detach_spi)
+    cells = place.cells
+    ipa, pa, bytes_ = (cells.ipa, cells.pa, cells.size) if cells is not None else (0, 0, 0)
+    return {
+        "cells": {"start": ipa, "size": bytes_},
+        "memory": {"start": pa, "size": bytes_},
+        "vcpus": [vm.cpus.index(cpu) for cpu in vm.detach],
+        "interrupt": system.board.gic.detach_spi if cells is not None else 0,
+    }
 
 
 def tree(root: Node, system: System, vm: Vm, place: VmLayout) -> None:

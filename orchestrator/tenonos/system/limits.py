@@ -15,6 +15,9 @@ CHUNK = 64
 VCPUS = 8
 """vCPUs the status page has room for."""
 
+NAME = 32
+"""Bytes of a name (pool/core/manifest)."""
+
 VMS, TASKS, INTERRUPTS, MAPPINGS = 8, 8, 32, 16
 """What the manifest has room for (pool/core/manifest)."""
 

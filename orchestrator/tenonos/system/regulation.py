@@ -2,7 +2,6 @@
 
 from tenonos.errors import InputError
 from tenonos.system.model import Regulation, System
-from tenonos.system.node import Node
 
 EVENTS = {"instructions": 0x08, "cycles": 0x11, "l2-refill": 0x17, "bus-access": 0x19}
 """Common events of the performance monitor (Arm ARM, D11.11). A core need not count each."""
@@ -30,8 +29,7 @@ def check(system: System) -> None:
         )
 
 
-def write(node: Node, regulation: Regulation) -> None:
+def record(regulation: Regulation) -> dict[str, int]:
     """It as Mortise reads it."""
-    node.cells("event", EVENTS[regulation.event])
-    node.cells("limit", regulation.limit)
-    node.longs("interval", regulation.interval)
+    event, limit = EVENTS[regulation.event], regulation.limit
+    return {"interval": regulation.interval, "event": event, "limit": limit}

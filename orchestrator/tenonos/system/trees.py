@@ -1,13 +1,10 @@
-"""The flattened device trees a system is described by.
-
-One for Mortise (its manifest) and one for each Linux, made from the same system
-and layout. Nothing in them is random, so that two
-builds of one system are the same bytes.
+"""The flattened device trees that VMs are given, made from the same system and layout as Mortise's
+manifest. Nothing in them is random, so that two builds of one system are the same bytes.
 """
 
 import fdt
 
-from tenonos.system import detach, runtime
+from tenonos.system import detach
 from tenonos.system.board import SERIAL, Board
 from tenonos.system.limits import PAGE
 from tenonos.system.model import System, Vm
@@ -25,51 +22,6 @@ _MAGIC = 0xD00D_FEED
 
 CMDLINE = "console=ttyAMA0 rdinit=/init"
 """Linux's command line unless the system has one of its own."""
-
-
-def manifest(system: System, layout: Layout) -> bytes:
-    """What Mortise reads at boot: the VMs in their order, with every address resolved."""
-    root = Node("/")
-    root.text("compatible", "tenonos,system-1")
-    root.text("system", system.name)
-    root.text("board", system.board.name)
-    if system.mode != "static":
-        root.text("mode", system.mode)
-    root.cells("#address-cells", 2)
-    root.cells("#size-cells", 2)
-    if system.console:
-        root.text("console-input", system.console)
-    vms = root.child("vms")
-    for vm in system.vms:
-        _manifest_vm(vms.child(vm.name), system.board, vm, layout.vm(vm.name))
-        detach.manifest(vms.child(vm.name), system, vm, layout.vm(vm.name))
-    runtime.write(root, system, layout)
-    return root.blob()
-
-
-def _manifest_vm(node: Node, board: Board, vm: Vm, place: VmLayout) -> None:
-    node.text("kind", vm.kind)
-    node.cells("cpus", *vm.cpus)
-    node.text("irq-mode", vm.interrupts)
-    node.text("wfi", vm.wfi)
-    node.longs("entry", place.entry)
-    node.longs("argument", place.argument)
-    node.text("on-fault", vm.on_fault)
-    node.cells("restart-limit", vm.restart_limit)
-    node.text("console", vm.console)
-    node.longs("status", place.status_pa)
-    if place.log_pa is not None:
-        node.longs("log", place.log_pa, place.log_size)
-    node.longs("memory", *(x for area in place.memory for x in (area.ipa, area.pa, area.size)))
-    shared: list[int] = []
-    for area in place.shared:
-        shared += [*halves(area.ipa, area.pa, area.size), area.flags]
-    node.cells("shared", *shared)
-    devices = [board.devices[name] for name in vm.devices]
-    node.longs("device", *(x for d in devices for x in (d.base, d.base, d.size)))
-    loaded = () if vm.in_place else place.payloads.values()
-    node.longs("load", *(x for p in loaded for x in (p.ipa, p.pa, p.size)))
-    node.cells("interrupts", *(intid for device in devices for intid in device.interrupts))
 
 
 def linux(system: System, vm: Vm, layout: Layout) -> bytes:

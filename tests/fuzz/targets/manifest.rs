@@ -5,17 +5,23 @@
 mod any;
 
 use core_guest::Guest;
-use core_manifest::{Dynamic, Lending, Room, System, limits};
+use core_manifest::{Colouring, Dynamic, Lending, Regulation, System};
 use std::fmt::Write as _;
+use zerocopy::IntoBytes;
 
 target!(|bytes: Vec<u8>| {
     let mut text = String::new();
-    let mut room = Room::<{ limits::VMS }>::new();
-    let _ = match System::parse(&bytes, &mut room) {
+    // At a multiple of 8, as a kernel has it.
+    let mut words = vec![0u64; bytes.len().div_ceil(8)];
+    let manifest = words.as_mut_bytes().get_mut(..bytes.len());
+    let manifest = manifest.unwrap_or_default();
+    manifest.copy_from_slice(&bytes);
+    let _ = match System::parse(manifest) {
         Ok(system) => {
-            let dynamic = Dynamic::parse(&bytes, &system);
-            let lending = Lending::parse(&bytes, &system);
-            write!(text, "{system:?} {dynamic:?} {lending:?}")
+            let dynamic = Dynamic::parse(manifest, &system);
+            let lending = Lending::parse(manifest, &system);
+            let others = (Colouring::parse(manifest), Regulation::parse(manifest));
+            write!(text, "{system:?} {dynamic:?} {lending:?} {others:?}")
         }
         Err(error) => write!(text, "{error}"),
     };

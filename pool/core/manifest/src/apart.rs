@@ -19,7 +19,7 @@ pub(crate) fn reserve<'a>(reserve: &Reserve, system: &System<'a>) -> Result<(), 
             .iter()
             .any(|range| has(vm, range))
         {
-            return Err(clash(vm.name));
+            return Err(clash(vm.name.as_str()));
         }
     }
     Ok(())
@@ -27,21 +27,21 @@ pub(crate) fn reserve<'a>(reserve: &Reserve, system: &System<'a>) -> Result<(), 
 
 /// A template has a name of its own, and its pristine bytes are out of everybody's reach.
 pub(crate) fn template<'a>(
-    template: &Template<'a>,
-    others: &[Template<'a>],
+    template: &'a Template,
+    others: &'a [Template],
     system: &System<'a>,
 ) -> Result<(), Error<'a>> {
-    let names = others.iter().map(|other| other.name);
-    for name in names.chain(system.vms.iter().map(|vm| vm.name)) {
-        if name == template.name {
-            return Err(clash(template.name, name, "name"));
+    let names = others.iter().map(|other| &other.name);
+    for name in names.chain(system.vms.iter().map(|vm| &vm.name)) {
+        if *name == template.name {
+            return Err(clash(template.name.as_str(), name.as_str(), "name"));
         }
     }
     for filling in &template.fillings {
         for vm in system.vms {
             let mut mappings = vm.mappings.iter();
             if mappings.any(|mapping| mapping.physical.overlaps(&filling.source)) {
-                return Err(clash(template.name, vm.name, PHYSICAL));
+                return Err(clash(template.name.as_str(), vm.name.as_str(), PHYSICAL));
             }
         }
     }
@@ -54,31 +54,41 @@ pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result
         let others = dynamic.channels.iter().take(index);
         for other in others {
             if other.name == channel.name {
-                return Err(clash(channel.name, other.name, "name"));
+                return Err(clash(channel.name.as_str(), other.name.as_str(), "name"));
             }
             let mut parts = channel.parts().into_iter();
             if parts.any(|part| other.parts().iter().any(|its| its.overlaps(&part))) {
-                return Err(clash(channel.name, other.name, PHYSICAL));
+                return Err(clash(channel.name.as_str(), other.name.as_str(), PHYSICAL));
             }
         }
-        kept(channel.name, &channel.parts(), dynamic)?;
+        kept(channel.name.as_str(), &channel.parts(), dynamic)?;
         for (vm, description) in system.vms.iter().enumerate() {
-            let reached = reaches(channel, Owner::Vm(vm), &description.mappings);
+            let reached = reaches(channel, Owner::Vm(vm as u8), &description.mappings);
             let inside = channel.parts().iter().any(|part| keeps(description, part));
             if !reached || inside {
-                return Err(clash(channel.name, description.name, PHYSICAL));
+                return Err(clash(
+                    channel.name.as_str(),
+                    description.name.as_str(),
+                    PHYSICAL,
+                ));
             }
         }
     }
     for (index, template) in dynamic.templates.iter().enumerate() {
-        let owner = Owner::Template(index);
+        let owner = Owner::Template(index as u8);
         for mapping in &template.shared {
             // A template sees nothing beside its own memory but its channels.
-            let channels = &dynamic.channels;
-            let own = channels.iter().find(|channel| within(channel, mapping));
+            let own = dynamic
+                .channels
+                .iter()
+                .find(|channel| within(channel, mapping));
             let own = own.filter(|channel| reaches(channel, owner, &template.shared));
             if own.is_none() {
-                return Err(clash(template.name, template.name, PHYSICAL));
+                return Err(clash(
+                    template.name.as_str(),
+                    template.name.as_str(),
+                    PHYSICAL,
+                ));
             }
         }
     }
@@ -91,23 +101,27 @@ pub(crate) fn vlibs<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result<()
         let overlaps = |range: &PhysicalRange| vlib.parts().iter().any(|p| p.overlaps(range));
         for other in dynamic.vlibs.iter().take(index) {
             if other.name == vlib.name {
-                return Err(clash(vlib.name, other.name, "name"));
+                return Err(clash(vlib.name.as_str(), other.name.as_str(), "name"));
             }
             if other.parts().iter().any(overlaps) {
-                return Err(clash(vlib.name, other.name, PHYSICAL));
+                return Err(clash(vlib.name.as_str(), other.name.as_str(), PHYSICAL));
             }
         }
-        for channel in &dynamic.channels {
+        for channel in dynamic.channels {
             if channel.parts().iter().any(overlaps) {
-                return Err(clash(vlib.name, channel.name, PHYSICAL));
+                return Err(clash(vlib.name.as_str(), channel.name.as_str(), PHYSICAL));
             }
         }
-        kept(vlib.name, &vlib.parts(), dynamic)?;
+        kept(vlib.name.as_str(), &vlib.parts(), dynamic)?;
         for (vm, description) in system.vms.iter().enumerate() {
             let mut mappings = description.mappings.iter();
             let inside = vlib.parts().iter().any(|part| keeps(description, part));
             if inside || mappings.any(|mapping| !may_map(vlib, vm, mapping)) {
-                return Err(clash(vlib.name, description.name, PHYSICAL));
+                return Err(clash(
+                    vlib.name.as_str(),
+                    description.name.as_str(),
+                    PHYSICAL,
+                ));
             }
         }
     }
@@ -115,11 +129,11 @@ pub(crate) fn vlibs<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result<()
 }
 
 /// Whether a VM's mapping leaves a vLib alone, or reaches into it only as it may.
-fn may_map(vlib: &Vlib<'_>, vm: usize, mapping: &Mapping) -> bool {
-    let master = vlib.master.owner == Owner::Vm(vm);
+fn may_map(vlib: &Vlib, vm: usize, mapping: &Mapping) -> bool {
+    let master = vlib.master.owner == Owner::Vm(vm as u8);
     let rights = [
         (vlib.status, master, false),
-        (vlib.memory, master || vlib.server == vm, true),
+        (vlib.memory, master || usize::from(vlib.server) == vm, true),
     ];
     rights
         .iter()
@@ -142,10 +156,10 @@ fn kept<'a>(
         if reserved.any(|range| range.overlaps(part)) {
             return Err(clash(name, "reserve", PHYSICAL));
         }
-        for template in &dynamic.templates {
+        for template in dynamic.templates {
             let mut fillings = template.fillings.iter();
             if fillings.any(|filling| filling.source.overlaps(part)) {
-                return Err(clash(name, template.name, PHYSICAL));
+                return Err(clash(name, template.name.as_str(), PHYSICAL));
             }
         }
     }
@@ -153,7 +167,7 @@ fn kept<'a>(
 }
 
 /// Which parts an end may write, if it is one: the producer's, the status page, the consumer's.
-fn rights(channel: &Channel<'_>, owner: Owner) -> Option<[bool; 3]> {
+fn rights(channel: &Channel, owner: Owner) -> Option<[bool; 3]> {
     match owner {
         _ if channel.from.owner == owner => Some([true, false, false]),
         _ if channel.to.owner == owner => Some([false, false, true]),
@@ -162,7 +176,7 @@ fn rights(channel: &Channel<'_>, owner: Owner) -> Option<[bool; 3]> {
 }
 
 /// Whether these mappings reach into a channel only as their owner may.
-fn reaches(channel: &Channel<'_>, owner: Owner, mappings: &[Mapping]) -> bool {
+fn reaches(channel: &Channel, owner: Owner, mappings: &[Mapping]) -> bool {
     let rights = rights(channel, owner);
     mappings.iter().all(|mapping| {
         channel.parts().iter().enumerate().all(|(index, part)| {
@@ -177,19 +191,19 @@ fn reaches(channel: &Channel<'_>, owner: Owner, mappings: &[Mapping]) -> bool {
 }
 
 /// Whether a mapping leads into a channel and nowhere else.
-fn within(channel: &Channel<'_>, mapping: &Mapping) -> bool {
+fn within(channel: &Channel, mapping: &Mapping) -> bool {
     let (start, end) = (channel.producer.start(), channel.consumer.end());
     PhysicalRange::new(start, end - start).is_some_and(|all| all.contains(&mapping.physical))
 }
 
 /// Whether a VM has, or Mortise keeps for it, any of a range.
-fn has(vm: &Vm<'_>, range: &PhysicalRange) -> bool {
+fn has(vm: &Vm, range: &PhysicalRange) -> bool {
     let mut mappings = vm.mappings.iter();
     mappings.any(|mapping| mapping.physical.overlaps(range)) || keeps(vm, range)
 }
 
 /// Whether any of a range is what Mortise keeps for a VM.
-fn keeps(vm: &Vm<'_>, range: &PhysicalRange) -> bool {
+fn keeps(vm: &Vm, range: &PhysicalRange) -> bool {
     let log = match vm.console {
         Console::Ring(log) => Some(log),
         Console::None | Console::Pl011 => None,
@@ -199,6 +213,6 @@ fn keeps(vm: &Vm<'_>, range: &PhysicalRange) -> bool {
     kept.any(|own| own.overlaps(range))
 }
 
-const fn clash<'a>(node: &'a str, other: &'a str, what: &'static str) -> Error<'a> {
-    Error::Clash { node, other, what }
+const fn clash<'a>(of: &'a str, other: &'a str, what: &'static str) -> Error<'a> {
+    Error::Clash { of, other, what }
 }

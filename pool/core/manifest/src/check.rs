@@ -1,10 +1,12 @@
 //! What must hold between the parts of a system.
 
-use crate::{Console, Error, InterruptMode, Mapping, MappingKind, Mode, Vm, limits};
+use crate::{Console, Error, InterruptMode, Mapping, MappingKind, Mode, Vm};
 use core_memory::PhysicalRange;
 
 /// Checks each VM by itself and against the ones in front of it.
-pub(crate) fn vms<'a>(vms: &[Vm<'a>], mode: Mode) -> Result<(), Error<'a>> {
+pub(crate) fn vms(vms: &[Vm], mode: Mode) -> Result<(), Error<'_>> {
+    // All ranges of all of them are ranges before two are compared.
+    vms.iter().try_for_each(Vm::check)?;
     for (index, vm) in vms.iter().enumerate() {
         alone(vm)?;
         for other in vms.iter().take(index) {
@@ -14,19 +16,11 @@ pub(crate) fn vms<'a>(vms: &[Vm<'a>], mode: Mode) -> Result<(), Error<'a>> {
     Ok(())
 }
 
-fn alone<'a>(vm: &Vm<'a>) -> Result<(), Error<'a>> {
-    if vm.name.len() > limits::NAME {
-        let must = "have at most 32 bytes";
-        return Err(Error::Invalid {
-            node: vm.name,
-            property: "name",
-            must,
-        });
-    }
+fn alone(vm: &Vm) -> Result<(), Error<'_>> {
     let clash = |what| {
         Err(Error::Clash {
-            node: vm.name,
-            other: vm.name,
+            of: vm.name.as_str(),
+            other: vm.name.as_str(),
             what,
         })
     };
@@ -58,11 +52,11 @@ fn alone<'a>(vm: &Vm<'a>) -> Result<(), Error<'a>> {
     Ok(())
 }
 
-fn together<'a>(vm: &Vm<'a>, other: &Vm<'a>, mode: Mode) -> Result<(), Error<'a>> {
+fn together<'a>(vm: &'a Vm, other: &'a Vm, mode: Mode) -> Result<(), Error<'a>> {
     let clash = |what| {
         Err(Error::Clash {
-            node: other.name,
-            other: vm.name,
+            of: other.name.as_str(),
+            other: vm.name.as_str(),
             what,
         })
     };
@@ -70,7 +64,7 @@ fn together<'a>(vm: &Vm<'a>, other: &Vm<'a>, mode: Mode) -> Result<(), Error<'a>
         return clash("name");
     }
     // A VM that takes its interrupts from the hardware cannot be taken off a core.
-    let shared = |vm: &Vm<'_>| vm.interrupt_mode == InterruptMode::Shared;
+    let shared = |vm: &Vm| vm.interrupt_mode == InterruptMode::Shared;
     let may_share = mode == Mode::Dynamic && shared(vm) && shared(other);
     if !may_share && vm.cpus.iter().any(|cpu| other.cpus.contains(cpu)) {
         return clash("CPU");
@@ -108,7 +102,7 @@ fn exclude_each_other(a: &Mapping, b: &Mapping) -> bool {
 }
 
 /// Whether `vm` could write what Mortise keeps for, or copies into, `other`.
-fn reaches_into(vm: &Vm<'_>, other: &Vm<'_>) -> bool {
+fn reaches_into(vm: &Vm, other: &Vm) -> bool {
     let log = match other.console {
         Console::Ring(log) => Some(log),
         Console::None | Console::Pl011 => None,
@@ -118,7 +112,7 @@ fn reaches_into(vm: &Vm<'_>, other: &Vm<'_>) -> bool {
     kept.into_iter().any(|range| can_write(vm, &range))
 }
 
-fn can_write(vm: &Vm<'_>, range: &PhysicalRange) -> bool {
+fn can_write(vm: &Vm, range: &PhysicalRange) -> bool {
     let read_only = MappingKind::Shared { writable: false };
     vm.mappings
         .iter()

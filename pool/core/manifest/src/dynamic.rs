@@ -1,14 +1,14 @@
 //! What comes, goes and talks while the system runs.
 
-use crate::node::Node;
-use crate::{
-    Channel, Error, Schedule, System, Template, Vlib, apart, channel, limits, template, vlib,
-};
+use crate::header::Tables;
+use crate::vm::are_pages;
+use crate::{Channel, Error, Schedule, System, Template, Vlib, apart, limits};
 use core_memory::PhysicalRange;
-use heapless::Vec;
+use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
 /// Small numbers: CPUs, or VMs and templates by their index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(transparent)]
 pub struct Set(u64);
 
 impl Set {
@@ -32,24 +32,28 @@ impl Set {
         (0..u64::BITS as usize).filter(move |&number| self.holds(number))
     }
 
-    /// Adds a number below 64.
-    pub(crate) const fn add(&mut self, number: usize) {
-        if number < u64::BITS as usize {
-            self.0 |= 1 << number;
-        }
+    /// The numbers as bits of a word.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether each is below `count`.
+    const fn is_below(self, count: usize) -> bool {
+        self.is_within(Self(!(u64::MAX << count)))
     }
 }
 
 /// What VMs made at run time may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
 pub struct Reserve {
     /// Their memory, whole blocks.
     pub memory: PhysicalRange,
-    /// The CPUs they may run on.
-    pub cpus: Set,
     /// For each one that there may be at a time, [`limits::SLOT`] bytes: its status page, and its
     /// log ring behind it.
     pub slots: PhysicalRange,
+    /// The CPUs they may run on.
+    pub cpus: Set,
 }
 
 impl Reserve {
@@ -57,150 +61,119 @@ impl Reserve {
     pub const fn slots(&self) -> usize {
         (self.slots.size() / limits::SLOT) as usize
     }
+
+    fn check<'a>(&self) -> Result<(), Error<'a>> {
+        if !are_pages(&self.memory) || !self.memory.is_aligned(limits::BLOCK) {
+            return invalid("reserve", "memory", "be whole blocks");
+        }
+        if self.cpus.is_empty() {
+            return invalid("reserve", "cpus", "be at least one");
+        }
+        if !are_pages(&self.slots) || !self.slots.size().is_multiple_of(limits::SLOT) {
+            return invalid("reserve", "slots", "be whole slots");
+        }
+        Ok(())
+    }
 }
 
 /// Authority of a VM over the life cycles of others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
 pub struct Authority {
+    /// How much of the reserve its VMs may have at a time.
+    pub memory: u64,
+    /// The CPUs its VMs may run on.
+    pub cpus: Set,
     /// The VMs made at boot, by their index in [`System::vms`].
     pub vms: Set,
     /// The templates, by their index in [`Dynamic::templates`].
     pub templates: Set,
     /// Whether it may make VMs from images of its own.
     pub files: bool,
-    /// How much of the reserve its VMs may have at a time.
-    pub memory: u64,
-    /// The CPUs its VMs may run on.
-    pub cpus: Set,
     /// How urgent those from images of its own may be.
     pub priority: u8,
 }
 
-/// What a system has beyond the VMs it starts with. Static systems have none of it.
-#[derive(Clone, Debug)]
-pub struct Dynamic<'a> {
-    /// What VMs made at run time may take.
-    pub reserve: Option<Reserve>,
-    /// What each VM of [`System::vms`] has authority over.
-    pub managers: [Option<Authority>; limits::VMS],
-    /// VMs that are made on demand.
-    pub templates: Vec<Template<'a>, { limits::TEMPLATES }>,
-    /// Channels; the index of one is its number.
-    pub channels: Vec<Channel<'a>, { limits::CHANNELS }>,
-    /// vLibs; the index of one is its number.
-    pub vlibs: Vec<Vlib<'a>, { limits::VLIBS }>,
+impl Authority {
+    fn check<'a>(
+        &self,
+        vm: usize,
+        dynamic: &Dynamic<'a>,
+        system: &System<'a>,
+    ) -> Result<(), Error<'a>> {
+        let of = system.vms.get(vm).map_or("", |vm| vm.name.as_str());
+        if self.priority >= Schedule::PRIORITIES {
+            return invalid(of, "manages-priority", "be from 0 to 63");
+        }
+        let others = self.vms.is_below(system.vms.len()) && !self.vms.holds(vm);
+        if !others || !self.templates.is_below(dynamic.templates.len()) {
+            return invalid(of, "manages", "be other VMs and templates");
+        }
+        let cpus = dynamic.reserve.map_or(Set(0), |reserve| reserve.cpus);
+        if !self.cpus.is_within(cpus) {
+            return invalid(of, "manages-cpus", "be of the reserve");
+        }
+        Ok(())
+    }
 }
 
-// It is passed by value on a kernel's stack.
-const _: () = assert!(size_of::<Dynamic<'_>>() <= 0x3000);
+/// What a system has beyond the VMs it starts with. Static systems have none of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Dynamic<'a> {
+    /// What VMs made at run time may take.
+    pub reserve: Option<&'a Reserve>,
+    /// What each VM of [`System::vms`] has authority over, or nothing if none has any.
+    pub managers: &'a [Authority],
+    /// VMs that are made on demand.
+    pub templates: &'a [Template],
+    /// Channels; the index of one is its number.
+    pub channels: &'a [Channel],
+    /// vLibs; the index of one is its number.
+    pub vlibs: &'a [Vlib],
+}
 
 impl<'a> Dynamic<'a> {
-    /// Parses the tree at the start of `bytes`, which `system` came from.
+    /// That of the manifest at the start of `bytes`, which `system` came from.
     pub fn parse(bytes: &'a [u8], system: &System<'a>) -> Result<Self, Error<'a>> {
-        let root = Node::root(bytes)?;
-        let mut dynamic = Self {
-            reserve: match root.find_child("reserve") {
-                Some(node) => Some(reserve(&node)?),
-                None => None,
-            },
-            managers: [None; limits::VMS],
-            templates: Vec::new(),
-            channels: Vec::new(),
-            vlibs: Vec::new(),
+        let tables = Tables::open(bytes)?;
+        let dynamic = Self {
+            reserve: tables.find()?,
+            managers: tables.of_vms(system.vms.len())?,
+            templates: tables.all(limits::TEMPLATES)?,
+            channels: tables.all(limits::CHANNELS)?,
+            vlibs: tables.all(limits::VLIBS)?,
         };
-        if let Some(reserve) = &dynamic.reserve {
+        if let Some(reserve) = dynamic.reserve {
+            reserve.check()?;
             apart::reserve(reserve, system)?;
         }
-        for node in children(&root, "templates") {
-            let template = template::parse(&node, &dynamic, system)?;
-            let pushed = dynamic.templates.push(template);
-            pushed.map_err(|_| root.too_many("templates", limits::TEMPLATES))?;
+        for (index, template) in dynamic.templates.iter().enumerate() {
+            template.check(&dynamic)?;
+            let earlier = dynamic.templates.split_at(index).0;
+            apart::template(template, earlier, system)?;
         }
-        for node in children(&root, "channels") {
-            let channel = channel::parse(&node, &dynamic, system)?;
-            let pushed = dynamic.channels.push(channel);
-            pushed.map_err(|_| root.too_many("channels", limits::CHANNELS))?;
+        for (number, channel) in dynamic.channels.iter().enumerate() {
+            channel.check(number, &dynamic, system)?;
         }
-        for node in children(&root, "vlibs") {
-            let vlib = vlib::parse(&node, &dynamic, system)?;
-            let pushed = dynamic.vlibs.push(vlib);
-            pushed.map_err(|_| root.too_many("vlibs", limits::VLIBS))?;
+        for (number, vlib) in dynamic.vlibs.iter().enumerate() {
+            vlib.check(number, &dynamic, system)?;
         }
         apart::channels(&dynamic, system)?;
         apart::vlibs(&dynamic, system)?;
-        let templates = children(&root, "templates").zip(&mut dynamic.templates);
-        for (index, (node, template)) in templates.enumerate() {
-            template.start_on = template::start_on(&node, index, &dynamic.channels)?;
+        for (index, template) in dynamic.templates.iter().enumerate() {
+            template.check_start(index, &dynamic)?;
         }
-        let vms = children(&root, "vms").zip(&mut dynamic.managers);
-        for (node, manager) in vms {
-            *manager = authority(&node, system, &dynamic.templates, dynamic.reserve.as_ref())?;
+        for (vm, authority) in dynamic.managers.iter().enumerate() {
+            authority.check(vm, &dynamic, system)?;
         }
         Ok(dynamic)
     }
 }
 
-/// The children of a node that may be absent.
-fn children<'a>(root: &Node<'a>, name: &str) -> impl Iterator<Item = Node<'a>> + use<'a> {
-    let node = root.find_child(name);
-    node.into_iter().flat_map(|node| node.children())
-}
-
-fn reserve<'a>(node: &Node<'a>) -> Result<Reserve, Error<'a>> {
-    let reserve = Reserve {
-        memory: node.range("memory")?,
-        cpus: node.set("cpus")?,
-        slots: node.range("slots")?,
-    };
-    if !reserve.memory.is_aligned(limits::BLOCK) {
-        return Err(node.invalid("memory", "be whole blocks"));
-    }
-    if reserve.cpus.is_empty() {
-        return Err(node.invalid("cpus", "name at least one CPU"));
-    }
-    if !reserve.slots.size().is_multiple_of(limits::SLOT) {
-        return Err(node.invalid("slots", "be whole slots"));
-    }
-    Ok(reserve)
-}
-
-fn priority<'a>(node: &Node<'a>) -> Result<u8, Error<'a>> {
-    let number = node.number("manages-priority")?;
-    let known = u8::try_from(number).ok();
-    let known = known.filter(|priority| *priority < Schedule::PRIORITIES);
-    known.ok_or(node.invalid("manages-priority", "be from 0 to 63"))
-}
-
-fn authority<'a>(
-    node: &Node<'a>,
-    system: &System<'a>,
-    templates: &[Template<'a>],
-    reserve: Option<&Reserve>,
-) -> Result<Option<Authority>, Error<'a>> {
-    let Some(names) = node.find_texts("manages") else {
-        return Ok(None);
-    };
-    let mut authority = Authority {
-        vms: Set::default(),
-        templates: Set::default(),
-        files: false,
-        memory: node.wide("manages-memory")?,
-        cpus: node.set("manages-cpus")?,
-        priority: priority(node)?,
-    };
-    for name in names {
-        let vm = system.vms.iter().position(|vm| vm.name == name);
-        let template = templates.iter().position(|known| known.name == name);
-        match (name, vm, template) {
-            ("*", ..) => authority.files = true,
-            (_, Some(vm), _) if name != node.name() => authority.vms.add(vm),
-            (.., Some(template)) => authority.templates.add(template),
-            _ => return Err(node.invalid("manages", "name other VMs, templates or *")),
-        }
-    }
-    let cpus = reserve.map_or(Set::default(), |reserve| reserve.cpus);
-    if !authority.cpus.is_within(cpus) {
-        return Err(node.invalid("manages-cpus", "be of the reserve"));
-    }
-    Ok(Some(authority))
+const fn invalid<'a>(
+    of: &'a str,
+    field: &'static str,
+    must: &'static str,
+) -> Result<(), Error<'a>> {
+    Err(Error::Invalid { of, field, must })
 }

@@ -2,74 +2,68 @@
 
 use core::fmt;
 
-/// Why a tree is no manifest. Names are those of the tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why bytes are no manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error<'a> {
-    /// The bytes are no flattened device tree.
-    Tree,
-    /// The tree is one of another kind or version.
-    Foreign {
-        /// What `compatible` would have to say.
-        expected: &'static str,
+    /// They do not begin as one, of this version and at a multiple of 8.
+    Foreign,
+    /// Not all of it is there, or its tables do not lie one behind the other.
+    Extent,
+    /// A value stands for nothing.
+    Unknown {
+        /// The table.
+        table: &'static str,
     },
-    /// A node lacks a child or a property.
-    Missing {
-        /// The node.
-        node: &'a str,
-        /// What it lacks.
-        name: &'static str,
-    },
-    /// A property's value is not allowed.
+    /// A field's value is not allowed.
     Invalid {
-        /// The node.
-        node: &'a str,
-        /// The property.
-        property: &'static str,
+        /// Whose it is.
+        of: &'a str,
+        /// The field.
+        field: &'static str,
         /// What it has to be.
         must: &'static str,
     },
-    /// There are more values or children than a kernel has room for.
+    /// There are more records than a kernel has room for.
     TooMany {
-        /// The node.
-        node: &'a str,
-        /// Of what.
-        name: &'static str,
+        /// The table.
+        table: &'static str,
         /// How many there may be.
         limit: usize,
     },
-    /// Two nodes claim the same thing.
+    /// Two records claim the same thing.
     Clash {
         /// The one.
-        node: &'a str,
-        /// The other; it may be the same node.
+        of: &'a str,
+        /// The other; it may be the same.
         other: &'a str,
         /// What both claim.
         what: &'static str,
     },
 }
 
+impl<'a> Error<'a> {
+    /// It in words, one behind the other.
+    pub fn words(&self) -> [&'a str; 5] {
+        match *self {
+            Self::Foreign => ["not one of this version", "", "", "", ""],
+            Self::Extent => ["its tables are not one behind the other", "", "", "", ""],
+            Self::Unknown { table } => [table, ": a value stands for nothing", "", "", ""],
+            Self::Invalid { of, field, must } => [of, ": ", field, " must ", must],
+            Self::TooMany { table, .. } => [table, ": more than there is room for", "", "", ""],
+            Self::Clash { of, other, what } if of == other => {
+                [of, " has the same ", what, " twice", ""]
+            }
+            Self::Clash { of, other, what } => [of, " and ", other, " have the same ", what],
+        }
+    }
+}
+
 impl fmt::Display for Error<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tree => f.write_str("not a flattened device tree"),
-            Self::Foreign { expected } => write!(f, "the tree is not compatible with {expected}"),
-            Self::Missing { node, name } => write!(f, "{node}: no {name}"),
-            Self::Invalid {
-                node,
-                property,
-                must,
-            } => write!(f, "{node}: {property} must {must}"),
-            Self::TooMany { node, name, limit } => {
-                write!(f, "{node}: {name} has more than {limit} entries")
-            }
-            Self::Clash { node, other, what } if node == other => {
-                write!(f, "{node} has the same {what} twice")
-            }
-            Self::Clash { node, other, what } => {
-                write!(f, "{node} and {other} have the same {what}")
-            }
-        }
+        self.words()
+            .into_iter()
+            .try_for_each(|word| f.write_str(word))
     }
 }
 

@@ -1,34 +1,34 @@
 //! Cores that a VM lends to its programs.
 
-use crate::node::Node;
-use crate::{Error, InterruptMode, MappingKind, System, Vm, limits};
+use crate::header::Tables;
+use crate::vm::are_pages;
+use crate::{Error, InterruptMode, List, MappingKind, System, Vm, limits};
 use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange};
-use heapless::Vec;
+use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
 /// What a VM lends, and by what it and Mortise talk about that.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
 pub struct Lending {
-    /// The vCPUs whose cores it may lend. Each core is the VM's alone, and none is the first.
-    pub vcpus: Vec<u8, { limits::VCPUS }>,
-    /// A page for each of them, in their order, where the VM sees it.
+    /// A page for each vCPU, in their order, where the VM sees it.
     pub cells: IntermediateRange,
     /// Where that is. No other VM reaches it.
     pub memory: PhysicalRange,
+    /// The vCPUs whose cores it may lend; none, and the rest means nothing. Each core is the VM's
+    /// alone, and none is the first.
+    pub vcpus: List<u8, { limits::VCPUS }>,
     /// The virtual interrupt by which it is told.
     pub interrupt: u16,
 }
 
 impl Lending {
-    /// What each VM of [`System::vms`] lends, from the tree at the start of `bytes`, which `system`
-    /// came from. Parsed by itself: an image where nobody lends anything has no code for it.
-    pub fn parse<'a>(
-        bytes: &'a [u8],
-        system: &System<'a>,
-    ) -> Result<[Option<Self>; limits::VMS], Error<'a>> {
-        let mut all = [const { None }; limits::VMS];
-        let nodes = Node::root(bytes)?.child("vms")?.children();
-        for ((node, vm), lending) in nodes.zip(system.vms).zip(&mut all) {
-            *lending = lends(&node, vm, system)?;
+    /// What each VM of [`System::vms`] lends, in their order, from the manifest at the start of
+    /// `bytes`, which `system` came from; none if nobody lends anything. Looked for by itself: an
+    /// image where nobody does has no code for it.
+    pub fn parse<'a>(bytes: &'a [u8], system: &System<'a>) -> Result<&'a [Self], Error<'a>> {
+        let all: &[Self] = Tables::open(bytes)?.of_vms(system.vms.len())?;
+        for (lending, vm) in all.iter().zip(system.vms) {
+            lending.check(vm, system)?;
         }
         Ok(all)
     }
@@ -43,54 +43,57 @@ impl Lending {
         let page = PhysicalRange::new(self.memory.start() + offset, PAGE_SIZE)?;
         Some((self.cells.start() + offset, page))
     }
-}
 
-fn lends<'a>(
-    node: &Node<'a>,
-    vm: &Vm<'a>,
-    system: &System<'a>,
-) -> Result<Option<Lending>, Error<'a>> {
-    let cpus: Vec<u8, { limits::VCPUS }> = node.numbers("lends", "be small numbers")?;
-    if cpus.is_empty() {
-        return Ok(None);
-    }
-    if vm.interrupt_mode != InterruptMode::Shared {
-        return Err(node.invalid("lends", "be of a VM with shared interrupts"));
-    }
-    let mut vcpus = Vec::new();
-    for (index, cpu) in cpus.iter().enumerate() {
-        let own = vm.cpus.iter().position(|own| own == cpu);
-        // The first core is Mortise's for what it does for the VM.
-        let own = own.filter(|&vcpu| vcpu > 0 && !cpus.iter().take(index).any(|it| it == cpu));
-        let takers = system.vms.iter().filter(|vm| vm.cpus.contains(cpu));
-        let (Some(vcpu), 1) = (own, takers.count()) else {
-            let must = "name CPUs that are the VM's alone, but not its first";
-            return Err(node.invalid("lends", must));
+    fn check<'a>(&self, vm: &'a Vm, system: &System<'a>) -> Result<(), Error<'a>> {
+        let invalid = |field, must| {
+            Err(Error::Invalid {
+                of: vm.name.as_str(),
+                field,
+                must,
+            })
         };
-        // No VM has more than `VCPUS`, which is what there is room for.
-        let _fits = vcpus.push(vcpu as u8);
-    }
-    let memory: PhysicalRange = node.range("lends-cells")?;
-    let cells = vm.mappings.iter().find(|mapping| {
-        mapping.kind == MappingKind::Shared { writable: true } && mapping.physical == memory
-    });
-    let Some(cells) = cells.filter(|_| memory.size() == vcpus.len() as u64 * PAGE_SIZE) else {
-        return Err(node.invalid("lends-cells", "be a page for each CPU, shared and writable"));
-    };
-    let reached = |mapping: &&crate::Mapping| mapping.physical.overlaps(&memory);
-    let mappings = system.vms.iter().flat_map(|vm| &vm.mappings);
-    if mappings.filter(reached).count() != 1 {
-        return Err(node.invalid("lends-cells", "be out of others' reach"));
-    }
-    let interrupt = node.number("lends-interrupt")?;
-    let free = u16::try_from(interrupt)
-        .ok()
+        if !self.vcpus.is_whole() {
+            return invalid("lends", "be up to 8 vCPUs");
+        }
+        if self.vcpus.is_empty() {
+            return Ok(());
+        }
+        if vm.interrupt_mode != InterruptMode::Shared {
+            return invalid("lends", "be of a VM with shared interrupts");
+        }
+        for (index, vcpu) in self.vcpus.iter().enumerate() {
+            let twice = self.vcpus.iter().take(index).any(|other| other == vcpu);
+            let cpu = vm.cpus.get(usize::from(*vcpu));
+            let takers = system
+                .vms
+                .iter()
+                .filter(|vm| cpu.is_some_and(|cpu| vm.cpus.contains(cpu)));
+            // The first core is Mortise's for what it does for the VM.
+            if twice || *vcpu == 0 || takers.count() != 1 {
+                return invalid(
+                    "lends",
+                    "be vCPUs whose CPUs are the VM's alone, but not its first",
+                );
+            }
+        }
+        let shared = vm.mappings.iter().any(|mapping| {
+            mapping.kind == MappingKind::Shared { writable: true }
+                && mapping.physical == self.memory
+                && mapping.intermediate == self.cells
+        });
+        let pages = self.vcpus.len() as u64 * PAGE_SIZE;
+        if !are_pages(&self.memory) || !shared || self.memory.size() != pages {
+            return invalid("cells", "be a page for each vCPU, shared and writable");
+        }
+        let mappings = system.vms.iter().flat_map(|vm| &vm.mappings);
+        let reaching = mappings.filter(|mapping| mapping.physical.overlaps(&self.memory));
+        if reaching.count() != 1 {
+            return invalid("cells", "be out of others' reach");
+        }
         // Shared peripheral interrupts (GIC specification, 2.2).
-        .filter(|number| (32..1020).contains(number) && !vm.interrupts.contains(number));
-    Ok(Some(Lending {
-        vcpus,
-        cells: cells.intermediate,
-        memory,
-        interrupt: free.ok_or(node.invalid("lends-interrupt", "be a free one from 32 to 1019"))?,
-    }))
+        if !(32..1020).contains(&self.interrupt) || vm.interrupts.contains(&self.interrupt) {
+            return invalid("interrupt", "be a free one from 32 to 1019");
+        }
+        Ok(())
+    }
 }

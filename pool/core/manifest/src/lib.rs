@@ -1,26 +1,26 @@
-//! What the orchestrator tells Mortise at boot, parsed once into checked types.
+//! What the orchestrator tells Mortise at boot, checked once and used where it lies.
 //!
 //! # Purpose
 //!
-//! What must be configured at boot comes from one place, a flattened device tree written by the
-//! orchestrator: the [`System`] with its VMs, and what is [`Dynamic`] about it, which is parsed by
-//! itself so that the image of a static system has no code for it, and what its VMs are
-//! [`Lending`], or held back by ([`Regulation`]). Parsing is the edge: behind it all ranges are
+//! What must be configured at boot comes from one place, a manifest written by the orchestrator:
+//! fixed records in tables one behind the other (`docs/formats.md`). The [`System`] with its VMs is
+//! checked in one pass; what is [`Dynamic`] about it, what its VMs are [`Lending`], by which colours
+//! they are kept apart ([`Colouring`]) or by what held back ([`Regulation`]), each by itself, so that
+//! an image without that has no code for it. Checking is the edge: behind it all ranges are
 //! page-aligned and free of overlap, all counts bounded, all keywords cases of an `enum`.
 //!
 //! # Guarantees
 //!
-//! - Any bytes give a value or an [`Error`], never a panic; the error names node and property.
-//! - No allocation: VMs come to be in room that the caller has, [`Dynamic`] has less than 12 KiB, and names are borrowed.
-//! - Time is linear in the tree but for the comparison of ranges with each other, whose numbers
+//! - Any bytes give a value or an [`Error`], never a panic; the error names record and field.
+//! - Nothing is decoded, copied or allocated: what is given out are references into the bytes.
+//! - Time is linear in the manifest but for the comparison of ranges with each other, whose numbers
 //!   are bounded by [`limits`].
 //!
 //! # Example
 //!
 //! ```
-//! # fn tree_at_boot() -> &'static [u8] { &[] }
-//! let mut room = core_manifest::Room::<4>::new();
-//! match core_manifest::System::parse(tree_at_boot(), &mut room) {
+//! # fn bytes_at_boot() -> &'static [u8] { &[] }
+//! match core_manifest::System::parse(bytes_at_boot()) {
 //!     Ok(system) => {
 //!         for vm in system.vms {
 //!             println!("{} on {} cores", vm.name, vm.cpus.len());
@@ -39,13 +39,13 @@ mod check;
 mod colouring;
 mod dynamic;
 mod error;
+mod header;
 mod lending;
-mod node;
+mod list;
 mod regulation;
 mod schedule;
 mod system;
 mod template;
-mod tree;
 mod vlib;
 mod vm;
 
@@ -53,21 +53,17 @@ pub use channel::{Channel, Owner, Party};
 pub use colouring::Colouring;
 pub use dynamic::{Authority, Dynamic, Reserve, Set};
 pub use error::Error;
+pub use header::size;
 pub use lending::Lending;
+pub use list::{List, Name};
 pub use regulation::Regulation;
 pub use schedule::{Reservation, Schedule};
-pub use system::{Mode, Room, System};
+pub use system::{Mode, System};
 pub use template::{Filling, Template};
 pub use vlib::Vlib;
 pub use vm::{
     Console, FaultPolicy, InterruptMode, Kind, Mapping, MappingKind, Payload, Vm, WaitPolicy,
 };
-
-/// How many bytes the manifest at the start of `bytes` has, by its first eight; none if it is none, and
-/// [`limits::BYTES`] at most.
-pub fn size(bytes: &[u8]) -> usize {
-    tree::size(bytes).map_or(0, |size| size.min(limits::BYTES))
-}
 
 /// How much of everything a manifest may hold.
 pub mod limits {

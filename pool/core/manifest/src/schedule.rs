@@ -1,7 +1,7 @@
 //! How a VM shares its cores with others.
 
-use crate::node::Node;
-use crate::{Error, Kind};
+use crate::Kind;
+use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
 /// The least budget: below, a core would be busy with giving it out.
 const BUDGET_LEAST: u64 = 10_000;
@@ -22,12 +22,16 @@ pub struct Reservation {
 }
 
 /// What decides who runs on a core that several VMs use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
 pub struct Schedule {
+    budget: u64,
+    /// 0 without a reservation.
+    period: u64,
     /// How urgent it is, up to 63; 0 is the background.
     pub priority: u8,
-    /// What it is promised and kept to, if anything.
-    pub reservation: Option<Reservation>,
+    by_deadline: bool,
+    background: bool,
 }
 
 impl Schedule {
@@ -43,57 +47,62 @@ impl Schedule {
         budget: u64,
         period: u64,
     ) -> Result<Self, &'static str> {
-        if priority >= Self::PRIORITIES {
+        let schedule = Self {
+            budget,
+            period,
+            priority,
+            by_deadline,
+            background,
+        };
+        schedule.check().map(|()| schedule)
+    }
+
+    /// What its values would have to be.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.priority >= Self::PRIORITIES {
             return Err("have a priority from 0 to 63");
         }
-        let needs = by_deadline || background;
-        if (budget, period) == (0, 0) {
+        let needs = self.by_deadline || self.background;
+        if (self.budget, self.period) == (0, 0) {
             return match needs {
                 true => Err("have a budget, to be by deadline or in the background without one"),
-                false => Ok(Self {
-                    priority,
-                    reservation: None,
-                }),
+                false => Ok(()),
             };
         }
-        if !(BUDGET_LEAST..=period).contains(&budget) || period > PERIOD_MOST {
+        if !(BUDGET_LEAST..=self.period).contains(&self.budget) || self.period > PERIOD_MOST {
             return Err("have a budget from 10 us to its period, and a period up to 4 s");
         }
-        if needs && priority == 0 {
+        if needs && self.priority == 0 {
             return Err("have a priority above the background to be by deadline or to leave it");
         }
-        Ok(Self {
-            priority,
-            reservation: Some(Reservation {
-                budget,
+        Ok(())
+    }
+
+    /// What it is promised and kept to, if anything.
+    #[inline]
+    pub const fn reservation(&self) -> Option<Reservation> {
+        match self.period {
+            0 => None,
+            period => Some(Reservation {
+                budget: self.budget,
                 period,
-                by_deadline,
-                background,
+                by_deadline: self.by_deadline,
+                background: self.background,
             }),
-        })
+        }
     }
 
     /// That of a VM whose description says nothing: Tenon before others.
     pub const fn of(kind: Kind) -> Self {
         Self {
+            budget: 0,
+            period: 0,
             priority: match kind {
                 Kind::Tenon => 32,
                 Kind::Linux | Kind::Image => 0,
             },
-            reservation: None,
+            by_deadline: false,
+            background: false,
         }
-    }
-
-    pub(crate) fn parse<'a>(node: &Node<'a>, kind: Kind) -> Result<Self, Error<'a>> {
-        let mut tuples = node.tuples("schedule", [1, 1, 1, 2, 2])?;
-        let Some([priority, policy, exhausted, budget, period]) = tuples.next() else {
-            return Ok(Self::of(kind));
-        };
-        let (0 | 1, 0 | 1, None) = (policy, exhausted, tuples.next()) else {
-            return Err(node.invalid("schedule", "be one tuple of known policies"));
-        };
-        let priority = u8::try_from(priority).unwrap_or(u8::MAX);
-        Self::new(priority, policy == 1, exhausted == 1, budget, period)
-            .map_err(|must| node.invalid("schedule", must))
     }
 }

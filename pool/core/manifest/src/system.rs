@@ -1,8 +1,7 @@
 //! The whole system, for Mortise.
 
-use crate::node::Node;
+use crate::header::{Tables, number};
 use crate::{Error, Vm, check, limits};
-use heapless::{Vec, VecView};
 
 /// What may change while a system runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +12,8 @@ pub enum Mode {
     Dynamic,
 }
 
-/// Room for the VMs of a system, so that whoever has one VM has no room for eight.
-pub type Room<'a, const VMS: usize> = Vec<Vm<'a>, VMS>;
-
 /// The system that Mortise is to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct System<'a> {
     /// Its name.
     pub name: &'a str,
@@ -28,47 +24,36 @@ pub struct System<'a> {
     /// The index of the VM that gets the console's input first.
     pub console_input: Option<usize>,
     /// Its VMs, at least one.
-    pub vms: &'a [Vm<'a>],
+    pub vms: &'a [Vm],
 }
 
 impl<'a> System<'a> {
-    /// Parses the tree at the start of `bytes`, whose VMs come to be in `room`, which is empty.
-    pub fn parse<'b: 'a>(
-        bytes: &'b [u8],
-        room: &'a mut VecView<Vm<'b>>,
-    ) -> Result<Self, Error<'a>> {
-        let root = Node::root(bytes)?;
-        root.require_compatible("tenonos,system-1")?;
-        let mode = match root.find_text("mode")? {
-            None | Some("static") => Mode::Static,
-            Some("dynamic") => Mode::Dynamic,
-            Some(_) => return Err(root.invalid("mode", "be static or dynamic")),
+    /// That of the manifest at the start of `bytes`, which begin at a multiple of 8.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error<'a>> {
+        let tables = Tables::open(bytes)?;
+        let header = tables.header;
+        let invalid = |field, must| Error::Invalid {
+            of: "system",
+            field,
+            must,
         };
-        let most = room.capacity().min(limits::VMS);
-        for node in root.child("vms")?.children() {
-            if room.len() == most {
-                return Err(root.too_many("vms", most));
-            }
-            let pushed = room.push(Vm::parse(&node)?);
-            pushed.map_err(|_| root.too_many("vms", most))?;
-        }
-        let vms = room.as_slice();
+        let mode = match header.mode {
+            0 => Mode::Static,
+            1 => Mode::Dynamic,
+            _ => return Err(invalid("mode", "be static or dynamic")),
+        };
+        let vms: &[Vm] = tables.all(limits::VMS)?;
         if vms.is_empty() {
-            return Err(root.invalid("vms", "hold at least one VM"));
+            return Err(invalid("vms", "be at least one"));
         }
         check::vms(vms, mode)?;
-        let console_input = match root.find_text("console-input")? {
-            None => None,
-            Some(name) => Some(
-                vms.iter()
-                    .position(|vm| vm.name == name)
-                    .ok_or(root.invalid("console-input", "name a VM"))?,
-            ),
-        };
-        let (name, board) = (root.text("system")?, root.text("board")?);
+        let console_input = number(header.console_input);
+        if console_input.is_some_and(|vm| vm >= vms.len()) {
+            return Err(invalid("console-input", "be a VM"));
+        }
         Ok(Self {
-            name,
-            board,
+            name: header.system.as_str(),
+            board: header.board.as_str(),
             mode,
             console_input,
             vms,

@@ -1,13 +1,13 @@
 //! A VM that is made on demand.
 
-use crate::node::Node;
-use crate::vm::shared_mapping;
-use crate::{Channel, Dynamic, Error, Kind, Mapping, Owner, Schedule, System, apart, limits};
+use crate::header::number;
+use crate::{Dynamic, Error, List, Mapping, MappingKind, Name, Owner, Schedule, limits};
 use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange};
-use heapless::Vec;
+use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
 /// Bytes copied into the memory of a template's VM, wherever that comes to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
 pub struct Filling {
     /// Where the pristine bytes are.
     pub source: PhysicalRange,
@@ -16,12 +16,9 @@ pub struct Filling {
 }
 
 /// A Tenon VM that is made on demand, one at a time.
-#[derive(Clone, Debug)]
-pub struct Template<'a> {
-    /// Its name, unique among templates and VMs, at most [`limits::REQUEST`] bytes.
-    pub name: &'a str,
-    /// The physical CPU of each vCPU, all of the reserve.
-    pub cpus: Vec<u8, { limits::VCPUS }>,
+#[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Template {
     /// Its memory as it sees it: whole blocks, not more than the reserve has.
     pub memory: IntermediateRange,
     /// Bytes from its status page to the end of its task areas, whole pages.
@@ -33,101 +30,86 @@ pub struct Template<'a> {
     /// How it shares its cores.
     pub schedule: Schedule,
     /// What is copied into it before each start.
-    pub fillings: Vec<Filling, { limits::PAYLOADS }>,
+    pub fillings: List<Filling, { limits::PAYLOADS }>,
     /// Its ends of channels.
-    pub shared: Vec<Mapping, { limits::MAPPINGS }>,
+    pub shared: List<Mapping, { limits::MAPPINGS }>,
+    /// Its name, unique among templates and VMs, at most [`limits::REQUEST`] bytes.
+    pub name: Name,
+    /// The physical CPU of each vCPU, all of the reserve.
+    pub cpus: List<u8, { limits::VCPUS }>,
+    starter: u32,
+}
+
+impl Template {
     /// The channel whose first message makes it.
-    pub start_on: Option<usize>,
-}
+    pub const fn start_on(&self) -> Option<usize> {
+        number(self.starter)
+    }
 
-/// A template, but for what starts it: channels come behind.
-pub(crate) fn parse<'a>(
-    node: &Node<'a>,
-    dynamic: &Dynamic<'a>,
-    system: &System<'a>,
-) -> Result<Template<'a>, Error<'a>> {
-    let mut template = Template {
-        name: node.name(),
-        cpus: node.numbers("cpus", "be small numbers")?,
-        memory: node.range("memory")?,
-        window: node.wide("window")?,
-        entry: node.wide("entry")?,
-        argument: node.wide("argument")?,
-        schedule: Schedule::parse(node, Kind::Tenon)?,
-        fillings: Vec::new(),
-        shared: Vec::new(),
-        start_on: None,
-    };
-    for tuple in node.tuples("load", [2, 2, 2])? {
-        let filling = filling(node, tuple, &template.memory)?;
-        let pushed = template.fillings.push(filling);
-        pushed.map_err(|_| node.too_many("load", limits::PAYLOADS))?;
+    /// Whether it means something by itself, but for what starts it.
+    pub(crate) fn check(&self, dynamic: &Dynamic<'_>) -> Result<(), Error<'_>> {
+        let invalid = |field, must| self.invalid(field, must);
+        let Some(reserve) = dynamic.reserve else {
+            return invalid("memory", "come from a reserve");
+        };
+        if !self.name.is_sound() || self.name.as_bytes().len() > limits::REQUEST {
+            return invalid("name", "be a text of 1 to 16 bytes");
+        }
+        let size = self.memory.size();
+        let blocks = self.memory.is_sound() && self.memory.is_aligned(limits::BLOCK);
+        if !blocks || size > reserve.memory.size() {
+            return invalid("memory", "be whole blocks that the reserve has");
+        }
+        let mut cpus = self.cpus.iter().enumerate();
+        let sound = cpus.all(|(index, cpu)| {
+            let mut earlier = self.cpus.iter().take(index);
+            reserve.cpus.holds(usize::from(*cpu)) && !earlier.any(|other| other == cpu)
+        });
+        if self.cpus.is_empty() || !sound {
+            return invalid("cpus", "be different CPUs of the reserve");
+        }
+        if !self.memory.holds(self.entry) {
+            return invalid("entry", "lie in its memory");
+        }
+        if self.window == 0 || !self.window.is_multiple_of(PAGE_SIZE) {
+            return invalid("window", "be whole pages");
+        }
+        let fills = |filling: &Filling| {
+            let sound = filling.source.is_sound() && filling.target.is_sound();
+            let sizes = filling.source.size() == filling.target.size();
+            sound && sizes && self.memory.contains(&filling.target)
+        };
+        if !self.fillings.is_whole() || !self.fillings.iter().all(fills) {
+            return invalid("fillings", "be up to 4 that go into its memory");
+        }
+        let shares = |mapping: &Mapping| {
+            mapping.is_sound() && matches!(mapping.kind, MappingKind::Shared { .. })
+        };
+        if !self.shared.is_whole() || !self.shared.iter().all(shares) {
+            return invalid("shared", "be up to 16 of whole pages that it shares");
+        }
+        self.schedule
+            .check()
+            .or_else(|must| invalid("schedule", must))
     }
-    for tuple in node.tuples("shared", [2, 2, 2, 1])? {
-        let pushed = template.shared.push(shared_mapping(node, tuple)?);
-        pushed.map_err(|_| node.too_many("shared", limits::MAPPINGS))?;
-    }
-    check(node, &template, dynamic)?;
-    apart::template(&template, &dynamic.templates, system)?;
-    Ok(template)
-}
 
-fn filling<'a>(
-    node: &Node<'a>,
-    [ipa, pa, size]: [u64; 3],
-    memory: &IntermediateRange,
-) -> Result<Filling, Error<'a>> {
-    let target = IntermediateRange::new(ipa, size).filter(|target| memory.contains(target));
-    let (Some(source), Some(target)) = (PhysicalRange::new(pa, size), target) else {
-        return Err(node.invalid("load", "go from an address range into the VM's memory"));
-    };
-    Ok(Filling { source, target })
-}
+    /// Whether what starts it is a channel to template `index`, which it is.
+    pub(crate) fn check_start(&self, index: usize, dynamic: &Dynamic<'_>) -> Result<(), Error<'_>> {
+        let channel = self.start_on().map(|number| dynamic.channels.get(number));
+        let leads = channel.is_none_or(|channel| {
+            channel.is_some_and(|channel| channel.to.owner == Owner::Template(index as u8))
+        });
+        match leads {
+            true => Ok(()),
+            false => self.invalid("start-on", "be a channel to the template"),
+        }
+    }
 
-fn check<'a>(
-    node: &Node<'a>,
-    template: &Template<'a>,
-    dynamic: &Dynamic<'a>,
-) -> Result<(), Error<'a>> {
-    let Some(reserve) = &dynamic.reserve else {
-        return Err(node.invalid("memory", "come from a reserve"));
-    };
-    if template.name.len() > limits::REQUEST {
-        return Err(node.invalid("name", "have at most 16 bytes"));
+    fn invalid(&self, field: &'static str, must: &'static str) -> Result<(), Error<'_>> {
+        Err(Error::Invalid {
+            of: self.name.as_str(),
+            field,
+            must,
+        })
     }
-    let size = template.memory.size();
-    if !template.memory.is_aligned(limits::BLOCK) || size > reserve.memory.size() {
-        return Err(node.invalid("memory", "be whole blocks that the reserve has"));
-    }
-    let mut cpus = template.cpus.iter().enumerate();
-    let sound = cpus.all(|(index, cpu)| {
-        let earlier = template.cpus.iter().take(index);
-        reserve.cpus.holds(usize::from(*cpu)) && !earlier.into_iter().any(|other| other == cpu)
-    });
-    if template.cpus.is_empty() || !sound {
-        return Err(node.invalid("cpus", "be different CPUs of the reserve"));
-    }
-    if !template.memory.holds(template.entry) {
-        return Err(node.invalid("entry", "lie in the VM's memory"));
-    }
-    if template.window == 0 || !template.window.is_multiple_of(PAGE_SIZE) {
-        return Err(node.invalid("window", "be whole pages"));
-    }
-    Ok(())
-}
-
-/// The channel whose first message makes a template's VM.
-pub(crate) fn start_on<'a>(
-    node: &Node<'a>,
-    index: usize,
-    channels: &[Channel<'a>],
-) -> Result<Option<usize>, Error<'a>> {
-    let Some(name) = node.find_text("start-on")? else {
-        return Ok(None);
-    };
-    let known = channels
-        .iter()
-        .position(|channel| channel.name == name && channel.to.owner == Owner::Template(index));
-    let must = "name a channel to the template";
-    known.map(Some).ok_or(node.invalid("start-on", must))
 }

@@ -1,12 +1,12 @@
 //! One VM of a system.
 
-use crate::node::Node;
-use crate::{Error, Schedule, limits};
-use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange};
-use heapless::Vec;
+use crate::{Error, List, Name, Schedule, limits};
+use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange, Range};
+use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
 /// What runs in a VM; managers are told its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(u8)]
 pub enum Kind {
     /// A Tenon image.
     Tenon,
@@ -17,7 +17,8 @@ pub enum Kind {
 }
 
 /// How interrupts reach a VM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(u8)]
 pub enum InterruptMode {
     /// From the hardware, without an exit.
     Direct,
@@ -26,7 +27,8 @@ pub enum InterruptMode {
 }
 
 /// What a VM's WFI does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(u8)]
 pub enum WaitPolicy {
     /// The core sleeps, without an exit.
     Pass,
@@ -35,7 +37,8 @@ pub enum WaitPolicy {
 }
 
 /// What a VM's fault leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(u32)]
 pub enum FaultPolicy {
     /// The VM stops.
     Stop,
@@ -47,7 +50,8 @@ pub enum FaultPolicy {
 }
 
 /// Where a VM's console output comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(u8)]
 pub enum Console {
     /// It has none.
     None,
@@ -58,7 +62,8 @@ pub enum Console {
 }
 
 /// What a mapping is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(u8)]
 pub enum MappingKind {
     /// The VM's own memory.
     Ram,
@@ -72,17 +77,24 @@ pub enum MappingKind {
 }
 
 /// Addresses a VM sees, and where they lead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
 pub struct Mapping {
-    /// What for.
-    pub kind: MappingKind,
     /// Where the VM sees it.
     pub intermediate: IntermediateRange,
     /// Where it is.
     pub physical: PhysicalRange,
+    /// What for.
+    pub kind: MappingKind,
 }
 
 impl Mapping {
+    /// Whether it leads pages to as many pages.
+    pub(crate) const fn is_sound(&self) -> bool {
+        let sizes = self.intermediate.size() == self.physical.size();
+        sizes && are_pages(&self.intermediate) && are_pages(&self.physical)
+    }
+
     /// Where a part of the mapping is, if all of it lies within.
     pub fn translate(&self, part: &IntermediateRange) -> Option<PhysicalRange> {
         let offset = self.intermediate.offset_of(part.start())?;
@@ -92,7 +104,8 @@ impl Mapping {
 }
 
 /// Bytes copied into a VM before it starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
 pub struct Payload {
     /// Where the pristine bytes are.
     pub source: PhysicalRange,
@@ -103,96 +116,88 @@ pub struct Payload {
 }
 
 /// One VM.
-#[derive(Clone, Debug)]
-pub struct Vm<'a> {
-    /// Its name, unique in the system.
-    pub name: &'a str,
-    /// What runs in it.
-    pub kind: Kind,
-    /// The physical CPU of each vCPU. In a static system each CPU is in one VM only; in a dynamic
-    /// one, VMs of [`InterruptMode::Shared`] may have CPUs in common.
-    pub cpus: Vec<u8, { limits::VCPUS }>,
-    /// How interrupts reach it.
-    pub interrupt_mode: InterruptMode,
-    /// What its WFI does.
-    pub wait: WaitPolicy,
-    /// How it shares its cores, where others use them too.
-    pub schedule: Schedule,
+#[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Vm {
     /// Where it starts, an address in its memory.
     pub entry: u64,
     /// What it finds in x0.
     pub argument: u64,
-    /// What its fault leads to.
-    pub on_fault: FaultPolicy,
-    /// Where its console output comes from.
-    pub console: Console,
     /// Its status page.
     pub status: PhysicalRange,
+    /// Where its console output comes from.
+    pub console: Console,
+    /// How it shares its cores, where others use them too.
+    pub schedule: Schedule,
     /// All it can access. Neither the ranges it sees nor its own memory overlap any other.
-    pub mappings: Vec<Mapping, { limits::MAPPINGS }>,
+    pub mappings: List<Mapping, { limits::MAPPINGS }>,
     /// What is copied into it before each start.
-    pub payloads: Vec<Payload, { limits::PAYLOADS }>,
+    pub payloads: List<Payload, { limits::PAYLOADS }>,
+    /// Its name, unique in the system.
+    pub name: Name,
     /// Shared peripheral interrupts that are its own.
-    pub interrupts: Vec<u16, { limits::INTERRUPTS }>,
+    pub interrupts: List<u16, { limits::INTERRUPTS }>,
+    /// What its fault leads to.
+    pub on_fault: FaultPolicy,
+    /// The physical CPU of each vCPU. In a static system each CPU is in one VM only; in a dynamic
+    /// one, VMs of [`InterruptMode::Shared`] may have CPUs in common.
+    pub cpus: List<u8, { limits::VCPUS }>,
+    /// What runs in it.
+    pub kind: Kind,
+    /// How interrupts reach it.
+    pub interrupt_mode: InterruptMode,
+    /// What its WFI does.
+    pub wait: WaitPolicy,
 }
 
-impl<'a> Vm<'a> {
-    pub(crate) fn parse(node: &Node<'a>) -> Result<Self, Error<'a>> {
-        let kind = node.word(
-            "kind",
-            &[
-                ("tenon", Kind::Tenon),
-                ("linux", Kind::Linux),
-                ("image", Kind::Image),
-            ],
-            "be tenon, linux or image",
-        )?;
-        let mut vm = Self {
-            name: node.name(),
-            kind,
-            cpus: node.numbers("cpus", "be small numbers")?,
-            interrupt_mode: node.word(
-                "irq-mode",
-                &[
-                    ("direct", InterruptMode::Direct),
-                    ("shared", InterruptMode::Shared),
-                ],
-                "be direct or shared",
-            )?,
-            wait: node.word(
-                "wfi",
-                &[("pass", WaitPolicy::Pass), ("trap", WaitPolicy::Trap)],
-                "be pass or trap",
-            )?,
-            schedule: Schedule::parse(node, kind)?,
-            entry: node.wide("entry")?,
-            argument: node.wide("argument")?,
-            on_fault: fault_policy(node)?,
-            console: console(node)?,
-            status: PhysicalRange::new(node.wide("status")?, PAGE_SIZE)
-                .filter(|page| page.is_aligned(PAGE_SIZE))
-                .ok_or(node.invalid("status", "be the address of a page"))?,
-            mappings: Vec::new(),
-            payloads: Vec::new(),
-            interrupts: node.numbers("interrupts", "be interrupt numbers")?,
+impl Vm {
+    /// Whether it means something by itself.
+    pub(crate) fn check(&self) -> Result<(), Error<'_>> {
+        let invalid = |field, must| {
+            Err(Error::Invalid {
+                of: self.name.as_str(),
+                field,
+                must,
+            })
         };
-        vm.add_mappings(node)?;
-        vm.add_payloads(node)?;
-        if vm.cpus.is_empty() {
-            return Err(node.invalid("cpus", "name at least one CPU"));
+        if !self.name.is_sound() {
+            return invalid("name", "be a text of 1 to 32 bytes");
         }
-        if !vm.memory().any(|ram| ram.intermediate.holds(vm.entry)) {
-            return Err(node.invalid("entry", "lie in the VM's memory"));
+        if self.cpus.is_empty() {
+            return invalid("cpus", "be 1 to 8");
+        }
+        if !is_page(&self.status) {
+            return invalid("status", "be a page");
+        }
+        if let Console::Ring(log) = self.console
+            && !are_pages(&log)
+        {
+            return invalid("console", "be in whole pages");
+        }
+        if !self.mappings.is_whole() || !self.mappings.iter().all(Mapping::is_sound) {
+            return invalid("mappings", "be up to 16 of whole pages");
+        }
+        if !self.payloads.is_whole() || !self.payloads.iter().all(|load| self.holds(load)) {
+            return invalid("payloads", "be up to 4 that go into its memory");
+        }
+        if !self.memory().any(|ram| ram.intermediate.holds(self.entry)) {
+            return invalid("entry", "lie in its memory");
         }
         // Shared peripheral interrupts (GIC specification, 2.2).
-        if vm
-            .interrupts
-            .iter()
-            .any(|number| !(32..1020).contains(number))
-        {
-            return Err(node.invalid("interrupts", "lie from 32 to 1019"));
+        let mut interrupts = self.interrupts.iter();
+        if !self.interrupts.is_whole() || !interrupts.all(|number| (32..1020).contains(number)) {
+            return invalid("interrupts", "be up to 32 from 32 to 1019");
         }
-        Ok(vm)
+        self.schedule
+            .check()
+            .or_else(|must| invalid("schedule", must))
+    }
+
+    /// Whether a payload goes where it says into the VM's own memory.
+    fn holds(&self, payload: &Payload) -> bool {
+        let sound = payload.source.is_sound() && payload.target.is_sound();
+        let sizes = payload.source.size() == payload.target.size();
+        sound && sizes && self.translate(&payload.target) == Some(payload.destination)
     }
 
     /// The mappings that are the VM's own memory.
@@ -206,96 +211,14 @@ impl<'a> Vm<'a> {
     pub fn translate(&self, part: &IntermediateRange) -> Option<PhysicalRange> {
         self.memory().find_map(|ram| ram.translate(part))
     }
-
-    fn add_mappings(&mut self, node: &Node<'a>) -> Result<(), Error<'a>> {
-        for [ipa, pa, size] in node.tuples("memory", [2, 2, 2])? {
-            self.add_mapping(node, "memory", MappingKind::Ram, ipa, pa, size)?;
-        }
-        for tuple in node.tuples("shared", [2, 2, 2, 1])? {
-            let mapping = shared_mapping(node, tuple)?;
-            let pushed = self.mappings.push(mapping);
-            pushed.map_err(|_| node.too_many("shared", limits::MAPPINGS))?;
-        }
-        for [ipa, pa, size] in node.tuples("device", [2, 2, 2])? {
-            self.add_mapping(node, "device", MappingKind::Device, ipa, pa, size)?;
-        }
-        Ok(())
-    }
-
-    fn add_mapping(
-        &mut self,
-        node: &Node<'a>,
-        property: &'static str,
-        kind: MappingKind,
-        ipa: u64,
-        pa: u64,
-        size: u64,
-    ) -> Result<(), Error<'a>> {
-        let intermediate = node.pages(property, ipa, size)?;
-        let physical = node.pages(property, pa, size)?;
-        self.mappings
-            .push(Mapping {
-                kind,
-                intermediate,
-                physical,
-            })
-            .map_err(|_| node.too_many(property, limits::MAPPINGS))
-    }
-
-    fn add_payloads(&mut self, node: &Node<'a>) -> Result<(), Error<'a>> {
-        for [ipa, pa, size] in node.tuples("load", [2, 2, 2])? {
-            let target = IntermediateRange::new(ipa, size);
-            let destination = target.and_then(|target| self.translate(&target));
-            let (Some(source), Some(target), Some(destination)) =
-                (PhysicalRange::new(pa, size), target, destination)
-            else {
-                return Err(node.invalid("load", "go from an address range into the VM's memory"));
-            };
-            self.payloads
-                .push(Payload {
-                    source,
-                    target,
-                    destination,
-                })
-                .map_err(|_| node.too_many("load", limits::PAYLOADS))?;
-        }
-        Ok(())
-    }
 }
 
-/// The mapping of a tuple of `shared`.
-pub(crate) fn shared_mapping<'a>(
-    node: &Node<'a>,
-    [ipa, pa, size, flags]: [u64; 4],
-) -> Result<Mapping, Error<'a>> {
-    Ok(Mapping {
-        kind: MappingKind::Shared {
-            writable: flags & 1 != 0,
-        },
-        intermediate: node.pages("shared", ipa, size)?,
-        physical: node.pages("shared", pa, size)?,
-    })
+/// Whether these are whole pages within the address space.
+pub(crate) const fn are_pages<Space>(range: &Range<Space>) -> bool {
+    range.is_sound() && range.is_aligned(PAGE_SIZE)
 }
 
-fn fault_policy<'a>(node: &Node<'a>) -> Result<FaultPolicy, Error<'a>> {
-    let restart = node.word(
-        "on-fault",
-        &[("stop", false), ("restart", true)],
-        "be stop or restart",
-    )?;
-    Ok(match restart {
-        true => FaultPolicy::Restart {
-            limit: node.number("restart-limit")?,
-        },
-        false => FaultPolicy::Stop,
-    })
-}
-
-fn console<'a>(node: &Node<'a>) -> Result<Console, Error<'a>> {
-    match node.text("console")? {
-        "none" => Ok(Console::None),
-        "pl011" => Ok(Console::Pl011),
-        "ring" => node.range("log").map(Console::Ring),
-        _ => Err(node.invalid("console", "be ring, pl011 or none")),
-    }
+/// Whether it is one page.
+pub(crate) const fn is_page<Space>(range: &Range<Space>) -> bool {
+    are_pages(range) && range.size() == PAGE_SIZE
 }

@@ -1,56 +1,95 @@
-//! The tree of the demonstration as the orchestrator writes it. Its own tests compare with the same
-//! file, so that the two sides cannot drift apart.
+//! Systems as the orchestrator writes them. Its own tests compare with the same files, so that the
+//! two sides cannot drift apart.
 
 mod common;
 
-use core_manifest::{Console, Dynamic, Mode, Owner, System};
+use common::{COLOURED, DYNAMIC, LENDING, Manifest, SYSTEM, VLIB};
+use core_manifest::{Colouring, Console, Dynamic, Lending, Mode, Owner, Regulation, System};
 
 #[test]
 fn mortise_reads_what_the_orchestrator_writes() {
-    let mut room = common::room();
-    let system = System::parse(include_bytes!("golden/system.dtb"), &mut room).unwrap();
-    let names: Vec<_> = system.vms.iter().map(|vm| vm.name).collect();
-    assert_eq!(
-        (system.name, &names[..]),
-        ("motor-linux", &["motor", "linux"][..])
-    );
+    let manifest = Manifest::new(SYSTEM);
+    let system = System::parse(manifest.bytes()).unwrap();
+    let names: Vec<_> = system.vms.iter().map(|vm| vm.name.as_str()).collect();
+    assert_eq!((system.name, system.board), ("motor-linux", "qemu-virt"));
+    assert_eq!((names, system.mode), (vec!["motor", "linux"], Mode::Static));
     assert_eq!(system.console_input, Some(1));
     let [motor, linux] = system.vms else {
         panic!("two VMs")
     };
-    assert!(matches!(motor.console, Console::Ring(_)));
+    assert!(matches!(motor.console, Console::Ring(log) if log.size() == 0x1_1000));
     assert_eq!((motor.mappings.len(), motor.payloads.len()), (4, 2));
     assert_eq!((linux.mappings.len(), linux.payloads.len()), (1, 3));
+    assert_eq!(
+        (&motor.cpus[..], &linux.cpus[..]),
+        (&[3][..], &[0, 1, 2][..])
+    );
+    assert_eq!((motor.schedule.priority, linux.schedule.priority), (32, 0));
     // Linux drives DMA: what it sees is where it is.
     let ram = linux.mappings[0];
     assert_eq!(ram.intermediate.start(), ram.physical.start());
+    assert_eq!(Lending::parse(manifest.bytes(), &system).unwrap().len(), 0);
+    assert_eq!(Regulation::parse(manifest.bytes()), Ok(None));
 }
 
 #[test]
 fn mortise_reads_what_comes_goes_and_talks() {
-    let tree = include_bytes!("golden/dynamic.dtb");
-    let mut room = common::room();
-    let system = System::parse(tree, &mut room).unwrap();
+    let manifest = Manifest::new(DYNAMIC);
+    let system = System::parse(manifest.bytes()).unwrap();
     assert_eq!(system.mode, Mode::Dynamic);
-    let dynamic = Dynamic::parse(tree, &system).unwrap();
+    let dynamic = Dynamic::parse(manifest.bytes(), &system).unwrap();
     let reserve = dynamic.reserve.unwrap();
     assert_eq!((reserve.memory.size(), reserve.slots()), (16 << 20, 2));
-    let authority = dynamic.managers[0].unwrap();
+    let [authority, none] = dynamic.managers else {
+        panic!("one for each VM")
+    };
     assert!(authority.vms.holds(1) && authority.templates.holds(0) && authority.files);
-    let [job] = &dynamic.templates[..] else {
+    assert!(none.vms.is_empty() && none.templates.is_empty() && !none.files);
+    let [job] = dynamic.templates else {
         panic!("one template")
     };
-    assert_eq!((job.start_on, job.shared.len()), (Some(0), 4));
-    let owners: Vec<_> = dynamic
-        .channels
-        .iter()
-        .map(|channel| (channel.name, channel.from.owner, channel.to.owner))
-        .collect();
+    assert_eq!((job.start_on(), job.shared.len()), (Some(0), 4));
+    let owners = dynamic.channels.iter();
+    let owners = owners.map(|it| (it.name.as_str(), it.from.owner, it.to.owner));
     assert_eq!(
-        owners,
+        owners.collect::<Vec<_>>(),
         [
             ("jobs", Owner::Vm(1), Owner::Template(0)),
             ("results", Owner::Template(0), Owner::Vm(0)),
         ]
     );
+    let regulation = Regulation::parse(manifest.bytes()).unwrap().unwrap();
+    assert_eq!(
+        (regulation.event, regulation.limit, regulation.interval),
+        (8, 100_000, 1_000_000)
+    );
+}
+
+#[test]
+fn mortise_reads_what_is_called_lent_and_coloured() {
+    let manifest = Manifest::new(VLIB);
+    let system = System::parse(manifest.bytes()).unwrap();
+    let dynamic = Dynamic::parse(manifest.bytes(), &system).unwrap();
+    let [vlib] = dynamic.vlibs else {
+        panic!("one vLib")
+    };
+    assert_eq!(vlib.status.end(), vlib.memory.start());
+    assert_eq!((vlib.master.owner, vlib.server), (Owner::Vm(0), 1));
+
+    let manifest = Manifest::new(LENDING);
+    let system = System::parse(manifest.bytes()).unwrap();
+    let [lending] = Lending::parse(manifest.bytes(), &system).unwrap() else {
+        panic!("one VM")
+    };
+    let vcpu = lending.vcpus[0];
+    let (ipa, page) = lending.cell(usize::from(vcpu)).unwrap();
+    assert_eq!(
+        (ipa, page.start()),
+        (lending.cells.start(), lending.memory.start())
+    );
+
+    let manifest = Manifest::new(COLOURED);
+    let colouring = Colouring::parse(manifest.bytes()).unwrap().unwrap();
+    assert_eq!(colouring.colours, 16);
+    assert!(colouring.parts.iter().all(|part| *part != 0));
 }

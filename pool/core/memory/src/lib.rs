@@ -9,8 +9,8 @@
 //!
 //! # Guarantees
 //!
-//! A range that exists is not empty and does not wrap around, so none of its methods can overflow.
-//! Ranges of different address spaces are different types. The pool is bounded by its size, takes
+//! A range that exists is not empty and does not wrap around, so none of its methods can overflow;
+//! one that lies in bytes of somebody else's is asked first ([`Range::is_sound`]). Ranges of different address spaces are different types. The pool is bounded by its size, takes
 //! no lock and serves any core; a frame has one owner.
 //!
 //! # Example

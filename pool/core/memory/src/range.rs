@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 macro_rules! spaces {
     ($($(#[$doc:meta])* $space:ident)*) => {
@@ -28,7 +29,12 @@ pub type IntermediateRange = Range<Intermediate>;
 pub type VirtualRange = Range<Virtual>;
 
 /// Addresses from a first one on, at least one and not past the end of the address space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Of one that was read from bytes that is not known before [`is_sound`](Self::is_sound) says so.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, FromBytes, KnownLayout, Immutable,
+)]
+#[repr(C)]
 pub struct Range<Space> {
     start: u64,
     size: u64,
@@ -46,6 +52,11 @@ impl<Space> Range<Space> {
             }),
             _ => None,
         }
+    }
+
+    /// Whether it is what each that is [`new`](Self::new) is.
+    pub const fn is_sound(&self) -> bool {
+        Self::new(self.start, self.size).is_some()
     }
 
     /// The first address.

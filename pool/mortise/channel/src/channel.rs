@@ -169,8 +169,8 @@ mod tests {
             consumer: area(CONSUMER_BYTES),
             status: area(STATUS_BYTES),
         };
-        let to = wanted.map_or(Owner::Vm(LINUX), Owner::Template);
-        let parties = [Party::new(Owner::Vm(MOTOR), 8), Party::new(to, 44)];
+        let to = wanted.map_or(Owner::Vm(LINUX as u8), |it| Owner::Template(it as u8));
+        let parties = [Party::new(Owner::Vm(MOTOR as u8), 8), Party::new(to, 44)];
         Line {
             channel: Channel::new(&parts, shape, parties, wanted).unwrap(),
             parts,

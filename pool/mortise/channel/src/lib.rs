@@ -90,7 +90,7 @@ impl Companion for Channels {
     ) -> Result<(), &'static str> {
         let malformed = "its channels are malformed";
         let dynamic = Dynamic::parse(manifest, system).map_err(|_| malformed)?;
-        for (index, (place, described)) in self.all.iter().zip(&dynamic.channels).enumerate() {
+        for (index, (place, described)) in self.all.iter().zip(dynamic.channels).enumerate() {
             let placed = Placed::new(index, described, &dynamic).ok_or(malformed)?;
             for end in [End::Producer, End::Consumer] {
                 let vm = placed.resident(end).and_then(|vm| machine.vm(vm));

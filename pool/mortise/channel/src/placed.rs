@@ -20,7 +20,7 @@ impl Placed {
     /// Channel `index` as described, emptied; nothing if it cannot be.
     pub fn new(
         index: usize,
-        described: &manifest::Channel<'static>,
+        described: &manifest::Channel,
         dynamic: &Dynamic<'static>,
     ) -> Option<Self> {
         let shape = Shape::new(described.slots, described.size).ok()?;
@@ -31,12 +31,12 @@ impl Placed {
         };
         let parties = [described.from, described.to];
         let template = |owner| match owner {
-            Owner::Template(index) => dynamic.templates.get(index),
+            Owner::Template(index) => dynamic.templates.get(usize::from(index)),
             Owner::Vm(_) => None,
         };
         let wanted = match described.to.owner {
-            Owner::Template(to) if template(described.to.owner)?.start_on == Some(index) => {
-                Some(to)
+            Owner::Template(to) if template(described.to.owner)?.start_on() == Some(index) => {
+                Some(to.into())
             }
             _ => None,
         };
@@ -48,7 +48,8 @@ impl Placed {
                 PhysicalRange::new(described.producer.start(), PAGE_SIZE)?,
                 PhysicalRange::new(described.status.start(), both)?,
             ],
-            templates: parties.map(|party| template(party.owner).map(|template| template.name)),
+            templates: parties
+                .map(|party| template(party.owner).map(|template| template.name.as_str())),
         })
     }
 
@@ -60,7 +61,7 @@ impl Placed {
     /// The VM made at boot that has this end.
     pub const fn resident(&self, end: End) -> Option<usize> {
         match self.channel.party(end).owner {
-            Owner::Vm(vm) => Some(vm),
+            Owner::Vm(vm) => Some(vm as usize),
             Owner::Template(_) => None,
         }
     }

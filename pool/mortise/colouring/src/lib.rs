@@ -59,7 +59,7 @@ impl mortise_partition::Colouring for Colours {
         let image = layout::image_start() as u64;
         let end = mortise_partition::loaded_end() as u64;
         let image = PhysicalRange::new(image, end - image).ok_or("the image has no end")?;
-        let dealt = check(&colouring, system.vms, &image)?;
+        let dealt = check(colouring, system.vms, &image)?;
         for ((supply, &colours), vm) in self.supplies.iter().zip(&colouring.parts).zip(system.vms) {
             if colours != 0 {
                 let status = vm.status.start();
@@ -86,11 +86,7 @@ impl mortise_partition::Colouring for Colours {
 }
 
 /// What a manifest deals out, if it keeps who has what apart, and from Mortise's image.
-fn check(
-    colouring: &Colouring,
-    vms: &[Vm<'_>],
-    image: &PhysicalRange,
-) -> Result<Dealt, &'static str> {
+fn check(colouring: &Colouring, vms: &[Vm], image: &PhysicalRange) -> Result<Dealt, &'static str> {
     let (memory, tables) = (&colouring.memory, &colouring.tables);
     let (base, size) = (memory.start(), memory.size());
     let dealt = Dealt::new(base, size, colouring.colours, &colouring.parts)
@@ -114,12 +110,7 @@ fn check(
 }
 
 /// Whether a virtual machine with this part of the memory may have this mapping.
-fn is_own(
-    mapping: &Mapping,
-    vm: &Vm<'_>,
-    part: Option<&PhysicalRange>,
-    colouring: &Colouring,
-) -> bool {
+fn is_own(mapping: &Mapping, vm: &Vm, part: Option<&PhysicalRange>, colouring: &Colouring) -> bool {
     let range = &mapping.physical;
     let read_only = mapping.kind == MappingKind::Shared { writable: false };
     match part {

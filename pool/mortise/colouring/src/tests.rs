@@ -1,7 +1,9 @@
 //! What a manifest may deal out.
 
 use super::*;
-use core_manifest::{Console, FaultPolicy, InterruptMode, Kind, Payload, Schedule, WaitPolicy};
+use core_manifest::{
+    Console, FaultPolicy, InterruptMode, Kind, List, Name, Payload, Schedule, WaitPolicy,
+};
 use core_memory::IntermediateRange;
 
 const MEMORY: u64 = 0x4100_0000;
@@ -22,7 +24,7 @@ fn colouring() -> Colouring {
         memory: range(MEMORY, 64),
         tables: range(TABLES, 16),
         colours: 16,
-        parts: [0x00ff, 0xff00].into_iter().collect(),
+        parts: List::new(&[0x00ff, 0xff00]).unwrap(),
     }
 }
 
@@ -34,13 +36,22 @@ fn mapping(kind: MappingKind, ipa: u64, pa: u64, pages: u64) -> Mapping {
     }
 }
 
+/// A page that is copied from `source` into the first VM's memory.
+fn payload(source: u64) -> Payload {
+    Payload {
+        source: range(source, 1),
+        target: IntermediateRange::new(IPA, PAGE).unwrap(),
+        destination: range(MEMORY, 1),
+    }
+}
+
 /// A VM with its status page and so many pages of memory at `pa`.
-fn vm(name: &'static str, status: u64, pa: u64) -> Vm<'static> {
+fn vm(name: &'static str, status: u64, pa: u64) -> Vm {
     let read_only = MappingKind::Shared { writable: false };
     Vm {
-        name,
+        name: Name::new(name.as_bytes()).unwrap(),
         kind: Kind::Tenon,
-        cpus: [0].into_iter().collect(),
+        cpus: List::new(&[0]).unwrap(),
         interrupt_mode: InterruptMode::Direct,
         wait: WaitPolicy::Pass,
         schedule: Schedule::of(Kind::Tenon),
@@ -49,25 +60,24 @@ fn vm(name: &'static str, status: u64, pa: u64) -> Vm<'static> {
         on_fault: FaultPolicy::Stop,
         console: Console::None,
         status: range(status, 1),
-        mappings: [
+        mappings: List::new(&[
             mapping(MappingKind::Ram, IPA, pa, 32),
             mapping(read_only, 2 * IPA, status, 1),
-        ]
-        .into_iter()
-        .collect(),
-        payloads: [].into_iter().collect(),
-        interrupts: [].into_iter().collect(),
+        ])
+        .unwrap(),
+        payloads: List::empty(payload(pa)),
+        interrupts: List::empty(0),
     }
 }
 
-fn pair() -> [Vm<'static>; 2] {
+fn pair() -> [Vm; 2] {
     [
         vm("one", TABLES, MEMORY),
         vm("other", TABLES + 8 * PAGE, MEMORY + 32 * PAGE),
     ]
 }
 
-fn refused(colouring: &Colouring, vms: &[Vm<'_>]) -> &'static str {
+fn refused(colouring: &Colouring, vms: &[Vm]) -> &'static str {
     check(colouring, vms, &image()).unwrap_err()
 }
 
@@ -83,7 +93,7 @@ fn what_is_another_ones_is_refused() {
     let with = |kind, pa, pages| {
         let mut vms = pair();
         let more = mapping(kind, 3 * IPA, pa, pages);
-        vms[0].mappings.push(more).unwrap();
+        assert!(vms[0].mappings.push(more));
         refused(&colouring(), &vms)
     };
     let shared = |writable| MappingKind::Shared { writable };
@@ -98,7 +108,7 @@ fn what_is_another_ones_is_refused() {
 #[test]
 fn who_has_no_colours_has_nothing_of_what_is_dealt_out() {
     let mut colouring = colouring();
-    colouring.parts = [0x00ff, 0].into_iter().collect();
+    colouring.parts = List::new(&[0x00ff, 0]).unwrap();
     let mut vms = pair();
     assert!(check(&colouring, &vms, &image()).is_err());
     vms[1] = vm("other", 0x5000_0000, 0x5010_0000);
@@ -108,7 +118,7 @@ fn who_has_no_colours_has_nothing_of_what_is_dealt_out() {
 #[test]
 fn what_overlaps_or_cannot_be_is_refused() {
     let mut wrong = colouring();
-    wrong.parts = [0x00ff, 0x0ff0].into_iter().collect();
+    wrong.parts = List::new(&[0x00ff, 0x0ff0]).unwrap();
     assert_eq!(refused(&wrong, &pair()), "its colours cannot be dealt out");
     let mut wrong = colouring();
     wrong.tables = range(image().start(), 16);
@@ -117,12 +127,7 @@ fn what_overlaps_or_cannot_be_is_refused() {
         "what it deals out overlaps Mortise"
     );
     let mut vms = pair();
-    let payload = Payload {
-        source: range(MEMORY + 63 * PAGE, 1),
-        target: IntermediateRange::new(IPA, PAGE).unwrap(),
-        destination: range(MEMORY, 1),
-    };
-    vms[0].payloads.push(payload).unwrap();
+    assert!(vms[0].payloads.push(payload(MEMORY + 63 * PAGE)));
     assert_eq!(
         refused(&colouring(), &vms),
         "a payload is in memory that it deals out"

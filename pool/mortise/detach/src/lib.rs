@@ -67,7 +67,7 @@ pub static LOANS: Loans = Loans {
 
 /// A VM that lends cores.
 struct Lender {
-    lending: Lending,
+    lending: &'static Lending,
     lent: [Once<Lent>; limits::VCPUS],
 }
 
@@ -116,7 +116,7 @@ impl Companion for Loans {
     ) -> Result<(), &'static str> {
         let all = Lending::parse(manifest, system).map_err(|_| "what it lends is malformed")?;
         for (index, (place, lending)) in self.all.iter().zip(all).enumerate() {
-            let (Some(lending), Some(vm)) = (lending, machine.vm(index)) else {
+            let Some(vm) = machine.vm(index).filter(|_| !lending.vcpus.is_empty()) else {
                 continue;
             };
             let mut mappings = vm.description().mappings.iter();

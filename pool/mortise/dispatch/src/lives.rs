@@ -242,7 +242,7 @@ impl Turn {
         let seated = bits(self.seated.get()).filter_map(|number| self.seats.get(number));
         for vm in seated.filter_map(Seat::vm) {
             let schedule = vm.schedule();
-            plain &= schedule.reservation.is_none();
+            plain &= schedule.reservation().is_none();
             background += u32::from(schedule.priority == Priority::LOWEST.number());
         }
         let regulated = background > 0 && core.regulator().is_some();

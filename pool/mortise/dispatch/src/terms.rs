@@ -7,7 +7,7 @@ use mortise_partition::{Core, Vm};
 pub(crate) fn of(core: &Core, vm: &Vm) -> (Priority, Policy) {
     let schedule = vm.schedule();
     let ticks = |time| core.clock().frequency().ticks(time);
-    let policy = schedule.reservation.and_then(|terms| {
+    let policy = schedule.reservation().and_then(|terms| {
         let exhausted = match terms.background {
             true => Exhausted::Background,
             false => Exhausted::Wait,

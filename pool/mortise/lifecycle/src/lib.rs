@@ -63,14 +63,12 @@ use stop::{Progress, Stop, look};
 
 /// The life cycles of an image's VMs.
 pub struct Lifecycle {
-    dynamic: Once<Dynamic<'static>>,
     setup: Once<Setup>,
     registry: TicketLock<Registry>,
 }
 
 /// What the image registers.
 pub static LIFECYCLE: Lifecycle = Lifecycle {
-    dynamic: Once::new(),
     setup: Once::new(),
     registry: TicketLock::new(Registry::CLOSED),
 };
@@ -152,8 +150,7 @@ impl Companion for Lifecycle {
         system: &System<'static>,
         manifest: &'static [u8],
     ) -> Result<(), &'static str> {
-        let parse = || Dynamic::parse(manifest, system);
-        let dynamic = LIFECYCLE.dynamic.try_call_once(parse);
+        let dynamic = Dynamic::parse(manifest, system);
         let dynamic = dynamic.map_err(|_| "what it lets be made is malformed")?;
         let setup = Setup::new(dynamic, machine.ram_base())?;
         let reserve = self.setup.call_once(|| setup).reserve();

@@ -1,6 +1,6 @@
 //! What the system lets be made, and by whom: parsed once at boot.
 
-use core_manifest::{Dynamic, Filling, MappingKind, Owner, Reserve, Schedule, Set, limits};
+use core_manifest::{Dynamic, Filling, MappingKind, Owner, Reserve, Schedule, limits};
 use core_memory::{PAGE_SIZE, PhysicalRange};
 use core_paging::Access;
 use mortise_instance::{
@@ -12,7 +12,7 @@ const GRAIN: u64 = 64;
 
 /// What was parsed.
 pub(crate) struct Setup {
-    dynamic: &'static Dynamic<'static>,
+    dynamic: Dynamic<'static>,
     /// Where a VM sees its RAM.
     pub ram_base: u64,
     /// What each VM made at boot may do.
@@ -22,16 +22,16 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// What a manifest says, which stands where it stays: it is large for a stack.
-    pub fn new(dynamic: &'static Dynamic<'static>, ram_base: u64) -> Result<Self, &'static str> {
+    /// What a manifest says.
+    pub fn new(dynamic: Dynamic<'static>, ram_base: u64) -> Result<Self, &'static str> {
         let mut managers = [Authority::default(); limits::VMS];
-        for (manager, given) in managers.iter_mut().zip(&dynamic.managers) {
-            *manager = given.as_ref().map_or(Authority::default(), authority);
+        for (manager, given) in managers.iter_mut().zip(dynamic.managers) {
+            *manager = authority(given);
         }
         let mut templates = [const { None }; limits::TEMPLATES];
-        for (place, template) in templates.iter_mut().zip(&dynamic.templates) {
+        for (place, template) in templates.iter_mut().zip(dynamic.templates) {
             let raw = RawDescriptor::new(
-                template.name,
+                template.name.as_str(),
                 template.memory.size(),
                 template.window,
                 (template.entry, template.argument),
@@ -54,7 +54,7 @@ impl Setup {
 
     /// What VMs made at run time may take.
     pub fn reserve(&self) -> Option<&'static Reserve> {
-        self.dynamic.reserve.as_ref()
+        self.dynamic.reserve
     }
 
     /// The VMs made at boot over which one of these managers has authority.
@@ -106,7 +106,7 @@ impl Setup {
         let channel = self.dynamic.channels.get(index)?;
         let mut ends = [channel.from, channel.to].into_iter();
         let own = ends.find(|end| match (subject, end.owner) {
-            (Subject::Template(template), Owner::Template(owner)) => template == owner,
+            (Subject::Template(template), Owner::Template(owner)) => template == usize::from(owner),
             _ => false,
         });
         own.map(|end| u32::from(end.interrupt))
@@ -144,13 +144,12 @@ fn is_aligned(filling: &Filling) -> bool {
 }
 
 fn authority(given: &core_manifest::Authority) -> Authority {
-    let bits = |set: Set| set.iter().fold(0u64, |bits, number| bits | 1 << number);
     Authority {
-        vms: bits(given.vms) as u32,
-        templates: bits(given.templates) as u32,
+        vms: given.vms.bits() as u32,
+        templates: given.templates.bits() as u32,
         files: given.files,
         memory: given.memory,
-        cpus: bits(given.cpus),
+        cpus: given.cpus.bits(),
         priority: given.priority,
     }
 }

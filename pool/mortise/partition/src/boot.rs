@@ -17,7 +17,6 @@ use core_log::{error, info};
 use core_manifest::{Console, InterruptMode, System};
 use core_memory::PhysicalRange;
 use hw_arch::{entry::SecondaryStart, firmware, layout};
-use spin::mutex::SpinMutexGuard;
 
 /// What the first core does.
 pub fn primary(machine: &'static Machine) -> ! {
@@ -27,10 +26,7 @@ pub fn primary(machine: &'static Machine) -> ! {
     }
     console::open(machine);
     let manifest = memory::manifest();
-    match machine
-        .system
-        .try_call_once(|| System::parse(manifest, SpinMutexGuard::leak(machine.room.lock())))
-    {
+    match machine.system.try_call_once(|| System::parse(manifest)) {
         Ok(system) => partition(machine, system, manifest),
         Err(error) => stop(format_args!("manifest: {error}")),
     }
@@ -53,6 +49,11 @@ fn partition(
         && let Err(why) = colouring.open(system, manifest)
     {
         stop(format_args!("manifest: {why}"));
+    }
+    if system.vms.len() > machine.vms.len() {
+        stop(format_args!(
+            "too few places for virtual machines: raise MORTISE_VMS"
+        ));
     }
     console::select(machine, system.console_input);
     let kick = !system
@@ -141,7 +142,7 @@ fn seat(core: &'static Core) -> Result<(), &'static str> {
 }
 
 /// Checks what only the image knows: which cores it has, and where it lies.
-fn check(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<(), &'static str> {
+fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> {
     if vm
         .cpus
         .iter()
@@ -179,7 +180,7 @@ fn check(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<(), &'static s
 }
 
 /// Whether the virtual machine can reach memory at `start`.
-fn reaches(vm: &core_manifest::Vm<'_>, start: usize, size: usize) -> bool {
+fn reaches(vm: &core_manifest::Vm, start: usize, size: usize) -> bool {
     PhysicalRange::new(start as u64, size as u64).is_none_or(|range| {
         vm.mappings
             .iter()

@@ -168,8 +168,8 @@ impl Vm {
 
     /// Its name.
     #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.description().name
+    pub fn name(&self) -> &str {
+        self.description().name.as_str()
     }
 
     /// Gives it an interrupt that no hardware has, before it first runs. A direct one has all

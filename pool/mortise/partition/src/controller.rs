@@ -65,7 +65,7 @@ impl Interrupts {
         }
     }
 
-    pub(crate) fn new(machine: &Machine, vm: &core_manifest::Vm<'_>) -> Result<Self, VmError> {
+    pub(crate) fn new(machine: &Machine, vm: &core_manifest::Vm) -> Result<Self, VmError> {
         let board = &machine.board;
         let passed = vm.interrupts.iter().map(|&intid| u32::from(intid));
         match vm.interrupt_mode {

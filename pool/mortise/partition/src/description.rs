@@ -6,25 +6,25 @@ use core::fmt;
 /// What is said of a virtual machine. That of a place where one after the other lives changes: who may
 /// read it then is said [there](crate::slot).
 #[repr(transparent)]
-pub(crate) struct Description(UnsafeCell<core_manifest::Vm<'static>>);
+pub(crate) struct Description(UnsafeCell<core_manifest::Vm>);
 
 // SAFETY: whoever changes it promises that nobody reads it.
 unsafe impl Sync for Description {}
 
 impl Description {
     /// One that may change.
-    pub(crate) const fn new(description: core_manifest::Vm<'static>) -> Self {
+    pub(crate) const fn new(description: core_manifest::Vm) -> Self {
         Self(UnsafeCell::new(description))
     }
 
     /// One that stays.
-    pub(crate) fn of(description: &'static core_manifest::Vm<'static>) -> &'static Self {
+    pub(crate) fn of(description: &'static core_manifest::Vm) -> &'static Self {
         // SAFETY: the two have the same layout; nobody calls `get_mut` on what was shared before.
         unsafe { &*core::ptr::from_ref(description).cast() }
     }
 
     #[inline]
-    pub(crate) fn get(&self) -> &core_manifest::Vm<'static> {
+    pub(crate) fn get(&self) -> &core_manifest::Vm {
         // SAFETY: whoever calls `get_mut` promises that nobody does this meanwhile.
         unsafe { &*self.0.get() }
     }
@@ -35,7 +35,7 @@ impl Description {
     ///
     /// It was made by [`new`](Self::new), and nobody reads it meanwhile.
     #[expect(clippy::mut_from_ref, reason = "who may is the caller's promise")]
-    pub(crate) unsafe fn get_mut(&self) -> &mut core_manifest::Vm<'static> {
+    pub(crate) unsafe fn get_mut(&self) -> &mut core_manifest::Vm {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.0.get() }
     }

@@ -146,7 +146,7 @@ fn empty(machine: &Machine, vm: &Vm, mut left: usize, stop: &dyn Fn() -> bool) -
 
 /// Makes the log ring of a virtual machine, empty. It is asked to call when it
 /// has written only if no core can be disturbed by a timer instead.
-pub(crate) fn open_ring(vm: &core_manifest::Vm<'_>, kick: bool) -> Option<Consumer<'static>> {
+pub(crate) fn open_ring(vm: &core_manifest::Vm, kick: bool) -> Option<Consumer<'static>> {
     let Kind::Ring(range) = vm.console else {
         return None;
     };

@@ -54,9 +54,6 @@ macro_rules! image {
         static MORTISE_VMS: [$crate::deps::Once<$crate::Vm>; mortise_config::MORTISE_VMS] =
             [const { $crate::deps::Once::new() }; mortise_config::MORTISE_VMS];
 
-        static MORTISE_ROOM: $crate::Room<$crate::deps::Descriptions<{ mortise_config::MORTISE_VMS }>> =
-            $crate::Room::new($crate::deps::Descriptions::new());
-
         /// Whether events are recorded: a constant for the link.
         #[unsafe(no_mangle)]
         pub static MORTISE_TRACE: bool = mortise_config::MORTISE_TRACE;
@@ -109,7 +106,6 @@ macro_rules! image {
             &MORTISE_VMS,
             &MORTISE_FRAMES,
             &MORTISE_TRACE_RINGS,
-            &MORTISE_ROOM,
         );
 
         $crate::deps::hw_arch::image_entry! {

@@ -99,7 +99,7 @@ pub use cores::{Duty, own_fault};
 pub use dispatch::{Dispatch, Dispatcher, News, only_one};
 pub use exits::{exit, exit_alone};
 pub use gic::Mask;
-pub use machine::{Core, Machine, Room};
+pub use machine::{Core, Machine};
 pub use memory::{Stack, Stacks, loaded_end};
 pub use mortise_console::Argument;
 pub use mortise_hypercall::{PowerState, Start};
@@ -116,8 +116,6 @@ pub use vm::Vm;
 #[doc(hidden)]
 pub mod deps {
     pub use core_log::Level;
-    /// What a manifest says of virtual machines, this many at most.
-    pub type Descriptions<const VMS: usize> = core_manifest::Room<'static, VMS>;
     pub use core_memory::FramePool;
     pub use core_trace::Ring;
     pub use hw_arch;

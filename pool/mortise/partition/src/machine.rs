@@ -17,7 +17,6 @@ use core_manifest::System;
 use core_paging::{Error, Frames, KernelMap};
 use core_sync::TicketLock;
 use core_trace::{Ring, Writer};
-use heapless::VecView;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
 use hw_irqchip_gicv3::{
     Group, Lever,
@@ -25,10 +24,7 @@ use hw_irqchip_gicv3::{
 };
 use mortise_transfer::Transfer;
 use mortise_vcpu::Resident;
-use spin::{Once, mutex::SpinMutex};
-
-/// Room for what the manifest says of each virtual machine.
-pub type Room<V = VecView<core_manifest::Vm<'static>>> = SpinMutex<V>;
+use spin::Once;
 
 /// Everything Mortise is made of, a constant of the image.
 pub struct Machine {
@@ -58,8 +54,6 @@ pub struct Machine {
     pub(crate) start_time: Once<u64>,
     /// What the manifest says.
     pub(crate) system: Once<System<'static>>,
-    /// Where it says it of each virtual machine, for good once it is read.
-    pub(crate) room: &'static Room,
 }
 
 impl Machine {
@@ -72,7 +66,6 @@ impl Machine {
         vms: &'static [Once<Vm>],
         frames: &'static dyn Frames,
         rings: &'static [Ring],
-        room: &'static Room,
     ) -> Self {
         Self {
             board,
@@ -88,7 +81,6 @@ impl Machine {
             live: AtomicU32::new(0),
             start_time: Once::new(),
             system: Once::new(),
-            room,
         }
     }
 

@@ -217,7 +217,7 @@ impl Stage2 {
 /// Builds the stage 2 of a virtual machine.
 pub(crate) fn guest_map(
     frames: &'static dyn core_paging::Frames,
-    description: &core_manifest::Vm<'static>,
+    description: &core_manifest::Vm,
 ) -> Result<GuestMap, Error> {
     use core_manifest::MappingKind;
     let mut map = GuestMap::new(frames);

@@ -18,11 +18,11 @@ use crate::{
     tables,
     vm::Vm,
 };
-use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core_manifest::{
-    Console, FaultPolicy, InterruptMode, Kind, Mapping, MappingKind, Schedule, WaitPolicy, limits,
+    Console, FaultPolicy, InterruptMode, Kind, List, Mapping, MappingKind, Name, Payload, Schedule,
+    WaitPolicy,
 };
 use core_memory::{IntermediateRange, PhysicalRange};
 use core_paging::{Access, Error, SlotMap};
@@ -46,7 +46,6 @@ const CLEARED: usize = 1024;
 pub(crate) struct Slot {
     pub(crate) map: SlotMap,
     description: Description,
-    name: UnsafeCell<[u8; limits::NAME]>,
     /// Status page and log ring.
     area: PhysicalRange,
     vacant: AtomicBool,
@@ -55,9 +54,6 @@ pub(crate) struct Slot {
 }
 
 const _: () = assert!(size_of::<Slot>() <= size_of::<core_memory::Frame>());
-
-// SAFETY: the name is written as the description is, see there.
-unsafe impl Sync for Slot {}
 
 /// Who is to live in a place.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +97,6 @@ impl Machine {
         let slot = Slot {
             map: SlotMap::new(self.frames, ram, WINDOW).ok_or(tables)?,
             description: Description::new(vacant_description(area)?),
-            name: UnsafeCell::new([0; limits::NAME]),
             area,
             vacant: AtomicBool::new(true),
             backlog: TicketLock::new(Backlog::new()),
@@ -154,16 +149,17 @@ impl Core {
 }
 
 /// The description of nobody, in a place of these status page and log ring.
-fn vacant_description(area: PhysicalRange) -> Result<core_manifest::Vm<'static>, &'static str> {
+fn vacant_description(area: PhysicalRange) -> Result<core_manifest::Vm, &'static str> {
     let part = |at: usize, size: usize| {
         PhysicalRange::new(area.start() + at as u64, size as u64).filter(|part| area.contains(part))
     };
     let small = "its slots are too small";
     let log = part(PAGE, OWN - PAGE).ok_or(small)?;
+    let window = IntermediateRange::new(WINDOW as u64, area.size()).ok_or(small)?;
     Ok(core_manifest::Vm {
-        name: "",
         kind: Kind::Tenon,
-        cpus: heapless::Vec::new(),
+        name: Name::NONE,
+        cpus: List::empty(0),
         interrupt_mode: InterruptMode::Shared,
         wait: WaitPolicy::Trap,
         entry: 0,
@@ -171,9 +167,17 @@ fn vacant_description(area: PhysicalRange) -> Result<core_manifest::Vm<'static>,
         on_fault: FaultPolicy::Stop,
         console: Console::Ring(log),
         status: part(0, PAGE).ok_or(small)?,
-        mappings: heapless::Vec::new(),
-        payloads: heapless::Vec::new(),
-        interrupts: heapless::Vec::new(),
+        mappings: List::empty(Mapping {
+            intermediate: window,
+            physical: log,
+            kind: MappingKind::Ram,
+        }),
+        payloads: List::empty(Payload {
+            source: log,
+            target: window,
+            destination: log,
+        }),
+        interrupts: List::empty(0),
         schedule: Schedule::of(Kind::Tenon),
     })
 }
@@ -266,20 +270,13 @@ impl Vm {
         let Some(slot) = self.vacant_slot() else {
             return false;
         };
-        // SAFETY: the place is vacant, so nobody reads name or description; that one manager at a time
-        // is at it is what the registry of those who call sees to.
-        let (name, description) = unsafe { (&mut *slot.name.get(), slot.description.get_mut()) };
+        // SAFETY: the place is vacant, so nobody reads the description; that one manager at a time is
+        // at it is what the registry of those who call sees to.
+        let description = unsafe { slot.description.get_mut() };
         match part {
             0 => {
-                let Some(room) = name.get_mut(..occupant.name.len()) else {
-                    return false;
-                };
-                room.copy_from_slice(occupant.name);
-                // SAFETY: the bytes lie in the slot, which stays; they change only when it is vacant.
-                let stays: &'static [u8] =
-                    unsafe { core::slice::from_raw_parts(room.as_ptr(), room.len()) };
-                description.name = core::str::from_utf8(stays).unwrap_or("");
-                true
+                let name = Name::new(occupant.name);
+                name.map(|name| description.name = name).is_some()
             }
             1 => {
                 description.entry = occupant.entry;
@@ -288,11 +285,12 @@ impl Vm {
                 // Every core has forgotten the last one: whoever is to come may be put together by
                 // its own.
                 self.orders.store(0, Ordering::Release);
-                description.cpus.extend_from_slice(occupant.cpus).is_ok()
+                let mut cpus = occupant.cpus.iter();
+                cpus.all(|&cpu| description.cpus.push(cpu))
             }
             2 => occupant.inhabit(description),
             3 => {
-                self.status.set_name(description.name);
+                self.status.set_name(description.name.as_str());
                 true
             }
             _ => {
@@ -361,7 +359,7 @@ impl Vm {
 
 impl Occupant<'_> {
     /// Puts where its memory is into a description; false if it does not fit.
-    fn inhabit(&self, description: &mut core_manifest::Vm<'static>) -> bool {
+    fn inhabit(&self, description: &mut core_manifest::Vm) -> bool {
         description.mappings.clear();
         let (intermediate, physical) = self.memory;
         let memory = Mapping {
@@ -369,7 +367,7 @@ impl Occupant<'_> {
             intermediate,
             physical,
         };
-        description.mappings.push(memory).is_ok()
+        description.mappings.push(memory)
             && intermediate.size() == physical.size()
             && intermediate.size() <= GIBIBYTE as u64
     }

@@ -84,7 +84,7 @@ impl Vm {
     /// for its log to be emptied.
     pub(crate) fn new(
         index: usize,
-        description: &'static core_manifest::Vm<'static>,
+        description: &'static core_manifest::Vm,
         machine: &'static Machine,
         kick: bool,
     ) -> Result<Self, VmError> {
@@ -100,7 +100,7 @@ impl Vm {
             FaultPolicy::Stop => 0,
         };
         let status = area
-            .and_then(|area| StatusWriter::create(area, description.name, vcpus).ok())
+            .and_then(|area| StatusWriter::create(area, description.name.as_str(), vcpus).ok())
             .ok_or(VmError::Status)?;
         Ok(Self {
             index,
@@ -161,7 +161,7 @@ impl Vm {
     /// What the manifest, or who made it, says of it.
     #[inline]
     #[must_use]
-    pub fn description(&self) -> &core_manifest::Vm<'static> {
+    pub fn description(&self) -> &core_manifest::Vm {
         self.description.get()
     }
 

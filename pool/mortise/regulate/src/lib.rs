@@ -36,7 +36,7 @@ const CORES: usize = 4;
 
 /// What is counted, and what was.
 pub struct Bandwidth {
-    regulation: Once<Regulation>,
+    regulation: Once<&'static Regulation>,
     terms: Once<Terms>,
     accounts: [Account; CORES],
 }

@@ -81,7 +81,7 @@ impl Companion for Vlibs {
     ) -> Result<(), &'static str> {
         let malformed = "its vLibs are malformed";
         let dynamic = Dynamic::parse(manifest, system).map_err(|_| malformed)?;
-        for (place, described) in self.all.iter().zip(&dynamic.vlibs) {
+        for (place, described) in self.all.iter().zip(dynamic.vlibs) {
             let placed = Placed::new(described).ok_or(malformed)?;
             let (master, server) = (placed.master(machine), placed.server(machine));
             let (master, server) = master.zip(server).ok_or(malformed)?;

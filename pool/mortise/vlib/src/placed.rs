@@ -36,7 +36,7 @@ pub(crate) struct Placed {
 
 impl Placed {
     /// One as described; nothing if it cannot be.
-    pub fn new(described: &Vlib<'static>) -> Option<Self> {
+    pub fn new(described: &Vlib) -> Option<Self> {
         let Owner::Vm(master) = described.master.owner else {
             return None;
         };
@@ -49,8 +49,8 @@ impl Placed {
             session: TicketLock::new(Session::NEW),
             status,
             page,
-            master,
-            server: described.server,
+            master: master.into(),
+            server: described.server.into(),
             interrupt: described.master.interrupt.into(),
             bell: AtomicU64::new(0),
         })
