@@ -23,7 +23,7 @@ def command(
     from tenonos.plan.explain import Explainer
     from tenonos.plan.parameters import RULES
     from tenonos.plan.pool import Pool
-    from tenonos.plan.report import analysis_lines
+    from tenonos.plan.report import analysis_lines, made_lines
 
     explainer = Explainer(folder, Pool())
     found = explainer.about(symbol) if symbol else explainer.all()
@@ -41,6 +41,8 @@ def command(
             ["image", "parameter", ">value", "because"],
             ([image, p.symbol, p.value, RULES[p.rule]] for image, p in explainer.parameters()),
         )
+        for line in made_lines(explainer.channels(), explainer.templates()):
+            ui.data(line)
         for line in analysis_lines(explainer.analysis()):
             ui.data(line)
 

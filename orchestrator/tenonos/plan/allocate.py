@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tenonos.plan import templates
 from tenonos.plan.colours import Uncolourable, share_out
 from tenonos.plan.defaults import LINUX_LEAST, TENON_MEMORY, usable
 from tenonos.plan.models import Guest, Item, is_bare, shares_cores
@@ -31,7 +32,10 @@ class Share:
 
 def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> dict[str, Share]:
     """Each VM's CPUs, memory and colours. Real-time VMs have the last CPUs, Linux the first."""
-    cpus = _Cpus(guests, items, board).run()
+    there, made = templates.apart(guests)
+    own = {guest.name for guest in made}
+    cpus = _Cpus(there, [item for item in items if item.image not in own], board).run()
+    cpus |= _of_made(made, items, cpus)
     memory = {guest.name: _memory(guest, items) for guest in guests}
     if sum(memory.values()) > usable(board):
         total, have = sum(memory.values()) >> 20, usable(board) >> 20
@@ -44,6 +48,24 @@ def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> di
         guest.name: Share(tuple(cpus[guest.name]), memory[guest.name], colours.get(guest.name))
         for guest in guests
     }
+
+
+def _of_made(
+    made: Sequence[Guest], items: Sequence[Item], given: dict[str, list[int]]
+) -> dict[str, list[int]]:
+    """The cores of VMs made on demand: those named for them, or else one of who makes them."""
+    found = templates.cpus(made, given)
+    for guest in made:
+        for item in items:
+            if (item.image, item.kind) != (guest.name, "cores") or item.rule is not None:
+                continue
+            if item.unit != "cpu" and item.value != 1:
+                raise Infeasible(f"{guest.name} is made on demand, and has one core of its maker's")
+            if item.unit == "cpu" and item.value not in given[guest.made_by or ""]:
+                raise Infeasible(f"{guest.name} is made by {guest.made_by}, which has no such core")
+            if item.unit == "cpu":
+                found[guest.name] = [int(item.value or 0)]
+    return found
 
 
 def check_timing(guests: Sequence[Guest], items: Sequence[Item]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tenonos.plan.allocate import Share
-from tenonos.plan.models import Guest, Item, Plan, shares_cores
+from tenonos.plan.models import TEMPLATE, Guest, Item, Plan, Talk, shares_cores
 from tenonos.plan.pool import Pool
 
 MORTISE = "mortise"
@@ -18,6 +18,8 @@ def reduced(plan: Plan, items: Sequence[Item]) -> tuple[list[Guest], list[Item]]
     named = {i.image for i in plan.items if i.kind == "capability"}
     wanted = {i.image for i in items if i.kind == "capability" or i.image not in named}
     kept = [g for g in guests if g.name in wanted]
+    if not any((i.kind, i.value) == ("capability", TEMPLATE) for i in items):
+        kept = [g.model_copy(update={"made_by": None}) for g in kept]
     names = {g.name for g in kept} | {None, MORTISE}
     counted = len(kept) == len(guests)
     return kept, [i for i in items if i.image in names and (counted or i.kind != "vms")]
@@ -57,7 +59,13 @@ def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
     def name(old: str | None) -> str | None:
         return None if old is None else names.get(old, old)
 
-    guests = [g.model_copy(update={"name": name(g.name)}) for g in plan.guests]
+    def talk(old: Talk) -> Talk:
+        return old.model_copy(update={"peer": name(old.peer)})
+
+    guests = [
+        g.model_copy(update={"name": name(g.name), "talks": tuple(map(talk, g.talks))})
+        for g in plan.guests
+    ]
     items = [i.model_copy(update={"image": name(i.image)}) for i in plan.items]
     return plan.model_copy(update={"guests": guests, "items": items})
 
@@ -91,7 +99,9 @@ def with_cores(plan: Plan, shares: Mapping[str, Share]) -> Plan:
         rule = "linux-gets-the-other-cores" if guest.kind == "linux" else "a-core-of-its-own"
         if guest.kind == "tenon":
             rule = SEVERAL if count > 1 else "one-core-for-one-vm" if alone else rule
-        if together:
+        if guest.made_by:
+            rule = "a-core-of-its-maker"
+        elif together:
             rule = "one-core-for-all" if count == 1 else "cores-are-shared"
         items.append(
             Item(

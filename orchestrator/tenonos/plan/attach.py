@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tenonos.plan import grammar as g
 from tenonos.plan.allocate import WHOLE
 from tenonos.plan.marks import Mark
 from tenonos.plan.phrases import Cut, Element, Pronoun, Unit
@@ -78,12 +79,17 @@ class _Attacher:
                 before[0].count = min(int(mark.value or 1), MOST)
                 self._spread.append(mark)
                 return
-        # "Two VMs run a loop each", "two VMs for Linux".
+        # "Two VMs run a loop each", "two VMs for Linux", "two VMs that regulate".
         sole = self.subjects.tenons[0] if len(self.subjects.tenons) == 1 else None
-        subject = self._named_after(at) or (sole if self.each else None)
+        subject = self._named_after(at) or (sole if self.each or self._told_of(at) else None)
         if subject and subject.count == 1 and subject.at > at:
             subject.count = min(int(mark.value or 1), MOST)
             self._spread.append(mark)
+
+    def _told_of(self, at: int) -> bool:
+        """Whether a clause says what VMs just counted do."""
+        after = self.elements[at + 1 : at + 2]
+        return any(isinstance(e, Cut) and e.word in g.RELATIVE for e in after)
 
     def one(self, at: int, mark: Mark) -> list[Attachment]:
         if mark.kind not in ATTACHED:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tenonos.errors import InputError, WorkError
-from tenonos.plan import bounds, schedule
+from tenonos.plan import bounds, channels, schedule, templates
 from tenonos.plan.allocate import (
-    SMP,
     Infeasible,
     Share,
     allocate,
@@ -32,9 +31,10 @@ from tenonos.plan.amend import (
     with_cores,
 )
 from tenonos.plan.defaults import complete
+from tenonos.plan.lacking import lacking
 from tenonos.plan.models import (
+    CHANNEL,
     DISPATCH,
-    LIFECYCLE,
     Clash,
     Composition,
     Guest,
@@ -47,7 +47,7 @@ from tenonos.plan.models import (
     shares_cores,
 )
 from tenonos.plan.planner import Planner, planner, verified
-from tenonos.plan.pool import C_LIBRARY, CORES, POSIX, Pool
+from tenonos.plan.pool import C_LIBRARY, CORES, Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable
 from tenonos.plan.subjects import UNNAMED
 from tenonos.plan.write import explain_json, system_files
@@ -60,7 +60,6 @@ MORTISE = "mortise"
 LENGTH = 2_000
 """Characters of an objective at most: a page; no reader could check a longer one either."""
 DIRECT, SHARED = "virt.irq.direct", "virt.irq.shared"
-CHANNEL = "ipc.channel"
 
 
 def compose(
@@ -105,7 +104,10 @@ class Composer:
         """The answer."""
         plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
         plan = self._placed(plan)
-        plan = plan.model_copy(update={"missing": plan.missing or self._lacking(plan)})
+        plan = renamed(plan, self._names(plan))
+        plan = plan.model_copy(
+            update={"missing": plan.missing or lacking(plan, self.pool, self.board)}
+        )
         if plan.missing:
             return self._answer(plan, missing=plan.missing)
         if reason := self._objection(plan.guests, plan.items):
@@ -115,6 +117,16 @@ class Composer:
             )
             return self._answer(plan, conflict=named(plan, core, self._objection), reason=reason)
         return self._composed(plan, name)
+
+    def _names(self, plan: Plan) -> dict[str, str]:
+        """Names for VMs of which several applications are possible: those of the lightest."""
+        asked = channels.choices(self.pool, plan.guests, plan.items)
+        lightest = {
+            name: min(apps, key=self.pool.costs.__getitem__)
+            for name, apps in asked.items()
+            if len(apps) < len(self.pool.apps)
+        }
+        return names_of(lightest, self.pool)
 
     # Refusals
 
@@ -143,45 +155,6 @@ class Composer:
             reason=reason,
         )
 
-    def _lacking(self, plan: Plan) -> list[Missing]:
-        """What the plan implies and the pool has not: a scheduler for several cores, priorities."""
-        for item in plan.items:
-            # Applications set their threads' priorities themselves; nothing passes one in. Of a
-            # guest system, neither the image nor the timing is ours.
-            own = item.kind in ("image", "period", "deadline", "jitter", "wcet")
-            if item.kind == "priority" or (own and item.image is None):
-                return [Missing(source=item.source)]
-        linux = any(guest.kind == "linux" for guest in plan.guests)
-        for item in plan.of(MORTISE, "capability"):
-            # A channel needs an application at its end, which says what for; a life cycle needs
-            # somebody who cares for it.
-            if item.value == CHANNEL or (item.value == LIFECYCLE and not linux):
-                return [Missing(capability=str(item.value), source=item.source)]
-        for name in (g.name for g in plan.guests if g.kind == "tenon"):
-            for item in plan.of(name, "cores"):
-                several = item.unit == "cores" and item.value in range(2, self.board.cpus + 1)
-                if several and not self._available(SMP):
-                    return [Missing(capability=SMP, source=item.source)]
-            apps = self._candidates(plan, name)
-            for item in plan.of(name, "capability"):
-                # Chosen, but called by no code of the image, it would do nothing there.
-                if item.value != POSIX and not self.pool.uses(apps, str(item.value)):
-                    return [Missing(capability=str(item.value), source=item.source)]
-        return []
-
-    def _candidates(self, plan: Plan, name: str) -> list[str]:
-        """The applications a VM may get: those asked for, or the lightest in Rust and in C."""
-        asked = [self.pool.symbol(str(i.value)) for i in plan.of(name, "capability")]
-        apps = self.pool.apps
-        named = [a for a in apps if a in asked or set(self.pool.entries[a].provides) & set(asked)]
-        idle = [a for a in apps if not self.pool.listens(a)]
-        kinds = [[a for a in idle if self.pool.in_c(a) is c] for c in (False, True)]
-        return named or [min(kind, key=self.pool.costs.__getitem__) for kind in kinds if kind]
-
-    def _available(self, name: str) -> bool:
-        entry = self.pool.by_name.get(name)
-        return entry is not None and entry.available
-
     def _objection(self, guests: Sequence[Guest], items: Sequence[Item]) -> str | None:
         """Why demands cannot hold together, in one clause; None if they can."""
         try:
@@ -189,10 +162,11 @@ class Composer:
             check_count(guests, items)
             check_bare(guests, items)
             check_timing(guests, items)
+            channels.check(self.pool, guests, items)
             whole = self._with_memory(guests, items)
             shares = allocate(guests, whole, self.board)
             schedule.check(guests, whole, shares, self.board)
-        except Infeasible as error:
+        except (Infeasible, channels.Unlinked) as error:
             return str(error)
         for name, kind in self._images(guests, items):
             encoding = self.pool.encoded(_cores(name, shares))
@@ -216,6 +190,7 @@ class Composer:
 
     def _placed(self, plan: Plan) -> Plan:
         """The plan with each capability on the image that can have it."""
+        plan = templates.marked(plan)
         tenons = [g.name for g in plan.guests if g.kind == "tenon"]
         items = []
         shared: set[str | None] = set()
@@ -229,7 +204,7 @@ class Composer:
                     item = item.model_copy(update={"image": MORTISE})
                 elif item.image is None and tenons:
                     item = item.model_copy(update={"image": tenons[0]})
-                elif item.image is None:
+                elif item.image is None and item.value != CHANNEL:
                     # It takes a LibOS, and none was named: one more VM, for this.
                     item = item.model_copy(update={"image": UNNAMED})
                     named = [Guest(name=UNNAMED, kind="tenon"), *named]
@@ -264,15 +239,26 @@ class Composer:
         fit = [
             app
             for app in self.pool.apps
-            if (not periodic or self.pool.keeps(app, given)) and self.pool.is_whole(app, asked)
+            if (not periodic or self.pool.keeps(app, given))
+            and self.pool.is_whole(app, asked)
+            and self._talks(app, name, guests, items)
         ]
         one = [Demand(pair, False, "one application") for pair in combinations(self.pool.apps, 2)]
         rust = [a for a in self.pool.apps if not self.pool.in_c(a)]
         alien = [Demand((a, C_LIBRARY), False, "the interface for C") for a in rust]
         return [*demands, Demand(tuple(fit), True, "an application"), *one, *alien]
 
+    def _talks(self, app: str, name: str, guests: Sequence[Guest], items: Sequence[Item]) -> bool:
+        """Whether an application has the ends of channels that are asked of its VM, if any are."""
+        guest = next(guest for guest in guests if guest.name == name)
+        if not channels.wanted(self.pool, guest, items):
+            return True
+        apps = channels.choices(self.pool, guests, items)
+        return channels.serves(self.pool, app, guest, guests, apps)
+
     def _mortise(self, guests: Sequence[Guest], items: Sequence[Item]) -> list[Demand]:
         needs = {"virt.partition"} | ({DISPATCH} if manages(items) else set())
+        needs |= {CHANNEL} if channels.wanted_by_any(self.pool, guests, items) else set()
         for guest in guests:
             needs.add(DIRECT if guest.kind == "tenon" and guest.interrupts == "direct" else SHARED)
         return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
@@ -338,6 +324,7 @@ class Composer:
             plan=plan.items,
             images=images,
             ignored=plan.ignored,
+            channels=channels.between(self.pool, plan.guests, plan.items, self.apps),
             analysis=schedule.analyse(
                 plan.guests,
                 plan.items,
@@ -346,6 +333,8 @@ class Composer:
                 {n: image.capabilities for n, image in images.items()},
             ),
         )
+        made = templates.of(plan, images, answer.channels)
+        answer = answer.model_copy(update={"templates": made})
         files = system_files(answer, plan, self, solved, name)
         files["explain.json"] = explain_json(answer, plan, self, solved)
         return answer.model_copy(update={"files": files})

@@ -5,7 +5,8 @@ The rules are data a user can read in `plan` (field `rule`) and a reviewer here.
 
 from __future__ import annotations
 
-from tenonos.plan.models import PARTITION, Item, Plan, is_bare, shares_cores
+from tenonos.plan import channels
+from tenonos.plan.models import CHANNEL, PARTITION, Item, Plan, is_bare, shares_cores
 from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
 
@@ -34,6 +35,10 @@ RULES = {
     "one-core-for-all": "VMs that share a core need no more than one",
     "cores-are-shared": "a real-time VM is on the last core, the others on all",
     "linux-has-a-virtual-gic": "a stock kernel drives a whole interrupt controller",
+    "channels-between-vms": "what VMs have to say to each other goes through memory of both",
+    "ends-of-the-application": "a channel of the application that is asked for, to who has the"
+    " other end",
+    "a-core-of-its-maker": "a VM made on demand has the last core of who makes it, ahead of it",
     "at-most": "an upper bound, not an amount",
     "alone-forbids-guests": "alone: no guest system beside it",
     "cores-of-the-whole-system": "the count is that of the machine",
@@ -122,6 +127,8 @@ class _Defaults:
         self._need("mortise", PARTITION, "every-vm-is-a-partition")
         if any(g.kind == "tenon" and g.interrupts == "direct" for g in self.plan.guests):
             self._need("mortise", "virt.irq.direct", "real-time-takes-interrupts-directly")
+        if channels.wanted_by_any(self.pool, self.plan.guests, self.items):
+            self._need("mortise", CHANNEL, "channels-between-vms")
         if self.linuxes:
             self._need("mortise", "virt.irq.shared", "linux-has-a-virtual-gic")
         if shares_cores(self.items):

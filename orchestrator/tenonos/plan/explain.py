@@ -14,7 +14,7 @@ from pydantic import Field
 from tenonos.errors import InputError
 from tenonos.plan.graph import lib_graph, why
 from tenonos.plan.knowledge import kind_of
-from tenonos.plan.models import Analysis, Model
+from tenonos.plan.models import Analysis, Channel, Model, Template
 from tenonos.plan.parameters import Parameter
 from tenonos.plan.pool import COST, Pool
 
@@ -73,6 +73,14 @@ class Explainer:
     def analysis(self) -> Analysis:
         """What the composition guarantees; nothing, if it was made before there was an analysis."""
         return Analysis.model_validate(self.record.get("analysis", {}))
+
+    def channels(self) -> list[Channel]:
+        """Its channels; none, if it was made before they were kept."""
+        return [Channel.model_validate(one) for one in self.record.get("channels", ())]
+
+    def templates(self) -> list[Template]:
+        """Its VMs made on demand; none, if it was made before they were kept."""
+        return [Template.model_validate(one) for one in self.record.get("templates", ())]
 
     def parameters(self) -> Iterator[tuple[str, Parameter]]:
         """The parameters of every image; none, if it was made before they were kept."""

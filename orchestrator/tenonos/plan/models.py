@@ -27,8 +27,10 @@ Kind = Literal[
 ]
 Utility = Literal["footprint", "latency", "balance"]
 
-DISPATCH, LIFECYCLE = "virt.dispatch", "virt.lifecycle"
-"""The capabilities by which VMs share cores, and come and go."""
+DISPATCH, LIFECYCLE, TEMPLATE = "virt.dispatch", "virt.lifecycle", "virt.template"
+"""The capabilities by which VMs share cores, come and go, and are made on demand."""
+CHANNEL = "ipc.channel"
+"""The capability by which VMs talk."""
 
 NANOSECONDS, BYTES, CORES, CPU = "ns", "bytes", "cores", "cpu"
 UNITS: dict[str, str] = {
@@ -114,6 +116,18 @@ class Evidence(Model):
     matched: list[str] = []
 
 
+Direction = Literal["to", "from", "both"]
+
+
+class Talk(Model):
+    """What an objective says of a VM's exchange with another: which way, with whom."""
+
+    direction: Direction
+    peer: str | None = None
+    source: str | None = SOURCE
+    span: tuple[int, int] | None = None
+
+
 class Guest(Model):
     """A VM the objective calls for: its name, its kind and how it is to be filled."""
 
@@ -121,6 +135,11 @@ class Guest(Model):
     kind: Literal["tenon", "linux"]
     interrupts: Literal["direct", "shared"] = "direct"
     """How a real-time VM takes them; a guest system always shares."""
+    made_by: str | None = None
+    """Of one that is not there at boot: the VM that has it made."""
+    asked: Item | None = None
+    """The demand that it is made so."""
+    talks: tuple[Talk, ...] = ()
 
 
 class Plan(Model):
@@ -155,7 +174,7 @@ def shares_cores(items: Iterable[Item]) -> bool:
 
 def manages(items: Iterable[Item]) -> bool:
     """Whether demands have a VM manage the life cycles of others."""
-    return any((i.kind, i.value) == ("capability", LIFECYCLE) for i in items)
+    return any(i.kind == "capability" and i.value in (LIFECYCLE, TEMPLATE) for i in items)
 
 
 def utility(plan: Plan) -> str:
@@ -173,6 +192,34 @@ class Image(Model):
     libraries: list[str] = []
     capabilities: list[str] = []
     config: dict[str, str] = {}
+
+
+class Channel(Model):
+    """A channel of the composition, and what it was made of: words, or a rule."""
+
+    name: str
+    origin: str = Field(alias="from")
+    to: str
+    slots: int
+    size: int
+    words: str | None = None
+    span: tuple[int, int] | None = None
+    rule: str | None = None
+
+
+class Template(Model):
+    """A VM of the composition that is made on demand, and what it is granted."""
+
+    name: str
+    made_by: str
+    cpus: list[int]
+    memory: int
+    reserve: int
+    """Bytes of all VMs made at run time, in which this one's memory is."""
+    start_on: str | None = None
+    """The channel whose first message makes it."""
+    words: str | None = None
+    span: tuple[int, int] | None = None
 
 
 class Verdict(Model):
@@ -224,6 +271,9 @@ class Composition(Model):
     """Of a conflict: why, in one clause."""
     analysis: Analysis = Field(default=Analysis(), exclude=True)
     """Of images: what they guarantee. `explain.json` has it, as the contract has no key for it."""
+    channels: list[Channel] = Field(default=[], exclude=True)
+    templates: list[Template] = Field(default=[], exclude=True)
+    """What of the VMs talks, and what is made on demand; in `explain.json` too."""
     files: dict[str, str] = Field(default={}, exclude=True)
     """What `write` puts into the folder, by file name."""
 

@@ -13,8 +13,21 @@ from tenonos.plan.attach import Attachment, attach
 from tenonos.plan.gist import sentences
 from tenonos.plan.marks import Mark, Marker
 from tenonos.plan.meaning import GUEST, Meaning, Sense
-from tenonos.plan.models import UNITS, Evidence, Guest, Ignored, Item, Kind, Missing, Plan
+from tenonos.plan.models import (
+    CHANNEL,
+    TEMPLATE,
+    UNITS,
+    Evidence,
+    Guest,
+    Ignored,
+    Item,
+    Kind,
+    Missing,
+    Plan,
+    Talk,
+)
 from tenonos.plan.phrases import Pronoun, Segmenter, Unit
+from tenonos.plan.relations import Mention, Relations, made
 from tenonos.plan.retrieve import Hit, Retriever
 from tenonos.plan.subjects import Subject, Subjects
 from tenonos.plan.text import tokens
@@ -42,6 +55,9 @@ class Reader:
         self.ignored: list[Ignored] = []
         self.evidence: list[Evidence] = []
         self._demands: list[tuple[Sense, Subject | None]] = []
+        self._made: list[tuple[int, Sense]] = []
+        self._mentions: list[Mention] = []
+        self._talks: dict[str, list[Talk]] = {}
         self._alone: Mark | None = None
         self._open: list[tuple[Missing, Sense, Unit]] = []
         """What is not understood by itself, and no name."""
@@ -55,6 +71,7 @@ class Reader:
                 self._on_pronoun(position, element)
             elif isinstance(element, Unit):
                 self._on_unit(position, element)
+        self._make()
         self._understand_together()
         self._nothing_left_out()
         attachments = attach(self.elements, self.subjects, self.cpus, self._each())
@@ -65,7 +82,7 @@ class Reader:
             objective=self.text,
             planner=PLANNER,
             guests=[
-                Guest(name=name, kind=subject.kind)
+                Guest(name=name, kind=subject.kind, talks=tuple(self._talks.get(name, ())))
                 for subject in self.subjects.ordered
                 for name in subject.names
             ],
@@ -130,12 +147,17 @@ class Reader:
             subject = self.subjects.guest(
                 position, sense, unit, sense.entry.name.removeprefix(GUEST)
             )
+            self._mentions.append(Mention(sense.first, sense.last, subject))
             self._demands.append((sense, subject))
         elif sense.kind == "board":
             self._add("board", sense.entry.name, sense)
             self._note(sense.first, sense.last, sense.entry.name, sense.hit)
         elif sense.kind == "app":
-            self._demands.append((sense, self.subjects.app(position, sense, unit)))
+            subject = self.subjects.app(position, sense, unit)
+            self._mentions.append(Mention(sense.first, sense.last, subject))
+            self._demands.append((sense, subject))
+        elif sense.entry.name == TEMPLATE:
+            self._made.append((position, sense))
         else:
             self._demands.append((sense, self.subjects.nearest_tenon(position)))
 
@@ -226,12 +248,26 @@ class Reader:
 
     # Demands of the subjects
 
+    def _make(self) -> None:
+        """VMs made on demand, now that all are known; if they are no certain ones, any."""
+        self.relations = Relations(self.words, self._mentions)
+        for position, sense in self._made:
+            of_any = self.relations.is_of_any(sense)
+            subject = None if of_any else made(position, self.elements, self.subjects)
+            if subject is None:
+                self._add("capability", TEMPLATE, sense)
+                self._note(sense.first, sense.last, TEMPLATE, sense.hit)
+            else:
+                self._demands.append((sense, subject))
+
     def _fill(self, attachments: Sequence[Attachment]) -> None:
         self.subjects.name_all()
         for sense, subject in self._demands:
             subject = subject or self.subjects.default()
+            value = self._value(sense)
+            if value == CHANNEL and subject:
+                self._talk(sense, subject)
             for name in subject.names if subject else [None]:
-                value = self._value(sense)
                 if not self._known("capability", value, name):
                     self._add("capability", value, sense, name)
             self._note(sense.first, sense.last, self._value(sense), sense.hit)
@@ -244,6 +280,20 @@ class Reader:
                 for value in (mark.value, *mark.others):
                     self._add(kind, value, mark, name, unit, rule)
         self.items.sort(key=lambda item: item.span or (len(self.text), 0))
+
+    def _talk(self, sense: Sense, subject: Subject) -> None:
+        """Which way something goes, and to whom."""
+        direction, peer = self.relations.talk(sense, subject)
+        source = self._between(sense.first, sense.last)
+        start = self.words[sense.first].start
+        talk = Talk(
+            direction=direction,
+            peer=peer.names[0] if peer else None,
+            source=source,
+            span=(start, start + len(source)),
+        )
+        for name in subject.names:
+            self._talks.setdefault(name, []).append(talk)
 
     def _each(self) -> bool:
         """Whether something is said of each of several."""

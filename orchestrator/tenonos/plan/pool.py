@@ -187,12 +187,12 @@ class Pool:
         named = (self.entries[symbol].name for symbol in asked if symbol in self.entries)
         if not all(name == POSIX or self.uses([app], name) for name in named):
             return False
-        if not {app, *self.entries[app].provides}.isdisjoint(asked):
-            return True
-        if self.listens(app):
+        provided = set(self.entries[app].provides) & set(asked)
+        if self.listens(app) and not provided and app not in asked:
             return False
         entry = self.by_name.get("ipc.channel")
-        if entry is None or entry.symbol in asked:
+        own = any(self.entries[name].providers == (app,) for name in provided)
+        if own or app in asked or entry is None or entry.symbol in asked:
             return True
         selected = {target.name for target, *_ in self.tree.symbols[app].selects}
         return selected.isdisjoint(entry.providers)

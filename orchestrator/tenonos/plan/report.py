@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tenonos.errors import InputError
-from tenonos.plan.models import Analysis, Composition, Item, Resource, Verdict
+from tenonos.plan.models import (
+    Analysis,
+    Channel,
+    Composition,
+    Item,
+    Resource,
+    Template,
+    Verdict,
+)
 from tenonos.system.units import duration_text, size_text
 
 SHOWN = 8
@@ -55,6 +65,31 @@ def analysis_lines(analysis: Analysis) -> list[str]:
         *(f"  if {assumption}" for assumption in analysis.assumptions if _any(analysis)),
         *([f"takes {'; '.join(map(_resource, analysis.resources))}"] if analysis.resources else []),
     ]
+
+
+def made_lines(channels: Sequence[Channel], templates: Sequence[Template]) -> list[str]:
+    """The channels and the VMs made on demand, and the words that each is there for."""
+    return [*map(_channel, channels), *map(_template, templates)]
+
+
+def _channel(channel: Channel) -> str:
+    said = [f"from “{channel.words}”"] if channel.words else []
+    said += [f"rule {channel.rule}"] if channel.rule else []
+    return (
+        f"channel {channel.name}: {channel.origin} writes, {channel.to} reads, {channel.slots} "
+        f"messages of up to {channel.size} bytes, {', '.join(said)}"
+    )
+
+
+def _template(template: Template) -> str:
+    name = template.name
+    first = f", or by the first message in {template.start_on}" if template.start_on else ""
+    cores = ", ".join(map(str, template.cpus))
+    return (
+        f"{name} is made by {template.made_by} (tenonctl instantiate {name}){first}, on core "
+        f"{cores}, with {size_text(template.memory)} of {size_text(template.reserve)} in reserve, "
+        f"from “{template.words}”"
+    )
 
 
 def _any(analysis: Analysis) -> bool:
@@ -113,6 +148,8 @@ def show(answer: Composition) -> None:
         DEMAND,
         map(demand, answer.plan),
     )
+    for line in made_lines(answer.channels, answer.templates):
+        ui.data(line)
     for line in analysis_lines(answer.analysis):
         ui.data(line)
     for ignored in answer.ignored:

@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
-from tenonos.plan import parameters
+from tenonos.plan import parameters, templates
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES
-from tenonos.plan.models import Composition, Guest, Plan, is_bare, manages, shares_cores, utility
+from tenonos.plan.models import (
+    Channel,
+    Composition,
+    Guest,
+    Plan,
+    is_bare,
+    manages,
+    shares_cores,
+    utility,
+)
 from tenonos.plan.pool import COST, INPUT
-from tenonos.system.schema import ManagesSpec, ReserveSpec, SystemSpec, TaskSpec, VmSpec
+from tenonos.system.schema import ChannelSpec, SystemSpec, TaskSpec, TemplateSpec, VmSpec
 from tenonos.system.units import duration_text, size_text
 from tenonos.system.write import render
 
@@ -23,7 +32,6 @@ if TYPE_CHECKING:
     from tenonos.plan.compose import Composer, Solved
 
 RESTARTS = 3
-RESERVE = "32M"
 KERNEL, INITRAMFS = "debian-cloud", "busybox"
 
 
@@ -35,14 +43,17 @@ def system_files(
     name: str | None,
 ) -> dict[str, str]:
     """`system.toml` and one `.config` per image but Linux."""
+    there, made = templates.apart(plan.guests)
     spec = SystemSpec(
         name=name or _name(answer),
         board=answer.board,
         pool=_pool_version(),
         mode=_mode(plan),
-        reserve=_reserve(answer, plan) if manages(plan.items) else None,
+        reserve=templates.reserve(answer, plan),
         console=_console(plan),
-        vm=[_vm(guest, answer, plan, composer) for guest in plan.guests],
+        vm=[_vm(guest, answer, plan, composer) for guest in there],
+        template=[_template(guest.name, answer, plan, composer) for guest in made],
+        channel=[_channel(channel) for channel in answer.channels],
     )
     header = f"# Composed from: {_one_line(answer.objective)}\n"
     files = {"system.toml": header + render(spec)}
@@ -96,7 +107,7 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
             interrupts="shared",
             kernel=KERNEL,
             initramfs=INITRAMFS,
-            manages=_manages(answer, plan) if name == _manager(plan) else None,
+            manages=templates.authority(answer, plan, name),
         )
     app = composer.apps[name]
     common |= {"app": composer.pool.entries[app].name, "input": INPUT in image.libraries}
@@ -112,22 +123,23 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
     )
 
 
-def _manager(plan: Plan) -> str | None:
-    """The VM that manages the others' life cycles: the first Linux."""
-    linuxes = [guest.name for guest in plan.guests if guest.kind == "linux"]
-    return linuxes[0] if manages(plan.items) else None
+def _template(name: str, answer: Composition, plan: Plan, composer: Composer) -> TemplateSpec:
+    template = next(each for each in answer.templates if each.name == name)
+    app = composer.apps[name]
+    return TemplateSpec(
+        name=name,
+        app=composer.pool.entries[app].name,
+        cpus=template.cpus,
+        memory=size_text(template.memory),
+        image_limit=_image_limit(name, plan),
+        start_on=template.start_on,
+        task=_tasks(name, app, plan, composer),
+    )
 
 
-def _reserve(answer: Composition, plan: Plan) -> ReserveSpec:
-    """Room for VMs made at run time, on the manager's last core."""
-    manager = answer.images[_manager(plan) or ""]
-    return ReserveSpec(memory=RESERVE, cpus=manager.cpus[-1:])
-
-
-def _manages(answer: Composition, plan: Plan) -> ManagesSpec:
-    others = [guest.name for guest in plan.guests if guest.name != _manager(plan)]
-    reserve = _reserve(answer, plan)
-    return ManagesSpec(vms=[*others, "*"], memory=RESERVE, cpus=reserve.cpus)
+def _channel(channel: Channel) -> ChannelSpec:
+    ends = {"from": channel.origin, "to": channel.to}
+    return ChannelSpec(name=channel.name, slots=channel.slots, size=size_text(channel.size), **ends)
 
 
 def _image_limit(name: str, plan: Plan) -> str | None:
@@ -171,6 +183,8 @@ def explain_json(
         "evidence": [e.json_dict() for e in plan.evidence],
         "rules": {rule: RULES.get(rule, "") for rule in rules},
         "analysis": answer.analysis.json_dict(),
+        "channels": [channel.json_dict() for channel in answer.channels],
+        "templates": [template.json_dict() for template in answer.templates],
         "cost": {
             "unit": COST,
             "proven": "minimal",

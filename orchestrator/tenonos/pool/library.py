@@ -9,7 +9,7 @@ of one's own, outside the tree, is read the same way.
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +44,20 @@ class Table:
 
 
 @dataclass(frozen=True)
+class End:
+    """An end of a channel that an application opens; one that exchanges has one each way."""
+
+    name: str
+    does: str
+    """One of `ENDS`."""
+    size: int
+    """Bytes of a message at most."""
+
+
+ENDS = ("sends", "receives", "exchanges")
+
+
+@dataclass(frozen=True)
 class Library:
     """One crate of the pool."""
 
@@ -68,6 +82,8 @@ class Library:
     """Of an application in C: its C files."""
     rights: tuple[str, ...] | None = None
     """Of a native task: what it takes, in the order of its arguments."""
+    ends: tuple[End, ...] = ()
+    """Of an application: the ends of channels that it opens, by their names."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Its key operations, and what the bench calls each: `SUITE/NAME`."""
 
@@ -123,6 +139,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         root=meta.get("root"),
         dependencies=tuple(_dependencies(values)),
         tasks={task: duration(period) for task, period in meta.get("tasks", {}).items()},
+        ends=tuple(_ends(meta)),
         startup=tuple(meta.get("startup", ())),
         rights=tuple(meta["rights"]) if "rights" in meta else None,
         operations=dict(meta.get("operations", {})),
@@ -185,7 +202,13 @@ def _symbol(text: str) -> str:
 _KEYS = {
     *("authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"),
     "rights",
+    *ENDS,
 }
+
+
+def _ends(meta: Mapping[str, Any]) -> Iterator[End]:
+    for does in ENDS:
+        yield from (End(name, does, size) for name, size in meta.get(does, {}).items())
 
 
 def _known(meta: Mapping[str, Any], where: str) -> None:

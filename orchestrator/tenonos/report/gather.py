@@ -15,6 +15,7 @@ from tenonos.plan.explain import FILE as COMPOSED
 from tenonos.plan.explain import Explainer, Explanation
 from tenonos.plan.models import Analysis, Item
 from tenonos.plan.pool import Pool
+from tenonos.plan.report import made_lines
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.result import Result
 from tenonos.system import System
@@ -28,12 +29,15 @@ class Composed:
     plan: list[Item]
     because: list[Explanation]
     analysis: Analysis
+    made: list[str]
+    """Its channels and VMs made on demand, a line each."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any], explainer: Explainer) -> Composed:
         """What stands in `explain.json`, and what follows from it."""
         plan = [Item.model_validate(item) for item in record["plan"]]
-        return cls(record, plan, explainer.all(), explainer.analysis())
+        made = made_lines(explainer.channels(), explainer.templates())
+        return cls(record, plan, explainer.all(), explainer.analysis(), made)
 
 
 @dataclass(frozen=True)

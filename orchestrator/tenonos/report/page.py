@@ -28,7 +28,8 @@ def page(found: Found) -> str:
     name = found.system.name
     body = [f"<h1>{escape(name)}</h1>", *_head(found)]
     if found.composed is not None:
-        body += [*_asked(found.composed), *_guaranteed(found.composed)]
+        body += [*_asked(found.composed), *_talking(found.composed)]
+        body += _guaranteed(found.composed)
     body += [*_measured(found), *_sizes(found.sizes)]
     if found.explored:
         body += _explored(found.explored)
@@ -100,6 +101,12 @@ def marked(objective: str, plan: Sequence[Item]) -> str:
         parts.append(f'<mark title="{escape(", ".join(meanings))}">{words}</mark>')
         at = end
     return "".join([*parts, escape(objective[at:])])
+
+
+def _talking(composed: Composed) -> Iterator[str]:
+    if composed.made:
+        yield "<h2>Who talks, and who is made on demand</h2>"
+        yield f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in composed.made)}</ul>"
 
 
 def _guaranteed(composed: Composed) -> Iterator[str]:

@@ -1,0 +1,124 @@
+"""Relations between the VMs of an objective: who says something to whom, who makes whom.
+
+Only prepositions, word order and number are looked at. What is said, or how something is made, the
+texts of the pool tell: here the words are those of which they told that it is about that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tenonos.plan import grammar as g
+from tenonos.plan.marks import Mark
+from tenonos.plan.meaning import Sense
+from tenonos.plan.models import Direction
+from tenonos.plan.phrases import Cut, Element
+from tenonos.plan.subjects import Subject, Subjects
+from tenonos.plan.text import Token
+
+TO = frozenset("to toward towards into".split())
+PARTS = g.SENTENCE_END | g.RELATIVE | frozenset([",", "and", "while", "but"])
+"""What ends the part of a sentence in which a preposition is looked for."""
+SEVERAL = frozenset("vms guests partitions machines domains instances".split())
+"""Of VMs as such, whichever they are."""
+
+_LED = g.STRONG | g.WEAK | g.SPLITTERS | g.VERBS
+
+
+@dataclass(frozen=True)
+class Mention:
+    """The words [first, last) that name a VM."""
+
+    first: int
+    last: int
+    subject: Subject
+
+
+class Relations:
+    """What the words of an objective say about VMs and each other."""
+
+    def __init__(self, words: Sequence[Token], mentions: Sequence[Mention]) -> None:
+        self.words = words
+        self.mentions = sorted(mentions, key=lambda mention: mention.first)
+
+    def talk(self, sense: Sense, subject: Subject | None) -> tuple[Direction, Subject | None]:
+        """Which way words go, seen from a VM, and the other one if they name it.
+
+        `telemetry to Linux`; a verb without an object goes both ways: `talks to Linux`.
+        """
+        directions: set[Direction] = set()
+        peer = None
+        first, last = self._part(sense)
+        for mention in self.mentions:
+            if not first <= mention.first < last:
+                continue
+            led = self._led_by(mention.first)
+            own = mention.subject is subject
+            if not own:
+                peer = mention.subject
+            if led in TO:
+                directions.add("from" if own else "to")
+            elif led == "from":
+                directions.add("to" if own else "from")
+        if len(directions) != 1 or self._is_bare_verb(sense):
+            return "both", peer
+        return directions.pop(), peer
+
+    def is_of_any(self, sense: Sense) -> bool:
+        """Whether words are about VMs as such, and not about one that is named."""
+        first, last = self._part(sense)
+        return any(self.words[at].word in SEVERAL for at in range(first, last))
+
+    def _part(self, sense: Sense) -> tuple[int, int]:
+        """The part of its sentence that a sense stands in."""
+        first, last = sense.first, sense.last
+        while first > 0 and self.words[first - 1].word not in PARTS:
+            first -= 1
+        while last < len(self.words) and self.words[last].word not in PARTS:
+            last += 1
+        return first, last
+
+    def _led_by(self, at: int) -> str:
+        """The preposition, verb or connector before the noun phrase that a word is in."""
+        before = (self.words[i].word for i in range(at - 1, -1, -1))
+        return next((word for word in before if word in _LED), "")
+
+    def _is_bare_verb(self, sense: Sense) -> bool:
+        said = [
+            at
+            for at in range(sense.first, sense.last)
+            if self.words[at].word not in _LED
+            and not any(m.first <= at < m.last for m in self.mentions)
+        ]
+        if len(said) != 1:
+            return False
+        before = self.words[said[0] - 1].word if said[0] else ""
+        led = before in g.RELATIVE | g.VERBS | {"to"}
+        return led or self.words[said[0]].word.endswith("ing")
+
+
+def made(position: int, elements: Sequence[Element], subjects: Subjects) -> Subject | None:
+    """The real-time VM that words at an element say is made.
+
+    It stands before them (`a loop created from Linux`), or behind who makes it (`Linux, which
+    starts a loop`).
+    """
+    before = _named(elements, subjects, range(position - 1, -1, -1))
+    if before is not None and before.kind == "tenon":
+        return before
+    after = _named(elements, subjects, range(position + 1, len(elements)))
+    if after is not None and after.kind == "tenon":
+        return after
+    return subjects.nearest_tenon(position)
+
+
+def _named(elements: Sequence[Element], subjects: Subjects, places: range) -> Subject | None:
+    """The first VM named at some places, within the sentence."""
+    for place in places:
+        element = elements[place]
+        if isinstance(element, Cut) and element.word in g.SENTENCE_END:
+            return None
+        if not isinstance(element, Mark) and (subject := subjects.of(place)):
+            return subject
+    return None
