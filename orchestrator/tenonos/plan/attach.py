@@ -87,9 +87,11 @@ class _Attacher:
             self._spread.append(mark)
 
     def _told_of(self, at: int) -> bool:
-        """Whether a clause says what VMs just counted do."""
-        after = self.elements[at + 1 : at + 2]
-        return any(isinstance(e, Cut) and e.word in g.RELATIVE for e in after)
+        """Whether what follows says what VMs just counted do: a clause, or words together."""
+        after = next(iter(self.elements[at + 1 : at + 2]), None)
+        if isinstance(after, Mark):
+            return after.kind == "gist" and len(self.subjects.all) == 1
+        return isinstance(after, Cut) and after.word in g.RELATIVE
 
     def one(self, at: int, mark: Mark) -> list[Attachment]:
         if mark.kind not in ATTACHED:

@@ -62,10 +62,9 @@ def choices(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> dict[
 
 
 def wanted(pool: Pool, guest: Guest, items: Sequence[Item]) -> bool:
-    """Whether a VM is to talk: it is asked to, or the application it is asked for does."""
-    return _is_asked(guest, items) or any(
-        ends(pool, pool.symbol(value)) for value in _asked(guest, items)
-    )
+    """Whether a VM is to talk: it is asked to, or is nothing without others of its kind."""
+    named = (ends(pool, pool.symbol(value)) for value in _asked(guest, items))
+    return _is_asked(guest, items) or any(end.does == "exchanges" for own in named for end in own)
 
 
 def wanted_by_any(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> bool:

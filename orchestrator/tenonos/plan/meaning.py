@@ -113,6 +113,12 @@ class Meaning:
             return Sense("unknown", first, last)
         return self._sense(words, first, last, hits[0], None)
 
+    def app_of(self, words: Sequence[Token], sense: Sense) -> Sense | None:
+        """The application that has words for its name as well as a capability has."""
+        hits = self._search(words, range(sense.first, sense.last))
+        alike = [h for h in hits if h.entry.kind == "app" and h.exactness == hits[0].exactness == 1]
+        return replace(sense, kind="app", hit=alike[0]) if alike else None
+
     def gist(self, words: Sequence[Token], symbol: str, first: int, last: int) -> Sense:
         """The sense of words that say together what an entry is about."""
         said = tuple(words[index].word for index in range(first, last))

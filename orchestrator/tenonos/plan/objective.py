@@ -56,6 +56,7 @@ class Reader:
         self.evidence: list[Evidence] = []
         self._demands: list[tuple[Sense, Subject | None]] = []
         self._made: list[tuple[int, Sense]] = []
+        self._places: list[tuple[int, Sense]] = []
         self._mentions: list[Mention] = []
         self._talks: dict[str, list[Talk]] = {}
         self._alone: Mark | None = None
@@ -71,6 +72,8 @@ class Reader:
                 self._on_pronoun(position, element)
             elif isinstance(element, Unit):
                 self._on_unit(position, element)
+        if not self.subjects.tenons:
+            self._take_for_app()
         self._make()
         self._understand_together()
         self._nothing_left_out()
@@ -159,6 +162,7 @@ class Reader:
         elif sense.entry.name == TEMPLATE:
             self._made.append((position, sense))
         else:
+            self._places.append((position, sense))
             self._demands.append((sense, self.subjects.nearest_tenon(position)))
 
     def _on_gist(self, position: int, mark: Mark) -> None:
@@ -248,6 +252,13 @@ class Reader:
 
     # Demands of the subjects
 
+    def _take_for_app(self) -> None:
+        """What names an application too is one, if nothing else is: `a filter for the signal`."""
+        for position, sense in self._places:
+            if app := self.meaning.app_of(self.words, sense):
+                self._on_sense(position, app, None)
+                return
+
     def _make(self) -> None:
         """VMs made on demand, now that all are known; if they are no certain ones, any."""
         self.relations = Relations(self.words, self._mentions)
@@ -284,14 +295,10 @@ class Reader:
     def _talk(self, sense: Sense, subject: Subject) -> None:
         """Which way something goes, and to whom."""
         direction, peer = self.relations.talk(sense, subject)
-        source = self._between(sense.first, sense.last)
+        words = self._between(sense.first, sense.last)
         start = self.words[sense.first].start
-        talk = Talk(
-            direction=direction,
-            peer=peer.names[0] if peer else None,
-            source=source,
-            span=(start, start + len(source)),
-        )
+        span = (start, start + len(words))
+        talk = Talk(direction=direction, peer=peer and peer.names[0], source=words, span=span)
         for name in subject.names:
             self._talks.setdefault(name, []).append(talk)
 

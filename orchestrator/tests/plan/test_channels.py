@@ -8,7 +8,7 @@ from tenonos import cli, system
 from tenonos.plan.report import made_lines
 from tenonos.system.schema import parse
 
-FILTER = "a floating-point smoothing filter with telemetry to Linux"
+FILTER = "a floating-point filter with telemetry to Linux"
 CREATED = "a controller created from Linux on demand that takes setpoints"
 
 
@@ -37,6 +37,7 @@ def ways(answer):
             {("reports", "governor", "linux"), ("setpoints", "linux", "governor")},
         ),
         ("a 1 kHz control loop beside Linux", set()),
+        ("a smoothing filter beside Linux", set()),
     ],
 )
 def test_channels_lead_where_the_words_say(composed, tmp_path, objective, found):
@@ -63,7 +64,10 @@ def test_each_channel_points_at_its_words(composed):
     [
         ("a voter", "no VM has the other end"),
         ("a voter on bare metal", "no VM has the other end"),
-        ("a smoothing filter", "filter sends telemetry, and no VM has the other end"),
+        (
+            "a smoothing filter with telemetry",
+            "filter sends telemetry, and no VM has the other end",
+        ),
         ("two cache-coloured voters", "shares no memory and can have no channels"),
         ("two voters without channels", "no configuration of"),
     ],
@@ -72,6 +76,14 @@ def test_who_talks_to_nobody_is_refused(composed, objective, reason):
     answer = composed(objective)
     assert answer.conflict
     assert reason in answer.reason
+
+
+def test_a_word_for_an_application_names_one_only_where_nothing_else_does(composed):
+    images = composed("a floating-point filter at 1 kHz").images
+    assert list(images) == ["mortise", "filter"]
+    images = composed("a 1 kHz control loop with a floating-point filter").images
+    assert list(images) == ["mortise", "motor"]
+    assert "fp.context" in images["motor"].capabilities
 
 
 def test_two_linuxes_have_nothing_of_ours_to_talk_by(composed):
@@ -91,9 +103,7 @@ def test_a_vm_created_from_linux_is_a_template(composed, tmp_path):
     answer.write(tmp_path / "made")
     loaded = system.load(tmp_path / "made")
     (linux,) = loaded.vms
-    assert [t.vm.name for t in loaded.templates] == linux.manages.vms == ("governor",) or (
-        tuple(t.vm.name for t in loaded.templates) == tuple(linux.manages.vms)
-    )
+    assert [each.vm.name for each in loaded.templates] == list(linux.manages.vms) == ["governor"]
     assert linux.cpus == (0, 1, 2, 3)
     assert loaded.reserve.cpus == linux.manages.cpus == loaded.templates[0].vm.cpus == (3,)
     assert linux.manages.memory == loaded.reserve.memory >= loaded.templates[0].vm.memory
