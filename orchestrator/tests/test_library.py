@@ -91,3 +91,33 @@ def test_an_unknown_authority(pool):
 
 def test_the_tree_keeps_its_layers():
     assert library.breaches(library.index()) == []
+
+
+def _own(folder, manifest):
+    folder.mkdir()
+    (folder / "Cargo.toml").write_text(manifest)
+    (folder / "Kconfig").write_text("")
+    return folder
+
+
+def test_a_library_of_ones_own_is_of_the_layer_that_it_says(tmp_path):
+    own = _own(
+        tmp_path / "gate",
+        '[package]\nname = "gate"\n[package.metadata.tenon]\nlayer = "mortise"\n',
+    )
+    added = library.index().with_library(own).by_package["gate"]
+    assert (added.symbol, added.layer, added.is_outside) == ("LIB_MORTISE_GATE", "mortise", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "meta", "said"),
+    [
+        ("gate", "", "a library of one's own says of which layer it is"),
+        ("gate", 'layer = "apps"', "a library of one's own says of which layer it is"),
+        ("core-ring", 'layer = "core"', 'the pool has a package "core-ring" too'),
+    ],
+)
+def test_what_is_wrong_with_a_library_of_ones_own_is_told(tmp_path, name, meta, said):
+    own = _own(tmp_path / "gate", f'[package]\nname = "{name}"\n[package.metadata.tenon]\n{meta}\n')
+    with pytest.raises(InputError, match=said):
+        library.index().with_library(own)

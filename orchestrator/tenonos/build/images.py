@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tenonos.errors import InputError
 from tenonos.generate.image import Image, Native, choose, root_of
-from tenonos.paths import APPS, ROOT
+from tenonos.paths import APPS
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
@@ -129,6 +129,14 @@ class Space:
 def space(system: System) -> Space:
     """What the images of `system` are chosen from."""
     index = library.index()
+    for folder in system.libraries:
+        if not (folder / "Cargo.toml").is_file():
+            raise InputError(
+                f'no library "{folder.name}"',
+                where=system.where("libraries"),
+                mend="give the folder of a crate with its Kconfig, from here",
+            )
+        index = index.with_library(folder)
     apps: dict[str, Library] = {}
     for vm in system.guests:
         if vm.kind == "tenon":
@@ -140,8 +148,8 @@ def space(system: System) -> Space:
         index = index.with_app(folder)
         apps[native.name] = next(lib for lib in index.libraries if lib.path == folder)
         _granted(system, native, apps[native.name])
-    outside = [app.path / "Kconfig" for app in apps.values() if not app.path.is_relative_to(ROOT)]
-    return Space(system, index, load(list(dict.fromkeys(outside))), apps)
+    outside = [lib.path / "Kconfig" for lib in index.libraries if lib.is_outside]
+    return Space(system, index, load(outside), apps)
 
 
 def images(system: System, defines: Sequence[str] = ()) -> list[Image]:

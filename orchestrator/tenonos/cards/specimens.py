@@ -54,11 +54,13 @@ class Specimen:
 
 
 def of_systems() -> Iterator[Specimen]:
-    """All images with a kernel of all systems of the tree."""
+    """All images with a kernel of all systems of the tree that are made of the pool alone."""
     for file in sorted(SYSTEMS.glob("*/system.toml")):
         loaded = system.load(file.parent)
-        made = (image for image in images(loaded) if image.root.root == image.kind)
-        yield from (Specimen(loaded, image) for image in made)
+        for image in images(loaded):
+            own = any(library.is_outside for library in image.libraries)
+            if image.root.root == image.kind and not own:
+                yield Specimen(loaded, image)
 
 
 def choose(candidates: Iterable[Specimen]) -> list[Specimen]:

@@ -126,7 +126,8 @@ def dependency_reason(context: Context) -> Iterator[Breach]:
     for file in context.files:
         if file.name in ("Cargo.toml", "pyproject.toml") and "skeletons" not in file.parts:
             for name, line in _outside_names(file):
-                if name not in explained:
+                # A library of one's own names the pool's crates by version.
+                if name not in explained and name not in context.index.by_package:
                     what = f"{name} is not explained"
                     mend = "say in docs/dependencies.md why it is there, or do without"
                     yield Breach("dependency-reason", context.shown(file, line), what, mend)

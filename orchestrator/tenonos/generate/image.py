@@ -146,10 +146,9 @@ def _manifest(image: Image, folder: Path) -> str:
         *(f"{lib.package} = {{ path = {_path(lib.path, folder)} }}" for lib in crates),
         "",
     ]
-    outside = image.app is not None and not image.app.path.is_relative_to(POOL.parent)
-    if image.app is not None and outside and not image.app.sources:
-        # An application of one's own names the pool's crates by version: here they are.
-        wanted = [lib for lib in image.libraries if lib.package in image.app.dependencies]
+    named = {name for lib in crates if lib.is_outside for name in lib.dependencies}
+    if wanted := [lib for lib in crates if lib.package in named]:
+        # What is one's own names the pool's crates by version: here they are.
         lines += [
             "[patch.crates-io]",
             *(f"{lib.package} = {{ path = {_path(lib.path, folder)} }}" for lib in wanted),

@@ -3,8 +3,8 @@
 A library is a folder `pool/LAYER/NAME` or `apps/NAME` with a Cargo.toml (whose
 `[package.metadata.tenon]` declares authority, the modules that grant an authority to
 whoever names them, registrations, tables and what runs at a start only) and a
-Kconfig. An application in C has C files and a Kconfig, and no crate. An application
-of one's own, outside the tree, is read the same way.
+Kconfig. An application in C has C files and a Kconfig, and no crate. Applications and
+libraries of one's own, outside the pool, are read the same way.
 """
 
 import re
@@ -21,6 +21,8 @@ from tenonos.system.units import duration
 
 RANK = {"hw": 0, "core": 1, "mortise": 2, "tenon": 2, "apps": 3}
 """A crate may use its own layer and those of lower rank; mortise and tenon are siblings."""
+
+_LAYERS = tuple(layer for layer in RANK if layer != "apps")
 
 AUTHORITIES = ("sysreg", "mmio", "raw-memory", "page-tables", "asm")
 
@@ -98,6 +100,11 @@ class Library:
         folder = self.path / "include"
         return folder if not self.sources and folder.is_dir() else None
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is one's own: of neither the pool nor its applications."""
+        return not any(self.path.is_relative_to(folder) for folder in (POOL, APPS))
+
     def may_use(self, other: "Library") -> bool:
         """Whether the layer order allows a dependency on `other`."""
         return self.layer == other.layer or RANK[other.layer] < RANK[self.layer]
@@ -118,7 +125,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         raise InputError(f"not a crate's manifest: {error}", where=where) from None
     meta = values["package"].get("metadata", {}).get("tenon", {})
     _known(meta, where)
-    layer = layer or folder.parent.name
+    layer = layer or meta.get("layer") or folder.parent.name
     app = layer == "apps"
     identity = f"{layer}/{folder.name}"
     return Library(
@@ -201,7 +208,7 @@ def _symbol(text: str) -> str:
 
 _KEYS = {
     *("authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"),
-    "rights",
+    *("rights", "layer"),
     *ENDS,
 }
 
@@ -234,7 +241,7 @@ def _dependencies(values: Mapping[str, Any]) -> Iterable[str]:
 
 @dataclass(frozen=True)
 class Index:
-    """All libraries, and applications from outside the tree that were added."""
+    """All libraries, and what was added from outside the pool."""
 
     libraries: tuple[Library, ...]
 
@@ -269,14 +276,29 @@ class Index:
         """This index and the application in `folder`, unless it is there already."""
         if any(library.path == folder for library in self.libraries):
             return self
-        app = read(folder, "apps")
-        if taken := self.by_package.get(app.package):
+        return self._with(read(folder, "apps"))
+
+    def with_library(self, folder: Path) -> "Index":
+        """This index and the library of one's own in `folder`, which says of which layer it is."""
+        added = read(folder)
+        if added.layer not in _LAYERS:
             raise InputError(
-                f'the pool has a package "{app.package}" too, {taken.id}',
-                where=shown(app.manifest),
+                "a library of one's own says of which layer it is",
+                where=shown(added.manifest),
+                mend=f"add layer = to [package.metadata.tenon], one of {', '.join(_LAYERS)}",
+            )
+        return self._with(added)
+
+    def _with(self, added: Library) -> "Index":
+        """This index and one more crate, whose names must be its own."""
+        taken = self.by_package.get(added.package) or self.by_symbol.get(added.symbol)
+        if taken is not None:
+            raise InputError(
+                f'the pool has a package "{taken.package}" too, {taken.id}',
+                where=shown(added.manifest),
                 mend="give this one another name",
             )
-        return Index((*self.libraries, app))
+        return Index((*self.libraries, added))
 
 
 def index(root: Path = ROOT) -> Index:

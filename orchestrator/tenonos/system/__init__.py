@@ -129,6 +129,7 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
             Native(index, each.name, each.app, each.cpus[0], tuple(each.rights))
             for index, each in enumerate(spec.native)
         ),
+        libraries=tuple((file.parent / each).resolve() for each in spec.libraries),
     )
     check(system)
     return system

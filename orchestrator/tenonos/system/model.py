@@ -223,6 +223,8 @@ class System:
     disks: tuple[Disk, ...] = ()
     networks: tuple[Network, ...] = ()
     natives: tuple[Native, ...] = ()
+    libraries: tuple[Path, ...] = ()
+    """Folders of libraries of one's own."""
 
     @property
     def attached(self) -> Iterator[tuple[str, int, Disk | Network]]:

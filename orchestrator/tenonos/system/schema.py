@@ -184,6 +184,7 @@ class SystemSpec(_Spec):
     pool: str
     mode: Literal["static", "dynamic", "bare"] = "static"
     console: str | None = None
+    libraries: list[str] = []
     reserve: ReserveSpec | None = None
     regulation: RegulationSpec | None = None
     vm: list[VmSpec] = []
