@@ -21,6 +21,7 @@ from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row
 from tenonos.build import Built
 from tenonos.build.elf import HEADER_MAGIC, sections
+from tenonos.build.size import image_size
 from tenonos.errors import WorkError
 from tenonos.run import Target, plugin, qemu
 from tenonos.run.console import RAW
@@ -59,6 +60,10 @@ def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
     for part, size in parts.items():
         row = _setting(built).row(("size", "mortise_static"), {"part": part}, [size], Kinds())
         yield replace(row, unit="bytes")
+    (image,) = (image for image in built.images if image.name == "mortise")
+    lines = image_size(image.name, built.elves[image.name], image.libraries).lines
+    row = _setting(built).row(("size", "mortise_static"), {"part": "lines"}, [lines], Kinds())
+    yield replace(row, unit="lines")
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:

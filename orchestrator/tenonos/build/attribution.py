@@ -48,6 +48,10 @@ class Ownership:
         self.dwarf = self.elf.get_dwarf_info()
         self.folders = folders
         self.found: Counter[str] = Counter()
+        self.origins: set[tuple[str, int]] = set()
+        """File and line of each function that has code, inlined ones too, but for closures."""
+        self.labelled: set[Path] = set()
+        """The files whose labels are in the image."""
         self._attribute()
 
     def bytes(self) -> dict[str, int]:
@@ -87,6 +91,7 @@ class Ownership:
                 spans = ranges(self.dwarf, unit, die)
                 if spans:
                     owner = files.owner(die)
+                    self._note(files.declaration(die))
                     yield from ((low, high, owner) for low, high in spans)
                     self.found[owner] += _size(spans)
                     self._inlined(unit, files, die, owner)
@@ -102,6 +107,7 @@ class Ownership:
             mine = around
             if die.tag == "DW_TAG_inlined_subroutine":
                 written = files.owner(die)
+                self._note(files.declaration(die))
                 mine = around if written == RUST else written
                 size = _size(ranges(self.dwarf, unit, die))
                 self.found[mine] += size
@@ -110,19 +116,25 @@ class Ownership:
                 continue
             pending += [(child, mine) for child in die.iter_children()]
 
+    def _note(self, declaration: tuple[str, int] | None) -> None:
+        if declaration is not None:
+            self.origins.add(declaration)
+
     def _labels(self) -> Iterator[Span]:
         """Labels of assembly up to the next symbol, by the crate whose source defines them."""
-        written: dict[str, str] = {}
+        written: dict[str, tuple[str, Path]] = {}
         for name, folder in self.folders.items():
             for file in sources(folder):
                 for label in re.findall(r'^\s*"?([A-Za-z_]\w*):', file.read_text(), re.MULTILINE):
-                    written.setdefault(label, name)
+                    written.setdefault(label, (name, file))
         table: Any = self.elf.get_section_by_name(".symtab")
         symbols = sorted((s["st_value"], s.name) for s in table.iter_symbols() if s["st_value"])
         known = [(at, name) for at, name in symbols if not name.startswith("$")]
         for (at, name), (following, _) in pairwise(known):
             if name in written and at < following:
-                yield at, following, written[name]
+                owner, file = written[name]
+                self.labelled.add(file)
+                yield at, following, owner
 
     def _between(self, low: int, high: int) -> None:
         at = low
@@ -162,6 +174,26 @@ class _Files:
             if die.cu is not self.unit:
                 return _Files(die.dwarfinfo, die.cu, self.folders).owner(die)
         return GENERATED
+
+    def declaration(self, die: Any) -> tuple[str, int] | None:
+        """Where a function stands, nothing for a closure, which stands in another one."""
+        for _ in range(4):
+            name = die.attributes.get("DW_AT_name")
+            if name is not None and name.value.startswith(b"{"):
+                return None
+            if "DW_AT_decl_file" in die.attributes and "DW_AT_decl_line" in die.attributes:
+                number = die.attributes["DW_AT_decl_file"].value
+                file = f"{self.directory}/{path(self.program, number)}"
+                return file, die.attributes["DW_AT_decl_line"].value
+            for link in ("DW_AT_abstract_origin", "DW_AT_specification"):
+                if link in die.attributes:
+                    die = die.get_DIE_from_attribute(link)
+                    break
+            else:
+                return None
+            if die.cu is not self.unit:
+                return _Files(die.dwarfinfo, die.cu, self.folders).declaration(die)
+        return None
 
     def spans(self) -> Iterator[Span]:
         """The line table as address ranges and owners."""

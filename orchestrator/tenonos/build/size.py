@@ -8,12 +8,19 @@ from typing import Any
 from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Need, Stacks
 from tenonos.build import Built, elf
-from tenonos.build.attribution import attribute
+from tenonos.build.attribution import Ownership
+from tenonos.build.linked import linked
 from tenonos.build.sloc import count
 from tenonos.generate.image import Image
 from tenonos.pool.library import Library
 
 _INTERRUPT_STACK = "TENON_THREAD_INTERRUPT_STACK"
+
+_PARTS = {
+    "scheduler": {"core/sched", "mortise/dispatch", "tenon/thread"},
+    "allocator": {"rlsf", "alloc", "tenon/memory"},
+}
+"""Who wrote the code of what an image may have or not."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,13 @@ class ImageSize:
     name: str
     sections: dict[str, int]
     owners: dict[str, int]
+    lines: int
+
+    @property
+    def parts(self) -> dict[str, bool]:
+        """Whether it has what a static Mortise does without."""
+        has = {part: names & self.owners.keys() for part, names in _PARTS.items()}
+        return {part: bool(names) for part, names in has.items()}
 
     @property
     def total(self) -> int:
@@ -34,12 +48,21 @@ def measure(built: Built) -> dict[str, Any]:
     """The whole answer of `./tenon size`, as its JSON."""
     sizes = []
     for image in built.images:
-        sizes.append(_image(image.name, built.elves[image.name], image.libraries))
+        sizes.append(image_size(image.name, built.elves[image.name], image.libraries))
     libraries: dict[str, Library] = {}
     for image in built.images:
         libraries |= {library.id: library for library in image.libraries}
     return {
-        "images": [{"name": size.name, **size.sections, "total": size.total} for size in sizes],
+        "images": [
+            {
+                "name": size.name,
+                **size.sections,
+                "total": size.total,
+                "linked_sloc": size.lines,
+                **size.parts,
+            }
+            for size in sizes
+        ],
         "libraries": [
             {
                 "name": name,
@@ -102,7 +125,9 @@ def _others(sizes: list[ImageSize], libraries: dict[str, Library]) -> list[dict[
     ]
 
 
-def _image(name: str, file: Path, libraries: tuple[Library, ...]) -> ImageSize:
+def image_size(name: str, file: Path, libraries: tuple[Library, ...]) -> ImageSize:
+    """The sizes of one image, of these libraries."""
     content = file.read_bytes()
     folders = {library.id: library.path for library in libraries}
-    return ImageSize(name, elf.sections(content), attribute(content, folders))
+    ownership = Ownership(content, folders)
+    return ImageSize(name, elf.sections(content), ownership.bytes(), linked(ownership))

@@ -27,9 +27,17 @@ def command(
         ui.print_json(answer)
         return
     kinds = ("text", "rodata", "data", "bss", "total")
+    heads = ["image", *(f">{kind}" for kind in kinds), ">lines", "scheduler", "allocator"]
     ui.table(
-        ["image", *(f">{kind}" for kind in kinds)],
-        ([image["name"], *(f"{image[kind]:,}" for kind in kinds)] for image in answer["images"]),
+        heads,
+        (
+            [
+                image["name"],
+                *(f"{image[kind]:,}" for kind in (*kinds, "linked_sloc")),
+                *("yes" if image[part] else "no" for part in ("scheduler", "allocator")),
+            ]
+            for image in answer["images"]
+        ),
     )
     _libraries(answer)
     _stacks(answer)

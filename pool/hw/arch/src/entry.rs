@@ -130,7 +130,7 @@ macro_rules! image_entry {
             "    bl 5f",
             // Clear the bss, through the caches that are on now: by blocks, unless
             // DCZID_EL0.DZP says no (Arm ARM, D7.5.9). It is whole pages, and so
-            // whole blocks.
+            // two blocks at a time.
             "    adrp x0, __bss_start",
             "    adrp x1, __bss_end",
             "    mrs x2, dczid_el0",
@@ -140,6 +140,8 @@ macro_rules! image_entry {
             "    b.hs 4f",
             "    tbnz x2, #4, 6f",
             "2:  dc zva, x0",
+            "    add x0, x0, x3",
+            "    dc zva, x0",
             "    add x0, x0, x3",
             "    cmp x0, x1",
             "    b.lo 2b",

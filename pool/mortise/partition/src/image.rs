@@ -27,6 +27,7 @@ macro_rules! image {
 
         /// One stack per core, each over a page that is never mapped.
         #[unsafe(no_mangle)]
+        #[unsafe(link_section = ".noinit")]
         static mut MORTISE_STACKS: [$crate::Stack<MORTISE_STACK>; MORTISE_CPUS] =
             [$crate::Stack::NEW; MORTISE_CPUS];
 

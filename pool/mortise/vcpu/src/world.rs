@@ -284,9 +284,12 @@ core::arch::global_asm!(
     "4:  wfi",
     "    b 4b",
     ".previous",
-    ".section .bss.mortise_last_stack, \"aw\", %nobits",
+    ".section .noinit.mortise_last_stack, \"aw\", %nobits",
     ".balign 16",
     "mortise_last_stack: .skip 4096",
+    ".previous",
+    ".section .bss.mortise_last_owner, \"aw\", %nobits",
+    ".balign 8",
     // MPIDR_EL1 of the core that has it, in which bit 31 is always one.
     "mortise_last_owner: .skip 8",
     ".previous",

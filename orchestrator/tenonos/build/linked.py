@@ -1,0 +1,72 @@
+"""Source lines that are linked in an image: those of the functions that have code in it.
+
+Debug information names each function, an inlined one too, and where it stands; its lines are those
+up to the brace that ends it. Of assembly, the lines of a file whose labels are in the image. What
+is no function (types, constants, imports) makes no code and does not count.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from tenonos import paths
+from tenonos.build.attribution import Ownership
+from tenonos.build.sloc import code
+
+_OWN = re.compile(r"(?:^|/)((?:pool|apps)/[^/]+/.+)")
+_ASSEMBLY = re.compile(r'^\s*(?:concat!\()?"', re.MULTILINE)
+
+
+def linked(ownership: Ownership) -> int:
+    """Lines of own functions that have code in an image."""
+    found: set[tuple[Path, int]] = set()
+    for name, line in ownership.origins:
+        if (match := _OWN.search(name)) and (file := paths.ROOT / match[1]).is_file():
+            found |= {(file, each) for each in _function(file, line)}
+    for file in ownership.labelled:
+        found |= {(file, each) for each in _assembly(file)}
+    return len(found)
+
+
+@cache
+def _text(file: Path) -> str:
+    return code(file.read_text())
+
+
+@cache
+def _function(file: Path, line: int) -> frozenset[int]:
+    """The numbers of the lines of the function that begins in a line."""
+    text = _text(file)
+    start = 0
+    for _ in range(line - 1):
+        start = text.find("\n", start) + 1
+    end = _end(text, start)
+    spanned = text[start:end].split("\n")
+    return frozenset(line + n for n, each in enumerate(spanned) if each.strip())
+
+
+def _end(text: str, start: int) -> int:
+    """Behind the brace that ends what begins at `start`, or behind the semicolon in front of it."""
+    depth, body = 0, False
+    for at in range(start, len(text)):
+        letter = text[at]
+        if letter == "{" and depth == 0 and text[start:at].rstrip()[-1:] not in ("<", ","):
+            body = True
+        if letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+            if depth <= 0 and body:
+                return at + 1
+        elif letter == ";" and depth == 0:
+            return at + 1
+    return len(text)
+
+
+def _assembly(file: Path) -> list[int]:
+    """The numbers of the lines of assembly in a file."""
+    text = file.read_text()
+    lines = _text(file).split("\n")
+    if file.suffix in (".S", ".s"):
+        return [number for number, line in enumerate(lines, 1) if line.strip()]
+    return [text.count("\n", 0, match.end()) + 1 for match in _ASSEMBLY.finditer(text)]

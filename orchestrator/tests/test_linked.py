@@ -1,0 +1,50 @@
+"""Lines of source that are linked: those of functions that have code."""
+
+from types import SimpleNamespace
+
+from tenonos import paths
+from tenonos.build.linked import linked
+
+SOURCE = """\
+//! A crate.
+
+use core::fmt;
+
+/// Linked.
+fn linked(list: [u8; 2]) -> Held<{ 1 + 1 }> {
+    // A brace in a comment: {
+    let text = "}";
+
+    text.len() + list.len()
+}
+
+fn not_linked() {
+    panic!()
+}
+
+fn declared();
+
+core::arch::global_asm!(
+    "label:",
+    "    ret",
+);
+"""
+
+
+def test_a_function_counts_up_to_its_end_and_once(tmp_path, monkeypatch):
+    file = tmp_path / "pool/core/example/src/lib.rs"
+    file.parent.mkdir(parents=True)
+    file.write_text(SOURCE)
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    name = "/somewhere/pool/core/example/src/lib.rs"
+
+    def count(*origins, labelled=()):
+        return linked(SimpleNamespace(origins=set(origins), labelled=set(labelled)))
+
+    assert count() == 0
+    assert count((name, 6)) == 4
+    assert count((name, 6), (f".{name}", 6)) == 4
+    assert count((name, 6), (name, 13)) == 4 + 3
+    assert count((name, 17)) == 1
+    assert count(("/rustc/0/library/core/src/option.rs", 6)) == 0
+    assert count(labelled=[file]) == 2
