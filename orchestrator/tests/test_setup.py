@@ -6,7 +6,8 @@ import pytest
 
 from tenonos.errors import WorkError
 from tenonos.paths import ROOT
-from tenonos.setup import doctor, rust
+from tenonos.settings import SETTINGS
+from tenonos.setup import browser, doctor, rust
 from tenonos.setup.packages import TOOLS, Tool, numbers
 
 BOOTSTRAP = ROOT / "orchestrator/bootstrap.sh"
@@ -128,3 +129,40 @@ def test_an_interrupted_step_takes_what_it_started_along(tmp_path):
             return
         time.sleep(0.1)
     raise AssertionError("the child goes on")
+
+
+@pytest.mark.parametrize(
+    ("release", "offline", "said"),
+    [
+        ({"ID": "fedora", "VERSION_ID": "40"}, False, "neither Debian 12 nor Debian 13"),
+        ({"ID": "debian", "VERSION_ID": "12"}, True, "with --offline"),
+    ],
+)
+def test_a_browser_that_cannot_be_had_is_one_clear_line(
+    monkeypatch, capsys, release, offline, said
+):
+    monkeypatch.setattr(browser, "find", lambda: None)
+    monkeypatch.setattr(browser, "os_release", lambda: release)
+    monkeypatch.setattr(SETTINGS, "offline", offline)
+    browser.provide()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert line.endswith("apt-get install --no-install-recommends chromium")
+
+
+def test_a_browser_is_installed_once_and_by_who_may(monkeypatch, capsys):
+    called, found = [], iter([None, "/usr/bin/chromium"])
+    monkeypatch.setattr(browser, "find", lambda: next(found))
+    monkeypatch.setattr(browser, "os_release", lambda: {"ID": "debian", "VERSION_ID": "12"})
+    monkeypatch.setattr(browser.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(browser.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(browser.ui, "confirm", lambda _: True)
+    monkeypatch.setattr(
+        browser.subprocess,
+        "run",
+        lambda line, **_: called.append(line) or subprocess.CompletedProcess(line, 0),
+    )
+    browser.provide()
+    assert [line[:3] for line in called] == [["sudo", "apt-get", x] for x in ("-q", "install")]
+    assert called[-1][-1] == "chromium"
+    assert "warning" not in capsys.readouterr().err

@@ -78,6 +78,7 @@ TOOLS = (
     Tool("rustfmt", "rustfmt", "rustfmt-web", "./tenon check", required=False),
     Tool("Clippy", "cargo-clippy", "rust-web-clippy", "./tenon check", required=False),
     Tool("GDB", "gdb-multiarch", "gdb-multiarch", "./tenon run --gdb", required=False),
+    Tool("Chromium", "chromium", "chromium", "./tenon test, of pages", required=False),
     Tool("debootstrap", "debootstrap", "debootstrap", "./tenon test bootstrap", required=False),
 )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tenonos import paths
+from tenonos.setup import browser
 from tenonos.testing import cargo, pytest
 from tenonos.testing.cargo import Show
 from tenonos.testing.count import Count
@@ -32,8 +33,14 @@ def _one_lane(run: Callable[[Show, int], Count]) -> Callable[[Show, int], Count]
     return lambda show, _: run(show, 1)
 
 
+def _orchestrator(show: Show, lanes: int) -> Count:
+    """Its pages are tried in a browser, which is for that alone."""
+    browser.provide()
+    return _one_lane(_python("python", "orchestrator/tests", 180))(show, lanes)
+
+
 SUITES = (
-    Suite("python", "the orchestrator", _one_lane(_python("python", "orchestrator/tests", 180))),
+    Suite("python", "the orchestrator", _orchestrator),
     Suite("host", "the libraries' logic", cargo.run),
     Suite("target", "whole systems in QEMU", _python("target", "tests/target", 900)),
     Suite(

@@ -98,9 +98,18 @@ steps.forEach((step, number) => setTimeout(step, 50 * (number + 1)));
 </script></body>"""
 
 
-def dom(file, symbol=""):
+WIDTH = """<script>
+setTimeout(() => {
+  const page = document.documentElement;
+  document.title = `${page.scrollWidth} of ${page.clientWidth}`;
+}, 200);
+</script></body>"""
+
+
+def dom(file, symbol="", size="1280,800"):
     """The page as a browser has it after a while."""
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000")
+    options = (*options, f"--window-size={size}")
     line = [BROWSER, *options, f"--user-data-dir={file.parent / 'profile'}", "--dump-dom"]
     address = f"file://{file}#{symbol}"
     done = subprocess.run(
@@ -124,3 +133,13 @@ def test_keys_search_and_go_through_the_list(made):
     pressed = made.with_name("pressed.html")
     pressed.write_text(made.read_text().replace("</body>", KEYS))
     assert "<title>search|tenon/sync|sync.mutex</title>" in dom(pressed)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium here")
+def test_on_a_small_screen_nothing_is_beside_it(made):
+    measured = made.with_name("measured.html")
+    measured.write_text(made.read_text().replace("</body>", WIDTH))
+    shown = dom(measured, "LIB_CORE_TIMER", "500,800")
+    wide, screen = re.search(r"<title>(\d+) of (\d+)</title>", shown).groups()
+    assert int(wide) <= int(screen) <= 500
+    assert "<h2>core/timer</h2>" in shown
