@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as xml
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from tenonos.plan.compose import compose
 from tenonos.plan.explain import Explainer
 from tenonos.plan.models import Item
 from tenonos.plan.pool import Pool
+from tenonos.plan.report import made_lines
 from tenonos.report.gather import Composed, Found
 from tenonos.report.page import marked, page
 from tenonos.run.result import Exits, Latency, PeriodicResult, Result, VmResult
@@ -75,6 +77,16 @@ def test_the_page_needs_nothing_else(found):
     assert not re.search(r'(?:src|href)="|@import|url\(|<script', text)
     for drawing in re.findall(r"<svg.*?</svg>", text, re.DOTALL):
         xml.fromstring(drawing)
+
+
+def test_the_page_says_which_words_made_a_channel_and_a_vm(found):
+    assert "Who talks" not in page(found)
+    made = compose("a controller created from Linux that takes setpoints")
+    lines = made_lines(made.channels, made.templates)
+    said = words(page(replace(found, composed=replace(found.composed, made=lines))))
+    assert "channel setpoints: linux writes, governor reads" in said
+    assert "from “takes setpoints”" in said
+    assert "governor is made by linux" in said
 
 
 def test_the_page_says_what_was_found(found):
