@@ -17,16 +17,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from tenonos.plan.gist import Gists
 from tenonos.plan.knowledge import Entry
+from tenonos.plan.rankings import Grams, Words
 from tenonos.plan.text import stem
-
-if TYPE_CHECKING:
-    from bm25s import BM25
-    from scipy.sparse import csr_matrix
-    from sklearn.feature_extraction.text import TfidfVectorizer
 
 THRESHOLD = 0.55
 """The least evidence that counts; tuned on the table of objectives in the tests."""
@@ -97,7 +92,7 @@ class Retriever:
 
     def ranked(self, text: str) -> list[Entry]:
         """All entries by BM25 alone, best first: what there is to compare with."""
-        scores = self._bm25_scores(words_of(text))
+        scores = self._by_words.scores(words_of(text))
         return [self.entries[i] for i in sorted(range(len(scores)), key=lambda i: -scores[i])]
 
     def _search(self, words: Sequence[str], threshold: float) -> list[Hit]:
@@ -125,7 +120,7 @@ class Retriever:
             if exactness >= needed:
                 hits.append(Hit(self.entries[i], round(value, 4), exactness, 0.0, covered, matched))
         # Equal evidence is decided by the nearer title, then by what can be had; the rankings
-        # are dear to load and only asked where that leaves a tie.
+        # are only asked where that leaves a tie.
         if len({_clear(hit) for hit in hits}) < len(hits):
             fused = self._fused(words, known, evidence, passing)
             score = {self.entries[i].symbol: value for i, value in fused.items()}
@@ -140,8 +135,8 @@ class Retriever:
         passing: Sequence[int],
     ) -> dict[int, float]:
         rankings = [
-            self._bm25_scores([word for word, likeness in known if likeness]),
-            self._gram_scores(" ".join(words)),
+            self._by_words.scores(word for word, likeness in known if likeness),
+            self._by_grams.scores(" ".join(words)),
             [value for value, *_ in evidence],
         ]
         return _fuse(rankings, passing)
@@ -205,31 +200,13 @@ class Retriever:
         known = (w for w in self._frequency if len(w) >= 4 and w not in STOP)
         return {word: _grams(word) for word in sorted(known)}
 
-    def _bm25_scores(self, words: Sequence[str]) -> list[float]:
-        known = [word for word in words if word in self._frequency]
-        if not known:
-            return [0.0] * len(self.entries)
-        return [float(value) for value in self._bm25.get_scores(known)]
+    @cached_property
+    def _by_words(self) -> Words:
+        return Words([_bag(fields) for fields in self._fields])
 
     @cached_property
-    def _bm25(self) -> BM25:
-        import bm25s
-
-        index = bm25s.BM25()
-        index.index([_bag(fields) for fields in self._fields], show_progress=False)
-        return index
-
-    def _gram_scores(self, phrase: str) -> list[float]:
-        vectorizer, matrix = self._text_grams
-        return [float(v) for v in (matrix @ vectorizer.transform([phrase]).T).toarray().ravel()]
-
-    @cached_property
-    def _text_grams(self) -> tuple[TfidfVectorizer, csr_matrix]:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 4), sublinear_tf=True)
-        texts = [" ".join((e.name, e.prompt, e.text, *e.keywords)) for e in self.entries]
-        return vectorizer, vectorizer.fit_transform(texts)
+    def _by_grams(self) -> Grams:
+        return Grams([" ".join((e.name, e.prompt, e.text, *e.keywords)) for e in self.entries])
 
 
 def words_of(text: str) -> list[str]:

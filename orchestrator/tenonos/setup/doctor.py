@@ -23,7 +23,7 @@ MEGABYTE = 1_000_000
 ROOM = 3_000 * MEGABYTE
 """What .tenon/ grows to with every image and test built, with some to spare."""
 
-PACKAGES = ("typer", "rich", "pydantic", "kconfiglib", "python-sat", "bm25s", "scikit-learn")
+PACKAGES = ("typer", "rich", "pydantic", "kconfiglib", "python-sat")
 
 
 @dataclass(frozen=True)
