@@ -143,7 +143,7 @@ def _manifest(image: Image, folder: Path) -> str:
         "publish = false",
         "",
         "[dependencies]",
-        *(f"{lib.package} = {{ path = {_path(lib.path, folder)} }}" for lib in crates),
+        *(_dependency(lib, crates, folder) for lib in crates),
         "",
     ]
     named = {name for lib in crates if lib.is_outside for name in lib.dependencies}
@@ -167,6 +167,17 @@ def _manifest(image: Image, folder: Path) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _dependency(library: Library, chosen: Iterable[Library], folder: Path) -> str:
+    """The line that names a library: of what it has options for, it has what was chosen."""
+    packages = {other.package for other in chosen}
+    has = sorted(f'"{f}"' for f, package in library.options.items() if package in packages)
+    options = f", default-features = false, features = [{', '.join(has)}]"
+    return (
+        f"{library.package} = {{ path = {_path(library.path, folder)}"
+        f"{options if library.options else ''} }}"
+    )
 
 
 def _for_size(image: Image) -> Iterator[str]:

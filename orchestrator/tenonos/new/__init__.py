@@ -42,7 +42,7 @@ def app(name: str, here: Path, language: str = "rust") -> Made:
         parts = ["app-c"] if inside else ["app-c", "app-c-outside", "system"]
         return _write(folder, parts, _values(name) | {"app": ".", "task": ""})
     values = _values(name) | {
-        "dependency": '{ path = "../../pool/tenon/api" }' if inside else f'"{_version()}"',
+        "version": _version(),
         "pool_paths": _patches(folder),
         "app": ".",
         "task": TASK.format(name="count", period="10ms"),

@@ -44,12 +44,11 @@ from tenonos.plan.models import (
     Plan,
     is_bare,
     manages,
-    shares_cores,
 )
+from tenonos.plan.placing import SHARED, placed
 from tenonos.plan.planner import Planner, planner, verified
-from tenonos.plan.pool import C_LIBRARY, CORES, Pool
+from tenonos.plan.pool import C_LIBRARY, CORES, PERIOD, Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable
-from tenonos.plan.subjects import UNNAMED
 from tenonos.plan.write import explain_json, system_files
 from tenonos.pool.kconfig import Assignment, Config
 from tenonos.system import board as boards
@@ -59,7 +58,7 @@ BOARD = "qemu-virt"
 MORTISE = "mortise"
 LENGTH = 2_000
 """Characters of an objective at most: a page; no reader could check a longer one either."""
-DIRECT, SHARED = "virt.irq.direct", "virt.irq.shared"
+DIRECT = "virt.irq.direct"
 
 
 def compose(
@@ -103,7 +102,7 @@ class Composer:
     def run(self, objective: str, name: str | None) -> Composition:
         """The answer."""
         plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
-        plan = self._placed(plan)
+        plan = placed(plan, self.pool)
         plan = renamed(plan, self._names(plan))
         plan = plan.model_copy(
             update={"missing": plan.missing or lacking(plan, self.pool, self.board)}
@@ -188,35 +187,6 @@ class Composer:
         tenons = [(g.name, "tenon") for g in guests if g.kind == "tenon"]
         return tenons if is_bare(items) else [(MORTISE, MORTISE), *tenons]
 
-    def _placed(self, plan: Plan) -> Plan:
-        """The plan with each capability on the image that can have it."""
-        plan = templates.marked(plan)
-        tenons = [g.name for g in plan.guests if g.kind == "tenon"]
-        items = []
-        shared: set[str | None] = set()
-        named = list(plan.guests)
-        for item in plan.items:
-            if item.kind == "capability" and not str(item.value).startswith("guest."):
-                symbol = self.pool.symbol(str(item.value))
-                if item.value == SHARED:
-                    shared.add(item.image)
-                if item.image in (None, *tenons) and not self.pool.fits("tenon", symbol):
-                    item = item.model_copy(update={"image": MORTISE})
-                elif item.image is None and tenons:
-                    item = item.model_copy(update={"image": tenons[0]})
-                elif item.image is None and item.value != CHANNEL:
-                    # It takes a LibOS, and none was named: one more VM, for this.
-                    item = item.model_copy(update={"image": UNNAMED})
-                    named = [Guest(name=UNNAMED, kind="tenon"), *named]
-                    tenons = [UNNAMED]
-            items.append(item)
-        if shares_cores(items):
-            shared.update(guest.name for guest in named)
-        guests = [
-            g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
-        ]
-        return plan.model_copy(update={"items": items, "guests": guests})
-
     def _demands(
         self, name: str, kind: str, guests: Sequence[Guest], items: Sequence[Item]
     ) -> list[Demand]:
@@ -232,14 +202,11 @@ class Composer:
             return demands + self._mortise(guests, items)
         timing = ("period", "deadline", "jitter", "wcet")
         periodic = any(i.image == name and i.kind in timing for i in items)
-        # Without a hypervisor nobody tells a task its period: it has its own.
-        rates = {i.value for i in items if (i.image, i.kind) == (name, "period")}
-        given = rates if is_bare(items) else set()
         asked = {symbol for demand in demands if demand.value for symbol in demand.symbols}
         fit = [
             app
             for app in self.pool.apps
-            if (not periodic or self.pool.keeps(app, given))
+            if (not periodic or self.pool.tasks(app))
             and self.pool.is_whole(app, asked)
             and self._talks(app, name, guests, items)
         ]
@@ -270,10 +237,18 @@ class Composer:
         if solution is None:
             raise WorkError(f"the demands on {name} were found to hold together, and then not")
         solved = Solved(kind, demands, solution)
-        solved.config = self._applied(name, solution, cores)
+        solved.config = self._applied(name, solution, cores, self._rates(name, plan))
         return solved
 
-    def _applied(self, name: str, solution: Solution, cores: int) -> Config:
+    @staticmethod
+    def _rates(name: str, plan: Plan) -> list[Assignment]:
+        """The period of an image that no hypervisor tells it."""
+        rates = [i.value for i in plan.of(name, "period")] if is_bare(plan.items) else []
+        return [Assignment(PERIOD, str(rate), "the period of the plan") for rate in rates]
+
+    def _applied(
+        self, name: str, solution: Solution, cores: int, numbers: Sequence[Assignment] = ()
+    ) -> Config:
         """The solution as kconfiglib evaluates it, which must be the same."""
         tree = self.pool.tree
         settable = self.pool.encoding.settable
@@ -284,7 +259,7 @@ class Composer:
         ]
         if cores > 1:
             given.append(Assignment(CORES, str(cores), "the cores of its VM"))
-        config = tree.evaluate(given, strict=False)
+        config = tree.evaluate([*given, *numbers], strict=False)
         wrong = [s for s, v in solution.values.items() if config.values.get(s) != v]
         if wrong:
             raise WorkError(f"solver and Kconfig disagree about {', '.join(wrong)} of {name}")

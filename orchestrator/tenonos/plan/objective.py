@@ -175,13 +175,18 @@ class Reader:
             self._prohibit([[sense.hit]], Mark("not", mark.first, last))
 
     def _in_gist(self, sense: Sense) -> bool:
-        """Whether words stand amid some that say more together, and name no VM by themselves."""
-        return sense.kind in ("capability", "unknown") and any(
-            isinstance(e, Mark)
-            and e.kind == "gist"
-            and e.first < sense.first
-            and sense.last <= (e.until or e.last)
-            for e in self.elements
+        """Whether words stand amid some that say more together, and name nothing by themselves."""
+        named = sense.hit is not None and sense.hit.exactness == 1
+        return (
+            sense.kind in ("capability", "unknown")
+            and not named
+            and any(
+                isinstance(e, Mark)
+                and e.kind == "gist"
+                and e.first < sense.first
+                and sense.last <= (e.until or e.last)
+                for e in self.elements
+            )
         )
 
     def _understand_together(self) -> None:

@@ -17,6 +17,8 @@ from tenonos.plan.solve import Demand, Problem, satisfiable
 from tenonos.pool import library
 from tenonos.pool.kconfig import Tree, load, symbol_of
 
+PERIOD = "TENON_PERIODIC_PERIOD_NS"
+"""From one release of a task to the next, of an image that no hypervisor tells."""
 CORES = "TENON_THREAD_CORES"
 """The number of cores that run an image's threads."""
 C_LIBRARY = "LIB_TENON_LIBC"
@@ -148,17 +150,19 @@ class Pool:
 
     def linked(self, app: str) -> frozenset[str]:
         """The symbols of the libraries whose code an application's image can have."""
-        found: set[str] = set()
-        open_ones = [self.libraries[app]] if app in self.libraries else []
+        needed = self._needed([self.libraries[app]] if app in self.libraries else [])
+        options = [option for lib in needed for option in self.index.pool_options(lib)]
+        return frozenset(lib.symbol for lib in self._needed([*needed, *options])) - {app}
+
+    def _needed(self, crates: Iterable[library.Library]) -> list[library.Library]:
+        """Crates, and all that they need."""
+        found = {crate.package: crate for crate in crates}
+        open_ones = list(found.values())
         while open_ones:
-            new = [
-                lib
-                for lib in self.index.pool_dependencies(open_ones.pop())
-                if lib.symbol not in found
-            ]
-            found.update(lib.symbol for lib in new)
-            open_ones += new
-        return frozenset(found)
+            needed = self.index.pool_dependencies(open_ones.pop())
+            open_ones += [crate for crate in needed if crate.package not in found]
+            found |= {crate.package: crate for crate in needed}
+        return list(found.values())
 
     def uses(self, apps: Sequence[str], name: str) -> bool:
         """Whether one of some applications has use for a capability that only crates provide."""
@@ -167,6 +171,11 @@ class Pool:
         if not crates or not crates <= set(self.libraries) or crates <= set(self.apps):
             return True
         return any(crates & {app, *self.linked(app)} for app in apps)
+
+    def done_by(self, name: str) -> list[str]:
+        """The applications that do what a capability names, or are what a name says."""
+        entry = self.by_name.get(name)
+        return [a for a in self.apps if entry and a in (entry.symbol, *entry.providers)]
 
     def own_capability(self, app: str) -> str:
         """What an application is asked for by: its own capability, or its name."""
@@ -201,11 +210,6 @@ class Pool:
         """The periodic tasks of an application, with the period each has by default."""
         crate = self.libraries.get(app)
         return dict(crate.tasks) if crate else {}
-
-    def keeps(self, app: str, periods: Collection[int]) -> bool:
-        """Whether an application has a periodic task, and these are its own periods."""
-        tasks = self.tasks(app)
-        return bool(tasks) and set(periods) <= set(tasks.values())
 
     def symbol(self, name: str) -> str:
         """The symbol a demand names: a capability's, a library's or an application's."""

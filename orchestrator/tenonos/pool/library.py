@@ -75,6 +75,11 @@ class Library:
     tables: tuple[Table, ...]
     root: str | None
     dependencies: tuple[str, ...]
+    """The packages it needs."""
+    features: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of a package it needs: the features that it needs of it."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Packages that it has use for where an image has them, by the feature that is for each."""
     grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tasks: Mapping[str, int] = field(default_factory=dict)
     """Of an application: its periodic tasks, and the period in ns each has unless told."""
@@ -144,7 +149,13 @@ def read(folder: Path, layer: str | None = None) -> Library:
             for name, t in meta.get("tables", {}).items()
         ),
         root=meta.get("root"),
-        dependencies=tuple(_dependencies(values)),
+        dependencies=tuple(name for name, value in _dependencies(values) if not _optional(value)),
+        features={
+            name: tuple(value["features"])
+            for name, value in _dependencies(values)
+            if isinstance(value, dict) and value.get("features")
+        },
+        options=_options(values),
         tasks={task: duration(period) for task, period in meta.get("tasks", {}).items()},
         ends=tuple(_ends(meta)),
         startup=tuple(meta.get("startup", ())),
@@ -230,13 +241,28 @@ def _known(meta: Mapping[str, Any], where: str) -> None:
             )
 
 
-def _dependencies(values: Mapping[str, Any]) -> Iterable[str]:
-    """Package names of what the crate itself needs; not what only its tests need."""
+def _dependencies(values: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    """Packages that the crate itself names, and how; not what only its tests need."""
     tables = [values.get("dependencies", {})]
     tables += [target.get("dependencies", {}) for target in values.get("target", {}).values()]
     for table in tables:
         for name, value in table.items():
-            yield value.get("package", name) if isinstance(value, dict) else name
+            yield (value.get("package", name) if isinstance(value, dict) else name), value
+
+
+def _optional(value: Any) -> bool:
+    """Whether a dependency is there only with a feature."""
+    return isinstance(value, dict) and bool(value.get("optional"))
+
+
+def _options(values: Mapping[str, Any]) -> dict[str, str]:
+    """The optional packages by feature: each has one that is for nothing else."""
+    optional = {name for name, value in _dependencies(values) if _optional(value)}
+    return {
+        feature: parts[0].removeprefix("dep:")
+        for feature, parts in values.get("features", {}).items()
+        if len(parts) == 1 and parts[0].removeprefix("dep:") in optional
+    }
 
 
 @dataclass(frozen=True)
@@ -261,8 +287,17 @@ class Index:
         return {library.id: library for library in self.libraries}
 
     def pool_dependencies(self, library: Library) -> list[Library]:
-        """The libraries of the pool that `library` needs directly."""
-        return [self.by_package[name] for name in library.dependencies if name in self.by_package]
+        """The libraries of the pool that `library` needs directly, or by a feature it names."""
+        names = dict.fromkeys(library.dependencies)
+        for package, features in library.features.items():
+            options = self.by_package[package].options if package in self.by_package else {}
+            names |= dict.fromkeys(options[feature] for feature in features if feature in options)
+        return [self.by_package[name] for name in names if name in self.by_package]
+
+    def pool_options(self, library: Library) -> list[Library]:
+        """The libraries of the pool that `library` has use for where an image has them."""
+        named = library.options.values()
+        return [self.by_package[name] for name in named if name in self.by_package]
 
     def table(self, name: str) -> tuple[Library, Table] | None:
         """The owner of a registration table, and the table."""

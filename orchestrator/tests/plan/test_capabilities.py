@@ -57,5 +57,7 @@ def test_a_program_in_c_is_the_lightest_there_is(composed, pool):
 
 def test_a_library_that_no_code_of_the_image_calls_meets_no_demand(pool):
     assert pool.uses(["APP_FAULTS"], "watchdog")
-    assert not pool.uses(["APP_MOTOR", "APP_HELLO"], "watchdog")
+    assert pool.uses(["APP_MOTOR"], "watchdog"), "its periodic task is watched"
+    assert not pool.uses(["APP_GREETER", "APP_HELLO"], "watchdog")
+    assert not pool.uses(["APP_MOTOR", "APP_HELLO"], "ipc.channel")
     assert pool.uses(["APP_MOTOR"], "sync.queue")

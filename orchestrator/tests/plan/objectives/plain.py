@@ -24,6 +24,14 @@ PLAIN = [
     ),
     Case("a 1 kHz control loop beside Linux", BESIDE, (period(MS),)),
     Case("a bare-metal 1 kHz control loop", ALONE, (period(MS),)),
+    Case("a bare-metal 2 kHz control loop", ALONE, (period(500 * US),)),
+    Case("a watchdog that restarts the loop", ALONE, (("capability", "watchdog", "motor"),)),
+    Case("a watchdog", ALONE, (("capability", "watchdog", "motor"),)),
+    Case(
+        "a 1 kHz control loop with a shell",
+        {"motor": [0], "terminal": [1]},
+        (("capability", "shell", "terminal"), period(MS), ("vms", 2, None)),
+    ),
     Case("a 2 kHz control loop alone on one core", ALONE, (period(500 * US), ("cores", 1, None))),
     Case(
         "control loop every 500 us next to Linux with 256 MiB",

@@ -22,13 +22,21 @@
 //!
 //! This crate adds nothing to what it names; each part documents its own guarantees. A core is left
 //! to sleep whenever no thread is ready, also after `main` returned.
+//!
+//! `memory`, `periodic`, `queue` and `sync` are features: an application names those that it calls
+//! (`default-features = false, features = ["sync"]`), and an image has these and what else was
+//! chosen for it.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "memory")]
 pub use tenon_memory as memory;
+#[cfg(feature = "periodic")]
 pub use tenon_periodic as periodic;
+#[cfg(feature = "queue")]
 pub use tenon_queue as queue;
+#[cfg(feature = "sync")]
 pub use tenon_sync as sync;
 pub use tenon_thread::{environment, interrupt as irq, server, thread, time, trace};
 

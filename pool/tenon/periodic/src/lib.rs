@@ -11,6 +11,9 @@
 //! body there is one interrupt and one context switch; nothing is allocated. The instructions are
 //! listed in `docs/costs.md`.
 //!
+//! In an image with a watchdog (the feature `watchdog`) each task is watched: one that serves no
+//! release for ten periods, and for a quarter of a second, ends the image.
+//!
 //! ```no_run
 //! use tenon_periodic::Task;
 //! use tenon_thread::time::Duration;
@@ -24,13 +27,15 @@
 #![forbid(unsafe_code)]
 
 mod schedule;
+mod watched;
 
 pub use core_statistics::Sample;
 pub use schedule::Schedule;
 
 use core_statistics::{StatusReader, TaskArea};
-use tenon_thread::environment;
 use tenon_thread::time::{Duration, Instant, sleep_until};
+use tenon_thread::{environment, options};
+use watched::Watched;
 
 /// A periodic task, to be run by a thread of its own.
 #[derive(Debug)]
@@ -42,11 +47,14 @@ pub struct Task {
 
 impl Task {
     /// The task of this name. The system's description decides its period and where its samples go;
-    /// on bare metal, or if the system does not name it, the period is `period`, and there are no
-    /// samples.
+    /// on bare metal, or if the system does not name it, the image's configuration may say a period,
+    /// which is `period` otherwise, and there are no samples.
     pub fn new(name: &str, period: Duration) -> Self {
         let given = environment::task(name);
-        let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
+        let period = match options::period_ns() {
+            0 => u64::try_from(period.as_nanos()).unwrap_or(u64::MAX),
+            configured => configured as u64,
+        };
         Self {
             period_ns: given.map_or(period, |task| task.period_ns).max(1),
             area: given.and_then(|task| {
@@ -68,6 +76,7 @@ impl Task {
         mut body: impl FnMut(&Sample),
         mut go_on: impl FnMut(&Sample) -> bool,
     ) {
+        let watched = Watched::start(self.period_ns);
         let mut schedule = Schedule::starting_after(Instant::now(), self.period_ns);
         loop {
             let (sequence, release) = schedule.release();
@@ -81,6 +90,7 @@ impl Task {
                 exits: self.status.as_ref().map_or(0, StatusReader::exits),
             };
             body(&sample);
+            watched.check_in();
             if let Some(area) = &mut self.area {
                 area.publish(sample);
             }

@@ -79,6 +79,8 @@ options! { $
     log_errors: bool = CORE_LOG_ERROR, on_the_host: false;
     /// Whether everything is logged.
     log_everything: bool = CORE_LOG_DEBUG, on_the_host: false;
+    /// From one release of a periodic task to the next where no hypervisor says it; zero if not told.
+    period_ns: usize = TENON_PERIODIC_PERIOD_NS, on_the_host: 0;
     /// Whether events are recorded for a timeline.
     trace: bool = TENON_THREAD_TRACE, on_the_host: false;
     /// Whether threads may use floating point and SIMD.

@@ -1,0 +1,102 @@
+"""Demands on their images, and apart where no single application does all that one VM is to do.
+
+An image has one application. "A 1 kHz control loop with a shell" asks for two, and a hypervisor is
+there to keep them apart; without one, or in a single VM, it is a conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tenonos.plan import templates
+from tenonos.plan.amend import MORTISE
+from tenonos.plan.models import CHANNEL, Guest, Item, Kind, Plan, is_bare, shares_cores
+from tenonos.plan.pool import Pool
+from tenonos.plan.subjects import UNNAMED
+
+RULE = "a-vm-for-each-application"
+SHARED = "virt.irq.shared"
+_TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
+
+
+def placed(plan: Plan, pool: Pool) -> Plan:
+    """The plan with each capability on the image that can have it."""
+    plan = templates.marked(plan)
+    tenons = [g.name for g in plan.guests if g.kind == "tenon"]
+    items = []
+    shared: set[str | None] = set()
+    named = list(plan.guests)
+    for item in plan.items:
+        if item.kind == "capability" and not str(item.value).startswith("guest."):
+            symbol = pool.symbol(str(item.value))
+            if item.value == SHARED:
+                shared.add(item.image)
+            if item.image in (None, *tenons) and not pool.fits("tenon", symbol):
+                item = item.model_copy(update={"image": MORTISE})
+            elif item.image is None and tenons:
+                item = item.model_copy(update={"image": tenons[0]})
+            elif item.image is None and item.value != CHANNEL:
+                # It takes a LibOS, and none was named: one more VM, for this.
+                item = item.model_copy(update={"image": UNNAMED})
+                named = [Guest(name=UNNAMED, kind="tenon"), *named]
+                tenons = [UNNAMED]
+        items.append(item)
+    if shares_cores(items):
+        shared.update(guest.name for guest in named)
+    guests = [
+        g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
+    ]
+    return _apart(plan.model_copy(update={"items": items, "guests": guests}), pool)
+
+
+@dataclass
+class _Group:
+    """Capabilities that one application may have all of."""
+
+    periodic: bool
+    items: list[Item] = field(default_factory=list)
+
+    def takes(self, item: Item, pool: Pool) -> bool:
+        """Whether some application does this, too."""
+        asked = {pool.symbol(str(i.value)) for i in (*self.items, item)}
+        return any(
+            pool.is_whole(app, asked) and (pool.tasks(app) or not self.periodic)
+            for app in pool.apps
+        )
+
+
+def _apart(plan: Plan, pool: Pool) -> Plan:
+    """The plan with one more VM for each further application that one is asked for."""
+    if is_bare(plan.items):
+        return plan
+    guests, items = list(plan.guests), list(plan.items)
+    for guest in plan.guests:
+        if guest.kind != "tenon":
+            continue
+        for number, group in enumerate(_groups(plan, guest, pool)[1:], start=2):
+            own = guest.model_copy(update={"name": f"{guest.name}-{number}"})
+            guests.insert(guests.index(guest) + number - 1, own)
+            items = [_moved(i, own) if i in group.items else i for i in items]
+    if len(guests) == len(plan.guests):
+        return plan
+    if not any(item.kind == "vms" for item in items):
+        items.append(Item(kind="vms", value=len(guests), rule=RULE))
+    return plan.model_copy(update={"guests": guests, "items": items})
+
+
+def _groups(plan: Plan, guest: Guest, pool: Pool) -> Sequence[_Group]:
+    """The capabilities of a VM by application: that with the period first."""
+    first = _Group(periodic=bool(plan.of(guest.name, *_TIMING)))
+    groups = [first]
+    for item in plan.of(guest.name, "capability"):
+        home = next((group for group in reversed(groups) if group.takes(item, pool)), None)
+        if home is None and pool.done_by(str(item.value)):
+            groups.append(home := _Group(periodic=False))
+        if home:  # else no application does it by itself, which is for others to refuse
+            home.items.append(item)
+    return groups
+
+
+def _moved(item: Item, guest: Guest) -> Item:
+    return item.model_copy(update={"image": guest.name})
