@@ -200,7 +200,9 @@ impl Turn {
                 self.forget(core, seat);
             }
         }
-        core.note_away(number);
+        if let Some(vm) = core.machine().vm(number) {
+            core.note_away(vm);
+        }
         true
     }
 

@@ -142,8 +142,11 @@ impl Dispatcher for Turn {
             return self.have_leave(vm, forget);
         }
         self.shares.give_up(seat);
-        self.ask.set(true);
-        core.note_away(vm.index());
+        // Who did not have the core changes nothing by leaving.
+        if is(self.chosen.get(), seat) {
+            self.ask.set(true);
+        }
+        core.note_away(vm);
     }
 
     fn reconsider(&self, core: &'static Core) {

@@ -350,11 +350,9 @@ impl Core {
         self.machine.vm(vm).is_some_and(Vm::is_kept_off)
     }
 
-    /// Notes that the virtual CPU that a VM has here, by the VM's number, is off this core.
-    pub fn note_away(&self, vm: usize) {
-        if let Some(vm) = self.machine.vm(vm)
-            && let Some(vcpu) = vm.vcpu_on(self.cpu)
-        {
+    /// Notes that the virtual CPU that a VM has here is off this core.
+    pub fn note_away(&self, vm: &Vm) {
+        if let Some(vcpu) = vm.vcpu_on(self.cpu) {
             vm.note_away(vcpu, self.clock().ticks());
         }
     }

@@ -8,7 +8,7 @@ use tenon_thread::wait::{Guarded, Note, TimedOut, WaitQueue, Waking};
 struct State {
     /// Somebody has the turn.
     taken: Cell<bool>,
-    /// Who comes next is behind all that have come.
+    /// Who comes next is behind all that have come; none since nobody has waited.
     tickets: Cell<usize>,
     /// Threads that wait, each with its ticket.
     waiters: WaitQueue,
@@ -96,6 +96,10 @@ impl Turns {
     /// Ends a turn: who has waited longest has the next.
     pub fn give(&self) {
         self.0.waking(|state, waking| {
+            // The usual case, which a call that has to be in time ends with.
+            if state.tickets.get() == 0 {
+                return state.taken.set(false);
+            }
             let mut thread = usize::MAX;
             state.waiters.wake_each(waking, |note| {
                 thread = thread.min(note.addr());
@@ -107,6 +111,7 @@ impl Turns {
                 state.apart[channel].set(0);
                 state.grant(channel, waking);
             } else if thread == usize::MAX {
+                state.tickets.set(0);
                 state.taken.set(false);
             } else {
                 state
