@@ -40,6 +40,8 @@ pub struct Visit {
     pub from: Who,
     /// Who ran after.
     pub to: Who,
+    /// Instructions that were executed since the visit before, all that is not Mortise's.
+    pub between: u64,
     /// The physical address of its first instruction: the vector, which tells the cause.
     pub entry: u64,
     /// All instructions.
@@ -54,7 +56,7 @@ impl Visit {
     /// The visit as it is told, with where it went.
     pub fn to_bytes(self, vcpu: u32, steps: &[u32]) -> Vec<u8> {
         let mut body = Vec::with_capacity(80 + 4 * steps.len());
-        for word in [vcpu, self.from, self.to, 0] {
+        for word in [vcpu, self.from, self.to, self.between as u32] {
             body.extend(word.to_le_bytes());
         }
         let Section {
@@ -89,6 +91,8 @@ struct Mortise {
     left: bool,
     /// Where the visit went, if that is asked for.
     steps: Vec<u32>,
+    /// What had been counted that is not Mortise's, when this visit began.
+    outside: u64,
 }
 
 impl Core {
@@ -110,18 +114,19 @@ impl Core {
         (mortise.left || mortise.visit.is_none()).then(|| self.ran.load(Relaxed))
     }
 
-    /// Mortise executes an instruction at `address`, at counters `kinds`; the visit before it, if it
-    /// is the first of another, and the addresses it executed if they were `kept`.
+    /// Mortise executes an instruction at `address`, at counters `kinds` and `outside`, of what is not
+    /// Mortise's; the visit before it, if it is the first of another, and the addresses it executed if
+    /// they were `kept`.
     pub fn step(
         &self,
         address: u64,
         step: Step,
-        kinds: [u64; KINDS],
+        (kinds, outside): ([u64; KINDS], u64),
         kept: bool,
     ) -> Option<(Visit, Vec<u32>)> {
         let mut mortise = self.mortise.lock().ok()?;
         let ran = self.ran.load(Relaxed);
-        let done = mortise.begin(ran, address, kinds);
+        let done = mortise.begin(ran, address, kinds, outside);
         let done = done.map(|visit| (visit, mem::take(&mut mortise.steps)));
         if kept {
             mortise.steps.push(address as u32);
@@ -138,14 +143,22 @@ impl Core {
 
 impl Mortise {
     /// Begins a visit if none is under way; the one before.
-    fn begin(&mut self, ran: Who, entry: u64, kinds: [u64; KINDS]) -> Option<Visit> {
+    fn begin(
+        &mut self,
+        ran: Who,
+        entry: u64,
+        kinds: [u64; KINDS],
+        outside: u64,
+    ) -> Option<Visit> {
         if self.visit.is_some() && !self.left {
             return None;
         }
         self.left = false;
+        let between = outside - mem::replace(&mut self.outside, outside);
         let new = Visit {
             from: ran,
             entry,
+            between,
             kinds,
             ..Visit::default()
         };
@@ -179,7 +192,7 @@ impl Mortise {
 mod tests {
     use super::*;
 
-    const NONE: [u64; KINDS] = [0; KINDS];
+    const NONE: ([u64; KINDS], u64) = ([0; KINDS], 0);
 
     #[test]
     fn a_visit_is_told_with_who_was_before_and_after() {
@@ -190,7 +203,7 @@ mod tests {
         }
         assert_eq!(core.step(0x124, Step::Return, NONE, true), None);
         core.ran(FIRST);
-        let (visit, steps) = core.step(0x400, Step::Plain, [1, 2, 3], true).unwrap();
+        let (visit, steps) = core.step(0x400, Step::Plain, ([1, 2, 3], 9), true).unwrap();
         assert_eq!(steps.len() as u64, visit.instructions);
         assert_eq!((visit.from, visit.to), (OTHER, FIRST));
         assert_eq!((visit.entry, visit.instructions), (0x100, 10));
@@ -237,6 +250,18 @@ mod tests {
         core.step(0, Step::Return, NONE, false);
         core.look(7);
         assert_eq!(core.coming(), Some(NOBODY), "no more than before");
+    }
+
+    #[test]
+    fn a_visit_is_told_with_what_was_executed_before_it() {
+        let core = Core::default();
+        let steps = [(0, 7), (4, 7), (0, 30), (4, 30), (0, 31)];
+        let told = steps.map(|(at, outside)| {
+            let step = if at == 0 { Step::Plain } else { Step::Return };
+            core.step(at, step, ([0; KINDS], outside), false)
+        });
+        let between = told.map(|done| done.map(|(visit, _)| visit.between));
+        assert_eq!(between, [None, None, Some(7), None, Some(23)]);
     }
 
     #[test]

@@ -195,7 +195,9 @@ impl State {
             }
         }
         let kinds = self.kinds[vcpu].each_ref().map(|kind| kind.load(Relaxed));
-        if let Some((visit, steps)) = core.step(address, step, kinds, self.plan.steps) {
+        let outside = self.guest[vcpu].load(Relaxed) + self.other[vcpu].load(Relaxed);
+        let counts = (kinds, outside);
+        if let Some((visit, steps)) = core.step(address, step, counts, self.plan.steps) {
             self.send(VISIT, &visit.to_bytes(vcpu as u32, &steps));
         }
     }

@@ -115,6 +115,8 @@ class Visit:
     mmio: int
     steps: tuple[int, ...] = ()
     """The physical addresses of all instructions, if they were asked for."""
+    between: int = 0
+    """Instructions that who was there before it executed since the visit before."""
 
 
 Record = Moment | Passage | Visit
@@ -214,9 +216,9 @@ def records(data: bytearray, vms: int, words: int = 0) -> Iterator[Record]:
 
 
 def _visit(data: bytearray, at: int, size: int) -> Visit:
-    vcpu, before, after, _, *words = _VISIT.unpack_from(data, at)
+    vcpu, before, after, between, *words = _VISIT.unpack_from(data, at)
     steps = struct.unpack_from(f"<{(size - _VISIT.size) // 4}I", data, at + _VISIT.size)
-    return Visit(vcpu, before, after, *words, steps=steps)
+    return Visit(vcpu, before, after, *words, steps=steps, between=between)
 
 
 def _moment(data: bytearray, at: int, vms: int, words: int) -> Moment:
