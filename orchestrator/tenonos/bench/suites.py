@@ -14,7 +14,9 @@ from tenonos.bench import (
     compose,
     detach,
     exits,
+    foreground,
     forward,
+    given_up,
     hyplet,
     lifecycle,
     messages,
@@ -143,6 +145,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += forward.rows(tell)
     if "vlib" in choice.suites and DYNAMIC in choice.environments:
         rows += slowdown.rows(tell)
+        rows += foreground.rows(tell)
+        rows += given_up.rows(tell)
     if "vlib" in choice.suites and BESIDE in choice.environments:
         rows += vlib.rows(tell)
     if "assurance" in choice.suites and ALONE in choice.environments:
