@@ -37,6 +37,7 @@ int main(int count, char **arguments)
 	__asm__ volatile("hint #126\n\thint #127" ::: "memory");
 	for (unsigned active = 0;; active = (active + 1) % INPUTS) {
 		evaluate(active, 1);
-		__asm__ volatile("" ::: "memory");
+		/* Somebody might look at the outputs. */
+		__asm__ volatile("" :: "r"(outputs) : "memory");
 	}
 }

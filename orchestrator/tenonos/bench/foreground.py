@@ -75,8 +75,8 @@ def periods(built: Built) -> list[int]:
 
 
 def turns(visits: Iterable[Visit]) -> list[int]:
-    """What the first watched VM executed in each of its turns on a core, until another one or nobody
-    had it; the last may not have ended."""
+    """What the first watched VM executed in each of its turns on a core, until somebody else or
+    nobody had it; the last may not have ended."""
     ended: list[int] = []
     executed = 0
     for visit in visits:

@@ -3,19 +3,21 @@
 In `systems/bench-lidar` a task goes through its working set each millisecond, and on another core a
 network in Linux through more than the modelled cache holds (`tenonos.bench.cache`). Linux shares
 that core with who calls it: without a call it has all of the background, called it has what the
-caller gives it. With regulation its background is held back in both.
+caller gives it. With regulation its background is held back in both, and that of a Linux that is
+promised a part of its core, as in the paper's Figure 6.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tenonos import build, system
-from tenonos.bench.cache import cache_of, every
+from tenonos.bench.cache import WARM, cache_of, every
 from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row
-from tenonos.bench.slowdown import DYNAMIC, MISS
+from tenonos.bench.slowdown import DYNAMIC, FOREGROUND, MISS, PERIOD, taken
 from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target
@@ -23,6 +25,8 @@ from tenonos.run.plugin import Passage, Record
 from tenonos.system.trees import CMDLINE
 
 SYSTEM, TASK, LINUX = "bench-lidar", "lidar", "linux"
+
+SETTING = Setting(SYSTEM, DYNAMIC)
 
 SWEEPS = 200
 """Releases of the task that count, once the network has begun."""
@@ -35,24 +39,49 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     """The task's execution times alone, and beside the network in each form."""
     beside = system.load(SYSTEM)
     tell(f"{SYSTEM}, alone")
-    alone = replace(beside.vm(TASK), index=0)
-    usual = every(build.build(replace(beside, mode="static", vms=(alone,), vlibs=(), regulation=None)), TASK)
-    yield _row({"network": "none"}, usual[2:])
+    alone = every(build.build(_alone(beside)), TASK)[WARM:]
+    yield _row({"network": "none"}, alone)
     for network in ("background", "called"):
         for throttle in (False, True):
             tell(f"{SYSTEM}, {network}, {'with' if throttle else 'without'} regulation")
-            linux = beside.vm(LINUX)
-            linux = replace(linux, cmdline=f"{linux.cmdline or CMDLINE} network={network}")
-            vms = tuple(linux if vm.name == LINUX else vm for vm in beside.vms)
-            kept = beside.regulation if throttle else None
-            found = _sweeps(build.build(replace(beside, vms=vms, regulation=kept)))
+            found = _sweeps(_beside(beside, network, throttle=throttle))
             yield _row({"network": network, "throttle": throttle}, found)
+    usual = taken(alone) / len(alone)
+    for part in FOREGROUND:
+        for throttle in (False, True):
+            tell(f"{SYSTEM}, {part} %, {'with' if throttle else 'without'} regulation")
+            found = _sweeps(_beside(beside, "background", part, throttle=throttle))
+            more = round(100 * (taken(found) / len(found) - usual) / usual, 1)
+            params = {"throttle": throttle, "neighbour": LINUX, "foreground": part}
+            row = SETTING.row(("vlib", "victim_slowdown"), params, [more], Kinds())
+            yield replace(row, unit="percent", samples=len(found))
+
+
+def _beside(beside: system.System, network: str, promised: int = 0, *, throttle: bool) -> Built:
+    """The system with the network in this form, and that part of its core promised to Linux."""
+    linux = beside.vm(LINUX)
+    share = linux.share
+    if promised:
+        budget = promised * PERIOD // 100
+        share = replace(share, priority=10, budget=budget, period=PERIOD, background=True)
+    cmdline = f"{linux.cmdline or CMDLINE} network={network}"
+    linux = replace(linux, cmdline=cmdline, share=share)
+    vms = tuple(linux if vm.name == LINUX else vm for vm in beside.vms)
+    kept = beside.regulation if throttle else None
+    return build.build(replace(beside, vms=vms, regulation=kept))
+
+
+def _alone(beside: system.System) -> system.System:
+    task = replace(beside.vm(TASK), index=0)
+    return replace(beside, mode="static", vms=(task,), vlibs=(), regulation=None)
 
 
 def _row(params: dict[str, object], sweeps: list[Passage]) -> Row:
     """What each sweep takes in the model."""
-    taken = [sweep.instructions + MISS * sweep.misses for sweep in sweeps]
-    return Setting(SYSTEM, DYNAMIC).row(("vlib", "lidar"), params, taken, Kinds())
+    each = [sweep.instructions + MISS * sweep.misses for sweep in sweeps]
+    row = SETTING.row(("vlib", "lidar"), params, each, Kinds())
+    # A sweep misses all or nothing: how often says more than a median.
+    return replace(row, histogram=dict(sorted(Counter(each).items())))
 
 
 def _sweeps(built: Built) -> list[Passage]:

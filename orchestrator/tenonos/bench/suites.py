@@ -18,6 +18,7 @@ from tenonos.bench import (
     forward,
     given_up,
     hyplet,
+    lidar,
     lifecycle,
     messages,
     sensors,
@@ -147,6 +148,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += slowdown.rows(tell)
         rows += foreground.rows(tell)
         rows += given_up.rows(tell)
+        rows += lidar.rows(tell) if choice.full else ()
     if "vlib" in choice.suites and BESIDE in choice.environments:
         rows += vlib.rows(tell)
     if "assurance" in choice.suites and ALONE in choice.environments:

@@ -132,9 +132,9 @@ impl Machine {
 
     /// Tells a virtual CPU that something came for it, wherever it is.
     pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
-        if let Some(core) = self.cores.get(vm.cpu(vcpu))
+        let core = Core::current();
+        if core.cpu == vm.cpu(vcpu)
             && let Some(dispatcher) = core.dispatcher()
-            && core::ptr::eq(core, Core::current())
             && !core.is_occupied_by(vm)
         {
             return core.tell(dispatcher, vm);

@@ -222,14 +222,12 @@ impl Port {
             }
         };
         let result = remotely(self, begin, || {
-            ended().or_else(|| {
-                if self.has_time() {
-                    return None;
-                }
-                let _ = Self::order(end, STOP);
-                // It may have ended before that.
-                Some(ended().unwrap_or(Err(Error::TimedOut)))
-            })
+            if self.has_time() {
+                return ended();
+            }
+            let _ = Self::order(end, STOP);
+            // It may have ended before that.
+            Some(ended().unwrap_or(Err(Error::TimedOut)))
         })
         .flatten();
         let left = match result {

@@ -1,0 +1,21 @@
+"""What a foreground executes: a VM's turns on a core, from Mortise's visits."""
+
+from tenonos.bench.foreground import turns
+from tenonos.run.plugin import FIRST, IDLE, NOBODY, OTHER, Visit
+
+
+def visit(before, between=0):
+    """A visit by who was there before it, and what that one executed."""
+    return Visit(0, before, NOBODY, 0x480, 10, 10, 0, 0, 0, 0, 0, between=between)
+
+
+def test_a_turn_is_all_that_one_executes_until_another_has_the_core():
+    seen = [
+        *(visit(FIRST, 100), visit(NOBODY), visit(FIRST, 20)),
+        *(visit(OTHER, 7), visit(OTHER, 8), visit(FIRST, 5), visit(IDLE)),
+    ]
+    assert turns(seen) == [120, 5]
+
+
+def test_a_turn_that_has_not_ended_is_none():
+    assert turns([visit(OTHER, 7), visit(FIRST, 100), visit(NOBODY)]) == []
