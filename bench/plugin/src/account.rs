@@ -143,13 +143,7 @@ impl Core {
 
 impl Mortise {
     /// Begins a visit if none is under way; the one before.
-    fn begin(
-        &mut self,
-        ran: Who,
-        entry: u64,
-        kinds: [u64; KINDS],
-        outside: u64,
-    ) -> Option<Visit> {
+    fn begin(&mut self, ran: Who, entry: u64, kinds: [u64; KINDS], outside: u64) -> Option<Visit> {
         if self.visit.is_some() && !self.left {
             return None;
         }
