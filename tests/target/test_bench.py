@@ -20,9 +20,8 @@ OPEN: set[tuple[str, str]] = set()
 """Goals that are not reached yet; what is reached is taken out, and stays reached."""
 
 OF_MORTISE = {
-    ("boot", "mortise_entry_to_guest", "tiny"): 43_000,
-    ("size", "mortise_static", "text, rodata"): 76_000,
-    ("size", "mortise_static", "ram"): 190_000,
+    ("size", "mortise_static", "text, rodata"): 69_000,
+    ("size", "mortise_static", "ram"): 180_224,
 }
 """The same of Mortise's start and sizes, with what it must not be beyond until then."""
 

@@ -23,7 +23,6 @@ MANIFEST = {
 }
 MAPPING = {
     "core/paging": "maps what the manifest or a descriptor that was checked says",
-    "aarch64-paging": "the same: an index of its tables that is not below their length",
 }
 
 

@@ -1,11 +1,7 @@
 //! Stage 2 of a virtual machine.
 
-use crate::{Error, Frames, explain, frames::Supply, pages};
-use aarch64_paging::{
-    Mapping,
-    descriptor::{PhysicalAddress, Stage2Attributes},
-    paging::{Constraints, MemoryRegion, Stage2},
-};
+use crate::tables::{ENTRIES, Tables, VALID, parts};
+use crate::{Error, Frames};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// What a virtual machine may do with a range.
@@ -23,14 +19,10 @@ pub enum Access {
 
 /// The stage 2 map of one virtual machine.
 pub struct GuestMap {
-    mapping: Mapping<Supply, Stage2>,
+    tables: Tables,
     /// The entries of the root that map something, one bit each.
-    used: [u64; ROOT_ENTRIES / WORD],
+    used: [u64; ENTRIES / WORD],
 }
-
-/// Root tables translate 39 bits: `VTCR_EL2.SL0` = 1.
-const ROOT_LEVEL: usize = 1;
-const ROOT_ENTRIES: usize = 512;
 
 /// Bytes that an entry of the root maps.
 const GIBIBYTE: usize = 1 << 30;
@@ -38,54 +30,43 @@ const GIBIBYTE: usize = 1 << 30;
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Bit 0 of an entry: it means something.
-pub(crate) const VALID: u64 = 1;
-
-/// Normal memory, inner and outer write-back; stage 1 decides further.
-const NORMAL: Stage2Attributes = Stage2Attributes::VALID
-    .union(Stage2Attributes::ACCESS_FLAG)
-    .union(Stage2Attributes::MEMATTR_NORMAL_INNER_WB)
-    .union(Stage2Attributes::MEMATTR_NORMAL_OUTER_WB)
-    .union(Stage2Attributes::SH_INNER);
+// Descriptors of stage 2 (Arm ARM, D8.3.2 and D8.5).
+const ACCESS_FLAG: u64 = 1 << 10;
+const READ: u64 = 0b01 << 6;
+const READ_WRITE: u64 = 0b11 << 6;
+const EXECUTE_NEVER: u64 = 1 << 54;
+/// Normal memory, inner and outer write-back, inner shareable; stage 1 decides further.
+const NORMAL: u64 = VALID | ACCESS_FLAG | 0b1111 << 2 | 0b11 << 8;
+/// Device memory, nGnRE.
+const DEVICE: u64 = VALID | ACCESS_FLAG | 0b0001 << 2;
 
 /// The attributes of what is mapped so.
-pub(crate) fn attributes(access: Access) -> Stage2Attributes {
+pub(crate) const fn attributes(access: Access) -> u64 {
     match access {
-        Access::Full => NORMAL | Stage2Attributes::S2AP_ACCESS_RW,
-        Access::ReadWrite => NORMAL | Stage2Attributes::S2AP_ACCESS_RW | Stage2Attributes::XN,
-        Access::ReadOnly => NORMAL | Stage2Attributes::S2AP_ACCESS_RO | Stage2Attributes::XN,
-        Access::Device => {
-            Stage2Attributes::VALID
-                | Stage2Attributes::ACCESS_FLAG
-                | Stage2Attributes::MEMATTR_DEVICE_nGnRE
-                | Stage2Attributes::S2AP_ACCESS_RW
-                | Stage2Attributes::XN
-        }
+        Access::Full => NORMAL | READ_WRITE,
+        Access::ReadWrite => NORMAL | READ_WRITE | EXECUTE_NEVER,
+        Access::ReadOnly => NORMAL | READ | EXECUTE_NEVER,
+        Access::Device => DEVICE | READ_WRITE | EXECUTE_NEVER,
     }
 }
 
 impl GuestMap {
     /// Empty map whose tables come from `supply`.
-    #[must_use]
-    pub fn new(supply: &'static dyn Frames) -> Self {
-        Self {
-            mapping: Mapping::new(Supply(supply), ROOT_LEVEL, Stage2),
-            used: [0; ROOT_ENTRIES / WORD],
-        }
+    ///
+    /// # Errors
+    ///
+    /// If it has none left.
+    pub fn new(supply: &'static dyn Frames) -> Result<Self, Error> {
+        Ok(Self {
+            tables: Tables::new(supply)?,
+            used: [0; ENTRIES / WORD],
+        })
     }
 
     /// Maps `size` bytes from intermediate physical address `ipa` to physical
     /// address `pa`.
     pub fn map(&mut self, ipa: usize, pa: usize, size: usize, access: Access) -> Result<(), Error> {
-        let region = pages(ipa, size, pa)?;
-        self.mapping
-            .map_range(
-                &region,
-                PhysicalAddress(pa),
-                attributes(access),
-                Constraints::NO_CONTIGUOUS_HINT,
-            )
-            .map_err(|error| explain(&error, ipa))?;
+        self.tables.map(ipa, pa, size, attributes(access))?;
         for entry in ipa / GIBIBYTE..(ipa + size).div_ceil(GIBIBYTE) {
             self.used[entry / WORD] |= 1 << (entry % WORD);
         }
@@ -95,19 +76,8 @@ impl GuestMap {
     /// Physical address that `ipa` is mapped to.
     #[must_use]
     pub fn translate(&self, ipa: usize) -> Option<usize> {
-        let page = ipa & !0xfff;
-        let region = MemoryRegion::new(page, page.checked_add(1)?);
-        let mut found = None;
-        self.mapping
-            .walk_range(&region, &mut |_, descriptor, level| {
-                if descriptor.is_valid() && (level == 3 || !descriptor.is_table_or_page()) {
-                    let block = 0x1000usize << ((3 - level) * 9);
-                    found = Some(descriptor.output_address().0 | ipa & (block - 1));
-                }
-                Ok(())
-            })
-            .ok()?;
-        found
+        let (entry, grain) = self.tables.find(ipa)?;
+        Some(parts(entry, grain).0 | ipa & (grain - 1))
     }
 
     /// Takes everything away: no entry of the root is valid any more. Cores that
@@ -128,11 +98,7 @@ impl GuestMap {
 
     /// The entries of the root that map something, which the hardware reads at the same time.
     fn used_entries(&self, mut each: impl FnMut(&AtomicU64)) {
-        let root = self.mapping.root_address().0 as *const [AtomicU64; ROOT_ENTRIES];
-        // SAFETY: the root is a frame of this map's supply, mapped one to one and
-        // aligned; while the map is shared, these are its only accesses.
-        let root: &[AtomicU64; ROOT_ENTRIES] = unsafe { &*root };
-        for (&(mut used), entries) in self.used.iter().zip(root.as_chunks::<WORD>().0) {
+        for (&(mut used), entries) in self.used.iter().zip(self.tables.root.as_chunks::<WORD>().0) {
             while used != 0 {
                 each(&entries[used.trailing_zeros() as usize % WORD]);
                 used &= used - 1;
@@ -143,7 +109,7 @@ impl GuestMap {
     /// Physical address of the root table, for `VTTBR_EL2`.
     #[must_use]
     pub fn root(&self) -> usize {
-        self.mapping.root_address().0
+        self.tables.root.as_ptr() as usize
     }
 }
 
@@ -160,7 +126,7 @@ mod tests {
     #[test]
     fn aligned_memory_takes_blocks_only() {
         let frames = frames();
-        let mut guest = GuestMap::new(frames);
+        let mut guest = GuestMap::new(frames).unwrap();
         guest
             .map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)
             .unwrap();
@@ -172,7 +138,7 @@ mod tests {
 
     #[test]
     fn pages_where_blocks_do_not_fit() {
-        let mut guest = GuestMap::new(frames());
+        let mut guest = GuestMap::new(frames()).unwrap();
         guest
             .map(0x8000_0000, 0x4567_1000, 0x3000, Access::ReadOnly)
             .unwrap();
@@ -182,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_is_withdrawn_comes_back() {
-        let mut guest = GuestMap::new(frames());
+        let mut guest = GuestMap::new(frames()).unwrap();
         guest
             .map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)
             .unwrap();
@@ -206,7 +172,7 @@ mod tests {
 
     #[test]
     fn refuses_what_does_not_fit() {
-        let mut guest = GuestMap::new(frames());
+        let mut guest = GuestMap::new(frames()).unwrap();
         assert_eq!(
             guest.map(0x800, 0, 0x1000, Access::Full),
             Err(Error::Unaligned(0x800))

@@ -1,12 +1,8 @@
 //! A kernel's own map.
 
-use crate::{Error, Frames, explain, frames::Supply, pages};
-use aarch64_paging::{
-    Mapping,
-    descriptor::{El1Attributes, El23Attributes, PagingAttributes, PhysicalAddress},
-    paging::{Constraints, El1And0, El2 as El2Regime, MemoryRegion, TranslationRegime, VaRange},
-};
-use bitflags::Flags;
+use crate::tables::{Tables, VALID, parts};
+use crate::{Error, Frames};
+use core::marker::PhantomData;
 use hw_arch::{El1, El2, ExceptionLevel};
 
 /// What a kernel does with a range; no use is both writable and executable.
@@ -27,102 +23,66 @@ impl Use {
     const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
 }
 
-/// An exception level with the translation regime that serves it.
+/// An exception level, whose translation regime has attributes of its own.
 pub trait Level: ExceptionLevel {
-    /// Regime of the page-table library.
-    type Regime: TranslationRegime;
-
-    /// Empty map of this regime.
-    #[doc(hidden)]
-    fn empty(supply: &'static dyn Frames) -> Inner<Self::Regime>;
-
     /// Attributes of a use.
     #[doc(hidden)]
-    fn attributes(purpose: Use) -> <Self::Regime as TranslationRegime>::Attributes;
+    fn attributes(purpose: Use) -> u64;
 }
 
-/// Wraps the library's mapping, so that the supply's type stays private.
-#[doc(hidden)]
-pub struct Inner<R: TranslationRegime>(pub(crate) Mapping<Supply, R>);
+// Descriptors of stage 1 (Arm ARM, D8.3.1 and D8.4).
+const ACCESSED: u64 = 1 << 10;
+const READ_ONLY: u64 = 1 << 7;
+/// AP[1], which is RES1 in a regime with one privilege level.
+const ONE_LEVEL: u64 = 1 << 6;
+/// Nothing executes it at the regime's own level: of EL2 the only one.
+const NEVER: u64 = 1 << 54;
+/// What EL1 does not execute; [`NEVER`] is EL0's there.
+const PRIVILEGED_NEVER: u64 = 1 << 53;
+/// Attribute 1 of MAIR, inner shareable.
+const NORMAL: u64 = VALID | ACCESSED | 1 << 2 | 0b11 << 8;
+/// Attribute 0 of MAIR.
+const DEVICE: u64 = VALID | ACCESSED;
 
-/// Root tables translate 39 bits.
-const ROOT_LEVEL: usize = 1;
+/// Attributes of a use where `never` says that something is not executed.
+const fn attributes(purpose: Use, never: u64) -> u64 {
+    match purpose {
+        Use::Code => NORMAL | READ_ONLY,
+        Use::Constants => NORMAL | READ_ONLY | never,
+        Use::Data => NORMAL | never,
+        Use::Device => DEVICE | never,
+    }
+}
 
 impl Level for El1 {
-    type Regime = El1And0;
-
-    fn empty(supply: &'static dyn Frames) -> Inner<El1And0> {
-        Inner(Mapping::with_asid_and_va_range(
-            Supply(supply),
-            0,
-            ROOT_LEVEL,
-            El1And0,
-            VaRange::Lower,
-        ))
-    }
-
-    fn attributes(purpose: Use) -> El1Attributes {
-        let normal = El1Attributes::VALID
-            | El1Attributes::ACCESSED
-            | El1Attributes::ATTRIBUTE_INDEX_1
-            | El1Attributes::INNER_SHAREABLE
-            | El1Attributes::UXN;
-        match purpose {
-            Use::Code => normal | El1Attributes::READ_ONLY,
-            Use::Constants => normal | El1Attributes::READ_ONLY | El1Attributes::PXN,
-            Use::Data => normal | El1Attributes::PXN,
-            Use::Device => {
-                El1Attributes::VALID
-                    | El1Attributes::ACCESSED
-                    | El1Attributes::ATTRIBUTE_INDEX_0
-                    | El1Attributes::UXN
-                    | El1Attributes::PXN
-            }
-        }
+    fn attributes(purpose: Use) -> u64 {
+        attributes(purpose, PRIVILEGED_NEVER) | NEVER
     }
 }
 
 impl Level for El2 {
-    type Regime = El2Regime;
-
-    fn empty(supply: &'static dyn Frames) -> Inner<El2Regime> {
-        Inner(Mapping::new(Supply(supply), ROOT_LEVEL, El2Regime))
-    }
-
-    fn attributes(purpose: Use) -> El23Attributes {
-        // AP[1] is RES1 in a regime with one privilege level (Arm ARM, D8.4.1).
-        let normal = El23Attributes::VALID
-            | El23Attributes::ACCESSED
-            | El23Attributes::USER_RES1
-            | El23Attributes::ATTRIBUTE_INDEX_1
-            | El23Attributes::INNER_SHAREABLE;
-        match purpose {
-            Use::Code => normal | El23Attributes::READ_ONLY,
-            Use::Constants => normal | El23Attributes::READ_ONLY | El23Attributes::XN,
-            Use::Data => normal | El23Attributes::XN,
-            Use::Device => {
-                El23Attributes::VALID
-                    | El23Attributes::ACCESSED
-                    | El23Attributes::USER_RES1
-                    | El23Attributes::ATTRIBUTE_INDEX_0
-                    | El23Attributes::XN
-            }
-        }
+    fn attributes(purpose: Use) -> u64 {
+        attributes(purpose, NEVER) | ONE_LEVEL
     }
 }
 
 /// A kernel's one-to-one map at exception level `L`.
 pub struct KernelMap<L: Level> {
-    pub(crate) inner: Inner<L::Regime>,
+    pub(crate) tables: Tables,
+    level: PhantomData<fn() -> L>,
 }
 
 impl<L: Level> KernelMap<L> {
     /// Empty map whose tables come from `supply`.
-    #[must_use]
-    pub fn new(supply: &'static dyn Frames) -> Self {
-        Self {
-            inner: L::empty(supply),
-        }
+    ///
+    /// # Errors
+    ///
+    /// If it has none left.
+    pub fn new(supply: &'static dyn Frames) -> Result<Self, Error> {
+        Ok(Self {
+            tables: Tables::new(supply)?,
+            level: PhantomData,
+        })
     }
 
     /// Maps `[start, start + size)` one to one.
@@ -138,45 +98,14 @@ impl<L: Level> KernelMap<L> {
         size: usize,
         purpose: Use,
     ) -> Result<(), Error> {
-        if size == 0 {
-            return Ok(());
-        }
-        let region = pages(start, size, pa)?;
-        self.inner
-            .0
-            .map_range(
-                &region,
-                PhysicalAddress(pa),
-                L::attributes(purpose),
-                Constraints::NO_CONTIGUOUS_HINT,
-            )
-            .map_err(|error| explain(&error, start))
+        self.tables.map(start, pa, size, L::attributes(purpose))
     }
 
-    /// Maps the running image: code, constants, then data up to `data_end`.
+    /// Maps the running image's code and constants.
     pub fn map_image(&mut self) -> Result<(), Error> {
         use hw_arch::layout::{image_start, rodata_end, text_end};
         self.map(image_start(), text_end() - image_start(), Use::Code)?;
         self.map(text_end(), rodata_end() - text_end(), Use::Constants)
-    }
-
-    /// Takes `[start, start + size)` out of the map and out of this core's TLB.
-    pub fn unmap(&mut self, start: usize, size: usize) -> Result<(), Error> {
-        let region = pages(start, size, start)?;
-        let nothing = <L::Regime as TranslationRegime>::Attributes::empty();
-        self.inner
-            .0
-            .map_range(
-                &region,
-                PhysicalAddress(0),
-                nothing,
-                Constraints::NO_CONTIGUOUS_HINT,
-            )
-            .map_err(|error| explain(&error, start))?;
-        L::invalidate_tlb();
-        self.inner.0.compact_subtables();
-        L::invalidate_tlb();
-        Ok(())
     }
 
     /// What the page at `address` is mapped for, if it is.
@@ -184,23 +113,11 @@ impl<L: Level> KernelMap<L> {
     /// Reads the tables themselves, not what was asked for.
     #[must_use]
     pub fn find(&self, address: usize) -> Option<Use> {
-        let page = address & !0xfff;
-        let region = MemoryRegion::new(page, page.checked_add(1)?);
-        let mut found = None;
-        self.inner
-            .0
-            .walk_range(&region, &mut |_, descriptor, level| {
-                if descriptor.is_valid() && (level == 3 || !descriptor.is_table_or_page()) {
-                    let leaf = <L::Regime as TranslationRegime>::Attributes::TABLE_OR_PAGE;
-                    let flags = descriptor.flags().difference(leaf);
-                    found = Use::ALL
-                        .into_iter()
-                        .find(|&purpose| L::attributes(purpose) == flags);
-                }
-                Ok(())
-            })
-            .ok()?;
-        found
+        let (entry, grain) = self.tables.find(address)?;
+        let (_, attributes) = parts(entry, grain);
+        Use::ALL
+            .into_iter()
+            .find(|&purpose| L::attributes(purpose) == attributes)
     }
 
     /// Makes this the map of the running core.
@@ -208,27 +125,26 @@ impl<L: Level> KernelMap<L> {
     /// # Safety
     ///
     /// The map must hold the running code, its constants, variables, stack and
-    /// devices, and must not be dropped while the core runs.
+    /// devices, and nothing may be mapped while the core runs.
     pub unsafe fn activate(&self) {
-        self.inner.0.mark_active();
         hw_arch::barrier::dsb_ish();
+        let root = self.tables.root.as_ptr() as usize;
         // SAFETY: the caller vouches for what is mapped; the root has level 1.
-        unsafe {
-            hw_arch::mmu::activate::<L>(self.inner.0.root_address().0, hw_arch::mmu::ADDRESS_BITS)
-        }
+        unsafe { hw_arch::mmu::activate::<L>(root, hw_arch::mmu::ADDRESS_BITS) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{KernelMap, Level, Use};
+    use super::{KernelMap, Level, Use, parts};
+    use crate::Error;
     use core_memory::FramePool;
     use hw_arch::{El1, El2};
     use proptest::prelude::*;
 
     /// Read-only and execute-never, as each level's descriptors say it (Arm ARM,
     /// D8.4.1): AP[2] is bit 7; XN or UXN bit 54, PXN bit 53.
-    fn writable_and_executable(level: u8, bits: usize) -> bool {
+    fn writable_and_executable(level: u8, bits: u64) -> bool {
         let never = if level == 1 { 1 << 53 } else { 1 << 54 };
         bits & 1 << 7 == 0 && bits & never == 0
     }
@@ -236,13 +152,13 @@ mod tests {
     #[test]
     fn no_use_is_writable_and_executable() {
         for purpose in Use::ALL {
-            assert!(!writable_and_executable(1, El1::attributes(purpose).bits()));
-            assert!(!writable_and_executable(2, El2::attributes(purpose).bits()));
+            assert!(!writable_and_executable(1, El1::attributes(purpose)));
+            assert!(!writable_and_executable(2, El2::attributes(purpose)));
         }
     }
 
     fn map<L: Level>() -> KernelMap<L> {
-        KernelMap::new(Box::leak(Box::new(FramePool::<32>::new())))
+        KernelMap::new(Box::leak(Box::new(FramePool::<32>::new()))).unwrap()
     }
 
     #[test]
@@ -255,18 +171,58 @@ mod tests {
         assert_eq!(map.find(0x4020_4000), Some(Use::Code));
     }
 
+    #[test]
+    fn what_is_mapped_stays_as_it_is() {
+        let mut map = map::<El2>();
+        map.map(0x4000_0000, 0x20_0000, Use::Data).unwrap();
+        map.map(0x4000_3000, 0x1000, Use::Data).unwrap();
+        let refused = map.map(0x4000_3000, 0x1000, Use::Code);
+        assert_eq!(refused, Err(Error::Live(0x4000_3000)));
+        let elsewhere = map.map_to(0x4000_3000, 0x4000_4000, 0x1000, Use::Data);
+        assert_eq!(elsewhere, Err(Error::Live(0x4000_3000)));
+        map.map(0x4020_0000, 0x1000, Use::Code).unwrap();
+        let around = map.map(0x4020_0000, 0x20_0000, Use::Data);
+        assert_eq!(around, Err(Error::Live(0x4020_0000)));
+        assert_eq!(map.find(0x4000_3000), Some(Use::Data));
+        assert_eq!(map.find(0x4020_0fff), Some(Use::Code));
+    }
+
+    #[test]
+    fn a_supply_may_end() {
+        let frames: &'static FramePool<2> = Box::leak(Box::new(FramePool::new()));
+        let mut map = KernelMap::<El1>::new(frames).unwrap();
+        map.map(0, 0x20_0000, Use::Data).unwrap();
+        let refused = map.map(0x20_0000, 0x1000, Use::Data);
+        assert_eq!(refused, Err(Error::Exhausted));
+        assert!(KernelMap::<El1>::new(frames).is_err());
+    }
+
     proptest! {
         #[test]
-        fn what_is_unmapped_is_gone_and_the_rest_stays(
-            start in 0usize..2048, size in 1usize..2048, cut in 0usize..2048,
+        fn pages_are_mapped_as_they_were_asked_for(
+            ranges in prop::collection::vec((0usize..2048, 1usize..1200, 0usize..4, any::<bool>()), 1..6),
+            looks in prop::collection::vec(0usize..4096, 1..40),
         ) {
-            let mut map = map::<El1>();
+            let mut map = map::<El2>();
+            let mut model = vec![None; 4096];
             let at = |page: usize| 0x4000_0000 + page * 0x1000;
-            map.map(at(0), 0x100_0000, Use::Constants).unwrap();
-            map.unmap(at(start), size * 0x1000).unwrap();
-            let inside = (start..start + size).contains(&cut);
-            prop_assert_eq!(map.find(at(cut)).is_none(), inside);
-            prop_assert_eq!(map.find(at(4095)).is_some(), start + size <= 4095);
+            for (start, size, purpose, elsewhere) in ranges {
+                let (purpose, end) = (Use::ALL[purpose], start + size);
+                let ahead = if elsewhere { 0x3000 } else { 0x4000_0000 };
+                let asked = Some((purpose, ahead));
+                if model[start..end].iter().any(|old| old.is_some() && *old != asked) {
+                    continue;
+                }
+                map.map_to(at(start), at(start) + ahead, size * 0x1000, purpose).unwrap();
+                model[start..end].fill(asked);
+            }
+            for page in looks {
+                prop_assert_eq!(map.find(at(page)), model[page].map(|(purpose, _)| purpose));
+                let target = map.tables.find(at(page)).map(|(entry, grain)| {
+                    parts(entry, grain).0 | at(page) & (grain - 1)
+                });
+                prop_assert_eq!(target, model[page].map(|(_, ahead)| at(page) + ahead));
+            }
         }
     }
 }

@@ -11,7 +11,8 @@
 //!
 //! Both use the largest blocks that alignment allows (4 KiB, 2 MiB, 1 GiB) and
 //! translate 39 bits from a level-1 root. Tables come from a supply of
-//! [`Frames`] fixed at build time and are reached one to one. Building is linear
+//! [`Frames`] fixed at build time, are reached one to one, and stay for good: a map is
+//! made before it is used, and what it maps is never mapped otherwise. Building is linear
 //! in the number of entries written; nothing here runs on a real-time path.
 //!
 //! ```
@@ -19,7 +20,7 @@
 //! use core_paging::{Access, GuestMap};
 //!
 //! static FRAMES: FramePool<4> = FramePool::new();
-//! let mut guest = GuestMap::new(&FRAMES);
+//! let mut guest = GuestMap::new(&FRAMES)?;
 //! guest.map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)?;
 //! assert_eq!(guest.translate(0x4012_3456), Some(0x5812_3456));
 //! # Ok::<(), core_paging::Error>(())
@@ -31,6 +32,7 @@ mod frames;
 mod guest;
 mod kernel;
 mod slot;
+mod tables;
 mod window;
 
 pub use frames::Frames;
@@ -48,9 +50,10 @@ pub enum Error {
     Unaligned(usize),
     /// The range ends beyond the 39 bits that are translated.
     OutOfRange(usize),
-    /// A live table would have to be changed in a way that needs
-    /// break-before-make (Arm ARM, D8.17.1).
+    /// Something else is mapped there: a change would need break-before-make (Arm ARM, D8.17.1).
     Live(usize),
+    /// The supply has no frame left for a table.
+    Exhausted,
 }
 
 impl fmt::Display for Error {
@@ -59,33 +62,9 @@ impl fmt::Display for Error {
             Self::Unaligned(address) => write!(f, "{address:#x} is not a multiple of 4 KiB"),
             Self::OutOfRange(address) => write!(f, "{address:#x} is beyond the 39 bits translated"),
             Self::Live(address) => write!(f, "{address:#x} is in use and cannot be mapped anew"),
+            Self::Exhausted => f.write_str("too few page tables: raise MORTISE_PAGE_TABLES"),
         }
     }
 }
 
 impl core::error::Error for Error {}
-
-/// Checked range of pages.
-fn pages(
-    start: usize,
-    size: usize,
-    target: usize,
-) -> Result<aarch64_paging::paging::MemoryRegion, Error> {
-    for value in [start, size, target] {
-        if !value.is_multiple_of(aarch64_paging::paging::PAGE_SIZE) {
-            return Err(Error::Unaligned(value));
-        }
-    }
-    let end = start.checked_add(size).ok_or(Error::OutOfRange(start))?;
-    if end > 1 << hw_arch::mmu::ADDRESS_BITS {
-        return Err(Error::OutOfRange(end));
-    }
-    Ok(aarch64_paging::paging::MemoryRegion::new(start, end))
-}
-
-fn explain(error: &aarch64_paging::MapError, start: usize) -> Error {
-    match error {
-        aarch64_paging::MapError::BreakBeforeMakeViolation(_) => Error::Live(start),
-        _ => Error::OutOfRange(start),
-    }
-}

@@ -1,17 +1,12 @@
 //! Stage 2 of virtual machines that are made and unmade while others run.
 
-use crate::guest::{VALID, attributes};
+use crate::guest::attributes;
+use crate::tables::{ENTRIES, PAGE, TABLE_OR_PAGE, Table, VALID, link, take};
 use crate::{Access, Error, Frames};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-const ENTRIES: usize = 512;
-type Table = &'static [AtomicU64; ENTRIES];
-
-const PAGE: usize = 0x1000;
 const BLOCK: usize = ENTRIES * PAGE;
 const GIBIBYTE: usize = ENTRIES * BLOCK;
-/// Bit 1 of an entry: of levels 1 and 2 it leads to a table, of level 3 to a page (Arm ARM, D8.3).
-const TABLE_OR_PAGE: u64 = 0b10;
 
 /// The stage 2 of a place where one virtual machine after the other lives.
 ///
@@ -41,12 +36,7 @@ impl SlotMap {
         if memory_base == window_base || !both.into_iter().all(fits) || supply.available() < 4 {
             return None;
         }
-        let take = || {
-            let frame: *mut core_memory::Frame = supply.take()?;
-            // SAFETY: the frame is this map's for good, aligned and of the size of a table; from
-            // here on it is accessed as atomic words only, by this map and the hardware.
-            Some(unsafe { &*frame.cast::<[AtomicU64; ENTRIES]>() })
-        };
+        let take = || take(supply).ok();
         let map = Self {
             root: take()?,
             memory: take()?,
@@ -56,8 +46,7 @@ impl SlotMap {
             window_base,
         };
         let link = |table: Table, index: usize, next: Table| {
-            let next = next.as_ptr() as u64 | TABLE_OR_PAGE | VALID;
-            table[index % ENTRIES].store(next, Ordering::Relaxed);
+            table[index % ENTRIES].store(link(next), Ordering::Relaxed);
         };
         link(map.root, memory_base / GIBIBYTE, map.memory);
         link(map.root, window_base / GIBIBYTE, map.window);
@@ -77,7 +66,7 @@ impl SlotMap {
             return Err(Error::Unaligned(pa));
         }
         let leaf = if size == PAGE { TABLE_OR_PAGE } else { 0 };
-        let value = pa as u64 | attributes(access).bits() as u64 | leaf;
+        let value = pa as u64 | attributes(access) | leaf;
         entry
             .compare_exchange(0, value, Ordering::Release, Ordering::Relaxed)
             .map(|_| ())

@@ -1,19 +1,14 @@
 //! A view of memory that a kernel has for a moment.
 
-use crate::{Error, KernelMap, Level, Use, pages};
-use aarch64_paging::{
-    descriptor::PhysicalAddress,
-    paging::{Constraints, MemoryRegion},
-};
-use bitflags::Flags;
+use crate::{Error, KernelMap, Level, Use};
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that a window shows: one entry of level 2.
 pub const WINDOW_SIZE: usize = 0x20_0000;
 
-/// What stands in the entry of a window that is closed: not valid, and not zero, so that its table is
-/// not taken for an empty one and given back.
+/// What stands in the entry of a window that is closed: not valid, and not zero, so that nothing is
+/// mapped there.
 const CLOSED: u64 = 0b10;
 
 /// A place in the map of one core where it sees 2 MiB of memory that is not in its map otherwise.
@@ -63,38 +58,17 @@ impl<L: Level> KernelMap<L> {
     ///
     /// The map must stay for good, and nothing may be mapped or unmapped at `address` any more.
     pub unsafe fn window(&mut self, address: usize) -> Result<Window<L>, Error> {
-        let region = pages(address, WINDOW_SIZE, 0)?;
         if !address.is_multiple_of(WINDOW_SIZE) {
             return Err(Error::Unaligned(address));
         }
-        let attributes = L::attributes(Use::Data);
-        self.inner
-            .0
-            .map_range(
-                &region,
-                PhysicalAddress(0),
-                attributes,
-                Constraints::NO_CONTIGUOUS_HINT,
-            )
-            .map_err(|error| crate::explain(&error, address))?;
-        let mut place = None;
-        let first = MemoryRegion::new(address, address + 1);
-        let walked = self
-            .inner
-            .0
-            .walk_range(&first, &mut |_, descriptor, level| {
-                if level == 2 {
-                    place = Some(core::ptr::from_ref(descriptor).cast::<AtomicU64>());
-                }
-                Ok(())
-            });
-        let entry = walked.ok().and(place).ok_or(Error::OutOfRange(address))?;
-        // SAFETY: a descriptor is one atomic word of a table, which stays for good, as the map does.
-        let entry = unsafe { &*entry };
+        let entry = self.tables.block(address)?;
+        if entry.load(Ordering::Relaxed) != 0 {
+            return Err(Error::Live(address));
+        }
         let window = Window {
             entry,
             address,
-            attributes: attributes.bits() as u64,
+            attributes: L::attributes(Use::Data),
             level: PhantomData,
         };
         window.close();
@@ -112,13 +86,13 @@ mod tests {
 
     fn map() -> (&'static FramePool<4>, KernelMap<El2>) {
         let frames: &'static FramePool<4> = Box::leak(Box::new(FramePool::new()));
-        (frames, KernelMap::new(frames))
+        (frames, KernelMap::new(frames).unwrap())
     }
 
     #[test]
     fn what_is_behind_it_changes_by_one_entry() {
         let (frames, mut map) = map();
-        // SAFETY: the map is forgotten at the end, its tables stay.
+        // SAFETY: its tables stay.
         let window = unsafe { map.window(AT) }.unwrap();
         assert_eq!(map.find(AT), None, "closed at first");
         let left = frames.available();
@@ -130,21 +104,18 @@ mod tests {
         assert_eq!(window.open(0x6040_0000), AT, "closed between");
         window.close();
         assert_eq!((map.find(AT), frames.available()), (None, left));
-        core::mem::forget(map);
     }
 
     #[test]
-    fn a_closed_window_keeps_its_table() {
-        let (frames, mut map) = map();
-        // SAFETY: as above.
-        let window = unsafe { map.window(AT) }.unwrap();
-        let left = frames.available();
-        map.map(0x4000_0000, 0x20_0000, Use::Data).unwrap();
-        map.unmap(0x4000_0000, 0x20_0000).unwrap();
-        assert_eq!(frames.available(), left);
-        window.open(0);
-        assert_eq!(map.find(AT), Some(Use::Data));
-        core::mem::forget(map);
+    fn nothing_is_mapped_where_one_is() {
+        let (_, mut map) = map();
+        // SAFETY: nothing is mapped there.
+        let _window = unsafe { map.window(AT) }.unwrap();
+        let refused = map.map(AT, 0x20_0000, Use::Data);
+        assert_eq!(refused, Err(Error::Live(AT)));
+        // SAFETY: nothing is made.
+        let again = unsafe { map.window(AT) }.err();
+        assert_eq!(again, Some(Error::Live(AT)));
     }
 
     #[test]

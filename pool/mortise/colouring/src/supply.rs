@@ -66,9 +66,6 @@ impl Frames for Supply {
         let pages = (next..self.end).step_by(PAGE as usize);
         pages.filter(|&page| self.is_own(page)).count()
     }
-
-    /// It is kept: a map of a virtual machine that the manifest has stays as it is made.
-    fn give_back(&'static self, _: &'static mut Frame) {}
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ pub(crate) fn frames_needed(machine: &Machine, cores: usize) -> usize {
 pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;
     let (board, stacks) = (&machine.board, (machine.stacks)());
-    let mut map = KernelMap::new(machine.frames);
+    let mut map = KernelMap::new(machine.frames)?;
     map.map_image()?;
     map.map(
         layout::rodata_end(),
@@ -220,7 +220,7 @@ pub(crate) fn guest_map(
     description: &core_manifest::Vm,
 ) -> Result<GuestMap, Error> {
     use core_manifest::MappingKind;
-    let mut map = GuestMap::new(frames);
+    let mut map = GuestMap::new(frames)?;
     for mapping in &description.mappings {
         let access = match mapping.kind {
             MappingKind::Ram => Access::Full,

@@ -20,7 +20,7 @@
 //! # use core_paging::KernelMap;
 //! # use mortise_transfer::Transfer;
 //! # static FRAMES: FramePool<8> = FramePool::new();
-//! # let map = Box::leak(Box::new(KernelMap::new(&FRAMES)));
+//! # let map = Box::leak(Box::new(KernelMap::new(&FRAMES).unwrap()));
 //! // SAFETY: the map is this core's for good, and has nothing else there.
 //! let transfer = unsafe { Transfer::new(map) }?;
 //! # Ok::<(), core_paging::Error>(())
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_window_shows_the_block_of_an_address() {
         let frames: &'static core_memory::FramePool<4> = Box::leak(Box::default());
-        let map = Box::leak(Box::new(KernelMap::new(frames)));
+        let map = Box::leak(Box::new(KernelMap::new(frames).unwrap()));
         // SAFETY: the map is leaked, and empty.
         let transfer = unsafe { Transfer::new(map) }.unwrap();
         let mut shown = None;
