@@ -50,6 +50,31 @@ pub unsafe fn unmask_interrupts() {
     }
 }
 
+/// `ISR_EL1.F`: a Group 0 interrupt is pending (Arm ARM, D19.2.61).
+pub const FIQ: u64 = 1 << 6;
+/// `ISR_EL1.I`: a Group 1 interrupt is.
+pub const IRQ: u64 = 1 << 7;
+
+/// The interrupts that are pending, masked or not: [`FIQ`] and [`IRQ`], physical ones at EL2.
+#[inline(always)]
+#[must_use]
+pub fn pending_interrupts() -> u64 {
+    interrupts_of(crate::registers::isr_el1::read())
+}
+
+/// Whether one is.
+#[inline(always)]
+#[must_use]
+pub fn is_interrupt_pending() -> bool {
+    pending_interrupts() != 0
+}
+
+/// What of `ISR_EL1` goes away when interrupts are served. An SError does not, which a guest takes when
+/// it goes on: who does not go on as long as it is pending never does.
+const fn interrupts_of(pending: u64) -> u64 {
+    pending & (FIQ | IRQ)
+}
+
 /// Affinity of this core: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0.
 #[must_use]
 pub fn affinity() -> u64 {
@@ -62,5 +87,18 @@ pub fn park() -> ! {
     loop {
         wait_for_interrupt();
         core::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_no_interrupt() {
+        const SERROR: u64 = 1 << 8;
+        assert_eq!(interrupts_of(SERROR), 0);
+        assert_eq!(interrupts_of(SERROR | IRQ), IRQ);
+        assert_eq!(interrupts_of(FIQ), FIQ);
     }
 }

@@ -151,7 +151,7 @@ impl Turn {
                 return None;
             }
         } else if pending != 0 {
-            return self.interrupt(core);
+            return self.interrupt_between(core);
         } else if !self.ask.get() {
             if let Some(seat) = self.chosen.get() {
                 seat.mask.get().apply();

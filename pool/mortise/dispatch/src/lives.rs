@@ -10,7 +10,7 @@ use mortise_partition::{Core, Duty, Mask, Part, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
 impl Turn {
-    /// Does one step of what there is to do for one in the registers whose guest does not go on.
+    /// Goes on with what there is to do for one in the registers whose guest does not go on.
     #[cold]
     #[inline(never)]
     pub(crate) fn serve_at_rest(&'static self, core: &'static Core, seat: &'static Seat) {
@@ -29,26 +29,35 @@ impl Turn {
             return self.take_floating_point(seat);
         }
         seat.set_phase(match phase {
-            Phase::Ended(part) => {
+            Phase::Ended(mut part) => loop {
+                if is_pending() {
+                    break Phase::Ended(part);
+                }
                 // SAFETY: its guest left its registers there, on this core, and does not go on.
                 let x = unsafe { &seat.frame.get().x };
                 match core.halt(vm, vcpu, x, part) {
-                    Some(part) => Phase::Ended(part),
-                    None => Phase::Rest,
+                    Some(next) => part = next,
+                    None => break Phase::Rest,
                 }
-            }
-            Phase::Begins(start, part) if vm.is_free() => {
-                match core.prepare(vm, vcpu, start, part) {
-                    Some(part) => Phase::Begins(start, part),
-                    None => {
-                        // SAFETY: the guest does not run, and the stack is this core's own, of
-                        // which nothing is needed when a guest goes on.
-                        unsafe { seat.frame.get().start(start.argument, core.stack_end()) };
-                        Self::expect_floating_point(seat);
-                        Phase::Guest
-                    }
+            },
+            Phase::Begins(start, mut part) if vm.is_free() => loop {
+                if is_pending() {
+                    break Phase::Begins(start, part);
                 }
-            }
+                if let Some(next) = core.prepare(vm, vcpu, start, part) {
+                    part = next;
+                    continue;
+                }
+                // SAFETY: the guest does not run, and the stack is this core's own, of which nothing
+                // is needed when a guest goes on.
+                unsafe { seat.frame.get().start(start.argument, core.stack_end()) };
+                if is_pending() {
+                    // Its registers are the same when it comes to them again.
+                    break Phase::Begins(start, part);
+                }
+                Self::expect_floating_point(seat);
+                break Phase::Guest;
+            },
             Phase::Guest | Phase::Begins(..) => {
                 seat.forget();
                 Phase::ENDED

@@ -6,6 +6,7 @@ use core_list::{Link, Linked};
 use core_sched::{Entity, Priority, Schedulable, Server, State};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
+use hw_arch::cpu::is_interrupt_pending;
 use mortise_partition::{AwayTimer, Core, Mask, Part, Start, Vm};
 use mortise_vcpu::{Context, FloatingPoint, FloatingPointTrap, FrameCell, Interface, Rest, vmpidr};
 
@@ -284,6 +285,9 @@ impl Seat {
         }
         let vcpu = self.vcpu.get();
         let against = self.against.get();
+        if is_interrupt_pending() {
+            return;
+        }
         let row = against.trailing_zeros();
         let Some(noted) = self.noted.get(row as usize) else {
             self.catch_nothing_up();

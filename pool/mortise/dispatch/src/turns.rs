@@ -8,7 +8,9 @@ use core::cell::Cell;
 use core_sched::Shares;
 use core_statistics::ExitKind;
 use core_trace::Event;
-use hw_arch::read_register;
+pub(crate) use hw_arch::cpu::{
+    FIQ, is_interrupt_pending as is_pending, pending_interrupts as pending,
+};
 use mortise_partition::{AwayTimer, Core, Dispatch, Dispatcher, Mask, News, Taken, Vm};
 use mortise_vcpu::{Cause, FrameCell, Rest, is_wait, skip_instruction, timer_deadline};
 
@@ -165,24 +167,6 @@ impl Dispatcher for Turn {
     }
 }
 
-/// Which interrupts are pending: `ISR_EL1`, read at EL2, tells what is so physically (Arm ARM,
-/// D19.2.61). A system error is not among them: its guest takes it when it goes on.
-#[inline]
-pub(crate) fn pending() -> u64 {
-    read_register!("isr_el1") & (FIQ | IRQ)
-}
-
-/// Whether an interrupt is pending.
-#[inline]
-pub(crate) fn is_pending() -> bool {
-    pending() != 0
-}
-
-/// `ISR_EL1.F`: the doorbell.
-pub(crate) const FIQ: u64 = 1 << 6;
-/// `ISR_EL1.I`.
-const IRQ: u64 = 1 << 7;
-
 /// Whether somebody is this one.
 #[inline]
 pub(crate) fn is(somebody: Option<&'static Seat>, seat: &'static Seat) -> bool {
@@ -252,6 +236,17 @@ impl Turn {
         self.decide_if_asked(core)
     }
 
+    /// The same where nobody waits for the decision: another one that came goes before it.
+    pub(crate) fn interrupt_between(&'static self, core: &'static Core) -> Option<&'static Seat> {
+        match core.take_interrupt() {
+            Taken::Alarm => return self.wake_due(core),
+            Taken::Listed => self.wake_loaded(core),
+            Taken::Other if is_pending() => return None,
+            Taken::Other => {}
+        }
+        self.decide_if_asked(core)
+    }
+
     /// Has the one in the registers want the core, whose timer came while it waited.
     #[inline(always)]
     fn wake_loaded(&'static self, core: &'static Core) {
@@ -291,16 +286,15 @@ impl Turn {
     }
 
     /// The same where more than one wait, or none is due. Who is the most urgent of several is known
-    /// only when all of them want the core: if something goes before the next one, the decision sets the
-    /// timer to what is over already, and nobody goes on before that has come. One is woken each time,
-    /// whatever is pending: the timer goes before most of it.
+    /// only when all were looked at: if something goes before the next one, the decision sets the
+    /// timer to what is over already, and nobody goes on before that has come. One is looked at each
+    /// time, whatever is pending: the timer goes before most of it.
     #[cold]
     #[inline(never)]
     fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) {
-        while let Some(number) = self.timers.expire_one(now) {
-            self.wake_due_one(core, number, plain);
-            if self.timers.earliest() > now {
-                return;
+        while let Some(due) = self.timers.look_at_one(now) {
+            if let Some(number) = due {
+                self.wake_due_one(core, number, plain);
             }
             core.clock().move_alarm(u64::MAX);
             if is_pending() {

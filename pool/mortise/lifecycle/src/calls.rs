@@ -3,7 +3,7 @@
 use crate::{
     Caller, Failure, Phase, Request, Work,
     carry::{Site, wait},
-    stop::{Progress, Stop, look},
+    stop::{Stop, look},
 };
 use core_memory::{IntermediateRange, PhysicalRange};
 use mortise_hypercall::{Call, Outcome, Reply};
@@ -258,7 +258,7 @@ impl Conversation<'_> {
     }
 
     fn start(&self, handle: Handle) -> Result<(), Stop> {
-        self.work(handle, Work::Starting, Event::Start)?.or_again(1)
+        self.work(handle, Work::Starting, Event::Start)
     }
 
     fn pause(&self, handle: Handle) -> Result<(), Stop> {
@@ -273,7 +273,7 @@ impl Conversation<'_> {
             _ => {}
         }
         if self.call.progress() <= ORDER {
-            self.while_in(State::Paused, handle, || {
+            self.while_in(State::Paused, handle, ORDER, || {
                 vm.hold(self.site.machine);
                 vm.note(core_statistics::State::Paused);
             })?;
@@ -288,10 +288,10 @@ impl Conversation<'_> {
             self.event(handle, Event::Resume)?;
             look(ORDER)?;
         }
-        Ok(self.while_in(State::Running, handle, || {
+        self.while_in(State::Running, handle, ORDER, || {
             vm.note(core_statistics::State::Running);
             vm.release(self.site.machine);
-        })?)
+        })
     }
 
     fn restart(&self, handle: Handle) -> Result<Outcome, Stop> {
@@ -303,7 +303,7 @@ impl Conversation<'_> {
         let again = matches!(subject, Subject::Template(_));
         let event = if again { Event::Restart } else { Event::Reload };
         if self.call.progress() != OVER {
-            self.work(handle, Work::Restarting, event)?.or_again(1)?;
+            self.work(handle, Work::Restarting, event)?;
             look(OVER)?;
         }
         Ok(values([0, u64::from(!again), 0, 0]))
@@ -314,12 +314,11 @@ impl Conversation<'_> {
         if let Subject::Boot(_) = self.subject(handle)? {
             return self.destroy_resident(handle, vm);
         }
-        self.work(handle, Work::Destroying, Event::Destroy)?
-            .or_again(1)
+        self.work(handle, Work::Destroying, Event::Destroy)
     }
 
     /// Begins work on a VM, or goes on with it.
-    fn work(&self, handle: Handle, work: Work, event: Event) -> Result<Progress, Stop> {
+    fn work(&self, handle: Handle, work: Work, event: Event) -> Result<(), Stop> {
         self.look()?;
         let slot = usize::from(handle.slot);
         {
@@ -336,7 +335,7 @@ impl Conversation<'_> {
                 record.state = state;
             }
         }
-        Ok(self.site.go_on(slot)?)
+        self.site.go_on(slot)?.or_again(1)
     }
 
     /// Applies an event to a VM on which no work is.
@@ -350,18 +349,21 @@ impl Conversation<'_> {
     }
 
     /// Gives orders to a VM in a state on which no work is, and which nobody takes to another meanwhile:
-    /// an order that came behind that of who destroys it would let it run again.
+    /// an order that came behind that of who destroys it would let it run again. If an interrupt goes
+    /// first, the call is made `again`, with this as its progress.
     pub(crate) fn while_in(
         &self,
         state: State,
         handle: Handle,
+        again: u32,
         orders: impl FnOnce(),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Stop> {
         let mut registry = self.site.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
         if record.work.is_some() || record.state != state {
-            return Err(Failure::Busy);
+            return Err(Failure::Busy.into());
         }
+        look(again)?;
         orders();
         Ok(())
     }

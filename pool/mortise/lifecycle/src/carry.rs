@@ -5,10 +5,10 @@ use core_manifest::{Kind, Schedule};
 use core_memory::{IntermediateRange, PhysicalRange};
 use core_paging::Access;
 use core_sync::TicketLock;
-use hw_arch::cpu;
+use hw_arch::cpu::{self, is_interrupt_pending};
 use mortise_instance::{AREAS, BLOCK, Event, Handle, State, Subject};
 use mortise_partition::{Machine, Occupant, Vm};
-use mortise_transfer::{Transfer, is_interrupt_pending};
+use mortise_transfer::Transfer;
 
 /// Bytes that a step's number stands for.
 const GRAIN: u64 = 64;
@@ -86,7 +86,10 @@ impl Site<'_> {
                 break Progress::Again;
             }
         };
-        self.put_back(slot, &job, progress)?;
+        match progress {
+            Progress::Done => self.conclude(slot, &job)?,
+            Progress::Again => self.put_back(slot, &job),
+        }
         Ok(progress)
     }
 
@@ -104,7 +107,7 @@ impl Site<'_> {
             }
             job.phase = job.after(step);
         };
-        self.put_back(slot, &job, Progress::Again)?;
+        self.put_back(slot, &job);
         Ok(reached)
     }
 
@@ -137,16 +140,20 @@ impl Site<'_> {
     }
 
     /// Lets others at the VM again, and takes down how far the work is.
-    fn put_back(&self, slot: usize, job: &Job, progress: Progress) -> Result<(), Failure> {
-        let mut registry = self.registry.lock();
-        let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
-        record.held = false;
-        if progress == Progress::Again {
+    fn put_back(&self, slot: usize, job: &Job) {
+        if let Some(record) = self.registry.lock().record_mut(slot) {
+            record.held = false;
             if let Some((_, phase)) = &mut record.work {
                 *phase = job.phase;
             }
-            return Ok(());
         }
+    }
+
+    /// The same when the work is done.
+    fn conclude(&self, slot: usize, job: &Job) -> Result<(), Failure> {
+        let mut registry = self.registry.lock();
+        let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
+        record.held = false;
         record.work = None;
         match (job.work, job.has_payload()) {
             (Work::Making(_), false) => record.apply(Event::Made)?,
@@ -234,6 +241,9 @@ impl Site<'_> {
             }
             Phase::Fill(index, at) => self.fill(job, index, at, stop),
             Phase::Tell => {
+                if stop() {
+                    return Step::More(Phase::Tell);
+                }
                 let text = " made, on its template's request";
                 self.machine.say(vm.name(), text, &[]);
                 Step::Over

@@ -31,10 +31,10 @@ impl Conversation<'_> {
             look(next)?;
         }
         if next == RELEASE {
-            self.while_in(State::Running, handle, || vm.release(machine))?;
+            self.while_in(State::Running, handle, RELEASE, || vm.release(machine))?;
             look(RESTART)?;
         }
-        Ok(self.while_in(State::Running, handle, || vm.restart(machine))?)
+        self.while_in(State::Running, handle, RESTART, || vm.restart(machine))
     }
 
     /// Ends one for good. Its memory, which is not the reserve's, is withdrawn from it and given to

@@ -1,7 +1,7 @@
 //! Why a call goes no further for now: what `?` carries out of its steps.
 
 use crate::Failure;
-use mortise_transfer::is_interrupt_pending;
+use hw_arch::cpu::is_interrupt_pending;
 
 /// Why a call goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -224,7 +224,7 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn is_wanted(&self) -> bool {
-        self.dispatcher().is_some() && hw_arch::registers::isr_el1::read() != 0
+        self.dispatcher().is_some() && cpu::is_interrupt_pending()
     }
 
     /// Lets a guest that waits rest until something comes for it. The core does

@@ -13,13 +13,13 @@ use core_ring::{Area, stream::Consumer};
 const SHARE: usize = 256;
 
 /// Bytes of them that are taken out of a ring at a time.
-const PIECE: usize = 4;
+const PIECE: usize = 2;
 
 /// What is on its way from the rings to the line.
 pub(crate) struct Drain {
     /// The last piece that was taken, whose it is, whether it is in that one's backlog, if it has one,
     /// and how much of it is on the line.
-    vm: usize,
+    vm: Option<&'static Vm>,
     piece: [u8; PIECE],
     length: usize,
     kept: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Drain {
 impl Drain {
     /// Nothing.
     pub(crate) const NONE: Self = Self {
-        vm: 0,
+        vm: None,
         piece: [0; PIECE],
         length: 0,
         kept: true,
@@ -43,13 +43,13 @@ impl Drain {
 
     /// Takes a piece of at most `left` bytes out of the ring of `vm`, and says of how many; the one
     /// before is on the line.
-    fn take(&mut self, vm: &Vm, left: usize) -> usize {
+    fn take(&mut self, vm: &'static Vm, left: usize) -> usize {
         let room = PIECE.min(left);
         let count = match vm.log.lock().as_mut() {
             Some(ring) => ring.read(&mut self.piece[..room]),
             None => 0,
         };
-        (self.vm, self.length, self.put) = (vm.index, count, 0);
+        (self.vm, self.length, self.put) = (Some(vm), count, 0);
         self.kept = count == 0 || !vm.is_slot();
         count
     }
@@ -62,7 +62,7 @@ impl Drain {
     /// Does a step of emptying the ring of `vm`, of which `left` bytes are to be taken; whether
     /// there was something to do. What was taken before goes first: of this one it is older, of
     /// another one it is not to come under a new one's name.
-    fn step(&mut self, machine: &Machine, vm: &Vm, left: &mut usize) -> bool {
+    fn step(&mut self, machine: &'static Machine, vm: &'static Vm, left: &mut usize) -> bool {
         if self.put(machine) {
             return true;
         }
@@ -78,18 +78,17 @@ impl Drain {
             return false;
         };
         if !self.kept {
-            self.keep(machine);
+            self.keep();
             return true;
         }
-        let whose = machine.vm(self.vm);
-        self.put += usize::from(whose.is_none_or(|vm| console::step(machine, vm, byte)));
+        self.put += usize::from(self.vm.is_none_or(|vm| console::step(machine, vm, byte)));
         true
     }
 
     /// Keeps the piece in the backlog of whose it is.
     #[inline(never)]
-    fn keep(&mut self, machine: &Machine) {
-        if let Some(slot) = machine.vm(self.vm).and_then(Vm::slot) {
+    fn keep(&mut self) {
+        if let Some(slot) = self.vm.and_then(Vm::slot) {
             slot.backlog.lock().push(self.taken());
         }
         self.kept = true;
@@ -97,7 +96,7 @@ impl Drain {
 
     /// Does a step of emptying every ring; whether there was something to do. One that writes on
     /// and on does not keep Mortise: what is too much now is left for the next time.
-    fn go_round(&mut self, machine: &Machine) -> bool {
+    fn go_round(&mut self, machine: &'static Machine) -> bool {
         if self.put(machine) {
             return true;
         }
@@ -115,7 +114,8 @@ impl Drain {
 
 /// Empties every ring until `stop` says so; whether all are.
 pub(crate) fn drain_rings(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
-    while !stop() {
+    // What goes before anybody's next byte has steps of its own, so that none is of both.
+    while console::flush(machine, stop) && !stop() {
         if !machine.drain.lock().go_round(machine) {
             return console::flush(machine, stop);
         }
@@ -125,18 +125,31 @@ pub(crate) fn drain_rings(machine: &'static Machine, stop: &dyn Fn() -> bool) ->
 
 /// Empties the ring of one virtual machine until `stop` says so; whether it is empty, or had its
 /// share.
-pub(crate) fn drain_ring(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+pub(crate) fn drain_ring(
+    machine: &'static Machine,
+    vm: &'static Vm,
+    stop: &dyn Fn() -> bool,
+) -> bool {
     empty(machine, vm, SHARE, stop)
 }
 
 /// Puts the last that a virtual machine had to say on the line, and ends it, until `stop` says so;
 /// whether it is done. It does not run any more: it starts anew or is gone.
-pub(crate) fn conclude(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+pub(crate) fn conclude(
+    machine: &'static Machine,
+    vm: &'static Vm,
+    stop: &dyn Fn() -> bool,
+) -> bool {
     empty(machine, vm, usize::MAX, stop) && console::finish(machine, vm, stop)
 }
 
-fn empty(machine: &Machine, vm: &Vm, mut left: usize, stop: &dyn Fn() -> bool) -> bool {
-    while !stop() {
+fn empty(
+    machine: &'static Machine,
+    vm: &'static Vm,
+    mut left: usize,
+    stop: &dyn Fn() -> bool,
+) -> bool {
+    while console::flush(machine, stop) && !stop() {
         if !machine.drain.lock().step(machine, vm, &mut left) {
             return console::flush(machine, stop);
         }

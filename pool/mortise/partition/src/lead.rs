@@ -28,10 +28,11 @@ use core_manifest::FaultPolicy;
 use core_memory::PhysicalRange;
 use core_statistics::State;
 use core_sync::TicketLock;
+use hw_arch::cpu::is_interrupt_pending;
 use mortise_console::Argument;
 use mortise_hypercall::Start;
 use mortise_psci::End;
-use mortise_transfer::{Transfer, is_interrupt_pending};
+use mortise_transfer::Transfer;
 
 /// What addresses of payloads are multiples of.
 pub(crate) const CHUNK: u64 = 64;
@@ -98,6 +99,9 @@ impl Lead {
         };
         let mut stage = self.0.lock();
         loop {
+            if core.is_wanted() {
+                return false;
+            }
             *stage = match *stage {
                 Stage::Idle => return true,
                 Stage::First => {

@@ -40,7 +40,7 @@ const OWN: usize = 0x1_2000;
 /// Bytes of memory and window of which each has a gibibyte.
 const GIBIBYTE: usize = 1 << 30;
 /// Bytes of a log ring that are cleared at a time.
-const CLEARED: usize = 1024;
+const CLEARED: usize = 512;
 
 /// What is kept of a place, in a frame.
 pub(crate) struct Slot {
@@ -316,11 +316,11 @@ impl Vm {
             // Whoever lived there before may have left something enabled or pending.
             1 => return Some(part.go_on_at(self.silence(machine, part.number))),
             2 => {
-                slot.backlog.lock().clear();
                 self.begin_life();
                 false
             }
             _ => {
+                slot.backlog.lock().clear();
                 slot.vacant.store(false, Ordering::Release);
                 return None;
             }

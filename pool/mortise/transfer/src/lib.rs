@@ -8,7 +8,8 @@
 //! # Guarantees
 //!
 //! Mortise runs with interrupts masked, so nothing here takes long: after each step of about a
-//! hundred instructions it looks whether an interrupt waits ([`is_interrupt_pending`]) and if so
+//! hundred instructions it looks whether an interrupt waits ([`is_interrupt_pending`]), for Mortise or
+//! for a guest, and if so
 //! returns with what was done so far. At least one step is done, so that whoever comes back each
 //! time gets to the end. What is written goes to the point of coherency, as its guest may run with
 //! its caches off. The windows are closed behind each call. No lock, no allocation.
@@ -33,7 +34,7 @@
 
 use core_memory::PhysicalRange;
 use core_paging::{Error, KernelMap, WINDOW_SIZE, Window};
-use hw_arch::{El2, cache};
+use hw_arch::{El2, cache, cpu::is_interrupt_pending};
 
 /// Where the windows are: above all physical addresses that boards have, below the 39 bits that are
 /// translated.
@@ -42,20 +43,12 @@ const WINDOWS: usize = 1 << 38;
 /// Bytes copied in a step: 12 instructions for 64.
 const COPY_STEP: u64 = 512;
 /// Bytes that the first step copies less.
-const FIRST_LESS: u64 = 64;
+const FIRST_LESS: u64 = 192;
 /// Bytes scrubbed in a step: 5 instructions for 64.
 const ZERO_STEP: u64 = 1024;
 
 /// Bytes of which the caches are emptied in a step: 4 instructions for each line of 64.
 const CLEAN_STEP: u64 = 1024;
-
-/// Whether an interrupt waits for this core, for Mortise or for a guest: who works for a guest stops
-/// working then.
-#[inline]
-#[must_use]
-pub fn is_interrupt_pending() -> bool {
-    hw_arch::registers::isr_el1::read() != 0
-}
 
 /// The windows of one core.
 pub struct Transfer {

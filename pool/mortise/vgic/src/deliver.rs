@@ -10,12 +10,26 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// room, else by a look at everything.
     #[inline]
     pub(crate) fn deliver(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
-        let (first, bit) = (intid & !31, intid % 32);
-        let forwarded = self.forwarded;
         self.retire(vcpu, intid, physical);
+        self.place(vcpu, intid, physical);
+    }
+
+    /// The same with one that is in no list register. It stands in memory: where something more urgent
+    /// comes, the rest is postponed.
+    pub(crate) fn place(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
+        if physical.is_wanted() {
+            physical.postpone();
+            return;
+        }
         let Some(index) = self.vacancy(vcpu, physical) else {
             return self.renew(vcpu, physical);
         };
+        if physical.is_wanted() {
+            physical.postpone();
+            return;
+        }
+        let (first, bit) = (intid & !31, intid % 32);
+        let forwarded = self.forwarded;
         let Some(bank) = self.bank_mut(vcpu, intid) else {
             return;
         };

@@ -38,7 +38,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         });
         self.mark_busy(intid);
         if usize::from(owner) == vcpu {
-            self.deliver(vcpu, intid, physical);
+            self.place(vcpu, intid, physical);
         } else if owner != NOBODY {
             physical.kick(usize::from(owner));
         }

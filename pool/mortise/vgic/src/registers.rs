@@ -311,6 +311,9 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
         changed &= self.bank(whose, first).map_or(0, |bank| bank.present);
         while changed != 0 {
+            if physical.is_wanted() {
+                return false;
+            }
             let one = changed & changed.wrapping_neg();
             changed &= !one;
             let Some(bank) = self.bank_mut(whose, first) else {
@@ -321,9 +324,6 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             self.each_hardware(whose, base, one, |intid, vcpu| {
                 physical.set_edge(intid, vcpu, edge);
             });
-            if changed != 0 && physical.is_wanted() {
-                return false;
-            }
         }
         true
     }
