@@ -6,7 +6,6 @@ use core_list::{Link, Linked};
 use core_sched::{Entity, Priority, Schedulable, Server, State};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
-use hw_arch::cpu::is_interrupt_pending;
 use mortise_partition::{AwayTimer, Core, Mask, Part, Start, Vm};
 use mortise_vcpu::{Context, FloatingPoint, FloatingPointTrap, FrameCell, Interface, Rest, vmpidr};
 
@@ -285,9 +284,6 @@ impl Seat {
         }
         let vcpu = self.vcpu.get();
         let against = self.against.get();
-        if is_interrupt_pending() {
-            return;
-        }
         let row = against.trailing_zeros();
         let Some(noted) = self.noted.get(row as usize) else {
             self.catch_nothing_up();
@@ -300,7 +296,10 @@ impl Seat {
             self.against.set(against & against.wrapping_sub(1));
             self.rows.set(self.rows.get() & !(1 << row));
         }
-        core.inject(vm, vcpu, 32 * (row + 1) + bits.trailing_zeros());
+        let intid = 32 * (row + 1) + bits.trailing_zeros();
+        if !core.inject(vm, vcpu, intid) {
+            self.note(intid);
+        }
     }
 }
 

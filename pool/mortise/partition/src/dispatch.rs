@@ -86,13 +86,13 @@ impl Vm {
             self.stage2.withdraw();
             mortise_vcpu::invalidate_translations_of(self.vttbr());
         }
-        (0..self.vcpus()).for_each(|vcpu| machine.summon(self, vcpu));
+        machine.summon_all(self, self.all_vcpus());
     }
 
     /// Whether none of its vCPUs is on its core any more, nor will be.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        let all = (1 << self.vcpus()) - 1;
+        let all = self.all_vcpus().bits();
         self.orders() & HELD != 0 && self.away.load(Ordering::Acquire) & all == all
     }
 
@@ -102,7 +102,7 @@ impl Vm {
             self.stage2.restore();
         }
         self.orders.fetch_and(!(HELD | DISCARDED), Ordering::AcqRel);
-        (0..self.vcpus()).for_each(|vcpu| machine.summon(self, vcpu));
+        machine.summon_all(self, self.all_vcpus());
     }
 
     /// Whether it is to be held.

@@ -48,13 +48,14 @@ pub(crate) fn open_mail(core: &'static Core) {
     }
 }
 
-/// Tells the dispatcher of a shared core what one of the other cores' mails says; false if there is
-/// none. For as long as there are, the doorbell stays pending.
+/// Tells the dispatcher of a shared core what one of the other cores' mails says, or does one of the
+/// core's own [errands](Core::run_errand); false if there is none. For as long as there are, the
+/// doorbell stays pending.
 pub(crate) fn open_one(core: &'static Core) -> bool {
     let mail = core.mail.load(Ordering::Acquire);
     let first = mail & mail.wrapping_neg();
     let (Some(dispatcher), 1..) = (core.dispatcher(), first) else {
-        return false;
+        return core.run_errand();
     };
     core.mail.fetch_and(!first, Ordering::AcqRel);
     if let Some(vm) = core.machine.vm(first.trailing_zeros() as usize) {

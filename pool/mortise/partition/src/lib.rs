@@ -69,6 +69,7 @@ mod devices;
 mod dispatch;
 mod drain;
 mod ends;
+mod errands;
 mod exits;
 mod fault;
 mod gic;

@@ -190,6 +190,8 @@ pub struct Core {
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
     /// The VMs for whose virtual CPU here something came on another core, one bit each.
     pub(crate) mail: AtomicU32,
+    /// The VMs whose vCPUs it is yet to call, one bit each.
+    pub(crate) errands: Cell<u32>,
     /// The list registers that were written since they were empty, one bit each.
     pub(crate) listed: Cell<u32>,
     /// Where the interrupt of the virtual timer stands, on a core that is shared out.
@@ -229,6 +231,7 @@ impl Core {
             occupant: Cell::new(None),
             dispatcher: Cell::new(None),
             mail: AtomicU32::new(0),
+            errands: Cell::new(0),
             listed: Cell::new(0),
             timer: Cell::new(Timer::Inactive),
             timer_activation: Cell::new(None),

@@ -66,7 +66,7 @@ impl Vm {
 
     /// Calls the cores of all its vCPUs: there is something for them to do.
     pub fn call_all(&'static self, machine: &'static Machine) {
-        (0..self.vcpus()).for_each(|vcpu| machine.summon(self, vcpu));
+        machine.summon_all(self, self.all_vcpus());
     }
 
     /// Takes its memory from it for good, once its run is over.

@@ -127,9 +127,20 @@ impl Core {
         interrupts::refresh(self, vm, vcpu);
     }
 
-    /// Gives the virtual CPU in the registers an interrupt that was acknowledged for it.
-    pub fn inject(&'static self, vm: &'static Vm, vcpu: usize, intid: u32) {
-        interrupts::list(self, vm, vcpu, intid);
+    /// Gives the virtual CPU in the registers an interrupt that was acknowledged for it; false, and
+    /// nothing is done, if something goes first.
+    #[must_use]
+    pub fn inject(&'static self, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
+        let Some(gic) = vm.interrupts.shared() else {
+            return true;
+        };
+        let mut gic = gic.lock();
+        if self.is_wanted() {
+            return false;
+        }
+        let machine = self.machine;
+        gic.inject_hardware(vcpu, intid, &mut gic::VmInterrupts { machine, vm });
+        true
     }
 
     /// Gives the virtual CPU in the registers the interrupt of its timer, which is due,

@@ -13,6 +13,7 @@ use crate::{
 };
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use hw_arch::registers::{cntv_ctl_el0, cntvoff_el2};
+use mortise_psci::Calls;
 
 /// What is kept of a virtual machine's suspensions.
 pub(crate) struct Suspension {
@@ -77,8 +78,8 @@ impl Vm {
         // In this order: who obeys an earlier one may still say that it has stopped.
         self.orders.fetch_or(SUSPENDED, Ordering::AcqRel);
         self.suspension.begin();
-        let others = (0..self.vcpus()).filter(|&vcpu| except != Some(vcpu));
-        others.for_each(|vcpu| machine.notify(self, vcpu));
+        let except = except.map_or(0, |vcpu| 1 << vcpu);
+        self.call(Calls::from_bits(self.all_vcpus().bits() & !except), machine);
     }
 
     /// Lets its vCPUs go on.
@@ -86,7 +87,7 @@ impl Vm {
         let now = machine.board.clock.ticks();
         self.suspension.end(self.vcpus(), now);
         self.orders.fetch_and(!SUSPENDED, Ordering::AcqRel);
-        (0..self.vcpus()).for_each(|vcpu| machine.notify(self, vcpu));
+        self.call(self.all_vcpus(), machine);
     }
 
     /// Whether its vCPUs are to stay off their cores. What its memory is missing then may be

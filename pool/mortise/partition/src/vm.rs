@@ -66,6 +66,8 @@ pub struct Vm {
     pub(crate) denied: AtomicU64,
     /// The vCPUs that are off their cores, while it is held, one bit each.
     pub(crate) away: AtomicU32,
+    /// The vCPUs that some core is yet to [summon](Machine::summon_all), one bit each.
+    pub(crate) owed: AtomicU32,
     /// What its suspensions took.
     pub(crate) suspension: Suspension,
     /// How far its leader is with what is between two runs.
@@ -115,6 +117,7 @@ impl Vm {
             orders: AtomicU8::new(0),
             denied: AtomicU64::new(0),
             away: AtomicU32::new(0),
+            owed: AtomicU32::new(0),
             suspension: Suspension::new(),
             lead: Lead::first(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
@@ -148,6 +151,7 @@ impl Vm {
             orders: AtomicU8::new(0),
             denied: AtomicU64::new(0),
             away: AtomicU32::new(0),
+            owed: AtomicU32::new(0),
             suspension: Suspension::new(),
             lead: Lead::idle(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
@@ -312,7 +316,11 @@ impl Vm {
 
     /// Calls these vCPUs' cores to Mortise.
     pub(crate) fn call(&'static self, calls: Calls, machine: &'static Machine) {
-        calls.iter().for_each(|vcpu| machine.notify(self, vcpu));
+        let set = calls.bits();
+        match set & set.wrapping_sub(1) {
+            0 => calls.iter().for_each(|vcpu| machine.notify(self, vcpu)),
+            _ => machine.summon_all(self, calls),
+        }
     }
 
     /// Takes down what it does.

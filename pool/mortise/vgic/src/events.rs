@@ -24,14 +24,16 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if vcpu >= self.vcpus {
             return false;
         }
-        if self
-            .bank(vcpu, intid)
-            .is_none_or(|bank| bank.hardware & mask == 0)
-        {
+        let Some(bank) = self.bank(vcpu, intid) else {
+            return false;
+        };
+        if bank.hardware & mask == 0 {
             return false;
         }
-        // First the past: an earlier one of the same INTID may still be listed here, as ended.
-        self.retire(vcpu, intid, physical);
+        if bank.listed & mask != 0 {
+            // First the past: an earlier one of the same INTID may still be listed here, as ended.
+            self.retire(vcpu, intid, physical);
+        }
         let owner = self.bank_mut(vcpu, intid).map_or(NOBODY, |bank| {
             bank.arrive(bit);
             bank.owner(bit)

@@ -56,13 +56,27 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
                 if !self.leave(vcpu, physical) {
                     return false;
                 }
-                let whom = match family {
-                    Family::SetPending => self.set_pending(whose, first, value, physical),
-                    Family::ClearPending => self.clear_pending(whose, first, value, physical),
-                    Family::SetActive => self.set_active(whose, first, value),
-                    _ => self.clear_active(whose, first, value, physical),
-                };
-                self.tell(vcpu, whom | 1 << vcpu, later, physical);
+                let mut whom = 1 << vcpu;
+                match family {
+                    Family::SetPending => whom |= self.set_pending(whose, first, value, physical),
+                    Family::SetActive => whom |= self.set_active(whose, first, value),
+                    // What was cleared may be cleared again: it was not over yet.
+                    _ => {
+                        for bit in bits(value) {
+                            if physical.is_wanted() {
+                                self.tell(vcpu, whom, later, physical);
+                                return false;
+                            }
+                            whom |= match family {
+                                Family::ClearPending => {
+                                    self.clear_pending(whose, first, 1 << bit, physical)
+                                }
+                                _ => self.clear_active(whose, first, 1 << bit, physical),
+                            };
+                        }
+                    }
+                }
+                self.tell(vcpu, whom, later, physical);
                 true
             }
         }

@@ -1,0 +1,55 @@
+//! Word to several virtual CPUs, whose cores are called one by one.
+//!
+//! To call a core takes some twenty instructions, and a VM may have vCPUs on many. Who shares a core
+//! does not wait for all of that: what is owed to others is done with the core's own doorbell, which
+//! goes before every interrupt but is looked for between two calls.
+
+use crate::{
+    machine::{Core, Machine},
+    vm::Vm,
+};
+use core::sync::atomic::Ordering;
+use mortise_psci::Calls;
+
+impl Machine {
+    /// [Summons](Self::summon) these vCPUs of a VM: all at once, or, on a core that is
+    /// shared, with its doorbell.
+    pub(crate) fn summon_all(&'static self, vm: &'static Vm, vcpus: Calls) {
+        let core = Core::current();
+        let set = vcpus.bits();
+        if set & set.wrapping_sub(1) == 0 || core.dispatcher().is_none() {
+            return vcpus.iter().for_each(|vcpu| self.summon(vm, vcpu));
+        }
+        vm.owed.fetch_or(set, Ordering::AcqRel);
+        core.errands.set(core.errands.get() | 1 << vm.index);
+        self.ring(core.cpu);
+    }
+}
+
+impl Core {
+    /// Does one of what this core owes others; false if there is nothing.
+    pub(crate) fn run_errand(&self) -> bool {
+        let errands = self.errands.get();
+        let index = errands.trailing_zeros() as usize;
+        let Some(vm) = self.machine.vm(index) else {
+            return false;
+        };
+        let owed = vm.owed.load(Ordering::Acquire);
+        let first = owed & owed.wrapping_neg();
+        if owed == first {
+            self.errands.set(errands & !(1 << index));
+        }
+        // Another core may run for the same VM.
+        if vm.owed.fetch_and(!first, Ordering::AcqRel) & first != 0 {
+            self.machine.summon(vm, first.trailing_zeros() as usize);
+        }
+        true
+    }
+}
+
+impl Vm {
+    /// All its vCPUs.
+    pub(crate) fn all_vcpus(&self) -> Calls {
+        Calls::from_bits((1 << self.vcpus()) - 1)
+    }
+}
