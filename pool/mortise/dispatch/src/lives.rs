@@ -78,7 +78,7 @@ impl Turn {
         self.ask.set(true);
         // Who lives there next may have other cores and another schedule.
         if vm.is_vacant() {
-            self.forget(core, seat);
+            self.have_leave(vm, true);
         }
     }
 

@@ -11,12 +11,10 @@ impl Turn {
     /// Has whose deadline came want the core, and ends the exit.
     #[inline(never)]
     pub(crate) fn wake_due_by_policy(&'static self, core: &'static Core, now: u64) -> ! {
-        if self.timers.earliest() <= now {
-            self.wake_all_due(core, now, false);
-        }
+        let all = self.timers.earliest() > now || self.wake_all_due(core, now, false);
         // Silent until the decision, before which the core looks at its interrupts.
         core.clock().move_alarm(u64::MAX);
-        let chosen = self.decide(core, false);
+        let chosen = if all { self.decide(core, false) } else { None };
         self.leave(core, chosen)
     }
 

@@ -2,10 +2,13 @@
 
 use core::cell::Cell;
 
+/// Of how many deadlines one is looked for at a time: some eight instructions each.
+const AT_ONCE: usize = 4;
+
 /// Deadlines of up to `COUNT` waiters, by number, at most one each, and an alarm of the core's own.
 ///
 /// There are few, so a table does: setting a deadline is a store and a comparison, and
-/// expiry looks at those who wait only, one at a time, in rounds.
+/// expiry looks at those who wait only, a few at a time, in rounds.
 pub(crate) struct Timers<const COUNT: usize> {
     /// No later than any of them.
     earliest: Cell<u64>,
@@ -78,7 +81,7 @@ impl<const COUNT: usize> Timers<COUNT> {
     }
 
     /// Takes out who waits alone, if its deadline has come. If nobody does or several do,
-    /// [`look_at_one`](Self::look_at_one) says.
+    /// [`expire_one`](Self::expire_one) says.
     #[inline(always)]
     pub fn expire_alone(&self, now: u64) -> Option<usize> {
         let pending = self.pending.get();
@@ -92,31 +95,43 @@ impl<const COUNT: usize> Timers<COUNT> {
         Some(first)
     }
 
-    /// Looks at one of those who wait who was not in this round: takes it out, and says who it is, if
-    /// its deadline has come. Nothing when all were, which ends the round: until then
-    /// [`earliest`](Self::earliest) is what it was.
-    pub fn look_at_one(&self, now: u64) -> Option<Option<usize>> {
-        let (pending, seen) = (self.pending.get(), self.seen.get());
-        let later = if seen == 0 {
+    /// Takes out one of all whose deadline has come, of the next few of a round of those who wait; and
+    /// whether the round is over. Until then [`earliest`](Self::earliest) is what it was.
+    pub fn expire_one(&self, now: u64) -> (Option<usize>, bool) {
+        let (mut pending, mut seen) = (self.pending.get(), self.seen.get());
+        let mut later = if seen == 0 {
             u64::MAX
         } else {
             self.later.get()
         };
-        let rest = pending & !seen;
-        if rest == 0 {
-            self.seen.set(0);
+        let mut due = None;
+        for _ in 0..AT_ONCE {
+            let rest = pending & !seen;
+            if rest == 0 {
+                break;
+            }
+            let number = rest.trailing_zeros() as usize % COUNT;
+            let deadline = self.deadlines[number].get();
+            if deadline > now {
+                seen |= 1 << number;
+                later = later.min(deadline);
+            } else if due.is_none() {
+                pending &= !(1 << number);
+                due = Some(number);
+            } else {
+                break;
+            }
+        }
+        self.pending.set(pending);
+        let over = pending == seen;
+        if over {
+            seen = 0;
             self.earliest.set(self.alarm.get().min(later));
-            return None;
+        } else {
+            self.later.set(later);
         }
-        let number = rest.trailing_zeros() as usize % COUNT;
-        let deadline = self.deadlines[number].get();
-        if deadline <= now {
-            self.pending.set(pending & !(1 << number));
-            return Some(Some(number));
-        }
-        self.seen.set(seen | 1 << number);
-        self.later.set(later.min(deadline));
-        Some(None)
+        self.seen.set(seen);
+        (due, over)
     }
 }
 
@@ -125,44 +140,45 @@ mod tests {
     use super::Timers;
     use proptest::prelude::*;
 
-    /// More than wait.
-    const WHOLE: usize = 9;
+    const WAITERS: usize = 9;
+    /// Steps of more than a round.
+    const WHOLE: usize = 20;
 
-    /// Who is told of when so many are looked at, at most to the end of the round.
-    fn look(timers: &Timers<4>, now: u64, most: usize) -> u32 {
-        let mut due = 0;
+    /// Who is told of in so many steps, at most to the end of the round.
+    fn look<const COUNT: usize>(timers: &Timers<COUNT>, now: u64, most: usize) -> u32 {
+        let mut told = 0;
         if let Some(number) = timers.expire_alone(now) {
-            due |= 1 << number;
+            told |= 1 << number;
         }
         for _ in 0..most {
-            match timers.look_at_one(now) {
-                Some(Some(number)) => {
-                    assert!(due >> number & 1 == 0, "told twice");
-                    due |= 1 << number;
-                }
-                Some(None) => {}
-                None => break,
+            let (due, over) = timers.expire_one(now);
+            if let Some(number) = due {
+                assert!(told >> number & 1 == 0, "told twice");
+                told |= 1 << number;
+            }
+            if over {
+                break;
             }
         }
-        due
+        told
     }
 
     proptest! {
         #[test]
         fn everybody_is_told_once_and_in_time(
             steps in prop::collection::vec(
-                (0usize..5, 0u64..40, any::<bool>(), prop_oneof![0usize..4, Just(WHOLE)]), 1..60,
+                (0usize..=WAITERS, 0u64..40, any::<bool>(), prop_oneof![0usize..4, Just(WHOLE)]), 1..60,
             ),
         ) {
             // The last one is the alarm, which nobody is told of.
-            let (timers, mut model, mut now) = (Timers::<4>::new(), [None::<u64>; 5], 0);
+            let (timers, mut model, mut now) = (Timers::<WAITERS>::new(), [None::<u64>; WAITERS + 1], 0);
             for (number, span, start, most) in steps {
-                if number < 4 {
+                if number < WAITERS {
                     timers.cancel(number);
                 }
                 model[number] = start.then_some(now + span);
                 match (number, start) {
-                    (4, _) => timers.set_alarm(model[4].unwrap_or(u64::MAX)),
+                    (WAITERS, _) => timers.set_alarm(model[WAITERS].unwrap_or(u64::MAX)),
                     (_, true) => timers.start(number, now + span),
                     (_, false) => {}
                 }
@@ -176,7 +192,7 @@ mod tests {
                     // Of whom a round saw before something went first, the next one knows what is over.
                     due |= look(&timers, now, most);
                 }
-                for (number, deadline) in model[..4].iter_mut().enumerate() {
+                for (number, deadline) in model[..WAITERS].iter_mut().enumerate() {
                     let over = deadline.is_some_and(|deadline| deadline <= now);
                     prop_assert!(over || due >> number & 1 == 0, "told too soon");
                     if due >> number & 1 != 0 {

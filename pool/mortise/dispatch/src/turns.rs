@@ -204,7 +204,10 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn take_other(&'static self, cause: Cause, core: &'static Core) -> Option<&'static Seat> {
-        if let Some(seat) = self.loaded.get() {
+        if cause == Cause::Fiq {
+            // The doorbell is found pending on the way out, and taken there.
+            self.count(ExitKind::Interrupt);
+        } else if let Some(seat) = self.loaded.get() {
             // SAFETY: its guest, on this core, has just left its registers there.
             core.handle(unsafe { seat.frame.get() }, cause);
         }
@@ -268,37 +271,46 @@ impl Turn {
             self.ask.set(false);
         }
         match self.plain.get() {
-            true => {
-                self.wake_all_due(core, now, true);
-                self.decide(core, true)
-            }
+            true if self.wake_all_due(core, now, true) => self.decide(core, true),
+            true => None,
             false => self.wake_due_by_policy(core, now),
         }
     }
 
-    /// Has all want the core whose deadline came.
+    /// Has all want the core whose deadline came; false if something goes before the decision, which
+    /// is asked for then.
     #[inline(always)]
-    pub(crate) fn wake_all_due(&'static self, core: &'static Core, now: u64, plain: bool) {
+    pub(crate) fn wake_all_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
         match self.timers.expire_alone(now) {
-            Some(number) => self.wake_due_one(core, number, plain),
+            Some(number) => {
+                self.wake_due_one(core, number, plain);
+                true
+            }
             None => self.wake_several_due(core, now, plain),
         }
     }
 
     /// The same where more than one wait, or none is due. Who is the most urgent of several is known
-    /// only when all were looked at: if something goes before the next one, the decision sets the
-    /// timer to what is over already, and nobody goes on before that has come. One is looked at each
-    /// time, whatever is pending: the timer goes before most of it.
+    /// only when all were looked at: if something goes before the next ones, the decision sets the
+    /// timer to what is over already, and nobody goes on before that has come. Some are looked at each time,
+    /// whatever is pending: the timer goes before most of it.
     #[cold]
     #[inline(never)]
-    fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) {
-        while let Some(due) = self.timers.look_at_one(now) {
+    fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
+        loop {
+            let (due, over) = self.timers.expire_one(now);
             if let Some(number) = due {
                 self.wake_due_one(core, number, plain);
             }
+            if over {
+                // What is pending may be the timer of who is in the registers, which the decision
+                // silences: to take it would be part of the switch.
+                return true;
+            }
             core.clock().move_alarm(u64::MAX);
             if is_pending() {
-                return;
+                self.ask.set(true);
+                return false;
             }
         }
     }

@@ -124,7 +124,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if whom == 1 << vcpu {
             self.deliver(vcpu, request.intid(), physical);
         } else {
-            let later = whom & whom.wrapping_sub(1) != 0 && physical.postpone();
+            let one = whom & whom.wrapping_sub(1) == 0;
+            let later = (physical.is_wanted() || !one) && physical.postpone();
             self.tell(vcpu, whom, later, physical);
         }
     }

@@ -15,6 +15,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// is postponed.
     pub fn refresh(&mut self, vcpu: usize, physical: &mut impl Physical) {
         let done = self.pass_on(vcpu, physical)
+            && !physical.is_wanted()
             && self.leave(vcpu, physical)
             && self.hand_out(vcpu, physical)
             && self.enter(vcpu, physical);

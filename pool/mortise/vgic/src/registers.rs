@@ -301,8 +301,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let Some(bank) = self.bank(whose, first) else {
             return 0;
         };
-        let edge = bank.edge >> (first % 32) & 0xffff;
-        bits(edge).fold(0, |word, bit| word | 2 << (2 * bit))
+        u64::from(spread(bank.edge >> (first % 32) & 0xffff) << 1)
     }
 
     /// One by one; false if the guest is to write again, for what has not changed by then.
@@ -317,13 +316,12 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if first < 16 {
             return true;
         }
-        let old = self.read_configuration(whose, first) as u32;
         let (base, shift) = (first & !31, first % 32);
-        let mut changed = 0;
-        for field in bits((old ^ value) & 0xaaaa_aaaa) {
-            changed |= 1 << (shift + field / 2);
-        }
-        changed &= self.bank(whose, first).map_or(0, |bank| bank.present);
+        let Some(bank) = self.bank(whose, first) else {
+            return true;
+        };
+        let half = 0xffff << shift;
+        let mut changed = (bank.edge ^ gathered(value >> 1) << shift) & half & bank.present;
         while changed != 0 {
             if physical.is_wanted() {
                 return false;
@@ -341,4 +339,21 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
         true
     }
+}
+
+/// The lower half of a word, each bit where two are for it, in the lower one.
+const fn spread(half: u32) -> u32 {
+    let bytes = (half | half << 8) & 0x00ff_00ff;
+    let nibbles = (bytes | bytes << 4) & 0x0f0f_0f0f;
+    let pairs = (nibbles | nibbles << 2) & 0x3333_3333;
+    (pairs | pairs << 1) & 0x5555_5555
+}
+
+/// What [`spread`] was given, from its word; the other bits do not count.
+const fn gathered(word: u32) -> u32 {
+    let bits = word & 0x5555_5555;
+    let pairs = (bits | bits >> 1) & 0x3333_3333;
+    let nibbles = (pairs | pairs >> 2) & 0x0f0f_0f0f;
+    let bytes = (nibbles | nibbles >> 4) & 0x00ff_00ff;
+    (bytes | bytes >> 8) & 0xffff
 }
