@@ -2,10 +2,14 @@
 
 import pytest
 
+from tenonos import system
 from tenonos.bench import applications, verdicts
 from tenonos.bench.applications import Tried, counted, stepped
+from tenonos.build import images
+from tenonos.errors import InputError
 from tenonos.plan.compose import compose
 from tenonos.plan.pool import Pool
+from tenonos.pool import kconfig
 from tenonos.run import script
 
 ALL = applications.applications()
@@ -22,9 +26,15 @@ def test_the_steps_are_those_of_the_library():
     assert stepped(1, 2) == stepped(stepped(1, 1), 1)
 
 
-@pytest.mark.parametrize("application", ALL, ids=lambda each: each.name)
-def test_each_sentence_is_composed(application, pool):
-    answer = compose(application.text, pool=pool, name=application.name)
+@pytest.fixture(scope="module", params=ALL, ids=lambda each: each.name)
+def composed(request, pool):
+    """An application, and what is composed of its sentence."""
+    application = request.param
+    return application, compose(application.text, pool=pool, name=application.name)
+
+
+def test_each_sentence_is_composed(composed):
+    application, answer = composed
     assert answer.accepted, (answer.missing, answer.reason)
     dialogues = application.dialogues(answer, 4711)
     assert dialogues
@@ -34,13 +44,49 @@ def test_each_sentence_is_composed(application, pool):
     assert all(step.verb == "expect" for step in answers)
 
 
+def test_without_what_provides_a_demanded_capability_it_is_refused(composed, tmp_path):
+    """Of what the sentence demands, each library that an image has for it is needed there."""
+    _, answer = composed
+    answer.write(tmp_path)
+    loaded = system.load(tmp_path)
+    space = images.space(loaded)
+    taken = 0
+    for image, library in sorted(set(_providers(answer, space))):
+        fragment = tmp_path / f"{image}.config"
+        had = fragment.read_text() if fragment.exists() else ""
+        kept = "".join(line for line in had.splitlines(True) if f"CONFIG_{library}=" not in line)
+        fragment.write_text(f"{kept}CONFIG_{library}=n\n")
+        with pytest.raises(InputError):
+            images.images(loaded)
+        fragment.write_text(had)
+        taken += 1
+    assert taken
+    assert images.images(loaded)
+
+
+def _providers(answer, space):
+    """The images of a composition and the libraries that each has for a demanded capability."""
+    for item in answer.plan:
+        linux = item.image in answer.images and answer.images[item.image].kind == "linux"
+        if item.kind != "capability" or linux:
+            continue
+        if "/" in item.value:
+            wanted = [space.index.by_id[item.value].symbol]
+        else:
+            wanted = space.tree.providers(kconfig.symbol_of(item.value))
+        for name, image in answer.images.items():
+            if image.kind != "linux" and item.image in (None, name):
+                enabled = space.evaluate(name).enabled
+                yield from ((name, symbol) for symbol in wanted if symbol in enabled)
+
+
 def test_a_vm_that_is_typed_to_has_a_serial_port(pool):
     asked = compose("a greeter beside a control loop", pool=pool).files["system.toml"]
     assert asked.count("input = true") == 1
 
 
 def test_what_is_wrong_with_which_is_said(capsys):
-    right = Tried(ALL[0], composed=True, built=True, booted=True, correct=True, seconds=1.5)
+    right = Tried(ALL[0], composed=True, built=True, booted=True, correct=True, card_error=-2.5)
     wrong = Tried(ALL[1], composed=True, fault="it does not build")
     rows = list(counted([right, wrong]))
     assert {row.name: row.median for row in rows} == {
@@ -48,9 +94,11 @@ def test_what_is_wrong_with_which_is_said(capsys):
         "composed": 2,
         "built": 1,
         "booted": 1,
+        "card_error": 2.5,
         "correct": 1,
     }
     verdicts.show(rows)
     said = capsys.readouterr().out
     assert "it does not build" in said
+    assert "-2.5" in said
     assert ALL[0].text not in said

@@ -116,6 +116,10 @@ def test_a_library_without_a_card_is_estimated_by_its_lines():
     assert some.size("tenon", "core/list").loaded == 10
     assert 0 < some.size("tenon", "core/ring").loaded < 200
     assert some.image("tenon", ["core/list"]).total == 60
+    # What is estimated is 10 bytes for each.
+    assert some.error([("tenon", ["core/list"], Size(8))]) == 25
+    assert some.error([("tenon", ["core/list"], Size(rodata=10))] * 2) == 0
+    assert some.error([("tenon", ["core/list"], Size(10, data=10, bss=70))]) == -50
 
 
 @pytest.fixture(scope="module")

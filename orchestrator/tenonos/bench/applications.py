@@ -19,6 +19,9 @@ from pydantic import Field, ValidationError
 from tenonos import build, paths, system
 from tenonos.bench.row import Row
 from tenonos.bench.verdicts import HOST, STAGES, SUITE
+from tenonos.build import elf
+from tenonos.cards.card import Size
+from tenonos.cards.estimate import of_tree
 from tenonos.errors import InputError, TenonError
 from tenonos.plan.compose import compose
 from tenonos.plan.models import Composition, Model
@@ -65,11 +68,15 @@ class Tried:
     correct: bool = False
     fault: str = ""
     seconds: float = 0.0
+    card_error: float | None = None
+    """By how many percent the sum of the cards is off what was built."""
 
     def told(self) -> dict[str, Any]:
         """All of that, for a row to say."""
         asked = {"name": self.application.name, "text": self.application.text}
-        return asked | {key: getattr(self, key) for key in (*STAGES, "fault", "seconds")}
+        return asked | {
+            key: getattr(self, key) for key in (*STAGES, "fault", "seconds", "card_error")
+        }
 
 
 def applications(file: Path = FILE) -> list[Application]:
@@ -110,7 +117,7 @@ def attempt(application: Application, pool: Pool, number: int) -> Tried:
             return replace(tried, fault="refused")
         tried = replace(tried, composed=True)
         built = build.build(system.load(_written(answer, application.name)))
-        tried = replace(tried, built=True)
+        tried = replace(tried, built=True, card_error=_card_error(built))
         tried = _asked(tried, built, application.dialogues(answer, number))
     except TenonError as error:
         tried = replace(tried, fault=str(error))
@@ -125,6 +132,18 @@ def _written(answer: Composition, name: str) -> Path:
             stale.unlink()
     answer.write(folder)
     return folder
+
+
+def _card_error(built: build.Built) -> float:
+    images = (
+        (
+            image.kind,
+            [library.id for library in image.libraries],
+            Size(**elf.sections(built.elves[image.name].read_bytes())),
+        )
+        for image in built.images
+    )
+    return round(of_tree(paths.ROOT).error(images), 1)
 
 
 def _asked(tried: Tried, built: build.Built, dialogues: Mapping[str, str]) -> Tried:
@@ -148,4 +167,8 @@ def counted(tried: Sequence[Tried]) -> Iterator[Row]:
     yield row("total", len(tried), {})
     for name in STAGES[:-1]:
         yield row(name, sum(getattr(each, name) for each in tried), {})
+    errors = [abs(each.card_error) for each in tried if each.card_error is not None]
+    if errors:
+        values = {"unit": "percent", "environment": HOST, "system": SET}
+        yield Row.of((SUITE, "card_error"), params, errors, **values)
     yield row("correct", sum(t.correct for t in tried), {SET: [t.told() for t in tried]})

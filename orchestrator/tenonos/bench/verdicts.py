@@ -43,8 +43,9 @@ def _applications(told: Sequence[Mapping[str, Any]]) -> None:
     lines = []
     for number, each in enumerate(told, 1):
         stages = ["yes" if each[stage] else "no" for stage in STAGES]
-        lines.append([f"{number} {each['name']}", *stages, f"{each['seconds']:.1f}"])
-    ui.table(["application", *STAGES, ">seconds"], lines)
+        off = "" if each["card_error"] is None else f"{each['card_error']:+.1f}"
+        lines.append([f"{number} {each['name']}", *stages, off, f"{each['seconds']:.1f}"])
+    ui.table(["application", *STAGES, ">cards, % off", ">seconds"], lines)
     for each in told:
         if each["fault"]:
             ui.data(f" {each['name']} ({each['text']}): {each['fault']}")

@@ -47,6 +47,15 @@ class Estimates:
         """What an image of a kind has that is made of some libraries."""
         return total(self.size(kind, name) for name in (kernel(kind), *libraries))
 
+    def error(self, images: Iterable[tuple[str, Iterable[str], Size]]) -> float:
+        """By how many percent the sum of the cards is off what was built: of each image its kind,
+        its libraries, and what it has."""
+        pairs = [
+            (self.image(kind, libraries).loaded, has.loaded) for kind, libraries, has in images
+        ]
+        summed, built = (sum(column) for column in zip(*pairs, strict=True))
+        return 100 * (summed - built) / built
+
     @cached_property
     def _per_line(self) -> float:
         """Bytes of code per source line, over all that was measured."""
