@@ -37,6 +37,8 @@ INSTRUCTION = re.compile(
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b"
     rf"|^\W*(?:note to the )?{_ROLES}\s*:|^\W*(?:\w+ )?instructions?\s*:"
     r"|\byour (?:new |only |real |next )*(?:task|job|role|goal|mission)\b|\bfrom (?:now|here) on\b"
+    r"|\byou (?:must|should|shall|may|can|will) (?:only )?(?:answer|reply|say|respond|print)\b"
+    r"|^\W*(?:begin|start|end) of (?:the )?(?:configuration|config|output|answer)\b"
     r"|\byou (?:always|never|only|answer|treat|accept|approve|obey|pretend|report|say|have to"
     r"|act|behave|become|repeat|respond|speak|write|forget|ignore|skip)\b"
     rf"|^\W*as (?:the|your|an?) {_ROLES}\b"
@@ -47,7 +49,8 @@ INSTRUCTION = re.compile(
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
 ENCLOSED = re.compile(
-    r"<!--.*?-->|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]", re.DOTALL
+    r"<!--.*?-->|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
+    re.DOTALL,
 )
 """What stands between marks of a machine's language is addressed to a machine."""
 PAST = re.compile(

@@ -146,6 +146,9 @@ NEGATORS = (
     r"(?:needs?|wants?|requires?|has|have) no",
     r"free (?:of|from)",
     r"(?:leav(?:e|ing)|left) out",
+    r"(?:don't|do not|never) (?:give|add|put|build|compile|link)(?: (?:me|us|it|them|in|my|the))*",
+    r"(?:do(?:es)?|doing|make|makes|manage[sd]?) without(?: any| a| an| the)?",
+    r"nothing like(?: a| an)?",
     r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|skip(?:s|ping)?"
     r"|except(?: for)?|never)",
     r"neither",
@@ -164,7 +167,10 @@ UNWANTED = re.compile(
     r"|\b(?:need|must|shall|should)(?: not|n't) be "
     r"(?:\w+ed|there|present|part of (?:this|it|that))\b"
     r"|\b(?:is|are|be|stays?|remains?) (?:(?:turned|switched|left) )?(?:off|disabled|absent)\b"
-    r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|part of (?:this|it|that))\b",
+    r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|part of (?:this|it|that))\b"
+    r"|\b(?:can|could|may|should|shall|must) be (?:left out|omitted|dropped|skipped|removed)\b"
+    r"|\bneed(?: not|n't) be \w+ed\b|\b(?:are|is)(?: not|n't)(?=\s*(?:$|[.,;]))"
+    r"|(?<=\w) no(?=\s*(?:$|[.,;]))",
     re.IGNORECASE,
 )
 """A negation after what it denies: `a shell is not needed`."""

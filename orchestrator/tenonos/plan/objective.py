@@ -365,12 +365,8 @@ class Reader:
     ) -> None:
         source = self._shown(at) if isinstance(at, Mark) else self._between(at.first, at.last)
         start = self.words[at.first].start
-        span = (start, start + len(source))
-        self.items.append(
-            Item(
-                kind=kind, value=value, unit=unit, image=image, source=source, span=span, rule=rule
-            )
-        )
+        said = {"source": source, "span": (start, start + len(source)), "rule": rule}
+        self.items.append(Item(kind=kind, value=value, unit=unit, image=image, **said))
 
     def _known(self, kind: Kind, value: str, image: str | None) -> bool:
         return any((i.kind, i.value, i.image) == (kind, value, image) for i in self.items)
@@ -379,11 +375,10 @@ class Reader:
         if hit is None:
             return
         words = self._between(first, last)
-        start = self.words[first].start
         self.evidence.append(
             Evidence(
                 words=words,
-                span=(start, start + len(words)),
+                span=(self.words[first].start, self.words[last - 1].end),
                 capability=capability,
                 symbol=hit.entry.symbol,
                 score=hit.evidence,
