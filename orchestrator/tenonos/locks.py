@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,21 @@ from tenonos.paths import ensure
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Nobody else is in a block for this folder. Not to be nested: it would wait for itself."""
-    with (ensure(folder) / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    """Nobody else is in a block for this folder. Not to be nested: it would wait for itself.
+
+    Whoever is in it may remove the folder: who waited for it then begins with a new one.
+    """
+    while True:
+        with (ensure(folder) / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if _is_there(folder / "lock", lock.fileno()):
+                yield
+                return
+
+
+def _is_there(file: Path, descriptor: int) -> bool:
+    """Whether a file is still the one that was opened."""
+    try:
+        return os.path.samestat(file.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
