@@ -335,17 +335,22 @@ pub(crate) fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> boo
 
 /// Does a step towards having a byte of a virtual machine on the line; whether it is.
 pub(crate) fn step(machine: &Machine, vm: &Vm, byte: u8) -> bool {
-    put(machine, vm.index, byte, vm.name())
+    put(machine, vm.index, byte, || vm.name())
 }
 
-/// The same for any writer, by its number.
-pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &str) -> bool {
+/// The same for any writer, by its number; its name is asked for only where a line begins.
+pub(crate) fn put<'a>(
+    machine: &Machine,
+    writer: usize,
+    byte: u8,
+    name: impl FnOnce() -> &'a str,
+) -> bool {
     let mut guard = machine.console.lock();
     let Line {
         console, serial, ..
     } = &mut *guard;
     let wire = &mut Wire(serial);
-    console.put(writer, byte, wire, || (name, machine.now()))
+    console.put(writer, byte, wire, || (name(), machine.now()))
 }
 
 /// Ends the line that a virtual machine has begun, if any, unless `stop` says so before; whether it
