@@ -8,6 +8,9 @@ OPEN = {"vm_switch", "masked_max"}
 
 LOADS = {"idle", "cpu", "block", "irq"}
 
+SWITCH = {"reservations": 450, "deadline": 390}
+"""What a switch took at most when it was measured last where a policy decides. The goal is 300."""
+
 
 @pytest.fixture(scope="module")
 def measured(tenon):
@@ -18,7 +21,7 @@ def measured(tenon):
 
 
 def named(measured, name, fp=False):
-    rows = [row for row in measured if row["name"] == name]
+    rows = [row for row in measured if row["name"] == name and "load" in row["params"]]
     return {row["params"]["load"]: row for row in rows if row["params"].get("fp", fp) == fp}
 
 
@@ -45,6 +48,25 @@ def test_goals_hold(measured):
         if any(limit is not None and value > limit for value, limit in bounds):
             late.append((row["name"], row["params"], row["median"], row["max"]))
     assert {name for name, *_ in late} <= OPEN, late
+
+
+@pytest.mark.timeout(1000)
+def test_no_switch_waits_for_what_can_come_behind_it(measured):
+    # A device's interrupt that was taken just before the timer's was listed first: 651.
+    for fp, goal in ((False, 300), (True, 360)):
+        for row in named(measured, "vm_switch", fp=fp).values():
+            assert row["p99"] <= goal
+            # The timer came when another interrupt had just been taken.
+            assert row["max"] <= goal + 150
+
+
+@pytest.mark.timeout(1000)
+def test_a_policy_decides_in_no_more_than_before(measured):
+    rows = [row for row in measured if row["name"] == "vm_switch" and "schedule" in row["params"]]
+    assert {row["params"]["schedule"] for row in rows} == SWITCH.keys()
+    for row in rows:
+        assert row["samples"] > 700
+        assert row["p99"] <= SWITCH[row["params"]["schedule"]]
 
 
 @pytest.mark.timeout(1000)

@@ -35,6 +35,12 @@ class Way:
     instructions: int
     kinds: Kinds
 
+    @classmethod
+    def of(cls, visit: Visit) -> Way:
+        """That of a visit."""
+        kinds = Kinds(visit.barriers, visit.sysreg_writes, visit.mmio)
+        return cls(visit.before, visit.after, visit.entry, visit.instructions, kinds)
+
     @property
     def switches(self) -> bool:
         """Whether another guest goes on than the one that was there."""
@@ -117,9 +123,7 @@ class Account:
         if 1 in period.ways:
             self.handled.append(period.ways[1])
         for visit in period.visits:
-            kinds = Kinds(visit.barriers, visit.sysreg_writes, visit.mmio)
-            way = Way(visit.before, visit.after, visit.entry, visit.instructions, kinds)
-            self.ways[way] += 1
+            self.ways[Way.of(visit)] += 1
             section = self.sections.setdefault((visit.first, visit.last), Section())
             section.count += 1
             section.longest = max(section.longest, visit.section)

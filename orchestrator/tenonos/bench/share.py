@@ -4,6 +4,8 @@
 the load that the kernel's command line names. The machine has no other core, so that what the
 emulator's clock says is sound, and a release has two witnesses: the counter that the task reads and
 the plugin, which counts from where the core came to Mortise.
+
+What a switch costs where a policy decides is counted where VMs ask for more than the core.
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ from pathlib import Path
 
 from tenonos import build, paths, system
 from tenonos.bench import overlay
-from tenonos.bench.account import Account
+from tenonos.bench.account import Account, Way
 from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row, most_common
 from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target, symbols
-from tenonos.run.plugin import Passage, Record
+from tenonos.run.plugin import Moment, Passage, Record, Visit
 from tenonos.system import System
 from tenonos.system.trees import CMDLINE
 
@@ -42,6 +44,12 @@ PERIODS, FULL = 2_000, 100_000
 FP_LOAD, FP_CONFIG = "cpu", "fp.config"
 """Where Linux computes with floating point, and the configuration of a Tenon that uses it too."""
 
+SCHEDULES = {"reservations": "overload", "deadline": "overload-deadline"}
+"""Systems of VMs that ask for more than the core, by what shares it out."""
+
+OVERLOADED_NS = 150_000_000
+"""When all of them have begun to."""
+
 DISK = 64 << 20
 """Bytes of the disk."""
 
@@ -53,6 +61,9 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
         yield from _delays(_built(load), load, FULL if full else PERIODS)
     tell(f"{SYSTEM}, {FP_LOAD}, both with floating point")
     yield from _switches(_built(FP_LOAD, fp=True), FP_LOAD, PERIODS)
+    for schedule, name in SCHEDULES.items():
+        tell(name)
+        yield _policy_switch(schedule, name)
     for load in ("cpu", "build"):
         tell(f"{SYSTEM}, Linux's own {load}")
         yield _slowdown(load)
@@ -157,6 +168,30 @@ def _vm_switch(account: Account, load: str, *, fp: bool) -> Iterator[Row]:
         values = [way.instructions for way in switches]
         kinds = most_common([way.kinds for way in switches])
         yield SETTING.row(("dispatch", "vm_switch"), {"load": load, "fp": fp}, values, kinds)
+
+
+def _policy_switch(schedule: str, name: str) -> Row:
+    """What the switches cost where budgets and deadlines decide, for a second."""
+    switches: list[Way] = []
+    begun = False
+
+    def take(record: Record) -> None:
+        nonlocal begun
+        if isinstance(record, Moment):
+            begun |= record.sample.release_ns >= OVERLOADED_NS
+        elif begun and isinstance(record, Visit) and (way := Way.of(record)).switches:
+            switches.append(way)
+
+    options = RunOptions(seconds=1, deterministic=True, plan=("visits",), count=take)
+    result = Session(Target.of(build.build(system.load(name))), options, []).run()
+    if result.failure is not None or not switches:
+        raise WorkError(f"{name}: {result.failure or 'nobody was switched to'}")
+    return Setting(name, DYNAMIC).row(
+        ("dispatch", "vm_switch"),
+        {"schedule": schedule, "fp": False},
+        [way.instructions for way in switches],
+        most_common([way.kinds for way in switches]),
+    )
 
 
 def _slowdown(work: str) -> Row:

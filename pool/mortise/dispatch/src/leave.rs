@@ -16,8 +16,14 @@ use mortise_vcpu::{Rest, enter};
 /// Enters the guest of who is in the registers.
 #[inline(always)]
 fn go_on(core: &'static Core, seat: &'static Seat) -> ! {
-    core.record_return();
     seat.mask.get().apply();
+    go_on_held_back(core, seat)
+}
+
+/// Does so with what is held back left as it is.
+#[inline(always)]
+fn go_on_held_back(core: &'static Core, seat: &'static Seat) -> ! {
+    core.record_return();
     // SAFETY: it is in the registers, was made ready for its first entry or came here by an exit,
     // and nothing of an exit stays on the stack.
     unsafe { enter(&seat.frame) }
@@ -68,6 +74,15 @@ impl Turn {
             {
                 go_on(core, seat)
             }
+        }
+    }
+
+    /// Has one in the registers go on, with what is held back left as it is; returns if something stands
+    /// against it.
+    pub(crate) fn go_on_if_ready(&'static self, core: &'static Core, seat: &'static Seat) {
+        let ready = seat.vm().is_some_and(|vm| seat.is_ready(vm));
+        if ready && is(self.chosen.get(), seat) && !self.ask.get() && !is_pending() {
+            go_on_held_back(core, seat)
         }
     }
 
@@ -142,6 +157,11 @@ impl Turn {
     /// Does one of the things for which nobody could go on; who is to have the core after that.
     #[inline(never)]
     fn attend(&'static self, core: &'static Core, switched: bool) -> Option<&'static Seat> {
+        if self.chosen.get().is_none() && !self.ask.get() && !core.has_chores() {
+            // What is pending already ends the wait at once.
+            core.record_run(None);
+            self.idle(core);
+        }
         let pending = pending();
         if pending & FIQ != 0 {
             core.take_doorbell();
@@ -151,19 +171,18 @@ impl Turn {
                 return None;
             }
         } else if pending != 0 {
-            return self.interrupt_between(core);
+            return self.interrupt(core);
         } else if !self.ask.get() {
             if let Some(seat) = self.chosen.get() {
                 seat.mask.get().apply();
             }
             match (self.chosen.get(), core.has_chores()) {
-                (None, chores) => {
+                (None, true) => {
                     core.record_run(None);
-                    match chores {
-                        true => core.chore(),
-                        false => self.idle(core),
-                    }
+                    core.chore();
                 }
+                // Another one may be chosen by now.
+                (None, false) => {}
                 // An interrupt came in between, and is gone.
                 (Some(seat), _) if !self.holds(seat) => {}
                 (Some(seat), _) if seat.is_behind() => seat.catch_up(core),

@@ -30,6 +30,7 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "contexts of virtual CPUs are exchanged here")]
 
+mod arrivals;
 mod leave;
 mod lives;
 mod policy;

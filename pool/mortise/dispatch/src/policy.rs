@@ -33,7 +33,7 @@ impl Turn {
     }
 
     /// Charges who ran, gives and ends budgets, and decides by what was promised; until when nothing
-    /// else than `alarm` can change that. Behind each step of it the core looks at its interrupts: if
+    /// else than `alarm` can change that. Before and behind each step of it the core looks at its interrupts: if
     /// one is pending, nobody is chosen, and it is to be asked again.
     #[inline(always)]
     pub(crate) fn decide_by_policy(
@@ -44,6 +44,7 @@ impl Turn {
         let mut settled = !self.doubt.get() || self.clear_up(core);
         if settled {
             self.shares.charge(core.clock().ticks());
+            settled = !is_pending();
             while settled && self.shares.settle() {
                 settled = !is_pending();
             }

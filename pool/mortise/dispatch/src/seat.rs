@@ -1,5 +1,6 @@
 //! A virtual CPU's place on a core that it shares.
 
+use crate::turns::is_pending;
 use core::cell::Cell;
 use core::sync::atomic::AtomicU64;
 use core_list::{Link, Linked};
@@ -289,6 +290,10 @@ impl Seat {
             self.catch_nothing_up();
             return core.refresh(vm, vcpu);
         };
+        if is_pending() {
+            // To list it takes a section of its own.
+            return;
+        }
         let bits = noted.get();
         let rest = bits & bits.wrapping_sub(1);
         noted.set(rest);

@@ -9,9 +9,9 @@ use core_sched::Shares;
 use core_statistics::ExitKind;
 use core_trace::Event;
 pub(crate) use hw_arch::cpu::{
-    FIQ, is_interrupt_pending as is_pending, pending_interrupts as pending,
+    FIQ, IRQ, is_interrupt_pending as is_pending, pending_interrupts as pending,
 };
-use mortise_partition::{AwayTimer, Core, Dispatch, Dispatcher, Mask, News, Taken, Vm};
+use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, Vm};
 use mortise_vcpu::{Cause, FrameCell, Rest, is_wait, skip_instruction, timer_deadline};
 
 /// Cores that can be shared.
@@ -228,105 +228,6 @@ impl Turn {
         }
     }
 
-    /// Takes a Group 1 interrupt; who is to have the core after that.
-    #[inline(always)]
-    pub(crate) fn interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
-        match core.take_interrupt() {
-            Taken::Alarm => return self.wake_due(core),
-            Taken::Listed => self.wake_loaded(core),
-            Taken::Other => {}
-        }
-        self.decide_if_asked(core)
-    }
-
-    /// The same where nobody waits for the decision: another one that came goes before it.
-    pub(crate) fn interrupt_between(&'static self, core: &'static Core) -> Option<&'static Seat> {
-        match core.take_interrupt() {
-            Taken::Alarm => return self.wake_due(core),
-            Taken::Listed => self.wake_loaded(core),
-            Taken::Other if is_pending() => return None,
-            Taken::Other => {}
-        }
-        self.decide_if_asked(core)
-    }
-
-    /// Has the one in the registers want the core, whose timer came while it waited.
-    #[inline(always)]
-    fn wake_loaded(&'static self, core: &'static Core) {
-        if let Some(seat) = self.loaded.get()
-            && !seat.state.is_ready()
-            && let Some(vm) = seat.vm()
-        {
-            self.wake(core, vm, News::Listed);
-        }
-    }
-
-    /// Has whose deadline came want the core, when the hypervisor timer came.
-    #[inline(always)]
-    fn wake_due(&'static self, core: &'static Core) -> Option<&'static Seat> {
-        let now = core.clock().ticks();
-        if now >= self.timers.alarm() {
-            core.sound();
-            // It is decided on below.
-            self.ask.set(false);
-        }
-        match self.plain.get() {
-            true if self.wake_all_due(core, now, true) => self.decide(core, true),
-            true => None,
-            false => self.wake_due_by_policy(core, now),
-        }
-    }
-
-    /// Has all want the core whose deadline came; false if something goes before the decision, which
-    /// is asked for then.
-    #[inline(always)]
-    pub(crate) fn wake_all_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
-        match self.timers.expire_alone(now) {
-            Some(number) => {
-                self.wake_due_one(core, number, plain);
-                true
-            }
-            None => self.wake_several_due(core, now, plain),
-        }
-    }
-
-    /// The same where more than one wait, or none is due. Who is the most urgent of several is known
-    /// only when all were looked at: if something goes before the next ones, the decision sets the
-    /// timer to what is over already, and nobody goes on before that has come. Some are looked at each time,
-    /// whatever is pending: the timer goes before most of it.
-    #[cold]
-    #[inline(never)]
-    fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
-        loop {
-            let (due, over) = self.timers.expire_one(now);
-            if let Some(number) = due {
-                self.wake_due_one(core, number, plain);
-            }
-            if over {
-                // What is pending may be the timer of who is in the registers, which the decision
-                // silences: to take it would be part of the switch.
-                return true;
-            }
-            core.clock().move_alarm(u64::MAX);
-            if is_pending() {
-                self.ask.set(true);
-                return false;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn wake_due_one(&'static self, core: &'static Core, number: usize, plain: bool) {
-        let seat = &self.seats[number];
-        if self.holds(seat) {
-            // The core was idle: its own interrupt need not come any more.
-            self.inject_timer(core, seat);
-        } else {
-            seat.timer.set(AwayTimer::Due);
-        }
-        self.want(core, seat, plain);
-    }
-
     /// Has the one in the registers wait; who is to have the core after that.
     #[inline(always)]
     fn give_way(&'static self, core: &'static Core) -> Option<&'static Seat> {
@@ -336,13 +237,6 @@ impl Turn {
                 self.decide(core, true)
             }
             false => self.give_way_by_policy(core),
-        }
-    }
-
-    #[inline(never)]
-    fn inject_timer(&self, core: &'static Core, seat: &'static Seat) {
-        if let Some(vm) = seat.vm() {
-            core.inject_timer(vm, seat.vcpu.get());
         }
     }
 

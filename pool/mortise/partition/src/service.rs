@@ -3,6 +3,7 @@
 use crate::{Core, Vm, console, exits, gic, interrupts, machine::Timer};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
+use core_manifest::limits;
 use core_trace::Event;
 use hw_arch::{El2, registers::ich_lr};
 use hw_clock::Clock;
@@ -16,6 +17,13 @@ pub enum Taken {
     Alarm,
     /// The timer's of the guest in the registers, who has it listed now.
     Listed,
+    /// A device's, of the virtual machine with a number; it is active, and to be noted.
+    Device {
+        /// That number.
+        owner: usize,
+        /// The interrupt.
+        intid: u32,
+    },
     /// Any other, with which all is done.
     Other,
 }
@@ -66,6 +74,13 @@ impl Core {
         if intid == board.virtual_timer && self.take_timer(intid) {
             return Taken::Listed;
         }
+        let owner = self.machine.owners.of(intid);
+        if owner < limits::VMS {
+            cpu_interface::end(Group::One, intid);
+            self.record(Event::Enter, intid.into());
+            self.record(Event::Leave, intid.into());
+            return Taken::Device { owner, intid };
+        }
         self.take_other(intid);
         Taken::Other
     }
@@ -83,6 +98,15 @@ impl Core {
             self.record(Event::Leave, intid.into());
         }
         listed
+    }
+
+    /// Returns a device's interrupt that was taken to the controller: it is pending again, and active no more.
+    #[cold]
+    #[inline(never)]
+    pub fn return_interrupt(&self, intid: u32) {
+        let distributor = self.machine.board.distributor();
+        distributor.set_pending(intid, true);
+        cpu_interface::deactivate(intid);
     }
 
     #[inline(never)]

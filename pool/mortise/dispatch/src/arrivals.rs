@@ -1,0 +1,168 @@
+//! Interrupts that come to a core: whom they wake, and what of them can wait.
+
+use crate::{
+    seat::Seat,
+    turns::{IRQ, Turn, is_pending, pending},
+};
+use hw_arch::read_register;
+use mortise_partition::{AwayTimer, Core, Dispatcher, News, Taken};
+
+/// Ticks of a counter of 62.5 MHz that it takes to list a device's interrupt and go on, at most: 256 ns.
+const LISTING: u64 = 16;
+
+/// When the core's own timer comes, the hypervisor's.
+#[inline]
+fn alarm() -> u64 {
+    read_register!("cnthp_cval_el2")
+}
+
+impl Turn {
+    /// Takes a Group 1 interrupt, and what came meanwhile; who is to have the core after that.
+    #[inline(always)]
+    pub(crate) fn interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
+        match core.take_interrupt() {
+            Taken::Alarm => self.wake_due(core),
+            taken => self.pass_on(core, taken),
+        }
+    }
+
+    /// Passes on an interrupt that was taken, and those that came meanwhile.
+    #[inline(never)]
+    fn pass_on(&'static self, core: &'static Core, mut taken: Taken) -> Option<&'static Seat> {
+        loop {
+            match taken {
+                Taken::Alarm => return self.wake_due(core),
+                Taken::Listed => self.wake_loaded(core),
+                Taken::Device { owner, intid } => self.note(core, owner, intid),
+                Taken::Other => {}
+            }
+            if pending() != IRQ {
+                return self.decide_if_asked(core);
+            }
+            taken = core.take_interrupt();
+        }
+    }
+
+    /// Notes a device's interrupt for the virtual CPU of a machine. Who is in the registers and runs
+    /// has it listed before it goes on; not if the core's timer is about to come, which would wait for
+    /// that, and the switch that it may lead to with it.
+    #[inline(always)]
+    fn note(&'static self, core: &'static Core, owner: usize, intid: u32) {
+        match self.loaded.get() {
+            Some(seat) if seat.number.get() == owner && seat.state.is_ready() => {
+                if alarm() <= core.clock().ticks() + LISTING {
+                    return self.put_off(core, seat, intid);
+                }
+                seat.note(intid);
+            }
+            _ => self.wake_owner(core, owner, intid),
+        }
+    }
+
+    /// Puts a device's interrupt off until the core's timer has come: its guest goes on until then as
+    /// if the device had been later.
+    #[cold]
+    #[inline(never)]
+    fn put_off(&'static self, core: &'static Core, seat: &'static Seat, intid: u32) {
+        core.return_interrupt(intid);
+        seat.mask.get().apply_while_coming();
+        self.go_on_if_ready(core, seat);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_owner(&'static self, core: &'static Core, owner: usize, intid: u32) {
+        if let Some(vm) = core.machine().vm(owner) {
+            self.wake(core, vm, News::Interrupt(intid));
+        }
+    }
+
+    /// Has the one in the registers want the core, whose timer came while it waited.
+    #[inline(always)]
+    fn wake_loaded(&'static self, core: &'static Core) {
+        if let Some(seat) = self.loaded.get()
+            && !seat.state.is_ready()
+            && let Some(vm) = seat.vm()
+        {
+            self.wake(core, vm, News::Listed);
+        }
+    }
+
+    /// Has whose deadline came want the core, when the hypervisor timer came.
+    #[inline(always)]
+    fn wake_due(&'static self, core: &'static Core) -> Option<&'static Seat> {
+        let now = core.clock().ticks();
+        match self.plain.get() {
+            true if self.wake_all_due(core, now, true) => self.decide(core, true),
+            true => None,
+            false => self.wake_due_by_policy(core, now),
+        }
+    }
+
+    /// Has all want the core whose deadline came; false if something goes before the decision, which
+    /// is asked for then.
+    #[inline(always)]
+    pub(crate) fn wake_all_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
+        match self.timers.expire_alone(now) {
+            Some(number) => {
+                self.wake_due_one(core, number, plain);
+                true
+            }
+            None => self.wake_several_due(core, now, plain),
+        }
+    }
+
+    /// The same where more than one wait, or none is due, or Mortise itself has something to do. Who
+    /// is the most urgent of several is known only when all were looked at: if something goes before the next ones, the decision sets the
+    /// timer to what is over already, and nobody goes on before that has come. Some are looked at each time,
+    /// whatever is pending: the timer goes before most of it.
+    #[cold]
+    #[inline(never)]
+    fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
+        if now >= self.timers.alarm() {
+            core.sound();
+            core.clock().move_alarm(u64::MAX);
+            if is_pending() {
+                self.ask.set(true);
+                return false;
+            }
+            // It is decided on by who called.
+            self.ask.set(false);
+        }
+        loop {
+            let (due, over) = self.timers.expire_one(now);
+            if let Some(number) = due {
+                self.wake_due_one(core, number, plain);
+            }
+            if over {
+                // What is pending may be the timer of who is in the registers, which the decision
+                // silences: to take it would be part of the switch.
+                return true;
+            }
+            core.clock().move_alarm(u64::MAX);
+            if is_pending() {
+                self.ask.set(true);
+                return false;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn wake_due_one(&'static self, core: &'static Core, number: usize, plain: bool) {
+        let seat = &self.seats[number];
+        if self.holds(seat) {
+            // The core was idle: its own interrupt need not come any more.
+            self.inject_timer(core, seat);
+        } else {
+            seat.timer.set(AwayTimer::Due);
+        }
+        self.want(core, seat, plain);
+    }
+
+    #[inline(never)]
+    fn inject_timer(&self, core: &'static Core, seat: &'static Seat) {
+        if let Some(vm) = seat.vm() {
+            core.inject_timer(vm, seat.vcpu.get());
+        }
+    }
+}
