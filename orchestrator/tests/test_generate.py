@@ -63,8 +63,15 @@ def test_constants_are_typed():
         'pub const NAME: &str = "qemu-virt";',
         "pub const GICD_BASE: usize = 0x8000000;",
         "pub const CPUS: usize = 4;",
+        "pub const DEVICES: &[(&str, usize, usize)] = &[];",
     ):
         assert line in text
+
+
+def test_devices_are_constants_too():
+    virt = board.load("qemu-virt")
+    text = config_rs.render(config(), virt, [virt.devices["gpio"]])
+    assert '&[(&str, usize, usize)] = &[("pl061", 0x9030000, 0x1000)];' in text
 
 
 def test_tables_golden():

@@ -89,6 +89,15 @@ def test_an_unknown_authority(pool):
         library.index(pool.root)
 
 
+def test_a_driver_declares_its_authority(pool):
+    pool("hw/clock", meta='drives = ["pl031"]')
+    assert library.index(pool.root).by_id["hw/clock"].drives == ("pl031",)
+    file = pool.root / "pool/hw/clock/Cargo.toml"
+    file.write_text(file.read_text().replace('"mmio"', '"sysreg"'))
+    with pytest.raises(InputError, match='reaches its registers; add "mmio" to authority'):
+        library.index(pool.root)
+
+
 def test_the_tree_keeps_its_layers():
     assert library.breaches(library.index()) == []
 

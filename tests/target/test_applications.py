@@ -19,7 +19,7 @@ def pool():
     return Pool()
 
 
-@pytest.mark.parametrize("name", ["bare", "watchdog", "vote", "created"])
+@pytest.mark.parametrize("name", ["bare", "watchdog", "vote", "created", "pwm"])
 def test_what_is_composed_answers(pool, name):
     tried = attempt(ALL[name], pool, random.randrange(1, 1 << 32))
     assert tried.correct, tried.fault

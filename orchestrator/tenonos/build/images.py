@@ -16,6 +16,7 @@ from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
 from tenonos.system.bare import BARE
+from tenonos.system.board import Device
 from tenonos.system.model import Native as SystemNative
 from tenonos.system.model import System, Vm
 
@@ -229,7 +230,23 @@ def _image(choices: Space, name: str, config: Config, where: str) -> Image:
         root=root_of(libraries, choices.root(name), where),
         app=choices.apps.get(name),
         natives=tuple(_natives(choices, name)),
+        devices=tuple(_devices(choices.system, name, libraries)),
     )
+
+
+def _devices(system: System, name: str, libraries: Sequence[Library]) -> Iterator[Device]:
+    """The devices that an image has and one of its libraries drives; without Mortise it has all."""
+    if name == "mortise":
+        return
+    board = system.board.devices
+    driven = {kind for library in libraries for kind in library.drives}
+    names = board if system.mode == BARE else _owned(system, name)
+    yield from (board[each] for each in names if board[each].kind in driven)
+
+
+def _owned(system: System, name: str) -> Sequence[str]:
+    """The devices of a VM."""
+    return next((vm.devices for vm in system.guests if vm.name == name), ())
 
 
 def _effective(tree: Tree, demand: Assignment, configs: Sequence[Config]) -> None:

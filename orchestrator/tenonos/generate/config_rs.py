@@ -1,17 +1,18 @@
 """The `config` module of an image crate: every Kconfig symbol and the board as typed constants."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tenonos.pool.kconfig import Config, Hex, Value
-from tenonos.system.board import Board
+from tenonos.system.board import Board, Device
 
 
-def render(config: Config, board: Board) -> str:
-    """The text of `config.rs`."""
+def render(config: Config, board: Board, devices: Iterable[Device] = ()) -> str:
+    """The text of `config.rs`; `devices` are those of the image's own."""
     lines = ["//! The configuration of this image as constants. Generated; do not edit.", ""]
     lines += _constants(config.values, "")
     lines += ["", f"/// {board.title}.", "pub mod board {"]
     lines += _constants(board.constants(), "    ", hexadecimal=True)
+    lines += _devices(devices)
     return "\n".join([*lines, "}", ""])
 
 
@@ -22,6 +23,13 @@ def _constants(
         kind, text = _literal(value, hexadecimal)
         yield f"{indent}#[allow(missing_docs, dead_code)]"
         yield f"{indent}pub const {name}: {kind} = {text};"
+
+
+def _devices(devices: Iterable[Device]) -> Iterator[str]:
+    """Kind, address and size of each."""
+    listed = ", ".join(f'("{d.kind}", {d.base:#x}, {d.size:#x})' for d in devices)
+    yield "    #[allow(missing_docs, dead_code)]"
+    yield f"    pub const DEVICES: &[(&str, usize, usize)] = &[{listed}];"
 
 
 def _literal(value: Value, hexadecimal: bool) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from tenonos.paths import POOL, shown
 from tenonos.pool.kconfig import Config
 from tenonos.pool.library import Index, Library, breaches
 from tenonos.setup import rust
-from tenonos.system.board import Board
+from tenonos.system.board import Board, Device
 
 LINKER_SCRIPT = POOL / "hw" / "arch" / "image.ld"
 
@@ -51,6 +51,8 @@ class Image:
     root: Library
     app: Library | None
     natives: tuple[Native, ...] = ()
+    devices: tuple[Device, ...] = ()
+    """Those of its own that one of its libraries drives."""
 
     @property
     def target(self) -> str:
@@ -122,7 +124,7 @@ def write(image: Image, folder: Path, objects: Iterable[Path] = ()) -> None:
         "Cargo.toml": _manifest(image, folder),
         "build.rs": _build_script(image, list(objects)),
         "src/main.rs": _main(image),
-        "src/config.rs": config_rs.render(image.config, image.board),
+        "src/config.rs": config_rs.render(image.config, image.board, image.devices),
         "src/tables.rs": tables_rs.render(image.libraries),
     }
     for name, text in files.items():

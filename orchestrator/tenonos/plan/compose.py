@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tenonos.errors import InputError, WorkError
-from tenonos.plan import bounds, channels, schedule, templates
+from tenonos.plan import bounds, channels, devices, schedule, templates
 from tenonos.plan.allocate import (
     Infeasible,
     Share,
@@ -292,12 +292,22 @@ class Composer:
                     memory=share.memory,
                     capabilities=["guest.linux"],
                 )
+        try:
+            owned = (
+                {}
+                if is_bare(plan.items)
+                else devices.given(self.pool, self.board, plan.guests, images)
+            )
+        except devices.NoDevice as error:
+            core = [i for i in plan.items if i.image in error.images and i.kind == "capability"]
+            return self._answer(plan, conflict=[i for i in core if i.stated], reason=str(error))
         answer = Composition(
             objective=plan.objective,
             planner=plan.planner,
             board=self.board.name,
             plan=plan.items,
             images=images,
+            devices=owned,
             ignored=plan.ignored,
             channels=channels.between(self.pool, plan.guests, plan.items, self.apps),
             analysis=schedule.analyse(

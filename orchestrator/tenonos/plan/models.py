@@ -274,6 +274,8 @@ class Composition(Model):
     channels: list[Channel] = Field(default=[], exclude=True)
     templates: list[Template] = Field(default=[], exclude=True)
     """What of the VMs talks, and what is made on demand; in `explain.json` too."""
+    devices: dict[str, list[str]] = Field(default={}, exclude=True)
+    """The devices of the board that are each VM's own; in `system.toml`."""
     files: dict[str, str] = Field(default={}, exclude=True)
     """What `write` puts into the folder, by file name."""
 

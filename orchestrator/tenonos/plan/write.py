@@ -119,6 +119,7 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
         image_limit=_image_limit(name, plan),
         on_fault="restart",
         restart_limit=RESTARTS,
+        devices=answer.devices.get(name, []),
         task=_tasks(name, app, plan, composer),
     )
 

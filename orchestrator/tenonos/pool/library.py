@@ -91,6 +91,8 @@ class Library:
     """Of a native task: what it takes, in the order of its arguments."""
     ends: tuple[End, ...] = ()
     """Of an application: the ends of channels that it opens, by their names."""
+    drives: tuple[str, ...] = ()
+    """Of a driver: the kinds of devices that it is for, as boards name them."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Its key operations, and what the bench calls each: `SUITE/NAME`."""
 
@@ -160,6 +162,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         ends=tuple(_ends(meta)),
         startup=tuple(meta.get("startup", ())),
         rights=tuple(meta["rights"]) if "rights" in meta else None,
+        drives=tuple(meta.get("drives", ())),
         operations=dict(meta.get("operations", {})),
     )
 
@@ -219,7 +222,7 @@ def _symbol(text: str) -> str:
 
 _KEYS = {
     *("authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"),
-    *("rights", "layer"),
+    *("rights", "layer", "drives"),
     *ENDS,
 }
 
@@ -239,6 +242,12 @@ def _known(meta: Mapping[str, Any], where: str) -> None:
                 where=where,
                 mend=f"known are {', '.join(AUTHORITIES)}",
             )
+    if meta.get("drives") and "mmio" not in meta.get("authority", ()):
+        raise InputError(
+            "what drives a device reaches its registers",
+            where=where,
+            mend='add "mmio" to authority in [package.metadata.tenon]',
+        )
 
 
 def _dependencies(values: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:

@@ -32,6 +32,7 @@ from tenonos.plan.pool import Pool
         ("preemptive scheduler", "sched.preemptive"),
         ("hypervisor", "virt.partition"),
         ("GPIO pins", "driver.gpio"),
+        ("PWM", "dimmer"),
         ("serial port", "driver.serial"),
         ("watchdog", "watchdog"),
         ("interactive shell", "shell"),

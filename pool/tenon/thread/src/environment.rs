@@ -5,11 +5,13 @@
 
 use crate::kernel::Kernel;
 use crate::space;
+use core::fmt;
 pub use core_guest::ENDS;
 use core_guest::Guest;
 use core_memory::{IntermediateRange, PAGE_SIZE};
 use core_ring::Area;
 use core_statistics::StatusReader;
+use hw_arch::mmio::Mmio;
 
 pub use tenon_map::Error as MapError;
 
@@ -60,6 +62,51 @@ pub fn status() -> Option<StatusReader<'static>> {
 pub fn map_device(base: usize, size: usize) -> Result<(), MapError> {
     let end = base.checked_add(size).ok_or(MapError::Address(base))?;
     space::map_device(base..end)
+}
+
+/// A device of the image's own: its kind, the address of its registers, and how many bytes these are.
+#[doc(hidden)]
+pub type Device = (&'static str, usize, usize);
+
+#[cfg(target_os = "none")]
+unsafe extern "Rust" {
+    // SAFETY: `image!` defines it by the same type, and nothing writes it.
+    safe static TENON_DEVICES: &'static [Device];
+}
+
+/// There is no image on the host.
+#[cfg(not(target_os = "none"))]
+static TENON_DEVICES: &[Device] = &[];
+
+/// Why the registers of a device cannot be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceError {
+    /// The image has none of that kind.
+    Absent,
+    /// They cannot be mapped.
+    Map(MapError),
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("its system gives this image no such device"),
+            Self::Map(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for DeviceError {}
+
+/// The registers of the first device of a kind that is this VM's own, or this machine's: of those
+/// alone that a library of the image says it `drives`.
+pub fn device(kind: &str) -> Result<Mmio, DeviceError> {
+    let found = TENON_DEVICES.iter().find(|device| device.0 == kind);
+    let &(_, base, size) = found.ok_or(DeviceError::Absent)?;
+    map_device(base, size).map_err(DeviceError::Map)?;
+    // SAFETY: the board has the device's registers there and they stay mapped; drivers are for devices
+    // that leave memory alone.
+    Ok(unsafe { Mmio::new(base, size) })
 }
 
 /// What the system says of a periodic task, and where its samples go.

@@ -21,6 +21,9 @@ macro_rules! image {
 
             $crate::define_options!(config);
 
+            #[unsafe(no_mangle)]
+            pub static TENON_DEVICES: &[$crate::environment::Device] = config::board::DEVICES;
+
             const CORES: usize = config::TENON_THREAD_CORES;
             const STACK: usize = config::TENON_THREAD_INTERRUPT_STACK;
             const MAIN_STACK: usize = config::TENON_THREAD_MAIN_STACK;

@@ -1,0 +1,80 @@
+"""Devices of the board: given to the VM whose image has a driver for them, and to no other."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from tenonos import system
+from tenonos.build.images import images
+from tenonos.plan import devices
+from tenonos.plan.compose import compose
+from tenonos.plan.models import Guest
+from tenonos.pool import library
+from tenonos.system import board
+from tenonos.system.schema import parse
+
+DIMMER = "dim a lamp by PWM at 1 kHz on a GPIO pin"
+
+
+def written(answer, folder):
+    assert answer.accepted, (answer.missing, answer.reason)
+    answer.write(folder)
+    return folder
+
+
+def test_the_vm_whose_image_drives_a_device_has_it_and_no_other_vm(pool, tmp_path):
+    answer = compose(f"{DIMMER} beside a 1 kHz control loop and Linux", pool=pool, name="lamp")
+    spec, _ = parse(answer.files["system.toml"], "system.toml")
+    assert {vm.name: vm.devices for vm in spec.vm if vm.devices} == {"dimmer": ["gpio"]}
+    loaded = system.load(written(answer, tmp_path))
+    reached = {image.name: [d.kind for d in image.devices] for image in images(loaded)}
+    assert {name: kinds for name, kinds in reached.items() if kinds} == {"dimmer": ["pl061"]}
+
+
+def test_an_image_without_the_device_reaches_none(pool, tmp_path):
+    file = written(compose(DIMMER, pool=pool, name="lamp"), tmp_path) / "system.toml"
+    text, count = re.subn(r'devices = \["gpio"\]', 'devices = ["rtc"]', file.read_text())
+    assert count == 1
+    file.write_text(text)
+    assert all(image.devices == () for image in images(system.load(tmp_path)))
+
+
+def test_without_mortise_an_image_has_what_it_drives(pool, tmp_path):
+    answer = compose(f"{DIMMER} on bare metal", pool=pool, name="lamp")
+    assert "devices" not in answer.files["system.toml"]
+    (image,) = images(system.load(written(answer, tmp_path)))
+    assert [device.base for device in image.devices] == [0x0903_0000]
+
+
+@pytest.mark.parametrize(
+    ("objective", "word", "why"),
+    [
+        ("two dimmers", "dimmers", "qemu-virt has 1 pl061, and a device has one owner"),
+        (
+            "a dimmer beside Linux that is created from Linux on demand",
+            "dimmer",
+            "a VM that is made on demand has no devices",
+        ),
+    ],
+)
+def test_what_cannot_be_given_is_refused_with_its_words(pool, objective, word, why):
+    answer = compose(objective, pool=pool)
+    assert not answer.accepted
+    assert [clash.source for clash in answer.conflict] == [word]
+    assert answer.reason == why
+
+
+def test_a_board_that_lacks_what_an_image_drives_is_told(pool):
+    found = compose(DIMMER, pool=pool, name="lamp")
+    bare = replace(board.load("qemu-virt"), devices={})
+    with pytest.raises(devices.NoDevice, match="has no pl061") as told:
+        devices.given(pool, bare, [Guest(name="dimmer", kind="tenon")], found.images)
+    assert told.value.images == ("dimmer",)
+
+
+def test_every_device_that_a_driver_is_for_is_known_to_a_board():
+    known = {device.kind for name in board.names() for device in board.load(name).devices.values()}
+    driven = {kind for crate in library.index().libraries for kind in crate.drives}
+    assert driven
+    assert driven <= known
