@@ -8,8 +8,11 @@ import random
 
 import pytest
 
+from tenonos import build, system
 from tenonos.bench.applications import applications, attempt
+from tenonos.plan.compose import compose
 from tenonos.plan.pool import Pool
+from tenonos.run import RunOptions, Session, Target, script
 
 ALL = {application.name: application for application in applications()}
 
@@ -23,3 +26,16 @@ def pool():
 def test_what_is_composed_answers(pool, name):
     tried = attempt(ALL[name], pool, random.randrange(1, 1 << 32))
     assert tried.correct, tried.fault
+
+
+def test_without_its_device_there_are_no_pins(pool, tmp_path):
+    compose(ALL["pwm"].text, pool=pool, name="pwm").write(tmp_path)
+    file = tmp_path / "system.toml"
+    text = file.read_text()
+    assert 'devices = ["gpio"]\n' in text
+    file.write_text(text.replace('devices = ["gpio"]\n', ""))
+    said = script.parse_text("expect no lamp: pl061: its system gives this image no", "it")
+    made = build.build(system.load(tmp_path))
+    session = Session(Target.of(made), RunOptions(scripts={"dimmer": said}), ())
+    session.run()
+    assert not session.problem
