@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from tenonos import system
 from tenonos.build.images import space
 from tenonos.errors import InputError
-from tenonos.system import colours
+from tenonos.system import colours, manifest
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.node import Node
 from tenonos.system.places import Content, Dealt
 from tenonos.system.schema import parse
-from tenonos.system.trees import manifest
 from tenonos.system.write import render
 
 COLOURS = 16
@@ -96,17 +94,14 @@ def test_all_that_a_vm_has_is_of_its_colours():
 def test_mortise_is_told():
     loaded = load(COLOURED)
     layout = laid_out(loaded)
-    node = Node("colouring")
-    colours.write(node, layout.dealt)
-    same = Node("colouring")
-    same.longs("memory", layout.dealt.base, layout.dealt.size)
-    same.longs("tables", layout.dealt.tables.start, len(layout.dealt.tables))
-    same.cells("colours", COLOURS)
-    same.longs("parts", 0x000F, 0xFFF0)
-    assert node.blob() == same.blob()
-    assert b"colouring" in manifest(loaded, layout)
+    (told,) = manifest.read(manifest.write(loaded, layout))["colouring"]
+    assert told["memory"] == {"start": layout.dealt.base, "size": layout.dealt.size}
+    tables = layout.dealt.tables
+    assert told["tables"] == {"start": tables.start, "size": len(tables)}
+    assert told["colours"] == COLOURS
+    assert told["parts"][:2] == [0x000F, 0xFFF0]
     plain = load(without(COLOURED))
-    assert b"colouring" not in manifest(plain, laid_out(plain))
+    assert not manifest.read(manifest.write(plain, laid_out(plain)))["colouring"]
 
 
 def test_who_asks_for_it_gets_the_library():

@@ -10,7 +10,6 @@ from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.run.plugin import Passage
 from tenonos.system import regulation
-from tenonos.system.node import Node
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 
@@ -48,13 +47,8 @@ def test_it_is_understood_and_written_back():
     assert (said.event, said.limit, said.interval) == ("l2-refill", 5000, 500_000)
     spec, _ = parse(REGULATED, "system.toml")
     assert parse(render(spec), "again")[0] == spec
-    node = Node("regulation")
-    regulation.write(node, said)
-    same = Node("regulation")
-    same.cells("event", 0x17)
-    same.cells("limit", 5000)
-    same.longs("interval", 500_000)
-    assert node.blob() == same.blob()
+    told = regulation.record(said)
+    assert told == {"interval": 500_000, "event": 0x17, "limit": 5000}
 
 
 def test_who_asks_for_it_gets_the_library():
