@@ -110,6 +110,18 @@ MENTION = re.compile(
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
 )
 """What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
+_PEOPLE = (
+    r"(?:teams?|people|persons?|colleagues?|groups?|departments?|engineers?|customers?|users?"
+    r"|operators?|company|companies|clients?|vendors?|folks|guys?|m[ae]n|wom[ae]n|those|anyone"
+    r"|everyone|somebody|someone)"
+)
+PEOPLE = re.compile(
+    rf"\b(?:as )?(?:(?:the|our|my|an?|some|his|her|their) )?(?:\w+ )?{_PEOPLE}"
+    r" (?:who|that|which|whose)\b[^.;:!?,]*?"
+    r"(?=\s*[.;:!?,]|\s+(?:wants?|needs?|wish(?:es)?|asks?|requires?|demands?|(?:woul|shoul)d)\b)",
+    re.IGNORECASE,
+)
+"""Who is spoken of, and in a clause what they do: `the people who look after ...`."""
 WHY_INSTRUCTION = "an instruction to the tool, not a demand on the system"
 WHY_BACKGROUND = "says how things are, not what is wanted"
 WHY_MENTION = "a mention of something else, not a demand"
@@ -136,6 +148,8 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
                 yield first, last, WHY_BACKGROUND
+    for found in PEOPLE.finditer(text):
+        yield found.start(), found.end(), WHY_MENTION
     for found in MENTION.finditer(text):
         if end := _end_of_mention(text, words, found):
             yield found.start(), end, WHY_MENTION

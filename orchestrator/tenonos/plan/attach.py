@@ -81,10 +81,25 @@ class _Attacher:
                 return
         # "Two VMs run a loop each", "two VMs for Linux", "two VMs that regulate".
         sole = self.subjects.tenons[0] if len(self.subjects.tenons) == 1 else None
-        subject = self._named_after(at) or (sole if self.each or self._told_of(at) else None)
-        if subject and subject.count == 1 and subject.at > at:
+        subject = (
+            self._named_after(at)
+            or self._holds(at)
+            or (sole if self.each or self._told_of(at) else None)
+        )
+        # "One loop per VM, two VMs": the number may come last.
+        later = self.each and subject is sole and len(self.subjects.all) == 1
+        if subject and subject.count == 1 and (subject.at > at or later):
             subject.count = min(int(mark.value or 1), MOST)
             self._spread.append(mark)
+
+    def _holds(self, at: int) -> Subject | None:
+        """What VMs hold that are counted apart: `two VMs with Linux and one VM with a loop`."""
+        marks = [e for e in self.elements if isinstance(e, Mark)]
+        counted = sum(m.kind == "vms" or (m.kind == "idiom" and m.value == 1) for m in marks)
+        following = next(iter(self.elements[at + 1 : at + 2]), None)
+        if counted < 2 or not isinstance(following, Cut) or following.word != "with":
+            return None
+        return self._next(at + 1, False, (None,))
 
     def _told_of(self, at: int) -> bool:
         """Whether what follows says what VMs just counted do: a clause, or words together."""

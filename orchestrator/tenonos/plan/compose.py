@@ -213,6 +213,8 @@ class Composer:
         one = [Demand(pair, False, "one application") for pair in combinations(self.pool.apps, 2)]
         rust = [a for a in self.pool.apps if not self.pool.in_c(a)]
         alien = [Demand((a, C_LIBRARY), False, "the interface for C") for a in rust]
+        if not self.pool.speaks_of_c(asked):
+            fit = [app for app in fit if app in rust] or fit
         return [*demands, Demand(tuple(fit), True, "an application"), *one, *alien]
 
     def _talks(self, app: str, name: str, guests: Sequence[Guest], items: Sequence[Item]) -> bool:

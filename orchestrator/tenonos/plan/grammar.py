@@ -55,6 +55,9 @@ MEANS = frozenset("with plus including featuring via through using over".split()
 DEFINITE = frozenset("the this these those its their his her our my your that's".split())
 INDEFINITE = frozenset(["a", "an", "some", "any"])
 ANOTHER = frozenset("another second third additional further extra".split())
+OTHERS = frozenset("other others remaining".split())
+REPEATED = {"twice": 2, "thrice": 3}
+"""How many there are, said after the noun: `a loop twice`."""
 AFTER_PRONOUN = frozenset("every each that which with whose".split())
 """Words before which `one` stands for something, and counts nothing."""
 PRONOUNS = frozenset("one ones other others it they them itself themselves both me him".split())
@@ -74,7 +77,7 @@ VERBS = frozenset(
     allocated own owns called named there here fit fits fitting stay stays remain remains exceed
     exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
     reacts respond responds finish finishes finished written woken compile compiles compiled link
-    links linked serve serves serving served perform performs performing touch touches compute
+    links linked add serve serves serving served perform performs performing touch touches compute
     computes computing calculate calculates calculating tolerate tolerates tolerating accept
     accepts accepting becomes become called calling calls matters counts lasts
     lasting""".split()
@@ -98,7 +101,7 @@ ADVERBS = frozenset(
     clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
     either sure ready now today later
     longer shorter sooner earlier up out down off more less most enough such per within than best no
-    not yet below above beneath maximum max minimum min worst case users user people operators
+    not yet yes below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
 )
 
@@ -146,6 +149,7 @@ NEGATORS = (
     r"(?:needs?|wants?|requires?|has|have) no",
     r"free (?:of|from)",
     r"(?:leav(?:e|ing)|left) out",
+    r"(?:leav(?:e|ing)|keep(?:ing)?)(?= (?:[\w-]+,? ){1,6}?(?:out|away)\b(?! (?:of|from)))",
     r"(?:don't|do not|never) (?:give|add|put|build|compile|link)(?: (?:me|us|it|them|in|my|the))*",
     r"(?:do(?:es)?|doing|make|makes|manage[sd]?) without(?: any| a| an| the)?",
     r"nothing like(?: a| an)?",
@@ -158,6 +162,8 @@ NEGATORS = (
 )
 LISTING = re.compile(r"free$|leav|left|exclu|omit|avoid|except|neither", re.IGNORECASE)
 """Beginnings of negations that go on over a whole list, articles and all."""
+OUT = frozenset("out away".split())
+"""Words that end a negation which holds what it denies: `leave the shell out`."""
 NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
 
 UNWANTED = re.compile(
@@ -178,6 +184,7 @@ UNWANTED = re.compile(
 IDIOM = re.compile(
     r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
     r"|in order to|as soon as|as long as|no matter (?:what|how|who)"
+    r"|and (?:friends|the like|such(?: like)?|so on|so forth)(?=\W*(?:$|[.,;]))"
     r"|side by side|next door|at the same time|all the time|take care of|in parallel|of course"
     r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
     r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
@@ -317,6 +324,7 @@ REAL_TIME = re.compile(
     re.IGNORECASE,
 )
 
+PERIOD = re.compile(r"period|cycle|interval|sampling|loop time|repeat|tick", re.I)
 TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("jitter", re.compile(r"jitter|±|variation|deviation|wobble", re.I)),
     ("boot", re.compile(r"boots?$|booting|start-?up|starts?$|restart|warranty", re.I)),
@@ -328,7 +336,7 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("deadline", re.compile(r"deadline|finish|complet|respon|react|latency|done|late|due", re.I)),
-    ("period", re.compile(r"period|cycle|interval|sampling|loop time|repeat|tick", re.I)),
+    ("period", PERIOD),
 )
 """What a bare time means, by a word near it."""
 

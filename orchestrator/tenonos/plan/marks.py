@@ -214,9 +214,13 @@ class Marker:
     def _time(self, first: int, last: int) -> MarkKind | None:
         """What a time measures; None for what no system of ours is asked (how fast it boots)."""
         near = self._nearest(first, last, g.TIME_KINDS)
+        before = self._word(first - 1)
+        if before.startswith("last") and g.PERIOD.search(self._word(first - 2)):
+            return "period"  # "whose cycle lasts 800 us"
+        if near == "period" and self._word(last) in g.DISTRIBUTING:
+            return "wcet"  # "100 us per cycle"
         if near:
             return None if near == "boot" else near  # type: ignore[return-value]
-        before = self._word(first - 1)
         return "deadline" if before in ("within", "under", "by", "after") else "period"
 
     def _nearest(
@@ -256,8 +260,11 @@ class Marker:
             return Mark("cores", first, last, value, until=before_of)
         if before == "priority" or (before == "of" and self._word(first - 2) == "priority"):
             return Mark("priority", first - 1 - (before == "of"), last, value)
-        if before == "on" and self._ends(last):  # Linux on three
+        if self._counts_cores(before, last):  # Linux on three
             return Mark("cores", first, last, value)
+        on_the = before == "the" and self._word(first - 2) == "on"
+        if on_the and self._word(last) in g.OTHERS and self._ends(last + 1):
+            return Mark("cores", first, last + 1, value)  # Linux on the three others
         if self._word(last + 1) == "-" and [self._word(last), self._word(last + 2)] == _REAL_TIME:
             last_adjective = last + 3
             if self._word(last_adjective) in g.GUESTS:
@@ -283,7 +290,14 @@ class Marker:
             return None
         if value == 1 and self._word(last) in g.AFTER_PRONOUN | g.VERBS | g.STRONG:
             return None  # "and one every 2 ms": a pronoun
+        if value == 1 and before in g.ADJECTIVES and number_at(self.words, last):
+            return None  # "the outer one 400 Hz"
         return Mark("count", first, last, value)
+
+    def _counts_cores(self, before: str, last: int) -> bool:
+        """Whether a number without a noun counts cores: `two cores for Linux, a loop with one`."""
+        known = any(mark.kind == "cores" for mark in self.marks)
+        return self._ends(last) and (before == "on" or (before == "with" and known))
 
     def _cores(self, value: int, first: int, last: int) -> Mark:
         before = self._word(first - 1)

@@ -27,7 +27,7 @@ from tenonos.plan.models import (
     Talk,
 )
 from tenonos.plan.phrases import Pronoun, Segmenter, Unit
-from tenonos.plan.relations import Mention, Relations, made
+from tenonos.plan.relations import Mention, Relations, made, put_apart
 from tenonos.plan.retrieve import Hit, Retriever
 from tenonos.plan.subjects import Subject, Subjects
 from tenonos.plan.text import tokens
@@ -77,7 +77,8 @@ class Reader:
         self._make()
         self._understand_together()
         self._nothing_left_out()
-        attachments = attach(self.elements, self.subjects, self.cpus, self._each())
+        each = any(word.word in g.DISTRIBUTING for word in self.words)
+        attachments = attach(self.elements, self.subjects, self.cpus, each)
         self._fill(attachments)
         self._prohibit_company()
         self._name_the_unnamed()
@@ -134,6 +135,7 @@ class Reader:
 
     def _on_sense(self, position: int, sense: Sense, unit: Unit | None) -> None:
         source = self._between(sense.first, sense.last)
+        apart = put_apart(sense, position, self._places, self._demands, self.subjects)
         if sense.kind == "ignored":
             self.ignored.append(Ignored(source=source, why=sense.why))
         elif sense.kind == "unknown":
@@ -163,7 +165,7 @@ class Reader:
             self._made.append((position, sense))
         else:
             self._places.append((position, sense))
-            self._demands.append((sense, self.subjects.nearest_tenon(position)))
+            self._demands.append((sense, apart or self.subjects.nearest_tenon(position)))
 
     def _on_gist(self, position: int, mark: Mark) -> None:
         """Words that say together what an entry is about: a demand, or its denial."""
@@ -306,10 +308,6 @@ class Reader:
         talk = Talk(direction=direction, peer=peer and peer.names[0], source=words, span=span)
         for name in subject.names:
             self._talks.setdefault(name, []).append(talk)
-
-    def _each(self) -> bool:
-        """Whether something is said of each of several."""
-        return any(word.word in g.DISTRIBUTING for word in self.words)
 
     def _value(self, sense: Sense) -> str:
         entry = sense.entry

@@ -25,6 +25,8 @@ class Chunk:
     preposition: str | None = None
     article: Article | None = None
     count: int | None = None
+    apart: bool = False
+    """Whether it is in another VM than what was named before."""
 
     @property
     def weak(self) -> bool:
@@ -178,6 +180,8 @@ class Segmenter:
             joined = isinstance(cut, Cut) and cut.word in ("and", "or", ",")
             if not joined or not isinstance(unit, Unit) or unit.negator:
                 return
+            if any(word.word in g.VERBS for word in self.words[unit.last : cut.at]):
+                return  # "semaphores are needed, mutexes are not"
             unit.negator = (mark.first, mark.last)
 
     def _rate_verb(self) -> None:
@@ -202,6 +206,13 @@ class Segmenter:
             return  # of three VMs, "two with control loops"
         elif word in g.SPLITTERS:
             self._split(index, word)
+        elif word in g.OUT and self._negator:
+            self._flush()  # "leave the shell out": no more is denied
+            self._negator = None
+        elif word in g.REPEATED and self._pending.words:
+            self._pending.count = g.REPEATED[word]
+        elif word in g.ANOTHER | g.OTHERS and self._places(index):
+            self._chunks[0].apart = True  # "... and a loop in another": a VM of its own
         elif word in g.WEAK or word in g.STRONG:
             self._close_chunk()
             self._lose_count()
@@ -238,6 +249,11 @@ class Segmenter:
     def _just_joined(self) -> bool:
         empty = not self._chunks and not self._pending.words
         return empty and self._connector in g.COMPANION
+
+    def _places(self, index: int) -> bool:
+        """Whether a pronoun is the place of the phrase before it: `Linux in the other`."""
+        inside = self._pending.preposition in ("in", "inside") and not self._pending.words
+        return inside and bool(self._chunks) and self._bare_pronoun(index)
 
     def _stands_for_vms(self, index: int) -> bool:
         """Whether a number just before is that of VMs counted earlier."""

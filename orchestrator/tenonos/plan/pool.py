@@ -148,6 +148,12 @@ class Pool:
         crate = self.libraries.get(app)
         return crate is not None and library.is_c(crate.path)
 
+    def speaks_of_c(self, asked: Collection[str]) -> bool:
+        """Whether what is asked is C: its library or interface, or what a program in it does."""
+        of_c = [app for app in self.apps if self.in_c(app)]
+        done = {symbol for app in of_c for symbol in (app, *self.entries[app].provides)}
+        return not {C_LIBRARY, self.symbol(POSIX), *done}.isdisjoint(asked)
+
     def linked(self, app: str) -> frozenset[str]:
         """The symbols of the libraries whose code an application's image can have."""
         needed = self._needed([self.libraries[app]] if app in self.libraries else [])

@@ -113,6 +113,24 @@ def made(position: int, elements: Sequence[Element], subjects: Subjects) -> Subj
     return subjects.nearest_tenon(position)
 
 
+def put_apart(
+    sense: Sense,
+    position: int,
+    places: Sequence[tuple[int, Sense]],
+    demands: list[tuple[Sense, Subject | None]],
+    subjects: Subjects,
+) -> Subject | None:
+    """Of `... in one VM and ... in another` a VM for what names none: the first, or the other."""
+    if not (sense.chunk and sense.chunk.apart) or sense.kind not in ("app", "capability"):
+        return None
+    if subjects.tenons:
+        return None if sense.kind == "app" else subjects.unnamed(position)
+    if places:
+        first = subjects.unnamed(places[0][0])
+        demands[:] = [(other, subject or first) for other, subject in demands]
+    return None
+
+
 def _named(elements: Sequence[Element], subjects: Subjects, places: range) -> Subject | None:
     """The first VM named at some places, within the sentence."""
     for place in places:

@@ -57,7 +57,8 @@ class Subjects:
         """The guest system a phrase names: a new one, or the one already named."""
         chunk = sense.chunk
         known = [s for s in self.all if s.kind == kind]
-        again = chunk is None or not (chunk.count or chunk.article == "another")
+        more = chunk is not None and (chunk.count or chunk.apart or chunk.article == "another")
+        again = not more
         if known and again:
             known[-1].mentions.append(position)
             return known[-1]
@@ -156,7 +157,7 @@ class Subjects:
         """Whether a noun names one more VM instead of one named before."""
         if chunk is None:
             return False
-        if chunk.article == "another":
+        if chunk.apart or chunk.article == "another":
             return True
         last = self.tenons[-1]
         if chunk.count:

@@ -258,4 +258,10 @@ NUMBERS = [
         BESIDE,
         (("cores", 3, "linux"), ("cores", 4, None)),
     ),
+    Case("a control loop whose cycle lasts 800 us", ALONE, (period(800 * US),)),
+    Case(
+        "a control loop at 1 kHz using no more than 100 000 ns per cycle",
+        ALONE,
+        (period(MS), ("wcet", 100 * US, "motor")),
+    ),
 ]

@@ -36,6 +36,8 @@ CORES = [
         {"motor": [2, 3], "linux": [0, 1]},
         (("capability", "sched.smp", "motor"), ("cores", 2, "motor")),
     ),
+    Case("a control loop every ms on one core, Linux on the three others", BESIDE),
+    Case("Linux with two cores, a 4 kHz loop with one, a 100 Hz loop with one", TWO, FAST_AND_SLOW),
 ]
 
 SEVERAL = [
@@ -96,6 +98,35 @@ SEVERAL = [
         "a 1 kHz control loop and Linux, each on its own core",
         {"motor": [3], "linux": [0]},
         (("cores", 1, "motor"), ("cores", 1, "linux")),
+    ),
+    Case(
+        "Linux twice, beside one control loop every 2 ms",
+        {"motor": [3], "linux-1": [0, 1], "linux-2": [2]},
+    ),
+    Case(
+        "a control loop twice, once at 4 kHz and once at 100 Hz, beside Linux", TWO, FAST_AND_SLOW
+    ),
+    Case(
+        "two VMs with Linux and one VM with a 2 kHz control loop",
+        {"motor": [3], "linux-1": [0, 1], "linux-2": [2]},
+    ),
+    Case(
+        "a POSIX program in one VM and a 1 kHz control loop in another",
+        {"metronome": [0], "motor": [1]},
+        (("capability", "api.posix", "metronome"), period(MS)),
+    ),
+    Case(
+        "a 1 kHz control loop in one VM and a POSIX program in the other",
+        {"motor": [0], "metronome": [1]},
+        (("capability", "api.posix", "metronome"), period(MS)),
+    ),
+    Case("a 1 kHz control loop in one VM and Linux in another", BESIDE),
+    Case("one control loop per VM, two VMs", {"motor-1": [0], "motor-2": [1]}),
+    Case(
+        "the inner control loop has 4 kHz, the outer one 100 Hz, beside Linux", TWO, FAST_AND_SLOW
+    ),
+    Case(
+        "two control loops beside Linux: the inner has 4 kHz, the outer 100 Hz", TWO, FAST_AND_SLOW
     ),
 ]
 
@@ -172,6 +203,27 @@ NEGATION = [
         (("forbid", "net.ip", None),),
     ),
     Case("we do not want Linux, only a 1 kHz control loop", ALONE),
+    Case("a 1 kHz loop beside Linux; leave the shell out", BESIDE, (("forbid", "shell", None),)),
+    Case(
+        "leave the shell out and add tracing to a 1 kHz motor loop",
+        ALONE,
+        (("forbid", "shell", None), ("capability", "trace", "motor")),
+    ),
+    Case(
+        "a 1 kHz motor loop; mutexes yes, message queues no",
+        ALONE,
+        (("capability", "sync.mutex", "motor"), ("forbid", "sync.queue", None)),
+    ),
+    Case(
+        "a 1 kHz motor loop; message queues are needed, tracing and files are not",
+        ALONE,
+        (
+            ("capability", "sync.queue", "motor"),
+            ("forbid", "trace", None),
+            ("forbid", "fs.ram", None),
+        ),
+    ),
+    Case("a 1 kHz motor loop, and that without a shell", ALONE, (("forbid", "shell", None),)),
 ]
 
 MENTION = [
@@ -234,6 +286,22 @@ MENTION = [
         BESIDE,
         ignored=("disregard your rules",),
     ),
+    Case(
+        "the team that maintains the file system wants a 1 kHz control loop",
+        ALONE,
+        ignored=("the team that maintains the file system",),
+    ),
+    Case(
+        "as my colleague who likes Zephyr says, a 1 kHz control loop with tracing",
+        ALONE,
+        (("capability", "trace", "motor"),),
+        ignored=("as my colleague who likes Zephyr says",),
+    ),
+    Case(
+        "a 1 kHz motor loop, which replaces Zephyr, beside Linux",
+        BESIDE,
+        ignored=("replaces Zephyr",),
+    ),
 ]
 
 CAPABILITIES = [
@@ -273,4 +341,14 @@ CAPABILITIES = [
     Case("control loop 1kHz core 3 linux cores 0-2 256MB", BESIDE),
     Case("I want my motor loop isolated so Linux crashes do not affect it, 1 kHz", BESIDE),
     Case("a 1 kHz loop of 8 MiB, and Linux with everything else", BESIDE),
+    Case(
+        "preemptive threads with message queues",
+        {"hello": [0]},
+        (("capability", "sync.queue", "hello"),),
+    ),
+    Case(
+        "preemptive threads and a message queue, without POSIX",
+        {"hello": [0]},
+        (("capability", "sync.queue", "hello"), ("forbid", "api.posix", None)),
+    ),
 ]
