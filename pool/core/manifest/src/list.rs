@@ -83,7 +83,7 @@ impl<T: PartialEq, const N: usize> PartialEq for List<T, N> {
 
 impl<T: Eq, const N: usize> Eq for List<T, N> {}
 
-/// A name, UTF-8.
+/// A name, of printable ASCII: checked once, and then handed out byte by byte.
 #[derive(Clone, Copy, PartialEq, Eq, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Name(List<u8, { limits::NAME }>);
@@ -92,14 +92,34 @@ impl Name {
     /// Nobody's.
     pub const NONE: Self = Self(List::empty(0));
 
-    /// This name; nothing if it is too long, or no text.
+    /// This name; nothing if it is too long, or none.
     pub fn new(name: &[u8]) -> Option<Self> {
-        let name = List::new(name).map_or(Self::NONE, Self);
-        name.is_sound().then_some(name)
+        let mut own = Self::NONE;
+        own.set(name).then_some(own)
+    }
+
+    /// Makes it this one; false, and it is nobody's, if that is too long, or none.
+    pub fn set(&mut self, name: &[u8]) -> bool {
+        self.0.clear();
+        let Some(items) = self.0.items.get_mut(..name.len()) else {
+            return false;
+        };
+        items.copy_from_slice(name);
+        self.0.count = name.len() as u32;
+        let sound = self.is_sound();
+        if !sound {
+            self.0.clear();
+        }
+        sound
     }
 
     pub(crate) fn is_sound(&self) -> bool {
-        !self.0.is_empty() && !self.0.contains(&0) && str::from_utf8(&self.0).is_ok()
+        let (words, rest) = self.0.as_chunks::<8>();
+        let mut last = [b' '; 8];
+        for (to, from) in last.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        !self.0.is_empty() && words.iter().chain([&last]).all(are_printable)
     }
 
     /// It, byte by byte.
@@ -108,10 +128,26 @@ impl Name {
         &self.0
     }
 
-    /// It as a text.
+    /// It as a text, which is looked through for that.
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.0).unwrap_or("")
     }
+}
+
+impl AsRef<[u8]> for Name {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+/// Whether these are printable ASCII, from `' '` to `'~'`, all at once: where each is below 128 the
+/// upper bits tell of a comparison.
+fn are_printable(bytes: &[u8; 8]) -> bool {
+    const UPPER: u64 = u64::from_ne_bytes([0x80; 8]);
+    let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    let word = u64::from_ne_bytes(*bytes);
+    let not_below = ((word | UPPER) - all(b' ')) & UPPER == UPPER;
+    word & UPPER == 0 && not_below && (word + all(1)) & UPPER == 0
 }
 
 impl fmt::Display for Name {

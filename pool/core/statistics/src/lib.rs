@@ -96,13 +96,13 @@ fn text(field: &[u8]) -> &str {
 }
 
 /// `text` as a NUL-padded field. What is too long is cut at a character's end.
-fn field<const N: usize>(text: &str) -> [u8; N] {
+fn field<const N: usize>(text: &[u8]) -> [u8; N] {
     let mut field = [0; N];
     let mut length = text.len().min(N);
-    while !text.is_char_boundary(length) {
+    while length > 0 && text.get(length).is_some_and(|byte| byte & 0xc0 == 0x80) {
         length -= 1;
     }
-    if let Some((to, from)) = field.get_mut(..length).zip(text.as_bytes().get(..length)) {
+    if let Some((to, from)) = field.get_mut(..length).zip(text.get(..length)) {
         to.copy_from_slice(from);
     }
     field
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
-        assert_eq!(text(&field::<4>("abcdef")), "abcd");
-        assert_eq!(text(&field::<4>("abcé")), "abc");
+        assert_eq!(text(&field::<4>(b"abcdef")), "abcd");
+        assert_eq!(text(&field::<4>("abcé".as_bytes())), "abc");
         assert_eq!(text(b"ab\xff"), "");
     }
 }

@@ -219,7 +219,7 @@ pub struct StatusWriter<'a> {
 
 impl<'a> StatusWriter<'a> {
     /// Makes an empty page in `area`, its state [`State::Empty`].
-    pub fn create(area: Area<'a>, name: &str, vcpus: usize) -> Result<Self, Error> {
+    pub fn create(area: Area<'a>, name: impl AsRef<[u8]>, vcpus: usize) -> Result<Self, Error> {
         let area = area
             .part(0, size_of::<StatusPage>())
             .ok_or(Error::TooSmall)?;
@@ -237,8 +237,8 @@ impl<'a> StatusWriter<'a> {
     }
 
     /// Sets what the VM is named, on a page that was [cleared](Self::clear) for another one.
-    pub fn set_name(&self, name: &str) {
-        let name = field::<NAME_LENGTH>(name);
+    pub fn set_name(&self, name: impl AsRef<[u8]>) {
+        let name = field::<NAME_LENGTH>(name.as_ref());
         for (word, bytes) in name.as_chunks::<8>().0.iter().enumerate() {
             let offset = offset_of!(StatusPage, name) + word * 8;
             self.area.store(offset, u64::from_le_bytes(*bytes), Relaxed);

@@ -98,7 +98,7 @@ impl<'a> TaskArea<'a> {
     ) -> Result<Self, Error> {
         let mut header = TaskHeader::new_zeroed();
         header.version = VERSION;
-        header.name = field(name);
+        header.name = field(name.as_bytes());
         header.period_ns = period_ns;
         header.deadline_ns = deadline_ns;
         // The magic number goes first and comes back last: whoever sees it sees a whole header.

@@ -2,7 +2,7 @@
 
 use crate::channel::Channel;
 use crate::party::Party;
-use core_manifest::{self as manifest, Dynamic, Owner};
+use core_manifest::{self as manifest, Dynamic, Name, Owner};
 use core_memory::{PAGE_SIZE, PhysicalRange};
 use core_ring::Area;
 use core_ring::message::{End, Parts, Shape};
@@ -13,7 +13,7 @@ pub(crate) struct Placed {
     pub channel: Channel,
     heads: [PhysicalRange; 2],
     /// Of ends that templates have, their names: those of VMs made at run time.
-    templates: [Option<&'static str>; 2],
+    templates: [Option<&'static Name>; 2],
 }
 
 impl Placed {
@@ -48,8 +48,7 @@ impl Placed {
                 PhysicalRange::new(described.producer.start(), PAGE_SIZE)?,
                 PhysicalRange::new(described.status.start(), both)?,
             ],
-            templates: parties
-                .map(|party| template(party.owner).map(|template| template.name.as_str())),
+            templates: parties.map(|party| template(party.owner).map(|template| &template.name)),
         })
     }
 

@@ -53,7 +53,7 @@ impl Between {
     }
 
     /// A line of `name`'s begins, which began at `began`, in nanoseconds.
-    pub(crate) fn begin_line(&mut self, began: u64, name: &str, mark: u8) {
+    pub(crate) fn begin_line(&mut self, began: u64, name: &[u8], mark: u8) {
         self.begins = true;
         self.began = began;
         self.name.set(name);

@@ -144,7 +144,7 @@ impl Queue {
     }
 
     /// Adds one; without room it is counted.
-    pub(crate) fn push(&mut self, time: u64, about: &str, words: Words<'_>) {
+    pub(crate) fn push(&mut self, time: u64, about: &[u8], words: Words<'_>) {
         let last = (self.first + self.length) % ROOM;
         match self.messages.get_mut(last).filter(|_| self.length < ROOM) {
             Some(message) => {
@@ -188,7 +188,7 @@ impl Queue {
                 text: "lines lost: {}",
                 arguments: &[Argument::Decimal(lost)],
             };
-            self.push(time, "", words);
+            self.push(time, b"", words);
         }
     }
 }

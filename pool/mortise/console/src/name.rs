@@ -18,10 +18,10 @@ impl Name {
     };
 
     /// Keeps this one.
-    pub(crate) fn set(&mut self, name: &str) {
+    pub(crate) fn set(&mut self, name: &[u8]) {
         let length = name.len().min(LENGTH);
-        for (to, from) in self.bytes.iter_mut().zip(name.bytes()) {
-            *to = from;
+        for (to, from) in self.bytes.iter_mut().zip(name) {
+            *to = *from;
         }
         self.length = length as u8;
     }

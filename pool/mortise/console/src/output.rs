@@ -36,12 +36,12 @@ impl Console {
     /// Does a step towards having a byte of VM number `vm` on the line: a byte at most is put.
     /// Whether the VM's is. If it begins a line, `who` is asked for its name and the time in
     /// nanoseconds.
-    pub fn put<'a>(
+    pub fn put<N: AsRef<[u8]>>(
         &mut self,
         vm: usize,
         byte: u8,
         port: &mut dyn Port,
-        who: impl FnOnce() -> (&'a str, u64),
+        who: impl FnOnce() -> (N, u64),
     ) -> bool {
         if vm >= OWN {
             return true;
@@ -74,7 +74,7 @@ impl Console {
             return;
         };
         if self.open != Some(OWN) {
-            self.begin(OWN, OWN_NAME, time);
+            self.begin(OWN, OWN_NAME.as_bytes(), time);
         } else if let Some(byte) = self.own.next() {
             port.put(byte);
         } else {
@@ -90,8 +90,8 @@ impl Console {
 
     /// Keeps a message of Mortise's own, of at most eight arguments, about somebody, until [steps](Self::step) have put it on
     /// the line. If too many wait there is a line that says how many were lost.
-    pub fn say(&mut self, now: u64, about: &str, words: Words<'_>) {
-        self.own.push(now, about, words);
+    pub fn say(&mut self, now: u64, about: impl AsRef<[u8]>, words: Words<'_>) {
+        self.own.push(now, about.as_ref(), words);
     }
 
     /// Writes a line of Mortise's own at once, behind those that wait, however long that takes.
@@ -116,16 +116,16 @@ impl Console {
     }
 
     /// Does a step towards having a byte of this writer on a line that takes one; whether it is.
-    fn add<'a>(
+    fn add<N: AsRef<[u8]>>(
         &mut self,
         writer: usize,
         byte: u8,
         port: &mut dyn Port,
-        who: impl FnOnce() -> (&'a str, u64),
+        who: impl FnOnce() -> (N, u64),
     ) -> bool {
         if self.open != Some(writer) && byte != b'\r' {
             let (name, now) = who();
-            self.begin(writer, name, now);
+            self.begin(writer, name.as_ref(), now);
             return false;
         }
         match byte {
@@ -144,7 +144,7 @@ impl Console {
 
     /// Does a step towards having the wire for `writer`: breaks off who has it, or starts or continues a
     /// line.
-    fn begin(&mut self, writer: usize, name: &str, now: u64) {
+    fn begin(&mut self, writer: usize, name: &[u8], now: u64) {
         if let Some(other) = self.open.take() {
             self.between.end_line();
             self.broken |= bit(other);

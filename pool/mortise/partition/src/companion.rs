@@ -4,7 +4,7 @@
 //! when, and calls back through what is public here; an image without it has none of this.
 
 use crate::{Core, Machine, Vm, gic::VmInterrupts, tables};
-use core_manifest::System;
+use core_manifest::{Name, System};
 use core_memory::PhysicalRange;
 use hw_irqchip_gicv3::{
     Group,
@@ -168,8 +168,8 @@ impl Vm {
 
     /// Its name.
     #[must_use]
-    pub fn name(&self) -> &str {
-        self.description().name.as_str()
+    pub fn name(&self) -> &Name {
+        &self.description().name
     }
 
     /// Gives it an interrupt that no hardware has, before it first runs. A direct one has all

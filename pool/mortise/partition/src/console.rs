@@ -17,7 +17,7 @@ use crate::{
 };
 use core::ptr::NonNull;
 use core_log::{Level, Sink};
-use core_manifest::Console as Kind;
+use core_manifest::{Console as Kind, Name};
 use hw_serial_pl011::{Registers, Serial};
 use mortise_console::{Argument, Console, Input, Port, Words};
 
@@ -118,7 +118,7 @@ impl Sink for OwnLines {
 
 impl Machine {
     /// Says something on the console, about somebody whose name it begins with.
-    pub fn say(&'static self, about: &str, text: &'static str, arguments: &[Argument]) {
+    pub fn say(&'static self, about: &Name, text: &'static str, arguments: &[Argument]) {
         if Level::Info > self.board.log {
             return;
         }
@@ -335,16 +335,11 @@ pub(crate) fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> boo
 
 /// Does a step towards having a byte of a virtual machine on the line; whether it is.
 pub(crate) fn step(machine: &Machine, vm: &Vm, byte: u8) -> bool {
-    put(machine, vm.index, byte, || vm.name())
+    put(machine, vm.index, byte, vm.name().as_bytes())
 }
 
-/// The same for any writer, by its number; its name is asked for only where a line begins.
-pub(crate) fn put<'a>(
-    machine: &Machine,
-    writer: usize,
-    byte: u8,
-    name: impl FnOnce() -> &'a str,
-) -> bool {
+/// The same for any writer, by its number.
+pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &[u8]) -> bool {
     let mut guard = machine.console.lock();
     let Line {
         console, serial, ..

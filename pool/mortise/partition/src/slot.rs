@@ -274,10 +274,7 @@ impl Vm {
         // at it is what the registry of those who call sees to.
         let description = unsafe { slot.description.get_mut() };
         match part {
-            0 => {
-                let name = Name::new(occupant.name);
-                name.map(|name| description.name = name).is_some()
-            }
+            0 => description.name.set(occupant.name),
             1 => {
                 description.entry = occupant.entry;
                 description.argument = occupant.argument;
@@ -290,7 +287,7 @@ impl Vm {
             }
             2 => occupant.inhabit(description),
             3 => {
-                self.status.set_name(description.name.as_str());
+                self.status.set_name(description.name);
                 true
             }
             _ => {

@@ -29,7 +29,7 @@ impl Core {
     /// Puts a byte of tenant number `writer` on the line; returns when it is there.
     pub fn put(&'static self, writer: usize, name: &str, byte: u8) {
         let writer = self.machine.vms.len() + writer;
-        while !console::put(self.machine, writer, byte, || name) {}
+        while !console::put(self.machine, writer, byte, name.as_bytes()) {}
     }
 }
 

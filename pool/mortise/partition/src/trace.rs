@@ -119,7 +119,7 @@ impl Core {
             let mut name = heapless::String::<40>::new();
             // A name that is cut is a name.
             let _ = match vm.vcpus() {
-                1 => name.write_str(vm.name()),
+                1 => name.write_str(vm.name().as_str()),
                 _ => write!(name, "{} {vcpu}", vm.name()),
             };
             self.trace.name(subject(vm, vcpu), &name);

@@ -102,7 +102,7 @@ impl Vm {
             FaultPolicy::Stop => 0,
         };
         let status = area
-            .and_then(|area| StatusWriter::create(area, description.name.as_str(), vcpus).ok())
+            .and_then(|area| StatusWriter::create(area, description.name, vcpus).ok())
             .ok_or(VmError::Status)?;
         Ok(Self {
             index,
