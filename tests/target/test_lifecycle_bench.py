@@ -3,9 +3,6 @@
 import pytest
 from conftest import assert_well
 
-OPEN = {"masked_max"}
-"""Goals that are not reached yet."""
-
 
 @pytest.mark.timeout(500)
 def test_goals_hold(tenon):
@@ -14,15 +11,15 @@ def test_goals_hold(tenon):
     assert_well(outcome)
     rows = {row["name"]: row for row in outcome.result}
     lives = {"create_to_first_instruction", "pause", "resume", "destroy"}
-    assert rows.keys() == lives | OPEN
+    assert rows.keys() == lives | {"masked_max"}
     assert all(rows[name]["samples"] == 10 for name in lives)
     # Every byte is loaded and every page scrubbed: less would be a figure of something else.
     assert rows["create_to_first_instruction"]["min"] > 200_000
     assert rows["destroy"]["min"] > 200_000
     # 566 before life cycles, faults and the interrupt controller's registers looked more often,
-    # 424 before those registers were written in steps.
+    # 424 before those registers were written in steps, 252 while each line's name was checked anew.
     assert rows["masked_max"]["samples"] > 10_000
-    assert rows["masked_max"]["goal"] < rows["masked_max"]["max"] <= 200
+    assert rows["masked_max"]["max"] <= rows["masked_max"]["goal"] == 150
     lives = {name: rows[name] for name in lives}
     missed = {name for name, row in lives.items() if row["goal"] and row["median"] > row["goal"]}
     assert not missed, {name: rows[name]["median"] for name in missed}

@@ -161,3 +161,23 @@ impl fmt::Debug for Name {
         self.as_str().fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Name;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_name_is_up_to_32_printable_bytes(bytes in prop::collection::vec(
+            prop_oneof![20 => 0x20u8..0x7f, 1 => any::<u8>()], 0..36,
+        )) {
+            let good = (1..=32).contains(&bytes.len()) && bytes.iter().all(|byte| (0x20..0x7f).contains(byte));
+            let name = Name::new(&bytes);
+            prop_assert_eq!(name.is_some(), good);
+            if let Some(name) = name {
+                prop_assert_eq!(name.as_bytes(), &bytes[..]);
+            }
+        }
+    }
+}

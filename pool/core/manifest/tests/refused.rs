@@ -121,6 +121,12 @@ fn a_vm() {
             ),
             (
                 0,
+                offset_of!(Vm, name) + 4,
+                &[0x7f][..],
+                "moto\u{7f}: name must be a text of 1 to 32 bytes",
+            ),
+            (
+                0,
                 offset_of!(Vm, name) + 32,
                 &[0][..],
                 ": name must be a text of 1 to 32 bytes",

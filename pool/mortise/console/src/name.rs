@@ -19,11 +19,11 @@ impl Name {
 
     /// Keeps this one.
     pub(crate) fn set(&mut self, name: &[u8]) {
-        let length = name.len().min(LENGTH);
-        for (to, from) in self.bytes.iter_mut().zip(name) {
-            *to = *from;
+        let name = name.get(..LENGTH).unwrap_or(name);
+        if let Some(bytes) = self.bytes.get_mut(..name.len()) {
+            bytes.copy_from_slice(name);
+            self.length = name.len() as u8;
         }
-        self.length = length as u8;
     }
 
     /// Number of its bytes.

@@ -113,23 +113,23 @@ impl Turn {
     }
 
     /// The same where more than one wait, or none is due, or Mortise itself has something to do. Who
-    /// is the most urgent of several is known only when all were looked at: if something goes before the next ones, the decision sets the
-    /// timer to what is over already, and nobody goes on before that has come. Some are looked at each time,
-    /// whatever is pending: the timer goes before most of it.
+    /// is the most urgent of several is known only when all were looked at: if something goes before the
+    /// next ones, the decision sets the timer to what is over already, and nobody goes on before that has
+    /// come. What goes before is taken, and comes no more until its guest has seen it.
     #[cold]
     #[inline(never)]
     fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
         if now >= self.timers.alarm() {
             core.sound();
+            // It is decided on by who called.
+            self.ask.set(false);
+        }
+        loop {
             core.clock().move_alarm(u64::MAX);
             if is_pending() {
                 self.ask.set(true);
                 return false;
             }
-            // It is decided on by who called.
-            self.ask.set(false);
-        }
-        loop {
             let (due, over) = self.timers.expire_one(now);
             if let Some(number) = due {
                 self.wake_due_one(core, number, plain);
@@ -138,11 +138,6 @@ impl Turn {
                 // What is pending may be the timer of who is in the registers, which the decision
                 // silences: to take it would be part of the switch.
                 return true;
-            }
-            core.clock().move_alarm(u64::MAX);
-            if is_pending() {
-                self.ask.set(true);
-                return false;
             }
         }
     }

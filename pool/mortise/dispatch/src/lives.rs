@@ -9,6 +9,9 @@ use core_sched::Priority;
 use mortise_partition::{Core, Duty, Mask, Part, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
+/// Ticks of a counter of 62.5 MHz for which clearing up waits for somebody urgent at most: 20 us.
+const PUT_OFF: u64 = 1_250;
+
 impl Turn {
     /// Goes on with what there is to do for one in the registers whose guest does not go on.
     #[cold]
@@ -78,7 +81,7 @@ impl Turn {
         self.ask.set(true);
         // Who lives there next may have other cores and another schedule.
         if vm.is_vacant() {
-            self.have_leave(vm, true);
+            self.have_leave(core, vm, true);
         }
     }
 
@@ -129,7 +132,7 @@ impl Turn {
         let has = vm.vcpu_on(core.cpu).is_some();
         if has {
             self.new.set(self.new.get() | 1 << vm.index());
-            self.doubt_terms();
+            self.doubt_terms(core, vm.schedule().priority);
         }
         has
     }
@@ -176,13 +179,13 @@ impl Turn {
 
     /// Has a machine's virtual CPU leave the core with the next decision, behind a look at what is
     /// pending, and be forgotten then.
-    pub(crate) fn have_leave(&self, vm: &Vm, forget: bool) {
+    pub(crate) fn have_leave(&self, core: &'static Core, vm: &Vm, forget: bool) {
         let bit = 1 << vm.index();
         self.leaving.set(self.leaving.get() | bit);
         if forget {
             self.gone.set(self.gone.get() | bit);
         }
-        self.doubt_terms();
+        self.doubt_terms(core, vm.schedule().priority);
     }
 
     /// Does a step of having one leave; whether there was one. Its machine learns of it at the last.
@@ -235,13 +238,18 @@ impl Turn {
         seat.take();
         self.seated
             .set(self.seated.get() & !(1 << seat.number.get()));
-        self.doubt_terms();
+        self.doubt_terms(core, 0);
     }
 
-    /// Has the next decision find out anew whether time matters on this core.
-    fn doubt_terms(&self) {
+    /// Has the next decision find out anew whether time matters on this core, as somebody of this
+    /// priority comes or goes.
+    fn doubt_terms(&self, core: &'static Core, priority: u8) {
         self.plain.set(false);
-        self.doubt.set(true);
+        if !self.doubt.replace(true) {
+            self.put_off.set(core.clock().ticks() + PUT_OFF);
+            self.moving.set(0);
+        }
+        self.moving.set(self.moving.get().max(priority));
         self.ask.set(true);
     }
 

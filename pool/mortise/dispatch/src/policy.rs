@@ -2,7 +2,7 @@
 
 use crate::{
     seat::Seat,
-    turns::{Turn, is_pending},
+    turns::{Turn, is, is_pending},
 };
 use core_sched::{Decision, Priority};
 use mortise_partition::{Background, Core, Mask};
@@ -41,13 +41,29 @@ impl Turn {
         core: &'static Core,
         alarm: u64,
     ) -> (Option<&'static Seat>, u64) {
-        let mut settled = !self.doubt.get() || self.clear_up(core);
+        // Who is so urgent that clearing up waits.
+        let mut urgent = None;
+        let mut alarm = alarm;
+        let mut settled = !self.doubt.get() || !is_pending();
+        if settled && self.doubt.get() {
+            urgent = self.wanted_before(core);
+            match urgent {
+                Some(_) => alarm = alarm.min(self.put_off.get()),
+                None => settled = self.clear_up(core),
+            }
+        }
         if settled {
             self.shares.charge(core.clock().ticks());
             settled = !is_pending();
             while settled && self.shares.settle() {
                 settled = !is_pending();
             }
+        }
+        if let Some(seat) = urgent
+            && !is(self.shares.most_urgent(), seat)
+        {
+            // Another one has its budget, who may be about to leave.
+            settled = false;
         }
         if !settled {
             self.ask.set(true);
@@ -59,6 +75,16 @@ impl Turn {
             seat.mask.set(Mask::of(seat.state.priority().number()));
         }
         (decision.run, decision.until.unwrap_or(u64::MAX).min(alarm))
+    }
+
+    /// Who waits for the core and is more urgent than all who come and go: clearing up waits for it, but
+    /// for a while at most.
+    #[inline(always)]
+    fn wanted_before(&'static self, core: &'static Core) -> Option<&'static Seat> {
+        let first = self.shares.most_urgent()?;
+        let urgent = first.state.priority().number() > self.moving.get();
+        let goes_first = urgent && !self.holds(first) && core.clock().ticks() < self.put_off.get();
+        goes_first.then_some(first)
     }
 
     /// Lets go who is to leave, admits who came, and finds out what they are promised, with a look at

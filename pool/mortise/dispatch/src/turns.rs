@@ -50,6 +50,9 @@ pub(crate) struct Turn {
     pub plain: Cell<bool>,
     /// Whether that is to be found out anew: somebody came or went, or is to.
     pub doubt: Cell<bool>,
+    /// Until when that may wait for somebody more urgent than all of them, and how urgent they are.
+    pub put_off: Cell<u64>,
+    pub moving: Cell<u8>,
     /// The seats that somebody has, one bit each.
     pub seated: Cell<u32>,
     /// Machines whose virtual CPU here is yet to be admitted to the core, before which it does not
@@ -141,7 +144,7 @@ impl Dispatcher for Turn {
         self.timers.cancel(vm.index());
         seat.record(core, Event::Park);
         if forget || !self.plain.get() {
-            return self.have_leave(vm, forget);
+            return self.have_leave(core, vm, forget);
         }
         self.shares.give_up(seat);
         // Who did not have the core changes nothing by leaving.
@@ -188,6 +191,8 @@ impl Turn {
             ask: Cell::new(true),
             plain: Cell::new(true),
             doubt: Cell::new(false),
+            put_off: Cell::new(0),
+            moving: Cell::new(0),
             seated: Cell::new(0),
             new: Cell::new(0),
             leaving: Cell::new(0),

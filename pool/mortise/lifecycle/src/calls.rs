@@ -213,9 +213,9 @@ impl Conversation<'_> {
     }
 
     fn go_on_making(&self, slot: usize) -> Result<Outcome, Stop> {
-        self.site.go_on(slot)?.or_again(slot as u32 + 1)?;
         let handle = self.site.registry.lock().handle(slot);
         let handle = handle.ok_or(Failure::NotFound)?.to_register();
+        self.site.go_on(slot)?.or_again(slot as u32 + 1)?;
         if let Ok(progress) = u32::try_from(handle) {
             look(progress)?;
         }

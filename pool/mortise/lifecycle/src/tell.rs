@@ -48,6 +48,7 @@ impl Conversation<'_> {
         to: IntermediateRange,
     ) -> Result<Outcome, Stop> {
         let to = self.own(&to)?;
+        self.look()?;
         let slot = usize::from(handle.slot);
         let vm = self.site.machine.vm(slot).ok_or(Failure::NotFound)?;
         let mut registry = self.site.registry.lock();

@@ -345,7 +345,7 @@ pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &[u8]) -> bo
         console, serial, ..
     } = &mut *guard;
     let wire = &mut Wire(serial);
-    console.put(writer, byte, wire, || (name(), machine.now()))
+    console.put(writer, byte, wire, || (name, machine.now()))
 }
 
 /// Ends the line that a virtual machine has begun, if any, unless `stop` says so before; whether it

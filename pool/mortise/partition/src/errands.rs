@@ -15,9 +15,12 @@ impl Machine {
     /// [Summons](Self::summon) these vCPUs of a VM: all at once, or, on a core that is
     /// shared, with its doorbell.
     pub(crate) fn summon_all(&'static self, vm: &'static Vm, vcpus: Calls) {
-        let core = Core::current();
         let set = vcpus.bits();
-        if set & set.wrapping_sub(1) == 0 || core.dispatcher().is_none() {
+        if set.is_power_of_two() {
+            return self.summon(vm, set.trailing_zeros() as usize);
+        }
+        let core = Core::current();
+        if set == 0 || core.dispatcher().is_none() {
             return vcpus.iter().for_each(|vcpu| self.summon(vm, vcpu));
         }
         vm.owed.fetch_or(set, Ordering::AcqRel);
