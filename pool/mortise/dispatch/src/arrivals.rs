@@ -26,6 +26,16 @@ impl Turn {
         }
     }
 
+    /// The same as an exit's first step, of which it may be the last.
+    #[inline(always)]
+    pub(crate) fn exit_for_interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
+        match core.take_interrupt() {
+            Taken::Alarm if !self.plain.get() => self.end_by_policy(core, core.clock().ticks()),
+            Taken::Alarm => self.wake_due(core),
+            taken => self.pass_on(core, taken),
+        }
+    }
+
     /// Passes on an interrupt that was taken, and those that came meanwhile.
     #[inline(never)]
     fn pass_on(&'static self, core: &'static Core, mut taken: Taken) -> Option<&'static Seat> {
@@ -36,8 +46,11 @@ impl Turn {
                 Taken::Device { owner, intid } => self.note(core, owner, intid),
                 Taken::Other => {}
             }
-            if pending() != IRQ {
-                return self.decide_if_asked(core);
+            match pending() {
+                0 => return self.decide_if_asked(core),
+                IRQ => {}
+                // The doorbell goes before the decision.
+                _ => return None,
             }
             taken = core.take_interrupt();
         }

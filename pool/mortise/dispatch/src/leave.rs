@@ -6,7 +6,7 @@
 
 use crate::{
     seat::Seat,
-    turns::{FIQ, Turn, is, is_pending, pending},
+    turns::{FIQ, IRQ, Turn, is, is_pending, pending},
 };
 use core_sched::Priority;
 use hw_arch::cpu;
@@ -157,11 +157,6 @@ impl Turn {
     /// Does one of the things for which nobody could go on; who is to have the core after that.
     #[inline(never)]
     fn attend(&'static self, core: &'static Core, switched: bool) -> Option<&'static Seat> {
-        if self.chosen.get().is_none() && !self.ask.get() && !core.has_chores() {
-            // What is pending already ends the wait at once.
-            core.record_run(None);
-            self.idle(core);
-        }
         let pending = pending();
         if pending & FIQ != 0 {
             core.take_doorbell();
@@ -169,6 +164,13 @@ impl Turn {
                 // Who is to have the core is decided behind what waits. Another doorbell does not: it
                 // may be one's own, for what that decision does.
                 return None;
+            }
+        } else if !self.ask.get() && self.chosen.get().is_none() && !core.has_chores() {
+            // What is pending already ends the wait at once.
+            core.record_run(None);
+            self.idle(core);
+            if self::pending() & IRQ != 0 {
+                return self.interrupt(core);
             }
         } else if pending != 0 {
             return self.interrupt(core);
@@ -181,7 +183,6 @@ impl Turn {
                     core.record_run(None);
                     core.chore();
                 }
-                // Another one may be chosen by now.
                 (None, false) => {}
                 // An interrupt came in between, and is gone.
                 (Some(seat), _) if !self.holds(seat) => {}
@@ -210,8 +211,11 @@ impl Turn {
             Some(seat)
                 if !seat.vm().is_some_and(|vm| seat.goes_on(vm)) || self.holds_back(core, seat) =>
             {
-                seat.store(core);
-                self.vacate(core);
+                // Whoever the interrupt is for does not wait for that.
+                if !is_pending() {
+                    seat.store(core);
+                    self.vacate(core);
+                }
             }
             _ => cpu::wait_for_interrupt(),
         }

@@ -8,14 +8,29 @@ use core_sched::{Decision, Priority};
 use mortise_partition::{Background, Core, Mask};
 
 impl Turn {
-    /// Has whose deadline came want the core, and ends the exit.
+    /// Has whose deadline came want the core, and ends the exit, of whose stack nothing else is in use.
     #[inline(never)]
-    pub(crate) fn wake_due_by_policy(&'static self, core: &'static Core, now: u64) -> ! {
+    pub(crate) fn end_by_policy(&'static self, core: &'static Core, now: u64) -> ! {
+        let chosen = self.decide_due(core, now);
+        self.leave(core, chosen)
+    }
+
+    /// Has whose deadline came want the core; who is to have it after that.
+    #[inline(never)]
+    pub(crate) fn wake_due_by_policy(
+        &'static self,
+        core: &'static Core,
+        now: u64,
+    ) -> Option<&'static Seat> {
+        self.decide_due(core, now)
+    }
+
+    #[inline(always)]
+    fn decide_due(&'static self, core: &'static Core, now: u64) -> Option<&'static Seat> {
         let all = self.timers.earliest() > now || self.wake_all_due(core, now, false);
         // Silent until the decision, before which the core looks at its interrupts.
         core.clock().move_alarm(u64::MAX);
-        let chosen = if all { self.decide(core, false) } else { None };
-        self.leave(core, chosen)
+        if all { self.decide(core, false) } else { None }
     }
 
     /// Has the one in the registers wait, and ends the exit.
@@ -96,7 +111,9 @@ impl Turn {
             if is_pending() {
                 return false;
             }
-            if !self.let_go(core) && !self.admit(core) {
+            let goes = self.leaving.get() | self.gone.get() != 0;
+            let stepped = goes && self.let_go(core);
+            if !stepped && !self.admit(core) {
                 self.doubt.set(false);
                 self.look_at_terms(core);
             }

@@ -92,7 +92,7 @@ impl Dispatcher for Turn {
         core.record_exit(cause);
         let chosen = if cause == Cause::Irq {
             self.count(ExitKind::Interrupt);
-            self.interrupt(core)
+            self.exit_for_interrupt(core)
         } else if cause == Cause::Synchronous && is_wait() {
             self.count(ExitKind::Wait);
             skip_instruction();
