@@ -6,6 +6,7 @@ use crate::{
 };
 use hw_arch::read_register;
 use mortise_partition::{AwayTimer, Core, Dispatcher, News, Taken};
+use mortise_vcpu::timer_deadline;
 
 /// Ticks of a counter of 62.5 MHz that it takes to list a device's interrupt and go on, at most: 256 ns.
 const LISTING: u64 = 16;
@@ -139,7 +140,8 @@ impl Turn {
         }
         loop {
             core.clock().move_alarm(u64::MAX);
-            if is_pending() {
+            // What the timer of who is in the registers signals is what it is woken for.
+            if is_pending() && timer_deadline().is_none_or(|deadline| deadline > now) {
                 self.ask.set(true);
                 return false;
             }

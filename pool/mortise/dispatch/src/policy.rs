@@ -56,23 +56,44 @@ impl Turn {
         core: &'static Core,
         alarm: u64,
     ) -> (Option<&'static Seat>, u64) {
-        // Who is so urgent that clearing up waits.
-        let mut urgent = None;
-        let mut alarm = alarm;
-        let mut settled = !self.doubt.get() || !is_pending();
-        if settled && self.doubt.get() {
-            urgent = self.wanted_before(core);
-            match urgent {
-                Some(_) => alarm = alarm.min(self.put_off.get()),
-                None => settled = self.clear_up(core),
-            }
+        match self.doubt.get() {
+            true => self.decide_in_doubt(core, alarm),
+            false => self.decide_between(core, alarm, None),
         }
-        if settled {
-            self.shares.charge(core.clock().ticks());
+    }
+
+    /// The same where somebody comes or goes: that is cleared up first, or waits for somebody urgent.
+    #[cold]
+    #[inline(never)]
+    fn decide_in_doubt(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+    ) -> (Option<&'static Seat>, u64) {
+        let urgent = match is_pending() {
+            true => None,
+            false => self.wanted_before(core),
+        };
+        if urgent.is_none() && !self.clear_up(core) {
+            self.ask.set(true);
+            return (None, alarm);
+        }
+        let sooner = urgent.map_or(alarm, |_| alarm.min(self.put_off.get()));
+        self.decide_between(core, sooner, urgent)
+    }
+
+    /// Decides between those who are there; for nobody if another one is to go first than `urgent`.
+    #[inline(always)]
+    fn decide_between(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+        urgent: Option<&'static Seat>,
+    ) -> (Option<&'static Seat>, u64) {
+        self.shares.charge(core.clock().ticks());
+        let mut settled = !is_pending();
+        while settled && self.shares.settle() {
             settled = !is_pending();
-            while settled && self.shares.settle() {
-                settled = !is_pending();
-            }
         }
         if let Some(seat) = urgent
             && !is(self.shares.most_urgent(), seat)
