@@ -6,7 +6,6 @@ use crate::{
 };
 use hw_arch::read_register;
 use mortise_partition::{AwayTimer, Core, Dispatcher, News, Taken};
-use mortise_vcpu::timer_deadline;
 
 /// Ticks of a counter of 62.5 MHz that it takes to list a device's interrupt and go on, at most: 256 ns.
 const LISTING: u64 = 16;
@@ -129,22 +128,21 @@ impl Turn {
     /// The same where more than one wait, or none is due, or Mortise itself has something to do. Who
     /// is the most urgent of several is known only when all were looked at: if something goes before the
     /// next ones, the decision sets the timer to what is over already, and nobody goes on before that has
-    /// come. What goes before is taken, and comes no more until its guest has seen it.
+    /// come. One is looked at each time, whatever is pending: the timer goes before most of it.
     #[cold]
     #[inline(never)]
     fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
         if now >= self.timers.alarm() {
             core.sound();
+            core.clock().move_alarm(u64::MAX);
+            if is_pending() {
+                self.ask.set(true);
+                return false;
+            }
             // It is decided on by who called.
             self.ask.set(false);
         }
         loop {
-            core.clock().move_alarm(u64::MAX);
-            // What the timer of who is in the registers signals is what it is woken for.
-            if is_pending() && timer_deadline().is_none_or(|deadline| deadline > now) {
-                self.ask.set(true);
-                return false;
-            }
             let (due, over) = self.timers.expire_one(now);
             if let Some(number) = due {
                 self.wake_due_one(core, number, plain);
@@ -153,6 +151,11 @@ impl Turn {
                 // What is pending may be the timer of who is in the registers, which the decision
                 // silences: to take it would be part of the switch.
                 return true;
+            }
+            core.clock().move_alarm(u64::MAX);
+            if is_pending() {
+                self.ask.set(true);
+                return false;
             }
         }
     }
