@@ -74,8 +74,9 @@ def _name(answer: Composition) -> str:
 
 
 def system_name(images: list[str]) -> str:
-    """A name for a system made of its VMs' names."""
-    return re.sub(r"[^a-z0-9-]", "-", "-".join(images))[:31].rstrip("-") or "system"
+    """A name for a system made of its VMs' names, or of its folder's: a letter first."""
+    plain = re.sub(r"[^a-z0-9-]", "-", "-".join(images).lower())
+    return re.sub(r"^[^a-z]+", "", plain)[:31].rstrip("-") or "system"
 
 
 def folder_for(answer: Composition) -> Path:

@@ -280,3 +280,12 @@ def test_who_manages_others_is_not_coloured(composed):
     found = {(clash.kind, clash.source) for clash in answer.conflict}
     assert {("capability", "cache-coloured"), ("capability", "pause")} <= found
     assert "a VM that manages others" in answer.reason
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("servo", "servo"), ("98f727", "f727"), ("Servo 2", "servo-2"), ("42", "system")],
+)
+def test_a_folder_of_any_name_makes_a_system_of_one(tmp_path, folder, name):
+    assert cli.run(["compose", "a 1 kHz control loop", "-o", str(tmp_path / folder)]) == 0
+    assert system.load(tmp_path / folder).name == name
