@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, assert_nothing_lost, assert_well, cases
+from conftest import ROOT, assert_nothing_lost, assert_well, cases, until
 
 pytestmark = pytest.mark.alone
 
@@ -137,3 +137,13 @@ def test_after_many_kills_linux_has_all_it_had(said, times):
 def test_nothing_was_wrong(run, said):
     assert "over" in said
     assert not [line for line in run.said("linux") if "WRONG" in line]
+
+
+@pytest.mark.alone
+def test_the_example_runs_as_its_readme_says(tenon, tmp_path):
+    ran = tenon("run", "detached", "--headless", *until(tmp_path, linux="the same"))
+    assert_well(ran)
+    sums = [line.split(": ")[1] for line in ran.said("linux") if "tached: " in line]
+    assert len(sums) == 2
+    assert sums[0] == sums[1]
+    assert sums[0].endswith("/bin/busybox")
