@@ -150,6 +150,11 @@ class Ownership:
         self.found[GENERATED] += high - at
 
 
+LINKS = ("DW_AT_abstract_origin", "DW_AT_specification")
+ORIGINS = 8
+"""How many steps a function may be away from its declaration."""
+
+
 class _Files:
     """The files of one compilation unit, and who wrote them."""
 
@@ -162,38 +167,34 @@ class _Files:
 
     def owner(self, die: Any) -> str:
         """Who wrote a function: the file of its declaration, wherever that stands."""
-        for _ in range(4):
-            if "DW_AT_decl_file" in die.attributes:
-                return self._owner(die.attributes["DW_AT_decl_file"].value)
-            for link in ("DW_AT_abstract_origin", "DW_AT_specification"):
-                if link in die.attributes:
-                    die = die.get_DIE_from_attribute(link)
-                    break
-            else:
-                return GENERATED
-            if die.cu is not self.unit:
-                return _Files(die.dwarfinfo, die.cu, self.folders).owner(die)
+        for files, origin in self._origins(die):
+            if "DW_AT_decl_file" in origin.attributes:
+                return files._owner(origin.attributes["DW_AT_decl_file"].value)
         return GENERATED
 
     def declaration(self, die: Any) -> tuple[str, int] | None:
         """Where a function stands, nothing for a closure, which stands in another one."""
-        for _ in range(4):
-            name = die.attributes.get("DW_AT_name")
+        for files, origin in self._origins(die):
+            name = origin.attributes.get("DW_AT_name")
             if name is not None and name.value.startswith(b"{"):
                 return None
-            if "DW_AT_decl_file" in die.attributes and "DW_AT_decl_line" in die.attributes:
-                number = die.attributes["DW_AT_decl_file"].value
-                file = f"{self.directory}/{path(self.program, number)}"
-                return file, die.attributes["DW_AT_decl_line"].value
-            for link in ("DW_AT_abstract_origin", "DW_AT_specification"):
-                if link in die.attributes:
-                    die = die.get_DIE_from_attribute(link)
-                    break
-            else:
-                return None
-            if die.cu is not self.unit:
-                return _Files(die.dwarfinfo, die.cu, self.folders).declaration(die)
+            if "DW_AT_decl_file" in origin.attributes and "DW_AT_decl_line" in origin.attributes:
+                number = origin.attributes["DW_AT_decl_file"].value
+                file = f"{files.directory}/{path(files.program, number)}"
+                return file, origin.attributes["DW_AT_decl_line"].value
         return None
+
+    def _origins(self, die: Any) -> Iterator[tuple["_Files", Any]]:
+        """A function, then what it is an instance or the body of, each with its unit's files."""
+        files = self
+        for _ in range(ORIGINS):
+            yield files, die
+            link = next((name for name in LINKS if name in die.attributes), None)
+            if link is None:
+                return
+            die = die.get_DIE_from_attribute(link)
+            if die.cu is not files.unit:
+                files = _Files(die.dwarfinfo, die.cu, files.folders)
 
     def spans(self) -> Iterator[Span]:
         """The line table as address ranges and owners."""
