@@ -59,14 +59,15 @@ def _told(graph: networkx.MultiDiGraph, system: Path | None, of_pool: bool) -> d
     if not of_pool:
         return data(graph)
     pool = Pool()
-    chosen, because = {}, []
+    chosen, because, objective = {}, [], ""
     if system is not None:
         loaded = systems.load(system)
         chosen = {image.name: sorted(image.config.enabled) for image in images(loaded)}
         if (loaded.folder / FILE).exists():
-            because = Explainer(loaded.folder, pool).all()
+            explainer = Explainer(loaded.folder, pool)
+            because, objective = explainer.all(), explainer.record["objective"]
     names = {entry.symbol: name for name, entry in pool.by_name.items()}
-    return data(graph, names, pool.costs, chosen, because)
+    return data(graph, names, pool.costs, chosen, because, objective)
 
 
 def _show(graph: networkx.MultiDiGraph) -> None:

@@ -1,11 +1,14 @@
-// The page of the Lib-Graph. Arrow keys go through the list, Enter on a link follows it, the
-// address keeps what is shown, so that going back works.
+// The page of the Lib-Graph. Arrow keys go through the list, Enter on a link follows it and reads
+// on there; words of the objective lead to what was chosen for them, and that back to the words.
+// The address keeps what is shown, so that going back works.
 "use strict";
 const told = JSON.parse(document.getElementById("data").textContent);
 const list = document.getElementById("list");
 const card = document.getElementById("card");
 const search = document.getElementById("search");
 const image = document.getElementById("image");
+const asked = document.getElementById("asked");
+const WORDS = "words:";
 const ORDER = ["app", "library", "capability", "board", "option"];
 const OUT = { selects: "needs", provides: "provides", depends_on: "depends on", requires: "requires", implies: "implies", parent_of: "has in its menu" };
 const IN = { selects: "needed by", provides: "provided by", depends_on: "depended on by", requires: "required by", implies: "implied by", parent_of: "in the menu of" };
@@ -76,6 +79,12 @@ function link(number) {
   return button;
 }
 
+function words(text, start) {
+  const button = make("button", text, "words");
+  button.onclick = () => { location.hash = WORDS + start; };
+  return button;
+}
+
 function row(...parts) {
   const made = make("div", undefined, "path");
   made.append(...parts);
@@ -86,10 +95,19 @@ function go(number) {
   location.hash = told.symbols[number].symbol;
 }
 
+// Whoever comes by a link, or is in the card, reads on at its heading.
+function head(title) {
+  const reading = document.activeElement.closest("button, article");
+  const heading = make("h2", title);
+  heading.tabIndex = -1;
+  card.replaceChildren(heading);
+  if (reading) heading.focus();
+}
+
 function show(number) {
   at = number;
   const symbol = told.symbols[number];
-  card.replaceChildren(make("h2", symbol.name));
+  head(symbol.name);
   const cost = symbol.cost ? `, costs ${symbol.cost.toLocaleString("en")} ${told.unit}` : "";
   card.append(make("div", `${symbol.kind} ${symbol.symbol}${cost}`, "soft"));
   if (symbol.prompt) card.append(make("p", symbol.prompt));
@@ -97,7 +115,7 @@ function show(number) {
   for (const why of told.because.filter((why) => why.symbol === number)) {
     card.append(make("h3", `why in ${why.image}`), make("div", why.because));
     const steps = why.path.flatMap(([relation, to]) => relation ? [make("span", `${relation} →`, "soft"), link(to)] : [link(to)]);
-    card.append(row(...(why.words ? [make("span", `“${why.words}” →`, "words")] : []), ...steps));
+    card.append(row(...(why.span ? [words(`“${why.words}”`, piece(why)), "→"] : []), ...steps));
   }
   card.append(draw(number));
   if (symbol.help) card.append(make("h3", "what it says of itself"), make("p", symbol.help));
@@ -106,6 +124,23 @@ function show(number) {
       const ends = edges.filter(([found]) => found === relation).map(([, other]) => other);
       if (ends.length) card.append(make("h3", words[relation]), row(...ends.slice(0, MOST).map(link)));
     }
+  }
+  mark();
+}
+
+// The words of the objective in which those of a choice are.
+function piece(why) {
+  return told.objective.find(([text, start]) => start <= why.span[0] && why.span[0] < start + text.length && start !== null)[1];
+}
+
+// What was chosen for some words, in each image: what they ask for first, then what that needs.
+function showWords(start) {
+  at = -1;
+  head(`“${told.objective.find(([, place]) => place === start)[0]}”`);
+  const whys = told.because.filter((why) => why.span && piece(why) === start);
+  for (const name of told.images) {
+    const there = whys.filter((why) => why.image === name).sort((a, b) => a.path.length - b.path.length);
+    if (there.length) card.append(make("h3", `what they bring into ${name}`), row(...there.map((why) => link(why.symbol))));
   }
   mark();
 }
@@ -147,6 +182,8 @@ function draw(number) {
 
 function follow() {
   const wanted = decodeURIComponent(location.hash.slice(1));
+  const start = wanted.startsWith(WORDS) ? Number(wanted.slice(WORDS.length)) : NaN;
+  if (told.objective.some(([, place]) => place === start)) return showWords(start);
   const number = told.symbols.findIndex((symbol) => symbol.symbol === wanted);
   if (number >= 0) show(number);
   else if (shown.length) show(shown[0]);
@@ -174,6 +211,8 @@ document.onkeydown = (event) => {
 };
 image.append(new Option("every symbol", ""), ...told.images.map((name) => new Option(`in ${name}`, name)));
 image.hidden = !told.images.length;
+asked.append(...told.objective.map(([text, start]) => start === null ? make("span", text.trim()) : words(text, start)));
+asked.hidden = !told.objective.some(([text]) => text);
 search.oninput = image.onchange = find;
 window.onhashchange = follow;
 find();

@@ -27,6 +27,7 @@ def data(
     costs: Mapping[str, int] = MappingProxyType({}),
     chosen: Chosen = MappingProxyType({}),
     because: Sequence[Explanation] = (),
+    objective: str = "",
 ) -> dict[str, Any]:
     """What the page shows: its symbols in the order of their numbers, relations by these."""
     symbols = sorted(name for name, node in graph.nodes(data=True) if node["type"] == "config")
@@ -56,8 +57,20 @@ def data(
         ],
         "unit": COST,
         "images": list(chosen),
+        "objective": _pieces(objective, because),
         "because": [_reason(found, number) for found in because if found.symbol in number],
     }
+
+
+def _pieces(objective: str, because: Sequence[Explanation]) -> list[tuple[str, int | None]]:
+    """The objective in pieces; what was chosen for some words has the place of these."""
+    pieces: list[tuple[str, int | None]] = []
+    at = 0
+    for start, end in sorted({found.span for found in because if found.span}):
+        if start >= at:
+            pieces += [(objective[at:start], None), (objective[start:end], start)]
+            at = end
+    return [*pieces, (objective[at:], None)]
 
 
 def _reason(found: Explanation, number: Mapping[str, int]) -> dict[str, Any]:
@@ -69,6 +82,7 @@ def _reason(found: Explanation, number: Mapping[str, int]) -> dict[str, Any]:
         "image": found.image,
         "because": found.because,
         "words": found.words,
+        "span": found.span,
         "path": [("", number.get(first, number[found.symbol])), *steps],
     }
 
@@ -85,7 +99,8 @@ def page(title: str, told: Mapping[str, Any]) -> str:
 {STYLE.read_text()}</style></head><body>
 <header><h1>{escape(title)}</h1>
 <input id="search" type="search" placeholder="Search names and texts ( / )" aria-label="Search">
-<select id="image" aria-label="Image"></select></header>
+<select id="image" aria-label="Image"></select>
+<nav id="asked" class="path" aria-label="Objective"></nav></header>
 <main><ul id="list" role="listbox" tabindex="0" aria-label="Symbols"></ul>
 <article id="card" aria-live="polite"></article></main>
 <script id="data" type="application/json">{text}</script>
