@@ -1,4 +1,4 @@
-"""Completion of commands and options by bash, zsh and fish.
+"""Completion of commands, options and names by bash, zsh and fish.
 
 A shell's script, from `./tenon --completion SHELL`, calls `tenon` with a variable set; what
 stands on the line comes with it. `./tenon` leaves such a call alone before it is set up.
@@ -7,6 +7,7 @@ stands on the line comes with it. `./tenon` leaves such a call alone before it i
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from enum import StrEnum
 
 VARIABLE = "_TENON_COMPLETE"
@@ -34,3 +35,40 @@ def prepare() -> None:
         from typer.completion import completion_init
 
         completion_init()
+
+
+def systems(incomplete: str) -> list[str]:
+    """The systems of the tree; where none fits, bash goes on with files."""
+    from tenonos.system import names
+
+    return _beginning(names(), incomplete)
+
+
+def suites(incomplete: str) -> list[str]:
+    """The suites of the bench."""
+    from tenonos.bench.suites import SUITES
+
+    return _beginning(SUITES, incomplete)
+
+
+def boards(incomplete: str) -> list[str]:
+    """The boards."""
+    from tenonos.system import board
+
+    return _beginning(board.names(), incomplete)
+
+
+def symbols(incomplete: str) -> list[str]:
+    """Libraries, capabilities and symbols of the pool, by all names that are understood."""
+    from tenonos.plan.knowledge import entries
+    from tenonos.pool.kconfig import PREFIX, load
+
+    tree = load()
+    named = [entry.name for entry in entries(tree.kconf).values()]
+    return _beginning(
+        [*named, *tree.symbols, *(PREFIX + name for name in tree.symbols)], incomplete
+    )
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+    return sorted({name for name in names if name.startswith(incomplete)})

@@ -8,10 +8,15 @@ from typing import Annotated
 
 import typer
 
+from tenonos import completion
+
 
 def command(
     suites: Annotated[
-        list[str] | None, typer.Argument(help="Suites (default: all).", metavar="[SUITE]...")
+        list[str] | None,
+        typer.Argument(
+            autocompletion=completion.suites, help="Suites (default: all).", metavar="[SUITE]..."
+        ),
     ] = None,
     environments: Annotated[
         list[str] | None,

@@ -7,10 +7,16 @@ from typing import Annotated
 
 import typer
 
+from tenonos import completion
+
 
 def command(
     system: Annotated[
-        Path | None, typer.Argument(help="A name under systems/, a folder, or a system.toml.")
+        Path | None,
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="A name under systems/, a folder, or a system.toml.",
+        ),
     ] = None,
     pristine: Annotated[bool, typer.Option("--pristine", help="Start from nothing.")] = False,
     define: Annotated[

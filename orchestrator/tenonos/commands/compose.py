@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tenonos import completion
 from tenonos.plan.planner import SECONDS, TOKENS
 
 
@@ -16,7 +17,10 @@ def command(
         Path | None,
         typer.Option("-o", "--output", help="The folder to write (default: one of its name)."),
     ] = None,
-    board: Annotated[str | None, typer.Option(help="The board (default: qemu-virt).")] = None,
+    board: Annotated[
+        str | None,
+        typer.Option(autocompletion=completion.boards, help="The board (default: qemu-virt)."),
+    ] = None,
     planner: Annotated[
         str, typer.Option(help="Who reads the objective: offline or llm.")
     ] = "offline",

@@ -8,11 +8,17 @@ from typing import Annotated
 
 import typer
 
+from tenonos import completion
+
 
 def command(
     image: Annotated[str, typer.Argument(help="mortise, or the name of a Tenon VM.")],
     system: Annotated[
-        Path | None, typer.Argument(help="A name under systems/, a folder, or a system.toml.")
+        Path | None,
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="A name under systems/, a folder, or a system.toml.",
+        ),
     ] = None,
 ) -> None:
     """Configure an image in a menu; its fragment keeps what differs from the default."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tenonos import completion
+
 if TYPE_CHECKING:
     from tenonos.plan.explain import Explanation
 
@@ -14,7 +16,11 @@ if TYPE_CHECKING:
 def command(
     folder: Annotated[Path, typer.Argument(help="A folder that compose wrote.")],
     symbol: Annotated[
-        str | None, typer.Argument(help="A library, capability or CONFIG symbol (default: all).")
+        str | None,
+        typer.Argument(
+            autocompletion=completion.symbols,
+            help="A library, capability or CONFIG symbol (default: all).",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tenonos import completion
+
 if TYPE_CHECKING:
     from tenonos.explore.search import Search
 
@@ -17,7 +19,10 @@ def command(
         Path | None,
         typer.Option("-o", "--output", help="The folder to keep what is found in, to go on with."),
     ] = None,
-    board: Annotated[str | None, typer.Option(help="The board (default: qemu-virt).")] = None,
+    board: Annotated[
+        str | None,
+        typer.Option(autocompletion=completion.boards, help="The board (default: qemu-virt)."),
+    ] = None,
     most: Annotated[
         int, typer.Option(min=1, max=10_000, help="Alternatives to judge at most.")
     ] = 40,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tenonos import completion
+
 if TYPE_CHECKING:
     import networkx
 
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
 def command(
     system: Annotated[
         Path | None,
-        typer.Argument(help="Show what it has chosen: a system, or what compose wrote."),
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="Show what it has chosen: a system, or what compose wrote.",
+        ),
     ] = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write a page to look through.", metavar="FILE")

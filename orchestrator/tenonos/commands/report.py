@@ -7,11 +7,17 @@ from typing import Annotated
 
 import typer
 
+from tenonos import completion
+
 
 def command(
     system: Annotated[
         str | None,
-        typer.Argument(help="A name, a folder or its system.toml.", metavar="SYSTEM"),
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="A name, a folder or its system.toml.",
+            metavar="SYSTEM",
+        ),
     ] = None,
     html_file: Annotated[
         Path | None,

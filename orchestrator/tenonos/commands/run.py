@@ -7,10 +7,17 @@ from typing import Annotated
 
 import typer
 
+from tenonos import completion
+
 
 def command(
     system: Annotated[
-        str | None, typer.Argument(help="A name, a folder or its system.toml.", metavar="SYSTEM")
+        str | None,
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="A name, a folder or its system.toml.",
+            metavar="SYSTEM",
+        ),
     ] = None,
     headless: Annotated[bool, typer.Option("--headless", help="Consoles go to stderr.")] = False,
     deterministic: Annotated[

@@ -7,12 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
+from tenonos import completion
+
 BAR = 28
 
 
 def command(
     system: Annotated[
-        Path | None, typer.Argument(help="A name under systems/, a folder, or a system.toml.")
+        Path | None,
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="A name under systems/, a folder, or a system.toml.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tenonos import completion
+
 if TYPE_CHECKING:
     from rich.tree import Tree
 
@@ -16,7 +18,11 @@ if TYPE_CHECKING:
 
 def command(
     system: Annotated[
-        Path | None, typer.Argument(help="A name under systems/, a folder, or a system.toml.")
+        Path | None,
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="A name under systems/, a folder, or a system.toml.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
