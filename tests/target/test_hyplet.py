@@ -75,7 +75,7 @@ def hyplets(tenon, tmp_path_factory, times, full):
     script = (HERE / "hyplet.sh").read_text()
     script = script.replace("KILLS", str(times(KILLS))).replace("POINTS", str(POINTS[full]))
     options = cases(folder, script, "HYPLET all over", patience=20 * times(20))
-    # A CPU that executes without end has whole slices of an emulator that counts.
+    # All that executes without end lets such an emulator go on now and then: hyplet.c, slow.c.
     timing = () if full else ("--deterministic",)
     ran = tenon("run", folder, "--headless", *timing, *options, limit=500)
     assert_well(ran)
