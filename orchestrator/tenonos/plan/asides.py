@@ -104,12 +104,14 @@ MENTION = re.compile(
     r"|(?:as )?an alternative to|(?:having )?(?:read|heard) (?:about|of)"
     r"|(?:better|faster|smaller|lighter|quicker|simpler|cheaper|safer|slower) than(?: what)?"
     r"|as (?:fast|small|good|quick|simple|light) as(?! possible| can))\b"
-    r"|\b(?<!would )(?<!'d )(?<!I )like(?= (?:an? )?(?:old |other |our )?[A-Z])"
+    r"|\b(?<!would )(?<!'d )(?<!I )[Ll]ike(?= (?:an? |the |my |their )?(?:old |other |our )?[A-Z])"
     r"|\bas (?:in|with|on)(?= [A-Z])|\bthan(?= [A-Z])"
     r"|\bas (?:we|I|they|you) \w+ (?:it |them |this )?(?:from|under|in|on|with)(?= [A-Z])"
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
 )
 """What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
+OPENING = re.compile(r"([^\d.:;!?,]*),\s*(?:but|yet|we|i|just|only|this|here|now)\b", re.IGNORECASE)
+"""What is spoken of at the beginning of a sentence, up to what is wanted instead."""
 _PEOPLE = (
     r"(?:teams?|people|persons?|colleagues?|groups?|departments?|engineers?|customers?|users?"
     r"|operators?|company|companies|clients?|vendors?|folks|guys?|m[ae]n|wom[ae]n|those|anyone"
@@ -213,6 +215,10 @@ def _end_of_mention(text: str, words: Sequence[Token], found: re.Match[str]) -> 
     is_first = colon >= 0 and not re.search(r"\w", text[: found.start()])
     if is_first and not re.search(r"[\d.;,!?]", text[found.end() : colon]):
         return colon
+    if contrast := OPENING.match(text, found.end()):
+        opens = not re.search(r"\w[^.;!?]*$", text[: found.start()])
+        if opens:
+            return contrast.end(1)
     end = None
     for index, word in enumerate(words):
         if word.start < found.end():

@@ -49,20 +49,22 @@ class _Attacher:
         self.elements = elements
         self.subjects = subjects
         self.cpus = cpus
-        self._periods: dict[int, list[Mark]] = {}
+        self._timing: dict[tuple[int, str], list[Mark]] = {}
+        self._parts: set[int] = set()
+        """Where counts of cores end that are parts of the machine's."""
         self._own: set[int] = set()
         """Subjects that have a core count of their own."""
         self._spread: list[Mark] = []
         """Counts of VMs that say how many there are of one subject."""
         for at, element in enumerate(elements):
-            if isinstance(element, Mark) and element.kind == "period":
+            if isinstance(element, Mark) and element.kind in TIMING:
                 subject = self._subject(at, timing=True)
-                self._periods.setdefault(id(subject), []).append(element)
+                self._timing.setdefault((id(subject), element.kind), []).append(element)
 
     def count_out(self) -> None:
         """`control loops at 1 kHz and 4 kHz`: as many as there are periods."""
         for subject in self.subjects.tenons:
-            periods = self._periods.get(id(subject), [])
+            periods = self._timing.get((id(subject), "period"), [])
             if subject.plural and subject.count == 1 and len(periods) > 1:
                 subject.count = len(periods)
         for at, element in enumerate(self.elements):
@@ -120,7 +122,11 @@ class _Attacher:
             self._own |= {id(subject) for subject in subjects}
             return [Attachment(mark, tuple(names))]
         if mark.kind == "cores":
-            return [self._cores(at, mark)]
+            attached = self._cores(at, mark)
+            if mark.until and attached.images == (None,):
+                self._parts.add(mark.until)
+            # "Use two of the four cores": those four are not all used.
+            return [] if mark.whole and mark.last in self._parts else [attached]
         if mark.kind == "cpu":  # "... on core 3": what it is said of comes first
             subject = self._named_after(at) or self._preceding(at, False)
         elif mark.kind == "own":
@@ -130,7 +136,7 @@ class _Attacher:
         subject = subject or self._subject(at, mark.kind in TIMING)
         if subject is None:
             return [Attachment(mark, (None,))]
-        if mark.kind == "period":
+        if mark.kind in TIMING:
             return [Attachment(mark, self._share(subject, mark))]
         if mark.kind in ("cpu", "own"):
             self._own.add(id(subject))
@@ -156,10 +162,10 @@ class _Attacher:
         return self._preceding(at, timing=True)
 
     def _share(self, subject: Subject, mark: Mark) -> tuple[str, ...]:
-        """Several periods of several VMs alike go to one each, in order."""
-        periods = self._periods[id(subject)]
-        if len(periods) == len(subject.names) > 1:
-            return (subject.names[periods.index(mark)],)
+        """Several periods of several VMs alike go to one each, in order; so do their budgets."""
+        alike = self._timing.get((id(subject), mark.kind), [])
+        if len(alike) == len(subject.names) > 1 and mark in alike:
+            return (subject.names[alike.index(mark)],)
         return tuple(subject.names)
 
     def _cores(self, at: int, mark: Mark) -> Attachment:
@@ -207,10 +213,21 @@ class _Attacher:
         value = int(mark.value or 0)
         if value + real_time > self.cpus:
             # It cannot be the guest's alone, unless the guest was asked for just so.
+            if not is_company(subject) and self._apart():
+                return False
             return any(s.at < subject.at for s in self.subjects.tenons) or value == self.cpus
         others_own = any(id(s) in self._own for s in self.subjects.tenons)
         fills = value + real_time == self.cpus
         return is_company(subject) and bool(real_time) and not others_own and not fills
+
+    def _apart(self) -> bool:
+        """Whether a real-time VM is said to have cores that no guest has."""
+        owners = (
+            self._owner(at)
+            for at, e in enumerate(self.elements)
+            if isinstance(e, Mark) and e.kind == "own"
+        )
+        return any(owner and owner.kind == "tenon" for owner in owners)
 
     def _subject(self, at: int, timing: bool) -> Subject | None:
         return (

@@ -62,6 +62,18 @@ class Gists:
     """The word groups of a pool's entries."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
+        entries = list(entries)
+        self._names = {
+            tuple(words): entry
+            for entry in entries
+            for name in entry.keywords
+            if len(words := [stem(word) for word in name.lower().split()]) == 2
+        }
+        self._said = {
+            entry.symbol: frozenset(re.findall(r"\w+", " ".join(entry.phrases).lower()))
+            for entry in entries
+        }
+        """The words of each entry's groups as they stand."""
         self.groups = [_group(entry, said) for entry in entries for said in entry.phrases]
 
     def found(self, words: Sequence[Token], taken: Sequence[bool]) -> list[Gist]:
@@ -70,10 +82,24 @@ class Gists:
         for first, last in sentences(words, taken):
             stems = [_stem(words[index]) for index in range(first, last)]
             met = [m for group in self.groups if (m := _met(group, stems, first))]
+            met = [m for m in met if not self._halves(m, words, range(first, last - 1))]
             for gist in sorted(met, key=lambda gist: gist.rank, reverse=True):
                 if not any(_overlap(gist, other) for other in gists):
                     gists.append(gist)
         return sorted(gists, key=lambda gist: gist.words)
+
+    def _halves(self, gist: Gist, words: Sequence[Token], inside: range) -> bool:
+        """Whether a gist takes half of another entry's name, for another form of the word:
+        `floating point` floats nowhere.
+        """
+        said = self._said[gist.entry.symbol]
+        for at in inside:
+            half = {at, at + 1} & set(gist.words)
+            name = self._names.get((stem(words[at].word), stem(words[at + 1].word)), gist.entry)
+            other = any(words[index].word not in said for index in half)
+            if len(half) == 1 and other and name is not gist.entry:
+                return True
+        return False
 
 
 def sentences(words: Sequence[Token], taken: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -91,14 +117,22 @@ def _group(entry: Entry, said: str) -> Group:
     """The word group of a text: `produces|sends (Linux|guest) data`."""
     found = re.findall(r"\(([^()]*)\)|([^\s()]+)", said)
     texts = [heard or taken for heard, taken in found]
-    places = tuple(frozenset(stem(word) for word in text.lower().split("|")) for text in texts)
+    places = tuple(
+        frozenset(_gist_stem(word) for word in text.lower().split("|")) for text in texts
+    )
     denies = any(place & NEGATORS for place in places)
     return Group(entry, places, tuple(bool(heard) for heard, _ in found), denies)
 
 
 def _stem(token: Token) -> str:
     word = token.word.removesuffix("'s")
-    return "not" if word.endswith("n't") or word == "cannot" else stem(word)
+    return "not" if word.endswith("n't") or word == "cannot" else _gist_stem(word)
+
+
+def _gist_stem(word: str) -> str:
+    """A stem that tells who does something from what is done: a controller is not controlled."""
+    agent = len(word) > 6 and word.endswith(g.AGENT)
+    return stem(word) + ("+" if agent and not stem(word).endswith(g.AGENT) else "")
 
 
 def _met(group: Group, stems: Sequence[str], offset: int) -> Gist | None:

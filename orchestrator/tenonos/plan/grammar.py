@@ -30,6 +30,9 @@ CARRIERS = frozenset(
 )
 """Nouns that stand for whatever runs: with a period, any periodic task is meant."""
 
+TASK_MEANS = ["periodic", "task"]
+"""What those are that have a period, as words to look up."""
+
 COMPANION = frozenset("beside besides alongside along together next near".split())
 """Splitters that put what follows beside the whole of what stands before."""
 
@@ -106,9 +109,9 @@ ADVERBS = frozenset(
 )
 
 ADJECTIVES = frozenset(
-    """simple nice good great robust reliable dependable typical basic plain big large new modern
+    """simple nice good great robust reliable dependable typical basic plain big large new modern redundant
     clean proper safe solid stable tight fast quick rapid slow high low strict precise accurate
-    steady smooth single efficient cheap light heavy complete real usual everyday common
+    steady smooth single efficient cheap light heavy complete real usual everyday common redundant
     different separate independent individual certain particular minimal bare pure true short
     long critical important urgent hard soft concurrent possible given other first main primary
     small tiny little running periodic-ish multi single-board current-day physical dedicated
@@ -117,6 +120,9 @@ ADJECTIVES = frozenset(
     outer faster slower smaller larger bigger quicker closer""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
+
+AGENT = ("er", "or", "ers", "ors")
+"""Endings of who does something."""
 
 STRUCTURE = frozenset(
     """system systems vm vms machine machines guest guests instance instances image images domain
@@ -131,6 +137,9 @@ STRUCTURE = frozenset(
     mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
+
+TASKS = CARRIERS & STRUCTURE
+"""What may have a period of its own, each in a VM."""
 
 MACHINE = frozenset(
     "board chip soc system machine platform processor cpu hardware computer".split()
@@ -185,7 +194,8 @@ IDIOM = re.compile(
     r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
     r"|in order to|as soon as|as long as|no matter (?:what|how|who)"
     r"|and (?:friends|the like|such(?: like)?|so on|so forth)(?=\W*(?:$|[.,;]))"
-    r"|side by side|next door|at the same time|all the time|take care of|in parallel|of course"
+    r"|nothing (?:but|more than|other than)|side by side|next door|at the same time|all the time"
+    r"|take care of|in parallel|of course"
     r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
     r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
     r"|(?:partition|vm|guest|domain|instance) (?:one|two|three|four|\d|[ab])"
@@ -200,7 +210,8 @@ BARE_MEANS = "hypervisor"
 
 ALONE = re.compile(
     r"\b(?:(?:all )?alone|solo|stand-?alone|by itself|on its own(?! (?:core|cpu|processor))"
-    r"|and nothing else|(?:with )?nothing else|no other (?:vms?|guests?|systems?|os(?:es)?)"
+    r"|and nothing else|(?:with )?nothing else|nobody else|no one else"
+    r"|no other (?:vms?|guests?|systems?|os(?:es)?)"
     r"|without (?:any )?(?:other|companion)s?(?: vms?| guests?)?)\b",
     re.IGNORECASE,
 )
@@ -238,7 +249,8 @@ REST = re.compile(
     r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
     r"(?: (?:cores?|cpus?|processors?))\b"
     r"|\bthe (?:other|remaining) (?:two|three|four|\d+)(?=\W*(?:$|[.,;]))"
-    r"|\b(?:everything else|what(?:ever)? (?:is left|remains)|the rest)\b"
+    r"|\b(?:everything (?:else|that (?:is left|remains))|what(?:ever)? (?:is left|remains)"
+    r"|the rest)\b"
     r"(?: of the (?:board|chip|machine))?",
     re.IGNORECASE,
 )
@@ -282,6 +294,7 @@ UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
                 rf"{_SIZE} {_SHALL_BE}(?:as small as possible|minimi[sz]ed|minimal)",
                 r"keep (?:it|them|all|the \w+) (?:as )?(?:small|lean|tiny|compact|light)",
                 r"(?:should|must|shall) be (?:small|lean|tiny|compact)",
+                rf"{_SIZE} (?:comes |goes |is )?first|lean|compact",
                 r"smallest(?: possible)?|light-?weight|space[- ]saving|minimal(?:ist)?(?= image)",
             ),
         ),
@@ -293,6 +306,7 @@ UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
                 r"as (?:fast|quick|responsive|quickly) as (?:\w+ )?(?:possible|can be|can)",
                 rf"{_OPTIMISE} (?:for |the |its |at )*(?:{_QUICK} )?(?:{_DELAY}|speed)",
                 rf"{_DELAY} (?:matters?|counts?) (?:the most|most|above all)",
+                rf"{_DELAY} (?:comes |goes |is )?first",
                 rf"{_DELAY} {_SHALL_BE}(?:as (?:low|short) as possible|minimi[sz]ed)",
                 r"fastest(?: possible)?|quickest(?: possible)?",
             ),
@@ -331,7 +345,8 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "wcet",
         re.compile(
-            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$|lasts?$|busy|using$|spend",
+            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$|lasts?$|busy|using$|spend"
+            r"|^cpu$|^case$",
             re.I,
         ),
     ),

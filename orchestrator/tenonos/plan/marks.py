@@ -279,11 +279,13 @@ class Marker:
             index += 1
         if self._word(last + 1) in CORES and self._counts(first, last):  # three Linux cores
             return Mark("cores", first, last, value, until=last + 2)
-        virtual = self._word(last) == "virtual"
-        if self._word(last + virtual) in g.GUESTS:
+        noun = last + (self._word(last) == "virtual")
+        while self._word(noun) in g.ADJECTIVES:
+            noun += 1
+        if self._word(noun) in g.GUESTS:
             # "One VM with ..., one VM with ...": the one spoken of, not how many there are.
             counted = value > 1 or before in ("only", "just", "exactly", "single")
-            return Mark("vms" if counted else "idiom", first, last + virtual + 1, value)
+            return Mark("vms" if counted else "idiom", first, noun + 1, value)
         if self._word(last) == "with" and any(m.kind == "vms" for m in self.marks):
             return Mark("count", first, last, value)  # of three VMs, "two with control loops"
         if self._word(last) in ("of", "times", "%") or not self._counts(first, last):

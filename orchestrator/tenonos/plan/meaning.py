@@ -49,6 +49,26 @@ class Sense:
         return self.hit.entry
 
 
+def is_part(entry: Entry) -> bool:
+    """Whether an entry is a mere part of the pool, which no everyday word is about."""
+    return entry.kind == "library" or (entry.kind == "app" and not entry.keywords)
+
+
+def compounds(words: Sequence[Token], indices: Sequence[int]) -> list[list[int]]:
+    """Words one by one, but those that hyphens join together: `anti-lock` is no lock."""
+    found: list[list[int]] = []
+    for index in indices:
+        sign = words[index - 1]
+        if found and sign.text == "-" and found[-1][-1] == index - 2:
+            joined = words[index - 2].end == sign.start and sign.end == words[index].start
+            if joined:
+                found[-1].append(index)
+                continue
+        if words[index].text != "-":
+            found.append([index])
+    return found
+
+
 class Meaning:
     """The lookup of phrases through a retriever."""
 
@@ -64,6 +84,11 @@ class Meaning:
         if providers and all(p.kind == "app" for p in providers):
             return frozenset(p.symbol for p in providers)
         return frozenset()
+
+    def _doers(self, entry: Entry) -> list[Entry]:
+        """The applications among what provides a capability."""
+        found = (self._entries.get(name) for name in entry.providers)
+        return [provider for provider in found if provider and provider.kind == "app"]
 
     def name(self, symbol: str) -> str:
         """The name people use for a symbol."""
@@ -97,6 +122,11 @@ class Meaning:
         equal = [h for h in best if h.exactness == best[0].exactness]
         # Of a library that others stand on, no more than what it does can be done without.
         return [h for h in equal if h.entry.kind != "library"] or equal
+
+    def says_more(self, words: Sequence[Token], sense: Sense, asked: Sequence[Entry]) -> bool:
+        """Whether words describe what was asked for just before, as its own texts do."""
+        said = [words[index].word for index in range(sense.first, sense.last)]
+        return any(self.retriever.tells(entry, said) for entry in asked)
 
     def absence(self, words: Sequence[Token], indices: Sequence[int]) -> Entry | None:
         """What is called by the lack of something, as tickless is by "no tick"."""
@@ -144,12 +174,20 @@ class Meaning:
 
     def _chunk(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         last = chunk.words[-1] + 1
+        if all(words[index].word in g.TASKS for index in chunk.words):
+            named = self.retriever.search(g.TASK_MEANS)[:1]
+            return [
+                replace(self._sense(words, last - 1, last, hit, chunk), kind="app") for hit in named
+            ]
         hits = self._search(words, chunk.words)
+        if chunk.weak and hits and all(h.entry.kind == "app" and is_part(h.entry) for h in hits):
+            return [self._named(words, chunk)]  # "under heavy load" is about no application
         head = len(chunk.words) - 1
         hit = next((h for h in hits if head in h.covered), None)
         if hit is None or hit.evidence < hits[0].evidence - 0.3:
             return (
                 self._with_adjective(words, chunk)
+                or self._kind_of(words, chunk)
                 or self._participle(words, chunk, circumstance)
                 or self._parts(words, chunk, circumstance)
                 or [self._named(words, chunk)]
@@ -157,7 +195,7 @@ class Meaning:
         covered = [chunk.words[i] for i in sorted(hit.covered)]
         senses = [self._sense(words, covered[0], covered[-1] + 1, hit, chunk)]
         for index in (i for i in chunk.words if i not in covered):
-            extra = self._search(words, [index], CERTAIN)
+            extra = [h for h in self._search(words, [index], CERTAIN) if not is_part(h.entry)]
             inside = covered[0] < index < covered[-1]
             if extra:
                 senses.insert(0, self._sense(words, index, index + 1, extra[0], None))
@@ -175,6 +213,49 @@ class Meaning:
             return []
         hits = self._search(words, [first, *chunk.words])
         return [self._sense(words, first, last, h, chunk) for h in hits[:1] if h.exactness == 1]
+
+    def _kind_of(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
+        """`a valve controller`, `the customer's Linux`: a name, and before it only what it acts on
+        or whose it is; nothing if that says more.
+        """
+        last = chunk.words[-1] + 1
+        for first in range(chunk.words[0] + 1, last):
+            rest = [index for index in chunk.words if index < first]
+            hits = [h for h in self._search(words, range(first, last), CERTAIN) if h.exactness == 1]
+            hit = next((h for h in hits if h.entry.available), None)
+            if hit is None or is_part(hits[0].entry):
+                continue
+            said = [words[index].word for index in rest]
+            if any(self.retriever.tells(app, said) for app in self._doers(hit.entry)):
+                return [self._sense(words, rest[0], last, hit, chunk)]
+            literal = " ".join(word.word for word in words[first:last]).removesuffix("s")
+            acts = bool(self.apps(hit.entry)) and literal in hit.entry.keywords
+            if acts or said[-1].endswith("'s"):
+                before = self._objects(words, rest)
+                return before and [*before, self._sense(words, first, last, hit, chunk)]
+        return []
+
+    def _objects(self, words: Sequence[Token], indices: Sequence[int]) -> list[Sense]:
+        """What stands before a name and asks for nothing; nothing if it says more than an object.
+
+        `watchdog-supervised` has a name of its own.
+        """
+        starts = indices[0] == 0 or words[indices[0] - 1].word in g.SENTENCE_END
+        senses = []
+        for part in compounds(words, indices):
+            capital = any(words[i].text[0].isupper() for i in part)
+            first, last = part[0], part[-1] + 1
+            done = len(part) > 1 and words[part[-1]].word.endswith("ed")
+            hits = [h for h in self._search(words, part[:-1], CERTAIN) if done and h.exactness == 1]
+            if hits and hits[0].entry.available:
+                senses.append(self._sense(words, first, last - 2, hits[0], None))
+            elif (capital and not (starts and part[0] == indices[0])) or self._holds_a_name(
+                words, Sense("unknown", first, last)
+            ):
+                return []
+            else:
+                senses.append(Sense("ignored", first, last, why=g.WHY_ARGUMENT))
+        return senses
 
     def _participle(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         """`a loop printing ...`: the noun, and what it is doing; nothing if the noun is unknown."""
@@ -240,9 +321,9 @@ class Meaning:
         """
         inside = range(sense.first, sense.last)
         return any(
-            words[i].is_number
-            or any(hit.entry.kind != "library" for hit in self._search(words, [i], CERTAIN))
-            for i in inside
+            words[part[0]].is_number
+            or any(not is_part(hit.entry) for hit in self._search(words, part, CERTAIN))
+            for part in compounds(words, inside)
         )
 
     def _unknown(self, words: Sequence[Token], sense: Sense, among: Sequence[Sense]) -> Sense:
@@ -255,7 +336,7 @@ class Meaning:
         known = [s for s in among if s.kind not in ("unknown", "ignored")]
         if chunk.weak:
             return Sense("ignored", sense.first, sense.last, why=g.WHY_PURPOSE, chunk=chunk)
-        if known and chunk.preposition is None:
+        if known and chunk.preposition is None and not chunk.acronym:
             return Sense("ignored", sense.first, sense.last, why=g.WHY_ARGUMENT, chunk=chunk)
         return sense
 

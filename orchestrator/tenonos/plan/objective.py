@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tenonos.plan import grammar as g
 from tenonos.plan.attach import Attachment, attach
-from tenonos.plan.gist import sentences
+from tenonos.plan.leftovers import Open, leftovers, stray
 from tenonos.plan.marks import Mark, Marker
 from tenonos.plan.meaning import GUEST, Meaning, Sense
 from tenonos.plan.models import (
@@ -29,7 +29,7 @@ from tenonos.plan.models import (
 from tenonos.plan.phrases import Pronoun, Segmenter, Unit
 from tenonos.plan.relations import Mention, Relations, made, put_apart
 from tenonos.plan.retrieve import Hit, Retriever
-from tenonos.plan.subjects import Subject, Subjects
+from tenonos.plan.subjects import UNNAMED, Subject, Subjects
 from tenonos.plan.text import tokens
 
 PLANNER = "offline"
@@ -39,19 +39,25 @@ class Reader:
     """One objective being read."""
 
     def __init__(
-        self, text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()
+        self,
+        text: str,
+        retriever: Retriever,
+        cpus: int,
+        boards: Sequence[str] = (),
+        tasks: bool = False,
     ) -> None:
         self.text = text
         self.words = tokens(text)
         self.meaning = Meaning(retriever)
         self.cpus = cpus
         marks = Marker(text, self.words, boards, retriever.gists).run()
-        segmenter = Segmenter(self.words, marks)
+        segmenter = Segmenter(self.words, marks, tasks)
         self.elements = segmenter.run()
-        periods = sum(mark.kind == "period" for mark in marks)
+        self.periods = periods = sum(mark.kind == "period" for mark in marks)
         self.subjects = Subjects(self.meaning, self.elements, periods)
         self.items: list[Item] = []
-        self.missing: list[Missing] = [Missing(source=self._shown(m)) for m in segmenter.stray]
+        uncounted = stray(segmenter.stray, self.words, periods)
+        self.missing: list[Missing] = [Missing(source=self._shown(m)) for m in uncounted]
         self.ignored: list[Ignored] = []
         self.evidence: list[Evidence] = []
         self._demands: list[tuple[Sense, Subject | None]] = []
@@ -60,8 +66,7 @@ class Reader:
         self._mentions: list[Mention] = []
         self._talks: dict[str, list[Talk]] = {}
         self._alone: Mark | None = None
-        self._open: list[tuple[Missing, Sense, Unit]] = []
-        """What is not understood by itself, and no name."""
+        self._open: list[Open] = []
 
     def read(self) -> Plan:
         """The plan."""
@@ -119,9 +124,19 @@ class Reader:
     def _on_pronoun(self, position: int, pronoun: Pronoun) -> None:
         """`another` asks for everything again that its like was asked for."""
         like = self.subjects.tenons[-1] if self.subjects.tenons else None
-        new = self.subjects.pronoun(position, pronoun)
+        new = None if self._names_its_own(position) else self.subjects.pronoun(position, pronoun)
         if new:
             self._demands += [(sense, new) for sense, subject in self._demands if subject is like]
+
+    def _names_its_own(self, position: int) -> bool:
+        """Whether a pronoun stands for a VM whose content follows: `a second one a shell`."""
+        behind = (e for e in self.elements[position + 1 :] if getattr(e, "kind", "") != "count")
+        after = next(behind, None)
+        if not isinstance(after, Unit) or after.chunks[0].preposition or after.negator:
+            return False
+        senses = self.meaning.unit(self.words, after)
+        after.chunks[0].apart = any(s.kind in ("app", "guest", "capability") for s in senses)
+        return after.chunks[0].apart
 
     def _on_unit(self, position: int, unit: Unit) -> None:
         if unit.negator:
@@ -141,7 +156,8 @@ class Reader:
         elif sense.kind == "unknown":
             if unit and self.subjects.explains(sense, self.words):
                 return
-            if unit and not sense.hit and self._says_more(sense):
+            asked = [demand.entry for demand, _ in self._demands[-1:]]
+            if unit and not sense.hit and self.meaning.says_more(self.words, sense, asked):
                 self.ignored.append(Ignored(source=source, why=g.WHY_MORE))
                 return
             missing = Missing(source=source, capability=(sense.hit and sense.entry.name) or None)
@@ -192,32 +208,11 @@ class Reader:
         )
 
     def _understand_together(self) -> None:
-        """Of a sentence whose gist is known, common words need not be known each by itself."""
-        gists = [e.first for e in self.elements if isinstance(e, Mark) and e.kind == "gist"]
-        asides = [e for e in self.elements if isinstance(e, Mark) and e.kind == "ignored"]
-        taken = [any(a.first <= at < a.last for a in asides) for at in range(len(self.words))]
-        told = [s for s in sentences(self.words, taken) if any(s[0] <= at < s[1] for at in gists)]
-        for missing, sense, unit in self._open:
-            inside = any(first <= sense.first < last for first, last in told)
-            if inside and not self._is_name(sense, unit):
-                self.missing.remove(missing)
-                self.ignored.append(Ignored(source=missing.source, why=g.WHY_MORE))
-
-    def _is_name(self, sense: Sense, unit: Unit) -> bool:
-        """Whether words name something of their own: capitals, a number, or a means."""
-        chunk = sense.chunk
-        means = unit.connector in g.MEANS or (chunk and chunk.preposition in g.MEANS)
-        listed = unit.connector == "and" and chunk is unit.chunks[0] and not chunk.preposition
-        words = self.words[sense.first : sense.last]
-        starts = sense.first == 0 or self.words[sense.first - 1].word in g.SENTENCE_END
-        capital = any(w.text[0].isupper() for w in words[1 if starts else 0 :])
-        return bool(means) or listed or capital or any(w.is_number for w in words)
-
-    def _says_more(self, sense: Sense) -> bool:
-        """Whether words describe what was demanded just before, as its own texts do."""
-        words = [self.words[i].word for i in range(sense.first, sense.last)]
-        asked = [demand.entry for demand, _ in self._demands[-1:]]
-        return any(self.meaning.retriever.tells(entry, words) for entry in asked)
+        """What is understood with the words around it is not missing."""
+        known = bool(self._demands)
+        for missing, why in leftovers(self._open, self.words, self.elements, known):
+            self.missing.remove(missing)
+            self.ignored.append(Ignored(source=missing.source, why=why))
 
     def _on_prohibition(self, unit: Unit) -> None:
         negator = unit.negator or (unit.first, unit.first)
@@ -395,4 +390,9 @@ def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ())
     """The plan an objective states, for a board of so many CPUs."""
     if not text.strip():
         return Plan(objective=text, planner=PLANNER, missing=[Missing(source=text)])
-    return Reader(text, retriever, cpus, boards).read()
+    reader = Reader(text, retriever, cpus, boards)
+    plan = reader.read()
+    if reader.periods > 1 and all(subject.base == UNNAMED for subject in reader.subjects.tenons):
+        # Several periods, and nothing named that has one: each task is one of its own.
+        return Reader(text, retriever, cpus, boards, tasks=True).read()
+    return plan

@@ -25,6 +25,8 @@ class Chunk:
     preposition: str | None = None
     article: Article | None = None
     count: int | None = None
+    acronym: bool = False
+    """Whether capitals make a name of one of its words."""
     apart: bool = False
     """Whether it is in another VM than what was named before."""
 
@@ -89,8 +91,10 @@ Element = Mark | Unit | Cut | Pronoun
 class Segmenter:
     """Marks and words in, elements in the order of the text out."""
 
-    def __init__(self, words: Sequence[Token], marks: Sequence[Mark]) -> None:
+    def __init__(self, words: Sequence[Token], marks: Sequence[Mark], tasks: bool = False) -> None:
         self.words = words
+        self.tasks = tasks
+        """Whether words for whatever runs are nouns of their own."""
         self.starts = {mark.first: mark for mark in marks}
         self.elements: list[Element] = []
         self._chunks: list[Chunk] = []
@@ -200,6 +204,7 @@ class Segmenter:
         word = self.words[index].word.removesuffix("'s")
         if self._acronym(index):
             self._pending.words.append(index)
+            self._pending.acronym = True
         elif word in ("to", "with") and self._just_joined():
             return  # next to, together with
         elif word == "with" and self._stands_for_vms(index):
@@ -239,7 +244,7 @@ class Segmenter:
             self._close_chunk()
             if word in ("only", "just", "instead", "rather") and not self._chunks:
                 self._negator = None
-        elif word in g.STRUCTURE:
+        elif word in g.STRUCTURE and not (self.tasks and word in g.TASKS):
             self._structure.append(index)
         elif word in g.ADJECTIVES or word == "-" or not any(c.isalnum() for c in word):
             return

@@ -151,6 +151,8 @@ class Subjects:
     def _base(self, apps: frozenset[str], sense: Sense) -> str:
         if len(apps) == 1:
             return self.meaning.name(next(iter(apps)))
+        if not apps:
+            return UNNAMED
         return sense.entry.name.rpartition("/")[2].replace(".", "-")
 
     def _another(self, position: int, chunk: Chunk | None, unit: Unit | None) -> bool:

@@ -30,6 +30,8 @@ _AMERICAN = re.compile(r"(\w{3})iz(?=e|ing|ation)")
 _BRITISH = re.compile(r"(\w{3})our(?=s?$|ed$|ing$)")
 """Endings that are spelled in two ways; a word ends up with one."""
 FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1, "hundredth": 0.01, "thousandth": 0.001}
+ORDINALS = {"third": 1 / 3, "fifth": 0.2, "sixth": 1 / 6, "eighth": 0.125}
+"""Fractions that count as well: they are parts only of something."""
 PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1}
 
 
@@ -98,6 +100,8 @@ def _is_group(words: Sequence[Token], at: int) -> bool:
 def _fraction(words: Sequence[Token], at: int) -> tuple[float, int] | None:
     index = at + 1 if _word(words, at) in ("a", "one") else at
     value = FRACTIONS.get(_word(words, index))
+    if value is None and [_word(words, index + 1), _word(words, index + 2)] == ["of", "a"]:
+        value = ORDINALS.get(_word(words, index))
     if value is None:
         return None
     return value, _of_a(words, index + 1)

@@ -1,6 +1,7 @@
 """The tuning set of the offline planner, by class of phrasing."""
 
 from objectives.case import Case
+from objectives.compounds import COMPOUNDS
 from objectives.plain import NUMBERS, PARAPHRASE, PLAIN
 from objectives.refused import CONFLICT, MISSING, UNUSED
 from objectives.relations import CAPABILITIES, CORES, MENTION, NEGATION, SEVERAL
@@ -19,5 +20,6 @@ CLASSES = {
     "missing": MISSING,
     "unused": UNUSED,
     "conflict": CONFLICT,
+    "compounds": COMPOUNDS,
 }
 CASES = [case for cases in CLASSES.values() for case in cases]

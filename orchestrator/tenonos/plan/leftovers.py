@@ -1,0 +1,72 @@
+"""What of an objective need not be understood by itself: words amid known ones, and titles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tenonos.plan import grammar as g
+from tenonos.plan.gist import sentences
+from tenonos.plan.marks import Mark
+from tenonos.plan.meaning import Sense
+from tenonos.plan.models import Missing
+from tenonos.plan.phrases import Cut, Element, Unit
+from tenonos.plan.text import Token
+
+Open = tuple[Missing, Sense, Unit]
+"""What is not understood by itself, and no name."""
+
+
+def leftovers(
+    found: Sequence[Open], words: Sequence[Token], elements: Sequence[Element], known: bool
+) -> Iterator[tuple[Missing, str]]:
+    """What is no demand after all, and why.
+
+    Of a sentence whose gist is known, common words need not be known each by itself; neither need
+    what a colon after it makes a title, if anything else is `known`.
+    """
+    told = list(_told(words, elements))
+    for missing, sense, unit in found:
+        if _is_name(words, sense, unit):
+            continue
+        if any(first <= sense.first < last for first, last in told):
+            yield missing, g.WHY_MORE
+        elif known and _is_title(elements, unit):
+            yield missing, g.WHY_PURPOSE
+
+
+def stray(marks: Sequence[Mark], words: Sequence[Token], periods: int) -> Iterator[Mark]:
+    """The numbers that count nothing; tasks are counted if each has a period."""
+    for mark in marks:
+        counted = next((w.word for w in words[mark.last :] if w.word not in g.ADJECTIVES), "")
+        if counted not in g.TASKS or mark.value != periods:
+            yield mark
+
+
+def _told(words: Sequence[Token], elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
+    """The sentences that have a gist."""
+    gists = [e.first for e in elements if isinstance(e, Mark) and e.kind == "gist"]
+    asides = [e for e in elements if isinstance(e, Mark) and e.kind == "ignored"]
+    taken = [any(a.first <= at < a.last for a in asides) for at in range(len(words))]
+    for first, last in sentences(words, taken):
+        if any(first <= at < last for at in gists):
+            yield first, last
+
+
+def _is_title(elements: Sequence[Element], unit: Unit) -> bool:
+    """Whether a phrase opens its sentence and a colon ends it: `A mobile robot: ...`."""
+    at = elements.index(unit)
+    before = [e for e in elements[:at] if not isinstance(e, Mark) or e.kind != "count"]
+    opens = not before or (isinstance(before[-1], Cut) and before[-1].word in g.SENTENCE_END)
+    after = next(iter(elements[at + 1 :]), None)
+    return opens and isinstance(after, Cut) and after.word == ":" and len(unit.chunks) == 1
+
+
+def _is_name(words: Sequence[Token], sense: Sense, unit: Unit) -> bool:
+    """Whether words name something of their own: capitals, a number, or a means."""
+    chunk = sense.chunk
+    means = unit.connector in g.MEANS or (chunk and chunk.preposition in g.MEANS)
+    listed = unit.connector == "and" and chunk is unit.chunks[0] and not chunk.preposition
+    inside = words[sense.first : sense.last]
+    starts = sense.first == 0 or words[sense.first - 1].word in g.SENTENCE_END
+    capital = any(w.text[0].isupper() for w in inside[1 if starts else 0 :])
+    return bool(means) or listed or capital or any(w.is_number for w in inside)
