@@ -109,15 +109,15 @@ ADVERBS = frozenset(
 )
 
 ADJECTIVES = frozenset(
-    """simple nice good great robust reliable dependable typical basic plain big large new modern redundant
+    """simple nice good great robust reliable dependable typical basic plain big large new modern
     clean proper safe solid stable tight fast quick rapid slow high low strict precise accurate
-    steady smooth single efficient cheap light heavy complete real usual everyday common redundant
+    steady smooth single efficient cheap light heavy complete real usual everyday common
     different separate independent individual certain particular minimal bare pure true short
     long critical important urgent hard soft concurrent possible given other first main primary
     small tiny little running periodic-ish multi single-board current-day physical dedicated
     isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
     identical blown fledged featured grown inner
-    outer faster slower smaller larger bigger quicker closer""".split()
+    outer faster slower smaller larger bigger quicker closer redundant""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
