@@ -107,6 +107,20 @@ void tenon_thread_move(struct tenon_thread *thread)
 		tenon_loan_release(old);
 }
 
+void tenon_thread_rename(struct tenon_thread *thread)
+{
+	char name[12];
+
+	if (thread->number == task_pid_nr(thread->task))
+		return;
+	thread->number = task_pid_nr(thread->task);
+	snprintf(name, sizeof(name), "%d", thread->number);
+	/* Who had that number has ended, but its folder may still be there. */
+	flush_workqueue(releases);
+	if (kobject_rename(&thread->kobject, name))
+		pr_notice("%s stays %s in sysfs\n", name, kobject_name(&thread->kobject));
+}
+
 /* Has it look at what changed: on its core, in Linux's user mode, or when its system call ends. */
 static void tell_locked(struct tenon_thread *thread)
 {
@@ -237,7 +251,7 @@ static struct tenon_loan *claim(int cpu)
 	return tenon_loan_claim(cpu);
 }
 
-static int detach(struct task_struct *task, int number, int cpu)
+static int detach(struct task_struct *task, int cpu)
 {
 	struct tenon_thread *thread;
 	struct tenon_loan *loan;
@@ -257,13 +271,15 @@ static int detach(struct task_struct *task, int number, int cpu)
 	}
 	thread->loan = loan;
 	thread->task = get_task_struct(task);
+	thread->number = task_pid_nr(task);
 	kref_init(&thread->references);
 	init_task_work(&thread->turn, tenon_thread_turn);
 	hrtimer_init(&thread->back, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	thread->back.function = tenon_thread_back;
 	INIT_WORK(&thread->release, release);
 	__module_get(THIS_MODULE);
-	error = kobject_init_and_add(&thread->kobject, &thread_type, folder, "%d", number);
+	error = kobject_init_and_add(&thread->kobject, &thread_type, folder, "%d",
+				     thread->number);
 	if (!error)
 		error = start(thread);
 	if (error)
@@ -283,7 +299,7 @@ static ssize_t detach_store(struct kobject *kobject, struct kobj_attribute *attr
 	if (!task)
 		return -ESRCH;
 	mutex_lock(&comers);
-	error = detach(task, number, cpu);
+	error = detach(task, cpu);
 	mutex_unlock(&comers);
 	put_task_struct(task);
 	return error ?: length;

@@ -17,6 +17,7 @@ struct tenon_thread {
 	struct list_head list;
 	struct kref references; /* one for the list, one for `turn`, queued or running */
 	struct task_struct *task;
+	pid_t number; /* its folder's name */
 	struct callback_head turn;
 	bool queued;
 	bool left; /* off the list: it is not queued any more */
@@ -45,6 +46,8 @@ void tenon_thread_unqueued(struct tenon_thread *thread);
 void tenon_thread_put(struct tenon_thread *thread);
 /* It is attached for good, or exits. Called by the thread itself. */
 void tenon_thread_leave(struct tenon_thread *thread);
+/* Its number is another one if it led no process and called execve(): then it leads one. */
+void tenon_thread_rename(struct tenon_thread *thread);
 /* Changes over to the core somebody wants it on. */
 void tenon_thread_move(struct tenon_thread *thread);
 

@@ -41,6 +41,7 @@ static bool pin_mm(struct tenon_thread *thread)
 	if (thread->mm == current->mm)
 		return true;
 	tenon_thread_forget_mm(thread);
+	tenon_thread_rename(thread);
 	thread->asid = arm64_mm_context_get(current->mm);
 	if (!thread->asid)
 		return false;

@@ -40,6 +40,17 @@ until_is() {
         [ $tries -lt 5000 ] || { say "WRONG: $1 is not $2 but $(state $1)"; return; }
     done
 }
+until_speaks() { until [ -s $1 ]; do usleep 1000; done; }
+until_has() {
+    tries=0
+    until [ "$(cat /sys/devices/system/cpu/online)" = $1 ]; do
+        usleep 1000
+        tries=$((tries + 1))
+        [ $tries -lt 5000 ] || { say "WRONG: Linux has not $1"; return; }
+    done
+}
+# What a file of the folder says to these words.
+answers() { say "answers $({ echo $2 > $folder/$1; } 2>&1 | sed 's/.*: //')"; }
 free() {
     echo 3 > /proc/sys/vm/drop_caches
     awk '$1 == "MemFree:" { print $2 }' /proc/meminfo
@@ -74,7 +85,9 @@ say "has $(cat detached)"
 tenon-detach cyclictest -q -l 200 -i 1000 -t 1 > report 2>&1
 say "cyclictest $? $(grep -c 'C:    200' report)"
 
-tenon-detach trial spin > out & it=$!
+# What it becomes is detached as it is.
+tenon-detach sh -c 'exec trial spin' > out & it=$!
+until_speaks out
 until_is $it running
 kill -STOP $it
 until_is $it "in Linux"
@@ -97,10 +110,42 @@ tracer $it "$(head -n 1 out)"
 wait $it
 say "spun $? $(tail -n 1 out)"
 
-tenon-detach --cpu 3 trial spin > out & it=$!
+# By another thread: as that thread is.
+trial heir spin > out & it=$!
+until_speaks out
 until_is $it running
-tenon-detach --cpu 2 true 2>&1 | sed 's/^/DETACHED other /'
+say "heir running, $(ls $folder | grep -c '[0-9]') in all"
+kill $it
+wait $it
+gone $it
+tenon-detach trial takeover spin > out & it=$!
+until_speaks out
+gone $it
+say "taken over $(cut -d' ' -f3 /proc/$it/stat)"
+kill $it
+wait $it
+
+tenon-detach --cpu 2 trial spin > out & it=$!
+until_is $it running
+tenon-detach --cpu 1 true 2>&1 | sed 's/^/DETACHED other /'
+echo 3 > $folder/$it/cpu
+until_has 0-2
+until_is $it running
+say "moved to $(cat $folder/$it/cpu)"
+tenon-detach --cpu 2 trial touch & second=$!
+until_is $second running
 tenon-detach true 2>&1 | sed 's/^/DETACHED second /'
+answers $it/cpu 2
+answers $it/cpu 1
+answers $it/cpu x
+answers detach $it
+answers detach 2
+answers detach 99999
+answers detach none
+answers attach $$
+say "touched $(awk 'NR > 1 && NR < 4 { print $1, ($2 > 0) }' $folder/$second/state | tr '\n' ' ')"
+kill $second
+wait $second
 tenon-detach old 2> refused
 say "refused $? $(cat refused)"
 rmmod tenon 2>/dev/null && say "WRONG: the module unloads"

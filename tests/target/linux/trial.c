@@ -335,23 +335,27 @@ static void waits(void)
 	printf("waits: %s\n", tenon_detach(3) ? strerror(errno) : "WRONG");
 }
 
-/* Other threads' too: the whole process ends, or becomes another program. */
-static void *leader_changes(void *arguments)
+/* Another thread has the whole process become another program; "heir": one that is detached. */
+static void *becomes(void *arguments)
 {
 	char **all = arguments;
 
-	all[1] = "last";
+	if (!strcmp(all[1], "heir") && tenon_detach(-1))
+		exit(1);
+	all[1] = all[2] ? all[2] : "last";
 	execv("/proc/self/exe", all);
 	return NULL;
 }
 
 static void takeover(char **arguments)
 {
+	int spins = strcmp(arguments[1], "heir");
 	pthread_t thread;
 
-	pthread_create(&thread, NULL, leader_changes, arguments);
+	pthread_create(&thread, NULL, becomes, arguments);
 	for (;;)
-		;
+		if (!spins)
+			pause();
 }
 
 int main(int number, char **arguments)
@@ -381,7 +385,7 @@ int main(int number, char **arguments)
 		threads();
 	else if (!strcmp(name, "waits"))
 		waits();
-	else if (!strcmp(name, "takeover"))
+	else if (!strcmp(name, "takeover") || !strcmp(name, "heir"))
 		takeover(arguments);
 	else if (!strcmp(name, "last"))
 		printf("last: %d arguments\n", number);
