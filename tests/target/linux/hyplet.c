@@ -252,19 +252,6 @@ static void faults(void)
     puts("HYPLET faults are told");
 }
 
-static void say(const char *file)
-{
-    char path[64], text[64];
-    FILE *open;
-
-    snprintf(path, sizeof(path), "/sys/kernel/tenon/hyplet/cpu%d/%s", CPU, file);
-    open = fopen(path, "r");
-    CHECK(open && fgets(text, sizeof(text), open));
-    fclose(open);
-    text[strcspn(text, "\n")] = 0;
-    printf("HYPLET %s %s\n", file, text);
-}
-
 static void *waits(void *end)
 {
     CHECK(!hyp_wait(forever, end));
@@ -282,14 +269,11 @@ static void runs_away(void)
     FAILS(EBUSY, hyp_assign_offlet(CPU, count));
     usleep(20000);
     CHECK(hyp_shared.progress[CPU] > 1000);
-    say("state");
     CHECK(!pthread_create(&waiter, NULL, waits, &end));
     usleep(20000);
     CHECK(!hyp_unassign_offlet(forever));
     pthread_join(waiter, NULL);
     CHECK(end.state == TENON_HYPLET_STOPPED && is_in(end.pc, forever));
-    say("state");
-    say("pc");
     CHECK(hyp_shared.progress[CPU] >= end.progress && end.progress > 1000);
     // And by who has no part in it.
     CHECK(!hyp_assign_offlet(CPU, forever));
@@ -352,7 +336,6 @@ static void between(void)
         usleep(1000);
     CHECK(!hyp_unassign_offlet(steps));
     CHECK(shared.value >= 99 * 101 && shared.value % 101 == 0);
-    say("state");
     CHECK(!system("echo 1 > /sys/module/pulse/parameters/wrong"));
     CHECK(!hyp_assign_offlet(CPU, steps));
     CHECK(!hyp_wait(steps, &end) && !hyp_unassign_offlet(steps));

@@ -44,6 +44,8 @@ mkdir -p /tmp && cd /tmp || exit 1
 hyplet
 hyplet all
 devices
+shows
+say "log says $(dmesg | sed -n 's/.*shows.*: \(d5380000 .*\)/\1/p' | head -n 1)"
 insmod /lib/pulse.ko && hyplet between; rmmod pulse
 
 number=0
