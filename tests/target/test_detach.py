@@ -123,10 +123,8 @@ cpus = [3]
 """
 
 
-@pytest.fixture(scope="module")
-def forge(tmp_path_factory):
-    """A module that does what a hostile kernel may, built beside ours."""
-    work = tmp_path_factory.mktemp("forge") / "linux"
+def forge(work: Path) -> bytes:
+    """A module that does what a hostile kernel may, built beside ours in this folder."""
     shutil.copytree(ROOT / "linux", work)
     shutil.copy(ROOT / "tests/target/linux/forge.c", work / "module")
     with (work / "module/Kbuild").open("a") as kbuild:
@@ -135,13 +133,18 @@ def forge(tmp_path_factory):
     return tools.make(debian.fetched("kernel"), work, "forge.ko")
 
 
+@pytest.fixture(scope="module")
+def forged(tmp_path_factory):
+    return forge(tmp_path_factory.mktemp("forge") / "linux")
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("wild", [0, pytest.param(1, marks=pytest.mark.alone)])
-def test_a_hostile_linux_forges_what_it_can(tenon, tmp_path, forge, wild):
+def test_a_hostile_linux_forges_what_it_can(tenon, tmp_path, forged, wild):
     (tmp_path / "system.toml").write_text(HOSTILE)
     module = tmp_path / "root/root/forge.ko"
     module.parent.mkdir(parents=True)
-    module.write_bytes(forge)
+    module.write_bytes(forged)
     script = tmp_path / "input"
     last = "round 4" if wild else "done"
     script.write_text(

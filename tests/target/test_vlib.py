@@ -1,9 +1,11 @@
 """Linux as a library of a Tenon VM: order, time-outs, stopped with its caller, bad servers, C."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+import test_detach
 from conftest import ROOT, assert_well, until
 
 PROGRAMS = Path(__file__).parent / "linux"
@@ -39,8 +41,12 @@ time = "{time}"
 
 START = """\
 #!/bin/sh
-while true; do callee; done &
+while true; do
+    callee
+    rmmod tenon && insmod /lib/modules/tenon.ko || echo "WRONG: the module stays"
+done &
 """
+"""Nobody holds the module once the program has ended."""
 
 SERVERS = 'config = "caller.config"\n'
 
@@ -85,6 +91,9 @@ def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(tenon, tmp_p
     )
     assert_well(outcome)
     said = [line.partition("caller: ")[2] for line in outcome.said("caller")]
+    assert f"time is {keys['time']}" in said
+    noticed = "stall|lockup|blocked for|interrupt took" if keys["time"] == "virtual" else "WRONG"
+    assert not [line for line in outcome.said("linux") if re.search(f"WRONG|{noticed}", line)]
     told = [line for line in said if ": " in line]
     assert told and all(line.endswith("as promised") for line in told), "\n".join(said)
     cases = (ROOT / "apps/caller/src/cases.rs").read_text().partition("CASES: &[Case]")[2]
@@ -110,3 +119,23 @@ def test_c_calls_and_is_told_why_not(tenon, tmp_path):
     assert [line for line in told if "WRONG" in line] == []
     source = (PROGRAMS / "asker/main.c").read_text()
     assert sum("as promised" in line for line in told) == source.count("\texpect")
+
+
+@pytest.mark.timeout(600)
+def test_a_hostile_server_harms_nobody_else(tenon, tmp_path):
+    """What is its master's is refused it; the page that it listens by is for loads."""
+    put(tmp_path, APART)
+    root = tmp_path / "root"
+    (root / "etc/start").write_text("#!/bin/sh\ninsmod /forge.ko serves=1 &\n")
+    (root / "forge.ko").write_bytes(test_detach.forge(tmp_path / "forge"))
+    outcome = tenon(
+        *("run", tmp_path, "--headless", "--deterministic"),
+        *until(tmp_path, caller="caller: "),
+        limit=500,
+    )
+    assert "linux stopped: data abort at" in outcome.stderr
+    said = "\n".join(outcome.said("linux"))
+    assert "FORGE at the door" in said and "WRONG" not in said
+    assert outcome.vm("linux")["state"] == "stopped"
+    assert outcome.vm("caller")["state"] == "running"
+    assert any("nobody listens" in line for line in outcome.said("caller"))

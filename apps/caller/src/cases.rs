@@ -1,5 +1,6 @@
 //! One case after the other, each with what went wrong in it.
 
+use crate::TIME_IS_VIRTUAL;
 use crate::budgets::{asynchronous_served, budget, served};
 use crate::server::{Ask, Server, progress, stands_still};
 use core::cell::Cell;
@@ -21,6 +22,7 @@ pub type Case = (&'static str, fn(&mut Server) -> Verdict, bool);
 pub const CASES: &[Case] = &[
     ("calls", calls, false),
     ("stands still", stands_still_between, false),
+    ("lent", lent, true),
     ("time-out", time_out, true),
     ("late", late, true),
     ("another channel", another_channel, true),
@@ -33,6 +35,7 @@ pub const CASES: &[Case] = &[
     ("paused", paused, true),
     ("forged", forged, false),
     ("door", door, false),
+    ("unload", unload, false),
     ("spoilt", spoilt, false),
     ("program ends", program_ends, false),
     ("never answers", never_answers, true),
@@ -68,6 +71,30 @@ fn stands_still_between(server: &mut Server) -> Verdict {
         expect(counted > 1_000, "it does not run in a call", counted)?;
         expect(stands_still(5_000), "it runs between calls", progress())?;
     }
+    expect_answer(server.ask(Ask::Crowd, 0), Ok(0))
+}
+
+/// Who is called only sleeps: whatever else there is in Linux runs on the caller's time.
+fn lent(server: &mut Server) -> Verdict {
+    const REST: u64 = 20;
+    expect_answer(server.ask(Ask::Crowd, 1), Ok(0))?;
+    server.write(Ask::Rest, 1_000_000 * REST);
+    for _ in 0..4 {
+        let before = progress();
+        expect_answer(server.go_on(1_000), Err(Error::TimedOut))?;
+        let ran = progress() - before;
+        expect(ran > 1_000, "nobody runs as it sleeps", ran)?;
+        expect(stands_still(4_000), "it runs on nobody's time", progress())?;
+    }
+    // It has slept for 4 ms, or has been asleep for 20, by its own clock.
+    let answer = Cell::new(Ok(0));
+    let took = during(|| answer.set(server.go_on(60_000)));
+    expect_answer(answer.get(), Ok(0))?;
+    let rest = match TIME_IS_VIRTUAL.load(Ordering::Relaxed) {
+        true => 1_000_000 * (REST - 5)..1_000_000 * REST,
+        false => 0..1_000_000,
+    };
+    expect(rest.contains(&took), "the rest of its sleep", took)?;
     expect_answer(server.ask(Ask::Crowd, 0), Ok(0))
 }
 
@@ -287,6 +314,10 @@ fn forged(server: &mut Server) -> Verdict {
 
 fn door(server: &mut Server) -> Verdict {
     expect_answer(server.ask(Ask::Door, 0), Ok(7))
+}
+
+fn unload(server: &mut Server) -> Verdict {
+    expect_answer(server.ask(Ask::Unload, 0), Ok(1))
 }
 
 fn spoilt(server: &mut Server) -> Verdict {

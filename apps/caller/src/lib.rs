@@ -28,7 +28,10 @@ pub fn main() {
     let first = server.ask(Ask::Clock, 0).unwrap_or(0);
     time::sleep(Duration::from_millis(10));
     let second = server.ask(Ask::Clock, 0).unwrap_or(0);
-    TIME_IS_VIRTUAL.store(second.wrapping_sub(first) < 5_000_000, Ordering::Relaxed);
+    let is_virtual = second.wrapping_sub(first) < 5_000_000;
+    TIME_IS_VIRTUAL.store(is_virtual, Ordering::Relaxed);
+    let time = if is_virtual { "virtual" } else { "real" };
+    info!("caller: time is {time}");
     let several = server.ask(Ask::Cpus, 0) != Ok(1);
     for (name, case, by_clock) in CASES {
         if several && *by_clock {

@@ -37,6 +37,10 @@ pub enum Ask {
     Cpus = 9,
     /// How much of what would end its VM is refused it.
     Door = 10,
+    /// To sleep for so many ns of its own time.
+    Rest = 11,
+    /// To unload the module that it serves by; 1: that was refused.
+    Unload = 12,
 }
 
 /// A channel to it.

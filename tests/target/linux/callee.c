@@ -15,7 +15,7 @@ struct request {
 	uint64_t answer;
 };
 
-enum { NEXT, SPIN, NEVER, EXIT, SPOIL, REBOOT, COUNT, CLOCK, CROWD, CPUS, DOOR };
+enum { NEXT, SPIN, NEVER, EXIT, SPOIL, REBOOT, COUNT, CLOCK, CROWD, CPUS, DOOR, REST, UNLOAD };
 
 static uint64_t now(void)
 {
@@ -94,6 +94,11 @@ static uint64_t serve(struct vlib *vlib, volatile struct request *request)
 		return sysconf(_SC_NPROCESSORS_ONLN);
 	case DOOR:
 		return refused(vlib);
+	case REST:
+		usleep(request->argument / 1000);
+		return 0;
+	case UNLOAD:
+		return !!system("rmmod tenon 2> /dev/null");
 	default:
 		return UINT64_MAX;
 	}

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A Linux that is hostile: calls about cores it lends, and cells, that nobody in his senses makes. */
+/*
+ * A Linux that is hostile: calls about cores it lends, and cells, that nobody in his senses makes.
+ * With `serves`, of a VM that is a library, those about it, and at last a store to its door.
+ */
 #include <linux/arm-smccc.h>
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/of_address.h>
 #include <linux/sched/mm.h>
 #include <linux/smp.h>
 #include <asm/mmu_context.h>
@@ -18,12 +22,17 @@
 #define CELL 0xc6000300u
 #define RUN 0xc6000301u
 #define STOP 0xc6000302u
+#define VLIB_CALL 0xc6000401u
+#define VLIB_STATE 0xc6000404u
+#define VLIB_LEAVE 0xc6000405u
 #define VCPU 2
 
 static int rounds = 300;
 module_param(rounds, int, 0);
 static int wild;
 module_param(wild, int, 0);
+static int serves;
+module_param(serves, int, 0);
 
 static u64 state = 88172645463325252ull;
 static struct tenon_cell *cell;
@@ -51,9 +60,10 @@ static void expect(u32 function, u64 vcpu, long expected)
 			 expected);
 }
 
+static const u64 nobody[] = { 3, 4, 7, 8, 255, 256, 1ull << 31, 1ull << 32, ~0ull };
+
 static void calls(void)
 {
-	static const u64 nobody[] = { 3, 4, 7, 8, 255, 256, 1ull << 31, 1ull << 32, ~0ull };
 	u32 function;
 	int i;
 
@@ -147,12 +157,40 @@ static void run(unsigned long asid)
 	call(STOP, VCPU, &res);
 }
 
-static int __init forge(void)
+/* What a server may: ask how far it is, and leave. */
+static int as_server(void)
 {
-	unsigned long asid = arm64_mm_context_get(current->mm);
-	struct arm_smccc_res res;
+	struct device_node *node = of_find_compatible_node(NULL, NULL, "tenonos,vlib");
+	void __iomem *door = node ? of_iomap(node, 1) : NULL;
+	u32 function;
 	int i;
 
+	for (function = VLIB_CALL; function <= VLIB_LEAVE; function++)
+		for (i = 0; i < ARRAY_SIZE(nobody); i++)
+			expect(function, nobody[i], -6);
+	for (function = VLIB_CALL; function < VLIB_STATE; function++)
+		expect(function, 0, -3);
+	for (i = 0; i < rounds; i++)
+		expect(i % 2 ? VLIB_STATE : VLIB_LEAVE, 0, 0);
+	for (function = VLIB_LEAVE + 1; function < VLIB_LEAVE + 8; function++)
+		expect(function, 0, -1);
+	if (!door)
+		return -ENODEV;
+	pr_alert("FORGE at the door\n");
+	writel(0, door);
+	pr_alert("FORGE WRONG: there was no door\n");
+	return 0;
+}
+
+static int __init forge(void)
+{
+	struct arm_smccc_res res;
+	unsigned long asid;
+	int i;
+
+	if (serves)
+		return as_server();
+	asid = arm64_mm_context_get(current->mm);
 	calls();
 	others();
 	if (call(CELL, VCPU, &res))
