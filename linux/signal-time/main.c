@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * signal-time: how soon a detached program's handler runs when a signal is sent to it.
+ * signal-time: how soon a detached program's handler runs when a signal is sent to it, or, with
+ * `stop` or `kill`, its parent knows that it is stopped or gone.
  *
  * The detached one waits without Linux meanwhile, the sender sleeps in Linux. Both read the same
  * counter.
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,7 +54,26 @@ static int later(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-static uint64_t send(pid_t child)
+static pid_t child_of_its_own(void)
+{
+	pid_t child;
+
+	shared->ready = 0;
+	child = fork();
+	if (child < 0) {
+		perror("signal-time");
+		exit(FAILED);
+	}
+	if (!child)
+		wait_detached();
+	while (!shared->ready && !waitpid(child, NULL, WNOHANG))
+		usleep(PAUSE);
+	if (!shared->ready)
+		exit(FAILED);
+	return child;
+}
+
+static uint64_t handled(pid_t child)
 {
 	uint64_t sent;
 
@@ -65,31 +86,46 @@ static uint64_t send(pid_t child)
 	return shared->came - sent;
 }
 
+/* Until Linux says that it stands, or is no more. */
+static uint64_t ended(pid_t child, int signal)
+{
+	uint64_t sent;
+
+	usleep(PAUSE);
+	sent = tenon_now();
+	kill(child, signal);
+	waitpid(child, NULL, WUNTRACED);
+	return tenon_now() - sent;
+}
+
 int main(int count, char **argument)
 {
 	long signals = count > 1 ? atol(argument[1]) : 1000;
+	const char *how = count > 2 ? argument[2] : "handled";
+	int stops = !strcmp(how, "stop"), kills = !strcmp(how, "kill");
 	static uint64_t took[MOST];
 	pid_t child;
 
-	if (count > 2 || signals < 1 || signals > MOST) {
-		fprintf(stderr, "signal-time [SIGNALS]: 1 to %d\n", MOST);
+	if (count > 3 || signals < 1 || signals > MOST ||
+	    (!stops && !kills && strcmp(how, "handled"))) {
+		fprintf(stderr, "signal-time [SIGNALS [handled|stop|kill]]: 1 to %d\n", MOST);
 		return WRONG;
 	}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
-	child = shared == MAP_FAILED ? -1 : fork();
-	if (child < 0) {
+	if (shared == MAP_FAILED) {
 		perror("signal-time");
 		return FAILED;
 	}
-	if (!child)
-		wait_detached();
-	while (!shared->ready && !waitpid(child, NULL, WNOHANG))
-		usleep(PAUSE);
-	if (!shared->ready)
-		return FAILED;
-	for (long number = 0; number < signals; number++)
-		took[number] = send(child);
+	child = child_of_its_own();
+	for (long number = 0; number < signals; number++) {
+		took[number] = kills ? ended(child, SIGKILL) :
+			       stops ? ended(child, SIGSTOP) : handled(child);
+		if (kills)
+			child = child_of_its_own();
+		else if (stops)
+			kill(child, SIGCONT);
+	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	qsort(took, signals, sizeof(took[0]), later);

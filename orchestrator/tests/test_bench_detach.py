@@ -17,12 +17,18 @@ def test_a_program_runs_on_the_lent_cpu_beside_a_load_on_each_other():
     assert "taskset 8 control-loop 20" in attached
 
 
+def test_who_is_sent_signals_is_a_child_of_the_sender():
+    lines = Run(SIGNALS, 20, signal="stop").script(*CPUS).splitlines()
+    assert "signal-time 20 stop" in lines
+
+
 def test_each_load_is_measured_detached_and_all_in_full():
     for full in (False, True):
         detached = [run for run in runs(full) if not run.attached]
         wanted = [(program, load) for program in (FWQ, LOOP) for load in LOADS]
-        assert [(run.program, run.load) for run in detached] == [*wanted, (SIGNALS, "idle")]
-        assert not full or all(run.samples == 10_000 for run in detached)
+        assert [(run.program, run.load) for run in detached] == [*wanted, *[(SIGNALS, "idle")] * 3]
+        often = (run for run in detached if run.signal != "kill")
+        assert not full or all(run.samples == 10_000 for run in often)
 
 
 def test_linux_has_its_cpu_for_the_programs_it_keeps():
@@ -51,5 +57,6 @@ def test_what_a_program_did_wrong_is_an_error(run, told):
 
 
 def test_signals_are_told_as_the_program_saw_them():
-    row = signals([400, 25_000, 26_000, 28_000, 31_000])
+    row = signals([400, 25_000, 26_000, 28_000, 31_000], "stop")
+    assert row.params == {"signal": "stop"}
     assert row.statistics == (25_000, 26_000, 28_000, 31_000) and row.samples == 400

@@ -27,6 +27,9 @@ FWQ, LOOP, SIGNALS = "fwq", "control-loop", "signal-time"
 SAMPLES, FULL = {FWQ: 400, LOOP: 200, SIGNALS: 400}, 10_000
 """Quanta, releases and signals of a load in the short form and in the full one."""
 
+KILLS = 40
+"""Of these each needs a program, and a CPU that changes hands."""
+
 ATTACHED = 100
 """Those of the same programs as any of Linux's, on a CPU that Linux has kept."""
 
@@ -45,13 +48,16 @@ class Run:
     samples: int
     load: str = "idle"
     attached: bool = False
+    signal: str = "handled"
+    """What it sends: one that has a handler, or `stop`, or `kill`."""
 
     def script(self, cpu: int, others: Sequence[int]) -> str:
         """It as lines of Linux's init, on this CPU beside those."""
         where = f"taskset {1 << cpu:x}" if self.attached else f"tenon-detach --cpu {cpu}"
-        if self.program == SIGNALS:
-            where = ""  # It detaches a child itself.
-        return beside(self.load, others, f"{where} {self.program} {self.samples}")
+        line = f"{where} {self.program} {self.samples}"
+        if self.program == SIGNALS:  # It detaches a child itself.
+            line = f"{self.program} {self.samples} {self.signal}"
+        return beside(self.load, others, line)
 
     @property
     def name(self) -> str:
@@ -73,6 +79,8 @@ def runs(full: bool) -> list[Run]:
         *(Run(program, ATTACHED, load, attached=True) for program, load in marking),
         *(Run(program, samples[program], load) for program, load in marking),
         Run(SIGNALS, samples[SIGNALS]),
+        Run(SIGNALS, samples[SIGNALS], signal="stop"),
+        Run(SIGNALS, KILLS, signal="kill"),
     ]
 
 
@@ -97,7 +105,7 @@ def measured(wanted: Sequence[Run]) -> Iterator[Row]:
         judge(run, numbers)
         marked, passages = passages[: run.marked], passages[run.marked :]
         if run.program == SIGNALS:
-            yield signals(numbers)
+            yield signals(numbers, run.signal)
         elif run.program == FWQ:
             yield _row(run, marked, least=numbers[1] + 1)
         else:
@@ -119,10 +127,10 @@ def judge(run: Run, told: Sequence[int]) -> None:
         )
 
 
-def signals(told: Sequence[int]) -> Row:
+def signals(told: Sequence[int], signal: str) -> Row:
     """The row of signals, as the program saw them."""
     samples, least, median, p99, most = told
-    row = SETTING.row(("detach", "signal_bound"), {}, [median], Kinds())
+    row = SETTING.row(("detach", "signal_bound"), {"signal": signal}, [median], Kinds())
     return replace(row, samples=samples, min=least, p99=p99, max=most)
 
 
