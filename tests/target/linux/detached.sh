@@ -40,6 +40,7 @@ until_is() {
         [ $tries -lt 5000 ] || { say "WRONG: $1 is not $2 but $(state $1)"; return; }
     done
 }
+# Into a file that was not there: the shell may look before the program has emptied it.
 until_speaks() { until [ -s $1 ]; do usleep 1000; done; }
 until_has() {
     tries=0
@@ -111,15 +112,15 @@ wait $it
 say "spun $? $(tail -n 1 out)"
 
 # By another thread: as that thread is.
-trial heir spin > out & it=$!
-until_speaks out
+trial heir spin > heir & it=$!
+until_speaks heir
 until_is $it running
 say "heir running, $(ls $folder | grep -c '[0-9]') in all"
 kill $it
 wait $it
 gone $it
-tenon-detach trial takeover spin > out & it=$!
-until_speaks out
+tenon-detach trial takeover spin > taken & it=$!
+until_speaks taken
 gone $it
 say "taken over $(cut -d' ' -f3 /proc/$it/stat)"
 kill $it

@@ -336,6 +336,12 @@ static void between(void)
         usleep(1000);
     CHECK(!hyp_unassign_offlet(steps));
     CHECK(shared.value >= 99 * 101 && shared.value % 101 == 0);
+    // The module goes in the midst of it: what was a step is the last one.
+    CHECK(!hyp_assign_offlet(CPU, steps) && !usleep(1000) && !system("rmmod pulse"));
+    CHECK(!hyp_wait(steps, &end) && !hyp_unassign_offlet(steps));
+    CHECK(end.state == TENON_HYPLET_RETURNED && end.steps > 1);
+    CHECK((uint64_t)end.value == (end.steps - 1) * 101 + 1);
+    CHECK(!system("insmod /lib/pulse.ko"));
     CHECK(!system("echo 1 > /sys/module/pulse/parameters/wrong"));
     CHECK(!hyp_assign_offlet(CPU, steps));
     CHECK(!hyp_wait(steps, &end) && !hyp_unassign_offlet(steps));
