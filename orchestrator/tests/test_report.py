@@ -82,7 +82,7 @@ def test_the_page_needs_nothing_else(found):
 def test_the_page_says_which_words_made_a_channel_and_a_vm(found):
     assert "Who talks" not in page(found)
     made = compose("a controller created from Linux that takes setpoints")
-    lines = made_lines(made.channels, made.templates)
+    lines = made_lines(made.channels, made.templates, made.devices)
     said = words(page(replace(found, composed=replace(found.composed, made=lines))))
     assert "channel setpoints: linux writes, governor reads" in said
     assert "from “takes setpoints”" in said

@@ -27,7 +27,6 @@ def command(
     """Show why: the words of the objective, the path, the dependency, the cost."""
     from tenonos import ui
     from tenonos.plan.explain import Explainer
-    from tenonos.plan.parameters import RULES
     from tenonos.plan.pool import Pool
     from tenonos.plan.report import analysis_lines, made_lines
 
@@ -45,9 +44,9 @@ def command(
         )
         ui.table(
             ["image", "parameter", ">value", "because"],
-            ([image, p.symbol, p.value, RULES[p.rule]] for image, p in explainer.parameters()),
+            ([image, p.symbol, p.value, p.because] for image, p in explainer.parameters()),
         )
-        for line in made_lines(explainer.channels(), explainer.templates()):
+        for line in made_lines(explainer.channels(), explainer.templates(), explainer.devices()):
             ui.data(line)
         for line in analysis_lines(explainer.analysis()):
             ui.data(line)

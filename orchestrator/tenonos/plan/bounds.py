@@ -15,6 +15,8 @@ from tenonos.plan.solve import Problem, Solution, solve
 from tenonos.system.units import size_text
 
 FOOTPRINT = "footprint"
+MOST = 3
+"""Libraries named of an image that is too large."""
 
 
 def best(problem: Problem, name: str, kind: str, plan: Plan, pool: Pool) -> Solution | None:
@@ -38,8 +40,15 @@ def objection(
         return None
     return (
         f"by the measured cards the smallest {name} that meets them has {least:,} bytes, "
-        f"and the bound is {size_text(bound)}"
+        f"and the bound is {size_text(bound)}; most cost {_heaviest(kind, solution, pool)}"
     )
+
+
+def _heaviest(kind: str, solution: Solution, pool: Pool) -> str:
+    """The libraries that cost most, with their bytes."""
+    costs = pool.bytes_in(kind)
+    chosen = sorted((s for s in solution.chosen if s in costs), key=lambda s: -costs[s])
+    return ", ".join(f"{pool.entries[s].name} {costs[s]:,}" for s in chosen[:MOST])
 
 
 def smallest(name: str, items: Iterable[Item]) -> int | None:

@@ -15,8 +15,11 @@ from tenonos.plan.models import CHANNEL, Channel, Guest, Item, Talk
 from tenonos.plan.pool import Pool
 from tenonos.pool.library import End
 
-SLOTS = 16
-"""Messages that a channel holds: as many as a reader may fall behind."""
+BEHIND = 10_000_000
+"""Nanoseconds that nobody waits for a guest system to read: a few ticks of its own."""
+SLOTS, SLOTS_MOST = 16, 1 << 16
+"""Messages that a channel holds at least, and at most."""
+
 RULE = "ends-of-the-application"
 OPPOSITE = {"sends": "receives", "receives": "sends", "exchanges": "exchanges"}
 DONE = {"to": ("sends", "exchanges"), "from": ("receives", "exchanges"), "both": tuple(OPPOSITE)}
@@ -103,7 +106,7 @@ def between(
     for guest in guests:
         if guest.kind == "tenon" and wanted(pool, guest, items):
             for need in _needs(pool, apps[guest.name], guest, guests, one):
-                for made in _made(need, items):
+                for made in _made(need, items, guests):
                     found.setdefault((made.name, made.origin, made.to), made)
     return _numbered(list(found.values()))
 
@@ -139,7 +142,7 @@ def _peers(
     return (named or linuxes)[:1]
 
 
-def _made(need: _Need, items: Sequence[Item]) -> Iterator[Channel]:
+def _made(need: _Need, items: Sequence[Item], guests: Sequence[Guest]) -> Iterator[Channel]:
     name, talk = need.guest.name, need.talk
     mine = [i for i in items if (i.image, i.kind) == (name, "capability") and i.stated]
     asked = next((item for item in mine if item.value == CHANNEL), None)
@@ -150,12 +153,27 @@ def _made(need: _Need, items: Sequence[Item]) -> Iterator[Channel]:
             name=need.end.name,
             origin=origin,
             to=to,
-            slots=SLOTS,
+            slots=_slots(origin, next(g for g in guests if g.name == to), items),
             size=need.end.size,
             words=said and said.source,
             span=said and said.span,
             rule=None if talk or asked else RULE,
         )
+
+
+def _slots(writer: str, reader: Guest, items: Sequence[Item]) -> int:
+    """How many messages a channel holds: those written while its reader is not there."""
+    written = _period(writer, items)
+    own = _period(reader.name, items)
+    behind = BEHIND if reader.kind == "linux" else 2 * own
+    needed = -(-behind // written)
+    return min(max(SLOTS, 1 << (needed - 1).bit_length()), SLOTS_MOST)
+
+
+def _period(image: str, items: Sequence[Item]) -> int:
+    """The shortest period of a VM; one without is as slow as a guest system."""
+    mine = (i.value for i in items if (i.image, i.kind) == (image, "period"))
+    return min((int(value) for value in mine if value), default=BEHIND)
 
 
 def _numbered(channels: list[Channel]) -> list[Channel]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tenonos.errors import InputError, WorkError
-from tenonos.plan import bounds, channels, devices, schedule, templates
+from tenonos.plan import bounds, channels, devices, infer, schedule, templates
 from tenonos.plan.allocate import (
     Infeasible,
     Share,
@@ -31,6 +31,7 @@ from tenonos.plan.amend import (
     with_cores,
 )
 from tenonos.plan.defaults import complete
+from tenonos.plan.infer import Inferred
 from tenonos.plan.lacking import lacking
 from tenonos.plan.models import (
     CHANNEL,
@@ -47,7 +48,7 @@ from tenonos.plan.models import (
 )
 from tenonos.plan.placing import SHARED, placed
 from tenonos.plan.planner import Planner, planner, verified
-from tenonos.plan.pool import C_LIBRARY, CORES, PERIOD, Pool
+from tenonos.plan.pool import C_LIBRARY, CORES, Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable
 from tenonos.plan.write import explain_json, system_files
 from tenonos.pool.kconfig import Assignment, Config
@@ -85,6 +86,8 @@ class Solved:
     demands: list[Demand]
     solution: Solution | None = None
     config: Config | None = None
+    numbers: list[Inferred] = field(default_factory=list)
+    """What of it was inferred from the plan."""
 
 
 @dataclass
@@ -161,6 +164,7 @@ class Composer:
             check_count(guests, items)
             check_bare(guests, items)
             check_timing(guests, items)
+            infer.check_ticks(guests, items)
             channels.check(self.pool, guests, items)
             whole = self._with_memory(guests, items)
             shares = allocate(guests, whole, self.board)
@@ -239,14 +243,16 @@ class Composer:
         if solution is None:
             raise WorkError(f"the demands on {name} were found to hold together, and then not")
         solved = Solved(kind, demands, solution)
-        solved.config = self._applied(name, solution, cores, self._rates(name, plan))
+        solved.config = self._applied(name, solution, cores)
         return solved
 
-    @staticmethod
-    def _rates(name: str, plan: Plan) -> list[Assignment]:
-        """The period of an image that no hypervisor tells it."""
-        rates = [i.value for i in plan.of(name, "period")] if is_bare(plan.items) else []
-        return [Assignment(PERIOD, str(rate), "the period of the plan") for rate in rates]
+    def _number(self, name: str, made: Solved, plan: Plan, share: Share) -> None:
+        """Give an image the numbers that follow from the plan."""
+        assert made.solution is not None and made.config is not None
+        made.numbers = [*infer.numbers(name, plan.items, share.memory, made.config.values)]
+        if made.numbers:
+            given = [number.assignment for number in made.numbers]
+            made.config = self._applied(name, made.solution, len(share.cpus), given)
 
     def _applied(
         self, name: str, solution: Solution, cores: int, numbers: Sequence[Assignment] = ()
@@ -282,6 +288,9 @@ class Composer:
         plan = complete(plan, self.board, self.pool, self.apps, self.asked)
         shares = allocate(plan.guests, plan.items, self.board)
         plan = with_cores(plan, shares)
+        for each in plan.guests:
+            if each.kind == "tenon":
+                self._number(each.name, solved[each.name], plan, shares[each.name])
         if late := self._too_late(plan, shares):
             return late
         images = {n: self._image(n, s, shares) for n, s in solved.items()}

@@ -12,11 +12,14 @@ import kconfiglib as kc
 from pydantic import Field
 
 from tenonos.errors import InputError
+from tenonos.plan import parameters
+from tenonos.plan.amend import MORTISE
 from tenonos.plan.graph import lib_graph, why
 from tenonos.plan.knowledge import kind_of
 from tenonos.plan.models import Analysis, Channel, Model, Template
 from tenonos.plan.parameters import Parameter
 from tenonos.plan.pool import COST, Pool
+from tenonos.system import load
 
 FILE = "explain.json"
 
@@ -83,9 +86,18 @@ class Explainer:
         return [Template.model_validate(one) for one in self.record.get("templates", ())]
 
     def parameters(self) -> Iterator[tuple[str, Parameter]]:
-        """The parameters of every image; none, if it was made before they were kept."""
+        """The parameters of every image; none, if it was made before they were kept.
+
+        Those that the build counts are of the system as it stands.
+        """
+        built = parameters.counted(load(self.folder))
         for image, found in self.record.get("parameters", {}).items():
-            yield from ((image, Parameter.model_validate(one)) for one in found)
+            for one in map(Parameter.model_validate, found):
+                yield image, built.get(one.symbol, one) if image == MORTISE else one
+
+    def devices(self) -> dict[str, list[str]]:
+        """The devices of the board that are each VM's own."""
+        return self.record.get("devices", {})
 
     def all(self) -> list[Explanation]:
         """Every library and application of every image."""

@@ -124,7 +124,8 @@ class Reader:
     def _on_pronoun(self, position: int, pronoun: Pronoun) -> None:
         """`another` asks for everything again that its like was asked for."""
         like = self.subjects.tenons[-1] if self.subjects.tenons else None
-        new = None if self._names_its_own(position) else self.subjects.pronoun(position, pronoun)
+        own = pronoun.new and self._names_its_own(position)
+        new = None if own else self.subjects.pronoun(position, pronoun)
         if new:
             self._demands += [(sense, new) for sense, subject in self._demands if subject is like]
 
@@ -284,12 +285,14 @@ class Reader:
                 if not self._known("capability", value, name):
                     self._add("capability", value, sense, name)
             self._note(sense.first, sense.last, self._value(sense), sense.hit)
+        names = [name for subject in self.subjects.ordered for name in subject.names]
         for attached in attachments:
             mark = attached.mark
             kind: Kind = "cores" if mark.kind in ("cpu", "rest", "own") else mark.kind  # type: ignore[assignment]
             unit = "cpu" if mark.kind == "cpu" else UNITS.get(kind)
             rule = attached.rule or ("at-most" if mark.at_most else None)
-            for name in attached.images:
+            sole = names if len(names) == 1 and kind in ("ram", "image") else [None]
+            for name in sole if attached.images == (None,) else attached.images:
                 for value in (mark.value, *mark.others):
                     self._add(kind, value, mark, name, unit, rule)
         self.items.sort(key=lambda item: item.span or (len(self.text), 0))
@@ -387,12 +390,11 @@ class Reader:
 
 
 def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()) -> Plan:
-    """The plan an objective states, for a board of so many CPUs."""
+    """The plan an objective states for a board; of several periods of nothing named, tasks."""
     if not text.strip():
         return Plan(objective=text, planner=PLANNER, missing=[Missing(source=text)])
     reader = Reader(text, retriever, cpus, boards)
     plan = reader.read()
     if reader.periods > 1 and all(subject.base == UNNAMED for subject in reader.subjects.tenons):
-        # Several periods, and nothing named that has one: each task is one of its own.
         return Reader(text, retriever, cpus, boards, tasks=True).read()
     return plan

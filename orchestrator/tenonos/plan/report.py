@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tenonos.errors import InputError
 from tenonos.plan.models import (
@@ -67,9 +67,14 @@ def analysis_lines(analysis: Analysis) -> list[str]:
     ]
 
 
-def made_lines(channels: Sequence[Channel], templates: Sequence[Template]) -> list[str]:
-    """The channels and the VMs made on demand, and the words that each is there for."""
-    return [*map(_channel, channels), *map(_template, templates)]
+def made_lines(
+    channels: Sequence[Channel],
+    templates: Sequence[Template],
+    devices: Mapping[str, Sequence[str]],
+) -> list[str]:
+    """The channels, the VMs made on demand and the words that each is there for; the devices."""
+    owned = [f"device {name}: {vm} has it" for vm, names in devices.items() for name in names]
+    return [*map(_channel, channels), *map(_template, templates), *owned]
 
 
 def _channel(channel: Channel) -> str:
@@ -148,7 +153,7 @@ def show(answer: Composition) -> None:
         DEMAND,
         map(demand, answer.plan),
     )
-    for line in made_lines(answer.channels, answer.templates):
+    for line in made_lines(answer.channels, answer.templates, answer.devices):
         ui.data(line)
     for line in analysis_lines(answer.analysis):
         ui.data(line)

@@ -203,11 +203,8 @@ def explain_json(
             for name, made in solved.items()
             if made.config
         },
-        "parameters": {
-            name: [p.json_dict() for p in parameters.of(composer.pool.tree, made.config)]
-            for name, made in solved.items()
-            if made.config
-        },
+        "parameters": _parameters(answer, plan, composer, solved),
+        "devices": answer.devices,
         "demanded": {
             name: sorted(
                 s for d in made.demands if d.value and len(d.symbols) == 1 for s in d.symbols
@@ -216,3 +213,19 @@ def explain_json(
         },
     }
     return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+
+
+def _parameters(
+    answer: Composition, plan: Plan, composer: Composer, solved: dict[str, Solved]
+) -> dict[str, list[Any]]:
+    """The parameters of each image: its place, then those of its libraries."""
+    shares = allocate(plan.guests, plan.items, composer.board)
+    colours = {name: share.colours for name, share in shares.items()}
+    found: dict[str, list[Any]] = {name: [] for name in answer.images}
+    for name, parameter in parameters.places(answer, plan, colours):
+        found[name].append(parameter.json_dict())
+    for name, made in solved.items():
+        if made.config:
+            of = parameters.of(composer.pool.tree, made.config, made.numbers)
+            found[name] += [parameter.json_dict() for parameter in of]
+    return found

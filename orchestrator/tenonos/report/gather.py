@@ -14,6 +14,7 @@ from tenonos.explore.oracle import Verdict
 from tenonos.plan.explain import FILE as COMPOSED
 from tenonos.plan.explain import Explainer, Explanation
 from tenonos.plan.models import Analysis, Item
+from tenonos.plan.parameters import Parameter
 from tenonos.plan.pool import Pool
 from tenonos.plan.report import made_lines
 from tenonos.run import RunOptions, Session, Target
@@ -30,14 +31,17 @@ class Composed:
     because: list[Explanation]
     analysis: Analysis
     made: list[str]
-    """Its channels and VMs made on demand, a line each."""
+    """Its channels, VMs made on demand and devices, a line each."""
+    parameters: list[tuple[str, Parameter]]
+    """Of each image."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any], explainer: Explainer) -> Composed:
         """What stands in `explain.json`, and what follows from it."""
         plan = [Item.model_validate(item) for item in record["plan"]]
-        made = made_lines(explainer.channels(), explainer.templates())
-        return cls(record, plan, explainer.all(), explainer.analysis(), made)
+        made = made_lines(explainer.channels(), explainer.templates(), explainer.devices())
+        numbers = list(explainer.parameters())
+        return cls(record, plan, explainer.all(), explainer.analysis(), made, numbers)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def marked(objective: str, plan: Sequence[Item]) -> str:
 
 def _talking(composed: Composed) -> Iterator[str]:
     if composed.made:
-        yield "<h2>Who talks, and who is made on demand</h2>"
+        yield "<h2>Channels, VMs made on demand, devices</h2>"
         yield f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in composed.made)}</ul>"
 
 
@@ -260,4 +260,10 @@ def _because(composed: Composed) -> Iterator[str]:
     yield markup.folded(
         f"{len(lines)} choices",
         markup.table(["library", "image", unit, "because"], markup.rows(lines)),
+    )
+    yield "<h2>Why each parameter</h2>"
+    lines = [[image, p.symbol, p.value, p.because] for image, p in composed.parameters]
+    yield markup.folded(
+        f"{len(lines)} values",
+        markup.table(["image", "parameter", "value", "because"], markup.rows(lines)),
     )

@@ -141,7 +141,7 @@ def test_a_vm_made_on_demand_has_one_core_of_its_makers(composed):
 
 def test_what_is_made_is_shown_and_explained(composed, capsys, tmp_path):
     answer = composed(CREATED)
-    said = made_lines(answer.channels, answer.templates)
+    said = made_lines(answer.channels, answer.templates, answer.devices)
     assert (
         "channel setpoints: linux writes, governor reads, 16 messages of up to 64 bytes"
         in (said[1])

@@ -1,0 +1,81 @@
+"""Numbers of an image that follow from the plan, each by a rule with a name.
+
+What is not here is counted by the build (`build.images`), placed by `allocate` and `colours`, or
+as its library says: `parameters` tells of all of them, and docs/parameters.md lists the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tenonos.plan.allocate import Infeasible
+from tenonos.plan.models import Guest, Item, is_bare
+from tenonos.plan.pool import PERIOD
+from tenonos.pool.kconfig import Assignment, Value
+
+TICK, TICKS = "TENON_TIME_TICK", "TENON_TIME_TICK_HZ"
+TICKS_LEAST, TICKS_MOST = 1_000, 10_000
+"""Ticks in a second: what a library that sleeps expects, and the most there may be."""
+HEAP = "TENON_LIBC_HEAP"
+HEAP_USUAL = 2 << 20
+SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A number of an image, and the rule that gave it its value."""
+
+    symbol: str
+    value: int
+    rule: str
+
+    @property
+    def assignment(self) -> Assignment:
+        """What Kconfig is told."""
+        return Assignment(self.symbol, str(self.value), self.rule)
+
+
+def numbers(
+    name: str, items: Sequence[Item], memory: int, values: Mapping[str, Value]
+) -> Iterator[Inferred]:
+    """The numbers of a real-time image of so much memory, whose alternatives are chosen."""
+    periods = _of(name, items, "period")
+    if periods and is_bare(items) and PERIOD in values:
+        yield Inferred(PERIOD, min(periods), "period-of-the-plan")
+    if periods and values.get(TICK) and (rate := ticks(periods)) != TICKS_LEAST:
+        yield Inferred(TICKS, rate, "periods-are-whole-ticks")
+    if HEAP in values and values.get("LIB_TENON_LIBC"):
+        said = any(i.stated for i in items if (i.image, i.kind) == (name, "ram"))
+        if said and memory // 2 != HEAP_USUAL:
+            yield Inferred(HEAP, memory // 2, "half-of-the-memory-is-heap")
+
+
+def ticks(periods: Sequence[int]) -> int:
+    """The slowest tick, from a thousand in a second on, of which each period is a whole number.
+
+    Without one it is the fastest there is, to which periods are rounded up.
+    """
+    for rate in range(TICKS_LEAST, TICKS_MOST + 1):
+        if all(period * rate % SECOND == 0 for period in periods):
+            return rate
+    return TICKS_MOST
+
+
+def check_ticks(guests: Sequence[Guest], items: Sequence[Item]) -> None:
+    """Refuses a period that is shorter than any tick."""
+    for guest in guests:
+        wanted = any(
+            (i.image, i.kind, i.value) == (guest.name, "capability", "time.tick") for i in items
+        )
+        least = min(_of(guest.name, items, "period"), default=SECOND)
+        if wanted and least < SECOND // TICKS_MOST:
+            raise Infeasible(
+                f"{guest.name} has a tick of {SECOND // TICKS_MOST // 1000} us or more, "
+                f"and a period of {least} ns"
+            )
+
+
+def _of(image: str, items: Sequence[Item], kind: str) -> list[int]:
+    mine = (i for i in items if (i.image, i.kind) == (image, kind))
+    return [int(i.value) for i in mine if i.value]
