@@ -9,6 +9,8 @@ const TYPER: usize = 0x004;
 /// A byte each: the cores that an interrupt goes to.
 const TARGETS: usize = 0x800;
 const SGIR: usize = 0xf00;
+/// A byte for each SGI, in which each core that sent it has a bit.
+const CLEAR_PENDING_SGIS: usize = 0xf10;
 /// `GICD_SGIR.TargetListFilter`: the core that writes it.
 const OWN_CORE: u32 = 2 << 24;
 
@@ -23,6 +25,12 @@ impl Distributor {
     #[must_use]
     pub const fn new(frame: Mmio) -> Self {
         Self { frame }
+    }
+
+    /// Its registers, for a mediator that has checked the access.
+    #[must_use]
+    pub const fn frame(&self) -> Mmio {
+        self.frame
     }
 
     /// Number of INTIDs it has, private ones included.
@@ -43,6 +51,19 @@ impl Distributor {
     /// Disables every private interrupt of this core, at the default priority.
     pub fn initialise_private(&self) {
         bank::reset_word(self.frame, 0, Group::Zero);
+    }
+
+    /// Forgets the SGIs that are pending for this core.
+    pub fn forget_sgis(&self) {
+        for word in (0..16).step_by(4) {
+            self.frame.write32(CLEAR_PENDING_SGIS + word, u32::MAX);
+        }
+    }
+
+    /// Forgets SGI `intid`, if it is pending for this core.
+    pub fn forget_sgi(&self, intid: u32) {
+        self.frame
+            .write8(CLEAR_PENDING_SGIS + (intid & 0xf) as usize, u8::MAX);
     }
 
     /// Stops `intid`.

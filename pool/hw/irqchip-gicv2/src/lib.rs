@@ -14,7 +14,7 @@
 mod cpu_interface;
 mod distributor;
 
-pub use cpu_interface::{ACKNOWLEDGE, CpuInterface, END, intid};
+pub use cpu_interface::{ACKNOWLEDGE, CpuInterface, END, State, intid};
 pub use distributor::Distributor;
 pub use hw_irqchip::{DEFAULT_PRIORITY, FIRST_SPI, Group, Trigger, is_special};
 

@@ -181,14 +181,17 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
             .map(move |cpu| SgiRequest::to_cpu(intid, cpu.affinity))
     }
 
+    /// Whether the VM owns an interrupt.
     #[inline]
-    fn owns(&self, intid: u32) -> bool {
+    #[must_use]
+    pub fn owns(&self, intid: u32) -> bool {
         self.owned(intid) >> (intid % 32) & 1 != 0
     }
 
     /// 0xff for each of `count` interrupts that the VM owns.
     #[inline]
-    fn bytes(&self, first: u32, count: u32) -> u32 {
+    #[must_use]
+    pub fn bytes(&self, first: u32, count: u32) -> u32 {
         let owned = self.owned(first) >> (first % 32);
         (0..count)
             .filter(|i| owned >> i & 1 != 0)
