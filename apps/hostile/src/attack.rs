@@ -2,7 +2,7 @@
 
 use crate::machine::{self, Registers};
 use crate::random::Random;
-use crate::{calls, console, gic, instructions, memory, power, registers};
+use crate::{calls, console, gic, gicv2, instructions, memory, power, registers};
 use core::time::Duration;
 
 /// What must come of an attack.
@@ -63,21 +63,28 @@ impl Attack {
     }
 }
 
-/// All attacks, by kind.
-pub const KINDS: &[&[Attack]] = &[
-    memory::ATTACKS,
-    gic::ATTACKS,
-    calls::ATTACKS,
-    registers::ATTACKS,
-    instructions::ATTACKS,
-    power::ATTACKS,
-    console::ATTACKS,
-];
+/// All attacks, by kind, on a machine with this interrupt controller.
+const fn kinds(gic: &'static [Attack]) -> [&'static [Attack]; 7] {
+    [
+        memory::ATTACKS,
+        gic,
+        calls::ATTACKS,
+        registers::ATTACKS,
+        instructions::ATTACKS,
+        power::ATTACKS,
+        console::ATTACKS,
+    ]
+}
 
 /// The attack of this number.
 #[must_use]
 pub fn attack(number: usize) -> Option<&'static Attack> {
-    KINDS.iter().copied().flatten().nth(number)
+    let gic = if machine::has_gicv3() {
+        gic::ATTACKS
+    } else {
+        gicv2::ATTACKS
+    };
+    kinds(gic).into_iter().flatten().nth(number)
 }
 
 /// One try of one case.
@@ -143,22 +150,21 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_say_their_kind() {
-        let names: Vec<_> = KINDS
-            .iter()
-            .copied()
-            .flatten()
-            .map(|attack| attack.name)
-            .collect();
-        let mut unique = names.clone();
-        unique.sort_unstable();
-        unique.dedup();
-        assert_eq!(unique.len(), names.len());
-        assert!(names.iter().all(|name| name.contains('/')));
+        for gic in [gic::ATTACKS, gicv2::ATTACKS] {
+            let attacks = kinds(gic).into_iter().flatten();
+            let names: Vec<_> = attacks.map(|attack| attack.name).collect();
+            let mut unique = names.clone();
+            unique.sort_unstable();
+            unique.dedup();
+            assert_eq!(unique.len(), names.len());
+            assert!(names.iter().all(|name| name.contains('/')));
+        }
     }
 
     #[test]
     fn each_attack_can_be_tried_on_the_host() {
-        for attack in KINDS.iter().copied().flatten() {
+        let attacks = kinds(gic::ATTACKS).into_iter().flatten();
+        for attack in attacks.chain(gicv2::ATTACKS) {
             assert!(attack.cases > 0);
             for case in 0..attack.cases {
                 (attack.run)(&mut Trial::new(case, 1));

@@ -9,7 +9,7 @@
 //! | module | attacks |
 //! |---|---|
 //! | `memory` | loads, stores and fetches anywhere; tables that lie |
-//! | `gic` | every register of the interrupt controller; deafness to the doorbell |
+//! | `gic`, `gicv2` | every register of the interrupt controller; deafness to the doorbell |
 //! | `calls` | every hypercall, by HVC and by SMC |
 //! | `registers`, `instructions` | every system register; forbidden and random instructions |
 //! | `power` | starting, stopping, sleeping, spinning |
@@ -26,6 +26,7 @@ pub mod calls;
 mod code;
 mod console;
 pub mod gic;
+mod gicv2;
 mod instructions;
 mod judge;
 mod ledger;

@@ -13,6 +13,12 @@ pub const UPPER: u64 = 0xffff_ff80_0000_0000;
 /// x0 to x7 when code begins, and when it has returned.
 pub type Registers = [u64; 8];
 
+/// Whether the CPU interface is system registers (Arm ARM, D19.2.61: ID_AA64PFR0_EL1.GIC).
+#[must_use]
+pub fn has_gicv3() -> bool {
+    hw_arch::registers::id_aa64pfr0_el1::read() >> 24 & 0xf != 0
+}
+
 /// An exception that the culprit took itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caught {

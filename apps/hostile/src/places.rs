@@ -2,6 +2,8 @@
 
 /// The interrupt controller's distributor.
 pub const GICD: u64 = 0x0800_0000;
+/// The CPU interface of a GICv2.
+pub const GICC: u64 = 0x0801_0000;
 /// Its first redistributor, that of vCPU 0.
 pub const GICR: u64 = 0x080a_0000;
 /// Bytes of one redistributor: two frames.

@@ -101,7 +101,7 @@ class Space:
         cores = {0, *(cpu for vm in vms for cpu in vm.cpus)}
         cores |= {native.cpu for native in self.system.natives}
         yield Assignment("MORTISE_CORES", str(max(cores) + 1), where)
-        if all(vm.interrupts == "direct" and not vm.input for vm in vms):
+        if all(vm.interrupts == "direct" and vm.console != "pl011" for vm in vms):
             yield Assignment("MORTISE_VIRTUAL_DEVICES", "n", where)
         if alone:
             # A map for each core, in one of them the rings of all; and for each VM, with its
@@ -111,6 +111,8 @@ class Space:
             for vm in vms:
                 areas = len(vm.tasks) + len(vm.devices) + len(vm.regions) + (vm.console == "ring")
                 tables += VM_TABLES[vm.kind] + 2 * areas
+                # The page of its CPU interface.
+                tables += 2 * (self.system.board.gic.version == 2)
             yield Assignment("MORTISE_PAGE_TABLES", str(min(tables, PAGE_TABLES)), where)
 
     def fragment_file(self, image: str) -> Path | None:

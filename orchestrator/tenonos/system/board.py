@@ -68,10 +68,11 @@ class Gic(_Part):
 
     version: int
     distributor: Frame
-    redistributor: Frame
+    redistributor: Frame | None = None
+    """Of a GICv3, that of the first CPU, and from one to the next."""
+    stride: int = 0x2_0000
     cpu_interface: Frame | None = None
-    """Of a GICv2, in which the machine may come as well."""
-    stride: int
+    """Of a GICv2, which may be what the machine comes with as well."""
     maintenance: int
     doorbell_sgi: int
     channel_sgis: tuple[int, ...]
@@ -183,15 +184,17 @@ class Board:
 
     def frames(self) -> dict[str, tuple[int, int]]:
         """The registers no VM gets: name to (base, size)."""
-        return {
-            "the GIC distributor": (self.gic.distributor.base, self.gic.distributor.size),
-            "the GIC redistributors": (self.gic.redistributor.base, self.gic.redistributor.size),
-            "the serial port": (self.serial.base, self.serial.size),
+        frames = {
+            "the GIC distributor": self.gic.distributor,
+            "the GIC redistributors": self.gic.redistributor,
+            "the GIC CPU interface": self.gic.cpu_interface if self.gic.version == 2 else None,
+            "the serial port": self.serial,
         }
+        return {name: (frame.base, frame.size) for name, frame in frames.items() if frame}
 
     def constants(self) -> dict[str, str | int]:
         """What the image crates see as `config::board`."""
-        interface = self.gic.cpu_interface
+        interface, redistributor = self.gic.cpu_interface, self.gic.redistributor
         return {
             "NAME": self.name,
             "CPUS": self.cpus,
@@ -201,7 +204,7 @@ class Board:
             "GUEST_IMAGE_BASE": self.ram.base + self.image.guest_offset,
             "GICD_BASE": self.gic.distributor.base,
             "GICD_SIZE": self.gic.distributor.size,
-            "GICR_BASE": self.gic.redistributor.base,
+            "GICR_BASE": redistributor.base if redistributor else 0,
             "GICR_STRIDE": self.gic.stride,
             "GICR_SIZE": self.cpus * self.gic.stride,
             "GICC_BASE": interface.base if interface else 0,

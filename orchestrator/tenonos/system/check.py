@@ -11,6 +11,7 @@ from tenonos.system import (
     devices,
     dynamic,
     foreign,
+    gicv2,
     natives,
     regulation,
     shares,
@@ -126,7 +127,8 @@ _KINDS = {"tenon": "Tenon", "linux": "Linux", "image": "image"}
 
 def _kinds(system: System) -> None:
     for vm in system.guests:
-        if vm.kind != "tenon" and vm.interrupts != "shared":
+        virtual = system.board.gic.version != 2
+        if virtual and vm.kind != "tenon" and vm.interrupts != "shared":
             raise InputError(
                 f'{_KINDS[vm.kind]} VM "{vm.name}" needs shared interrupts: its GIC is virtual',
                 where=system.at(vm, "interrupts"),
@@ -288,6 +290,7 @@ _RULES: tuple[Callable[[System], None], ...] = (
     _kinds,
     _laid_over,
     _cpus,
+    gicv2.check,
     devices.check,
     _in_place,
     _console,

@@ -136,18 +136,12 @@ def _cpus(node: Node, board: Board, count: int) -> None:
 def _interrupts(root: Node, board: Board, cpus: int) -> None:
     gic, timer = board.gic, board.timer
     node = root.child(f"intc@{gic.distributor.base:x}")
-    node.text("compatible", "arm,gic-v3")
+    node.text("compatible", "arm,gic-v3" if gic.redistributor else "arm,gic-400")
     node.cells("#interrupt-cells", 3)
     node.cells("#address-cells", 2)
     node.cells("#size-cells", 2)
     node.flag("interrupt-controller")
-    node.longs(
-        "reg",
-        gic.distributor.base,
-        gic.distributor.size,
-        gic.redistributor.base,
-        cpus * gic.stride,
-    )
+    node.longs("reg", gic.distributor.base, gic.distributor.size, *_own_frames(board, cpus))
     node.cells("phandle", GIC)
     node = root.child("timer")
     node.text("compatible", "arm,armv8-timer")
@@ -155,6 +149,15 @@ def _interrupts(root: Node, board: Board, cpus: int) -> None:
     # The binding's order; Linux at EL1 without EL2 takes the virtual one.
     order = (timer.secure, timer.physical, timer.virtual, timer.hypervisor)
     node.cells("interrupts", *(x for i in order for x in (_PPI, i - _FIRST_PPI, _LEVEL_LOW)))
+
+
+def _own_frames(board: Board, cpus: int) -> tuple[int, int]:
+    """The registers of a VM's CPUs: redistributors, or the page of a GICv2's CPU interface."""
+    gic = board.gic
+    if gic.redistributor:
+        return gic.redistributor.base, cpus * gic.stride
+    assert gic.cpu_interface is not None
+    return gic.cpu_interface.base, PAGE
 
 
 def _device(root: Node, board: Board, name: str) -> None:

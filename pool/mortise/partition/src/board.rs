@@ -20,6 +20,10 @@ pub struct Board {
     pub gicr_base: usize,
     /// Bytes from one redistributor to the next.
     pub gicr_stride: usize,
+    /// Base of a GICv2's CPU interface, where there are no redistributors.
+    pub gicc_base: usize,
+    /// Bytes of that.
+    pub gicc_size: usize,
     /// Base of the console's PL011.
     pub uart_base: usize,
     /// Bytes of the console's PL011.
@@ -36,7 +40,7 @@ pub struct Board {
     pub clock: Clock<El2>,
     /// The least urgent lines that Mortise logs.
     pub log: Level,
-    /// Group 0 SGI with which Mortise calls a core back.
+    /// SGI, of Group 0 on a GICv3, with which Mortise calls a core back.
     pub doorbell: u32,
 }
 

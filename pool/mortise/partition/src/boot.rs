@@ -39,11 +39,8 @@ fn partition(
     manifest: &'static [u8],
 ) -> ! {
     info!("Mortise starts {} on {}", system.name, system.board);
-    machine.board.distributor().initialise();
-    if !machine.board.distributor().has_one_security_state() {
-        stop(format_args!(
-            "the interrupt controller keeps Group 0, the doorbell's, for a secure side"
-        ));
+    if let Err(why) = open_irqchip(machine, system) {
+        stop(format_args!("{why}"));
     }
     if let Some(colouring) = tables::colouring()
         && let Err(why) = colouring.open(system, manifest)
@@ -71,6 +68,7 @@ fn partition(
         }
         machine.begin_one();
     }
+    console::listen_for_guest(machine);
     for core in machine.cores {
         if let Err(why) = seat(core) {
             stop(format_args!("CPU {}: {why}", core.cpu));
@@ -108,6 +106,20 @@ fn partition(
     match machine.cores.first() {
         Some(core) => enter(core),
         None => stop(format_args!("the image has no core")),
+    }
+}
+
+/// Makes the shared half of the interrupt controller ready.
+fn open_irqchip(machine: &Machine, system: &System<'_>) -> Result<(), &'static str> {
+    if let Some(chip) = tables::irqchip() {
+        chip.open(&machine.board.gic());
+        return machine.fits_irqchip(system);
+    }
+    let distributor = machine.board.distributor();
+    distributor.initialise();
+    match distributor.has_one_security_state() {
+        true => Ok(()),
+        false => Err("the interrupt controller keeps Group 0, the doorbell's, for a secure side"),
     }
 }
 
@@ -163,7 +175,7 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
         return Err("its memory overlaps Mortise");
     }
     let board = &machine.board;
-    let frames = board.gicr_stride * board.cpus;
+    let (frames, size) = board.core_frames();
     // Whom Mortise has no console for may have the serial port itself.
     let serial = reaches(vm, board.uart_base, board.uart_size)
         || vm
@@ -171,7 +183,7 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
             .iter()
             .any(|&own| u32::from(own) == board.uart_irq);
     if reaches(vm, board.gicd_base, board.gicd_size)
-        || reaches(vm, board.gicr_base, frames)
+        || reaches(vm, frames, size)
         || (serial && vm.console != Console::None)
     {
         return Err("it has a device of Mortise's");
@@ -194,7 +206,7 @@ fn start(core: &'static Core) {
         stack: core.stack_top(),
         argument: core.cpu,
     });
-    let affinity = core.machine.board.redistributor(core.cpu).affinity();
+    let affinity = core.machine.board.affinity(core.cpu);
     let context = core::ptr::from_ref(context) as u64;
     // SAFETY: `secondary_start` expects exactly this context, which lives in a
     // static.
@@ -238,7 +250,7 @@ fn enter(core: &'static Core) -> ! {
 }
 
 /// Gives up before any guest runs.
-fn stop(why: core::fmt::Arguments<'_>) -> ! {
+pub(crate) fn stop(why: core::fmt::Arguments<'_>) -> ! {
     error!("{why}");
     firmware::system_off::<firmware::Smc>()
 }

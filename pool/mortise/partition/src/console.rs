@@ -270,6 +270,17 @@ fn set_line(machine: &'static Machine, vm: &'static Vm) {
             level,
             &mut VmInterrupts { machine, vm },
         );
+    } else {
+        vm.set_serial_interrupt(machine);
+    }
+}
+
+/// Has what is typed interrupt the virtual machine that has the board's serial interrupt, if one has.
+pub(crate) fn listen_for_guest(machine: &'static Machine) {
+    if machine.vms().any(Vm::has_serial_interrupt)
+        && let Some(serial) = &mut machine.console.lock().serial
+    {
+        serial.enable_receive_interrupt();
     }
 }
 

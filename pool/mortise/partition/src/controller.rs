@@ -1,6 +1,6 @@
 //! How a virtual machine's interrupts are controlled.
 
-use crate::{description::VmError, machine::Machine, tables};
+use crate::{description::VmError, gic::device_priority, machine::Machine, tables, vm::Vm};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core_manifest::{InterruptMode, limits};
 use core_sync::TicketLock;
@@ -9,7 +9,7 @@ use mortise_gic_mediated::{Cpu, Mediated};
 use mortise_vgic::Virtual;
 
 /// SPIs that a virtual machine can have, in rows of 32: INTID 32 to 287.
-const SPI_ROWS: usize = 8;
+pub(crate) const SPI_ROWS: usize = 8;
 
 /// Whose the shared interrupts are that come to Mortise.
 pub(crate) struct Owners([AtomicU8; 32 * SPI_ROWS]);
@@ -76,16 +76,20 @@ impl Interrupts {
                     let number = usize::from(cpu);
                     Cpu {
                         number,
-                        affinity: board.redistributor(number).affinity(),
+                        affinity: board.affinity(number),
                     }
                 }));
                 gic.set_cpus(&cpus)?;
                 gic.add(board.virtual_timer)?;
+                if tables::irqchip().is_some() && vm.console == core_manifest::Console::Pl011 {
+                    gic.add(board.uart_irq)?;
+                }
                 for intid in passed {
                     gic.add(intid)?;
                 }
                 Ok(Self::Direct(gic))
             }
+            InterruptMode::Shared if tables::irqchip().is_some() => Err(VmError::Irqchip),
             InterruptMode::Shared if !tables::virtual_devices() => Err(VmError::Devices),
             InterruptMode::Shared => {
                 let mut gic = Virtual::new();
@@ -98,6 +102,27 @@ impl Interrupts {
                     gic.add_hardware(intid)?;
                 }
                 Ok(Self::Shared(TicketLock::new(gic)))
+            }
+        }
+    }
+}
+
+impl Vm {
+    /// Sends its shared interrupts to its first core, where they go until it says
+    /// otherwise: never to a core that is not its own. Those that come to Mortise are noted to be
+    /// its, and as urgent as it is itself.
+    pub(crate) fn route(&self, machine: &Machine) {
+        if let Some(chip) = tables::irqchip() {
+            return self.route_by(chip, machine);
+        }
+        let affinity = machine.board.redistributor(self.cpu(0)).affinity();
+        let distributor = machine.board.distributor();
+        for &intid in &self.description().interrupts {
+            distributor.route(intid.into(), affinity);
+            if self.is_shared() {
+                machine.owners.give(intid.into(), self.index);
+                let priority = device_priority(self.schedule().priority);
+                distributor.set_priority(intid.into(), priority);
             }
         }
     }

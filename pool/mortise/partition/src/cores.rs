@@ -13,13 +13,14 @@
 //! Mortise's own interrupts, so that the console goes on.
 
 use crate::{
+    boot::stop,
     calls::ANSWERS,
     gic::{OWN_PRIORITY, TIMER_PRIORITY, is_interrupt_listed, reset_virtual_interface},
     interrupts,
     machine::Core,
     part::whole,
     suspend::{StoppedTimer, set_counter},
-    trace,
+    tables, trace,
     vm::{DISCARDED, ENDING, Vm},
 };
 use core_statistics::ExitKind;
@@ -102,6 +103,12 @@ impl Core {
     /// Group 0 and most urgent, everything else in Group 1 and off.
     fn settle(&'static self) {
         let board = &self.machine.board;
+        if let Some(chip) = tables::irqchip() {
+            if let Err(why) = chip.settle(&board.gic(), self.cpu) {
+                stop(format_args!("CPU {}: {why}", self.cpu));
+            }
+            return;
+        }
         // SAFETY: system registers for the interrupt controller; nothing else at
         // EL2 depends on it. Enable stays zero: EL1 must not leave them.
         unsafe { hw_arch::registers::icc_sre_el2::write(0x7) };
@@ -235,6 +242,9 @@ impl Core {
                 dispatcher.wait(self);
             }
             return;
+        }
+        if let Some(chip) = tables::irqchip() {
+            return self.sleep_by(chip);
         }
         interrupts::refresh(self, vm, vcpu);
         if !vm.is_shared() {

@@ -54,6 +54,8 @@ pub(crate) enum VmError {
     Virtual(mortise_vgic::Error),
     /// The image has no virtual interrupt controller.
     Devices,
+    /// Nothing virtualises the interrupt controller of the board.
+    Irqchip,
 }
 
 impl From<core_paging::Error> for VmError {
@@ -81,6 +83,7 @@ impl fmt::Display for VmError {
             Self::Status => f.write_str("status page: not a page of its own"),
             Self::Mediated(error) => write!(f, "interrupts: {error}"),
             Self::Virtual(error) => write!(f, "interrupts: {error}"),
+            Self::Irqchip => f.write_str("interrupts: shared, which takes a GICv3"),
             Self::Devices => f.write_str("interrupts: shared, and MORTISE_VIRTUAL_DEVICES is n"),
         }
     }

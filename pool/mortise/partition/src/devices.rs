@@ -5,6 +5,7 @@ use crate::{
     console,
     controller::Interrupts,
     gic::{MERGE, VmInterrupts},
+    irqchip::{Irqchip, Owned},
     machine::Core,
     tables,
     vm::Vm,
@@ -74,7 +75,9 @@ const fn inside(address: usize, base: usize, size: usize) -> bool {
 fn gic_frame(board: &Board, vm: &Vm, address: usize) -> Option<(GicFrame, usize)> {
     if inside(address, board.gicd_base, FRAME_SIZE) {
         Some((GicFrame::Distributor, address - board.gicd_base))
-    } else if inside(address, board.gicr_base, vm.vcpus() * 2 * FRAME_SIZE) {
+    } else if tables::irqchip().is_none()
+        && inside(address, board.gicr_base, vm.vcpus() * 2 * FRAME_SIZE)
+    {
         Some(GicFrame::in_redistributors(address - board.gicr_base))
     } else {
         None
@@ -103,18 +106,25 @@ fn gic(
         return gic.lock().access(vcpu, access, &mut physical);
     }
     match &vm.interrupts {
-        Interrupts::Direct(gic) => Some(mediate(&core.machine.board, gic, access)),
+        Interrupts::Direct(gic) => {
+            let board = &core.machine.board;
+            Some(match tables::irqchip() {
+                Some(chip) => mediate_by(chip, board, gic, vcpu, access),
+                None => mediate(board, gic, || gic.decide(access)),
+            })
+        }
         Interrupts::Shared(_) => Some(0),
     }
 }
 
-/// Carries out what a direct guest's access to the physical controller may do.
+/// Carries out what a direct guest's access to the physical controller may do, as that is decided.
+#[inline]
 fn mediate<const ROWS: usize>(
     board: &Board,
     gic: &Mediated<{ limits::VCPUS }, ROWS>,
-    access: GicAccess,
+    decide: impl FnOnce() -> Decision,
 ) -> u64 {
-    match gic.decide(access) {
+    match decide() {
         Decision::Value(value) => value,
         Decision::Read { place, mask, ones } => load(board, place) & mask | ones,
         Decision::ReadRoute { place, half } => {
@@ -149,7 +159,25 @@ fn mediate<const ROWS: usize>(
     }
 }
 
+/// The same as a controller other than the GICv3 decides.
+#[cold]
+#[inline(never)]
+fn mediate_by(
+    chip: &dyn Irqchip,
+    board: &Board,
+    gic: &Owned,
+    vcpu: usize,
+    access: GicAccess,
+) -> u64 {
+    let carry = |decision| mediate(board, gic, || decision);
+    chip.access(&board.gic(), gic, vcpu, access, &carry)
+}
+
 fn physical(board: &Board, frame: PhysicalFrame) -> Mmio {
+    if tables::irqchip().is_some() {
+        // One for all: what is private is that of the core that accesses it.
+        return board.gic().distributor;
+    }
     match frame {
         PhysicalFrame::Distributor => board.distributor().frame(),
         PhysicalFrame::Redistributor(cpu) => board.redistributor(cpu).control_frame(),

@@ -7,6 +7,7 @@ use crate::{
     interrupts,
     machine::Core,
     part::Part,
+    tables,
     vm::Vm,
 };
 use hw_irqchip_gicv3::{Group, cpu_interface};
@@ -22,6 +23,10 @@ impl Core {
     /// From a part on, 0 at first, until it is wanted; which is next, nothing behind the last.
     pub(crate) fn silence(&self, vm: &'static Vm, vcpu: usize, part: usize) -> Option<usize> {
         let machine = self.machine;
+        if let Some(chip) = tables::irqchip() {
+            chip.silence(&machine.board.gic());
+            return None;
+        }
         if let Some(gic) = vm.interrupts.shared() {
             let mut physical = VmInterrupts { machine, vm };
             let mut next = part;
@@ -67,8 +72,11 @@ impl Core {
                 if vm.is_shared() && self.dispatcher().is_none() {
                     interrupts::refresh(self, vm, vcpu);
                 }
-                // SAFETY: system register access for EL1, which nothing else depends on.
-                unsafe { hw_arch::registers::icc_sre_el1::write(7) };
+                match tables::irqchip() {
+                    Some(chip) => chip.hand_over(&self.machine.board.gic()),
+                    // SAFETY: system register access for EL1, which nothing else depends on.
+                    None => unsafe { hw_arch::registers::icc_sre_el1::write(7) },
+                }
                 hw_arch::barrier::isb();
                 self.record_run(Some((vm, vcpu)));
                 false

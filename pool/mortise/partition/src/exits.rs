@@ -1,7 +1,8 @@
 //! What a guest's exit leads to.
 
 use crate::{
-    calls, controller::Interrupts, devices, fault::Fault, interrupts, machine::Core, short, vm::Vm,
+    calls, controller::Interrupts, devices, fault::Fault, interrupts, machine::Core, short, tables,
+    vm::Vm,
 };
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
@@ -206,6 +207,7 @@ fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiReque
         gic.lock().send_sgi(vcpu, request, group1, &mut physical);
     } else if let Interrupts::Direct(gic) = &vm.interrupts
         && group1
+        && tables::irqchip().is_none()
     {
         for value in gic.sgis(vcpu, request) {
             hw_arch::registers::icc_sgi1r_el1::write(value);

@@ -68,6 +68,7 @@ macro_rules! image {
             regulators: $($tables)::+::REGULATORS,
             tenants: $($tables)::+::TENANTS,
             colourings: $($tables)::+::COLOURINGS,
+            irqchips: $($tables)::+::IRQCHIPS,
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
         };
 
@@ -86,6 +87,8 @@ macro_rules! image {
                 gicd_size: mortise_board::GICD_SIZE,
                 gicr_base: mortise_board::GICR_BASE,
                 gicr_stride: mortise_board::GICR_STRIDE,
+                gicc_base: mortise_board::GICC_BASE,
+                gicc_size: mortise_board::GICC_SIZE,
                 uart_base: mortise_board::UART_BASE,
                 uart_size: mortise_board::UART_SIZE,
                 uart_irq: mortise_board::UART_IRQ as u32,

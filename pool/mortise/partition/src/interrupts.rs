@@ -20,6 +20,9 @@ use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
 /// Takes the doorbell. What it is about stands in the VM's power states or in its
 /// virtual interrupt controller.
 pub(crate) fn doorbell(core: &'static Core) {
+    if let Some(chip) = tables::irqchip() {
+        return core.answer_by(chip);
+    }
     while let Some(intid) = cpu_interface::acknowledge(Group::Zero) {
         cpu_interface::end(Group::Zero, intid);
         core.record(Event::Enter, intid.into());

@@ -32,6 +32,7 @@
 //! | `calls` | hypercalls and PSCI |
 //! | `devices`, `gic` | loads and stores that a device of Mortise's answers |
 //! | `interrupts` | interrupts that come to Mortise |
+//! | `irqchip` | interrupt controllers other than the GICv3 |
 //! | `console` | one serial line for all |
 //! | `drain` | the way there from log rings |
 //! | `alarms` | what is done by the clock |
@@ -75,6 +76,7 @@ mod fault;
 mod gic;
 mod image;
 mod interrupts;
+mod irqchip;
 mod lead;
 mod loan;
 mod machine;
@@ -100,6 +102,7 @@ pub use cores::{Duty, own_fault};
 pub use dispatch::{Dispatch, Dispatcher, News, only_one};
 pub use exits::{exit, exit_alone};
 pub use gic::Mask;
+pub use irqchip::{Carry, Gic, Irqchip, Owned, only_one_irqchip};
 pub use machine::{Core, Machine};
 pub use memory::{Stack, Stacks, loaded_end};
 pub use mortise_console::Argument;

@@ -150,7 +150,10 @@ impl Machine {
             .get(cpu)
             .map(|core| core.bell.load(Ordering::Acquire));
         if let Some(sgi) = bell.and_then(Sgi::from_bits) {
-            cpu_interface::send(Group::Zero, sgi);
+            match tables::irqchip() {
+                Some(chip) => self.ring_by(chip, cpu),
+                None => cpu_interface::send(Group::Zero, sgi),
+            }
         }
     }
 }

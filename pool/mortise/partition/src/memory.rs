@@ -7,7 +7,7 @@
 //! stack, and no guest memory but through a window while it is being filled.
 
 use crate::{
-    board::GIC_FRAME,
+    board::{Board, GIC_FRAME},
     colouring,
     machine::{Core, Machine},
     tables,
@@ -135,12 +135,16 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
         Use::Constants,
     )?;
     map.map(board.gicd_base, board.gicd_size, Use::Device)?;
-    for cpu in 0..machine.cores.len() {
-        map.map(
-            board.gicr_base + cpu * board.gicr_stride,
-            2 * GIC_FRAME,
-            Use::Device,
-        )?;
+    if tables::irqchip().is_some() {
+        map.map(board.gicc_base, board.gicc_size, Use::Device)?;
+    } else {
+        for cpu in 0..machine.cores.len() {
+            map.map(
+                board.gicr_base + cpu * board.gicr_stride,
+                2 * GIC_FRAME,
+                Use::Device,
+            )?;
+        }
     }
     map.map(
         board.uart_base,
@@ -218,9 +222,14 @@ impl Stage2 {
 pub(crate) fn guest_map(
     frames: &'static dyn core_paging::Frames,
     description: &core_manifest::Vm,
+    board: &Board,
 ) -> Result<GuestMap, Error> {
     use core_manifest::MappingKind;
     let mut map = GuestMap::new(frames)?;
+    if tables::irqchip().is_some() {
+        // The CPU interface of whichever core runs it, but for GICC_DIR, a page further.
+        map.map(board.gicc_base, board.gicc_base, PAGE, Access::Device)?;
+    }
     for mapping in &description.mappings {
         let access = match mapping.kind {
             MappingKind::Ram => Access::Full,

@@ -60,6 +60,7 @@ fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
             let mut physical = VmInterrupts { machine, vm };
             gic.lock().list_sgi_again(vcpu, intid, &mut physical)
         }
+        Interrupts::Direct(_) if tables::irqchip().is_some() => false,
         Interrupts::Direct(gic) => gic.sgi_to_itself(vcpu, intid).is_some_and(|value| {
             icc_sgi1r_el1::write(value);
             isb();

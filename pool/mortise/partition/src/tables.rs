@@ -5,8 +5,8 @@
 //! and one that makes no virtual machines no places for them.
 
 use crate::{
-    colouring::Colouring, companion::Companion, dispatch::Dispatch, regulation::Regulator,
-    tenant::Tenant,
+    colouring::Colouring, companion::Companion, dispatch::Dispatch, irqchip::Irqchip,
+    regulation::Regulator, tenant::Tenant,
 };
 use mortise_hypercall::Group;
 
@@ -24,6 +24,8 @@ pub struct Tables {
     pub tenants: &'static [&'static dyn Tenant],
     /// Where memory is that is dealt out by colour; at most one.
     pub colourings: &'static [&'static dyn Colouring],
+    /// What drives the interrupt controller if it is no GICv3; at most one.
+    pub irqchips: &'static [&'static dyn Irqchip],
     /// Whether there may be virtual machines whose interrupt controller and serial port are virtual.
     pub virtual_devices: bool,
 }
@@ -43,6 +45,7 @@ static MORTISE_TABLES: Tables = Tables {
     regulators: &[],
     tenants: &[],
     colourings: &[],
+    irqchips: &[],
     virtual_devices: true,
 };
 
@@ -74,6 +77,12 @@ pub(crate) fn regulator() -> Option<&'static dyn Regulator> {
 #[inline(always)]
 pub(crate) fn colouring() -> Option<&'static dyn Colouring> {
     MORTISE_TABLES.colourings.first().copied()
+}
+
+/// What drives the interrupt controller if it is no GICv3.
+#[inline(always)]
+pub(crate) fn irqchip() -> Option<&'static dyn Irqchip> {
+    MORTISE_TABLES.irqchips.first().copied()
 }
 
 /// Whether devices are emulated for anybody.

@@ -5,7 +5,7 @@ use crate::{
     description::{Description, VmError},
     drain,
     fault::Telling,
-    gic::{MERGE, VmInterrupts, device_priority},
+    gic::{MERGE, VmInterrupts},
     lead::Lead,
     machine::{Core, Machine},
     memory::Stage2,
@@ -91,7 +91,8 @@ impl Vm {
         kick: bool,
     ) -> Result<Self, VmError> {
         let frames = crate::colouring::frames(index).unwrap_or(machine.frames);
-        let stage2 = Stage2::Fixed(crate::memory::guest_map(frames, description)?);
+        let map = crate::memory::guest_map(frames, description, &machine.board)?;
+        let stage2 = Stage2::Fixed(map);
         let page = description.status;
         // SAFETY: the early table maps all of RAM; the manifest's parser has
         // checked that the page is nobody else's, and guests map it read-only.
@@ -221,6 +222,9 @@ impl Vm {
     pub(crate) fn traps(&self) -> Traps {
         Traps {
             interrupts: match self.description().interrupt_mode {
+                InterruptMode::Direct if tables::irqchip().is_some() => {
+                    mortise_vcpu::InterruptMode::Whole
+                }
                 InterruptMode::Direct => mortise_vcpu::InterruptMode::Direct,
                 InterruptMode::Shared => mortise_vcpu::InterruptMode::Shared,
             },
@@ -353,22 +357,6 @@ impl Vm {
         *self.log.lock() = drain::open_ring(self.description(), self.kick);
     }
 
-    /// Sends its shared interrupts to its first core, where they go until it says
-    /// otherwise: never to a core that is not its own. Those that come to Mortise are noted to be
-    /// its, and as urgent as it is itself.
-    pub(crate) fn route(&self, machine: &Machine) {
-        let affinity = machine.board.redistributor(self.cpu(0)).affinity();
-        let distributor = machine.board.distributor();
-        for &intid in &self.description().interrupts {
-            distributor.route(intid.into(), affinity);
-            if self.is_shared() {
-                machine.owners.give(intid.into(), self.index);
-                let priority = device_priority(self.schedule().priority);
-                distributor.set_priority(intid.into(), priority);
-            }
-        }
-    }
-
     /// Takes its shared interrupts back to their first state, as no vCPU runs: from a part on, 0 at
     /// first, until this core is wanted; which is next, nothing behind the last.
     pub(crate) fn silence(&'static self, machine: &'static Machine, part: usize) -> Option<usize> {
@@ -383,6 +371,7 @@ impl Vm {
                 next = gic.lock().reset(part, &mut physical);
             }
         } else if let Interrupts::Direct(gic) = &self.interrupts {
+            // All of it is in banks, which are where they are on a GICv2 too.
             let distributor = machine.board.distributor();
             let _guard = MERGE.lock();
             gic.shared().for_each(|intid| distributor.reset(intid));

@@ -20,6 +20,9 @@
 //! | SMC | trap | trap | `HCR_EL2.TSC` |
 //! | WFI | own, or trap if asked for | same | `HCR_EL2.TWI` |
 //!
+//! On a GICv2 the rows of `ICC_` registers are those of nobody: a guest has its core's CPU interface, a
+//! page of registers, and all interrupts (`HCR_EL2.FMO` = `IMO` = 0).
+//!
 //! *Own*: the hardware's, not shared with anybody, because the core is the
 //! guest's alone. What a trapped register is to its guest says
 //! [`SystemRegister::role`](crate::SystemRegister::role). *Virtual*: the virtual CPU interface's. Sections: Arm ARM
@@ -32,6 +35,8 @@ use hw_arch::registers as r;
 pub enum InterruptMode {
     /// Group 1 interrupts go straight to EL1, with no exit.
     Direct,
+    /// All interrupts do: the CPU interface is the guest's, as a page of registers.
+    Whole,
     /// Interrupts come to Mortise and reach EL1 through list registers.
     Shared,
 }
@@ -80,7 +85,6 @@ impl Traps {
     pub const fn hcr(&self) -> u64 {
         let always = hcr::VM
             | hcr::SWIO
-            | hcr::FMO
             | hcr::AMO
             | hcr::TSC
             | hcr::TIDCP
@@ -89,8 +93,9 @@ impl Traps {
             | hcr::RW
             | hcr::POINTER_AUTHENTICATION;
         let interrupts = match self.interrupts {
-            InterruptMode::Direct => 0,
-            InterruptMode::Shared => hcr::IMO,
+            InterruptMode::Whole => 0,
+            InterruptMode::Direct => hcr::FMO,
+            InterruptMode::Shared => hcr::FMO | hcr::IMO,
         };
         let wait = if self.trap_wait { hcr::TWI } else { 0 };
         // What is hidden is not announced.
@@ -174,6 +179,11 @@ mod tests {
             ..direct
         };
         assert_eq!(direct.hcr() ^ shared.hcr(), 1 << 4);
+        let whole = Traps {
+            interrupts: InterruptMode::Whole,
+            ..direct
+        };
+        assert_eq!(whole.hcr() ^ direct.hcr(), 1 << 3, "nor fast ones");
         assert_eq!(
             Traps {
                 trap_wait: true,

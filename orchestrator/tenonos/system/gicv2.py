@@ -1,0 +1,53 @@
+"""What Mortise has on a board with a GICv2: VMs on cores of their own, with direct interrupts."""
+
+from tenonos.errors import InputError
+from tenonos.system.bare import BARE
+from tenonos.system.model import System
+
+
+def check(system: System) -> None:
+    """Refuses what takes a GICv3, by the first line that asks for it."""
+    if system.board.gic.version != 2 or system.mode == BARE:
+        return
+    for what, where in _asked(system):
+        raise InputError(
+            f"{what}: {system.board.name} has a GICv2, with which Mortise has VMs on CPUs of their"
+            " own, with direct interrupts and nothing between them",
+            where=where,
+            mend=f"leave that out, or use {_OTHER}",
+        )
+    serial = [vm for vm in system.vms if vm.console == "pl011"]
+    for vm in serial[1:]:
+        raise InputError(
+            f'VM "{vm.name}" has a serial port, and "{serial[0].name}" has the interrupt of it, of'
+            f" which {system.board.name} has one",
+            where=system.at(vm),
+            mend=f"use Tenon without input, or {_OTHER}",
+        )
+
+
+_OTHER = "a board with a GICv3"
+
+
+def _asked(system: System) -> list[tuple[str, str]]:
+    """What of a system takes a GICv3, and where it stands."""
+    asked = []
+    if system.mode == "dynamic":
+        asked.append(('mode = "dynamic"', system.where("mode")))
+    for table, entries in (
+        ("native", system.natives),
+        ("channel", system.channels),
+        ("vlib", system.vlibs),
+    ):
+        for entry in entries:
+            asked.append((f'{table} "{entry.name}"', system.where(table, entry.index)))
+    if system.regulation is not None:
+        asked.append(("[regulation]", system.where("regulation")))
+    for vm in system.vms:
+        if vm.interrupts == "shared":
+            asked.append((f'shared interrupts of VM "{vm.name}"', system.at(vm, "interrupts")))
+        if vm.detach:
+            asked.append((f'CPUs that VM "{vm.name}" lends', system.at(vm, "detach")))
+        if vm.colours:
+            asked.append((f'colours of VM "{vm.name}"', system.at(vm, "colours")))
+    return asked

@@ -1,0 +1,87 @@
+"""What Mortise does on a board with a GICv2, what it does not, and what a VM there sees."""
+
+from pathlib import Path
+
+import fdt
+import pytest
+from test_trees import CONTENTS
+
+from tenonos import system
+from tenonos.build.images import space
+from tenonos.errors import InputError
+from tenonos.system import board as boards
+from tenonos.system import trees
+from tenonos.system.layout import lay_out
+from tenonos.system.schema import parse
+
+GOOD = """\
+name = "g"
+board = "qemu-virt-gicv2"
+pool = "0.1"
+mode = "static"
+
+[[vm]]
+name = "motor"
+kind = "tenon"
+app = "motor"
+cpus = [3]
+memory = "16M"
+
+[[vm]]
+name = "linux"
+kind = "linux"
+cpus = [0, 1]
+memory = "256M"
+"""
+
+CHANNEL = '\n[[channel]]\nname = "c"\nfrom = "motor"\nto = "linux"\nslots = 4\nsize = 64\n'
+
+
+def load(text):
+    spec, lines = parse(text, "system.toml")
+    return system.from_spec(spec, Path("/nowhere/system.toml"), "system.toml", lines)
+
+
+def test_all_own_their_interrupts_and_the_image_has_the_driver():
+    read = load(GOOD)
+    assert [vm.interrupts for vm in read.vms] == ["direct", "direct"]
+    choices = space(read)
+    config = choices.evaluate("mortise")
+    assert config["LIB_MORTISE_GICV2"] and config["MORTISE_VIRTUAL_DEVICES"]
+    other = space(load(GOOD.replace("qemu-virt-gicv2", "qemu-virt"))).evaluate("mortise")
+    assert not other["LIB_MORTISE_GICV2"]
+
+
+def test_it_is_the_same_machine_but_for_the_interrupt_controller():
+    one, other = boards.load("qemu-virt"), boards.load("qemu-virt-gicv2")
+    same = ("cpus", "cpu", "ram", "cache", "image", "timer", "serial", "devices")
+    assert all(getattr(one, field) == getattr(other, field) for field in same)
+    assert one.qemu.machine.replace("gic-version=3", "gic-version=2") == other.qemu.machine
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('"static"', '"dynamic"', '4: mode = "dynamic": qemu-virt-gicv2 has a GICv2'),
+        (
+            "cpus = [0, 1]",
+            'cpus = [0, 1]\ninterrupts = "shared"',
+            '17: shared interrupts of VM "linux": qemu-virt-gicv2 has a GICv2',
+        ),
+        ("cpus = [3]", "cpus = [3]\ncolours = 4", '11: colours of VM "motor": qemu'),
+        ('"256M"\n', '"256M"\n' + CHANNEL, '19: channel "c": qemu-virt-gicv2 has a GICv2'),
+        ("cpus = [3]", "cpus = [3]\ninput = true", '14: VM "linux" has a serial port, and "motor"'),
+    ],
+)
+def test_what_takes_a_gicv3_is_refused_in_one_line(old, new, what):
+    with pytest.raises(InputError) as error:
+        load(GOOD.replace(old, new, 1))
+    assert str(error.value).startswith(f"system.toml:{what}"), error.value
+
+
+def test_a_tree_has_the_distributor_and_the_page_of_a_cpu_interface():
+    read = load(GOOD)
+    tree = fdt.parse_dtb(trees.linux(read, read.vm("linux"), lay_out(read, 100_000, CONTENTS)))
+    cells = tree.get_property("reg", "/intc@8000000").data
+    assert list(cells) == [0, 0x0800_0000, 0, 0x1000, 0, 0x0801_0000, 0, 0x1000]
+    assert tree.get_property("compatible", "/intc@8000000").value == "arm,gic-400"
