@@ -192,14 +192,18 @@ impl Companion for Lifecycle {
     }
 
     fn ended(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+        if part > 0 {
+            return false;
+        }
+        // With the lock held, under which others decide about its end.
+        let mut registry = self.registry.lock();
         let event = match vm.end_decided() {
-            _ if part > 0 => return false,
             Some(End::Stop) => Event::Faulted,
             Some(End::Restart) if !vm.is_slot() => return false,
             Some(End::Off | End::Restart) => Event::TurnedOff,
             None => return false,
         };
-        if let Some(record) = self.registry.lock().record_mut(vm.index()) {
+        if let Some(record) = registry.record_mut(vm.index()) {
             // One that is being restarted or destroyed goes its way.
             let _other = record.apply(event);
         }

@@ -25,13 +25,17 @@ impl Conversation<'_> {
         let machine = self.site.machine;
         let mut next = self.call.progress();
         if next == 0 {
-            let paused = self.state(handle)? == State::Paused;
             self.event(handle, Event::Restart)?;
-            next = if paused { RELEASE } else { RESTART };
+            next = RELEASE;
             look(next)?;
         }
         if next == RELEASE {
-            self.while_in(State::Running, handle, RELEASE, || vm.release(machine))?;
+            self.while_in(State::Running, handle, RELEASE, || {
+                // One that turned itself off while it was paused is held as well.
+                if vm.is_to_be_held() {
+                    vm.release(machine);
+                }
+            })?;
             look(RESTART)?;
         }
         self.while_in(State::Running, handle, RESTART, || vm.restart(machine))

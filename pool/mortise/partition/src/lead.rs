@@ -60,7 +60,19 @@ impl Stage {
         payload: 0,
         done: 0,
     };
+
+    /// An end that somebody decided on when nothing was left of a run, from where it is noted.
+    const fn end_instead(end: End) -> Self {
+        let part = Part {
+            stage: NOTE,
+            number: 0,
+        };
+        Self::End { end, part }
+    }
 }
+
+/// The stage of an end in which it is noted.
+const NOTE: usize = 3;
 
 /// How far the leader is. Only its core works on it.
 pub(crate) struct Lead(TicketLock<Stage>);
@@ -80,11 +92,6 @@ impl Lead {
     pub(crate) fn end(&self, end: End) {
         let part = Part::FIRST;
         *self.0.lock() = Stage::End { end, part };
-    }
-
-    /// Has another run begin, after one that ended for good.
-    pub(crate) fn renew(&self) {
-        *self.0.lock() = Stage::Renew;
     }
 
     /// Has nothing done: another one lives there.
@@ -135,7 +142,7 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
             return Stage::End { end, part };
         }
         2 => machine.ended(vm, part.number),
-        3 => {
+        NOTE => {
             vm.note_end_by(end);
             false
         }
@@ -146,15 +153,25 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
             }
             wanted
         }
-        _ if vm.begins_again(end) => return Stage::Renew,
-        _ => {
-            vm.power.lock().conclude();
-            vm.note_end(machine);
-            return Stage::Idle;
-        }
+        _ => return conclude_by(machine, vm, end),
     };
     let part = part.next(more);
     Stage::End { end, part }
+}
+
+/// Has been done with the end of a run, unless another one was decided on meanwhile.
+fn conclude_by(machine: &'static Machine, vm: &'static Vm, end: End) -> Stage {
+    let again = vm.begins_again(end);
+    let mut power = vm.power.lock();
+    match power.conclude(end, again) {
+        Ok(()) if again => Stage::Renew,
+        Ok(()) => {
+            // With the lock held: who has it begin again counts it anew.
+            vm.note_end(machine);
+            Stage::Idle
+        }
+        Err(end) => Stage::end_instead(end),
+    }
 }
 
 impl Vm {
@@ -217,11 +234,11 @@ fn forget(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
 fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
     let description = vm.description();
     let Some(found) = description.payloads.get(payload) else {
-        vm.power.lock().renew(Start {
+        let begun = vm.power.lock().begin(Start {
             entry: description.entry,
             argument: description.argument,
         });
-        return Stage::Idle;
+        return begun.map_or_else(Stage::end_instead, |()| Stage::Idle);
     };
     let source = whole_chunks(found.source);
     let (place, size) = colouring::piece(whole_chunks(found.destination), done);

@@ -7,7 +7,7 @@ use crate::{
 use core::sync::atomic::Ordering;
 use core_statistics::{State, Summary};
 use mortise_hypercall::Start;
-use mortise_psci::{End, LEADER};
+use mortise_psci::End;
 
 /// Orders of who has authority over it.
 impl Vm {
@@ -26,15 +26,7 @@ impl Vm {
 
     /// Has one of the manifest's run from its beginning, whether it runs or has ended.
     pub fn restart(&'static self, machine: &'static Machine) {
-        let over = self.power.lock().over().is_some();
-        if over {
-            self.set_state(State::Starting);
-            self.note_life(machine);
-            self.lead.renew();
-            machine.notify(self, LEADER);
-        } else {
-            self.end_from_outside(End::Restart, machine);
-        }
+        self.end_from_outside(End::Restart, machine);
     }
 
     /// Ends the run of one of the manifest's for good; it has when it [is over](Self::is_over).
@@ -55,7 +47,13 @@ impl Vm {
     }
 
     fn end_from_outside(&'static self, end: End, machine: &'static Machine) {
-        let calls = self.power.lock().end_from_outside(end);
+        let mut power = self.power.lock();
+        let was_over = power.over().is_some();
+        let calls = power.end_from_outside(end);
+        if was_over && calls.is_some() {
+            self.note_life(machine);
+        }
+        drop(power);
         if let Some(calls) = calls {
             self.orders.fetch_or(ENDING, Ordering::AcqRel);
             self.stage2.withdraw();

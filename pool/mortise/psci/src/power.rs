@@ -114,6 +114,21 @@ impl Power {
         }
     }
 
+    /// Begins a run that was made ready, as [`renew`](Self::renew) does.
+    ///
+    /// # Errors
+    ///
+    /// How it is to end instead, if somebody decided that meanwhile.
+    pub const fn begin(&mut self, start: Start) -> Result<(), End> {
+        match self.end {
+            Some(end) => Err(end),
+            None => {
+                self.renew(start);
+                Ok(())
+            }
+        }
+    }
+
     /// Begins a run: the leader is to start here, the others are off.
     pub const fn renew(&mut self, start: Start) {
         self.states = [Vcpu::Off; MAX_VCPUS];
@@ -122,10 +137,24 @@ impl Power {
         self.over = false;
     }
 
-    /// The leader has ended the run for good: nobody has anything to do until the next one
-    /// [begins](Self::renew).
-    pub const fn conclude(&mut self) {
-        self.over = true;
+    /// The leader has carried out this end. Unless it makes another run ready to
+    /// [begin](Self::begin), that was for good: nobody has anything to do until somebody has it begin
+    /// [again](Self::end_from_outside).
+    ///
+    /// # Errors
+    ///
+    /// What is to be carried out instead, if somebody decided that meanwhile.
+    pub fn conclude(&mut self, end: End, again: bool) -> Result<(), End> {
+        match self.end {
+            Some(other) if other != end => Err(other),
+            _ => {
+                self.end = (!again).then_some(end);
+                self.over = !again;
+                // What was to start is not to start in the next run.
+                self.states = [Vcpu::Off; MAX_VCPUS];
+                Ok(())
+            }
+        }
     }
 
     /// The state of a vCPU.
@@ -198,12 +227,18 @@ impl Power {
     }
 
     /// Somebody else ends the run, or has a new one follow: all vCPUs must rest, and the leader carry
-    /// it out. Nothing if its end is decided already.
+    /// it out, whatever was decided before and is not carried out yet. One that ended for good begins
+    /// again so. Nothing if it is as it is to be.
     pub fn end_from_outside(&mut self, end: End) -> Option<Calls> {
-        if self.end.is_some() {
+        let is_so = match self.over {
+            true => end != End::Restart,
+            false => self.end == Some(end),
+        };
+        if is_so {
             return None;
         }
         self.end = Some(end);
+        self.over = false;
         Some(Calls(self.executing() | 1 << LEADER))
     }
 

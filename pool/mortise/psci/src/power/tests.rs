@@ -21,8 +21,10 @@ enum Core {
     Lent,
     /// In Mortise on its guest's behalf: about to rest.
     Leaving,
-    /// The run ended for good.
-    Done,
+    /// Carrying an end out, as the leader.
+    Leading(End),
+    /// Making a run ready, as the leader.
+    Loading,
 }
 
 /// A VM with its cores and their doorbells.
@@ -32,17 +34,31 @@ struct Machine {
     cores: Vec<Core>,
     bells: u32,
     runs: u32,
+    /// What somebody else ordered last, and after how many runs.
+    order: Option<(End, u32)>,
 }
 
 impl Machine {
     fn new(vcpus: usize, restarts: u32) -> Self {
-        let mut power = Power::new(vcpus, restarts);
-        power.renew(ENTRY);
+        let mut cores = vec![Core::Awake; vcpus];
+        cores[LEADER] = Core::Loading;
         Self {
-            power,
-            cores: vec![Core::Awake; vcpus],
+            power: Power::new(vcpus, restarts),
+            cores,
             bells: 0,
-            runs: 1,
+            runs: 0,
+            order: None,
+        }
+    }
+
+    /// Somebody else gives an order, after whom one that is to be off is nobody's any more.
+    fn order(&mut self, end: End) {
+        if matches!(self.order, Some((End::Off, _))) {
+            return;
+        }
+        self.order = Some((end, self.runs));
+        if let Some(calls) = self.power.end_from_outside(end) {
+            self.call(calls);
         }
     }
 
@@ -75,7 +91,18 @@ impl Machine {
                 self.call(calls);
                 Core::Awake
             }
-            Core::Done => Core::Done,
+            Core::Leading(end) => match self.power.conclude(end, end == End::Restart) {
+                Ok(()) if end == End::Restart => Core::Loading,
+                Ok(()) => Core::Awake,
+                Err(other) => Core::Leading(other),
+            },
+            Core::Loading => match self.power.begin(ENTRY) {
+                Ok(()) => {
+                    self.runs += 1;
+                    Core::Awake
+                }
+                Err(end) => Core::Leading(end),
+            },
         };
     }
 
@@ -101,13 +128,7 @@ impl Machine {
                     let busy = matches!(other, Core::Guest | Core::Lent | Core::Leaving);
                     assert!(!busy, "{self:?}");
                 }
-                if end == End::Restart {
-                    self.power.renew(ENTRY);
-                    self.runs += 1;
-                    Core::Awake
-                } else {
-                    Core::Done
-                }
+                Core::Leading(end)
             }
         }
     }
@@ -158,7 +179,7 @@ impl Machine {
 
     /// Lets every core go on, its guest doing nothing, until nothing moves any more.
     fn settle(&mut self) {
-        for _ in 0..8 {
+        for _ in 0..12 {
             for vcpu in 0..self.cores.len() {
                 self.step(vcpu, 7);
             }
@@ -173,13 +194,22 @@ proptest! {
     fn nobody_sleeps_on_what_is_to_be_done(
         vcpus in 1..=4usize, restarts in 0..3u32,
         steps in prop::collection::vec((0usize..4, 0usize..256), 0..120),
+        orders in prop::collection::vec((0usize..120, any::<bool>()), 0..4),
     ) {
         let mut machine = Machine::new(vcpus, restarts);
-        for (vcpu, wish) in steps {
+        for (step, (vcpu, wish)) in steps.into_iter().enumerate() {
+            for &(_, off) in orders.iter().filter(|(at, _)| *at == step) {
+                machine.order(if off { End::Off } else { End::Restart });
+            }
             machine.step(vcpu % vcpus, wish);
         }
         machine.settle();
-        let done = machine.cores[LEADER] == Core::Done;
+        let done = machine.power.over().is_some();
+        match machine.order {
+            Some((End::Restart, runs)) => prop_assert!(machine.runs > runs, "{machine:?}"),
+            Some(_) => prop_assert!(done, "{machine:?}"),
+            None => {}
+        }
         prop_assert_eq!(done, machine.power.end.is_some(), "{:?}", machine);
         for vcpu in 0..vcpus {
             let core = machine.cores[vcpu];
@@ -225,9 +255,33 @@ fn what_was_to_start_does_not_start_in_the_next_run() {
     assert_eq!(power.next(1), Next::Wait);
     assert_eq!(power.stopped(0), Calls(0));
     assert_eq!(power.next(0), Next::Lead(End::Restart));
-    power.renew(ENTRY);
+    assert_eq!(power.conclude(End::Restart, true), Ok(()));
+    assert_eq!(power.next(1), Next::Wait, "while the next one is made ready");
+    assert_eq!(power.begin(ENTRY), Ok(()));
     assert_eq!(power.next(1), Next::Wait);
     assert_eq!(power.state(1), PowerState::Off);
+}
+
+#[test]
+fn who_decides_from_outside_decides_until_it_is_done() {
+    let mut power = Power::new(1, 0);
+    power.renew(ENTRY);
+    assert_eq!(power.next(0), Next::Start(ENTRY));
+    assert_eq!(power.end(0, End::Restart), Some(Calls(0)));
+    assert_eq!(power.stopped(0), Calls(0));
+    assert_eq!(power.next(0), Next::Lead(End::Restart));
+    assert_eq!(power.end_from_outside(End::Off), Some(Calls(1)));
+    assert_eq!(power.conclude(End::Restart, true), Err(End::Off));
+    assert_eq!(power.over(), None, "not carried out yet");
+    assert_eq!(power.conclude(End::Off, false), Ok(()));
+    assert_eq!(power.over(), Some(End::Off));
+    assert_eq!(power.end_from_outside(End::Off), None);
+    assert_eq!(power.end_from_outside(End::Restart), Some(Calls(1)));
+    assert_eq!(power.over(), None, "it begins again");
+    assert_eq!(power.next(0), Next::Lead(End::Restart));
+    assert_eq!(power.conclude(End::Restart, true), Ok(()));
+    assert_eq!(power.end_from_outside(End::Off), Some(Calls(1)));
+    assert_eq!(power.begin(ENTRY), Err(End::Off), "while it is made ready");
 }
 
 #[test]
