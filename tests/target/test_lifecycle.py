@@ -9,6 +9,8 @@ CASES = 12
 """Cases of `apps/steward`, the last of them 10,000 lives."""
 JUDGED = 25
 """What `apps/foreman` looks at."""
+RIVALRIES = 6
+"""Cases of `apps/rivals`."""
 
 
 @pytest.mark.timeout(900)
@@ -72,3 +74,14 @@ def test_a_manager_may_be_paused_in_the_midst_of_each_call(tenon):
     assert "all is as before" in lines
     (watched,) = outcome.said("sergeant")
     assert re.fullmatch(r"paused \d{3} times, at rest each time", watched)
+
+
+@pytest.mark.timeout(300)
+def test_calls_that_meet_lead_where_one_after_the_other_would(tenon):
+    # Two cores of one manager, storms of interrupts on one of them, VMs on two shared cores.
+    outcome = tenon("run", "rivals", "--headless", "--deterministic", "--seconds", 200)
+    assert_well(outcome)
+    lines = outcome.said("rivals")
+    assert len([line for line in lines if line.startswith("ok ")]) == RIVALRIES, lines
+    assert lines[-1] == "rivals: 0 cases FAILED"
+    assert {vm["state"] for vm in outcome.result["vms"]} == {"destroyed", "off"}

@@ -15,9 +15,8 @@ use zerocopy::FromZeros;
 const VERSION: u64 = 1;
 /// Bytes that are loaded in one unit of progress.
 const GRAIN: u64 = 64;
-/// How far PAUSE and RESUME are: its vCPUs are to be told, are told.
-const ORDER: u32 = 1;
-const OBEYED: u32 = 2;
+/// How far PAUSE is whose order is given: its vCPUs are waited for.
+const OBEYED: u32 = 1;
 /// How far a call is that has done all it was to do: only the answer is missing.
 const OVER: u32 = u32::MAX;
 /// Words that are read of a descriptor in a step.
@@ -111,7 +110,6 @@ impl Conversation<'_> {
         if self.site.setup.schedule(subject, &descriptor).is_none() {
             return Err(Failure::Invalid.into());
         }
-        self.is_free(&descriptor.name)?;
         self.put(subject, &descriptor)
     }
 
@@ -125,34 +123,6 @@ impl Conversation<'_> {
         let template = named.ok_or(Failure::NotFound)?;
         let descriptor = setup.template(template).ok_or(Failure::NotFound)?;
         self.put(Subject::Template(template), descriptor)
-    }
-
-    /// Goes on if a name is nobody's: who has another's might take over what is meant for that one.
-    fn is_free(&self, name: &Name) -> Result<(), Stop> {
-        let slots = self.site.registry.lock().slots();
-        self.look()?;
-        let mut taken = false;
-        for slot in 0..slots {
-            taken |= self.is_in(slot, name);
-            self.look()?;
-        }
-        taken |= self.site.setup.template_named(name).is_some();
-        self.look()?;
-        (!taken).then_some(()).ok_or(Failure::Invalid.into())
-    }
-
-    /// Whether somebody of this name is in a slot.
-    fn is_in(&self, slot: usize, name: &Name) -> bool {
-        let registry = self.site.registry.lock();
-        let record = registry.record(slot);
-        record.is_some_and(|record| match &record.descriptor {
-            _ if record.state == State::Empty => false,
-            Some(made) => made.name == *name,
-            None => {
-                let vm = self.site.machine.vm(slot);
-                vm.is_some_and(|vm| vm.name().as_bytes() == name.as_bytes())
-            }
-        })
     }
 
     fn put(&self, subject: Subject, descriptor: &Descriptor) -> Result<Outcome, Stop> {
@@ -203,7 +173,14 @@ impl Conversation<'_> {
         let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
         // What is mapped goes; nothing was filled.
         match record.work {
-            Some((Work::Making(_), Phase::Await | Phase::Status(_) | Phase::Describe(_))) => {
+            Some((
+                Work::Making(_),
+                Phase::Check(_)
+                | Phase::Refused(_)
+                | Phase::Await
+                | Phase::Status(_)
+                | Phase::Describe(_),
+            )) => {
                 return Ok(registry.empty(slot, Event::Abandon)?);
             }
             _ => record.work = Some((Work::Destroying, Work::Destroying.first())),
@@ -263,32 +240,23 @@ impl Conversation<'_> {
 
     fn pause(&self, handle: Handle) -> Result<(), Stop> {
         let vm = self.other(handle)?;
-        match self.call.progress() {
-            0 => {
-                self.event(handle, Event::Pause)?;
-                look(ORDER)?;
-            }
-            // It goes on with what it began, if nobody had its way in between.
-            _ if self.state(handle)? != State::Paused => return Err(Failure::Busy.into()),
-            _ => {}
-        }
-        if self.call.progress() <= ORDER {
-            self.while_in(State::Paused, handle, ORDER, || {
+        if self.call.progress() != OBEYED {
+            self.order(Event::Pause, handle, || {
                 vm.hold(self.site.machine);
                 vm.note(core_statistics::State::Paused);
             })?;
             look(OBEYED)?;
+        }
+        // It goes on with what it began, if nobody had its way in between.
+        if self.state(handle)? != State::Paused {
+            return Err(Failure::Busy.into());
         }
         wait(|| vm.is_held()).or_again(OBEYED)
     }
 
     fn resume(&self, handle: Handle) -> Result<(), Stop> {
         let vm = self.other(handle)?;
-        if self.call.progress() == 0 {
-            self.event(handle, Event::Resume)?;
-            look(ORDER)?;
-        }
-        self.while_in(State::Running, handle, ORDER, || {
+        self.order(Event::Resume, handle, || {
             vm.note(core_statistics::State::Running);
             vm.release(self.site.machine);
         })
@@ -346,6 +314,21 @@ impl Conversation<'_> {
             return Err(Failure::Busy);
         }
         record.apply(event)
+    }
+
+    /// Applies an event to a VM on which no work is, and gives the orders that it leads to. Both or neither:
+    /// who calls may never come back.
+    fn order(&self, event: Event, handle: Handle, orders: impl FnOnce()) -> Result<(), Stop> {
+        let mut registry = self.site.registry.lock();
+        let record = registry.find(self.caller, self.authority, handle)?;
+        if record.work.is_some() {
+            return Err(Failure::Busy.into());
+        }
+        let state = record.state.after(event).ok_or(Failure::Busy)?;
+        self.look()?;
+        record.state = state;
+        orders();
+        Ok(())
     }
 
     /// Gives orders to a VM in a state on which no work is, and which nobody takes to another meanwhile:

@@ -38,7 +38,7 @@ pub(crate) struct Site<'a> {
 }
 
 /// What a step needs to know of its VM.
-struct Job {
+pub(crate) struct Job {
     vm: &'static Vm,
     work: Work,
     phase: Phase,
@@ -47,19 +47,19 @@ struct Job {
     ram: IntermediateRange,
     /// All that it has of the reserve: its RAM, and behind that its areas if it has any.
     memory: PhysicalRange,
-    handle: Handle,
+    pub handle: Handle,
 }
 
 impl Job {
     /// Whether Mortise has what it is filled with.
-    const fn has_payload(&self) -> bool {
+    pub const fn has_payload(&self) -> bool {
         matches!(self.subject, Subject::Template(_))
     }
 
     /// The phase behind a step.
     const fn after(&self, step: Step) -> Phase {
         match step {
-            Step::Wait => self.phase,
+            Step::Wait | Step::Refuse => self.phase,
             Step::More(phase) => phase,
             Step::Over => self.phase.next(self.work, self.has_payload()),
         }
@@ -82,8 +82,13 @@ impl Site<'_> {
             }
             let step = self.step(&job, is_interrupt_pending);
             job.phase = job.after(step);
-            if step == Step::Wait {
-                break Progress::Again;
+            match step {
+                Step::Wait => break Progress::Again,
+                Step::Refuse => {
+                    self.registry.lock().empty(slot, Event::Abandon)?;
+                    return Err(Failure::Invalid);
+                }
+                Step::Over | Step::More(_) => {}
             }
         };
         match progress {
@@ -184,6 +189,13 @@ impl Site<'_> {
     fn step(&self, job: &Job, stop: fn() -> bool) -> Step {
         let vm = job.vm;
         match job.phase {
+            Phase::Check(other) => self.check(job, other, stop),
+            Phase::Refused(0) => {
+                let slot = usize::from(job.handle.slot);
+                self.registry.lock().give_back(slot);
+                Step::More(Phase::Refused(1))
+            }
+            Phase::Refused(_) => Step::Refuse,
             Phase::Discard => {
                 vm.discard(self.machine);
                 Step::Over
@@ -358,13 +370,15 @@ impl Site<'_> {
 
 /// What a step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub(crate) enum Step {
     /// Its phase is over.
     Over,
     /// Its phase, or a following one of the same kind, goes on here.
     More(Phase),
     /// Somebody else has to do something first.
     Wait,
+    /// The VM is not to be.
+    Refuse,
 }
 
 impl Step {

@@ -35,6 +35,7 @@
 mod calls;
 mod carry;
 mod failure;
+mod names;
 mod registry;
 mod request;
 mod residents;

@@ -41,7 +41,8 @@ impl Conversation<'_> {
         Ok(values([0, handle.to_register(), what, memory]))
     }
 
-    /// What a VM is and did, into the caller's memory, which may be written more than once.
+    /// What a VM is and did, into the caller's memory, line by line: which is next is the call's
+    /// progress.
     pub(crate) fn statistics(
         &self,
         handle: Handle,
@@ -69,15 +70,17 @@ impl Conversation<'_> {
             16..28 => told.reason_text(index - 16),
             _ => 0,
         };
-        for line in (0..WORDS).step_by(LINE) {
+        let next = self.call.progress() as usize;
+        for line in next..WORDS / LINE {
+            let first = line * LINE;
             let mut words = [0; LINE];
-            for (index, place) in (line..).zip(&mut words) {
-                self.look()?;
+            for (index, place) in (first..).zip(&mut words) {
+                look(line as u32)?;
                 *place = word(index).to_le();
             }
-            self.write(to.start() + line as u64 * 8, &words);
+            self.write(to.start() + first as u64 * 8, &words);
         }
-        self.look()?;
+        look((WORDS / LINE) as u32)?;
         Ok(values([0, DESCRIPTOR, 0, 0]))
     }
 

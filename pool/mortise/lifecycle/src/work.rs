@@ -1,7 +1,7 @@
 //! Work on a VM that takes long, in phases and steps.
 //!
 //! ```text
-//! making      await ► status ► describe ► map ► give ► ready (► fill ► tell ► start: of a template)
+//! making      check ► await ► status ► describe ► map ► give ► ready (► fill ► tell ► start: of a template)
 //! starting                                                                     start
 //! restarting  discard ► await ► vacate ► scrub ► log ► ready (► fill ► start: of a template)
 //! destroying  discard ► await ► vacate ► scrub ► log ► unmap ► return
@@ -31,7 +31,7 @@ impl Work {
     #[must_use]
     pub const fn first(self) -> Phase {
         match self {
-            Self::Making(_) => Phase::Await,
+            Self::Making(_) => Phase::Check(0),
             Self::Starting => Phase::Start,
             Self::Restarting | Self::Destroying => Phase::Discard,
             Self::Retiring => VACATE,
@@ -52,6 +52,10 @@ impl Work {
 /// How far work is. The number counts the steps of a phase, or 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// Its name is compared with those of others, by their slots' numbers.
+    Check(usize),
+    /// It is not to be: what it has is given back, then its place.
+    Refused(usize),
     /// Its vCPUs are called off their cores, which forget them.
     Discard,
     /// Its vCPUs, or those of who lived there before, are waited for.
@@ -94,7 +98,7 @@ impl Phase {
     #[must_use]
     pub const fn next(self, work: Work, has_payload: bool) -> Self {
         match (self, work) {
-            (Self::Discard, _) => Self::Await,
+            (Self::Check(_) | Self::Discard, _) => Self::Await,
             (Self::Await, Work::Making(_)) => Self::Status(0),
             (Self::Await, _) => VACATE,
             (Self::Vacate(_), _) => Self::Scrub(0),
@@ -109,7 +113,9 @@ impl Phase {
             (Self::Fill(..), Work::Making(_)) => Self::Tell,
             (Self::Fill(..) | Self::Tell, _) => Self::Start,
             (Self::Unmap(_), _) => Self::Return,
-            (Self::Return | Self::Ready(_) | Self::Start | Self::Over, _) => Self::Over,
+            (Self::Refused(_) | Self::Return | Self::Ready(_) | Self::Start | Self::Over, _) => {
+                Self::Over
+            }
         }
     }
 }
@@ -138,7 +144,7 @@ mod tests {
     fn every_work_ends() {
         for work in ALL {
             for has_payload in [false, true] {
-                assert!(phases(work, has_payload).len() < 10, "{work:?}");
+                assert!(phases(work, has_payload).len() < 11, "{work:?}");
             }
         }
     }

@@ -256,7 +256,11 @@ fn what_was_to_start_does_not_start_in_the_next_run() {
     assert_eq!(power.stopped(0), Calls(0));
     assert_eq!(power.next(0), Next::Lead(End::Restart));
     assert_eq!(power.conclude(End::Restart, true), Ok(()));
-    assert_eq!(power.next(1), Next::Wait, "while the next one is made ready");
+    assert_eq!(
+        power.next(1),
+        Next::Wait,
+        "while the next one is made ready"
+    );
     assert_eq!(power.begin(ENTRY), Ok(()));
     assert_eq!(power.next(1), Next::Wait);
     assert_eq!(power.state(1), PowerState::Off);

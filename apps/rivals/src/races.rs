@@ -1,0 +1,189 @@
+//! Two calls about the same VM at the same time, from two cores.
+
+use crate::Outcome;
+use crate::guest;
+use crate::model::{Act, Life, Meeting};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use tenon::sync::Semaphore;
+use tenon::thread::{Priority, Storage};
+use tenon::time::{Duration, Instant};
+use tenon_vm::{Error, Listed, State, Vm};
+
+/// How urgent machines of files are.
+const PRIORITY: u8 = 20;
+/// How much one call comes before or behind the other: from together to after most calls' ends.
+const APART: [u64; 4] = [0, 400, 3_000, 40_000];
+/// From when both calls are known until the first of them.
+const READY: Duration = Duration::from_micros(20);
+
+static RIVAL: Storage<8192> = Storage::new();
+static READ: Semaphore = Semaphore::new(0);
+static DONE: Semaphore = Semaphore::new(0);
+/// What the other core is to call: the number of the act, about whom, and when.
+static ACT: AtomicUsize = AtomicUsize::new(0);
+static ABOUT: AtomicU64 = AtomicU64::new(0);
+static WHEN: AtomicU64 = AtomicU64::new(0);
+/// What came of it: 0, or an error's place in this list, from 1.
+static ANSWER: AtomicUsize = AtomicUsize::new(0);
+const ERRORS: [Error; 3] = [Error::Busy, Error::NotFound, Error::Denied];
+
+/// What the thread on the other core does.
+fn rival() {
+    loop {
+        READ.take();
+        let act = Act::ALL[ACT.load(Ordering::Acquire) % Act::ALL.len()];
+        let vm = Vm::from_handle(ABOUT.load(Ordering::Acquire));
+        wait_until(WHEN.load(Ordering::Acquire));
+        let answer = match act.call(vm) {
+            Ok(()) => 0,
+            Err(error) => {
+                let place = ERRORS.iter().position(|known| *known == error);
+                place.map_or(ERRORS.len() + 1, |place| place + 1)
+            }
+        };
+        ANSWER.store(answer, Ordering::Release);
+        let _ = DONE.give();
+    }
+}
+
+fn wait_until(nanoseconds: u64) {
+    while Instant::now().nanoseconds() < nanoseconds {
+        hw_arch::cpu::relax();
+    }
+}
+
+/// Has two acts meet, the second so much later, or earlier.
+fn meet(
+    vm: Vm,
+    from: Life,
+    anew: bool,
+    acts: [Act; 2],
+    apart: u64,
+    first: bool,
+) -> Result<Meeting, Error> {
+    if RIVAL.is_free() {
+        let thread = RIVAL.spawn_on(1, "rival", Priority::new(20), rival);
+        if thread.is_err() {
+            return Err(Error::NoMemory);
+        }
+    }
+    let at = Instant::now().nanoseconds() + READY.as_nanos() as u64;
+    let (own, other) = if first {
+        (at, at + apart)
+    } else {
+        (at + apart, at)
+    };
+    ACT.store(acts[1].number(), Ordering::Release);
+    ABOUT.store(vm.handle(), Ordering::Release);
+    WHEN.store(other, Ordering::Release);
+    let _ = READ.give();
+    wait_until(own);
+    let answer = acts[0].call(vm);
+    DONE.take();
+    let answers = [
+        answer,
+        match ANSWER.load(Ordering::Acquire) {
+            0 => Ok(()),
+            place => Err(ERRORS.get(place - 1).copied().unwrap_or(Error::Invalid)),
+        },
+    ];
+    Ok(Meeting {
+        acts,
+        answers,
+        from,
+        anew,
+    })
+}
+
+/// Tries all pairs of acts in all states and orders, on machines that `make` takes to a state and
+/// `leave` has done with.
+fn try_all(
+    acts: &[Act],
+    lives: &[Life],
+    anew: bool,
+    make: fn(Life) -> Result<Vm, Error>,
+    leave: fn(Vm) -> Result<(), Error>,
+) -> Outcome {
+    let mut good = true;
+    for &from in lives {
+        for &own in acts {
+            for &other in acts.iter().filter(|act| act.number() >= own.number()) {
+                for (turn, apart) in APART.into_iter().enumerate() {
+                    let vm = make(from)?;
+                    let met = meet(vm, from, anew, [own, other], apart, turn % 2 == 0)?;
+                    let life = Life::of(vm);
+                    let kept = life.map_or(Ok(false), |life| life.is_kept(vm))?;
+                    if !kept || !life.is_some_and(|life| met.leads_to(life)) {
+                        tenon::log::info!(
+                            "{own:?} and {other:?} of {from:?}, {apart} ns apart: {:?}, {life:?}, kept: {kept}",
+                            met.answers
+                        );
+                        good = false;
+                    }
+                    if life != Some(Life::Gone) {
+                        leave(vm)?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(good)
+}
+
+const LIVES: [Life; 3] = [Life::Created, Life::Running, Life::Paused];
+
+fn taken_to(vm: Vm, life: Life) -> Result<Vm, Error> {
+    if life == Life::Paused {
+        vm.pause()?;
+    }
+    Ok(vm)
+}
+
+pub(crate) fn of_files() -> Outcome {
+    let make = |life| match life {
+        Life::Created => guest::created("one", PRIORITY),
+        _ => taken_to(guest::running("one", PRIORITY)?, life),
+    };
+    try_all(&Act::ALL, &LIVES, false, make, |vm| vm.destroy())
+}
+
+pub(crate) fn of_templates() -> Outcome {
+    let acts = [Act::Restart, Act::Resume, Act::Destroy];
+    let make = |life| taken_to(Vm::instantiate("job")?, life);
+    try_all(&acts, &LIVES[1..], true, make, |vm| vm.destroy())
+}
+
+/// The machine that the system began with.
+pub(crate) fn resident() -> Result<Vm, Error> {
+    let mut slot = 0;
+    loop {
+        match Listed::at(slot)? {
+            Some(listed)
+                if matches!(
+                    listed.state,
+                    State::Starting | State::Running | State::Paused
+                ) =>
+            {
+                return Ok(listed.vm);
+            }
+            _ => slot += 1,
+        }
+    }
+}
+
+pub(crate) fn of_residents() -> Outcome {
+    let acts = [Act::Pause, Act::Resume, Act::Restart];
+    let make = |life| {
+        let vm = resident()?;
+        if Life::of(vm) == Some(Life::Paused) {
+            vm.resume()?;
+        }
+        taken_to(vm, life)
+    };
+    let met = try_all(&acts, &LIVES[1..], true, make, |_| Ok(()))?;
+    // At last it is destroyed while another run is made ready.
+    let vm = resident()?;
+    vm.restart()?;
+    vm.destroy()?;
+    Ok(met && vm.statistics() == Err(Error::NotFound))
+}
