@@ -41,6 +41,7 @@ def command(
     from tenonos.explore.search import Search
     from tenonos.explore.space import Space
     from tenonos.explore.workers import workers
+    from tenonos.plan import learned
     from tenonos.plan.compose import compose
     from tenonos.plan.pool import Pool
     from tenonos.plan.report import refusal
@@ -59,6 +60,8 @@ def command(
         journal = Journal.opened(folder / FILE)
         search = Search(Space.of(answer, pool), journal, who, length, most, tell)
         search.run()
+    for one in learned.keep(search.learned(), search.undone()):
+        ui.message(f"learned: {one.symbol} must be {'ny'[one.value]} here, or: {one.why}")
     if as_json:
         ui.print_json(_told(search))
     else:

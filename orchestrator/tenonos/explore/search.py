@@ -6,14 +6,15 @@ was ready first, so that any number of workers finds the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from tenonos.explore.journal import Journal, key
 from tenonos.explore.oracle import Verdict, unbeaten
-from tenonos.explore.space import Alternative, Space, shortened
+from tenonos.explore.space import Alternative, Deviation, Space, shortened
 from tenonos.explore.workers import Workers
+from tenonos.plan.learned import Dependency
 
 
 @dataclass
@@ -32,11 +33,40 @@ class Search:
     def run(self) -> None:
         """Judge generations until one brings nothing new, or enough were judged."""
         self._judge([()])
-        if not self.found[()].good:
+        if not self.found[()].built:
             return
+        # Where the composition does not do what it is for, one of its settings may be why.
         self._judge([(setting,) for setting in self.space.settings])
-        while len(self.found) < self.most and (new := self._together()):
+        while self.found[()].good and len(self.found) < self.most and (new := self._together()):
             self._judge(new)
+
+    def learned(self) -> list[Dependency]:
+        """Settings that must be as composed; or the one that must not, if all is good by that."""
+        alone = [*self._alone()]
+        if self.found[()].good:
+            return [self._dependency(*each) for each in alone if not each[2].good]
+        best = self.front[:1]
+        return [self._dependency(*each) for each in alone if [(each[1],)] == best]
+
+    def undone(self) -> set[tuple[str, tuple[str, ...]]]:
+        """What was good either way, so that nothing depends on it."""
+        good = [self._dependency(*pair) for pair in self._alone() if pair[0].good and pair[2].good]
+        return {each.key for each in good}
+
+    def _alone(self) -> Iterator[tuple[Verdict, Deviation, Verdict]]:
+        """What was judged of single settings: as composed, and otherwise."""
+        for alternative, verdict in self.found.items():
+            if len(alternative) == 1:
+                yield self.found[()], alternative[0], verdict
+
+    def _dependency(self, composed: Verdict, setting: Deviation, other: Verdict) -> Dependency:
+        bad = composed if other.good else other
+        return Dependency(
+            symbol=setting.symbol,
+            value=setting.value if other.good else not setting.value,
+            when=self.space.libraries(setting.image),
+            why=bad.why or "",
+        )
 
     @property
     def front(self) -> list[Alternative]:

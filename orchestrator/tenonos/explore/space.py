@@ -60,6 +60,10 @@ class Space:
         """Each setting that can be otherwise by itself."""
         return sorted(deviation for image in self._images for deviation in self._of_image(image))
 
+    def libraries(self, image: str) -> tuple[str, ...]:
+        """The symbols of what an image is made of."""
+        return tuple(sorted(self._composed[image].libraries))
+
     def joined(self, one: Alternative, other: Alternative) -> Alternative | None:
         """Both at once, if neither undoes what the other is about."""
         both = tuple(sorted({*one, *other}))

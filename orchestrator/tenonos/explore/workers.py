@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -57,12 +58,25 @@ class There:
             yield places[done], done.result()
 
 
+def _end_with_parent() -> None:
+    """A search that is killed says nothing to its workers, who would wait for more for ever."""
+    parent = multiprocessing.parent_process()
+
+    def end() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
+
+
 @contextmanager
 def workers(address: str | None, jobs: int) -> Iterator[Workers]:
     """Workers here, or at an address, until the block ends."""
     if address is None:
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
+        count = jobs or os.cpu_count()
+        with ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent) as pool:
             try:
                 yield Here(pool)
             except BaseException:

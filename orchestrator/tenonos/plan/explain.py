@@ -202,11 +202,18 @@ class Explainer:
             reason = f"{item['value']} is there by rule {item['rule']}: {rules.get(item['rule'])}"
         elif start in ("IMAGE_MORTISE", "IMAGE_TENON"):
             reason = f"{image} is that kind of image"
+        elif learned := self._learned(symbol, image, True):
+            reason = f"without it was found: {learned}"
         else:
             reason = "it is the cheapest way to meet the demands"
         if indirect:
             return f"{reason}; {self._name(start)} needs it"
         return reason
+
+    def _learned(self, symbol: str, image: str, value: bool) -> str | None:
+        """What happened to an image like this one that had a symbol otherwise."""
+        mine = (one for one in self.pool.learned if (one.symbol, one.value) == (symbol, value))
+        return next((one.why for one in mine if one.holds_for(self.symbols[image].keys())), None)
 
     def _pulls_in(self, symbol: str, chosen: dict[str, bool]) -> list[str]:
         edges = self.graph.out_edges(symbol, data=True)
@@ -218,6 +225,8 @@ class Explainer:
         for item in self.record["plan"]:
             if item["kind"] == "forbid" and self.pool.symbol(str(item["value"])) == symbol:
                 return f"“{item['from']}” forbids it"
+        if learned := self._learned(symbol, image, False):
+            return f"with it was found: {learned}"
         needed = self._unmet(symbol, image)
         if needed:
             return f"it depends on {needed}, which {image} is not"

@@ -10,6 +10,7 @@ from tenonos.cards.card import KINDS, kernel
 from tenonos.cards.estimate import Estimates, of_tree
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
+from tenonos.plan import learned
 from tenonos.plan.encode import Encoding, encode
 from tenonos.plan.knowledge import Entry, entries
 from tenonos.plan.retrieve import Retriever
@@ -67,12 +68,20 @@ class Pool:
         return self.encoded(1)
 
     def encoded(self, cores: int) -> Encoding:
-        """The constraints of an image whose threads have so many cores."""
+        """The constraints of an image whose threads have so many cores, the learned ones too."""
         if cores not in self._encoded:
             self.tree.kconf.unset_values()
             numbers = {CORES: cores} if CORES in self.tree.symbols else {}
-            self._encoded[cores] = encode(self.tree.kconf, numbers)
+            found = encode(self.tree.kconf, numbers)
+            clauses = (one.clause(found.literals) for one in self.learned)
+            found.clauses += [clause for clause in clauses if clause is not None]
+            self._encoded[cores] = found
         return self._encoded[cores]
+
+    @cached_property
+    def learned(self) -> list[learned.Dependency]:
+        """What images need and Kconfig does not say."""
+        return learned.load(self.root)
 
     @cached_property
     def index(self) -> library.Index:

@@ -2,11 +2,14 @@
 
 They are noted and dealt with between two steps of the loop. An exception out of the midst of a
 step could leave a queue's lock taken for good, and whoever tidies up would wait for it.
+
+Both come to the main thread: an emulator of another one, as a cluster's worker has, runs to its end.
 """
 
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Self
@@ -22,7 +25,9 @@ class Interruption:
         self._came: int | None = None
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+        is_main = threading.current_thread() is threading.main_thread()
+        noted = SIGNALS if is_main else ()
+        self._before = {number: signal.signal(number, self._note) for number in noted}
         return self
 
     def __exit__(

@@ -1,6 +1,7 @@
 """Composition: the contract of `compose --json`, the files, and the one line of a refusal."""
 
 import json
+import time
 import tomllib
 
 import pytest
@@ -8,9 +9,11 @@ import pytest
 from tenonos import cli, system
 from tenonos.build.images import images
 from tenonos.paths import SYSTEMS
+from tenonos.plan.compose import compose
 from tenonos.plan.defaults import RULES
 from tenonos.plan.explain import Explainer
 from tenonos.plan.models import Item
+from tenonos.plan.pool import Pool
 from tenonos.system.schema import parse
 
 DEMO = (
@@ -26,6 +29,13 @@ def folder(composed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("composed") / "demo"
     composed(DEMO).write(folder)
     return folder
+
+
+def test_it_is_chosen_and_solved_in_time():
+    """Nothing of the pool is read before; in seconds of a processor, whoever else wants it."""
+    pool, began = Pool(), time.process_time()
+    assert compose(DEMO, pool=pool).accepted
+    assert time.process_time() - began < 2
 
 
 def test_the_json_is_that_of_the_contract(composed):

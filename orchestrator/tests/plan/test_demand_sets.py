@@ -172,6 +172,7 @@ def test_each_set_is_judged_alike(judge, sets, second, fresh, tmp_path, lot):
 @pytest.mark.timeout(1200)
 def test_neither_kind_of_set_is_rare(judge, sets):
     found = [FEASIBLE.get(one, judge.holds(one.kind, one.named) is not None) for one in sets]
+    print(f"seed {SEED}: {sum(found)} of {len(found)} feasible")
     assert 0.3 <= sum(found) / len(found) <= 0.7, f"seed {SEED}: {sum(found)} of {len(found)}"
 
 

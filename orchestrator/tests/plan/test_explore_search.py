@@ -3,6 +3,7 @@
 import json
 import random
 
+import pretended
 import pytest
 
 from tenonos.explore import search as searching
@@ -27,18 +28,7 @@ class Pretended:
             if self.judged == self.dies_after:
                 raise KeyboardInterrupt
             self.judged += 1
-            yield place, pretended(asked[place])
-
-
-def pretended(files):
-    """Optimised for size it is small and slow; without protection it does not run."""
-    text = files["motor.config"]
-    small = "CONFIG_OPTIMISE_SIZE=y" in text
-    if "CONFIG_TENON_THREAD_PROTECTION is not set" in text:
-        return Verdict(built=True, why="motor stopped: data-abort", size=1)
-    terse = "CONFIG_TENON_THREAD_PANIC_MESSAGE is not set" in text
-    size = 1000 - 300 * small - 50 * terse
-    return Verdict(True, True, True, None, size, 100 + 50 * small, 10)
+            yield place, pretended.judge(asked[place], seconds)
 
 
 @pytest.fixture
@@ -108,7 +98,7 @@ def test_it_ends_when_enough_were_judged(search):
 
 def test_nothing_is_searched_around_what_does_not_work(search, monkeypatch):
     bad = Verdict(built=False, why="no room")
-    monkeypatch.setitem(globals(), "pretended", lambda files: bad)
+    monkeypatch.setattr(pretended, "judge", lambda files, seconds: bad)
     made = search(Pretended())
     made.run()
     assert list(made.found) == [()] and made.front == []

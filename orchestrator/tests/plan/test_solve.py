@@ -217,12 +217,12 @@ def test_six_hundred_libraries_are_solved_in_time(tmp_path):
         lines += [f"\tdepends on L{i - 400} || L{i - 300}"] if i >= 500 else []
         lines += [f"\tdepends on !L{i - 1}"] if i > 500 else []
     (tmp_path / "Kconfig").write_text("\n".join(lines) + "\n")
-    began = time.monotonic()
+    began = time.process_time()
     encoding = encode(kconfiglib.Kconfig(str(tmp_path / "Kconfig"), warn=False), {})
     demands = [Demand((f"L{i}",)) for i in (5, 8, 520, 522, 580)]
     costs = {f"L{i}": 1 + i % 13 for i in range(600)}
     solution = solve(Problem(encoding, demands, costs))
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5, "in seconds of a processor, whoever else wants it"
     assert solution is not None
     chosen = {symbol for symbol, value in solution.values.items() if value}
     assert {"L11", "L12", "L23", "L17", "L18"} <= chosen, "what they stand on"

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -112,6 +113,13 @@ def test_a_signal_at_the_worst_moment_ends_a_run_in_order(scenario):
         interrupted(scenario("", seconds=1000), signal.SIGINT).run()
     with pytest.raises(SystemExit, match="143"):
         interrupted(scenario(""), signal.SIGTERM).run()
+
+
+def test_a_run_in_a_thread_of_a_worker_leaves_signals_alone(scenario):
+    before = signal.getsignal(signal.SIGINT)
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(scenario("").run).result().failure is None
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_linux_that_never_gets_ready_is_told(scenario):
