@@ -3,7 +3,7 @@
 They are noted and dealt with between two steps of the loop. An exception out of the midst of a
 step could leave a queue's lock taken for good, and whoever tidies up would wait for it.
 
-Both come to the main thread: an emulator of another one, as a cluster's worker has, runs to its end.
+Both come to the main thread: an emulator of another, as a cluster's worker has, runs to its end.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def test_a_signal_at_the_worst_moment_ends_a_run_in_order(scenario):
 def test_a_run_in_a_thread_of_a_worker_leaves_signals_alone(scenario):
     before = signal.getsignal(signal.SIGINT)
     with ThreadPoolExecutor(1) as threads:
-        assert threads.submit(scenario("").run).result().failure is None
+        assert threads.submit(scenario("", seconds=0.1).run).result().failure is None
     assert signal.getsignal(signal.SIGINT) is before
 
 
