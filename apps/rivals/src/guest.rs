@@ -49,7 +49,7 @@ pub(crate) fn run() {
         tenon::log::info!("FAILED: {error}");
     }
     loop {
-        ask_hypervisor(VERSION, [0; 4]);
+        let _version = ask_hypervisor(VERSION, [0; 4]);
         time::sleep(Duration::from_micros(20));
     }
 }

@@ -20,7 +20,10 @@ use tenon_vm::{Error, Totals};
 /// What comes of a case: false if something is not as promised.
 type Outcome = Result<bool, Error>;
 
-const CASES: [(&str, fn() -> Outcome); 6] = [
+/// What is tried, by the name that it is told by.
+type Case = (&'static str, fn() -> Outcome);
+
+const CASES: [Case; 6] = [
     ("in a storm each call ends, once", storm::calls),
     ("held on two shared cores", both::held),
     ("gone from two shared cores", both::gone),
