@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from replies import GOOD, LOOP, NUMBERS, TEXT, VMS, claim, reply, vm
+from stubs import Script
 
 from tenonos.errors import WorkError
 from tenonos.plan.compose import compose
@@ -16,21 +17,6 @@ from tenonos.plan.llm.reader import TRIES, Llm
 from tenonos.plan.llm.reply import LONGEST, ClaimKind, Reply, Unusable, parse, schema
 from tenonos.plan.llm.words import Words
 from tenonos.system import board
-
-
-class Script:
-    """A model that answers what it is told to, the last answer again and again."""
-
-    def __init__(self, *replies):
-        self.replies = [r if isinstance(r, str) else json.dumps(r) for r in replies]
-        self.heard = []
-
-    def start(self, objective, board):
-        pass
-
-    def ask(self, messages):
-        self.heard.append([dict(message) for message in messages])
-        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
 
 def read(pool, *replies, text=TEXT):

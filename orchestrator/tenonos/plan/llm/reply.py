@@ -7,6 +7,7 @@ read from the words by the grammar of quantities.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -83,7 +84,7 @@ def parse(text: str) -> Reply:
     if start < 0:
         raise Unusable(f"there is no JSON object in “{shown(text)}”")
     try:
-        value, _end = json.JSONDecoder().raw_decode(text, start)
+        value, _end = json.JSONDecoder(object_pairs_hook=_once).raw_decode(text, start)
         return Reply.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -91,6 +92,15 @@ def parse(text: str) -> Reply:
         raise Unusable(shown(f"{where}: {first['msg']}", 2 * SHOWN)) from None
     except (ValueError, RecursionError) as error:
         raise Unusable(f"it is not JSON: {shown(str(error))}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object none of whose keys stands there twice: readers differ in which one counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (key, _count), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise Unusable(f"“{shown(key)}” stands there twice")
+    return found
 
 
 def shown(text: str, most: int = SHOWN) -> str:
