@@ -8,6 +8,7 @@ from tenonos.bench.boots import Boots
 from tenonos.bench.objectives import PARTS, Objective, objectives
 from tenonos.bench.ranking import Ranking
 from tenonos.errors import InputError
+from tenonos.explore.oracle import Verdict
 from tenonos.plan.compose import compose as composed
 from tenonos.plan.planner import planner
 from tenonos.plan.pool import Pool
@@ -99,13 +100,23 @@ def test_the_baseline_takes_what_ranks_best(pool):
     assert "sched.timeslice" in {item.value for item in answer.plan}
 
 
-def test_equal_systems_are_built_once(pool, monkeypatch):
+def test_equal_systems_are_built_once_and_an_ended_run_goes_on(pool, monkeypatch, tmp_path):
     made = []
-    monkeypatch.setattr("tenonos.bench.boots._outcome", lambda answer: made.append(answer))
-    boots = Boots(lambda _: None)
-    for text in ("a 1 kHz control loop", "a control loop at 1 kHz", "a 2 kHz control loop"):
-        boots.of(composed(text, pool=pool))
-    assert (len(made), boots.different) == (2, 2)
+
+    def judged(answer):
+        made.append(answer.objective)
+        good = "2 kHz" not in answer.objective
+        return Verdict(built=True, booted=good, good=good, why=None if good else "no")
+
+    monkeypatch.setattr("tenonos.bench.boots._judged", judged)
+    texts = ("a 1 kHz control loop", "a control loop at 1 kHz", "a 2 kHz control loop")
+    answers = [composed(text, pool=pool) for text in texts]
+    for _ in range(2):
+        boots = Boots(lambda _: None, tmp_path / "journal.jsonl")
+        assert [boots.of(answer).why for answer in answers] == [None, None, "no"]
+        assert boots.different == 2
+    # What was good is known, what was not is tried again.
+    assert made == [texts[0], texts[2], texts[2]]
 
 
 def test_what_the_documents_say_of_the_planner_holds(pool):

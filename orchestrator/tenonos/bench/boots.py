@@ -1,12 +1,18 @@
-"""What a composition is worth: whether its images build, and each of its VMs boots."""
+"""What a composition is worth: whether its images build, and each of its VMs boots.
+
+All of them take an hour or two: what was good is kept in a journal, so that a run that was ended
+goes on where it was, and what was not is tried again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 
 from tenonos import build, paths, system
 from tenonos.errors import TenonError
+from tenonos.explore.journal import Journal, key
+from tenonos.explore.oracle import Verdict
 from tenonos.plan.models import Composition
 from tenonos.run import RunOptions, Session, Target
 
@@ -14,37 +20,36 @@ SECONDS = 0.5
 """Of guest time in which nothing may stop once all have booted."""
 ENDED = frozenset({"stopped", "restarting", "empty", "starting"})
 """States of a VM that did not boot, or died; a program that ran to its end is `off`."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How far a composition came, and what kept it from coming further."""
-
-    built: bool
-    booted: bool
-    fault: str = ""
+FOLDER = paths.DOT / "bench" / "composed"
+JOURNAL = paths.DOT / "bench" / "composed.jsonl"
 
 
 class Boots:
     """Compositions built and booted, equal ones once."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[[str], None], journal: Path = JOURNAL) -> None:
         self._tell = tell
-        self._done: dict[frozenset[tuple[str, str]], Outcome] = {}
+        paths.ensure(journal.parent)
+        self._journal = Journal.opened(journal)
+        self._done: dict[str, Verdict] = {}
 
     @property
     def different(self) -> int:
         """How many were not equal to an earlier one."""
         return len(self._done)
 
-    def of(self, answer: Composition) -> Outcome:
-        """The outcome of a composition."""
-        made = frozenset(
-            (name, _settings(text)) for name, text in answer.files.items() if name != "explain.json"
-        )
+    def of(self, answer: Composition) -> Verdict:
+        """What became of a composition."""
+        files = {n: _settings(text) for n, text in answer.files.items() if n != "explain.json"}
+        made = key(files, SECONDS)
         if made not in self._done:
-            self._tell(f"system {len(self._done) + 1}, {answer.objective}")
-            self._done[made] = _outcome(answer)
+            known = self._journal.found.get(made)
+            if known is None:
+                self._tell(f"system {len(self._done) + 1}, {answer.objective}")
+                known = _judged(answer)
+                if known.good:
+                    self._journal.add(made, answer.objective, known)
+            self._done[made] = known
         return self._done[made]
 
 
@@ -53,18 +58,19 @@ def _settings(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
 
 
-def _outcome(answer: Composition) -> Outcome:
-    folder = paths.ensure(paths.DOT / "bench" / "composed")
+def _judged(answer: Composition) -> Verdict:
+    folder = paths.ensure(FOLDER)
     for stale in folder.glob("*"):
         stale.unlink()
     answer.write(folder)
     try:
         built = build.build(system.load(folder))
     except TenonError as error:
-        return Outcome(False, False, str(error))
+        return Verdict(built=False, why=str(error))
     try:
         result = Session(Target.of(built), RunOptions(seconds=SECONDS), ()).run()
     except TenonError as error:
-        return Outcome(True, False, str(error))
+        return Verdict(built=True, why=str(error))
     ended = [f"{vm.name} is {vm.state}" for vm in result.vms if vm.state in ENDED]
-    return Outcome(True, not ended, ", ".join(ended))
+    good = not ended
+    return Verdict(built=True, booted=good, good=good, why=", ".join(ended) or None)

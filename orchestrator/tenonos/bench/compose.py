@@ -90,9 +90,9 @@ def _made(answers: Sequence[Answered], part: str, tell: Callable[[str], None]) -
     boots = Boots(tell)
     made = [boots.of(found.answer) for found in composed]
     failed = [
-        {"objective": found.objective.text, "faults": [outcome.fault]}
+        {"objective": found.objective.text, "faults": [outcome.why]}
         for found, outcome in zip(composed, made, strict=True)
-        if outcome.fault
+        if outcome.why
     ]
     yield replace(_count("composed", params, len(made)), options={"systems": boots.different})
     yield _count("built", params, sum(outcome.built for outcome in made))
