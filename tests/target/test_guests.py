@@ -77,6 +77,8 @@ MOUNT = """\
 timeout 150
 expect tenon-ready cpus=2
 expect #
+send echo 9030000.pl061 > /sys/bus/amba/drivers/pl061_gpio/unbind; devmem 0x09030400 8 0x5a
+expect #
 send head -c 14 /dev/vda; nproc; echo spoilt > /dev/vda
 expect written-before
 send mkdir disk; mke2fs /dev/vdb >/dev/null; mount /dev/vdb disk
@@ -87,6 +89,8 @@ send mount /dev/vdb disk; cat disk/file
 expect kept
 send ifconfig eth0 10.0.2.15 up; ping -c 2 10.0.2.2
 expect 2 packets received
+send echo pins $(devmem 0x09030400 8)
+expect pins 0x5A
 """
 
 TRESPASS = """\
@@ -95,15 +99,19 @@ expect tenon-ready cpus=1
 expect #
 send ls /dev/vda
 expect No such file
+send devmem 0x09030400 8 0
+expect tenon-ready cpus=1
+expect #
 send devmem 0x0a000000
 expect tenon-ready cpus=1
 """
 
 
 @pytest.mark.timeout(900)
-def test_one_linux_has_a_disk_and_a_network_and_the_other_faults_for_them(tenon, tmp_path):
+def test_one_linux_has_a_disk_a_network_and_pins_and_the_other_faults_for_them(tenon, tmp_path):
     text = (ROOT / "systems" / "two-linux" / "system.toml").read_text()
     text = text.replace('memory = "192M"', 'memory = "192M"\non_fault = "restart"')
+    text = text.replace('["virtio0"]', '["virtio0", "gpio"]')
     disk = '[[disk]]\ndevice = "virtio0"\nfile = "disk.img"\n\n'
     (tmp_path / "system.toml").write_text(text.replace("[[disk]]", f"{disk}[[disk]]"))
     content = b"written-before".ljust(1 << 20, b"\n")
@@ -115,7 +123,9 @@ def test_one_linux_has_a_disk_and_a_network_and_the_other_faults_for_them(tenon,
     outcome = tenon("run", tmp_path, "--headless", *options, limit=600)
     assert_well(outcome)
     left, right = outcome.vm("left"), outcome.vm("right")
-    assert left["restarts"] == 1 and "restarts" not in right
+    assert left["restarts"] == 2 and "restarts" not in right
+    # The direction of the pins, which their owner reads as it wrote it.
+    assert "left stopped: data abort at 0x9030400 (write)" in outcome.stderr
     assert left["fault"]["text"].startswith("data abort at 0xa000000")
     assert (left["state"], right["state"]) == ("running", "running")
     assert (tmp_path / "disk.img").read_bytes() == content
