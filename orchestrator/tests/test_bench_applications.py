@@ -3,13 +3,11 @@
 import pytest
 
 from tenonos import system
-from tenonos.bench import applications, verdicts
+from tenonos.bench import applications, taken, verdicts
 from tenonos.bench.applications import Tried, counted, stepped
 from tenonos.build import images
-from tenonos.errors import InputError
 from tenonos.plan.compose import compose
 from tenonos.plan.pool import Pool
-from tenonos.pool import kconfig
 from tenonos.run import script
 
 ALL = applications.applications()
@@ -49,35 +47,10 @@ def test_without_what_provides_a_demanded_capability_it_is_refused(composed, tmp
     _, answer = composed
     answer.write(tmp_path)
     loaded = system.load(tmp_path)
-    space = images.space(loaded)
-    taken = 0
-    for image, library in sorted(set(_providers(answer, space))):
-        fragment = tmp_path / f"{image}.config"
-        had = fragment.read_text() if fragment.exists() else ""
-        kept = "".join(line for line in had.splitlines(True) if f"CONFIG_{library}=" not in line)
-        fragment.write_text(f"{kept}CONFIG_{library}=n\n")
-        with pytest.raises(InputError):
-            images.images(loaded)
-        fragment.write_text(had)
-        taken += 1
-    assert taken
+    libraries = taken.providers(answer, images.space(loaded))
+    assert libraries
+    assert all(taken.refused(loaded, image, symbol) for image, symbol in libraries)
     assert images.images(loaded)
-
-
-def _providers(answer, space):
-    """The images of a composition and the libraries that each has for a demanded capability."""
-    for item in answer.plan:
-        linux = item.image in answer.images and answer.images[item.image].kind == "linux"
-        if item.kind != "capability" or linux:
-            continue
-        if "/" in item.value:
-            wanted = [space.index.by_id[item.value].symbol]
-        else:
-            wanted = space.tree.providers(kconfig.symbol_of(item.value))
-        for name, image in answer.images.items():
-            if image.kind != "linux" and item.image in (None, name):
-                enabled = space.evaluate(name).enabled
-                yield from ((name, symbol) for symbol in wanted if symbol in enabled)
 
 
 def test_a_vm_that_is_typed_to_has_a_serial_port(pool):

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from tenonos import build, system
-from tenonos.bench.applications import applications, attempt
+from tenonos.bench.applications import applications, attempt, without
 from tenonos.plan.compose import compose
 from tenonos.plan.pool import Pool
 from tenonos.run import RunOptions, Session, Target, script
@@ -26,6 +26,15 @@ def pool():
 def test_what_is_composed_answers(pool, name):
     tried = attempt(ALL[name], pool, random.randrange(1, 1 << 32))
     assert tried.correct, tried.fault
+
+
+def test_without_a_library_it_is_not_built(pool):
+    """Each of all the applications' libraries: `./tenon bench applications --full`."""
+    said = {one.library: one for one in without(ALL["watchdog"], pool, 1, lambda _: None)}
+    watchdog = said["tenon/watchdog"]
+    assert (watchdog.configured, watchdog.fails) == (False, "build")
+    assert "apps/sentinel" in watchdog.fault
+    assert "tenon_watchdog" in watchdog.fault
 
 
 def test_without_its_device_there_are_no_pins(pool, tmp_path):

@@ -1,7 +1,8 @@
 """The applications of `bench/applications.toml`: composed, built, booted, and asked.
 
 Each is one sentence. What is composed of it is given a number when it runs, which nobody knew when
-it was built, and has to answer with what its libraries make of that number, done here again.
+it was built, and has to answer with what its libraries make of that number, done here again. With
+`--full` its libraries are taken away too, one at a time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from tenonos import build, paths, system
+from tenonos.bench import taken
 from tenonos.bench.row import Row
 from tenonos.bench.verdicts import HOST, STAGES, SUITE
 from tenonos.build import elf
@@ -30,6 +32,7 @@ from tenonos.run import RunOptions, Session, Target, script
 
 FILE = paths.ROOT / "bench" / "applications.toml"
 SET = "applications"
+PARAMS = {"planner": "offline", "set": SET}
 NUMBER, ANSWER = "NUMBER", "ANSWER"
 """In a script: what is given, and what is to come of it."""
 DIALOGUE = f"expect which number?\nsend {NUMBER}\nexpect the answer is {ANSWER}\n"
@@ -97,14 +100,35 @@ def stepped(number: int, steps: int) -> int:
     return number
 
 
-def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     """The rows of the suite: how many of all could be composed, built, booted, and answered."""
     pool = Pool()
     tried = []
+    missed: list[taken.Taken] = []
     for application in applications():
         tell(application.name)
-        tried.append(attempt(application, pool, random.SystemRandom().randrange(1 << 32)))
+        number = random.SystemRandom().randrange(1 << 32)
+        tried.append(attempt(application, pool, number))
+        if full and tried[-1].correct:
+            missed += without(application, pool, number, tell)
     yield from counted(tried)
+    if full:
+        yield from taken.counted(missed, PARAMS)
+
+
+def without(
+    application: Application, pool: Pool, number: int, tell: Callable[[str], None]
+) -> Iterator[taken.Taken]:
+    """The application without each of the libraries that its sentence demands."""
+    name = application.name
+    answer = compose(application.text, pool=pool, name=name)
+
+    def ask(built: build.Built) -> str:
+        return _asked(Tried(application), built, application.dialogues(answer, number)).fault
+
+    for one in taken.each(name, answer, _written(answer, f"{name}-taken"), ask):
+        tell(f"{name} without {one.library}")
+        yield one
 
 
 def attempt(application: Application, pool: Pool, number: int) -> Tried:
@@ -158,11 +182,10 @@ def _asked(tried: Tried, built: build.Built, dialogues: Mapping[str, str]) -> Tr
 
 def counted(tried: Sequence[Tried]) -> Iterator[Row]:
     """How many came how far, and what is wrong with those that came no further."""
-    params = {"planner": "offline", "set": SET}
 
     def row(name: str, count: int, options: dict[str, Any]) -> Row:
         values = {"unit": "count", "environment": HOST, "system": SET}
-        return Row(SUITE, name, params, 1, count, count, count, count, options=options, **values)
+        return Row(SUITE, name, PARAMS, 1, count, count, count, count, options=options, **values)
 
     yield row("total", len(tried), {})
     for name in STAGES[:-1]:
@@ -170,5 +193,5 @@ def counted(tried: Sequence[Tried]) -> Iterator[Row]:
     errors = [abs(each.card_error) for each in tried if each.card_error is not None]
     if errors:
         values = {"unit": "percent", "environment": HOST, "system": SET}
-        yield Row.of((SUITE, "card_error"), params, errors, **values)
+        yield Row.of((SUITE, "card_error"), PARAMS, errors, **values)
     yield row("correct", sum(t.correct for t in tried), {SET: [t.told() for t in tried]})

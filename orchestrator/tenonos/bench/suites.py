@@ -156,7 +156,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
     if "compose" in choice.suites and compose.HOST in choice.environments:
         rows += compose.rows(choice.full, tell)
     if "applications" in choice.suites and compose.HOST in choice.environments:
-        rows += applications.rows(tell)
+        rows += applications.rows(choice.full, tell)
     suites = {name: index for index, name in enumerate(SUITES)}
     # The applications are one set more of what is composed.
     kept = [r for r in rows if r.suite in choice.suites or r.params.get("set") in choice.suites]

@@ -26,6 +26,8 @@ def show(rows: Sequence[Row]) -> None:
     for row in ours:
         if told := row.options.get("applications"):
             _applications(told)
+        if told := row.options.get("taken"):
+            _taken(told)
     ours = [row for row in ours if row.params["set"] in PARTS]
     if not ours:
         return
@@ -49,6 +51,16 @@ def _applications(told: Sequence[Mapping[str, Any]]) -> None:
     for each in told:
         if each["fault"]:
             ui.data(f" {each['name']} ({each['text']}): {each['fault']}")
+
+
+def _taken(told: Sequence[Mapping[str, Any]]) -> None:
+    """Each library that was taken away from an application, and what failed then."""
+    lines = [
+        [each["application"], each["image"], each["library"], refused, each["fails"]]
+        for each in told
+        for refused in ["no" if each["configured"] else "yes"]
+    ]
+    ui.table(["without", "image", "library", "refused", "fails"], lines)
 
 
 def _lines(counts: Counts, columns: Sequence[Column]) -> Iterator[list[str]]:
