@@ -20,7 +20,7 @@ INSTRUCTION = re.compile(
     r"|\b(?:system prompt|your (?:instructions|rules|prompt|checks|output|answer|reply))\b"
     r"|\byou are (?:now|in|an?|no longer)\b|^\W*(?:\w+,? )?(?:act as|pretend)\b"
     r"|^\W*(?:please |now |then )?(?:repeat|recite|quote|echo|sing|translate|summari[sz]e"
-    r"|(?:claim|confirm|certify|declare|assert|swear|promise|assume) that"
+    r"|(?:report|claim|confirm|certify|declare|assert|swear|promise|assume) that"
     r"|(?:say|write|tell) (?:me|us|an?|the words?|that|nothing))\b"
     r"|\b(?:developer|god|admin|jailbreak|unrestricted) mode\b"
     r"|\b(?:enable|unlock|allow|activate|include|grant|permit|select) (?:everything|anything"
@@ -61,11 +61,13 @@ BACKGROUND = re.compile(
     r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
     r"|before,? (?:this|it|that|we|there) (?:was|were|had|ran|used)"
     r"|(?:previous|old|former|earlier|last|existing|legacy|original)"
-    r" (?:\w+,? ){1,4}?(?:had|was|were|ran|used|did)"
+    r" (?:\w+,? ){1,4}?(?:had|was|were|ran|used|did|needed|required|wanted|came|contained|relied)"
     r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
     r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
+    r"|(?:is|are|was|were) (?:broken|obsolete|discontinued|deprecated)|we (?:bought|inherited)"
     r"|(?:our|my|their|the|his|her) (?:\w+ )?(?:competitors?|rivals?|colleagues?|boss|suppliers?"
-    r"|predecessors?|neighbou?rs?) (?:uses?|used|likes?|prefers?|swears?|sells?|offers?|thinks?"
+    r"|predecessors?|neighbou?rs?|laptops?|desktops?|phones?|workstations?)"
+    r" (?:uses?|used|likes?|prefers?|swears?|sells?|offers?|thinks?"
     r"|runs?|ran|ha[sd])"
     r"|(?:those|people|anyone|everyone|users|engineers) who (?:know|like|use|used|miss|remember)"
     r"|(?:failed|let) us(?: down)?|could(?: not|n't) (?:do|keep|manage|cope)|not an option"
@@ -110,6 +112,8 @@ MENTION = re.compile(
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
 )
 """What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
+REFERENCE = re.compile(r"\((?:see|cf\.?|compare|refer to|as in|as described in)\b[^()]*\)", re.I)
+"""Where more is told: `(see the paper on ...)`."""
 OPENING = re.compile(r"([^\d.:;!?,]*),\s*(?:but|yet|we|i|just|only|this|here|now)\b", re.IGNORECASE)
 """What is spoken of at the beginning of a sentence, up to what is wanted instead."""
 _PEOPLE = (
@@ -150,6 +154,8 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
                 yield first, last, WHY_BACKGROUND
+    for found in REFERENCE.finditer(text):
+        yield found.start(), found.end(), WHY_MENTION
     for found in PEOPLE.finditer(text):
         yield found.start(), found.end(), WHY_MENTION
     for found in MENTION.finditer(text):

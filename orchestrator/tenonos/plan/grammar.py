@@ -82,8 +82,8 @@ VERBS = frozenset(
     reacts respond responds finish finishes finished written woken compile compiles compiled link
     links linked add serve serves serving served perform performs performing touch touches compute
     computes computing calculate calculates calculating tolerate tolerates tolerating accept
-    accepts accepting becomes become called calling calls matters counts lasts
-    lasting""".split()
+    accepts accepting planned intended foreseen becomes become called calling calls matters counts
+    lasts lasting""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -149,6 +149,8 @@ GUESTS = frozenset(
 )
 
 NEGATORS = (
+    r"(?:excluded|unwanted|forbidden|out of scope|not (?:needed|wanted|required|necessary|allowed))"
+    r"(?=\s*:)",
     r"without(?: any| a| an| the| need(?:ing)?(?: for)?| using| requiring)?",
     r"(?:with )?no(?! (?:more|less|later|fewer|greater|longer|sooner|higher|bigger|larger) than)",
     r"(?:do|does|shall|should|must|need|will|is|are)(?: not|n't)"
@@ -178,17 +180,23 @@ NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
 UNWANTED = re.compile(
     r"\b(?:is|are|be|was|were)(?: not|n't) "
     r"(?:needed|required|wanted|necessary|used|included|allowed)\b"
+    r"|(?<=\w)-free\b"
     r"|\b(?:is|are) (?:unnecessary|unwanted|superfluous|forbidden|excluded|left out)\b"
     r"|\b(?:need|must|shall|should)(?: not|n't) be "
     r"(?:\w+ed|there|present|part of (?:this|it|that))\b"
     r"|\b(?:is|are|be|stays?|remains?) (?:(?:turned|switched|left) )?(?:off|disabled|absent)\b"
-    r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|part of (?:this|it|that))\b"
+    r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|part of (?:this|it|that))\b(?!\s*:)"
     r"|\b(?:can|could|may|should|shall|must) be (?:left out|omitted|dropped|skipped|removed)\b"
     r"|\bneed(?: not|n't) be \w+ed\b|\b(?:are|is)(?: not|n't)(?=\s*(?:$|[.,;]))"
     r"|(?<=\w) no(?=\s*(?:$|[.,;]))",
     re.IGNORECASE,
 )
 """A negation after what it denies: `a shell is not needed`."""
+
+_YEAR = (
+    r"(?:in|for|since|until|till|by|before|after|during|of|from) (?:19|20)\d\d"
+    r"(?=\W*(?:$|[.,;:!?)])|\s+(?:an?|the|we|i|our|there|it|this|is|was|has|had)\b)"
+)
 
 IDIOM = re.compile(
     r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
@@ -198,11 +206,22 @@ IDIOM = re.compile(
     r"|take care of|in parallel|of course"
     r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
     r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
-    r"|(?:partition|vm|guest|domain|instance) (?:one|two|three|four|\d|[ab])"
-    r"(?= (?:runs?|is|has|:)))",
+    r"|(?:on|in|at|the) (?:meantime|long run|first place)"
+    r"|(?:many |best |kind )?(?:thanks|thank you|regards|greetings)(?: in advance| a lot| so much"
+    r"| very much)?(?: for (?:your|the) \w+)?"
+    r"|(?<!on )the (?:two|three|four|both)(?= (?:of them|must|should|shall|may|can|do|does|are"
+    r"|have|need|never|will|don't|mustn't)\b|\W*(?:$|[.,;:)]))"
+    rf"|{_YEAR}|(?:i\.e|e\.g|cf)\b\.?)(?!\w)",
     re.IGNORECASE,
 )
 """Words that belong together and ask for nothing."""
+
+LABEL = re.compile(
+    r"\b(?:(?i:partition|vm|guest|domain|instance|cell|zone)s? (?i:one|two|three|four|\d\b|[a-h]\b)"
+    r"(?=(?i: (?:runs?|is|has|gets?|hosts?|holds?|contains?|executes?|does)\b)|\s*[:=(])"
+    r"|(?<=\w )(?<!in )[A-H](?=\s*:))"
+)
+"""What tells one of several from the others: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
 
 BARE = re.compile(r"\bbare[ -]?metal\b|\bon (?:the )?bare (?:hardware|machine|board)\b", re.I)
 BARE_MEANS = "hypervisor"
@@ -354,6 +373,14 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("period", PERIOD),
 )
 """What a bare time means, by a word near it."""
+SYMBOLS = {
+    **dict.fromkeys("f fs t ts".split(), "period"),
+    "c": "wcet",
+    "d": "deadline",
+    "j": "jitter",
+}
+"""Letters that stand for a task's parameters before a sign: `T = 5 ms, C = 1 ms` (Liu, Layland)."""
+SIGNS = frozenset("= < > ≤ ≥ ≈ ~ :".split())
 
 IMAGE_WORDS = re.compile(
     r"\b(?:image|binary|flash|rom|footprint|code|text|program size|size)\b", re.I

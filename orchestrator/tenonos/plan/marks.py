@@ -37,6 +37,7 @@ MarkKind = Literal[
     "not",
     "unwanted",
     "idiom",
+    "label",
     "bare",
     "phrase",
     "gist",
@@ -94,6 +95,7 @@ class Marker:
         for start, end, why in asides(self.text, self.words):
             self._mark("ignored", start, end, why)
         self._say_together()
+        self._take("label", g.LABEL)
         self._take("idiom", g.IDIOM)
         self._take("unwanted", g.UNWANTED)
         for kind, pattern, value in self._phrases():
@@ -190,11 +192,15 @@ class Marker:
         return bool(found) and self._taken[index]
 
     def _meaning(self, dimension: str, value: int, first: int, last: int) -> Mark | None:
+        symbol, start = self._symbol(first)
         if dimension == "rate":
-            return None if self._signed(first) else Mark("period", first, last, value)
+            start = start if symbol == "period" else first
+            return None if self._signed(first) else Mark("period", start, last, value)
         if dimension == "count":
             return self._count(value, first, last)
         at_most = bool(g.AT_MOST.search(self.text[: self.words[first].start]))
+        if dimension == "time" and symbol:
+            return Mark(symbol, start, last, value, at_most=at_most)
         if dimension == "time":
             kind = self._time(first, last)
             return Mark(kind, first, last, value, at_most=at_most) if kind else None
@@ -202,6 +208,15 @@ class Marker:
         near = self._nearest(first, last, (("image", g.IMAGE_WORDS), ("ram", g.RAM_WORDS)))
         kind: MarkKind = near or ("image" if at_most else "ram")  # type: ignore[assignment]
         return Mark(kind, first, last, value, at_most=at_most)
+
+    def _symbol(self, first: int) -> tuple[MarkKind | None, int]:
+        """What the letter before a quantity says it is, and where that stands: `C = 1 ms`."""
+        at = first - 1
+        while self._word(at) in g.SIGNS:
+            at -= 1
+        if at == first - 1 or self._word(at) not in g.SYMBOLS or self._taken[at]:
+            return None, first
+        return g.SYMBOLS[self._word(at)], at  # type: ignore[return-value]
 
     def _signed(self, first: int) -> bool:
         """Whether a minus stands before a number: no quantity of ours is negative."""

@@ -105,6 +105,9 @@ class Segmenter:
         """Whether what was denied last was said by several words together."""
         self._pending = Chunk()
         self._count: Mark | None = None
+        self._labels: set[str] = set()
+        self._labelled = False
+        """Whether what is named next has a new label."""
         self.stray: list[Mark] = []
         """Numbers that count nothing that is named."""
 
@@ -136,6 +139,9 @@ class Segmenter:
         if mark.kind == "unwanted":
             self._deny(mark)
             return
+        if mark.kind == "label":
+            self._on_label(mark)
+            return
         if mark.kind == "idiom" and self.words[mark.first].word == "as":  # as well as
             self._split(mark.first, "and")
             return
@@ -155,6 +161,17 @@ class Segmenter:
         if mark.kind == "period":
             self._rate_verb()
         self.elements.append(mark)
+
+    def _on_label(self, mark: Mark) -> None:
+        """What has a second label is in another VM than what has the first."""
+        name = self.words[mark.last - 1].word
+        new = bool(self._labels) and name not in self._labels
+        self._labels.add(name)
+        if self._pending.words:
+            self._pending.apart = self._pending.apart or new  # "control loop B: ..."
+        else:
+            self._labelled = new
+        self._flush()
 
     def _lose_count(self) -> None:
         """Remember a number whose noun never came; `one` may stand alone."""
@@ -306,7 +323,7 @@ class Segmenter:
             or (word == "and" and self._bare_noun(index + 1))
             or (word in (",", "and") and self._lists(negator))
         )
-        joins = not had_words and word in g.JOINING  # "not beside", "nor with"
+        joins = not had_words and word in g.JOINING | {":"}  # "not beside", "don't want: ..."
         self._negator = negator if joins or (goes_on and (had_words or word == ",")) else None
         self._connector = word if word != "," or not self._connector else self._connector
         self.elements.append(Cut(index, word))
@@ -315,7 +332,10 @@ class Segmenter:
 
     def _lists(self, negator: tuple[int, int] | None) -> bool:
         """Whether a negation is one of all that follows: `leave out the shell and the network`."""
-        return negator is not None and bool(g.LISTING.match(self.words[negator[0]].word))
+        if negator is None:
+            return False
+        opens = negator[1] < len(self.words) and self.words[negator[1]].word == ":"
+        return opens or bool(g.LISTING.match(self.words[negator[0]].word))
 
     def _is_list(self, index: int) -> bool:
         """Whether a comma is one of a list that ends in `or`: `no shell, storage or network`."""
@@ -339,6 +359,7 @@ class Segmenter:
     def _close_chunk(self) -> None:
         if self._pending.words:
             self._count = None
+            self._pending.apart, self._labelled = self._pending.apart or self._labelled, False
             self._chunks.append(self._pending)
             self._pending = Chunk()
 

@@ -127,7 +127,7 @@ def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
             if seen and current % 10 and NUMBERS[word] < 10 and current < 100:
                 break  # "two three": two numbers, not one
             current += NUMBERS[word]
-        elif word in SCALES and seen:
+        elif word in SCALES and (seen or _is_hundred(words, index)):
             current = max(current, 1) * SCALES[word]
             if SCALES[word] >= 1_000:
                 total, current = total + current, 0
@@ -148,6 +148,11 @@ def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
         if part is not None:
             return value + part, index + 3
     return value, index
+
+
+def _is_hundred(words: Sequence[Token], at: int) -> bool:
+    """Whether a scale is the whole number: `every hundred milliseconds`."""
+    return _word(words, at - 1) in ("every", "each", "per") and _word(words, at) != "dozen"
 
 
 def _continues(words: Sequence[Token], at: int, value: int) -> bool:

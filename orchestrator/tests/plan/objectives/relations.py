@@ -351,4 +351,47 @@ CAPABILITIES = [
         {"hello": [0]},
         (("capability", "sync.queue", "hello"), ("forbid", "api.posix", None)),
     ),
+    Case(
+        "control loop A: T = 500 us, C = 100 us. control loop B: T = 5 ms, D = 4 ms. Linux besides",
+        TWO,
+        (
+            period(500 * US, "motor-1"),
+            ("wcet", 100 * US, "motor-1"),
+            period(5 * MS, "motor-2"),
+            ("deadline", 4 * MS, "motor-2"),
+        ),
+    ),
+    Case("a control loop, f = 2 kHz, beside Linux", BESIDE, (period(500 * US),)),
+    Case(
+        "VM 1 is Linux with 128 MiB, VM 2 is Linux with 256 MiB",
+        {"linux-1": [0, 1], "linux-2": [2, 3]},
+        (("ram", 128 * MIB, "linux-1"), ("ram", 256 * MIB, "linux-2")),
+    ),
+    Case("partition a: Linux; partition b: a control loop", BESIDE),
+    Case(
+        "a control loop beside Linux. Don't want: a shell, tracing.",
+        BESIDE,
+        (("forbid", "shell", None), ("forbid", "trace", None)),
+    ),
+    Case(
+        "not needed: a shell; needed: a control loop beside Linux",
+        BESIDE,
+        (("forbid", "shell", None),),
+    ),
+    Case("a hypervisor-free control loop", ALONE, (("forbid", "virt.partition", None),)),
+    Case("for 2027 a control loop beside Linux is planned", BESIDE),
+    Case("a control loop in 2000 bytes of RAM", conflict=(("ram", "2000 bytes"),)),
+    Case("a control loop, i.e. a regulator, beside Linux. Many thanks!", BESIDE),
+    Case("a control loop and Linux; the two must not share a core", BESIDE),
+    Case("a control loop every hundred milliseconds", ALONE, (period(100 * MS),)),
+    Case(
+        "a control loop (see the manual of the shell)",
+        ALONE,
+        ignored=("(see the manual of the shell)",),
+    ),
+    Case(
+        "The last project needed a shell. A control loop, please.",
+        ALONE,
+        ignored=("The last project needed a shell",),
+    ),
 ]
