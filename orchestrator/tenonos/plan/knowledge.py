@@ -8,12 +8,13 @@ by its own words, with nothing registered anywhere else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import kconfiglib as kc
 
+from tenonos.plan.coined import coined, spellings
 from tenonos.pool.kconfig import capability
 
 EntryKind = Literal["capability", "library", "app", "board", "option"]
@@ -48,6 +49,9 @@ class Entry:
     """The symbols of the capabilities it selects."""
     providers: tuple[str, ...] = field(default=(), compare=False)
     """Of a capability: the symbols that select it."""
+    by_itself: bool = False
+    """Of a library: whether it is chosen for what it does alone. Nothing else of the pool asks for
+    it, and it provides no capability by whose words it is found."""
 
     @property
     def available(self) -> bool:
@@ -61,11 +65,40 @@ def entries(tree: kc.Kconfig) -> dict[str, Entry]:
     for symbol in tree.unique_defined_syms:
         for target in targets(symbol):
             selected_by.setdefault(target, []).append(symbol.name)
-    return {
+    found = {
         symbol.name: _entry(symbol, tuple(selected_by.get(symbol.name, ())))
         for symbol in tree.unique_defined_syms
         if kind_of(symbol.name) != "option"
     }
+    asked = _asked_for(tree)
+    for entry in found.values():
+        if entry.kind == "library" and not entry.provides and entry.symbol not in asked:
+            others = (e for e in found.values() if e is not entry and e.available)
+            found[entry.symbol] = _by_itself(entry, others)
+    return found
+
+
+def _asked_for(tree: kc.Kconfig) -> frozenset[str]:
+    """The symbols that another one selects, implies or, if it can be demanded, depends on."""
+    asked = set()
+    for symbol in tree.unique_defined_syms:
+        asked.update(target.name for target, *_ in (*symbol.selects, *symbol.implies))
+        if kind_of(symbol.name) != "option":
+            asked.update(item.name for item in kc.expr_items(symbol.direct_dep))
+    return frozenset(asked)
+
+
+def _by_itself(entry: Entry, others: Iterable[Entry]) -> Entry:
+    """A library that is found by its own words alone; without keywords, by those that are new to
+    what there is.
+    """
+    known = spellings(" ".join(map(_words, others)))
+    names = entry.keywords or coined(entry.text, known)
+    return replace(entry, by_itself=True, keywords=names)
+
+
+def _words(entry: Entry) -> str:
+    return " ".join((entry.name, entry.prompt, entry.text, *entry.keywords, *entry.phrases))
 
 
 def kind_of(symbol: str) -> EntryKind:

@@ -13,25 +13,30 @@ from tenonos.plan.phrases import Cut, Element, Unit
 from tenonos.plan.text import Token
 
 Open = tuple[Missing, Sense, Unit]
-"""What is not understood by itself, and no name."""
+"""What is not understood by itself, and where it was said."""
 
 
-def leftovers(
-    found: Sequence[Open], words: Sequence[Token], elements: Sequence[Element], known: bool
-) -> Iterator[tuple[Missing, str]]:
-    """What is no demand after all, and why.
+def leftover(
+    sense: Sense,
+    unit: Unit,
+    words: Sequence[Token],
+    elements: Sequence[Element],
+    known: bool,
+    used: bool,
+) -> str | None:
+    """Why a phrase that is not understood is no demand after all; nothing if it is one.
 
     Of a sentence whose gist is known, common words need not be known each by itself; neither need
-    what a colon after it makes a title, if anything else is `known`.
+    what a library that is `used` there works on, nor what a colon after it makes a title, if
+    anything else is `known`.
     """
-    told = list(_told(words, elements))
-    for missing, sense, unit in found:
-        if _is_name(words, sense, unit):
-            continue
-        if any(first <= sense.first < last for first, last in told):
-            yield missing, g.WHY_MORE
-        elif known and _is_title(elements, unit):
-            yield missing, g.WHY_PURPOSE
+    if sense.hit or _is_name(words, sense, unit):
+        return None
+    if any(first <= sense.first < last for first, last in _told(words, elements)):
+        return g.WHY_MORE
+    if used:
+        return g.WHY_ARGUMENT
+    return g.WHY_PURPOSE if known and _is_title(elements, unit) else None
 
 
 def stray(marks: Sequence[Mark], words: Sequence[Token], periods: int) -> Iterator[Mark]:

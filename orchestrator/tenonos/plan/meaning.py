@@ -13,8 +13,8 @@ from typing import Literal
 from tenonos.plan import grammar as g
 from tenonos.plan.knowledge import Entry
 from tenonos.plan.phrases import Chunk, Unit
-from tenonos.plan.retrieve import Hit, Retriever, words_of
-from tenonos.plan.text import Token
+from tenonos.plan.retrieve import Hit, Retriever
+from tenonos.plan.text import Token, words_of
 from tenonos.pool.kconfig import capability, symbol_of
 
 GUEST = "guest."
@@ -51,7 +51,8 @@ class Sense:
 
 def is_part(entry: Entry) -> bool:
     """Whether an entry is a mere part of the pool, which no everyday word is about."""
-    return entry.kind == "library" or (entry.kind == "app" and not entry.keywords)
+    part = entry.kind == "library" and not entry.by_itself
+    return part or (entry.kind == "app" and not entry.keywords)
 
 
 def compounds(words: Sequence[Token], indices: Sequence[int]) -> list[list[int]]:
@@ -67,6 +68,12 @@ def compounds(words: Sequence[Token], indices: Sequence[int]) -> list[list[int]]
         if words[index].text != "-":
             found.append([index])
     return found
+
+
+def same_sentence(words: Sequence[Token], one: Sense, other: Sense) -> bool:
+    """Whether nothing between two phrases ends a sentence."""
+    between = range(min(one.last, other.last), max(one.first, other.first))
+    return not any(words[index].word in g.SENTENCE_END for index in between)
 
 
 class Meaning:
@@ -127,6 +134,15 @@ class Meaning:
         """Whether words describe what was asked for just before, as its own texts do."""
         said = [words[index].word for index in range(sense.first, sense.last)]
         return any(self.retriever.tells(entry, said) for entry in asked)
+
+    def describes(self, words: Sequence[Token], sense: Sense, entry: Entry) -> bool:
+        """Whether words say what an entry is for, as its own texts do.
+
+        The first of them may be what to do with it (`fuse`).
+        """
+        inside = range(sense.first, sense.last)
+        said = [words[index].word for index in inside if words[index].is_word]
+        return any(self.retriever.tells(entry, part) for part in (said, said[1:]))
 
     def absence(self, words: Sequence[Token], indices: Sequence[int]) -> Entry | None:
         """What is called by the lack of something, as tickless is by "no tick"."""

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from tenonos.plan import grammar as g
 from tenonos.plan.attach import Attachment, attach
-from tenonos.plan.leftovers import Open, leftovers, stray
+from tenonos.plan.leftovers import Open, leftover, stray
 from tenonos.plan.marks import Mark, Marker
-from tenonos.plan.meaning import GUEST, Meaning, Sense
+from tenonos.plan.meaning import GUEST, Meaning, Sense, same_sentence
 from tenonos.plan.models import (
     CHANNEL,
     TEMPLATE,
@@ -163,7 +163,7 @@ class Reader:
                 return
             missing = Missing(source=source, capability=(sense.hit and sense.entry.name) or None)
             self.missing.append(missing)
-            if unit and not sense.hit:
+            if unit:
                 self._open.append((missing, sense, unit))
         elif sense.kind == "guest":
             subject = self.subjects.guest(
@@ -210,10 +210,17 @@ class Reader:
 
     def _understand_together(self) -> None:
         """What is understood with the words around it is not missing."""
-        known = bool(self._demands)
-        for missing, why in leftovers(self._open, self.words, self.elements, known):
-            self.missing.remove(missing)
-            self.ignored.append(Ignored(source=missing.source, why=why))
+        asked = [sense for sense, _ in self._demands]
+        for missing, sense, unit in self._open:
+            near = (s.entry for s in asked if same_sentence(self.words, s, sense))
+            own = [entry for entry in near if entry.by_itself]
+            if any(self.meaning.describes(self.words, sense, entry) for entry in own):
+                why: str | None = g.WHY_MORE
+            else:
+                why = leftover(sense, unit, self.words, self.elements, bool(asked), bool(own))
+            if why:
+                self.missing.remove(missing)
+                self.ignored.append(Ignored(source=missing.source, why=why))
 
     def _on_prohibition(self, unit: Unit) -> None:
         negator = unit.negator or (unit.first, unit.first)

@@ -12,7 +12,6 @@ do, so that a slip of the keyboard still finds its word.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -21,7 +20,7 @@ from functools import cached_property
 from tenonos.plan.gist import Gists
 from tenonos.plan.knowledge import Entry
 from tenonos.plan.rankings import Grams, Words
-from tenonos.plan.text import stem
+from tenonos.plan.text import STOP, stem, words_of
 
 THRESHOLD = 0.57
 """The least evidence that counts; tuned on the table of objectives in the tests."""
@@ -37,12 +36,6 @@ FUSION = 60
 """The constant of reciprocal-rank fusion, at the value customary since Cormack et al. 2009."""
 TITLE, LEAD, BODY = 1.0, 0.7, 0.45
 """How much a word says about an entry: in its name or keywords, its first sentence, the rest."""
-
-STOP = frozenset(
-    """a an the of for from to in on at by with and or that this these those which is are be as it
-    its their his her our my your own into than then so such any some each every all both other
-    else per via over through using used uses use run runs running""".split()
-)
 
 
 @dataclass(frozen=True)
@@ -71,6 +64,8 @@ class Retriever:
         self._found: dict[tuple[str | float, ...], list[Hit]] = {}
         self._titles = [_titles(entry) for entry in self.entries]
         self._spellings = [f" {' '.join(words_of(entry.text))} " for entry in self.entries]
+
+        self._names = [_names(entry) for entry in self.entries]
 
     @cached_property
     def gists(self) -> Gists:
@@ -102,10 +97,13 @@ class Retriever:
         if not total:
             return []
         evidence = [self._evidence(known, fields, total, wanted) for fields in self._fields]
-        spelled = [_spells(text, wanted) for text in self._spellings]
-        for index, (value, *rest) in enumerate(evidence):
+        named = [not names.isdisjoint(wanted) for names in self._names]
+        spelled = [named[i] or _spells(text, wanted) for i, text in enumerate(self._spellings)]
+        whole = frozenset(range(len(wanted)))
+        for index, (value, covered, matched) in enumerate(evidence):
             if spelled[index]:
-                evidence[index] = (max(value, threshold), *rest)
+                covered = whole if named[index] else covered
+                evidence[index] = (max(value, threshold), covered, matched)
         passing = [index for index, (value, *_) in enumerate(evidence) if value >= threshold]
         if not passing:
             return []
@@ -209,12 +207,6 @@ class Retriever:
         return Grams([" ".join((e.name, e.prompt, e.text, *e.keywords)) for e in self.entries])
 
 
-def words_of(text: str) -> list[str]:
-    """The stemmed words of a text, without those that say nothing."""
-    found = (stem(word) for word in re.findall(r"[^\W_]+", text.lower()))
-    return [word for word in found if word not in STOP]
-
-
 def _fields(entry: Entry) -> dict[str, float]:
     """The words of an entry with how much each says about it."""
     lead, _, body = entry.text.partition(". ")
@@ -245,6 +237,12 @@ def _titles(entry: Entry) -> list[frozenset[str]]:
     """The words of each name an entry goes by."""
     names = (entry.name, entry.name.rpartition("/")[2], entry.prompt, *entry.keywords)
     return [frozenset(words) for name in names if (words := words_of(name))]
+
+
+def _names(entry: Entry) -> frozenset[str]:
+    """The single words by which alone an entry is meant, whatever stands beside them."""
+    words = (words_of(name) for name in entry.keywords if entry.by_itself)
+    return frozenset(own[0] for own in words if len(own) == 1)
 
 
 def _likeness(said: frozenset[str], title: frozenset[str]) -> float:

@@ -33,6 +33,12 @@ FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1, "hundredth": 0.01, "tho
 ORDINALS = {"third": 1 / 3, "fifth": 0.2, "sixth": 1 / 6, "eighth": 0.125}
 """Fractions that count as well: they are parts only of something."""
 PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1}
+STOP = frozenset(
+    """a an the of for from to in on at by with and or that this these those which is are be as it
+    its their his her our my your own into than then so such any some each every all both other
+    else per via over through using used uses use run runs running""".split()
+)
+"""Words that say nothing about what a text is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +177,12 @@ def _word(words: Sequence[Token], at: int) -> str:
 
 def _is_number(words: Sequence[Token], at: int) -> bool:
     return 0 <= at < len(words) and words[at].is_number
+
+
+def words_of(text: str) -> list[str]:
+    """The stemmed words of a text, without those that say nothing."""
+    found = (stem(word) for word in re.findall(r"[^\W_]+", text.lower()))
+    return [word for word in found if word not in STOP]
 
 
 @cache

@@ -100,6 +100,52 @@ def test_a_library_dropped_in_is_found_by_its_own_words(tree):
     assert item.source == "CAN bus"
 
 
+@pytest.mark.parametrize(
+    ("text", "objective"),
+    [
+        ("Controller area network. Sends and receives CAN frames.", OBJECTIVE),
+        (
+            "A Modbus RTU master over a serial line. Holding registers of a slave are read.",
+            "read an energy meter every 50 ms over Modbus",
+        ),
+        (
+            "An I2C master. Registers of chips on the bus are read and written.",
+            "sample an accelerometer on the I2C bus at 200 Hz",
+        ),
+        (
+            "MQTT client. Publishes measured values to a broker and subscribes to topics.",
+            "subscribe to an MQTT topic beside Linux",
+        ),
+        (
+            "Quadrature encoder: counts position and direction of a shaft from two signals.",
+            "measure shaft position with an encoder every 200 microseconds",
+        ),
+        (
+            "EtherCAT master: exchanges process data with drives in a cyclic frame.",
+            "an EtherCAT master at 1 kHz next to Linux",
+        ),
+        (
+            "A ring log in flash memory. Entries survive power failures.",
+            "log events to flash",
+        ),
+    ],
+)
+def test_words_that_no_other_text_has_are_its_names(tree, text, objective):
+    assert compose(objective, pool=Pool(tree)).missing
+    with_help("xyzzy", f"\t  {text}\n")
+    answer = compose(objective, pool=Pool(tree))
+    assert not answer.missing
+    assert "tenon/xyzzy" in libraries(answer)
+
+
+@pytest.mark.parametrize("objective", ["a 1 kHz motor loop beside Linux", "hello world"])
+def test_whoever_does_not_name_it_does_not_get_it(tree, objective):
+    with_help("xyzzy", "\t  An I2C master. Registers of chips on the bus are read and written.\n")
+    answer = compose(objective, pool=Pool(tree))
+    assert answer.images
+    assert "tenon/xyzzy" not in libraries(answer)
+
+
 def test_its_symbol_says_nothing(tree):
     kconfig = with_help("canbus", HELP)
     kconfig.write_text(kconfig.read_text().replace("LIB_TENON_CANBUS", "LIB_TENON_XYZZY"))
