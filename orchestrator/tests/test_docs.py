@@ -10,6 +10,7 @@ from tenonos.paths import ROOT
 from tenonos.run.result import Result, VmResult
 from tenonos.system import from_spec, manifest
 from tenonos.system.schema import (
+    CardSpec,
     ChannelSpec,
     DetachSpec,
     DiskSpec,
@@ -76,11 +77,20 @@ def test_every_key_of_a_result_is_explained():
 def test_every_key_of_a_system_is_explained_and_the_examples_hold():
     text = (ROOT / "docs" / "system.md").read_text()
     models = (SystemSpec, VmSpec, TaskSpec, ReserveSpec, ManagesSpec, TemplateSpec, ChannelSpec)
-    models += (DetachSpec, DiskSpec, NativeSpec, NetworkSpec, RegionSpec, RegulationSpec, VlibSpec)
+    models += (
+        CardSpec,
+        DetachSpec,
+        DiskSpec,
+        NativeSpec,
+        NetworkSpec,
+        RegionSpec,
+        RegulationSpec,
+        VlibSpec,
+    )
     fields = [field for model in models for field in model.model_fields.items()]
     keys = {field.alias or name for name, field in fields}
     tables = {"vm", "task", "reserve", "manages", "detach", "template", "channel", "vlib"}
-    tables |= {"region", "regulation", "disk", "network", "native"}
+    tables |= {"region", "regulation", "disk", "network", "card", "native"}
     assert not {key for key in keys - tables if f"`{key}`" not in text}
     assert not {key for key in tables if not re.search(rf"\[[a-z.]*{key}\]", text)}
     examples = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)

@@ -192,7 +192,8 @@ WRONG = [
     (
         '["gpio"]',
         '["wheel"]',
-        '13: qemu-virt has no device "wheel"; it has gpio, rtc, flash, virtio0, virtio1, serial',
+        '13: qemu-virt has no device "wheel"; it has gpio, rtc, flash, pcie, virtio0, virtio1,'
+        " serial",
     ),
     (
         '["gpio"]',

@@ -3,8 +3,9 @@
 import pytest
 
 from tenonos import system
+from tenonos.build.images import space
 from tenonos.errors import InputError
-from tenonos.run import attached
+from tenonos.run import attached, target
 
 GOOD = """\
 name = "s"
@@ -33,6 +34,8 @@ cpus = [2]
 memory = "16M"
 """
 DISK = '\n[[disk]]\ndevice = "virtio1"\nsize = "1M"\n'
+CARD = '\n[[card]]\ndevice = "pcie"\nmodel = "e1000e"\n'
+OWNED, CARDS = 'devices = ["virtio1", "gpio"]', 'devices = ["pcie"]'
 NETWORK = '\n[[network]]\ndevice = "virtio1"\n'
 
 
@@ -57,6 +60,35 @@ def test_disks_and_networks_are_behind_the_transports_of_their_page(tmp_path):
         " -device virtio-net-device,netdev=network0,bus=virtio-mmio-bus.10"
     )
     assert attached.arguments(load(tmp_path, GOOD), tmp_path) == ()
+
+
+def test_cards_take_the_slots_of_a_root_complex_in_their_order(tmp_path):
+    text = GOOD.replace(OWNED, CARDS) + (DISK + NETWORK).replace("virtio1", "pcie") + CARD
+    loaded = load(tmp_path, text)
+    line = " ".join(attached.arguments(loaded, tmp_path))
+    assert line == (
+        f"-drive file={tmp_path}/disk0,format=raw,snapshot=on,if=none,id=disk0"
+        " -device virtio-blk-pci,drive=disk0,bus=pcie.0"
+        " -netdev user,id=network0,restrict=on"
+        " -device virtio-net-pci,netdev=network0,romfile=,bus=pcie.0"
+        " -device e1000e,bus=pcie.0"
+    )
+
+
+def test_who_has_cards_has_a_mortise_that_keeps_them_to_its_memory(tmp_path):
+    texts = (GOOD, GOOD.replace(OWNED, CARDS))
+    systems = [load(tmp_path, text) for text in texts]
+    mortise = [space(each).evaluate("mortise") for each in systems]
+    assert [config["LIB_MORTISE_SMMU"] for config in mortise] == [False, True]
+    assert ["iommu=smmuv3" in target.machine_of(each) for each in systems] == [False, True]
+
+
+def test_cards_without_an_iommu_are_nobodys(tmp_path, monkeypatch):
+    board = system.load("motor-linux").board
+    naked = board.devices["pcie"].model_copy(update={"iommu": None})
+    monkeypatch.setitem(board.devices, "pcie", naked)
+    with pytest.raises(InputError, match="has no IOMMU in front of it, and its cards reach all"):
+        load(tmp_path, GOOD.replace(OWNED, CARDS))
 
 
 def test_an_image_that_sees_its_memory_where_it_is_may_have_a_device_with_dma(tmp_path):
@@ -93,11 +125,37 @@ WRONG = [
         '23: VM "motor" may not have the serial port, on which others are heard; give it to a Linux'
         " or a Tenon VM that is the only one",
     ),
-    ("", NETWORK * 4 + DISK * 5, '36: more than 8 disks and networks are behind "virtio1"; use'),
+    (
+        "",
+        NETWORK * 4 + DISK * 5,
+        '36: more than 8 disks, networks and cards are behind "virtio1"; use',
+    ),
     ("", DISK + 'file = "disk"', "26: a disk has a file, or is empty and has a size; write file"),
     ("", '\n[[disk]]\ndevice = "virtio1"', "26: a disk has a file, or is empty and has a size;"),
     ("", DISK.replace('size = "1M"', 'file = "none.img"'), '28: no disk "none.img"; give a file'),
     ("", "\n[[disk]]\nsize = 512", "26: device is missing; add device"),
+    ("", CARD, '27: device "pcie" is no VM\'s; write devices = ["pcie"] for the VM that has it'),
+    ("", CARD.replace("pcie", "virtio1"), '27: device "virtio1" has no bus for cards; use pcie'),
+    (
+        "",
+        CARD.replace("e1000e", "edu id=1"),
+        '28: model: "edu id=1" is no device of QEMU\'s; write',
+    ),
+    (
+        OWNED,
+        CARDS.replace('["pcie"]', '["pcie"]\ncolours = 4'),
+        '10: device "pcie": VM "linux" has',
+    ),
+    (
+        'app = "motor"',
+        'app = "motor"\ndevices = ["pcie"]',
+        '23: device "pcie": interrupts of VM "motor" do not come to Mortise; write interrupts =',
+    ),
+    (
+        GOOD,
+        GOOD.replace("[[vm]]", 'mode = "dynamic"\n\n[[vm]]', 1).replace(OWNED, CARDS),
+        '12: device "pcie": VMs come and go; write mode = "static"',
+    ),
 ]
 
 

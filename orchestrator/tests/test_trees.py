@@ -88,6 +88,24 @@ def test_devices_passed_through(demo, layout):
     assert tree.get_property("bank-width", "/cfi-flash@4000000").data == [4]
 
 
+def test_a_root_complex_has_no_iommu_to_its_owner(demo, layout):
+    vm = replace(demo.vm("linux"), devices=("pcie",))
+    blob = trees.linux(demo, vm, layout)
+    tree, path = fdt.parse_dtb(blob), "/pcie@3f000000"
+    assert longs(tree, "reg", path) == [0x3F00_0000, 0x10_0000]
+    assert tree.get_property("bus-range", path).data == [0, 0]
+    window = [0x0200_0000, 0, 0x1000_0000, 0, 0x1000_0000, 0, 0x1000_0000]
+    assert tree.get_property("ranges", path).data == window
+    pins = tree.get_property("interrupt-map", path).data
+    # Slot 1, pin B: the third of the four.
+    assert pins[50:60] == [1 << 11, 0, 0, 2, trees.GIC, 0, 0, 0, 5, 4]
+    assert b"mmu" not in blob
+    told = manifest.read(manifest.write(replace(demo, vms=(vm,), console=None), layout))["vms"][0]
+    spaces = [m["physical"]["start"] for m in told["mappings"] if m["kind"] == "device"]
+    assert spaces == [0x3F00_0000, 0x1000_0000]
+    assert told["interrupts"] == [35, 36, 37, 38]
+
+
 def test_who_has_the_serial_port_has_no_console_of_mortise(demo, layout):
     linux = demo.vm("linux")
     vm = replace(linux, devices=("serial",), in_place=True)

@@ -16,7 +16,7 @@ from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
 from tenonos.system.bare import BARE
-from tenonos.system.board import Device
+from tenonos.system.board import PCIE, Device
 from tenonos.system.model import Native as SystemNative
 from tenonos.system.model import System, Vm
 
@@ -86,6 +86,7 @@ class Space:
         if self.system.mode == "static":
             # Of these the tables are not counted beforehand.
             many = shared or any(vm.detach or vm.colours for vm in self.system.vms)
+            many = many or _with_cards(self.system)
             demanded += self._spared(alone=not many)
         if late or shared:
             # Beside what is enough without: a map for each VM, and two pages at each end.
@@ -277,6 +278,12 @@ _OF_VM = {
 """What Mortise must be able to do for a VM of that interrupt mode."""
 
 
+def _with_cards(system: System) -> list[Vm]:
+    """Who has PCI cards."""
+    devices = system.board.devices
+    return [vm for vm in system.vms if any(devices[name].kind == PCIE for name in vm.devices)]
+
+
 def needs(system: System) -> Iterator[Need]:
     """What Mortise must be able to do for a system."""
     for vm in system.vms:
@@ -290,6 +297,8 @@ def needs(system: System) -> Iterator[Need]:
         yield Need("CAP_VIRT_LIFECYCLE", "the reserve", system.where("reserve"))
     for vm in [vm for vm in system.vms if vm.colours][:1]:
         yield Need("CAP_VIRT_CACHE_COLOURING", f'VM "{vm.name}"', system.at(vm, "colours"))
+    for vm in _with_cards(system):
+        yield Need("CAP_VIRT_DMA", f'VM "{vm.name}"', system.at(vm, "devices"))
     if system.regulation is not None:
         yield Need("CAP_VIRT_BANDWIDTH", "the regulation", system.where("regulation"))
     for vm in system.vms:

@@ -1,4 +1,4 @@
-"""What the emulator puts behind the devices of a system: its disks and networks."""
+"""What the emulator puts behind the devices of a system: its disks, networks and cards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from tenonos import paths
-from tenonos.system.model import Disk, System
+from tenonos.system.model import Card, Disk, System
 
 
 def arguments(system: System, folder: Path) -> tuple[str, ...]:
@@ -15,18 +15,25 @@ def arguments(system: System, folder: Path) -> tuple[str, ...]:
     taken: Counter[str] = Counter()
     for table, index, each in system.attached:
         first = system.board.devices[each.device].transports
-        assert first is not None
-        name, bus = f"{table}{index}", first + taken[each.device]
+        # Behind a root complex the emulator takes the next slot that is free.
+        behind, bus = "pci", "pcie.0"
+        if first is not None:
+            behind, bus = "device", f"virtio-mmio-bus.{first + taken[each.device]}"
+        name = f"{table}{index}"
         taken[each.device] += 1
         if isinstance(each, Disk):
-            kind, end = "virtio-blk-device", f"drive={name}"
+            model = f"virtio-blk-{behind},drive={name}"
             # What is written is gone after the run: each one begins with the same.
             source = f"file={_escaped(_file(each, folder / name))},format=raw,snapshot=on"
             found += ["-drive", f"{source},if=none,id={name}"]
+        elif isinstance(each, Card):
+            model = each.model
         else:
-            kind, end = "virtio-net-device", f"netdev={name}"
+            # A card's start-up code for PCs is a file that need not be installed.
+            plain = ",romfile=" if behind == "pci" else ""
+            model = f"virtio-net-{behind},netdev={name}{plain}"
             found += ["-netdev", f"user,id={name},restrict=on"]
-        found += ["-device", f"{kind},{end},bus=virtio-mmio-bus.{bus}"]
+        found += ["-device", f"{model},bus={bus}"]
     return tuple(found)
 
 

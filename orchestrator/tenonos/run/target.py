@@ -11,7 +11,15 @@ from tenonos.system.bare import BARE
 
 if TYPE_CHECKING:
     from tenonos.build import Built
+    from tenonos.system.model import System
     from tenonos.system.places import Dealt
+
+
+def machine_of(system: System) -> str:
+    """The emulator's machine, with what the devices that somebody has ask of it."""
+    board = system.board
+    owned = [board.devices[name].machine for vm in system.vms for name in vm.devices]
+    return ",".join([board.qemu.machine, *(more for more in owned if more is not None)])
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,7 @@ class Target:
                 WatchedVm(vm.index, vm.name, vm.kind, vm.cpus, place.status_pa, memory, tasks)
             )
         machine = Machine(
-            board.qemu.machine,
+            machine_of(system),
             board.qemu.cpu,
             (*board.qemu.arguments, *attached.arguments(system, built.image.parent)),
             board.cpus,

@@ -16,6 +16,7 @@ from tenonos.system.check import check
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
 from tenonos.system.model import (
+    Card,
     Channel,
     Disk,
     Foreign,
@@ -125,6 +126,7 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
             for each in spec.disk
         ),
         networks=tuple(Network(each.device) for each in spec.network),
+        cards=tuple(Card(each.device, each.model) for each in spec.card),
         natives=tuple(
             Native(index, each.name, each.app, each.cpus[0], tuple(each.rights))
             for index, each in enumerate(spec.native)

@@ -42,6 +42,9 @@ class Image(_Part):
 SERIAL = "serial"
 """The board's serial port, among the devices."""
 
+PCIE = "pcie"
+"""The kind of a PCI root complex, which has all cards behind it."""
+
 
 class Frame(_Part):
     """A range of registers."""
@@ -102,6 +105,14 @@ class Qemu(_Part):
     arguments: tuple[str, ...]
 
 
+class Iommu(_Part):
+    """What stands between a device and memory."""
+
+    base: int
+    size: int
+    interrupt: int
+
+
 class Device(_Part):
     """A device a VM may own."""
 
@@ -112,6 +123,17 @@ class Device(_Part):
     interrupts: tuple[int, ...]
     transports: int | None = None
     """Of a page of virtio transports the number that the emulator has for the first."""
+    window: Frame | None = None
+    """Of a root complex, where the registers of its cards are."""
+    iommu: Iommu | None = None
+    machine: str | None = None
+    """What the emulator's machine has to be told for it to be there."""
+
+    @property
+    def frames(self) -> tuple[tuple[int, int], ...]:
+        """The registers its owner reaches: base and size of each range."""
+        window = () if self.window is None else ((self.window.base, self.window.size),)
+        return ((self.base, self.size), *window)
 
 
 class Serial(_Part):
@@ -189,12 +211,20 @@ class Board:
             "the GIC redistributors": self.gic.redistributor,
             "the GIC CPU interface": self.gic.cpu_interface if self.gic.version == 2 else None,
             "the serial port": self.serial,
+            "the IOMMU": self.root_complex.iommu if self.root_complex else None,
         }
         return {name: (frame.base, frame.size) for name, frame in frames.items() if frame}
+
+    @property
+    def root_complex(self) -> Device | None:
+        """The PCI root complex, if there is one."""
+        return next((device for device in self.devices.values() if device.kind == PCIE), None)
 
     def constants(self) -> dict[str, str | int]:
         """What the image crates see as `config::board`."""
         interface, redistributor = self.gic.cpu_interface, self.gic.redistributor
+        cards = self.root_complex
+        iommu = cards.iommu if cards else None
         return {
             "NAME": self.name,
             "CPUS": self.cpus,
@@ -209,6 +239,11 @@ class Board:
             "GICR_SIZE": self.cpus * self.gic.stride,
             "GICC_BASE": interface.base if interface else 0,
             "GICC_SIZE": interface.size if interface else 0,
+            "IOMMU_BASE": iommu.base if iommu else 0,
+            "IOMMU_SIZE": iommu.size if iommu else 0,
+            "IOMMU_IRQ": iommu.interrupt if iommu else 0,
+            "PCI_BASE": cards.base if cards else 0,
+            "PCI_SIZE": cards.size if cards else 0,
             "UART_BASE": self.serial.base,
             "UART_SIZE": self.serial.size,
             "UART_IRQ": self.serial.interrupt,

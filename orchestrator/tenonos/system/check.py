@@ -271,8 +271,9 @@ def _placed(system: System, vm: Vm, others: Iterable[tuple[int, int, Vm]]) -> No
 
 def _registers(system: System) -> dict[str, tuple[int, int]]:
     devices = {
-        f'device "{name}"': (device.base, device.size)
+        f'device "{name}"': frame
         for name, device in system.board.devices.items()
+        for frame in device.frames
     }
     return system.board.frames() | devices
 

@@ -4,9 +4,9 @@ from collections import Counter
 from difflib import get_close_matches
 
 from tenonos.errors import InputError
-from tenonos.system.board import SERIAL
+from tenonos.system.board import PCIE, SERIAL
 from tenonos.system.limits import INTERRUPTS
-from tenonos.system.model import System, Vm
+from tenonos.system.model import Card, System, Vm
 
 TRANSPORTS = 8
 """How many virtio transports a page of them has."""
@@ -29,8 +29,11 @@ def check(system: System) -> None:
                     mend="one VM only",
                 )
             owner[name] = vm.name
-            if system.board.devices[name].kind in DMA:
+            kind = system.board.devices[name].kind
+            if kind in DMA:
                 _reaches_memory(system, vm, name)
+            if kind == PCIE:
+                _behind_iommu(system, vm, name)
         if SERIAL in vm.devices and (vm.kind == "image" or len(system.guests) > 1):
             raise InputError(
                 f'VM "{vm.name}" may not have the serial port, on which others are heard',
@@ -72,16 +75,44 @@ def _reaches_memory(system: System, vm: Vm, name: str) -> None:
     raise InputError(f"{wrong} elsewhere", where=system.at(vm, "devices"), mend=mend)
 
 
+def _behind_iommu(system: System, vm: Vm, name: str) -> None:
+    """Cards are kept to the memory of their VM, by an IOMMU that Mortise answers for."""
+    where = system.at(vm, "devices")
+    for wrong, mend in (
+        (
+            system.board.devices[name].iommu is None
+            and f"{system.board.name} has no IOMMU in front of it, and its cards reach all memory",
+            "leave it to nobody",
+        ),
+        (system.mode != "static" and "VMs come and go", 'write mode = "static"'),
+        (
+            vm.interrupts != "shared" and f'interrupts of VM "{vm.name}" do not come to Mortise',
+            'write interrupts = "shared"',
+        ),
+        (
+            vm.colours is not None and f'VM "{vm.name}" has colours, and tables for cards none',
+            "leave colours out",
+        ),
+    ):
+        if wrong:
+            raise InputError(f'device "{name}": {wrong}', where=where, mend=mend)
+
+
 def _attached(system: System, owner: dict[str, str]) -> None:
     """Disks and networks are behind transports of a VM's, and no page has too many."""
     behind: Counter[str] = Counter()
-    for table, index, attached in system.attached:
+    for table, index, each in system.attached:
         where = system.where(table, index, "device")
-        name = attached.device
+        name = each.device
         _known(system, name, where)
-        if system.board.devices[name].transports is None:
+        device = system.board.devices[name]
+        if isinstance(each, Card) and device.kind != PCIE:
+            raise InputError(f'device "{name}" has no bus for cards', where=where, mend="use pcie")
+        if device.transports is None and device.kind != PCIE:
             raise InputError(
-                f'device "{name}" is no page of virtio transports', where=where, mend="use one"
+                f'device "{name}" is no page of virtio transports',
+                where=where,
+                mend="use one, or pcie",
             )
         if name not in owner:
             raise InputError(
@@ -92,9 +123,9 @@ def _attached(system: System, owner: dict[str, str]) -> None:
         behind[name] += 1
         if behind[name] > TRANSPORTS:
             raise InputError(
-                f'more than {TRANSPORTS} disks and networks are behind "{name}"',
+                f'more than {TRANSPORTS} disks, networks and cards are behind "{name}"',
                 where=where,
-                mend="use another page of transports",
+                mend="use another device",
             )
     for index, disk in enumerate(system.disks):
         if (disk.file is None) == (disk.size is None):

@@ -185,7 +185,7 @@ def _vm(system: System, vm: Vm, place: VmLayout) -> dict[str, Any]:
     devices = [system.board.devices[name] for name in vm.devices]
     mappings = [_mapping("ram", area.ipa, area.pa, area.size) for area in place.memory]
     mappings += [_shared(area) for area in place.shared]
-    mappings += [_mapping("device", d.base, d.base, d.size) for d in devices]
+    mappings += [_mapping("device", at, at, size) for d in devices for at, size in d.frames]
     loaded = () if vm.in_place else place.payloads.values()
     return {
         "entry": place.entry,

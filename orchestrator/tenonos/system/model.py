@@ -204,6 +204,14 @@ class Network:
 
 
 @dataclass(frozen=True)
+class Card:
+    """Any card of the emulator's on a PCI bus, with its options."""
+
+    device: str
+    model: str
+
+
+@dataclass(frozen=True)
 class System:
     """A composition: the board, the VMs, and where each statement stood."""
 
@@ -222,14 +230,19 @@ class System:
     regulation: Regulation | None = None
     disks: tuple[Disk, ...] = ()
     networks: tuple[Network, ...] = ()
+    cards: tuple[Card, ...] = ()
     natives: tuple[Native, ...] = ()
     libraries: tuple[Path, ...] = ()
     """Folders of libraries of one's own."""
 
     @property
-    def attached(self) -> Iterator[tuple[str, int, Disk | Network]]:
+    def attached(self) -> Iterator[tuple[str, int, Disk | Network | Card]]:
         """What the emulator puts behind devices, and where that is written."""
-        for table, all_of_them in (("disk", self.disks), ("network", self.networks)):
+        for table, all_of_them in (
+            ("disk", self.disks),
+            ("network", self.networks),
+            ("card", self.cards),
+        ):
             for index, each in enumerate(all_of_them):
                 yield table, index, each
 

@@ -176,6 +176,21 @@ class NetworkSpec(_Spec):
     device: str
 
 
+def _model_of_card(value: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9-]*(,[a-z][a-z0-9_-]*=[A-Za-z0-9_.-]+)*", value):
+        raise ValueError(
+            f'"{value}" is no device of QEMU\'s; write one, and ",NAME=VALUE" behind it'
+        )
+    return value
+
+
+class CardSpec(_Spec):
+    """A card on a PCI bus, as the emulator calls it: `[[card]]`."""
+
+    device: str
+    model: Annotated[str, AfterValidator(_model_of_card)]
+
+
 class SystemSpec(_Spec):
     """A whole `system.toml`."""
 
@@ -194,6 +209,7 @@ class SystemSpec(_Spec):
     vlib: list[VlibSpec] = []
     disk: list[DiskSpec] = []
     network: list[NetworkSpec] = []
+    card: list[CardSpec] = []
 
 
 def parse(text: str, shown: str) -> tuple[SystemSpec, dict[Path, int]]:
@@ -257,6 +273,7 @@ _TABLES: dict[str, type[_Spec]] = {
     "native": NativeSpec,
     "disk": DiskSpec,
     "network": NetworkSpec,
+    "card": CardSpec,
     "task": TaskSpec,
     "manages": ManagesSpec,
     "detach": DetachSpec,
@@ -296,6 +313,7 @@ _EXAMPLES = {
     "image_limit": 'image_limit = "64K"',
     "devices": 'devices = ["gpio"]',
     "device": 'device = "virtio0"',
+    "model": 'model = "e1000e"',
     "packages": 'packages = ["stress-ng"]',
     "modules": 'modules = ["virtio_blk"]',
     "programs": 'programs = ["server.c"]',

@@ -5,7 +5,7 @@ manifest. Nothing in them is random, so that two builds of one system are the sa
 import fdt
 
 from tenonos.system import detach
-from tenonos.system.board import SERIAL, Board
+from tenonos.system.board import PCIE, SERIAL, Board, Device
 from tenonos.system.limits import PAGE
 from tenonos.system.model import System, Vm
 from tenonos.system.node import Node, halves
@@ -17,6 +17,9 @@ GIC, CLOCK = 1, 2
 _SPI, _PPI = 0, 1
 _EDGE, _LEVEL_HIGH, _LEVEL_LOW = 1, 4, 8
 _FIRST_SPI, _FIRST_PPI = 32, 16
+
+_PCI_MEMORY = 0x0200_0000
+"""Memory of 32 bits, not prefetched (IEEE 1275, PCI bus binding, 2.2.1.1)."""
 
 _MAGIC = 0xD00D_FEED
 
@@ -173,6 +176,9 @@ def _device(root: Node, board: Board, name: str) -> None:
             node.flag("dma-coherent")
         return
     node = root.child(f"{device.kind}@{device.base:x}")
+    if device.kind == PCIE:
+        _root_complex(node, device)
+        return
     if device.kind == "cfi-flash":
         node.text("compatible", device.kind)
         node.longs("reg", device.base, device.size)
@@ -184,6 +190,30 @@ def _device(root: Node, board: Board, name: str) -> None:
     if device.kind == "pl061":
         node.flag("gpio-controller")
         node.cells("#gpio-cells", 2)
+
+
+def _root_complex(node: Node, device: Device) -> None:
+    """PCI: cards on bus 0, memory without ports, the four interrupts turned by slot. Nothing of an
+    IOMMU, which is not the VM's."""
+    assert device.window is not None
+    node.text("compatible", "pci-host-ecam-generic")
+    node.text("device_type", "pci")
+    node.longs("reg", device.base, device.size)
+    node.cells("bus-range", 0, 0)
+    node.cells("#address-cells", 3)
+    node.cells("#size-cells", 2)
+    node.cells("#interrupt-cells", 1)
+    window = device.window
+    node.cells("ranges", _PCI_MEMORY, *halves(window.base, window.base, window.size))
+    node.flag("dma-coherent")
+    pins, turned = range(len(device.interrupts)), list[int]()
+    for slot in pins:
+        for pin in pins:
+            spi = device.interrupts[(slot + pin) % len(pins)] - _FIRST_SPI
+            where = (slot << 11, 0, 0, pin + 1)
+            turned.extend((*where, GIC, 0, 0, _SPI, spi, _LEVEL_HIGH))
+    node.cells("interrupt-map-mask", pins[-1] << 11, 0, 0, 0b111)
+    node.cells("interrupt-map", *turned)
 
 
 def _primecell(

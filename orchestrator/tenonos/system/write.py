@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from tenonos.system.schema import SystemSpec
 
-_PLAIN = ("native", "channel", "vlib", "disk", "network")
+_PLAIN = ("native", "channel", "vlib", "disk", "network", "card")
 """Tables of which there may be several, without tables of their own."""
 
 

@@ -4,6 +4,7 @@
 //!   level; no page is both writable and executable.
 //! - [`GuestMap`]: the stage 2 of a virtual machine, from intermediate physical
 //!   to physical addresses.
+//! - [`DeviceMap`]: the same for devices that reach its memory by themselves, of either stage.
 //! - [`SlotMap`]: the same for a place where one virtual machine after the other
 //!   lives, in tables made once.
 //! - [`Window`]: a place where a kernel sees memory that is not in its map, for a
@@ -28,6 +29,7 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "translation tables are reached by address")]
 
+mod device;
 mod frames;
 mod guest;
 mod kernel;
@@ -35,6 +37,7 @@ mod slot;
 mod tables;
 mod window;
 
+pub use device::DeviceMap;
 pub use frames::Frames;
 pub use guest::{Access, GuestMap};
 pub use kernel::{KernelMap, Level, Use};

@@ -39,7 +39,7 @@ pub struct StatusPage {
     pub handle: u32,
     /// The cores of a VM made at run time, one for each vCPU; 0xff for none.
     pub cpus: [u8; MAX_VCPUS],
-    /// Hypercalls that were denied it.
+    /// Hypercalls that were denied it, and accesses of its devices.
     pub denied: u64,
     /// General registers at the last fault.
     pub x: [u64; 31],
@@ -291,7 +291,7 @@ impl<'a> StatusWriter<'a> {
         self.area.store_half(offset, count, Relaxed);
     }
 
-    /// Notes how many hypercalls were denied it.
+    /// Notes how many hypercalls, and accesses of its devices, were denied it.
     pub fn set_denied(&self, count: u64) {
         self.area
             .store(offset_of!(StatusPage, denied), count, Relaxed);

@@ -30,6 +30,16 @@ pub struct Board {
     pub uart_size: usize,
     /// Interrupt of the console's PL011.
     pub uart_irq: u32,
+    /// Base of the IOMMU in front of PCI devices, zero where there is none.
+    pub iommu_base: usize,
+    /// Bytes of that.
+    pub iommu_size: usize,
+    /// Interrupt by which that tells what it denied.
+    pub iommu_irq: u32,
+    /// Base of the configuration space of PCI devices.
+    pub pci_base: usize,
+    /// Bytes of that.
+    pub pci_size: usize,
     /// Virtual timer of EL1, a private interrupt.
     pub virtual_timer: u32,
     /// Timer of EL2, a private interrupt.

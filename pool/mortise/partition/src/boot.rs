@@ -77,6 +77,9 @@ fn partition(
             machine.begin_one();
         }
     }
+    if let Err(why) = machine.open_iommu() {
+        stop(format_args!("{why}"));
+    }
     for companion in tables::companions() {
         // What they parse is large, and no page guards the stack yet.
         let stacks = (machine.stacks)();
@@ -189,6 +192,13 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
         return Err("it has a device of Mortise's");
     }
     Ok(())
+}
+
+impl Vm {
+    /// Whether it can reach memory at `start`.
+    pub(crate) fn reaches(&self, start: usize, size: usize) -> bool {
+        reaches(self.description(), start, size)
+    }
 }
 
 /// Whether the virtual machine can reach memory at `start`.

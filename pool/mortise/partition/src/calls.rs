@@ -40,7 +40,7 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
     match route(tables::hypercalls(), &call, &mut caller) {
         Outcome::Return(reply) => {
             if reply.is_denied() {
-                vm.count_denied();
+                vm.count_denied(1);
             }
             for (register, value) in frame.x.iter_mut().zip(reply.registers) {
                 *register = value;
@@ -64,10 +64,10 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
 }
 
 impl Vm {
-    /// Takes down that a hypercall was denied it.
+    /// Takes down that so much was denied it: hypercalls, or accesses of its devices.
     #[cold]
-    pub(crate) fn count_denied(&self) {
-        let count = self.denied.fetch_add(1, Ordering::Relaxed) + 1;
+    pub fn count_denied(&self, more: u64) {
+        let count = self.denied.fetch_add(more, Ordering::Relaxed) + more;
         self.status.set_denied(count);
     }
 }

@@ -93,6 +93,9 @@ impl Machine {
 
     /// Tells that a virtual machine begins to run, part by part; whether there are more.
     pub(crate) fn begins(&'static self, vm: &'static Vm, part: usize) -> bool {
+        if part == 0 {
+            self.admit_devices(vm);
+        }
         let mut more = false;
         for companion in tables::companions() {
             more |= companion.begins(self, vm, part);
@@ -102,7 +105,7 @@ impl Machine {
 
     /// Tells that a virtual machine's run is over, part by part; whether there are more.
     pub(crate) fn ended(&'static self, vm: &'static Vm, part: usize) -> bool {
-        let mut more = false;
+        let mut more = self.expel_devices(vm, part);
         for companion in tables::companions() {
             more |= companion.ended(self, vm, part);
         }

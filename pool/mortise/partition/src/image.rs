@@ -69,6 +69,7 @@ macro_rules! image {
             tenants: $($tables)::+::TENANTS,
             colourings: $($tables)::+::COLOURINGS,
             irqchips: $($tables)::+::IRQCHIPS,
+            iommus: $($tables)::+::IOMMUS,
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
         };
 
@@ -92,6 +93,11 @@ macro_rules! image {
                 uart_base: mortise_board::UART_BASE,
                 uart_size: mortise_board::UART_SIZE,
                 uart_irq: mortise_board::UART_IRQ as u32,
+                iommu_base: mortise_board::IOMMU_BASE,
+                iommu_size: mortise_board::IOMMU_SIZE,
+                iommu_irq: mortise_board::IOMMU_IRQ as u32,
+                pci_base: mortise_board::PCI_BASE,
+                pci_size: mortise_board::PCI_SIZE,
                 virtual_timer: mortise_board::TIMER_VIRTUAL_IRQ as u32,
                 hypervisor_timer: mortise_board::TIMER_HYPERVISOR_IRQ as u32,
                 maintenance: mortise_board::MAINTENANCE_IRQ as u32,

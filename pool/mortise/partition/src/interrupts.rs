@@ -107,6 +107,8 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
     } else if intid == board.uart_irq && core.machine.owner(intid).is_none() {
         console::receive(core);
         cpu_interface::deactivate(intid);
+    } else if core.hears_iommu(intid) {
+        // What it had to tell is told.
     } else if intid == board.maintenance {
         if let Some((vm, vcpu)) = occupant {
             refresh(core, vm, vcpu);

@@ -33,6 +33,7 @@
 //! | `devices`, `gic` | loads and stores that a device of Mortise's answers |
 //! | `interrupts` | interrupts that come to Mortise |
 //! | `irqchip` | interrupt controllers other than the GICv3 |
+//! | `iommu` | devices that read and write memory by themselves |
 //! | `console` | one serial line for all |
 //! | `drain` | the way there from log rings |
 //! | `alarms` | what is done by the clock |
@@ -76,6 +77,7 @@ mod fault;
 mod gic;
 mod image;
 mod interrupts;
+mod iommu;
 mod irqchip;
 mod lead;
 mod loan;
@@ -102,6 +104,7 @@ pub use cores::{Duty, own_fault};
 pub use dispatch::{Dispatch, Dispatcher, News, only_one};
 pub use exits::{exit, exit_alone};
 pub use gic::Mask;
+pub use iommu::{Iommu, RootComplex, only_one_iommu};
 pub use irqchip::{Carry, Gic, Irqchip, Owned, only_one_irqchip};
 pub use machine::{Core, Machine};
 pub use memory::{Stack, Stacks, loaded_end};

@@ -109,7 +109,10 @@ impl Stacks {
 pub(crate) fn frames_needed(machine: &Machine, cores: usize) -> usize {
     let mut vms = machine.vms();
     let rings = vms.any(|vm| matches!(vm.description().console, Console::Ring(_)));
-    (8 + usize::from(rings)) * cores
+    // Where there is an IOMMU, one core has its registers and those of the devices, of which all are
+    // in the first gibibyte.
+    let devices = 2 * usize::from(tables::iommu().is_some());
+    (8 + usize::from(rings)) * cores + devices
 }
 
 /// Builds the map of `core`.
@@ -168,6 +171,7 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
             map_range(&mut map, ring, Use::Data)?;
         }
     }
+    core.map_iommu(&mut map)?;
     let mut reached = Ok(());
     for companion in tables::companions() {
         companion.reach(core, &mut |range| {

@@ -5,7 +5,7 @@
 //! and one that makes no virtual machines no places for them.
 
 use crate::{
-    colouring::Colouring, companion::Companion, dispatch::Dispatch, irqchip::Irqchip,
+    colouring::Colouring, companion::Companion, dispatch::Dispatch, iommu::Iommu, irqchip::Irqchip,
     regulation::Regulator, tenant::Tenant,
 };
 use mortise_hypercall::Group;
@@ -26,6 +26,8 @@ pub struct Tables {
     pub colourings: &'static [&'static dyn Colouring],
     /// What drives the interrupt controller if it is no GICv3; at most one.
     pub irqchips: &'static [&'static dyn Irqchip],
+    /// What keeps devices from memory that is not their owner's; at most one.
+    pub iommus: &'static [&'static dyn Iommu],
     /// Whether there may be virtual machines whose interrupt controller and serial port are virtual.
     pub virtual_devices: bool,
 }
@@ -46,6 +48,7 @@ static MORTISE_TABLES: Tables = Tables {
     tenants: &[],
     colourings: &[],
     irqchips: &[],
+    iommus: &[],
     virtual_devices: true,
 };
 
@@ -83,6 +86,12 @@ pub(crate) fn colouring() -> Option<&'static dyn Colouring> {
 #[inline(always)]
 pub(crate) fn irqchip() -> Option<&'static dyn Irqchip> {
     MORTISE_TABLES.irqchips.first().copied()
+}
+
+/// What keeps devices from memory that is not their owner's, if the image has it.
+#[inline(always)]
+pub(crate) fn iommu() -> Option<&'static dyn Iommu> {
+    MORTISE_TABLES.iommus.first().copied()
 }
 
 /// Whether devices are emulated for anybody.

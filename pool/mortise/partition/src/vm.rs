@@ -62,7 +62,7 @@ pub struct Vm {
     /// What its vCPUs are told, for exits to see without the lock: [`ENDING`], [`HELD`],
     /// [`DISCARDED`], [`SUSPENDED`].
     pub(crate) orders: AtomicU8,
-    /// Hypercalls that were denied it, by any of its vCPUs.
+    /// What was denied it: hypercalls of any of its vCPUs, and accesses of its devices.
     pub(crate) denied: AtomicU64,
     /// The vCPUs that are off their cores, while it is held, one bit each.
     pub(crate) away: AtomicU32,

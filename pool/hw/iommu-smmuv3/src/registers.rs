@@ -1,0 +1,120 @@
+//! The registers (IHI 0070, 6.3).
+
+use crate::{Error, Frame, Stage};
+
+/// Offsets of the non-secure registers.
+pub(crate) mod offset {
+    pub const IDR0: usize = 0x00;
+    pub const IDR1: usize = 0x04;
+    pub const IDR5: usize = 0x14;
+    pub const CR0: usize = 0x20;
+    pub const CR0ACK: usize = 0x24;
+    pub const CR1: usize = 0x28;
+    pub const CR2: usize = 0x2c;
+    pub const GBPA: usize = 0x44;
+    pub const IRQ_CTRL: usize = 0x50;
+    pub const IRQ_CTRLACK: usize = 0x54;
+    pub const GERROR: usize = 0x60;
+    pub const STRTAB_BASE: usize = 0x80;
+    pub const STRTAB_BASE_CFG: usize = 0x88;
+    pub const CMDQ_BASE: usize = 0x90;
+    pub const CMDQ_PROD: usize = 0x98;
+    pub const CMDQ_CONS: usize = 0x9c;
+    pub const EVENTQ_BASE: usize = 0xa0;
+    /// On the second page (IHI 0070, 6.1).
+    pub const EVENTQ_PROD: usize = 0x1_00a8;
+    pub const EVENTQ_CONS: usize = 0x1_00ac;
+}
+
+/// Bits of `CR0` (6.3.9).
+pub(crate) mod cr0 {
+    pub const SMMUEN: u32 = 1;
+    pub const EVENTQEN: u32 = 1 << 2;
+    pub const CMDQEN: u32 = 1 << 3;
+}
+
+/// `CR1` (6.3.11): tables and queues are normal memory, written back, inner shareable.
+pub(crate) const CACHED: u32 = {
+    let (write_back, inner_shareable) = (0b01, 0b11);
+    let kind = write_back | write_back << 2 | inner_shareable << 4;
+    kind | kind << 6
+};
+
+/// `CR2.RECINVSID` (6.3.12): a stream out of the table is told too.
+pub(crate) const RECORD_UNKNOWN: u32 = 1 << 1;
+
+/// `GBPA.ABORT` and `GBPA.Update` (6.3.14).
+pub(crate) const BYPASS_ABORTS: u32 = 1 << 20;
+pub(crate) const UPDATE: u32 = 1 << 31;
+
+/// `IRQ_CTRL.EVENTQ_IRQEN` (6.3.15).
+pub(crate) const EVENT_INTERRUPT: u32 = 1 << 2;
+
+/// `GERROR.CMDQ_ERR` (6.3.17).
+pub(crate) const COMMAND_ERROR: u32 = 1;
+
+/// The registers: of a device, or of what a test has in its place.
+pub trait Registers {
+    /// The 32-bit one at this offset.
+    fn read(&self, offset: usize) -> u32;
+    /// Writes the 32-bit one at this offset. What was stored before is seen by whom it tells.
+    fn write(&mut self, offset: usize, value: u32);
+    /// Writes the 64-bit one at this offset.
+    fn write_long(&mut self, offset: usize, value: u64);
+}
+
+impl Registers for Frame {
+    fn read(&self, offset: usize) -> u32 {
+        self.read32(offset)
+    }
+
+    fn write(&mut self, offset: usize, value: u32) {
+        hw_arch::barrier::dsb_sy();
+        self.write32(offset, value);
+    }
+
+    fn write_long(&mut self, offset: usize, value: u64) {
+        self.write64(offset, value);
+    }
+}
+
+/// What an SMMU says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// The stage by which it translates here.
+    pub stage: Stage,
+    /// `IDR5.OAS`, which `CD.IPS` and `STE.S2PS` are encoded as.
+    pub output_size: u64,
+}
+
+impl Identity {
+    /// Reads it, and whether it will do: stage 2 is taken where there is one.
+    pub fn read(registers: &impl Registers, bits: u32) -> Result<Self, Error> {
+        let (zero, one) = (registers.read(offset::IDR0), registers.read(offset::IDR1));
+        let five = registers.read(offset::IDR5);
+        let field = |value: u32, low: u32, width: u32| value >> low & ((1 << width) - 1);
+        let stage = match field(zero, 0, 2) {
+            0b00 => return Err(Error::Unfit),
+            0b10 => Stage::One,
+            _ => Stage::Two,
+        };
+        // Tables of AArch64, little endian, of 4 KiB; a fault that ends the access and is no stall
+        // (6.3.1, 6.3.6). Tables and queues where we put them, of the sizes we have (6.3.2).
+        let aarch64 = field(zero, 2, 2) & 0b10 != 0;
+        let little = field(zero, 21, 2) != 0b11;
+        let ends = field(zero, 24, 2) != 0b10;
+        let pages = field(five, 4, 1) == 1;
+        let free = field(one, 29, 2) == 0;
+        let room = field(one, 21, 5) >= bits && field(one, 16, 5) >= bits;
+        if !(aarch64 && little && ends && pages && free && room) {
+            return Err(Error::Unfit);
+        }
+        if field(zero, 4, 1) == 0 {
+            return Err(Error::Incoherent);
+        }
+        Ok(Self {
+            stage,
+            output_size: field(five, 0, 3).into(),
+        })
+    }
+}

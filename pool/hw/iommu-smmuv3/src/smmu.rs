@@ -1,0 +1,356 @@
+//! The SMMU itself.
+
+use crate::command::{Command, FORGET_CONFIGURATION, FORGET_TRANSLATIONS, SYNC};
+use crate::context::{ABORT, Context, Stage};
+use crate::event::Event;
+use crate::registers::{
+    BYPASS_ABORTS, CACHED, COMMAND_ERROR, EVENT_INTERRUPT, Identity, RECORD_UNKNOWN, Registers,
+    UPDATE, cr0, offset,
+};
+pub use crate::streams::Memory;
+use crate::streams::{COMMANDS, EVENTS, STREAMS};
+use crate::{Error, Frame};
+
+/// Looks at a register before an SMMU counts as silent.
+pub const PATIENCE: u32 = 100_000;
+
+/// Where the overflow of the events is told, and acknowledged (IHI 0070, 6.3.30 and 6.3.31).
+const OVERFLOW: u32 = 1 << 31;
+
+/// `RA` and `WA` of the bases of table and queues: what is read and written is kept in caches.
+const ALLOCATE: u64 = 1 << 62;
+
+/// An SMMU that aborts every stream, or lets all by one context through.
+#[derive(Debug)]
+pub struct Smmu<R = Frame> {
+    registers: R,
+    memory: &'static Memory,
+    identity: Identity,
+    /// The first word of every stream's entry when they are let through.
+    through: u64,
+    /// Where the next command goes, and the next event comes from, with the bit above that wraps.
+    produced: u32,
+    consumed: u32,
+}
+
+impl<R: Registers> Smmu<R> {
+    /// Turns it on, with every stream aborted.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot do what is needed here, or does not answer.
+    pub fn open(mut registers: R, memory: &'static Memory) -> Result<Self, Error> {
+        let identity = Identity::read(&registers, COMMANDS.max(EVENTS))?;
+        // Not even while it is off is anything let through (6.3.14).
+        registers.write(offset::GBPA, BYPASS_ABORTS | UPDATE);
+        wait(|| registers.read(offset::GBPA) & UPDATE == 0)?;
+        let mut smmu = Self {
+            registers,
+            memory,
+            identity,
+            through: ABORT,
+            produced: 0,
+            consumed: 0,
+        };
+        smmu.enable(0)?;
+        memory.begin_all(ABORT);
+        smmu.place();
+        let mut on = cr0::CMDQEN;
+        smmu.enable(on)?;
+        smmu.forget()?;
+        on |= cr0::EVENTQEN;
+        smmu.enable(on)?;
+        smmu.registers.write(offset::IRQ_CTRL, EVENT_INTERRUPT);
+        wait(|| smmu.registers.read(offset::IRQ_CTRLACK) == EVENT_INTERRUPT)?;
+        smmu.enable(on | cr0::SMMUEN)?;
+        Ok(smmu)
+    }
+
+    /// Says where table and queues are, and how they are reached.
+    fn place(&mut self) {
+        let registers = &mut self.registers;
+        registers.write(offset::CR1, CACHED);
+        registers.write(offset::CR2, RECORD_UNKNOWN);
+        registers.write_long(offset::STRTAB_BASE, self.memory.table() | ALLOCATE);
+        registers.write(offset::STRTAB_BASE_CFG, STREAMS.ilog2());
+        let commands = self.memory.command_queue() | u64::from(COMMANDS);
+        registers.write_long(offset::CMDQ_BASE, commands | ALLOCATE);
+        let events = self.memory.event_queue() | u64::from(EVENTS);
+        registers.write_long(offset::EVENTQ_BASE, events | ALLOCATE);
+        for index in [
+            offset::CMDQ_PROD,
+            offset::CMDQ_CONS,
+            offset::EVENTQ_PROD,
+            offset::EVENTQ_CONS,
+        ] {
+            registers.write(index, 0);
+        }
+    }
+
+    fn enable(&mut self, bits: u32) -> Result<(), Error> {
+        self.registers.write(offset::CR0, bits);
+        wait(|| self.registers.read(offset::CR0ACK) == bits)
+    }
+
+    /// The stage that it translates by.
+    #[must_use]
+    pub const fn stage(&self) -> Stage {
+        self.identity.stage
+    }
+
+    /// Says what streams go by when they are let through. They are aborted when this is called.
+    pub fn set_context(&mut self, context: &Context) {
+        let size = self.identity.output_size;
+        let entry = context.entry(self.memory.descriptor(), size);
+        self.memory.prepare_all(&entry, &context.descriptor(size));
+        let [first, ..] = entry;
+        self.through = first;
+    }
+
+    /// Lets every stream through, by the context, or aborts it.
+    ///
+    /// # Errors
+    ///
+    /// If the SMMU does not answer. Who wanted streams aborted cannot tell whether they are.
+    pub fn switch(&mut self, through: bool) -> Result<(), Error> {
+        let first = if through { self.through } else { ABORT };
+        self.memory.begin_all(first);
+        self.forget()
+    }
+
+    /// Has it forget all configuration and translations, and waits until it has.
+    fn forget(&mut self) -> Result<(), Error> {
+        for command in [FORGET_CONFIGURATION, FORGET_TRANSLATIONS, SYNC] {
+            self.command(command);
+        }
+        let produced = self.produced;
+        let registers = &self.registers;
+        wait(|| registers.read(offset::CMDQ_CONS) & WRAPPED == produced)?;
+        match registers.read(offset::GERROR) & COMMAND_ERROR {
+            0 => Ok(()),
+            _ => Err(Error::Silent),
+        }
+    }
+
+    /// Puts one into the queue, which has room: it is empty after each wait.
+    fn command(&mut self, command: Command) {
+        self.memory.put(self.produced, command);
+        self.produced = (self.produced + 1) & WRAPPED;
+        self.registers.write(offset::CMDQ_PROD, self.produced);
+    }
+
+    /// The next event, if there is one. What found the queue full is not there.
+    pub fn next_event(&mut self) -> Option<Event> {
+        let told = self.registers.read(offset::EVENTQ_PROD);
+        if told & EVENTS_WRAPPED == self.consumed {
+            return None;
+        }
+        let event = Event::parse(&self.memory.record(self.consumed));
+        self.consumed = (self.consumed + 1) & EVENTS_WRAPPED;
+        let acknowledged = self.consumed | told & OVERFLOW;
+        self.registers.write(offset::EVENTQ_CONS, acknowledged);
+        Some(event)
+    }
+}
+
+/// An index into a queue, with the bit above that wraps.
+const WRAPPED: u32 = (2 << COMMANDS) - 1;
+const EVENTS_WRAPPED: u32 = (2 << EVENTS) - 1;
+
+fn wait(done: impl Fn() -> bool) -> Result<(), Error> {
+    match (0..PATIENCE).any(|_| done()) {
+        true => Ok(()),
+        false => Err(Error::Silent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Denied;
+    use std::cell::{Cell, RefCell};
+    use std::collections::BTreeMap;
+
+    /// An SMMU that takes commands as they come, unless it is stuck.
+    #[derive(Debug)]
+    struct Fake {
+        values: RefCell<BTreeMap<usize, u64>>,
+        order: RefCell<Vec<usize>>,
+        stuck: Cell<bool>,
+    }
+
+    impl Fake {
+        fn new() -> Self {
+            let values = [
+                // S1P, TTF of AArch64, COHACC, STALL_MODEL none; queues of 2^19; 44 bits, 4 KiB.
+                (offset::IDR0, 1 << 1 | 0b10 << 2 | 1 << 4 | 1 << 24),
+                (offset::IDR1, 19 << 21 | 19 << 16 | 16),
+                (offset::IDR5, 0b100 | 1 << 4),
+            ];
+            Self {
+                values: RefCell::new(values.into()),
+                order: RefCell::default(),
+                stuck: Cell::new(false),
+            }
+        }
+
+        fn with(self, offset: usize, value: u64) -> Self {
+            self.values.borrow_mut().insert(offset, value);
+            self
+        }
+
+        fn get(&self, offset: usize) -> u64 {
+            *self.values.borrow().get(&offset).unwrap_or(&0)
+        }
+    }
+
+    impl Registers for &'static Fake {
+        fn read(&self, offset: usize) -> u32 {
+            self.get(offset) as u32
+        }
+
+        fn write(&mut self, offset: usize, value: u32) {
+            self.write_long(offset, value.into());
+        }
+
+        fn write_long(&mut self, offset: usize, value: u64) {
+            self.order.borrow_mut().push(offset);
+            let mut values = self.values.borrow_mut();
+            values.insert(
+                offset,
+                value & !u64::from(if offset == offset::GBPA { UPDATE } else { 0 }),
+            );
+            let follows = match offset {
+                offset::CR0 => offset::CR0ACK,
+                offset::IRQ_CTRL => offset::IRQ_CTRLACK,
+                offset::CMDQ_PROD if !self.stuck.get() => offset::CMDQ_CONS,
+                _ => return,
+            };
+            values.insert(follows, value);
+        }
+    }
+
+    fn opened(
+        fake: Fake,
+    ) -> (
+        &'static Fake,
+        &'static Memory,
+        Result<Smmu<&'static Fake>, Error>,
+    ) {
+        let (fake, memory) = (
+            &*Box::leak(Box::new(fake)),
+            &*Box::leak(Box::new(Memory::new())),
+        );
+        (fake, memory, Smmu::open(fake, memory))
+    }
+
+    #[test]
+    fn it_is_on_when_everything_is_aborted() {
+        let (fake, memory, smmu) = opened(Fake::new());
+        assert_eq!(smmu.unwrap().stage(), Stage::One);
+        assert_eq!(fake.get(offset::CR0), 0b1101);
+        assert_eq!(fake.get(offset::GBPA), 1 << 20);
+        assert_eq!(
+            fake.order.borrow()[..2],
+            [offset::GBPA, offset::CR0],
+            "before it is off"
+        );
+        assert_eq!(fake.get(offset::STRTAB_BASE) & 0x3fff, 0);
+        assert_eq!(fake.get(offset::STRTAB_BASE_CFG), 8);
+        assert_eq!(fake.get(offset::EVENTQ_BASE) & 0x7ff, 6);
+        assert_eq!(fake.get(offset::CMDQ_BASE) & 0xff, 4);
+        assert!((0..STREAMS).all(|stream| memory.entry(stream)[0] == ABORT));
+        let commands = [0, 1, 2].map(|index| memory.command(index));
+        assert_eq!(commands, [[0x04, 31], [0x30, 0], [0x46, 0]]);
+    }
+
+    #[test]
+    fn streams_are_switched_again_and_again() {
+        let (fake, memory, smmu) = opened(Fake::new());
+        let mut smmu = smmu.unwrap();
+        let context = Context {
+            stage: Stage::One,
+            root: 0x4000,
+            address_bits: 39,
+        };
+        smmu.set_context(&context);
+        assert_eq!(memory.entry(255)[0], ABORT);
+        for _ in 0..20 {
+            smmu.switch(true).unwrap();
+            assert_eq!(memory.entry(255), context.entry(memory.descriptor(), 0b100));
+            smmu.switch(false).unwrap();
+            assert_eq!(memory.entry(0)[0], ABORT);
+        }
+        // 41 times 3 commands, in a queue of 16.
+        assert_eq!(fake.get(offset::CMDQ_PROD), 123 % 32);
+        fake.stuck.set(true);
+        assert_eq!(smmu.switch(true), Err(Error::Silent));
+    }
+
+    #[test]
+    fn an_error_of_the_commands_is_one() {
+        let (_, _, smmu) = opened(Fake::new().with(offset::GERROR, 1));
+        assert_eq!(smmu.unwrap_err(), Error::Silent);
+    }
+
+    #[test]
+    fn events_are_taken_once_each_around_the_queue() {
+        let (fake, memory, smmu) = opened(Fake::new());
+        let mut smmu = smmu.unwrap();
+        assert_eq!(smmu.next_event(), None);
+        for number in 0..200_u32 {
+            let told = (number + 1) % 128;
+            memory.set_record(number as usize % 64, [0x10, 0, number.into(), 0]);
+            let overflow = if number == 150 { OVERFLOW } else { 0 };
+            fake.values
+                .borrow_mut()
+                .insert(offset::EVENTQ_PROD, (told | overflow).into());
+            let event = smmu.next_event().unwrap();
+            assert_eq!(
+                (event.denied, event.address),
+                (Denied::Access, number.into())
+            );
+            assert_eq!(fake.get(offset::EVENTQ_CONS), (told | overflow).into());
+            assert_eq!(smmu.next_event(), None);
+        }
+    }
+
+    #[test]
+    fn what_it_cannot_be_used_for_is_refused() {
+        let refused = |offset, value| opened(Fake::new().with(offset, value)).2.unwrap_err();
+        let zero = Fake::new().get(offset::IDR0);
+        assert_eq!(
+            refused(offset::IDR0, zero & !0b11),
+            Error::Unfit,
+            "no stage"
+        );
+        assert_eq!(
+            refused(offset::IDR0, zero & !(1 << 3)),
+            Error::Unfit,
+            "no AArch64"
+        );
+        assert_eq!(refused(offset::IDR0, zero & !(1 << 4)), Error::Incoherent);
+        assert_eq!(
+            refused(offset::IDR0, zero ^ 0b11 << 24),
+            Error::Unfit,
+            "stalls only"
+        );
+        assert_eq!(
+            refused(offset::IDR1, 5 << 21 | 19 << 16),
+            Error::Unfit,
+            "small queues"
+        );
+        assert_eq!(
+            refused(offset::IDR1, 19 << 21 | 19 << 16 | 1 << 30),
+            Error::Unfit,
+            "preset"
+        );
+        assert_eq!(
+            refused(offset::IDR5, 0b100),
+            Error::Unfit,
+            "no pages of 4 KiB"
+        );
+        let both = opened(Fake::new().with(offset::IDR0, zero | 1)).2.unwrap();
+        assert_eq!(both.stage(), Stage::Two);
+    }
+}

@@ -1,0 +1,164 @@
+//! DMA protection: PCI devices of a virtual machine reach its memory alone.
+//!
+//! # Purpose
+//!
+//! A device reads and writes memory at addresses that its owner tells it, which is a guest and hostile.
+//! The SMMUv3 in front of the devices takes these addresses for the owner's: they lead to its own
+//! memory, as its stage 2 has it, by tables of Mortise's that no guest reaches, of stage 2 where the SMMU
+//! has one and otherwise of stage 1. Anything else is aborted, counted as denied to the owner, and told.
+//!
+//! All devices on bus 0 of the root complex have one owner, so that all streams go by the same tables.
+//! Guests see no SMMU: their device trees have none.
+//!
+//! # Guarantees
+//!
+//! - Devices reach nothing before the owner's first run, between two of its runs, and after the last: their
+//!   streams are aborted, what was on its way is done, and they are no bus masters any more.
+//! - What the owner shares with others, and registers, which message-signalled interrupts are written to,
+//!   are not memory of its own.
+//! - An interrupt of the SMMU comes to the owner's first core alone, which takes [`AT_ONCE`] records of what
+//!   was denied at a time, and says one line at most for each time that their number has doubled.
+//! - An SMMU that does not answer lets nothing through any more.
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+mod bus;
+
+use core_paging::{DeviceMap, Frames};
+use core_sync::TicketLock;
+use hw_arch::mmio::Mmio;
+use hw_iommu_smmuv3::{Context, Denied, Event, Memory, Smmu, Stage};
+use mortise_partition::{Argument, Iommu, Machine, RootComplex, Vm};
+
+/// Records of what was denied that are taken by one interrupt.
+pub const AT_ONCE: u64 = 32;
+
+/// Bits of addresses that are translated, from a root of level 1.
+const ADDRESS_BITS: u32 = 39;
+
+/// What the SMMU reads and writes by itself.
+static MEMORY: Memory = Memory::new();
+
+/// The SMMU of this image's board.
+pub static SMMU: Protection = Protection(TicketLock::new(None));
+
+/// Keeps the devices behind an SMMU in the memory of their owner.
+pub struct Protection(TicketLock<Option<Devices>>);
+
+struct Devices {
+    smmu: Smmu,
+    configuration: Mmio,
+    denied: u64,
+    /// Whether the SMMU answered whenever it was asked.
+    answers: bool,
+}
+
+impl Iommu for Protection {
+    fn open(
+        &self,
+        root: RootComplex,
+        owner: &'static Vm,
+        frames: &'static dyn Frames,
+    ) -> Result<(), &'static str> {
+        let mut smmu = Smmu::open(root.iommu, &MEMORY).map_err(|error| error.words())?;
+        let stage = smmu.stage();
+        let map = match stage {
+            Stage::One => DeviceMap::of_stage_1(frames),
+            Stage::Two => DeviceMap::of_stage_2(frames),
+        };
+        let tables = map.and_then(|mut map| {
+            owner.for_memory(|seen, place, size| {
+                map.map(seen as usize, place as usize, size as usize)
+            })?;
+            Ok(map.root() as u64)
+        });
+        smmu.set_context(&Context {
+            stage,
+            root: tables.map_err(|_| "too few page tables: raise MORTISE_PAGE_TABLES")?,
+            address_bits: ADDRESS_BITS,
+        });
+        *self.0.lock() = Some(Devices {
+            smmu,
+            configuration: root.configuration,
+            denied: 0,
+            answers: true,
+        });
+        Ok(())
+    }
+
+    fn begins(&self, machine: &'static Machine, owner: &'static Vm) {
+        if let Some(devices) = &mut *self.0.lock() {
+            devices.switch(true, machine, owner);
+        }
+    }
+
+    fn ended(&self, machine: &'static Machine, owner: &'static Vm, part: usize) -> bool {
+        let mut guard = self.0.lock();
+        let Some(devices) = &mut *guard else {
+            return false;
+        };
+        match part {
+            0 => devices.switch(false, machine, owner),
+            1..=bus::DEVICES => bus::silence(&mut devices.configuration, part - 1),
+            _ => return false,
+        }
+        true
+    }
+
+    fn tell(&self, machine: &'static Machine, owner: &'static Vm) -> bool {
+        let mut guard = self.0.lock();
+        let Some(devices) = &mut *guard else {
+            return false;
+        };
+        let Some(first) = devices.smmu.next_event() else {
+            return false;
+        };
+        let mut taken = 1;
+        while taken < AT_ONCE && devices.smmu.next_event().is_some() {
+            taken += 1;
+        }
+        devices.deny(first, taken, machine, owner);
+        taken == AT_ONCE
+    }
+}
+
+impl Devices {
+    /// Lets the devices through, or aborts what they do. Once the SMMU does not answer, every stream
+    /// is aborted in its table, and none is let through again.
+    fn switch(&mut self, through: bool, machine: &'static Machine, owner: &Vm) {
+        let done = self.smmu.switch(through && self.answers);
+        if self.answers && done.is_err() {
+            self.answers = false;
+            let _silent = self.smmu.switch(false);
+            let text = " has no PCI devices any more: the SMMU does not answer";
+            machine.say(owner.name(), text, &[]);
+        }
+    }
+
+    /// Counts so many that were denied, of which this was the first, and says so now and then: the
+    /// line is others' as well.
+    fn deny(&mut self, first: Event, count: u64, machine: &'static Machine, owner: &Vm) {
+        let before = self.denied;
+        self.denied += count;
+        owner.count_denied(count);
+        if before.checked_ilog2() == self.denied.checked_ilog2() {
+            return;
+        }
+        let what = match (first.denied, first.write) {
+            (Denied::Access, true) => " was denied a write to ",
+            (Denied::Access, false) => " was denied a read from ",
+            (Denied::Stream, _) => " is on no bus that has memory; it asked for ",
+            (Denied::Other(_), _) => " was denied something at ",
+        };
+        let arguments = [
+            Argument::Decimal((first.stream >> 3).into()),
+            Argument::Decimal((first.stream & 7).into()),
+            Argument::Text(what),
+            Argument::Hexadecimal(first.address),
+            Argument::Decimal(self.denied),
+        ];
+        let text = ": PCI device {}.{}{}{} ({} so far)";
+        machine.say(owner.name(), text, &arguments);
+    }
+}
