@@ -20,13 +20,12 @@ class NoDevice(Exception):
 def given(
     pool: Pool, board: Board, guests: Sequence[Guest], images: Mapping[str, Image]
 ) -> dict[str, list[str]]:
-    """The names of the devices of each VM of Tenon's, one for each kind that a library drives."""
+    """The names of the devices of each VM: of Tenon's, one for each kind that a library of its
+    image drives; of the one Linux, what Mortise drives an IOMMU for."""
     owner: dict[str, str] = {}
     found: dict[str, list[str]] = {}
-    crates = pool.index.by_id
     for guest in guests:
-        libraries = images[guest.name].libraries if guest.kind == "tenon" else ()
-        kinds = [k for name in libraries if name in crates for k in crates[name].drives]
+        kinds = _driven(pool, images[guest.name]) if guest.kind == "tenon" else []
         if kinds and guest.made_by:
             raise NoDevice("a VM that is made on demand has no devices", [guest.name])
         for kind in kinds:
@@ -41,4 +40,25 @@ def given(
                 )
             owner[free] = guest.name
             found.setdefault(guest.name, []).append(free)
+    for kind in _driven(pool, images["mortise"]):
+        names = [name for name, device in board.devices.items() if device.kind == kind]
+        if not names:
+            raise NoDevice(f"{board.name} has no {kind}", ["mortise"])
+        found.setdefault(_with_cards(guests, images["mortise"]), []).append(names[0])
     return found
+
+
+def _driven(pool: Pool, image: Image) -> list[str]:
+    """The kinds of devices that libraries of an image drive."""
+    crates = pool.index.by_id
+    return [k for name in image.libraries if name in crates for k in crates[name].drives]
+
+
+def _with_cards(guests: Sequence[Guest], mortise: Image) -> str:
+    """Whose the cards are that Mortise keeps to the memory of one VM."""
+    systems = [guest.name for guest in guests if guest.kind == "linux"]
+    if "virt.dispatch" in mortise.capabilities:
+        raise NoDevice("cards are kept to the memory of a VM in static systems only", ["mortise"])
+    if len(systems) != 1:
+        raise NoDevice("cards are kept to the memory of one Linux VM", ["mortise"])
+    return systems[0]

@@ -108,6 +108,7 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
             interrupts="shared",
             kernel=KERNEL,
             initramfs=INITRAMFS,
+            devices=answer.devices.get(name, []),
             manages=templates.authority(answer, plan, name),
         )
     app = composer.apps[name]

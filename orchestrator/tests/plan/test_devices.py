@@ -14,6 +14,7 @@ from tenonos.pool import library
 from tenonos.system import board
 from tenonos.system.schema import parse
 
+ONE_LINUX = "cards are kept to the memory of one Linux VM"
 DIMMER = "dim a lamp by PWM at 1 kHz on a GPIO pin"
 
 
@@ -30,6 +31,12 @@ def test_the_vm_whose_image_drives_a_device_has_it_and_no_other_vm(pool, tmp_pat
     loaded = system.load(written(answer, tmp_path))
     reached = {image.name: [d.kind for d in image.devices] for image in images(loaded)}
     assert {name: kinds for name, kinds in reached.items() if kinds} == {"dimmer": ["pl061"]}
+
+
+def test_linux_has_the_cards_that_mortise_keeps_to_its_memory(pool, tmp_path):
+    answer = compose("a 1 kHz control loop beside Linux, behind an IOMMU", pool=pool, name="cards")
+    loaded = system.load(written(answer, tmp_path))
+    assert {vm.name: vm.devices for vm in loaded.vms if vm.devices} == {"linux": ("pcie",)}
 
 
 def test_an_image_without_the_device_reaches_none(pool, tmp_path):
@@ -56,6 +63,8 @@ def test_without_mortise_an_image_has_what_it_drives(pool, tmp_path):
             "dimmer",
             "a VM that is made on demand has no devices",
         ),
+        ("a 1 kHz control loop with an IOMMU", "IOMMU", ONE_LINUX),
+        ("two Linux and DMA protection", "DMA protection", ONE_LINUX),
     ],
 )
 def test_what_cannot_be_given_is_refused_with_its_words(pool, objective, word, why):
