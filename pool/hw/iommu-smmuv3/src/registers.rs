@@ -15,12 +15,14 @@ pub(crate) mod offset {
     pub const IRQ_CTRL: usize = 0x50;
     pub const IRQ_CTRLACK: usize = 0x54;
     pub const GERROR: usize = 0x60;
+    pub const GERRORN: usize = 0x64;
     pub const STRTAB_BASE: usize = 0x80;
     pub const STRTAB_BASE_CFG: usize = 0x88;
     pub const CMDQ_BASE: usize = 0x90;
     pub const CMDQ_PROD: usize = 0x98;
     pub const CMDQ_CONS: usize = 0x9c;
     pub const EVENTQ_BASE: usize = 0xa0;
+    pub const EVENTQ_IRQ_CFG0: usize = 0xb0;
     /// On the second page (IHI 0070, 6.1).
     pub const EVENTQ_PROD: usize = 0x1_00a8;
     pub const EVENTQ_CONS: usize = 0x1_00ac;
@@ -50,7 +52,7 @@ pub(crate) const UPDATE: u32 = 1 << 31;
 /// `IRQ_CTRL.EVENTQ_IRQEN` (6.3.15).
 pub(crate) const EVENT_INTERRUPT: u32 = 1 << 2;
 
-/// `GERROR.CMDQ_ERR` (6.3.17).
+/// `CMDQ_ERR` of `GERROR` and `GERRORN`, which differ as long as there is one (6.3.17, 6.3.18).
 pub(crate) const COMMAND_ERROR: u32 = 1;
 
 /// The registers: of a device, or of what a test has in its place.
