@@ -1,0 +1,226 @@
+//! What drivers make of a queue, honest ones and others.
+
+use super::*;
+use proptest::prelude::*;
+
+const SIZE: u16 = 8;
+const AVAILABLE: u64 = 0x100;
+const USED: u64 = 0x200;
+
+/// All that the driver has.
+struct Ram(Vec<u8>);
+
+impl Ram {
+    fn new() -> Self {
+        Self(vec![0; 0x300])
+    }
+
+    fn range(&self, at: u64, size: usize) -> Result<core::ops::Range<usize>, Outside> {
+        let at = usize::try_from(at).map_err(|_| Outside)?;
+        let end = at.checked_add(size).filter(|end| *end <= self.0.len());
+        end.map(|end| at..end).ok_or(Outside)
+    }
+
+    fn describe(&mut self, number: u64, address: u64, length: u32, flags: u16, next: u16) {
+        self.put(16 * number, &address.to_le_bytes());
+        self.put(16 * number + 8, &length.to_le_bytes());
+        self.put(16 * number + 12, &flags.to_le_bytes());
+        self.put(16 * number + 14, &next.to_le_bytes());
+    }
+
+    /// Makes these heads available.
+    fn offer(&mut self, from: u16, heads: &[u16]) {
+        for (offset, head) in (0..).zip(heads) {
+            let place = u64::from(from.wrapping_add(offset) % SIZE);
+            self.put(AVAILABLE + 4 + 2 * place, &head.to_le_bytes());
+        }
+        let index = from.wrapping_add(heads.len() as u16);
+        self.put(AVAILABLE + 2, &index.to_le_bytes());
+    }
+
+    fn put(&mut self, at: u64, bytes: &[u8]) {
+        self.write(at, bytes).unwrap();
+    }
+}
+
+impl Memory for Ram {
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
+        let range = self.range(at, bytes.len())?;
+        bytes.copy_from_slice(&self.0[range]);
+        Ok(())
+    }
+
+    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
+        let range = self.range(at, bytes.len())?;
+        self.0[range].copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+fn queue() -> Queue {
+    Queue::new(SIZE, 0, AVAILABLE, USED).unwrap()
+}
+
+#[test]
+fn a_chain_comes_in_its_order_and_goes_back() {
+    let (mut ram, mut queue) = (Ram::new(), queue());
+    ram.describe(3, 0x1000, 16, flag::NEXT, 5);
+    ram.describe(5, 0x2000, 512, flag::NEXT | flag::WRITE, 0);
+    ram.describe(0, 0x3000, 1, flag::WRITE, 77);
+    ram.offer(0, &[3]);
+    let mut chain = queue.take(&ram).unwrap().unwrap();
+    let mut next = || chain.next(&queue, &ram).unwrap();
+    let seen = [next(), next(), next()].map(Option::unwrap);
+    assert_eq!(seen.map(|it| it.address), [0x1000, 0x2000, 0x3000]);
+    assert_eq!(seen.map(|it| it.writable), [false, true, true]);
+    assert_eq!(seen.map(|it| it.last), [false, false, true]);
+    assert_eq!(next(), None);
+    assert_eq!(queue.take(&ram), Ok(None));
+    assert_eq!(queue.give(&mut ram, chain, 513), Ok(true));
+    assert_eq!(ram.0[0x202..0x20c], [1, 0, 3, 0, 0, 0, 1, 2, 0, 0]);
+}
+
+#[test]
+fn a_driver_that_does_not_want_to_be_told_is_not() {
+    let (mut ram, mut queue) = (Ram::new(), queue());
+    ram.put(AVAILABLE, &[1, 0]);
+    ram.offer(0, &[0]);
+    let chain = queue.take(&ram).unwrap().unwrap();
+    assert_eq!(queue.give(&mut ram, chain, 0), Ok(false));
+}
+
+#[test]
+fn indices_go_round() {
+    let (mut ram, mut queue) = (Ram::new(), queue());
+    for index in 0..=u16::MAX {
+        ram.offer(index, &[index % SIZE]);
+        let chain = queue.take(&ram).unwrap().unwrap();
+        assert_eq!(chain.head, index % SIZE);
+        queue.give(&mut ram, chain, 0).unwrap();
+        assert_eq!(queue.take(&ram), Ok(None));
+    }
+    assert_eq!((queue.taken, queue.given), (0, 0));
+}
+
+#[test]
+fn what_no_driver_may_do_breaks_the_queue() {
+    let walk = |ram: &Ram| -> Result<(), Broken> {
+        let mut queue = queue();
+        let mut chain = queue.take(ram)?.unwrap();
+        while chain.next(&queue, ram)?.is_some() {}
+        Ok(())
+    };
+    let offered = |change: &dyn Fn(&mut Ram)| {
+        let mut ram = Ram::new();
+        ram.offer(0, &[0]);
+        change(&mut ram);
+        walk(&ram)
+    };
+    let index = |index: u16| move |ram: &mut Ram| ram.put(AVAILABLE + 2, &index.to_le_bytes());
+    assert_eq!(offered(&index(SIZE)), Ok(()));
+    assert_eq!(offered(&index(SIZE + 1)), Err(Broken::TooMany));
+    assert_eq!(offered(&index(u16::MAX)), Err(Broken::TooMany));
+    assert_eq!(offered(&|ram| ram.offer(0, &[SIZE])), Err(Broken::Number));
+    let described = |flags, next| offered(&|ram| ram.describe(0, 0, 1, flags, next));
+    assert_eq!(described(flag::NEXT, 0), Err(Broken::Loop));
+    assert_eq!(described(flag::NEXT, SIZE), Err(Broken::Number));
+    assert_eq!(described(4, 0), Err(Broken::Kind), "indirect");
+    let back = |ram: &mut Ram| {
+        ram.describe(0, 0, 1, flag::NEXT | flag::WRITE, 1);
+        ram.describe(1, 0, 1, 0, 0);
+    };
+    assert_eq!(offered(&back), Err(Broken::Shape));
+}
+
+#[test]
+fn parts_that_are_not_the_driver_s_are_noticed() {
+    for (available, used) in [
+        (0x2f0, USED),
+        (u64::MAX - 1, USED),
+        (AVAILABLE, u64::MAX - 3),
+    ] {
+        let mut ram = Ram::new();
+        ram.offer(0, &[0]);
+        ram.0[0x2f2] = 8;
+        let mut queue = Queue::new(SIZE, 0, available, used).unwrap();
+        let mut broken = Ok(());
+        for _ in 0..SIZE {
+            broken = match queue.take(&ram) {
+                Ok(Some(chain)) => queue.give(&mut ram, chain, 0).map(|_| ()),
+                other => other.map(|_| ()),
+            };
+            if broken.is_err() {
+                break;
+            }
+        }
+        assert_eq!(broken, Err(Broken::Outside), "{available:#x} {used:#x}");
+    }
+    let mut queue = Queue::new(SIZE, !15, AVAILABLE, USED).unwrap();
+    let mut ram = Ram::new();
+    ram.offer(0, &[1]);
+    let mut chain = queue.take(&ram).unwrap().unwrap();
+    assert_eq!(chain.next(&queue, &ram), Err(Broken::Outside));
+}
+
+#[test]
+fn sizes_and_addresses_are_as_they_must_be() {
+    for (size, descriptors, available, used) in [
+        (0, 0, 0, 0),
+        (3, 0, 0, 0),
+        (8, 8, 0, 0),
+        (8, 0, 1, 0),
+        (8, 0, 0, 2),
+    ] {
+        assert_eq!(Queue::new(size, descriptors, available, used), None);
+    }
+}
+
+#[test]
+fn a_buffer_is_used_up_byte_by_byte() {
+    let mut buffer = Buffer {
+        address: u64::MAX - 4,
+        length: 8,
+        writable: false,
+        last: true,
+    };
+    assert_eq!(buffer.skip(9), Err(Broken::Shape));
+    let mut buffer = Buffer {
+        length: 8,
+        ..buffer
+    };
+    assert_eq!(buffer.skip(4), Ok(()));
+    assert_eq!((buffer.address, buffer.length), (u64::MAX, 4));
+    assert_eq!(buffer.skip(4), Err(Broken::Outside));
+}
+
+proptest! {
+    /// Whatever is in memory: as many steps as there are descriptors, and nothing else is written
+    /// than the used ring.
+    #[test]
+    fn any_rings_are_walked_in_bounded_steps(
+        bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..8], 0x300),
+        starts in prop::array::uniform3(0u64..0x30),
+        waiting in 0u16..10,
+    ) {
+        let mut ram = Ram(bytes);
+        let [descriptors, available, used] = starts.map(|start| start * 16);
+        let mut queue = Queue::new(SIZE, descriptors, available, used).unwrap();
+        let _ = ram.write(available + 2, &waiting.to_le_bytes());
+        for _ in 0..waiting {
+            let Ok(Some(mut chain)) = queue.take(&ram) else {
+                break;
+            };
+            let mut buffers = 0;
+            while let Ok(Some(buffer)) = chain.next(&queue, &ram) {
+                buffers += 1;
+                prop_assert_eq!(buffer.last, chain.next.is_none());
+            }
+            prop_assert!(buffers <= SIZE);
+            let before = ram.0.clone();
+            let _ = queue.give(&mut ram, chain, 7);
+            let ring = used as usize..used as usize + 4 + 8 * usize::from(SIZE);
+            let changed = before.iter().zip(&ram.0).enumerate();
+            prop_assert!(changed.filter(|(_, (old, new))| old != new).all(|(at, _)| ring.contains(&at)));
+        }
+    }
+}
