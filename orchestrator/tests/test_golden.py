@@ -20,7 +20,7 @@ from tenonos.system.schema import parse
 GOLDEN = ROOT / "pool/core/manifest/tests/golden"
 DYNAMIC = GOLDEN / "dynamic.bin"
 SYSTEM = GOLDEN / "system.bin"
-OTHERS = {"vlib": "vlib", "lending": "detach", "coloured": "motor-coloured"}
+OTHERS = {"vlib": "vlib", "lending": "detach", "coloured": "motor-coloured", "disk": "disk"}
 """What else there can be, by a system that has it."""
 GUEST = ROOT / "pool/core/guest/tests/golden.bin"
 CONTENTS = {

@@ -1,11 +1,22 @@
 """Devices of VMs: one owner each, memory that they find, and what the emulator puts behind them."""
 
+import fdt
 import pytest
 
 from tenonos import system
 from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.run import attached, target
+from tenonos.system import manifest, trees
+from tenonos.system.layout import lay_out
+from tenonos.system.places import Content
+
+IMAGE = {"image": 0x4000_0000, "tree": 0x4020_0000}
+CONTENTS = {
+    "linux": Content({"kernel": 4096, "tree": 4096}, 0, 4096),
+    "guest": Content({"image": 4096, "tree": 4096}, 0, 4096, IMAGE, 0x4000_0000),
+    "motor": Content({"image": 4096, "header": 4096}, 0, 4096),
+}
 
 GOOD = """\
 name = "s"
@@ -36,6 +47,7 @@ memory = "16M"
 DISK = '\n[[disk]]\ndevice = "virtio1"\nsize = "1M"\n'
 CARD = '\n[[card]]\ndevice = "pcie"\nmodel = "e1000e"\n'
 OWNED, CARDS = 'devices = ["virtio1", "gpio"]', 'devices = ["pcie"]'
+MEMORY = '\n[[disk]]\nvm = "linux"\nsize = "1M"\n'
 NETWORK = '\n[[network]]\ndevice = "virtio1"\n'
 
 
@@ -91,6 +103,32 @@ def test_cards_without_an_iommu_are_nobodys(tmp_path, monkeypatch):
         load(tmp_path, GOOD.replace(OWNED, CARDS))
 
 
+def test_disks_in_memory_are_in_the_system_image_and_in_the_tree_of_their_vm(tmp_path):
+    (tmp_path / "content.img").write_bytes(b"content".ljust(512))
+    file = MEMORY.replace('size = "1M"', 'file = "content.img"\nread_only = true')
+    guest = MEMORY.replace("linux", "guest")
+    loaded = load(tmp_path, GOOD + MEMORY + DISK + file + guest)
+    assert "virtio-mmio-bus.8" in " ".join(attached.arguments(loaded, tmp_path / "built"))
+    layout = lay_out(loaded, 100_000, CONTENTS)
+    empty, written, other = layout.disks
+    assert (empty.vm, written.vm, other.vm) == ("linux", "linux", "guest")
+    assert written.pa == empty.pa + (1 << 20) and other.pa == written.pa + 4096
+    assert layout.image_base + layout.image_size == other.pa + (1 << 20)
+    assert min(vm.pa for vm in layout.vms.values()) >= other.pa + (1 << 20)
+    # What one VM sees is nothing to the other.
+    assert (empty.registers, empty.interrupt) == (other.registers, other.interrupt)
+    assert (written.registers, written.interrupt) == (empty.registers + 512, empty.interrupt + 1)
+    told = manifest.read(manifest.write(loaded, layout))["disks"]
+    assert [disk["vm"] for disk in told] == [0, 0, 1]
+    assert [(disk["sectors"], disk["read_only"]) for disk in told[:2]] == [(2048, 0), (1, 1)]
+    tree = fdt.parse_dtb(trees.linux(loaded, loaded.vm("linux"), layout))
+    for disk in (empty, written):
+        path = f"/virtio_mmio@{disk.registers:x}"
+        assert tree.get_property("compatible", path).value == "virtio,mmio"
+        assert tree.get_property("interrupts", path).data == [0, disk.interrupt - 32, 1]
+    assert not tree.exist_node("/virtio_mmio@b000400")
+
+
 def test_an_image_that_sees_its_memory_where_it_is_may_have_a_device_with_dma(tmp_path):
     there = 'memory_at = "0x5000_0000"\nmemory_seen_at = "0x5000_0000"\ndevices = ["virtio0"]'
     load(tmp_path, GOOD.replace('memory = "16M"', f'memory = "16M"\n{there}', 1))
@@ -133,7 +171,6 @@ WRONG = [
     ("", DISK + 'file = "disk"', "26: a disk has a file, or is empty and has a size; write file"),
     ("", '\n[[disk]]\ndevice = "virtio1"', "26: a disk has a file, or is empty and has a size;"),
     ("", DISK.replace('size = "1M"', 'file = "none.img"'), '28: no disk "none.img"; give a file'),
-    ("", "\n[[disk]]\nsize = 512", "26: device is missing; add device"),
     ("", CARD, '27: device "pcie" is no VM\'s; write devices = ["pcie"] for the VM that has it'),
     ("", CARD.replace("pcie", "virtio1"), '27: device "virtio1" has no bus for cards; use pcie'),
     (
@@ -156,6 +193,45 @@ WRONG = [
         GOOD.replace("[[vm]]", 'mode = "dynamic"\n\n[[vm]]', 1).replace(OWNED, CARDS),
         '12: device "pcie": VMs come and go; write mode = "static"',
     ),
+    (
+        "",
+        "\n[[disk]]\nsize = 512",
+        "26: a disk is behind a device, or a VM's in memory; write device",
+    ),
+    (
+        "",
+        MEMORY + 'device = "virtio1"',
+        "26: a disk is behind a device, or a VM's in memory; write",
+    ),
+    ("", DISK + "read_only = true", "29: a disk behind a device can be written; remove read_only"),
+    (
+        "",
+        MEMORY.replace("linux", "linus"),
+        '27: no VM "linus"; those that may have one: linux, guest',
+    ),
+    (
+        "",
+        MEMORY.replace("linux", "motor"),
+        '27: the interrupts of VM "motor" are direct, and a disk in memory has a virtual one; write'
+        ' interrupts = "shared" for it',
+    ),
+    (
+        'app = "motor"\ncpus = [2]\nmemory = "16M"\n',
+        'app = "motor"\ncpus = [2]\nmemory = "16M"\ninterrupts = "shared"\n'
+        + MEMORY.replace("linux", "motor"),
+        '28: VM "motor" is a Tenon VM, which has no driver for a disk; give it to a Linux VM',
+    ),
+    (
+        'devices = ["virtio1", "gpio"]\n',
+        f"colours = 4\n{MEMORY}\n",
+        '13: VM "linux" has colours, and a disk in memory has none; give it to a VM without',
+    ),
+    (
+        "",
+        MEMORY.replace("1M", "1025"),
+        "28: a disk of 1025 bytes is not one of whole sectors; make",
+    ),
+    ("", MEMORY * 5, '42: more than 4 disks in memory are VM "linux"\'s, or 8 in all; use fewer'),
 ]
 
 

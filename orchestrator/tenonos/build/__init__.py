@@ -128,7 +128,8 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
             payloads[vm.name, "tree"] = _tree(system, vm, layout)
     # Mortise without virtual machines reads none.
     told = manifest.write(system, layout) if system.vms else b""
-    return pack(mortise, told, payloads, layout), layout
+    stored = [disk.file.read_bytes() if disk.file else b"" for disk, _ in system.memory_disks]
+    return pack(mortise, told, payloads, layout, stored), layout
 
 
 def _alone(system: System, flat: Flat) -> tuple[bytes, Layout]:

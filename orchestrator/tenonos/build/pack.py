@@ -6,6 +6,7 @@ header's `image_size`.
 """
 
 import struct
+from collections.abc import Sequence
 
 from tenonos.build.elf import HEADER_MAGIC, Flat
 from tenonos.errors import WorkError
@@ -16,9 +17,13 @@ _MAGIC = 56
 
 
 def pack(
-    mortise: Flat, manifest: bytes, payloads: dict[tuple[str, str], bytes], layout: Layout
+    mortise: Flat,
+    manifest: bytes,
+    payloads: dict[tuple[str, str], bytes],
+    layout: Layout,
+    disks: Sequence[bytes] = (),
 ) -> bytes:
-    """The packed image; `payloads` by VM and part."""
+    """The packed image; `payloads` by VM and part, `disks` in their order."""
     if mortise.content[_MAGIC : _MAGIC + 4] != HEADER_MAGIC:
         raise WorkError("Mortise's image does not begin with an arm64 Image header")
     if len(manifest) > MANIFEST_MOST:
@@ -33,6 +38,8 @@ def pack(
                 f"{part} of VM {vm}: {len(content)} bytes; there is room for {place.size}"
             )
         _put(image, place.pa - layout.image_base, content)
+    for store, content in zip(layout.disks, disks, strict=True):
+        _put(image, store.pa - layout.image_base, content)
     struct.pack_into("<Q", image, _IMAGE_SIZE, len(image))
     return bytes(image)
 

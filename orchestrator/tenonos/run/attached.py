@@ -13,14 +13,14 @@ def arguments(system: System, folder: Path) -> tuple[str, ...]:
     """The emulator's options for them. What is empty at first is a file in `folder`."""
     found: list[str] = []
     taken: Counter[str] = Counter()
-    for table, index, each in system.attached:
-        first = system.board.devices[each.device].transports
+    for table, index, device, each in system.attached:
+        first = system.board.devices[device].transports
         # Behind a root complex the emulator takes the next slot that is free.
         behind, bus = "pci", "pcie.0"
         if first is not None:
-            behind, bus = "device", f"virtio-mmio-bus.{first + taken[each.device]}"
+            behind, bus = "device", f"virtio-mmio-bus.{first + taken[device]}"
         name = f"{table}{index}"
-        taken[each.device] += 1
+        taken[device] += 1
         if isinstance(each, Disk):
             model = f"virtio-blk-{behind},drive={name}"
             # What is written is gone after the run: each one begins with the same.

@@ -122,8 +122,15 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
         ),
         regulation=None if spec.regulation is None else Regulation(**dict(spec.regulation)),
         disks=tuple(
-            Disk(each.device, None if each.file is None else file.parent / each.file, each.size)
-            for each in spec.disk
+            Disk(
+                index,
+                each.device,
+                each.vm,
+                None if each.file is None else file.parent / each.file,
+                each.size,
+                each.read_only,
+            )
+            for index, each in enumerate(spec.disk)
         ),
         networks=tuple(Network(each.device) for each in spec.network),
         cards=tuple(Card(each.device, each.model) for each in spec.card),

@@ -170,6 +170,7 @@ class _File(_Part):
     gic: Gic
     timer: Timer
     serial: Serial
+    transports: int | None = None
     qemu: Qemu
     devices: dict[str, Device] = {}
 
@@ -190,6 +191,8 @@ class Board:
     gic: Gic
     timer: Timer
     serial: Serial
+    transports: int | None
+    """Where VMs see the transports of virtual disks, and the board has nothing."""
     qemu: Qemu
     devices: dict[str, Device]
     folder: Path

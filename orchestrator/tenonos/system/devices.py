@@ -101,9 +101,8 @@ def _behind_iommu(system: System, vm: Vm, name: str) -> None:
 def _attached(system: System, owner: dict[str, str]) -> None:
     """Disks and networks are behind transports of a VM's, and no page has too many."""
     behind: Counter[str] = Counter()
-    for table, index, each in system.attached:
+    for table, index, name, each in system.attached:
         where = system.where(table, index, "device")
-        name = each.device
         _known(system, name, where)
         device = system.board.devices[name]
         if isinstance(each, Card) and device.kind != PCIE:
@@ -126,17 +125,4 @@ def _attached(system: System, owner: dict[str, str]) -> None:
                 f'more than {TRANSPORTS} disks, networks and cards are behind "{name}"',
                 where=where,
                 mend="use another device",
-            )
-    for index, disk in enumerate(system.disks):
-        if (disk.file is None) == (disk.size is None):
-            raise InputError(
-                "a disk has a file, or is empty and has a size",
-                where=system.where("disk", index),
-                mend='write file = "disk.img" or size = "8M"',
-            )
-        if disk.file is not None and not disk.file.is_file():
-            raise InputError(
-                f'no disk "{disk.file.name}"',
-                where=system.where("disk", index, "file"),
-                mend="give a file with its content, byte for byte",
             )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tenonos.errors import InputError
-from tenonos.system import channels, colours, detach, foreign, vlibs
+from tenonos.system import channels, colours, detach, disks, foreign, vlibs
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.model import Channel, Reserve, System, Vlib, Vm
 from tenonos.system.places import (
@@ -65,6 +65,10 @@ def lay_out(
         for part, size in contents[vm.name].sizes.items():
             parts.setdefault(vm.name, {})[part] = (at, size)
             at = at if vm.in_place else up(at + size, PAGE)
+    stores = []
+    for disk, vm in system.memory_disks:
+        stores.append(disks.place(system, disk, vm, at))
+        at += stores[-1].room
     image_size = at - board.image.mortise
     ram = Room(board.image.mortise, board.ram_end)
     if board.image.mortise + image_size > board.ram_end:
@@ -111,6 +115,7 @@ def lay_out(
         vlibs=served,
         reserve=reserve,
         dealt=dealt,
+        disks=tuple(stores),
     )
 
 

@@ -24,7 +24,7 @@ VMS, TASKS, INTERRUPTS, MAPPINGS = 8, 8, 32, 16
 PAYLOADS = 4
 """Pieces from which a VM is filled before each start (pool/core/manifest)."""
 
-TEMPLATES, CHANNELS, VLIBS = 8, 16, 4
+TEMPLATES, CHANNELS, VLIBS, DISKS = 8, 16, 4, 8
 """What a system may have of these (pool/core/manifest)."""
 
 ENDS = 8

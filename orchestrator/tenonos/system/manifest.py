@@ -8,7 +8,7 @@ random, and its length does not depend on addresses.
 from collections.abc import Iterable
 from typing import Any
 
-from tenonos.system import colours, detach, regulation
+from tenonos.system import colours, detach, disks, regulation
 from tenonos.system.limits import INTERRUPTS, MAPPINGS, NAME, PAGE, PAYLOADS, VCPUS, VMS
 from tenonos.system.model import Channel, System, Template, Vlib, Vm
 from tenonos.system.places import LOG_SIZE, STATUS_SIZE, GuestLayout, Layout, VmLayout
@@ -90,6 +90,15 @@ CHANNEL = Record(
 VLIB = Record(
     status=_RANGE, memory=_RANGE, name=_NAME, master=_PARTY, server="B", virtual_time="B", _pad="6x"
 )
+DISK = Record(
+    memory=_RANGE,
+    registers=_RANGE,
+    sectors="Q",
+    interrupt="H",
+    vm="B",
+    read_only="B",
+    _pad="4x",
+)
 
 TABLES = {
     "vms": VM,
@@ -101,6 +110,7 @@ TABLES = {
     "templates": TEMPLATE,
     "channels": CHANNEL,
     "vlibs": VLIB,
+    "disks": DISK,
 }
 """The records of each table, in the order of the tables."""
 
@@ -178,6 +188,8 @@ def _values(table: str, system: System, layout: Layout) -> Iterable[dict[str, An
             return [_channel(system, channel, layout) for channel in system.channels]
         case "vlibs":
             return [_vlib(system, vlib, layout) for vlib in system.vlibs]
+        case "disks":
+            return [disks.record(system, disk) for disk in layout.disks]
     return []
 
 

@@ -189,11 +189,18 @@ class Native:
 
 @dataclass(frozen=True)
 class Disk:
-    """A disk behind a virtio transport: of a file's content, or empty and of that size."""
+    """A disk: of a file's content, or empty and of that size.
 
-    device: str
+    Behind a virtio transport of a device, where the emulator has it, or in memory, where Mortise
+    has it for a VM.
+    """
+
+    index: int
+    device: str | None
+    vm: str | None
     file: Path | None
     size: int | None
+    read_only: bool
 
 
 @dataclass(frozen=True)
@@ -236,15 +243,20 @@ class System:
     """Folders of libraries of one's own."""
 
     @property
-    def attached(self) -> Iterator[tuple[str, int, Disk | Network | Card]]:
-        """What the emulator puts behind devices, and where that is written."""
-        for table, all_of_them in (
-            ("disk", self.disks),
-            ("network", self.networks),
-            ("card", self.cards),
-        ):
-            for index, each in enumerate(all_of_them):
-                yield table, index, each
+    def attached(self) -> Iterator[tuple[str, int, str, Disk | Network | Card]]:
+        """What the emulator puts behind devices: where that is written, and the device's name."""
+        for disk in self.disks:
+            if disk.device is not None:
+                yield "disk", disk.index, disk.device, disk
+        for index, network in enumerate(self.networks):
+            yield "network", index, network.device, network
+        for index, card in enumerate(self.cards):
+            yield "card", index, card.device, card
+
+    @property
+    def memory_disks(self) -> tuple[tuple[Disk, Vm], ...]:
+        """The disks that Mortise has in memory, and whose they are."""
+        return tuple((disk, self.vm(disk.vm)) for disk in self.disks if disk.vm is not None)
 
     @property
     def guests(self) -> tuple[Vm, ...]:

@@ -277,6 +277,23 @@ class Dealt:
 
 
 @dataclass(frozen=True)
+class DiskLayout:
+    """A disk in memory: its content, as a part of the system image, and how its VM reaches it."""
+
+    vm: str
+    pa: int
+    size: int
+    registers: int
+    interrupt: int
+    read_only: bool
+
+    @property
+    def room(self) -> int:
+        """Bytes of the pages that it takes."""
+        return -(-self.size // PAGE) * PAGE
+
+
+@dataclass(frozen=True)
 class Layout:
     """The whole map. `mortise_text` is the physical range of Mortise's code."""
 
@@ -293,6 +310,7 @@ class Layout:
     vlibs: dict[str, VlibLayout] = field(default_factory=dict)
     reserve: ReserveLayout | None = None
     dealt: Dealt | None = None
+    disks: tuple[DiskLayout, ...] = ()
 
     def vm(self, name: str) -> VmLayout:
         """The share of the VM called `name`."""

@@ -163,11 +163,13 @@ class NativeSpec(_Spec):
 
 
 class DiskSpec(_Spec):
-    """A disk behind a virtio transport: `[[disk]]`."""
+    """A disk behind a virtio transport, of the emulator's or of Mortise's: `[[disk]]`."""
 
-    device: str
+    device: str | None = None
+    vm: str | None = None
     file: str | None = None
     size: Size | None = None
+    read_only: bool = False
 
 
 class NetworkSpec(_Spec):

@@ -4,7 +4,7 @@ manifest. Nothing in them is random, so that two builds of one system are the sa
 
 import fdt
 
-from tenonos.system import detach
+from tenonos.system import detach, disks
 from tenonos.system.board import PCIE, SERIAL, Board, Device
 from tenonos.system.limits import PAGE
 from tenonos.system.model import System, Vm
@@ -61,6 +61,7 @@ def linux(system: System, vm: Vm, layout: Layout) -> bytes:
     for name in vm.devices:
         if name != SERIAL:
             _device(root, board, name)
+    disks.tree(root, vm, layout)
     for end in place.channels.values():
         _channel(root, system, end)
     detach.tree(root, system, vm, place)
@@ -168,12 +169,7 @@ def _device(root: Node, board: Board, name: str) -> None:
     device = board.devices[name]
     if device.kind == "virtio-mmio":
         for slot, intid in enumerate(device.interrupts):
-            base = device.base + slot * 0x200
-            node = root.child(f"virtio_mmio@{base:x}")
-            node.text("compatible", "virtio,mmio")
-            node.longs("reg", base, 0x200)
-            node.cells("interrupts", _SPI, intid - _FIRST_SPI, 1)
-            node.flag("dma-coherent")
+            disks.transport(root, device.base + slot * disks.TRANSPORT, intid)
         return
     node = root.child(f"{device.kind}@{device.base:x}")
     if device.kind == PCIE:

@@ -5,7 +5,7 @@
 mod any;
 
 use core_guest::Guest;
-use core_manifest::{Colouring, Dynamic, Lending, Regulation, System};
+use core_manifest::{Colouring, Disk, Dynamic, Lending, Regulation, System};
 use std::fmt::Write as _;
 use zerocopy::IntoBytes;
 
@@ -20,8 +20,12 @@ target!(|bytes: Vec<u8>| {
         Ok(system) => {
             let dynamic = Dynamic::parse(manifest, &system);
             let lending = Lending::parse(manifest, &system);
+            let disks = Disk::parse(manifest, &system);
             let others = (Colouring::parse(manifest), Regulation::parse(manifest));
-            write!(text, "{system:?} {dynamic:?} {lending:?} {others:?}")
+            write!(
+                text,
+                "{system:?} {dynamic:?} {lending:?} {disks:?} {others:?}"
+            )
         }
         Err(error) => write!(text, "{error}"),
     };

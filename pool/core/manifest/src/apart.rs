@@ -6,7 +6,7 @@ use crate::{
 };
 use core_memory::PhysicalRange;
 
-const PHYSICAL: &str = "physical address";
+pub(crate) const PHYSICAL: &str = "physical address";
 
 /// The reserve is nobody's yet.
 pub(crate) fn reserve<'a>(reserve: &Reserve, system: &System<'a>) -> Result<(), Error<'a>> {
@@ -197,7 +197,7 @@ fn within(channel: &Channel, mapping: &Mapping) -> bool {
 }
 
 /// Whether a VM has, or Mortise keeps for it, any of a range.
-fn has(vm: &Vm, range: &PhysicalRange) -> bool {
+pub(crate) fn has(vm: &Vm, range: &PhysicalRange) -> bool {
     let mut mappings = vm.mappings.iter();
     mappings.any(|mapping| mapping.physical.overlaps(range)) || keeps(vm, range)
 }
@@ -213,6 +213,6 @@ fn keeps(vm: &Vm, range: &PhysicalRange) -> bool {
     kept.any(|own| own.overlaps(range))
 }
 
-const fn clash<'a>(of: &'a str, other: &'a str, what: &'static str) -> Error<'a> {
+pub(crate) const fn clash<'a>(of: &'a str, other: &'a str, what: &'static str) -> Error<'a> {
     Error::Clash { of, other, what }
 }

@@ -1,8 +1,8 @@
 //! The header, which says where the tables are.
 
 use crate::{
-    Authority, Channel, Colouring, Error, Lending, Name, Regulation, Reserve, Template, Vlib, Vm,
-    limits,
+    Authority, Channel, Colouring, Disk, Error, Lending, Name, Regulation, Reserve, Template, Vlib,
+    Vm, limits,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout, TryFromBytes};
 
@@ -78,6 +78,7 @@ tables! {
     6 Template "templates"
     7 Channel "channels"
     8 Vlib "vlibs"
+    9 Disk "disks"
 }
 
 const TABLES: usize = SIZES.len();

@@ -37,6 +37,7 @@ mod apart;
 mod channel;
 mod check;
 mod colouring;
+mod disk;
 mod dynamic;
 mod error;
 mod header;
@@ -51,6 +52,7 @@ mod vm;
 
 pub use channel::{Channel, Owner, Party};
 pub use colouring::Colouring;
+pub use disk::Disk;
 pub use dynamic::{Authority, Dynamic, Reserve, Set};
 pub use error::Error;
 pub use header::size;
@@ -85,6 +87,10 @@ pub mod limits {
     pub const CHANNELS: usize = 16;
     /// vLibs in a system.
     pub const VLIBS: usize = 4;
+    /// Disks in memory in a system.
+    pub const DISKS: usize = 8;
+    /// Bytes of the registers of a virtio transport.
+    pub const TRANSPORT: u64 = 0x200;
     /// Bytes for the status page and the log ring of a VM made at run time.
     pub const SLOT: u64 = 0x2_0000;
     /// Bytes of a block, in which memory is given to VMs made at run time.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{ALL, Manifest};
-use core_manifest::{Dynamic, Lending, System};
+use core_manifest::{Disk, Dynamic, Lending, System};
 use proptest::prelude::*;
 
 /// Everything a kernel does with a manifest.
@@ -26,6 +26,7 @@ fn use_up(bytes: &[u8]) {
     }
     drop(format!("{:?}", Dynamic::parse(bytes, &system)));
     drop(format!("{:?}", Lending::parse(bytes, &system)));
+    drop(format!("{:?}", Disk::parse(bytes, &system)));
 }
 
 proptest! {
@@ -39,9 +40,9 @@ proptest! {
         which in 0..ALL.len(), bytes in prop::collection::vec(any::<u8>(), 0..2048),
     ) {
         let mut manifest = ALL[which].to_vec();
-        let room = manifest.len() - 168;
+        let room = manifest.len() - 176;
         let size = bytes.len().min(room);
-        manifest[168..168 + size].copy_from_slice(&bytes[..size]);
+        manifest[176..176 + size].copy_from_slice(&bytes[..size]);
         use_up(Manifest::new(&manifest).bytes());
     }
 

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{COLOURED, DYNAMIC, LENDING, Manifest, SYSTEM, VLIB};
-use core_manifest::{Colouring, Console, Dynamic, Lending, Mode, Owner, Regulation, System};
+use common::{COLOURED, DISK, DYNAMIC, LENDING, Manifest, SYSTEM, VLIB};
+use core_manifest::{Colouring, Console, Disk, Dynamic, Lending, Mode, Owner, Regulation, System};
 
 #[test]
 fn mortise_reads_what_the_orchestrator_writes() {
@@ -92,4 +92,18 @@ fn mortise_reads_what_is_called_lent_and_coloured() {
     let colouring = Colouring::parse(manifest.bytes()).unwrap().unwrap();
     assert_eq!(colouring.colours, 16);
     assert!(colouring.parts.iter().all(|part| *part != 0));
+}
+
+#[test]
+fn mortise_reads_what_disks_there_are() {
+    let manifest = Manifest::new(DISK);
+    let system = System::parse(manifest.bytes()).unwrap();
+    let [empty, notes] = Disk::parse(manifest.bytes(), &system).unwrap() else {
+        panic!("two disks")
+    };
+    assert_eq!((empty.vm, empty.sectors, empty.read_only), (1, 4096, false));
+    assert_eq!((notes.vm, notes.sectors, notes.read_only), (1, 1, true));
+    assert_eq!((empty.memory.size(), notes.memory.size()), (2 << 20, 4096));
+    assert_eq!(empty.registers.end(), notes.registers.start());
+    assert_eq!((empty.interrupt, notes.interrupt), (96, 97));
 }

@@ -16,6 +16,32 @@ use mortise_gic_frame::{Access as GicAccess, FRAME_SIZE, Frame as GicFrame, Oper
 use mortise_gic_mediated::{Decision, Mediated, PhysicalFrame, Place};
 use mortise_vcpu::{Access, Frame};
 
+/// A virtual device that a library has for some virtual machines.
+///
+/// One registers it in the table `devices`; an image without any has none of this.
+pub trait Device: Sync {
+    /// A vCPU loads from where its virtual machine has nothing of its own, or stores `stored` there;
+    /// nothing if this has no register there for it. Called with interrupts masked: it returns to
+    /// these within a few steps.
+    fn access(
+        &self,
+        core: &'static Core,
+        vm: &'static Vm,
+        ipa: u64,
+        access: Access,
+        stored: Option<u64>,
+    ) -> Option<Answer>;
+}
+
+/// What a device answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done; a load finds this.
+    Value(u64),
+    /// The vCPU is to make the access again, when what is pending has been taken.
+    Again,
+}
+
 /// No device is at the address.
 pub(crate) struct NoDevice;
 
@@ -50,6 +76,13 @@ pub(crate) fn access(
             Some(value) => value,
             None => return Ok(Outcome::Again),
         }
+    } else if !tables::devices().is_empty()
+        && let Some(answer) = registered(core, vm, ipa, access, stored)
+    {
+        match answer {
+            Answer::Value(value) => value,
+            Answer::Again => return Ok(Outcome::Again),
+        }
     } else if access.write {
         return Err(NoDevice);
     } else if core.is_wanted() {
@@ -64,6 +97,19 @@ pub(crate) fn access(
         frame.set_register(access.register, access.extend(value));
     }
     Ok(Outcome::Done)
+}
+
+/// What the libraries' devices answer, if one of them has something there.
+#[inline(never)]
+fn registered(
+    core: &'static Core,
+    vm: &'static Vm,
+    ipa: u64,
+    access: Access,
+    stored: Option<u64>,
+) -> Option<Answer> {
+    let mut devices = tables::devices().iter();
+    devices.find_map(|device| device.access(core, vm, ipa, access, stored))
 }
 
 const fn inside(address: usize, base: usize, size: usize) -> bool {

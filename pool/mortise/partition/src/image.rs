@@ -65,6 +65,7 @@ macro_rules! image {
             hypercalls: $($tables)::+::HYPERCALL,
             dispatchers: $($tables)::+::DISPATCH,
             companions: $($tables)::+::COMPANIONS,
+            devices: $($tables)::+::DEVICES,
             regulators: $($tables)::+::REGULATORS,
             tenants: $($tables)::+::TENANTS,
             colourings: $($tables)::+::COLOURINGS,

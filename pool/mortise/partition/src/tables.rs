@@ -5,8 +5,8 @@
 //! and one that makes no virtual machines no places for them.
 
 use crate::{
-    colouring::Colouring, companion::Companion, dispatch::Dispatch, iommu::Iommu, irqchip::Irqchip,
-    regulation::Regulator, tenant::Tenant,
+    colouring::Colouring, companion::Companion, devices::Device, dispatch::Dispatch, iommu::Iommu,
+    irqchip::Irqchip, regulation::Regulator, tenant::Tenant,
 };
 use mortise_hypercall::Group;
 
@@ -18,6 +18,8 @@ pub struct Tables {
     pub dispatchers: &'static [&'static dyn Dispatch],
     /// What takes part in the lives of virtual machines.
     pub companions: &'static [&'static dyn Companion],
+    /// Devices of the libraries'.
+    pub devices: &'static [&'static dyn Device],
     /// What holds back the background of shared cores; at most one.
     pub regulators: &'static [&'static dyn Regulator],
     /// What runs on cores that no virtual machine has.
@@ -44,6 +46,7 @@ static MORTISE_TABLES: Tables = Tables {
     hypercalls: &[],
     dispatchers: &[],
     companions: &[],
+    devices: &[],
     regulators: &[],
     tenants: &[],
     colourings: &[],
@@ -98,6 +101,12 @@ pub(crate) fn iommu() -> Option<&'static dyn Iommu> {
 #[inline(always)]
 pub(crate) fn virtual_devices() -> bool {
     MORTISE_TABLES.virtual_devices
+}
+
+/// Devices of the libraries'.
+#[inline(always)]
+pub(crate) fn devices() -> &'static [&'static dyn Device] {
+    MORTISE_TABLES.devices
 }
 
 /// What takes part in the lives of virtual machines.

@@ -4,8 +4,8 @@
 #![allow(dead_code)]
 
 use core_manifest::{
-    Authority, Channel, Colouring, Dynamic, Lending, Regulation, Reserve, System, Template, Vlib,
-    Vm,
+    Authority, Channel, Colouring, Disk, Dynamic, Lending, Regulation, Reserve, System, Template,
+    Vlib, Vm,
 };
 use zerocopy::IntoBytes;
 
@@ -20,13 +20,16 @@ pub const LENDING: &[u8] = include_bytes!("../golden/lending.bin");
 /// VMs with colours.
 pub const COLOURED: &[u8] = include_bytes!("../golden/coloured.bin");
 
+/// A VM with disks.
+pub const DISK: &[u8] = include_bytes!("../golden/disk.bin");
+
 /// All of them.
-pub const ALL: [&[u8]; 5] = [SYSTEM, DYNAMIC, VLIB, LENDING, COLOURED];
+pub const ALL: [&[u8]; 6] = [SYSTEM, DYNAMIC, VLIB, LENDING, COLOURED, DISK];
 
 /// Where the tables stand in the header.
 const TABLES: usize = 96;
 /// Bytes of a record of each table.
-const SIZES: [usize; 9] = [
+const SIZES: [usize; 10] = [
     size_of::<Vm>(),
     size_of::<Lending>(),
     size_of::<Authority>(),
@@ -36,6 +39,7 @@ const SIZES: [usize; 9] = [
     size_of::<Template>(),
     size_of::<Channel>(),
     size_of::<Vlib>(),
+    size_of::<Disk>(),
 ];
 
 pub const VMS: usize = 0;
@@ -47,6 +51,7 @@ pub const REGULATION: usize = 5;
 pub const TEMPLATES: usize = 6;
 pub const CHANNELS: usize = 7;
 pub const VLIBS: usize = 8;
+pub const DISKS: usize = 9;
 
 /// A manifest at a multiple of 8, as a kernel has it.
 #[derive(Clone)]
@@ -103,6 +108,7 @@ pub fn parse(bytes: &[u8]) -> Result<(), String> {
     let system = System::parse(bytes).map_err(text)?;
     Dynamic::parse(bytes, &system).map_err(text)?;
     Lending::parse(bytes, &system).map_err(text)?;
+    Disk::parse(bytes, &system).map_err(text)?;
     Colouring::parse(bytes).map_err(text)?;
     Regulation::parse(bytes).map_err(text)?;
     Ok(())

@@ -1,0 +1,242 @@
+//! The disks of a system: where they are, and whose.
+//!
+//! A driver that notifies its disk stores to a register, and its own core does what it asked for: in
+//! steps, between which it looks whether an interrupt waits. Then the store is made again, behind what
+//! was pending, until nothing is left. So a request of any size masks interrupts for no longer than a
+//! step of it, and nobody but the VM itself pays for it.
+
+use crate::{Block, Geometry, SECTOR, Step, Store, registers::offset};
+use core_manifest::{Disk, System, limits};
+use core_memory::{IntermediateRange, PhysicalRange};
+use core_sync::TicketLock;
+use core_virtq::{Memory, Outside};
+use hw_arch::cpu::is_interrupt_pending;
+use mortise_partition::{Access, Answer, Companion, Core, Device, Machine, Vm};
+use mortise_transfer::Transfer;
+use spin::Once;
+
+/// What is copied at once is a multiple of this, at multiples of it.
+const CHUNK: u64 = 64;
+
+/// The disks of the system.
+pub struct Disks {
+    all: [Once<Placed>; limits::DISKS],
+}
+
+/// The disks of this image's system.
+pub static DISKS: Disks = Disks {
+    all: [const { Once::new() }; limits::DISKS],
+};
+
+/// A disk, and the device that its VM sees.
+struct Placed {
+    disk: &'static Disk,
+    block: TicketLock<Block>,
+}
+
+impl Placed {
+    fn new(disk: &'static Disk, number: usize) -> Self {
+        let mut name = *b"tenonos-0\0\0\0\0\0\0\0\0\0\0\0";
+        if let Some(digit) = name.get_mut(8) {
+            *digit += number as u8;
+        }
+        let block = Block::new(Geometry {
+            sectors: disk.sectors,
+            read_only: disk.read_only,
+            name,
+        });
+        Self {
+            disk,
+            block: TicketLock::new(block),
+        }
+    }
+
+    fn is_of(&self, vm: &Vm) -> bool {
+        usize::from(self.disk.vm) == vm.index()
+    }
+
+    /// Carries out an access of its VM's to a register.
+    fn access(
+        &self,
+        core: &'static Core,
+        vm: &'static Vm,
+        at: usize,
+        width: u8,
+        stored: Option<u64>,
+    ) -> Answer {
+        // Another of its vCPUs may be at work: to wait for it takes as long as an interrupt of that
+        // one's stays away, and is to mask none here.
+        let Some(mut block) = self.block.try_lock() else {
+            return Answer::Again;
+        };
+        let Some(stored) = stored else {
+            return Answer::Value(block.read(at, width));
+        };
+        block.write(at, width, stored);
+        match core.transfer() {
+            Some(transfer) if at == offset::NOTIFY => self.work(&mut block, core, vm, transfer),
+            _ => Answer::Value(0),
+        }
+    }
+
+    /// Does what was asked for until it is done or an interrupt waits.
+    fn work(
+        &self,
+        block: &mut Block,
+        core: &'static Core,
+        vm: &'static Vm,
+        transfer: &Transfer,
+    ) -> Answer {
+        let mut reach = Reach {
+            disk: self.disk,
+            vm,
+            transfer,
+        };
+        loop {
+            match block.step(&mut reach) {
+                Step::Idle => return Answer::Value(0),
+                Step::Interrupt => vm.raise(core.machine(), self.disk.interrupt.into()),
+                Step::More => {}
+            }
+            if is_interrupt_pending() {
+                return Answer::Again;
+            }
+        }
+    }
+}
+
+impl Device for Disks {
+    fn access(
+        &self,
+        core: &'static Core,
+        vm: &'static Vm,
+        ipa: u64,
+        access: Access,
+        stored: Option<u64>,
+    ) -> Option<Answer> {
+        let mut all = self.all.iter().map_while(Once::get);
+        let (placed, at) = all.find_map(|placed| {
+            let at = placed.disk.registers.offset_of(ipa)?;
+            placed.is_of(vm).then_some((placed, at))
+        })?;
+        Some(placed.access(core, vm, at as usize, access.width, stored))
+    }
+}
+
+impl Companion for Disks {
+    fn open(
+        &self,
+        machine: &'static Machine,
+        system: &System<'static>,
+        manifest: &'static [u8],
+    ) -> Result<(), &'static str> {
+        let malformed = "its disks are malformed";
+        let disks = Disk::parse(manifest, system).map_err(|_| malformed)?;
+        for (number, (place, disk)) in self.all.iter().zip(disks).enumerate() {
+            let vm = machine.vm(disk.vm.into()).ok_or(malformed)?;
+            vm.add_interrupt(disk.interrupt.into())?;
+            place.call_once(|| Placed::new(disk, number));
+        }
+        Ok(())
+    }
+
+    fn reach(&self, _core: &'static Core, _range: &mut dyn FnMut(PhysicalRange)) {}
+
+    fn begins(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+        let Some(placed) = self.all.get(part).and_then(Once::get) else {
+            return false;
+        };
+        if placed.is_of(vm) {
+            placed.block.lock().reset();
+        }
+        true
+    }
+
+    fn ended(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
+        false
+    }
+}
+
+/// A disk and its VM's memory, as the core that works reaches them: through its windows.
+struct Reach<'a> {
+    disk: &'a Disk,
+    vm: &'a Vm,
+    transfer: &'a Transfer,
+}
+
+impl Reach<'_> {
+    /// Where a piece of the VM's own memory is.
+    fn own(&self, at: u64, size: u64) -> Result<u64, Outside> {
+        let piece = IntermediateRange::new(at, size).ok_or(Outside)?;
+        let place = self.vm.description().translate(&piece).ok_or(Outside)?;
+        Ok(place.start())
+    }
+
+    /// Where a piece of the disk is.
+    fn content(&self, at: u64, size: u64) -> Result<u64, Outside> {
+        let end = at.checked_add(size).ok_or(Outside)?;
+        match end <= self.disk.sectors * SECTOR {
+            true => Ok(self.disk.memory.start() + at),
+            false => Err(Outside),
+        }
+    }
+
+    /// Copies some of a piece; how much.
+    fn copy(&mut self, from: u64, to: u64, size: u32) -> u32 {
+        let whole = u64::from(size) / CHUNK * CHUNK;
+        if let Some(piece) = PhysicalRange::new(from, whole)
+            && (from | to).is_multiple_of(CHUNK)
+        {
+            // SAFETY: this core's windows; one end is memory of a disk, to which only this refers, the
+            // other one is its VM's own.
+            return unsafe { self.transfer.copy(piece, to, 0) } as u32;
+        }
+        let mut bytes = [0; CHUNK as usize];
+        let step = if (from | to).is_multiple_of(8) {
+            bytes.len()
+        } else {
+            8
+        };
+        let bytes = bytes.get_mut(..step.min(size as usize)).unwrap_or_default();
+        // SAFETY: as above.
+        unsafe {
+            self.transfer.read_bytes(from, bytes);
+            self.transfer.write_bytes(to, bytes);
+        }
+        bytes.len() as u32
+    }
+}
+
+impl Memory for Reach<'_> {
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
+        if !bytes.is_empty() {
+            let place = self.own(at, bytes.len() as u64)?;
+            // SAFETY: this core's windows, and the VM's own memory.
+            unsafe { self.transfer.read_bytes(place, bytes) };
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
+        if !bytes.is_empty() {
+            let place = self.own(at, bytes.len() as u64)?;
+            // SAFETY: as in `read`; nobody in Rust refers to what is a VM's.
+            unsafe { self.transfer.write_bytes(place, bytes) };
+        }
+        Ok(())
+    }
+}
+
+impl Store for Reach<'_> {
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside> {
+        let source = self.content(from, size.into())?;
+        let target = self.own(to, size.into())?;
+        Ok(self.copy(source, target, size))
+    }
+
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside> {
+        let source = self.own(from, size.into())?;
+        let target = self.content(to, size.into())?;
+        Ok(self.copy(source, target, size))
+    }
+}

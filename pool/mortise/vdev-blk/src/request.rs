@@ -1,0 +1,239 @@
+//! A request of a driver's (virtio 1.2, 5.2.6), a step at a time.
+//!
+//! A request is a chain of buffers: a header, what is written to the disk, what is read from it, and
+//! in the last byte of all how it went. Nothing is assumed about which buffer has which part (2.7.4.3).
+
+use crate::{Geometry, SECTOR, registers::kind};
+use core_virtq::{Broken, Buffer, Chain, Memory, Outside, Queue};
+
+/// Bytes of a header: kind, priority, sector.
+const HEADER: usize = 16;
+
+/// A disk, and the memory of its driver.
+pub trait Store: Memory {
+    /// Copies `size` bytes, at least one, from offset `from` of the disk to the driver's memory, or
+    /// as many as there is time for; how many. They are within the disk.
+    ///
+    /// # Errors
+    ///
+    /// If some of it is not the driver's, before anything is copied.
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside>;
+
+    /// Copies as many the other way, from the driver's memory to offset `to` of the disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load).
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside>;
+}
+
+/// How a request went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Done = 0,
+    Failed = 1,
+    Unknown = 2,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    /// Not known yet.
+    Unread,
+    Read,
+    Write,
+    Identify,
+    /// What is in the buffers does not matter.
+    Nothing,
+}
+
+/// A request that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Request {
+    chain: Chain,
+    buffer: Option<Buffer>,
+    header: [u8; HEADER],
+    /// Bytes of the header that are there.
+    have: usize,
+    action: Action,
+    verdict: Verdict,
+    /// The byte of the disk at which it goes on.
+    position: u64,
+    /// Bytes of data that were moved.
+    moved: u64,
+    /// Bytes of its buffers that were written.
+    written: u32,
+}
+
+/// A request is over: how many bytes of its buffers were written.
+pub(crate) struct Over(pub(crate) Chain, pub(crate) u32);
+
+impl Request {
+    pub(crate) const fn new(chain: Chain) -> Self {
+        Self {
+            chain,
+            buffer: None,
+            header: [0; HEADER],
+            have: 0,
+            action: Action::Unread,
+            verdict: Verdict::Done,
+            position: 0,
+            moved: 0,
+            written: 0,
+        }
+    }
+
+    /// Does a step: reads a descriptor or the header, or moves some of a buffer.
+    pub(crate) fn step(
+        &mut self,
+        disk: &Geometry,
+        queue: &Queue,
+        memory: &mut impl Store,
+    ) -> Result<Option<Over>, Broken> {
+        let Some(mut buffer) = self.buffer else {
+            // Without a byte for its verdict it is none.
+            let next = self.chain.next(queue, memory)?.ok_or(Broken::Shape)?;
+            self.buffer = Some(next);
+            return Ok(None);
+        };
+        let done = match buffer.writable {
+            false if self.have < HEADER => self.read_header(&buffer, disk, memory)?,
+            false => self.take(&buffer, disk, memory)?,
+            true if self.action == Action::Unread => return Err(Broken::Shape),
+            true => {
+                let room = buffer.length.checked_sub(buffer.last.into());
+                match room.ok_or(Broken::Shape)? {
+                    0 if buffer.last => return self.end(&buffer, memory).map(Some),
+                    room => self.fill(
+                        Buffer {
+                            length: room,
+                            ..buffer
+                        },
+                        disk,
+                        memory,
+                    )?,
+                }
+            }
+        };
+        buffer.skip(done)?;
+        // What is left of a last one that is to be written is the verdict's, and of one that is to be
+        // read nothing.
+        self.buffer = (buffer.length > 0).then_some(buffer);
+        Ok(None)
+    }
+
+    /// Reads some of the header.
+    fn read_header(
+        &mut self,
+        buffer: &Buffer,
+        disk: &Geometry,
+        memory: &impl Store,
+    ) -> Result<u32, Broken> {
+        let room = self.header.get_mut(self.have..).unwrap_or_default();
+        let size = room.len().min(buffer.length as usize);
+        memory.read(buffer.address, room.get_mut(..size).unwrap_or_default())?;
+        self.have += size;
+        if self.have == HEADER {
+            self.understand(disk);
+        }
+        Ok(size as u32)
+    }
+
+    fn understand(&mut self, disk: &Geometry) {
+        let words = u128::from_le_bytes(self.header);
+        let sector = (words >> 64) as u64;
+        self.action = match words as u32 {
+            kind::IN => Action::Read,
+            kind::OUT if disk.read_only => self.fail(),
+            kind::OUT => Action::Write,
+            // Memory has nothing that is written later.
+            kind::FLUSH => Action::Nothing,
+            kind::GET_ID => Action::Identify,
+            _ => {
+                self.verdict = Verdict::Unknown;
+                Action::Nothing
+            }
+        };
+        match sector.checked_mul(SECTOR) {
+            Some(position) => self.position = position,
+            None if matches!(self.action, Action::Read | Action::Write) => {
+                self.action = self.fail();
+            }
+            None => {}
+        }
+    }
+
+    /// Takes some of what the driver wants written; what is not wanted, at once.
+    fn take(
+        &mut self,
+        buffer: &Buffer,
+        disk: &Geometry,
+        memory: &mut impl Store,
+    ) -> Result<u32, Broken> {
+        if self.action != Action::Write || !self.fits(buffer, disk) {
+            return Ok(buffer.length);
+        }
+        let done = memory.store(buffer.address, self.position, buffer.length)?;
+        self.count(done);
+        Ok(done)
+    }
+
+    /// Gives some of what the driver wants to read.
+    fn fill(
+        &mut self,
+        buffer: Buffer,
+        disk: &Geometry,
+        memory: &mut impl Store,
+    ) -> Result<u32, Broken> {
+        match self.action {
+            Action::Read => {
+                if !self.fits(&buffer, disk) {
+                    return Ok(buffer.length);
+                }
+                let done = memory.load(self.position, buffer.address, buffer.length)?;
+                self.count(done);
+                self.written = self.written.saturating_add(done);
+                Ok(done)
+            }
+            Action::Identify => {
+                let left = disk.name.get(self.moved as usize..).unwrap_or_default();
+                let left = left.get(..buffer.length as usize).unwrap_or(left);
+                memory.write(buffer.address, left)?;
+                self.moved += left.len() as u64;
+                self.written = self.written.saturating_add(left.len() as u32);
+                Ok(buffer.length)
+            }
+            _ => Ok(buffer.length),
+        }
+    }
+
+    /// Whether all of a buffer has a place on the disk from where the request is; else it fails.
+    fn fits(&mut self, buffer: &Buffer, disk: &Geometry) -> bool {
+        let end = self.position.checked_add(buffer.length.into());
+        let fits = buffer.length > 0 && end.is_some_and(|end| end <= disk.size());
+        if !fits && buffer.length > 0 {
+            self.action = self.fail();
+        }
+        fits
+    }
+
+    fn fail(&mut self) -> Action {
+        self.verdict = Verdict::Failed;
+        Action::Nothing
+    }
+
+    fn count(&mut self, done: u32) {
+        self.moved += u64::from(done);
+        self.position += u64::from(done);
+    }
+
+    /// Writes how it went into the last byte.
+    fn end(&mut self, buffer: &Buffer, memory: &mut impl Store) -> Result<Over, Broken> {
+        if matches!(self.action, Action::Read | Action::Write) && !self.moved.is_multiple_of(SECTOR)
+        {
+            self.verdict = Verdict::Failed;
+        }
+        memory.write(buffer.address, &[self.verdict as u8])?;
+        Ok(Over(self.chain, self.written.saturating_add(1)))
+    }
+}

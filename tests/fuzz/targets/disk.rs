@@ -1,0 +1,97 @@
+//! A virtual disk and its virtqueue: any registers, any memory, changed between any two steps.
+#![cfg_attr(fuzzing, no_main)]
+
+#[macro_use]
+mod any;
+
+use core_virtq::{Memory, Outside};
+use mortise_vdev_blk::{Block, Geometry, SECTOR, Store};
+
+/// A small memory, in which random addresses meet something, and a small disk.
+struct World {
+    memory: [u8; 1024],
+    disk: [u8; 2048],
+}
+
+impl World {
+    fn range(&self, at: u64, size: usize) -> Result<core::ops::Range<usize>, Outside> {
+        let at = usize::try_from(at).map_err(|_| Outside)?;
+        let end = at.checked_add(size).filter(|end| *end <= self.memory.len());
+        end.map(|end| at..end).ok_or(Outside)
+    }
+}
+
+impl Memory for World {
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
+        let range = self.range(at, bytes.len())?;
+        bytes.copy_from_slice(&self.memory[range]);
+        Ok(())
+    }
+
+    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
+        let range = self.range(at, bytes.len())?;
+        self.memory[range].copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl Store for World {
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside> {
+        let (from, to) = (from as usize, self.range(to, size as usize)?);
+        self.memory[to].copy_from_slice(&self.disk[from..from + size as usize]);
+        Ok(size)
+    }
+
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside> {
+        let (from, to) = (self.range(from, size as usize)?, to as usize);
+        self.disk[to..to + size as usize].copy_from_slice(&self.memory[from]);
+        Ok(size)
+    }
+}
+
+target!(|steps: Vec<(u8, u16, u32)>| {
+    let mut world = World {
+        memory: [0; 1024],
+        disk: [0; 2048],
+    };
+    let mut block = Block::new(Geometry {
+        sectors: 2048 / SECTOR,
+        read_only: false,
+        name: [b'x'; 20],
+    });
+    // As a driver has it that has set it up: descriptors, available and used ring in its memory.
+    for (at, value) in [
+        (0x024, 1),
+        (0x020, 1),
+        (0x070, 11),
+        (0x038, 8),
+        (0x090, 128),
+        (0x0a0, 256),
+        (0x044, 1),
+        (0x070, 15),
+    ] {
+        block.write(at, 4, value);
+    }
+    for (kind, at, value) in steps {
+        let at = usize::from(at);
+        match kind % 8 {
+            0 => block.write(at % 0x200, 4, value.into()),
+            1 => {
+                let _ = block.read(at % 0x200, kind >> 4);
+            }
+            2 | 3 => {
+                let _ = world.write(at as u64 % 1024, &value.to_le_bytes());
+            }
+            // A chain of one descriptor more.
+            4 => {
+                let count = u16::from_le_bytes([world.memory[130], world.memory[131]]);
+                world.memory[130..132].copy_from_slice(&count.wrapping_add(1).to_le_bytes());
+                world.memory[132 + usize::from(count % 8) * 2] = at as u8 % 8;
+                block.write(0x050, 4, 0);
+            }
+            _ => {
+                block.step(&mut world);
+            }
+        }
+    }
+});

@@ -1,0 +1,72 @@
+"""Disks in memory: an unmodified Linux has some, another driver attacks its own, beside a loop."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, assert_well
+
+GUESTS = Path(__file__).parent / "guests"
+
+HOSTILE = """
+[[vm]]
+name = "hostile"
+kind = "image"
+image = "disk.elf"
+cpus = [2, 3]
+memory = "4M"
+memory_seen_at = "0x4800_0000"
+
+[[disk]]
+vm = "hostile"
+size = "2M"
+"""
+
+# What is read back comes from the disk: nothing of it is in memory any more.
+USE = """\
+timeout 200
+expect tenon-ready
+expect #
+send cat /sys/block/vda/size /sys/block/vdb/serial; head -c 20 /dev/vdb
+expect This disk is a file
+send mkdir disk; mke2fs /dev/vda > /dev/null; mount /dev/vda disk; seq 100000 > disk/numbers
+expect #
+send sum=$(md5sum < disk/numbers); umount disk; echo 3 > /proc/sys/vm/drop_caches
+expect #
+send mount -o ro /dev/vda disk; test "$sum" = "$(md5sum < disk/numbers)" && echo un''spoilt
+expect unspoilt
+send echo spoilt > /dev/vdb
+expect not permitted
+"""
+
+
+@pytest.mark.timeout(600)
+def test_linux_has_disks_and_who_attacks_one_harms_itself_alone(tenon, tmp_path):
+    text = (ROOT / "systems" / "disk" / "system.toml").read_text()
+    (tmp_path / "system.toml").write_text(text + HOSTILE)
+    (tmp_path / "notes.img").write_bytes((ROOT / "systems" / "disk" / "notes.img").read_bytes())
+    (tmp_path / "use").write_text(USE)
+    command = [
+        *("aarch64-linux-gnu-gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-ffreestanding"),
+        *("-nostdlib", "-mgeneral-regs-only", "-mstrict-align", "-fno-pie", "-no-pie"),
+        *("-Wl,--build-id=none", "-Wl,-n,-e,entry", "-Wl,-Ttext=0x48080000"),
+        *("-o", tmp_path / "disk.elf", GUESTS / "disk.c"),
+    ]
+    subprocess.run(command, check=True)
+    outcome = tenon("run", tmp_path, "--headless", "--input", f"linux={tmp_path / 'use'}")
+    assert_well(outcome)
+    linux = outcome.said("linux")
+    assert "4096" in linux and any("tenonos-1This disk is a file" in line for line in linux)
+
+    attempts, races = (
+        next((line for line in outcome.said("hostile") if line.startswith(what)), "")
+        for what in ("attempts:", "races:")
+    )
+    assert attempts.endswith(", all contained"), outcome.said("hostile")
+    assert int(attempts.split()[1].rstrip(",")) > 200
+    assert races == "races: 3000 rounds, some of them disturbed"
+    assert outcome.vm("hostile")["state"] == "off"
+
+    assert outcome.vm("motor")["exits_in_window"] == 0
+    task = outcome.task
+    assert task["released"] == task["completed"] > 1000 and task["duplicates"] == 0
