@@ -12,7 +12,9 @@ from tenonos.plan import grammar as g
 from tenonos.plan.quantities import quantity_at
 from tenonos.plan.text import Token
 
-_ROLES = r"(?:assistant|developer|admin(?:istrator)?|planner|compiler|ai|model|operator|root)"
+_ROLES = (
+    r"(?:assistant|developer|admin(?:istrator)?|planner|compiler|ai|model|operator|root|human|bot)"
+)
 INSTRUCTION = re.compile(
     r"\b(?:ignor(?:e|ing)|disregard|forget|overrid(?:e|ing)|bypass|skip|disable|follow)\b[^.;!?]*"
     r"\b(?:instruction|direction|rule|prompt|above|previous|prior|constraint|check|validation"
@@ -43,13 +45,15 @@ INSTRUCTION = re.compile(
     r"|act|behave|become|repeat|respond|speak|write|forget|ignore|skip)\b"
     rf"|^\W*as (?:the|your|an?) {_ROLES}\b"
     r"|^\W*end of (?:the )?(?:objective|input|prompt|message|text|request)\b"
+    r"|\b(?:by|on) (?:the )?(?:orders?|command|authority) of\b"
+    r"|\beverything is (?:allowed|permitted)"
     r"|\b(?:new|further|additional|updated|actual) (?:instructions?|orders|directives?)\b",
     re.IGNORECASE,
 )
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
 ENCLOSED = re.compile(
-    r"<!--.*?-->|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
+    r"<!--.*?-->|/\*.*?\*/|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
     re.DOTALL,
 )
 """What stands between marks of a machine's language is addressed to a machine."""
@@ -65,6 +69,9 @@ BACKGROUND = re.compile(
     r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
     r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
     r"|(?:is|are|was|were) (?:broken|obsolete|discontinued|deprecated)|we (?:bought|inherited)"
+    r"|will (?:follow|come later|be (?:sent|delivered|provided|done) (?:later|soon|separately))"
+    r"|(?:our|my|the|their) (?:\w+ ){1,3}?(?:does|do|handles?|covers?) [^.;:]*\balready"
+    r"|already (?:does|do|handles?|covers?|exists?)"
     r"|(?:our|my|their|the|his|her) (?:\w+ )?(?:competitors?|rivals?|colleagues?|boss|suppliers?"
     r"|predecessors?|neighbou?rs?|laptops?|desktops?|phones?|workstations?)"
     r" (?:uses?|used|likes?|prefers?|swears?|sells?|offers?|thinks?"
@@ -112,8 +119,17 @@ MENTION = re.compile(
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
 )
 """What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
-REFERENCE = re.compile(r"\((?:see|cf\.?|compare|refer to|as in|as described in)\b[^()]*\)", re.I)
-"""Where more is told: `(see the paper on ...)`."""
+REFERENCE = re.compile(
+    r"\((?:see|cf\.?|compare|refer to|as in|as described in)\b[^()]*\)"
+    r"|\((?:ticket|issue|bug|ref(?:erence)?|rev(?:ision)?|version|case|item|no|project|order"
+    r"|fig(?:ure)?|table|section|page|chapter)\b\.?:? ?[^()\s]*\d[^()\s]*\)",
+    re.IGNORECASE,
+)
+"""Where more is told: `(see the paper on ...)`, `(ticket 4711)`."""
+CLOSING = re.compile(
+    r"\b(?:regards|cheers|sincerely|thanks|thank you)(?:,| from| -) [^.;!?\n]*\Z", re.IGNORECASE
+)
+"""The end of a letter, and by whom it is."""
 OPENING = re.compile(r"([^\d.:;!?,]*),\s*(?:but|yet|we|i|just|only|this|here|now)\b", re.IGNORECASE)
 """What is spoken of at the beginning of a sentence, up to what is wanted instead."""
 _PEOPLE = (
@@ -154,8 +170,9 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
                 yield first, last, WHY_BACKGROUND
-    for found in REFERENCE.finditer(text):
-        yield found.start(), found.end(), WHY_MENTION
+    for pattern in (REFERENCE, CLOSING):
+        for found in pattern.finditer(text):
+            yield found.start(), found.end(), WHY_MENTION
     for found in PEOPLE.finditer(text):
         yield found.start(), found.end(), WHY_MENTION
     for found in MENTION.finditer(text):

@@ -82,7 +82,8 @@ VERBS = frozenset(
     reacts respond responds finish finishes finished written woken compile compiles compiled link
     links linked add serve serves serving served perform performs performing touch touches compute
     computes computing calculate calculates calculating tolerate tolerates tolerating accept
-    accepts accepting planned intended foreseen becomes become called calling calls matters counts
+    accepts accepting cause causes causing caused answer answers enabled
+    activated looking planned intended foreseen becomes become called calling calls matters counts
     lasts lasting""".split()
 )
 """Verbs that say only that something shall be."""
@@ -116,7 +117,7 @@ ADJECTIVES = frozenset(
     long critical important urgent hard soft concurrent possible given other first main primary
     small tiny little running periodic-ish multi single-board current-day physical dedicated
     isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
-    identical blown fledged featured grown inner
+    identical blown fledged featured grown inner total overall combined
     outer faster slower smaller larger bigger quicker closer redundant""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
@@ -179,13 +180,15 @@ NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
 
 UNWANTED = re.compile(
     r"\b(?:is|are|be|was|were)(?: not|n't) "
-    r"(?:needed|required|wanted|necessary|used|included|allowed)\b"
+    r"(?:needed|required|wanted|necessary|used|included|allowed|involved)\b"
     r"|(?<=\w)-free\b"
+    r"|(?<=\w) (?:disabled|excluded|omitted|deactivated|(?:switched|turned) off)(?=\s*(?:$|[.,;)]))"
     r"|\b(?:is|are) (?:unnecessary|unwanted|superfluous|forbidden|excluded|left out)\b"
     r"|\b(?:need|must|shall|should)(?: not|n't) be "
     r"(?:\w+ed|there|present|part of (?:this|it|that))\b"
     r"|\b(?:is|are|be|stays?|remains?) (?:(?:turned|switched|left) )?(?:off|disabled|absent)\b"
-    r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|part of (?:this|it|that))\b(?!\s*:)"
+    r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|involved|part of (?:this|it|that))\b"
+    r"(?!\s*:)"
     r"|\b(?:can|could|may|should|shall|must) be (?:left out|omitted|dropped|skipped|removed)\b"
     r"|\bneed(?: not|n't) be \w+ed\b|\b(?:are|is)(?: not|n't)(?=\s*(?:$|[.,;]))"
     r"|(?<=\w) no(?=\s*(?:$|[.,;]))",
@@ -207,6 +210,8 @@ IDIOM = re.compile(
     r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
     r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
     r"|(?:on|in|at|the) (?:meantime|long run|first place)"
+    r"|good (?:morning|afternoon|evening|day)"
+    r"|between (?:two|its) (?:runs|cycles|executions|releases|activations|samples|iterations)"
     r"|(?:many |best |kind )?(?:thanks|thank you|regards|greetings)(?: in advance| a lot| so much"
     r"| very much)?(?: for (?:your|the) \w+)?"
     r"|(?<!on )the (?:two|three|four|both)(?= (?:of them|must|should|shall|may|can|do|does|are"
@@ -219,7 +224,9 @@ IDIOM = re.compile(
 LABEL = re.compile(
     r"\b(?:(?i:partition|vm|guest|domain|instance|cell|zone)s? (?i:one|two|three|four|\d\b|[a-h]\b)"
     r"(?=(?i: (?:runs?|is|has|gets?|hosts?|holds?|contains?|executes?|does)\b)|\s*[:=(])"
-    r"|(?<=\w )(?<!in )[A-H](?=\s*:))"
+    r"|(?<=\w )(?<!in )[A-H](?=\s*:)"
+    r"|(?i:(?:(?<=task )|(?<=job )|(?<=thread )|(?<=program ))(?:\d|[a-h])\b"
+    r"(?=\s*[:=(]| (?:runs?|has|is|every|at)\b)))"
 )
 """What tells one of several from the others: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
 
@@ -364,12 +371,15 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "wcet",
         re.compile(
-            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$|lasts?$|busy|using$|spend"
+            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$|lasts?$|busy|us(?:e|es|ing)$|spend"
             r"|^cpu$|^case$",
             re.I,
         ),
     ),
-    ("deadline", re.compile(r"deadline|finish|complet|respon|react|latency|done|late|due", re.I)),
+    (
+        "deadline",
+        re.compile(r"deadline|finish|complet|respon|react|answer|latency|done|late|due", re.I),
+    ),
     ("period", PERIOD),
 )
 """What a bare time means, by a word near it."""

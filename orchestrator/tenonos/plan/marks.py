@@ -253,7 +253,7 @@ class Marker:
                 word = self._word(index)
                 if not word or word in ".;(" or self._is_other_quantity(index):
                     break
-                if word in (",", "and"):
+                if word in (",", "and") or (word == "±" and step > 0):
                     break
                 kind = next((k for k, pattern in kinds if pattern.search(word)), None)
                 if kind and (best is None or distance < best[0]):

@@ -79,7 +79,7 @@ class Pronoun:
     at: int
     new: bool
     adds: bool = False
-    """Whether it is one more if there was but one: `and one every 2 ms`, `and the other`."""
+    """Whether it is one more only if there was but one: `and one every 2 ms`, `and the other`."""
 
 
 CARRIED = frozenset("period ram cores utility jitter deadline image wcet".split())
@@ -249,7 +249,7 @@ class Segmenter:
             if self._bare_pronoun(index):
                 self.elements.append(Pronoun(index, new=not picks, adds=picks))
         elif word == "one" and self._pending.article == "indefinite" and not self._pending.words:
-            self.elements.append(Pronoun(index, new=True))
+            self.elements.append(Pronoun(index, new=True, adds=True))
         elif word in g.PRONOUNS:
             if word == "one" and self._bare_pronoun(index):
                 self._flush()  # "besides a loop there is one at ..."

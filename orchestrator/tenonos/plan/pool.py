@@ -208,8 +208,12 @@ class Pool:
 
         One that needs another VM, or somebody who types, waits for ever without.
         """
-        named = (self.entries[symbol].name for symbol in asked if symbol in self.entries)
-        if not all(name == POSIX or self.uses([app], name) for name in named):
+        entries = [self.entries[symbol] for symbol in asked if symbol in self.entries]
+        if not all(each.name == POSIX or self.uses([app], each.name) for each in entries):
+            return False
+        # What applications alone do, another one does not.
+        done = [set(each.providers) for each in entries if each.providers]
+        if any(by <= set(self.apps) and app not in by for by in done):
             return False
         provided = set(self.entries[app].provides) & set(asked)
         if self.listens(app) and not provided and app not in asked:

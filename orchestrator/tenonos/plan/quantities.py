@@ -28,6 +28,7 @@ _SIZE = {
     1 << 10: "k kb kib kbyte kbytes kilobyte kilobytes kibibyte kibibytes",
     1 << 20: "m mb mib mbyte mbytes megabyte megabytes mebibyte mebibytes meg megs",
     1 << 30: "g gb gib gbyte gbytes gigabyte gigabytes gibibyte gibibytes gig gigs",
+    1 << 40: "tb tib terabyte terabytes tebibyte tebibytes",
 }
 
 

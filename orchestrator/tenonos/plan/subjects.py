@@ -85,7 +85,9 @@ class Subjects:
     def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
         """`another` stands for one more VM like the last, which is returned."""
         sole = len(self.tenons) == 1 and self.tenons[0].count == 1 and not self.tenons[0].plural
-        if self.tenons and (pronoun.new or (pronoun.adds and sole and self.periods > 1)):
+        of_several = pronoun.adds and bool(self.tenons) and self.tenons[-1].count > 1
+        new = pronoun.new and not of_several  # "two loops, a fast one and a slow one"
+        if self.tenons and (new or (pronoun.adds and sole and self.periods > 1)):
             last = self.tenons[-1]
             return self._new(Subject("tenon", last.base, position, last.apps), position, None)
         if self.tenons and self._contrasts(position):

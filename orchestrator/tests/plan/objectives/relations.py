@@ -394,4 +394,29 @@ CAPABILITIES = [
         ALONE,
         ignored=("The last project needed a shell",),
     ),
+    Case(
+        "a control loop and a shell",
+        {"motor": [0], "terminal": [1]},
+        (("capability", "control.loop", "motor"), ("capability", "shell", "terminal")),
+    ),
+    Case(
+        "a control loop and a shell, without a hypervisor",
+        conflict=(("capability", "control loop"), ("capability", "shell")),
+    ),
+    Case(
+        "two loops, a fast one (4 kHz) and a slow one (100 Hz), Linux besides", TWO, FAST_AND_SLOW
+    ),
+    Case("a control loop, tracing disabled", ALONE, (("forbid", "trace", None),)),
+    Case("a control loop in 2 TB of RAM", conflict=(("ram", "2 TB"),)),
+    Case(
+        "Good morning, a control loop beside Linux. Regards, the trace team",
+        BESIDE,
+        ignored=("Regards, the trace team",),
+    ),
+    Case(
+        "a control loop with a cycle of 250 us ± 5 us",
+        ALONE,
+        (period(250 * US), ("jitter", 5 * US, "motor")),
+    ),
+    Case("a control loop (ticket 4711)", ALONE, ignored=("(ticket 4711)",)),
 ]
