@@ -123,6 +123,9 @@ class Reader:
 
     def _on_pronoun(self, position: int, pronoun: Pronoun) -> None:
         """`another` asks for everything again that its like was asked for."""
+        if pronoun.new and self._places and self.periods > 1 and not self.subjects.tenons:
+            first = self.subjects.unnamed(self._places[0][0])  # "one periodic task and another"
+            self._demands = [(sense, subject or first) for sense, subject in self._demands]
         like = self.subjects.tenons[-1] if self.subjects.tenons else None
         own = pronoun.new and self._names_its_own(position)
         new = None if own else self.subjects.pronoun(position, pronoun)

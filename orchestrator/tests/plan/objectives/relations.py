@@ -419,4 +419,9 @@ CAPABILITIES = [
         (period(250 * US), ("jitter", 5 * US, "motor")),
     ),
     Case("a control loop (ticket 4711)", ALONE, ignored=("(ticket 4711)",)),
+    Case(
+        "one periodic task every 250 us and another every 10 ms beside Linux",
+        TWO,
+        (*FAST_AND_SLOW, ("capability", "sched.periodic", "motor-2")),
+    ),
 ]
