@@ -200,7 +200,10 @@ impl Transfer {
     pub unsafe fn read_bytes(&self, start: u64, bytes: &mut [u8]) {
         let (mut at, mut left, mut open) = (start, bytes, None);
         while !left.is_empty() {
-            let (piece, rest) = left.split_at_mut(width(at, left.len()));
+            let size = width(at, left.len());
+            let Some((piece, rest)) = left.split_at_mut_checked(size) else {
+                break;
+            };
             let from = see(&self.source, &mut open, at);
             // SAFETY: the block is shown and the access aligned, so that it lies within; a volatile
             // access to memory that a guest may change.
@@ -230,7 +233,9 @@ impl Transfer {
     pub unsafe fn write_bytes(&self, start: u64, bytes: &[u8]) {
         let (mut at, mut left, mut open) = (start, bytes, None);
         while !left.is_empty() {
-            let (piece, rest) = left.split_at(width(at, left.len()));
+            let Some((piece, rest)) = left.split_at_checked(width(at, left.len())) else {
+                break;
+            };
             let to = see(&self.target, &mut open, at);
             let word = piece
                 .iter()
