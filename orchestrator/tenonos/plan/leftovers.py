@@ -47,6 +47,13 @@ def stray(marks: Sequence[Mark], words: Sequence[Token], periods: int) -> Iterat
             yield mark
 
 
+def carriers(words: Sequence[Token], marks: Sequence[Mark]) -> list[str]:
+    """The words for whatever runs that are part of no mark."""
+    marked = {index for mark in marks for index in range(mark.first, mark.last)}
+    found = (word for index, word in enumerate(words) if index not in marked)
+    return [word.text for word in found if word.word in g.CARRIERS]
+
+
 def _told(words: Sequence[Token], elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
     """The sentences that have a gist."""
     gists = [e.first for e in elements if isinstance(e, Mark) and e.kind == "gist"]

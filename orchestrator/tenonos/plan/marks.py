@@ -16,6 +16,7 @@ from tenonos.plan.asides import asides
 from tenonos.plan.gist import Gists
 from tenonos.plan.quantities import CORES, listed_at, quantity_at
 from tenonos.plan.text import Token, number_at
+from tenonos.plan.utilities import UTILITIES
 
 MarkKind = Literal[
     "period",
@@ -119,7 +120,7 @@ class Marker:
         for board in self.boards:
             name = re.escape(board).replace(r"\-", "[- ]")
             yield "board", re.compile(rf"\b(?:on )?(?:the )?{name}\b", re.I), board
-        for utility, pattern in g.UTILITIES:
+        for utility, pattern in UTILITIES:
             yield "utility", pattern, utility
         yield "jitter", g.JITTER, None
         yield "deadline", g.REAL_TIME, None

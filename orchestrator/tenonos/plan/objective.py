@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tenonos.plan import grammar as g
 from tenonos.plan.attach import Attachment, attach
-from tenonos.plan.leftovers import Open, leftover, stray
+from tenonos.plan.leftovers import Open, carriers, leftover, stray
 from tenonos.plan.marks import Mark, Marker
 from tenonos.plan.meaning import GUEST, Meaning, Sense, same_sentence
 from tenonos.plan.models import (
@@ -27,7 +27,7 @@ from tenonos.plan.models import (
     Talk,
 )
 from tenonos.plan.phrases import Pronoun, Segmenter, Unit
-from tenonos.plan.relations import Mention, Relations, made, put_apart
+from tenonos.plan.relations import Mention, Relations, made, names_its_own, put_apart
 from tenonos.plan.retrieve import Hit, Retriever
 from tenonos.plan.subjects import UNNAMED, Subject, Subjects
 from tenonos.plan.text import tokens
@@ -127,20 +127,10 @@ class Reader:
             first = self.subjects.unnamed(self._places[0][0])  # "one periodic task and another"
             self._demands = [(sense, subject or first) for sense, subject in self._demands]
         like = self.subjects.tenons[-1] if self.subjects.tenons else None
-        own = pronoun.new and self._names_its_own(position)
+        own = pronoun.new and names_its_own(position, self.elements, self.words, self.meaning)
         new = None if own else self.subjects.pronoun(position, pronoun)
         if new:
             self._demands += [(sense, new) for sense, subject in self._demands if subject is like]
-
-    def _names_its_own(self, position: int) -> bool:
-        """Whether a pronoun stands for a VM whose content follows: `a second one a shell`."""
-        behind = (e for e in self.elements[position + 1 :] if getattr(e, "kind", "") != "count")
-        after = next(behind, None)
-        if not isinstance(after, Unit) or after.chunks[0].preposition or after.negator:
-            return False
-        senses = self.meaning.unit(self.words, after)
-        after.chunks[0].apart = any(s.kind in ("app", "guest", "capability") for s in senses)
-        return after.chunks[0].apart
 
     def _on_unit(self, position: int, unit: Unit) -> None:
         if unit.negator:
@@ -346,16 +336,11 @@ class Reader:
         known = any(sense.kind == "capability" for sense, _ in self._demands)
         marks = [e for e in self.elements if isinstance(e, Mark)]
         periods = [mark for mark in marks if mark.kind == "period"]
-        marked = {index for mark in marks for index in range(mark.first, mark.last)}
-        carriers = [
-            word.text
-            for index, word in enumerate(self.words)
-            if word.word in g.CARRIERS and index not in marked
-        ]
-        if periods and (carriers or known):
+        bare = carriers(self.words, marks)
+        if periods and (bare or known):
             self.subjects.unnamed(len(self.elements))
         elif not known:
-            named = [self._shown(mark) for mark in periods] or carriers
+            named = [self._shown(mark) for mark in periods] or bare
             self.missing += [Missing(source=source) for source in named]
 
     # Bookkeeping

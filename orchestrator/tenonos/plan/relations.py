@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from tenonos.plan import grammar as g
 from tenonos.plan.marks import Mark
-from tenonos.plan.meaning import Sense
+from tenonos.plan.meaning import Meaning, Sense
 from tenonos.plan.models import Direction
-from tenonos.plan.phrases import Cut, Element
+from tenonos.plan.phrases import Cut, Element, Unit
 from tenonos.plan.subjects import Subject, Subjects
 from tenonos.plan.text import Token
 
@@ -111,6 +111,19 @@ def made(position: int, elements: Sequence[Element], subjects: Subjects) -> Subj
     if after is not None and after.kind == "tenon":
         return after
     return subjects.nearest_tenon(position)
+
+
+def names_its_own(
+    position: int, elements: Sequence[Element], words: Sequence[Token], meaning: Meaning
+) -> bool:
+    """Whether a pronoun stands for a VM whose content follows: `a second one a shell`."""
+    behind = (e for e in elements[position + 1 :] if getattr(e, "kind", "") != "count")
+    after = next(behind, None)
+    if not isinstance(after, Unit) or after.chunks[0].preposition or after.negator:
+        return False
+    senses = meaning.unit(words, after)
+    after.chunks[0].apart = any(s.kind in ("app", "guest", "capability") for s in senses)
+    return after.chunks[0].apart
 
 
 def put_apart(

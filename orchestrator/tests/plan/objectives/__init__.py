@@ -2,6 +2,7 @@
 
 from objectives.case import Case
 from objectives.compounds import COMPOUNDS
+from objectives.notes import NOTES
 from objectives.plain import NUMBERS, PARAPHRASE, PLAIN
 from objectives.refused import CONFLICT, MISSING, UNUSED
 from objectives.relations import CAPABILITIES, CORES, MENTION, NEGATION, SEVERAL
@@ -21,5 +22,6 @@ CLASSES = {
     "unused": UNUSED,
     "conflict": CONFLICT,
     "compounds": COMPOUNDS,
+    "notes": NOTES,
 }
 CASES = [case for cases in CLASSES.values() for case in cases]
