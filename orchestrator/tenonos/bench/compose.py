@@ -44,11 +44,13 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     answered(asked[:1], pool, planners[OFFLINE])  # the pool is read once, and belongs to nobody
     for part in PARTS:
         of_part = [objective for objective in asked if objective.part == part]
+        answers: dict[str, list[Answered]] = {}
         for name, using in planners.items():
             tell(f"{part}, {name}")
-            yield from counted(answered(of_part, pool, using), name, part)
+            answers[name] = answered(of_part, pool, using)
+            yield from counted(answers[name], name, part)
         if full:
-            yield from _made(answered(of_part, pool, planners[OFFLINE]), part, tell)
+            yield from _made(answers[OFFLINE], part, tell)
 
 
 def answered(asked: Sequence[Objective], pool: Pool, using: Planner) -> list[Answered]:
