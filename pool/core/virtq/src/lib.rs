@@ -45,7 +45,8 @@
 //! let mut chain = queue.take(&ram)?.unwrap();
 //! let buffer = chain.next(&queue, &ram)?.unwrap();
 //! assert_eq!((buffer.address, buffer.length, buffer.last), (0x300, 16, true));
-//! assert!(queue.give(&mut ram, chain, 0)?, "the driver wants to be told");
+//! queue.give(&mut ram, chain, 0)?;
+//! assert!(queue.publish(&mut ram)?, "the driver wants to be told");
 //! # Ok::<(), Broken>(())
 //! ```
 
@@ -179,8 +180,8 @@ impl Queue {
         }))
     }
 
-    /// Gives a chain back of which the device has written the first so many bytes that it could;
-    /// whether the driver wants to be told.
+    /// Gives a chain back of which the device has written the first so many bytes that it could. The
+    /// driver sees it when that is [published](Self::publish).
     ///
     /// # Errors
     ///
@@ -190,11 +191,20 @@ impl Queue {
         memory: &mut impl Memory,
         chain: Chain,
         written: u32,
-    ) -> Result<bool, Broken> {
+    ) -> Result<(), Broken> {
         let place = u64::from(self.given & (self.size - 1));
         let element = u64::from(chain.head) | u64::from(written) << 32;
         memory.write(at(self.used, 4 + 8 * place)?, &element.to_le_bytes())?;
         self.given = self.given.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Has the driver see what was given back; whether it wants to be told.
+    ///
+    /// # Errors
+    ///
+    /// If the used ring is not in the driver's memory.
+    pub fn publish(&self, memory: &mut impl Memory) -> Result<bool, Broken> {
         // The element and what is in the buffers are there before the index says so.
         fence(Ordering::Release);
         memory.write(at(self.used, 2)?, &self.given.to_le_bytes())?;

@@ -57,6 +57,12 @@ impl Memory for Ram {
     }
 }
 
+/// Gives a chain back and has the driver see it.
+fn give(queue: &mut Queue, ram: &mut Ram, chain: Chain, written: u32) -> Result<bool, Broken> {
+    queue.give(ram, chain, written)?;
+    queue.publish(ram)
+}
+
 fn queue() -> Queue {
     Queue::new(SIZE, 0, AVAILABLE, USED).unwrap()
 }
@@ -76,7 +82,7 @@ fn a_chain_comes_in_its_order_and_goes_back() {
     assert_eq!(seen.map(|it| it.last), [false, false, true]);
     assert_eq!(next(), None);
     assert_eq!(queue.take(&ram), Ok(None));
-    assert_eq!(queue.give(&mut ram, chain, 513), Ok(true));
+    assert_eq!(give(&mut queue, &mut ram, chain, 513), Ok(true));
     assert_eq!(ram.0[0x202..0x20c], [1, 0, 3, 0, 0, 0, 1, 2, 0, 0]);
 }
 
@@ -86,7 +92,7 @@ fn a_driver_that_does_not_want_to_be_told_is_not() {
     ram.put(AVAILABLE, &[1, 0]);
     ram.offer(0, &[0]);
     let chain = queue.take(&ram).unwrap().unwrap();
-    assert_eq!(queue.give(&mut ram, chain, 0), Ok(false));
+    assert_eq!(give(&mut queue, &mut ram, chain, 0), Ok(false));
 }
 
 #[test]
@@ -96,7 +102,7 @@ fn indices_go_round() {
         ram.offer(index, &[index % SIZE]);
         let chain = queue.take(&ram).unwrap().unwrap();
         assert_eq!(chain.head, index % SIZE);
-        queue.give(&mut ram, chain, 0).unwrap();
+        give(&mut queue, &mut ram, chain, 0).unwrap();
         assert_eq!(queue.take(&ram), Ok(None));
     }
     assert_eq!((queue.taken, queue.given), (0, 0));
@@ -146,7 +152,7 @@ fn parts_that_are_not_the_driver_s_are_noticed() {
         let mut broken = Ok(());
         for _ in 0..SIZE {
             broken = match queue.take(&ram) {
-                Ok(Some(chain)) => queue.give(&mut ram, chain, 0).map(|_| ()),
+                Ok(Some(chain)) => give(&mut queue, &mut ram, chain, 0).map(|_| ()),
                 other => other.map(|_| ()),
             };
             if broken.is_err() {
@@ -217,7 +223,7 @@ proptest! {
             }
             prop_assert!(buffers <= SIZE);
             let before = ram.0.clone();
-            let _ = queue.give(&mut ram, chain, 7);
+            let _ = give(&mut queue, &mut ram, chain, 7);
             let ring = used as usize..used as usize + 4 + 8 * usize::from(SIZE);
             let changed = before.iter().zip(&ram.0).enumerate();
             prop_assert!(changed.filter(|(_, (old, new))| old != new).all(|(at, _)| ring.contains(&at)));

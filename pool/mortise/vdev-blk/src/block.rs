@@ -103,6 +103,16 @@ impl Setup {
     }
 }
 
+/// What is still to be done for requests that are over, each a step of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Nothing,
+    /// The driver is to see one.
+    Publish,
+    /// It wants to be told.
+    Tell,
+}
+
 /// A block device as its driver sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
@@ -118,6 +128,7 @@ pub struct Block {
     /// Something may be available.
     notified: bool,
     request: Option<Request>,
+    after: After,
 }
 
 impl Block {
@@ -136,6 +147,7 @@ impl Block {
             queue: None,
             notified: false,
             request: None,
+            after: After::Nothing,
         }
     }
 
@@ -229,6 +241,7 @@ impl Block {
             offset::QUEUE_READY if value & 1 == 0 => {
                 self.queue = None;
                 self.request = None;
+                self.after = After::Nothing;
             }
             offset::QUEUE_READY if self.queue.is_none() => self.queue = self.setup.queue(),
             _ if self.queue.is_some() => {}
@@ -261,6 +274,21 @@ impl Block {
     }
 
     fn advance(&mut self, queue: &mut Queue, memory: &mut impl Store) -> Result<Step, Broken> {
+        match self.after {
+            After::Nothing => {}
+            After::Publish => {
+                self.after = match queue.publish(memory)? {
+                    true => After::Tell,
+                    false => After::Nothing,
+                };
+                return Ok(Step::More);
+            }
+            After::Tell => {
+                self.after = After::Nothing;
+                self.interrupt |= cause::USED;
+                return Ok(Step::Interrupt);
+            }
+        }
         let Some(request) = &mut self.request else {
             self.request = queue.take(memory)?.map(Request::new);
             self.notified = self.request.is_some();
@@ -269,16 +297,11 @@ impl Block {
                 false => Step::Idle,
             });
         };
-        let Some(Over(chain, written)) = request.step(&self.disk, queue, memory)? else {
-            return Ok(Step::More);
-        };
-        self.request = None;
-        Ok(match queue.give(memory, chain, written)? {
-            true => {
-                self.interrupt |= cause::USED;
-                Step::Interrupt
-            }
-            false => Step::More,
-        })
+        if let Some(Over(chain, written)) = request.step(&self.disk, queue, memory)? {
+            self.request = None;
+            queue.give(memory, chain, written)?;
+            self.after = After::Publish;
+        }
+        Ok(Step::More)
     }
 }

@@ -92,6 +92,9 @@ impl Placed {
             vm,
             transfer,
         };
+        if core.is_wanted() {
+            return Answer::Again;
+        }
         loop {
             match block.step(&mut reach) {
                 Step::Idle => return Answer::Value(0),

@@ -15,8 +15,8 @@
 //!
 //! - The driver is hostile: whatever it writes, and changes meanwhile, is read once and checked. What
 //!   no driver may do leaves the device in need of a reset (2.1.2), and touches nobody else.
-//! - A step is a descriptor, a header, or a piece of data of which 512 bytes are copied between two
-//!   looks at the interrupts. No allocation, no panic.
+//! - A step is a descriptor, a header, a verdict, or a piece of data of which 512 bytes are copied
+//!   between two looks at the interrupts. No allocation, no panic.
 //! - What a driver gives for a buffer is its VM's own RAM, or it is refused: no shared area, no
 //!   device, nothing of Mortise's.
 //! - Requests are done in their order, all of one before the next. What is written stays until the
