@@ -60,7 +60,7 @@ def specimen(name, libraries, settings=0, kind="tenon"):
         name=name,
         kind=kind,
         libraries=[SimpleNamespace(id=library) for library in libraries],
-        config=SimpleNamespace(minimal="CONFIG_X=y\n" * settings),
+        config=SimpleNamespace(minimal="CONFIG_X=y\nCONFIG_LIB_Y=y\n" * settings),
     )
     return specimens.Specimen(SimpleNamespace(name="s"), image)
 
@@ -71,7 +71,10 @@ def test_the_plainest_images_that_have_everything_are_chosen():
     large = specimen("large", "abc")
     host = specimen("host", "a", kind="mortise")
     found = specimens.choose([odd, same, large, host, small])
-    assert [one.name for one in found] == ["s/host", "s/small", "s/large"]
+    assert [one.name for one in found] == ["s/host", "s/small", "s/large", "s/odd"]
+    again = specimen("again", "ab", settings=2)
+    assert again not in specimens.choose([odd, again, small])
+    assert again.parts == {"a", "b", "settings/X"}
 
 
 def dissected(name, libraries, size, **written):
@@ -90,6 +93,17 @@ def test_the_smallest_image_is_taken_apart_and_of_others_only_what_is_new():
     for one in (small, large):
         names = ["kernels/tenon", *one.specimen.libraries]
         assert total(found[name].size for name in names) == one.size
+
+
+def test_a_setting_costs_what_an_image_has_more_than_its_libraries():
+    small = dissected("small", "ab", Size(100), a=30)
+    large = dissected("large", "abc", Size(180), a=30, c=19)
+    odd = replace(
+        dissected("odd", "abd", Size(250), a=60, d=40), specimen=specimen("odd", "abd", settings=1)
+    )
+    found = measure._parts("tenon", [odd, small, large])
+    assert found["c"].size == Size(80)
+    assert (found["d"].size, found["settings/X"].size) == (Size(40), Size(110))
 
 
 ROW = Row("timer", "start", {}, 1, 40, 49, 49, 60)
@@ -125,7 +139,7 @@ def test_a_library_without_a_card_is_estimated_by_its_lines():
 @pytest.fixture(scope="module")
 def here():
     """The images of the tree, once."""
-    return list(specimens.of_systems())
+    return list(specimens.of_tree())
 
 
 def made(library, of, **more):
@@ -135,7 +149,7 @@ def made(library, of, **more):
 
 
 def test_a_card_is_stale_once_its_library_is_another(here, monkeypatch):
-    monkeypatch.setattr(stale, "of_systems", lambda: here)
+    monkeypatch.setattr(stale, "of_tree", lambda: here)
     one = next(specimen for specimen in here if specimen.image.kind == "tenon")
     fresh = made("core/list", one)
     why = dict(stale.stale({"core/list": fresh}))

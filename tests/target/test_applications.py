@@ -22,10 +22,15 @@ def pool():
     return Pool()
 
 
-@pytest.mark.parametrize("name", ["bare", "watchdog", "vote", "created", "pwm"])
-def test_what_is_composed_answers(pool, name):
+SOME = ["bare", "watchdog", "vote", "created", "pwm", "posix", "four-cores"]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_what_is_composed_answers_and_has_the_bytes_of_its_cards(pool, name):
     tried = attempt(ALL[name], pool, random.randrange(1, 1 << 32))
     assert tried.correct, tried.fault
+    assert tried.card_error is not None
+    assert abs(tried.card_error) <= 10
 
 
 def test_without_a_library_it_is_not_built(pool):

@@ -24,6 +24,7 @@ from tenonos.bench.verdicts import HOST, STAGES, SUITE
 from tenonos.build import elf
 from tenonos.cards.card import Size
 from tenonos.cards.estimate import of_tree
+from tenonos.cards.specimens import settings
 from tenonos.errors import InputError, TenonError
 from tenonos.plan.compose import compose
 from tenonos.plan.models import Composition, Model
@@ -162,7 +163,7 @@ def _card_error(built: build.Built) -> float:
     images = (
         (
             image.kind,
-            [library.id for library in image.libraries],
+            [*(library.id for library in image.libraries), *settings(image)],
             Size(**elf.sections(built.elves[image.name].read_bytes())),
         )
         for image in built.images

@@ -4,7 +4,8 @@ The smallest specimen of a kind is taken apart, of those that leave nothing out 
 default: to each library the code that was written in it, the rest to the kernel's card. Every
 larger one is held against the sum of the cards so far: what it has beyond that is what its new
 libraries cost, between several of them by the code of each. So an application's card has what it
-makes the libraries below it grow by, and a sum of cards is exact wherever it was measured.
+makes the libraries below it grow by, and a sum of cards is exact wherever it was measured. Last
+come images with settings off their defaults: what they have beyond the sum is what those cost.
 """
 
 from __future__ import annotations
@@ -88,24 +89,35 @@ def dissect(specimen: Specimen, file: Path) -> Dissected:
 
 
 def _parts(kind: str, found: list[Dissected]) -> dict[str, Part]:
-    """By library what each costs: of the first image, then what the others have more."""
-    first, *others = sorted(
-        found, key=lambda one: (one.specimen.left_out, one.size.loaded, one.specimen.name)
-    )
+    """What each library and setting costs: of the first image, then what others have more."""
+    first, *others = sorted(found, key=_order)
     parts = {}
     for library in sorted(first.specimen.libraries):
         parts[library] = first.part(library, Size(text=first.written.get(library, 0)))
     rest = first.size - total(part.size for part in parts.values())
     parts[kernel(kind)] = Part(first.specimen.name, rest)
     for one in others:
-        libraries = one.specimen.libraries
-        new = sorted(libraries - parts.keys())
-        if not new:
-            continue
-        known = [kernel(kind), *(libraries & parts.keys())]
-        more = one.size - total(parts[name].size for name in known)
-        weights = {library: one.written.get(library, 0) + 1 for library in new}
-        parts |= {
-            library: one.part(library, size) for library, size in more.shares(weights).items()
-        }
+        new = one.specimen.parts - parts.keys()
+        if new:
+            known = [kernel(kind), *(one.specimen.parts & parts.keys())]
+            parts |= _dealt(one, sorted(new), one.size - total(parts[name].size for name in known))
     return parts
+
+
+def _dealt(one: Dissected, new: list[str], more: Size) -> dict[str, Part]:
+    """What an image has more, dealt out to what is new in it.
+
+    Beside a new setting a library has but the code of its own: the setting makes all others grow.
+    """
+    sets = [part for part in new if part in one.specimen.settings]
+    sizes: dict[str, Size] = {}
+    if sets:
+        sizes = {part: Size(text=one.written.get(part, 0)) for part in new if part not in sets}
+        more -= total(sizes.values())
+    weights = {part: one.written.get(part, 0) + 1 for part in sets or new}
+    return {part: one.part(part, size) for part, size in (sizes | more.shares(weights)).items()}
+
+
+def _order(one: Dissected) -> tuple[int, int, int, str]:
+    specimen = one.specimen
+    return len(specimen.settings), specimen.left_out, one.size.loaded, specimen.name

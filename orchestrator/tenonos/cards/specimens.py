@@ -1,23 +1,50 @@
 """Specimens: the images that are measured, of all that the systems of the tree have.
 
 Of each kind the plainest are taken, with the fewest settings off their defaults and the fewest
-libraries, until every library that some system has is in one. So nobody lists them, and what is
-measured is what the tests build anyway. Images without a kernel are none: what they are made of is
-composed by nobody, and the least of all they would stand for what a kernel takes.
+libraries, until every library that some system has is in one, and every setting is off its default
+in one. So nobody lists them, and what is measured is what the tests build anyway. An application
+that no system has is measured alone in a VM, and a capability that is a setting with the demo's.
+Images without a kernel are none: what they are made of is composed by nobody, and the least of all
+they would stand for what a kernel takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tenonos import build, system
+from tenonos import build, paths, system
 from tenonos.build.images import images
+from tenonos.errors import InputError
 from tenonos.generate.image import Image
 from tenonos.locks import exclusive
+from tenonos.outputs import write
 from tenonos.paths import SYSTEMS, TARGET
+from tenonos.pool import kconfig
+from tenonos.pool.library import index
 from tenonos.system.model import System
+
+SETTINGS = "settings"
+"""What stands for a layer in the name of a setting's card."""
+TYPICAL = "motor"
+"""The application that has a setting which no system has."""
+_CHOICES = ("LIB_", "APP_", "BOARD_", "IMAGE_")
+_LINE = re.compile(r"(?:# )?CONFIG_(\w+)(?:=(\d+)| is not set|=.*)")
+_ALONE = """name = "{name}"
+board = "qemu-virt"
+pool = "0.1"
+mode = "static"
+
+[[vm]]
+name = "{vm}"
+kind = "tenon"
+app = "{app}"
+cpus = [0]
+memory = "16M"
+interrupts = "direct"
+"""
 
 
 @dataclass(frozen=True)
@@ -38,6 +65,19 @@ class Specimen:
         return frozenset(library.id for library in self.image.libraries)
 
     @property
+    def settings(self) -> frozenset[str]:
+        """The settings that are off their defaults, as cards are named.
+
+        Mortise's numbers are none: they follow from the system, and size memory.
+        """
+        return settings(self.image)
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """All of it that has a card."""
+        return self.libraries | self.settings
+
+    @property
     def options(self) -> str:
         """How it differs from an image with every setting at its default, and is compiled."""
         return f"{self.image.config.minimal}{self.image.optimisation} {self.image.flags}"
@@ -53,28 +93,77 @@ class Specimen:
             return build.compiled(self.image, build.folder(self.system))
 
 
+def settings(image: Image) -> frozenset[str]:
+    """The settings of an image that have cards of their own."""
+    found = (_LINE.fullmatch(line) for line in image.config.minimal.splitlines())
+    return frozenset(
+        f"{SETTINGS}/{line[1]}"
+        for line in found
+        if line and not line[1].startswith(_CHOICES) and not (line[2] and image.kind == "mortise")
+    )
+
+
+def of_tree() -> Iterator[Specimen]:
+    """Those of all systems of the tree, and of what no system has."""
+    found = list(of_systems())
+    yield from found
+    yield from _alone({part for specimen in found for part in specimen.parts})
+
+
 def of_systems() -> Iterator[Specimen]:
     """All images with a kernel of all systems of the tree that are made of the pool alone."""
     for file in sorted(SYSTEMS.glob("*/system.toml")):
-        loaded = system.load(file.parent)
-        for image in images(loaded):
-            own = any(library.is_outside for library in image.libraries)
-            if image.root.root == image.kind and not own:
-                yield Specimen(loaded, image)
+        yield from _of(system.load(file.parent))
+
+
+def _of(loaded: System) -> Iterator[Specimen]:
+    for image in images(loaded):
+        own = any(library.is_outside for library in image.libraries)
+        if image.root.root == image.kind and not own:
+            yield Specimen(loaded, image)
+
+
+def _alone(known: Collection[str]) -> Iterator[Specimen]:
+    """Images of their own for the applications and capabilities that no system has.
+
+    What needs more than a VM for itself is in a system that has it.
+    """
+    for name in sorted(index().by_id):
+        layer, _, app = name.partition("/")
+        if layer == "apps" and name not in known:
+            yield from _made(app)
+    for symbol in kconfig.load().symbols.values():
+        capable = any(target.name.startswith("CAP_") for target, *_ in symbol.selects)
+        choice = symbol.name.startswith(_CHOICES)
+        if capable and not choice and f"{SETTINGS}/{symbol.name}" not in known:
+            yield from _made(TYPICAL, symbol.name)
+
+
+def _made(app: str, setting: str | None = None) -> Iterator[Specimen]:
+    name = f"alone-{app}" if setting is None else f"alone-{setting.lower().replace('_', '-')}"
+    folder = paths.ensure(paths.DOT / "measure" / name)
+    write(folder / "system.toml", _ALONE.format(name=name, vm=app, app=app))
+    if setting:
+        write(folder / f"{app}.config", f"CONFIG_{setting}=y\n")
+    try:
+        found = list(_of(system.load(folder)))
+    except InputError:
+        return
+    yield from (specimen for specimen in found if specimen.image.name == app)
 
 
 def choose(candidates: Iterable[Specimen]) -> list[Specimen]:
-    """Images that together have every library the candidates have, in each kind."""
+    """Images that together have everything the candidates have, in each kind."""
     seen: dict[str, set[str]] = {}
     chosen = []
     for specimen in sorted(candidates, key=_plainness):
         known = seen.setdefault(specimen.image.kind, set())
-        if specimen.libraries - known:
-            known |= specimen.libraries
+        if specimen.parts - known:
+            known |= specimen.parts
             chosen.append(specimen)
     return chosen
 
 
 def _plainness(specimen: Specimen) -> tuple[int, int, str]:
-    settings = specimen.image.config.minimal.splitlines()
-    return len(settings), len(specimen.libraries), specimen.name
+    lines = specimen.image.config.minimal.splitlines()
+    return len(lines), len(specimen.libraries), specimen.name

@@ -14,7 +14,7 @@ from tenonos import digests
 from tenonos.build.cargo import LOCK
 from tenonos.build.sloc import sources
 from tenonos.cards.card import KERNELS, Card
-from tenonos.cards.specimens import Specimen, of_systems
+from tenonos.cards.specimens import SETTINGS, Specimen, of_tree
 from tenonos.paths import ROOT
 from tenonos.pool.library import Library
 from tenonos.setup import rust
@@ -31,11 +31,18 @@ def digest(library: str, specimens: Iterable[Specimen]) -> str:
     for specimen in specimens:
         found.update(f"{specimen.name}\0{specimen.options}\0".encode())
         for other in specimen.image.libraries:
-            if other.id == library:
+            if other.id == library or _sets(other, library):
                 digests.add(found, files(other), other.path)
     if library.startswith(f"{KERNELS}/"):
         found.update((ROOT / LOCK).read_bytes())
     return found.hexdigest()[:16]
+
+
+def _sets(library: Library, setting: str) -> bool:
+    """Whether a setting's card rests on a library: it is one of the library's own."""
+    layer, _, symbol = setting.partition("/")
+    own = library.symbol.removeprefix("LIB_")
+    return layer == SETTINGS and symbol.startswith(f"{own}_")
 
 
 def files(library: Library) -> list[Path]:
@@ -48,8 +55,8 @@ def files(library: Library) -> list[Path]:
 
 def stale(cards: Mapping[str, Card]) -> Iterator[tuple[str, str]]:
     """The cards that are stale or missing, by library, and why."""
-    specimens = {specimen.name: specimen for specimen in of_systems()}
-    measurable = frozenset().union(*(specimen.libraries for specimen in specimens.values()))
+    specimens = {specimen.name: specimen for specimen in of_tree()}
+    measurable = frozenset().union(*(specimen.parts for specimen in specimens.values()))
     for library, card in cards.items():
         wanted = [part.specimen for part in card.parts.values()]
         gone = next((name for name in wanted if name not in specimens), None)

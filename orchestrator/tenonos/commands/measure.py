@@ -41,7 +41,7 @@ def _measured() -> list[Card]:
     from tenonos.pool.library import index
 
     with ui.activity("measuring") as tell:
-        chosen = specimens.choose(specimens.of_systems())
+        chosen = specimens.choose(specimens.of_tree())
         return measure.cards(chosen, operations.measured(index().libraries, tell), tell)
 
 
