@@ -249,7 +249,9 @@ class Composer:
     def _number(self, name: str, made: Solved, plan: Plan, share: Share) -> None:
         """Give an image the numbers that follow from the plan."""
         assert made.solution is not None and made.config is not None
-        made.numbers = [*infer.numbers(name, plan.items, share.memory, made.config.values)]
+        values = made.config.values
+        deepest = self.pool.deepest(s for s in made.solution.chosen if s.startswith("APP_"))
+        made.numbers = [*infer.numbers(name, plan.items, share.memory, values, deepest)]
         if made.numbers:
             given = [number.assignment for number in made.numbers]
             made.config = self._applied(name, made.solution, len(share.cpus), given)

@@ -17,6 +17,9 @@ from tenonos.pool.kconfig import Assignment, Value
 TICK, TICKS = "TENON_TIME_TICK", "TENON_TIME_TICK_HZ"
 TICKS_LEAST, TICKS_MOST = 1_000, 10_000
 """Ticks in a second: what a library that sleeps expects, and the most there may be."""
+STACK = "TENON_THREAD_MAIN_STACK"
+SPARE, PAGE = 1_024, 4_096
+"""What interrupts and a preemption put on a stack, and more of it than a card may know of."""
 HEAP = "TENON_LIBC_HEAP"
 HEAP_USUAL = 2 << 20
 SECOND = 1_000_000_000
@@ -37,9 +40,13 @@ class Inferred:
 
 
 def numbers(
-    name: str, items: Sequence[Item], memory: int, values: Mapping[str, Value]
+    name: str, items: Sequence[Item], memory: int, values: Mapping[str, Value], deepest: int
 ) -> Iterator[Inferred]:
-    """The numbers of a real-time image of so much memory, whose alternatives are chosen."""
+    """The numbers of a real-time image of so much memory, whose alternatives are chosen, and whose
+    program goes so deep by its card."""
+    usual = values.get(STACK)
+    if usual and (needed := stack(deepest)) > int(usual):
+        yield Inferred(STACK, needed, "deepest-of-the-program")
     periods = _of(name, items, "period")
     if periods and is_bare(items) and PERIOD in values:
         yield Inferred(PERIOD, min(periods), "period-of-the-plan")
@@ -49,6 +56,11 @@ def numbers(
         said = any(i.stated for i in items if (i.image, i.kind) == (name, "ram"))
         if said and memory // 2 != HEAP_USUAL:
             yield Inferred(HEAP, memory // 2, "half-of-the-memory-is-heap")
+
+
+def stack(deepest: int) -> int:
+    """The stack of a thread that needs so much by itself: a quarter more, and whole pages."""
+    return -(-(deepest + deepest // 4 + SPARE) // PAGE) * PAGE
 
 
 def ticks(periods: Sequence[int]) -> int:

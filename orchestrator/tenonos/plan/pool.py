@@ -144,6 +144,12 @@ class Pool:
         chosen = [self.libraries[s].id for s in symbols if s in self.libraries]
         return all(self.estimates.measured(kind, name) for name in chosen)
 
+    def deepest(self, symbols: Iterable[str]) -> int:
+        """The most stack that a function of these takes with all it calls, as far as measured."""
+        ids = (self.libraries[s].id for s in symbols if s in self.libraries)
+        cards = (self.estimates.cards[name] for name in ids if name in self.estimates.cards)
+        return max((part.stack or 0 for card in cards for part in card.parts.values()), default=0)
+
     @cached_property
     def apps(self) -> list[str]:
         """The symbols of the applications that a kernel runs; a native task has none below it."""

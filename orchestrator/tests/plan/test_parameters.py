@@ -1,11 +1,15 @@
 """Parameters: each has the value that its rule gives it, and says the rule."""
 
+from dataclasses import replace
+
 import pytest
 
 from tenonos import system
 from tenonos.build.images import images
+from tenonos.plan.compose import compose
 from tenonos.plan.explain import Explainer
-from tenonos.plan.infer import ticks
+from tenonos.plan.infer import STACK, stack, ticks
+from tenonos.plan.pool import Pool
 from tenonos.plan.report import made_lines
 from tenonos.pool.kconfig import PREFIX
 
@@ -52,6 +56,32 @@ def test_a_program_in_c_has_half_of_the_memory_it_was_given_as_its_heap(composed
     assert composed(said.format("at least ")).images["metronome"].memory == 8 << 20
     found = told(composed("a POSIX program in C with message queues"), tmp_path / "open", pool)
     assert found["metronome", "TENON_LIBC_HEAP"].rule == "default-of-the-library"
+
+
+@pytest.mark.parametrize(
+    ("deepest", "size"), [(0, 4096), (2400, 4096), (2500, 8192), (5734, 8192), (14832, 20480)]
+)
+def test_a_stack_has_a_quarter_and_room_for_interrupts_to_spare(deepest, size):
+    assert stack(deepest) == size
+
+
+def test_a_program_that_goes_deeper_than_the_usual_stack_has_a_larger_one(tmp_path, pool):
+    usual = told(compose("hello world", pool=pool), tmp_path / "usual", pool)
+    assert usual["hello", STACK].rule == "default-of-the-library"
+    assert int(usual["hello", STACK].value) >= stack(pool.deepest(["APP_HELLO"]))
+
+    deep = Pool()
+    cards = dict(deep.estimates.cards)
+    part = replace(cards["apps/hello"].parts["tenon"], stack=14_832)
+    cards["apps/hello"] = replace(cards["apps/hello"], parts={"tenon": part})
+    deep.estimates = replace(deep.estimates, cards=cards)
+    found = told(compose("hello world", pool=deep), tmp_path / "deep", deep)
+    assert (found["hello", STACK].value, found["hello", STACK].rule) == (
+        "20480",
+        "deepest-of-the-program",
+    )
+    image = next(i for i in images(system.load(tmp_path / "deep")) if i.name == "hello")
+    assert image.config.values[STACK] == 20480
 
 
 @pytest.mark.parametrize(("rate", "slots"), [("1 kHz", 16), ("4 kHz", 64)])
