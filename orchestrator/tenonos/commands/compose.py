@@ -24,6 +24,9 @@ def command(
     planner: Annotated[
         str, typer.Option(help="Who reads the objective: offline or llm.")
     ] = "offline",
+    retrieval: Annotated[
+        str, typer.Option(help="How its words are looked up: fused or lightrag.")
+    ] = "fused",
     model: Annotated[
         str | None, typer.Option(help="The model to ask at OPENAI_BASE_URL (planner llm).")
     ] = None,
@@ -48,12 +51,13 @@ def command(
     from tenonos.plan.compose import compose
     from tenonos.plan.planner import Model
     from tenonos.plan.planner import planner as planner_named
+    from tenonos.plan.pool import pool_by
     from tenonos.plan.report import refusal, show
     from tenonos.plan.write import folder_for, system_name
 
     using = planner_named(planner, Model(model, record, replay, seconds, tokens))
     name = system_name([output.resolve().name]) if output else None
-    answer = compose(objective, board, using=using, name=name)
+    answer = compose(objective, board, using=using, name=name, pool=pool_by(retrieval))
     if as_json:
         ui.print_json(answer.json_dict())
     if not answer.accepted:

@@ -10,7 +10,9 @@ import typer
 from tenonos import completion
 
 if TYPE_CHECKING:
-    from tenonos.plan.explain import Explanation
+    from collections.abc import Sequence
+
+    from tenonos.plan.explain import Explanation, Step
 
 
 def command(
@@ -57,13 +59,26 @@ def _show(explanation: Explanation) -> None:
 
     e = explanation
     ui.data(f"{e.name} is {'in' if e.chosen else 'not in'} {e.image}: {e.because}")
+    for one in e.found:
+        score = f"score {one.score:.2f}, {one.threshold:.2f} at least"
+        ui.data(f"  found    “{one.words}”: {_arrows(one.path)}; {score}")
     if e.path:
-        arrow = "".join(f" ─{step.relation}→ {step.target}" for step in e.path)
-        ui.data(f"  path     {e.path[0].source}{arrow}")
+        ui.data(f"  path     {_arrows(e.path)}")
     if e.pulls_in:
         ui.data(f"  pulls in {', '.join(e.pulls_in)}")
     if e.cost and (e.chosen or e.measured):
         ui.data(f"  costs    {e.cost:,} {e.cost_unit}{_measured(e)}")
+
+
+def _arrows(path: Sequence[Step]) -> str:
+    """Relations, each followed in the way it was come to."""
+    shown = path[0].source
+    for step in path:
+        forth = shown.endswith(step.source)
+        shown += (
+            f" ─{step.relation}→ {step.target}" if forth else f" ←{step.relation}─ {step.source}"
+        )
+    return shown
 
 
 def _measured(e: Explanation) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from tenonos.plan.knowledge import kind_of
 from tenonos.plan.models import Analysis, Channel, Model, Template
 from tenonos.plan.parameters import Parameter
 from tenonos.plan.pool import COST, Pool
+from tenonos.plan.retrieve import THRESHOLD
 from tenonos.system import load
 
 FILE = "explain.json"
@@ -30,6 +31,16 @@ class Step(Model):
     source: str
     relation: str
     target: str
+
+
+class Lookup(Model):
+    """What words were taken to mean: the path from them to a symbol, with its score."""
+
+    words: str
+    path: tuple[Step, ...]
+    score: float
+    threshold: float
+    """The least score that counts."""
 
 
 class Explanation(Model):
@@ -44,6 +55,8 @@ class Explanation(Model):
     span: tuple[int, int] | None = None
     rule: str | None = None
     path: tuple[Step, ...] = ()
+    found: tuple[Lookup, ...] = ()
+    """How the words that ask for it led to it, or to what it provides."""
     pulls_in: tuple[str, ...] = ()
     cost: int | None = None
     cost_unit: str
@@ -136,9 +149,24 @@ class Explainer:
             words=item and item.get("from"),
             span=item and item.get("span"),
             rule=item and item.get("rule"),
-            path=tuple(Step(source=a, relation=r, target=b) for a, r, b in path),
+            path=_steps(path),
+            found=tuple(self._lookups(start)),
             pulls_in=tuple(self._pulls_in(symbol, chosen)),
         )
+
+    def _lookups(self, symbol: str) -> Iterator[Lookup]:
+        """The evidence for a symbol and for what it provides."""
+        edges = self.graph.out_edges(symbol, data=True)
+        meant = {symbol} | {b for _, b, data in edges if data["relation"] == "provides"}
+        for one in self.record.get("evidence", ()):
+            if one["symbol"] in meant:
+                own = [(f"{one['symbol']}.help", "describes", one["symbol"])]
+                yield Lookup(
+                    words=one["words"],
+                    path=_steps(one.get("path") or own),
+                    score=one["score"],
+                    threshold=one.get("threshold", THRESHOLD),
+                )
 
     def _card(self, symbol: str, image: str) -> dict[str, Any]:
         """What the card of a library says of it in an image of that kind."""
@@ -245,3 +273,7 @@ class Explainer:
         needs: Sequence[Any] = sorted(kc.expr_items(found.direct_dep), key=lambda i: i.name or "")
         unmet = [i.name for i in needs if isinstance(i, kc.Symbol) and i.nodes]
         return next((name for name in unmet if name not in chosen), None)
+
+
+def _steps(edges: Iterable[Sequence[str]]) -> tuple[Step, ...]:
+    return tuple(Step(source=a, relation=r, target=b) for a, r, b in edges)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tenonos import outputs
+from tenonos.plan.retrieve import THRESHOLD
 
 Kind = Literal[
     "period",
@@ -114,6 +115,10 @@ class Evidence(Model):
     symbol: str
     score: float
     matched: list[str] = []
+    path: list[tuple[str, str, str]] = []
+    """The relations that led from the words to the symbol; none if its own text did."""
+    threshold: float = THRESHOLD
+    """The least score that counts."""
 
 
 Direction = Literal["to", "from", "both"]

@@ -374,6 +374,7 @@ class Reader:
                 symbol=hit.entry.symbol,
                 score=hit.evidence,
                 matched=list(hit.matched),
+                path=list(hit.path),
             )
         )
 

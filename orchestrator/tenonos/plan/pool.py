@@ -28,6 +28,8 @@ POSIX = "api.posix"
 """What decides the kind of application: beside one in Rust it is a conflict."""
 INPUT = "tenon/line"
 """The library of an image that can be typed to; its VM has a serial port."""
+FUSED, LIGHTRAG = "fused", "lightrag"
+"""How phrases are looked up: by rankings of the texts, or in a knowledge graph."""
 COST = "bytes"
 """What a library costs, by its measured card."""
 
@@ -35,8 +37,11 @@ COST = "bytes"
 class Pool:
     """Everything the planner knows; each part is made when first asked for."""
 
-    def __init__(self, root: Path = ROOT, extra: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, root: Path = ROOT, extra: Sequence[Path] = (), retrieval: str = FUSED
+    ) -> None:
         self.root = root
+        self.retrieval = retrieval
         self.extra = tuple(extra)
         self._encoded: dict[int, Encoding] = {}
         self._bytes: dict[str, dict[str, int]] = {}
@@ -60,7 +65,12 @@ class Pool:
     @cached_property
     def retriever(self) -> Retriever:
         """The index of the texts."""
-        return Retriever(self.entries.values())
+        if self.retrieval == FUSED:
+            return Retriever(self.entries.values())
+        from tenonos.plan.graph import lib_graph
+        from tenonos.plan.lightrag import GraphRetriever
+
+        return GraphRetriever(self.entries.values(), lib_graph(self.tree.kconf))
 
     @property
     def encoding(self) -> Encoding:
@@ -250,3 +260,15 @@ class Pool:
         """The pool's own mistakes, before they look like the user's."""
         if not self.entries:
             raise InputError("the pool is empty", where=str(self.root))
+
+
+def pool_by(retrieval: str) -> Pool:
+    """The pool of this tree, looked up in as asked."""
+    if retrieval not in (FUSED, LIGHTRAG):
+        mend = f"known are {FUSED}, {LIGHTRAG}"
+        raise InputError(f'unknown retrieval "{retrieval}"', "--retrieval", mend)
+    if retrieval == LIGHTRAG:
+        from tenonos.setup import lightrag
+
+        lightrag.provide()
+    return Pool(retrieval=retrieval)

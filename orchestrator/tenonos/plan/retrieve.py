@@ -52,6 +52,8 @@ class Hit:
     """Which of the phrase's words it covers."""
     matched: tuple[str, ...]
     """The words of the entry that matched."""
+    path: tuple[tuple[str, str, str], ...] = ()
+    """The relations of the Lib-Graph that led from the phrase to it, if more than its own text."""
 
 
 class Retriever:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from tenonos import paths
-from tenonos.setup import browser
+from tenonos import paths, ui
+from tenonos.errors import TenonError
+from tenonos.setup import browser, lightrag
 from tenonos.testing import cargo, pytest
 from tenonos.testing.cargo import Show
 from tenonos.testing.count import Count
@@ -34,8 +35,12 @@ def _one_lane(run: Callable[[Show, int], Count]) -> Callable[[Show, int], Count]
 
 
 def _orchestrator(show: Show, lanes: int) -> Count:
-    """Its pages are tried in a browser, which is for that alone."""
+    """Its pages are tried in a browser, its retrieval by LightRAG too: nobody else needs either."""
     browser.provide()
+    try:
+        lightrag.provide()
+    except TenonError as error:
+        ui.warn(f"retrieval by LightRAG is not tested: {error}")
     return _one_lane(_python("python", "orchestrator/tests", 180))(show, lanes)
 
 

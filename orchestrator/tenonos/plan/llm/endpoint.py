@@ -12,10 +12,10 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.client import HTTPException
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from tenonos.errors import InputError, WorkError
@@ -31,6 +31,9 @@ MENDS = {
     404: f"check {URL} and --model",
     429: "wait, or ask another",
 }
+
+
+T = TypeVar("T")
 
 
 class Refused(Exception):
@@ -50,11 +53,14 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class Endpoint:
     """A server and a model of it."""
 
+    place = "/chat/completions"
+    """Where it answers, below the address of the server."""
+
     def __init__(self, model: str, seconds: int, tokens: int) -> None:
         self.model = model
         self.seconds = seconds
         self.tokens = tokens
-        self.url = _url(os.environ)
+        self.url = _url(os.environ, self.place)
         self.key = os.environ.get(KEY, "").strip()
         if not self.key.isascii() or not self.key.isprintable():
             raise InputError("it has characters that no key has", KEY)
@@ -70,8 +76,12 @@ class Endpoint:
         """The model's answer to a conversation."""
         if self.left <= 0:
             raise self._error(f"{self.tokens} tokens gave no plan", "allow more with --tokens")
+        return self._answered(lambda: self._content(self._posted(messages)))
+
+    def _answered(self, ask: Callable[[], T]) -> T:
+        """An answer, or one line about what the server said in its place."""
         try:
-            return self._content(self._posted(messages))
+            return ask()
         except Refused as error:
             text = shown(error.body.decode("utf-8", "replace"), 200)
             text = text.replace(self.key, "…") if self.key else text
@@ -171,8 +181,8 @@ class Endpoint:
         return WorkError(what, f"{self.model} at {parts.hostname}{port}", mend)
 
 
-def _url(environment: Mapping[str, str]) -> str:
-    """Where chat completions are, by the environment."""
+def _url(environment: Mapping[str, str], place: str) -> str:
+    """Where the server answers such questions, by the environment."""
     base = environment.get(URL, "").strip().rstrip("/")
     if not base:
         raise InputError("it is not set", URL, "set it, as to http://localhost:8000/v1")
@@ -184,4 +194,4 @@ def _url(environment: Mapping[str, str]) -> str:
         good = False
     if not good or not base.isascii() or not base.isprintable() or " " in base:
         raise InputError("it is no address of HTTP", URL, "as http://localhost:8000/v1")
-    return f"{base}/chat/completions"
+    return f"{base}{place}"

@@ -1,0 +1,47 @@
+"""LightRAG, for those who ask for its retrieval: installed into the private environment then.
+
+It brings some sixty packages, which no other command needs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+from tenonos import paths, ui
+from tenonos.errors import InputError, WorkError
+from tenonos.settings import SETTINGS
+
+LOCK = paths.ROOT / "orchestrator" / "lightrag.lock"
+_QUESTION = "Install LightRAG (60 packages, 90 MB to fetch, 300 MB on disk)?"
+_PIP = (
+    *("-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
+    *("--no-cache-dir", "--only-binary", ":all:", "--require-hashes", "-r", str(LOCK)),
+)
+
+
+def there() -> bool:
+    """Whether it can be imported."""
+    return find_spec("lightrag") is not None
+
+
+def provide() -> None:
+    """Installs it where it is not; says why where that cannot be."""
+    if there():
+        return
+    if SETTINGS.offline:
+        raise InputError("LightRAG is not installed", "--offline", "leave --offline out once")
+    if not ui.confirm(_QUESTION):
+        raise InputError("LightRAG is not installed", "--retrieval", "say yes, or use fused")
+    log = paths.ensure(paths.LOG) / "lightrag.log"
+    with ui.step("LightRAG"), log.open("wb") as file:
+        done = subprocess.run(
+            [sys.executable, *_PIP],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode:
+        raise WorkError("pip could not install LightRAG", paths.shown(log))
