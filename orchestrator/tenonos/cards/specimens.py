@@ -3,9 +3,9 @@
 Of each kind the plainest are taken, with the fewest settings off their defaults and the fewest
 libraries, until every library that some system has is in one, and every setting is off its default
 in one. So nobody lists them, and what is measured is what the tests build anyway. An application
-that no system has is measured alone in a VM, and a capability that is a setting with the demo's.
-Images without a kernel are none: what they are made of is composed by nobody, and the least of all
-they would stand for what a kernel takes.
+that no system has as it is by default is measured alone in a VM, and a capability that is a
+setting with the demo's. Images without a kernel are none: what they are made of is composed by
+nobody, and the least of all they would stand for what a kernel takes.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def of_tree() -> Iterator[Specimen]:
     """Those of all systems of the tree, and of what no system has."""
     found = list(of_systems())
     yield from found
-    yield from _alone({part for specimen in found for part in specimen.parts})
+    plain = {name for specimen in found if not specimen.settings for name in specimen.libraries}
+    yield from _alone(plain.union(*(specimen.settings for specimen in found)))
 
 
 def of_systems() -> Iterator[Specimen]:
@@ -124,7 +125,8 @@ def _of(loaded: System) -> Iterator[Specimen]:
 
 
 def _alone(known: Collection[str]) -> Iterator[Specimen]:
-    """Images of their own for the applications and capabilities that no system has.
+    """Images of their own for the applications that no system has without a setting, and for the
+    capabilities that none has.
 
     What needs more than a VM for itself is in a system that has it.
     """
