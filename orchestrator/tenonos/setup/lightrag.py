@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import invalidate_caches
 from importlib.util import find_spec
 
 from tenonos import paths, ui
@@ -45,3 +46,4 @@ def provide() -> None:
         )
     if done.returncode:
         raise WorkError("pip could not install LightRAG", paths.shown(log))
+    invalidate_caches()
