@@ -62,7 +62,7 @@ def specimen(name, libraries, settings=0, kind="tenon"):
         libraries=[SimpleNamespace(id=library) for library in libraries],
         config=SimpleNamespace(minimal="CONFIG_X=y\nCONFIG_LIB_Y=y\n" * settings),
     )
-    return specimens.Specimen(SimpleNamespace(name="s"), image)
+    return specimens.Specimen(SimpleNamespace(name="s", file=specimens.SYSTEMS / "s"), image)
 
 
 def test_the_plainest_images_that_have_everything_are_chosen():
@@ -75,6 +75,10 @@ def test_the_plainest_images_that_have_everything_are_chosen():
     again = specimen("again", "ab", settings=2)
     assert again not in specimens.choose([odd, again, small])
     assert again.parts == {"a", "b", "settings/X"}
+    # Of what only an image with the setting has, nobody knows what it costs without.
+    alone = specimen("alone", "abd", settings=1)
+    assert [one.name for one in specimens.choose([alone, small])] == ["s/small", "s/alone"]
+    assert odd in specimens.choose([alone, odd, small])
 
 
 def dissected(name, libraries, size, **written):
@@ -99,11 +103,11 @@ def test_a_setting_costs_what_an_image_has_more_than_its_libraries():
     small = dissected("small", "ab", Size(100), a=30)
     large = dissected("large", "abc", Size(180), a=30, c=19)
     odd = replace(
-        dissected("odd", "abd", Size(250), a=60, d=40), specimen=specimen("odd", "abd", settings=1)
+        dissected("odd", "abc", Size(250), a=60, c=40), specimen=specimen("odd", "abc", settings=1)
     )
     found = measure._parts("tenon", [odd, small, large])
     assert found["c"].size == Size(80)
-    assert (found["d"].size, found["settings/X"].size) == (Size(40), Size(110))
+    assert found["settings/X"].size == Size(70)
 
 
 ROW = Row("timer", "start", {}, 1, 40, 49, 49, 60)

@@ -4,8 +4,9 @@ The smallest specimen of a kind is taken apart, of those that leave nothing out 
 default: to each library the code that was written in it, the rest to the kernel's card. Every
 larger one is held against the sum of the cards so far: what it has beyond that is what its new
 libraries cost, between several of them by the code of each. So an application's card has what it
-makes the libraries below it grow by, and a sum of cards is exact wherever it was measured. Last
-come images with settings off their defaults: what they have beyond the sum is what those cost.
+makes the libraries below it grow by, and a sum of cards is exact wherever it was measured. When
+all libraries have theirs, what an image with a setting off its default has beyond the sum is what
+that costs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tenonos.analysis.stacks import Need, Stacks
 from tenonos.build import elf
 from tenonos.build.attribution import Ownership
 from tenonos.cards.card import Card, Part, Size, kernel, total
-from tenonos.cards.specimens import Specimen
+from tenonos.cards.specimens import Specimen, is_of_system
 from tenonos.cards.stale import compiler, digest
 
 Tell = Callable[[str], None]
@@ -91,33 +92,34 @@ def dissect(specimen: Specimen, file: Path) -> Dissected:
 def _parts(kind: str, found: list[Dissected]) -> dict[str, Part]:
     """What each library and setting costs: of the first image, then what others have more."""
     first, *others = sorted(found, key=_order)
-    parts = {}
+    parts: dict[str, Part] = {}
     for library in sorted(first.specimen.libraries):
         parts[library] = first.part(library, Size(text=first.written.get(library, 0)))
     rest = first.size - total(part.size for part in parts.values())
     parts[kernel(kind)] = Part(first.specimen.name, rest)
     for one in others:
-        new = one.specimen.parts - parts.keys()
-        if new:
-            known = [kernel(kind), *(one.specimen.parts & parts.keys())]
-            parts |= _dealt(one, sorted(new), one.size - total(parts[name].size for name in known))
+        parts |= _dealt(kind, one, one.specimen.libraries - parts.keys(), parts)
+    # What an image has more of which a library was measured there is the library's already.
+    taken = {part.specimen for part in parts.values()}
+    for one in sorted(others, key=lambda one: one.specimen.name in taken):
+        parts |= _dealt(kind, one, one.specimen.settings - parts.keys(), parts)
     return parts
 
 
-def _dealt(one: Dissected, new: list[str], more: Size) -> dict[str, Part]:
-    """What an image has more, dealt out to what is new in it.
-
-    Beside a new setting a library has but the code of its own: the setting makes all others grow.
-    """
-    sets = [part for part in new if part in one.specimen.settings]
-    sizes: dict[str, Size] = {}
-    if sets:
-        sizes = {part: Size(text=one.written.get(part, 0)) for part in new if part not in sets}
-        more -= total(sizes.values())
-    weights = {part: one.written.get(part, 0) + 1 for part in sets or new}
-    return {part: one.part(part, size) for part, size in (sizes | more.shares(weights)).items()}
+def _dealt(
+    kind: str, one: Dissected, new: frozenset[str], parts: Mapping[str, Part]
+) -> dict[str, Part]:
+    """What an image has beyond what is known, dealt out to what is new in it."""
+    if not new:
+        return {}
+    known = one.specimen.parts & parts.keys()
+    more = one.size - total(parts[name].size for name in (kernel(kind), *known))
+    weights = {part: one.written.get(part, 0) + 1 for part in sorted(new)}
+    return {part: one.part(part, size) for part, size in more.shares(weights).items()}
 
 
-def _order(one: Dissected) -> tuple[int, int, int, str]:
+def _order(one: Dissected) -> tuple[bool, int, int, str]:
+    """Systems of the tree first, and then what is measured beside them."""
     specimen = one.specimen
-    return len(specimen.settings), specimen.left_out, one.size.loaded, specimen.name
+    beside = not is_of_system(specimen)
+    return beside, specimen.left_out, one.size.loaded, specimen.name

@@ -3,9 +3,9 @@
 Of each kind the plainest are taken, with the fewest settings off their defaults and the fewest
 libraries, until every library that some system has is in one, and every setting is off its default
 in one. So nobody lists them, and what is measured is what the tests build anyway. An application
-that no system has as it is by default is measured alone in a VM, and a capability that is a
-setting with the demo's. Images without a kernel are none: what they are made of is composed by
-nobody, and the least of all they would stand for what a kernel takes.
+that no system has is measured alone in a VM, and a capability that is a setting with the demo's.
+Images without a kernel are none: what they are made of is composed by nobody, and the least of all
+they would stand for what a kernel takes.
 """
 
 from __future__ import annotations
@@ -107,8 +107,7 @@ def of_tree() -> Iterator[Specimen]:
     """Those of all systems of the tree, and of what no system has."""
     found = list(of_systems())
     yield from found
-    plain = {name for specimen in found if not specimen.settings for name in specimen.libraries}
-    yield from _alone(plain.union(*(specimen.settings for specimen in found)))
+    yield from _alone({part for specimen in found for part in specimen.parts})
 
 
 def of_systems() -> Iterator[Specimen]:
@@ -125,8 +124,7 @@ def _of(loaded: System) -> Iterator[Specimen]:
 
 
 def _alone(known: Collection[str]) -> Iterator[Specimen]:
-    """Images of their own for the applications that no system has without a setting, and for the
-    capabilities that none has.
+    """Images of their own for the applications and capabilities that no system has.
 
     What needs more than a VM for itself is in a system that has it.
     """
@@ -155,17 +153,40 @@ def _made(app: str, setting: str | None = None) -> Iterator[Specimen]:
 
 
 def choose(candidates: Iterable[Specimen]) -> list[Specimen]:
-    """Images that together have everything the candidates have, in each kind."""
+    """Images that together have everything the candidates have, in each kind: first those for the
+    libraries, then for each setting one whose libraries are in another without it.
+    """
+    ordered = sorted(candidates, key=_plainness)
     seen: dict[str, set[str]] = {}
     chosen = []
-    for specimen in sorted(candidates, key=_plainness):
+    for specimen in ordered:
         known = seen.setdefault(specimen.image.kind, set())
-        if specimen.parts - known:
-            known |= specimen.parts
+        if specimen.libraries - known:
+            known |= specimen.libraries
+            chosen.append(specimen)
+    for specimen in ordered:
+        known = seen[specimen.image.kind]
+        if specimen.settings - known and specimen not in chosen and _is_held(specimen, chosen):
+            known |= specimen.settings
             chosen.append(specimen)
     return chosen
+
+
+def _is_held(specimen: Specimen, others: Iterable[Specimen]) -> bool:
+    """Whether each library of an image is in another of its kind that has none of its settings."""
+    without = (
+        other.libraries
+        for other in others
+        if other.image.kind == specimen.image.kind and not other.settings & specimen.settings
+    )
+    return specimen.libraries <= frozenset().union(*without)
 
 
 def _plainness(specimen: Specimen) -> tuple[int, int, str]:
     lines = specimen.image.config.minimal.splitlines()
     return len(lines), len(specimen.libraries), specimen.name
+
+
+def is_of_system(specimen: Specimen) -> bool:
+    """Whether it is an image of a system of the tree."""
+    return specimen.system.file.is_relative_to(SYSTEMS)
