@@ -30,6 +30,8 @@ SETTINGS = "settings"
 """What stands for a layer in the name of a setting's card."""
 TYPICAL = "motor"
 """The application that has a setting which no system has."""
+SEVERAL = ("TENON_THREAD_CORES", "4")
+"""A setting that systems have only with programs which are larger for it themselves."""
 _CHOICES = ("LIB_", "APP_", "BOARD_", "IMAGE_")
 _LINE = re.compile(r"(?:# )?CONFIG_(\w+)(?:=(\d+)| is not set|=.*)")
 _ALONE = """name = "{name}"
@@ -132,6 +134,7 @@ def _alone(known: Collection[str]) -> Iterator[Specimen]:
         layer, _, app = name.partition("/")
         if layer == "apps" and name not in known:
             yield from _made(app)
+    yield from _made(TYPICAL, *SEVERAL)
     for symbol in kconfig.load().symbols.values():
         capable = any(target.name.startswith("CAP_") for target, *_ in symbol.selects)
         choice = symbol.name.startswith(_CHOICES)
@@ -139,12 +142,12 @@ def _alone(known: Collection[str]) -> Iterator[Specimen]:
             yield from _made(TYPICAL, symbol.name)
 
 
-def _made(app: str, setting: str | None = None) -> Iterator[Specimen]:
+def _made(app: str, setting: str | None = None, value: str = "y") -> Iterator[Specimen]:
     name = f"alone-{app}" if setting is None else f"alone-{setting.lower().replace('_', '-')}"
     folder = paths.ensure(paths.DOT / "measure" / name)
     write(folder / "system.toml", _ALONE.format(name=name, vm=app, app=app))
     if setting:
-        write(folder / f"{app}.config", f"CONFIG_{setting}=y\n")
+        write(folder / f"{app}.config", f"CONFIG_{setting}={value}\n")
     try:
         found = list(_of(system.load(folder)))
     except InputError:
