@@ -4,7 +4,7 @@ import pytest
 
 from tenonos import paths
 from tenonos.bench import compose, verdicts
-from tenonos.bench.boots import Boots
+from tenonos.bench.boots import Boots, Over
 from tenonos.bench.objectives import PARTS, Objective, objectives
 from tenonos.bench.ranking import Ranking
 from tenonos.errors import InputError
@@ -100,23 +100,60 @@ def test_the_baseline_takes_what_ranks_best(pool):
     assert "sched.timeslice" in {item.value for item in answer.plan}
 
 
-def test_equal_systems_are_built_once_and_an_ended_run_goes_on(pool, monkeypatch, tmp_path):
-    made = []
+class Pretended:
+    """Workers who know the answer: 2 kHz is too much, and less optimised is larger."""
 
-    def judged(answer):
-        made.append(answer.objective)
-        good = "2 kHz" not in answer.objective
-        return Verdict(built=True, booted=good, good=good, why=None if good else "no")
+    def __init__(self):
+        self.judged = []
 
-    monkeypatch.setattr("tenonos.bench.boots._judged", judged)
+    def verdicts(self, asked, seconds):
+        for place, files in enumerate(asked):
+            self.judged.append(files)
+            text = "".join(files.values())
+            good = 'period = "500us"' not in text
+            size = 1000 - 300 * text.count("OPTIMISE_SIZE=y") + 10 * text.count("TRACE=y")
+            why = None if good else "no"
+            yield place, Verdict(built=True, booted=good, good=good, why=why, size=size)
+
+
+def test_equal_systems_are_built_once_and_an_ended_run_goes_on(pool, tmp_path):
     texts = ("a 1 kHz control loop", "a control loop at 1 kHz", "a 2 kHz control loop")
     answers = [composed(text, pool=pool) for text in texts]
-    for _ in range(2):
-        boots = Boots(lambda _: None, tmp_path / "journal.jsonl")
-        assert [boots.of(answer).why for answer in answers] == [None, None, "no"]
-        assert boots.different == 2
-    # What was good is known, what was not is tried again.
-    assert made == [texts[0], texts[2], texts[2]]
+    who = Pretended()
+    for judged in (2, 3):
+        boots = Boots(lambda _: None, who, tmp_path / "journal.jsonl")
+        assert [verdict.why for verdict in boots.of(answers)] == [None, None, "no"]
+        assert boots.different(answers) == 2
+        # What was good is known, what was not is tried again.
+        assert len(who.judged) == judged
+
+
+def test_a_system_is_held_against_the_smallest_of_it(pool, tmp_path):
+    who = Pretended()
+    boots = Boots(lambda _: None, who, tmp_path / "journal.jsonl")
+    first, second, bad = (
+        composed(text, pool=pool)
+        for text in ("a 1 kHz control loop", "a 4 kHz control loop", "a 2 kHz control loop")
+    )
+    boots.of([first])
+    over = boots.over(first, pool)
+    assert (over.bytes, over.smallest) == (600, 400)
+    assert over.by == "mortise: OPTIMISE_SIZE, motor: OPTIMISE_SIZE"
+    tried = len(who.judged)
+    assert boots.over(second, pool) == over
+    assert len(who.judged) == tried + 2, "as composed, and with what saved bytes before"
+    assert boots.over(bad, pool) is None
+
+
+def test_bytes_over_the_smallest_are_counted_by_class():
+    over = [Over(10, 100, "a"), None, Over(30, 100, "a"), Over(20, 100, "b")]
+    rows = [*compose.bytes_over({"set": "test"}, ["plain", "plain", "several", "plain"], over)]
+    assert [(r.params.get("class"), r.samples, r.median, r.max) for r in rows] == [
+        (None, 3, 20, 30),
+        ("plain", 2, 20, 20),
+        ("several", 1, 30, 30),
+    ]
+    assert rows[0].options == {"percent": 20.0, "smallest": {"a": 2, "b": 1}}
 
 
 def test_what_the_documents_say_of_the_planner_holds(pool):

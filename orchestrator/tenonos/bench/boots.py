@@ -1,4 +1,4 @@
-"""What a composition is worth: whether its images build, and each of its VMs boots.
+"""What compositions are worth: whether they build and boot, and how small they could be.
 
 All of them take an hour or two: what was good is kept in a journal, so that a run that was ended
 goes on where it was, and what was not is tried again.
@@ -6,71 +6,98 @@ goes on where it was, and what was not is tried again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from tenonos import build, paths, system
-from tenonos.errors import TenonError
+from tenonos import paths
 from tenonos.explore.journal import Journal, key
 from tenonos.explore.oracle import Verdict
+from tenonos.explore.smallest import Grown, Smallest
+from tenonos.explore.space import Space, shortened
+from tenonos.explore.workers import Workers
 from tenonos.plan.models import Composition
-from tenonos.run import RunOptions, Session, Target
+from tenonos.plan.pool import Pool
 
 SECONDS = 0.5
 """Of guest time in which nothing may stop once all have booted."""
-ENDED = frozenset({"stopped", "restarting", "empty", "starting"})
-"""States of a VM that did not boot, or died; a program that ran to its end is `off`."""
-FOLDER = paths.DOT / "bench" / "composed"
 JOURNAL = paths.DOT / "bench" / "composed.jsonl"
+
+Files = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Over:
+    """How much larger a composition is than the smallest that was found."""
+
+    bytes: int
+    smallest: int
+    by: str
+    """What is otherwise in that one."""
 
 
 class Boots:
     """Compositions built and booted, equal ones once."""
 
-    def __init__(self, tell: Callable[[str], None], journal: Path = JOURNAL) -> None:
+    def __init__(self, tell: Callable[[str], None], who: Workers, journal: Path = JOURNAL) -> None:
         self._tell = tell
+        self._who = who
         paths.ensure(journal.parent)
         self._journal = Journal.opened(journal)
         self._done: dict[str, Verdict] = {}
+        self._over: dict[str, Over] = {}
+        self._grown: Grown = {}
 
-    @property
-    def different(self) -> int:
-        """How many were not equal to an earlier one."""
-        return len(self._done)
+    def of(self, answers: Sequence[Composition]) -> list[Verdict]:
+        """What became of compositions."""
+        return self._verdicts([_told(answer.files) for answer in answers])
 
-    def of(self, answer: Composition) -> Verdict:
-        """What became of a composition."""
-        files = {n: _settings(text) for n, text in answer.files.items() if n != "explain.json"}
-        made = key(files, SECONDS)
-        if made not in self._done:
-            known = self._journal.found.get(made)
-            if known is None:
-                self._tell(f"system {len(self._done) + 1}, {answer.objective}")
-                known = _judged(answer)
-                if known.good:
-                    self._journal.add(made, answer.objective, known)
-            self._done[made] = known
-        return self._done[made]
+    def different(self, answers: Sequence[Composition]) -> int:
+        """How many are not equal to an earlier one."""
+        return len({_key(answer) for answer in answers})
+
+    def over(self, answer: Composition, pool: Pool) -> Over | None:
+        """How much a composition has over the smallest of it; nothing of one that is not good."""
+        name = _key(answer)
+        if name not in self._over:
+            space = Space.of(answer, pool)
+            search = Smallest(
+                space, lambda one: self._verdicts([_told(space.made(one))])[0], self._grown
+            )
+            search.run()
+            composed, smallest = self._done[name], search.verdict
+            if composed.size is None or smallest.size is None or not smallest.good:
+                return None
+            more = composed.size - smallest.size
+            self._over[name] = Over(more, smallest.size, shortened(search.best))
+        return self._over[name]
+
+    def _verdicts(self, asked: Sequence[Files]) -> list[Verdict]:
+        names = [key(files, SECONDS) for files in asked]
+        known = {n: self._journal.found[n] for n in names if n in self._journal.found}
+        self._done = known | self._done
+        missing = {n: f for n, f in zip(names, asked, strict=True) if n not in self._done}
+        order = [*missing]
+        for place, verdict in self._who.verdicts([*missing.values()], SECONDS):
+            self._done[order[place]] = verdict
+            if verdict.good:
+                self._journal.add(order[place], order[place], verdict)
+            self._tell(f"{len(self._done)} systems")
+        return [self._done[name] for name in names]
+
+
+def _key(answer: Composition) -> str:
+    return key(_told(answer.files), SECONDS)
+
+
+def _told(files: Files) -> dict[str, str]:
+    """The files without comments, which tell the objective, and without what only explains."""
+    return {name: _settings(text) for name, text in files.items() if name != "explain.json"}
 
 
 def _settings(text: str) -> str:
-    """A file without its comments, which tell the objective."""
-    return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    return "\n".join(line for line in text.splitlines() if not _is_comment(line))
 
 
-def _judged(answer: Composition) -> Verdict:
-    folder = paths.ensure(FOLDER)
-    for stale in folder.glob("*"):
-        stale.unlink()
-    answer.write(folder)
-    try:
-        built = build.build(system.load(folder))
-    except TenonError as error:
-        return Verdict(built=False, why=str(error))
-    try:
-        result = Session(Target.of(built), RunOptions(seconds=SECONDS), ()).run()
-    except TenonError as error:
-        return Verdict(built=True, why=str(error))
-    ended = [f"{vm.name} is {vm.state}" for vm in result.vms if vm.state in ENDED]
-    good = not ended
-    return Verdict(built=True, booted=good, good=good, why=", ".join(ended) or None)
+def _is_comment(line: str) -> bool:
+    return line.startswith("#") and not line.endswith(" is not set")

@@ -2,26 +2,29 @@
 
 Each objective of `bench/objectives` is composed by the offline planner, and by a baseline that
 knows no grammar: it takes the best of a plain ranking for what is wanted. With `--full` what was
-composed is built and booted too, equal systems once.
+composed is built and booted too, equal systems once, and those to test by are held against the
+smallest that their objectives leave open.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tenonos.bench.boots import Boots
+from tenonos.bench.boots import Boots, Over
 from tenonos.bench.objectives import PARTS, Objective, objectives
 from tenonos.bench.ranking import Ranking
 from tenonos.bench.row import Number, Row
 from tenonos.bench.verdicts import HOST, RANKING, SUITE
+from tenonos.explore.workers import workers
 from tenonos.plan.compose import compose
 from tenonos.plan.models import Composition
 from tenonos.plan.planner import Planner, planner
 from tenonos.plan.pool import Pool
+from tenonos.settings import SETTINGS
 
 OFFLINE = "offline"
 
@@ -50,7 +53,7 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
             answers[name] = answered(of_part, pool, using)
             yield from counted(answers[name], name, part)
         if full:
-            yield from _made(answers[OFFLINE], part, tell)
+            yield from made(answers[OFFLINE], part, pool, tell)
 
 
 def answered(asked: Sequence[Objective], pool: Pool, using: Planner) -> list[Answered]:
@@ -85,21 +88,58 @@ def counted(answers: Sequence[Answered], name: str, part: str) -> Iterator[Row]:
     yield Row.of((SUITE, "solve_seconds"), params, seconds, **_WHERE, unit="seconds")
 
 
-def _made(answers: Sequence[Answered], part: str, tell: Callable[[str], None]) -> Iterator[Row]:
-    """How many systems could be built and booted, of those that were composed."""
+def made(
+    answers: Sequence[Answered], part: str, pool: Pool, tell: Callable[[str], None]
+) -> Iterator[Row]:
+    """How many systems could be built and booted, of those that were composed, and their bytes."""
     params = {"planner": OFFLINE, "set": part}
     composed = [found for found in answers if found.answer.accepted]
-    boots = Boots(tell)
-    made = [boots.of(found.answer) for found in composed]
-    failed = [
-        {"objective": found.objective.text, "faults": [outcome.why]}
-        for found, outcome in zip(composed, made, strict=True)
-        if outcome.why
-    ]
-    yield replace(_count("composed", params, len(made)), options={"systems": boots.different})
-    yield _count("built", params, sum(outcome.built for outcome in made))
-    booted = _count("booted", params, sum(outcome.booted for outcome in made))
-    yield replace(booted, options={"missed": failed})
+    with workers(None, SETTINGS.jobs) as who:
+        boots = Boots(tell, who)
+        of_all = [found.answer for found in composed]
+        outcomes = boots.of(of_all)
+        failed = [
+            {"objective": found.objective.text, "faults": [outcome.why]}
+            for found, outcome in zip(composed, outcomes, strict=True)
+            if not outcome.good
+        ]
+        classes = [found.objective.phrasing for found in composed]
+        counts = {
+            "composed": [True for _ in outcomes],
+            "built": [outcome.built for outcome in outcomes],
+            "booted": [outcome.good for outcome in outcomes],
+        }
+        told: dict[str, dict[str, Any]] = {
+            "composed": {"systems": boots.different(of_all)},
+            "booted": {"missed": failed},
+        }
+        for name, each in counts.items():
+            yield replace(_count(name, params, sum(each)), options=told.get(name, {}))
+            of_class = Counter(c for c, is_so in zip(classes, each, strict=True) if is_so)
+            for phrasing in dict.fromkeys(classes):
+                key = params | {"class": phrasing}
+                yield _count(f"{name}_of_class", key, of_class[phrasing])
+        if part == "test":
+            over = [boots.over(answer, pool) for answer in of_all]
+            yield from bytes_over(params, classes, over)
+
+
+def bytes_over(
+    params: Mapping[str, Any], classes: Sequence[str], over: Sequence[Over | None]
+) -> Iterator[Row]:
+    """How many bytes systems have over the smallest that was found, in all and of each class."""
+    pairs = [(c, o) for c, o in zip(classes, over, strict=True) if o is not None]
+    for phrasing in (None, *dict.fromkeys(c for c, _ in pairs)):
+        found = [o for c, o in pairs if phrasing in (None, c)]
+        if not found:
+            continue
+        by = Counter(one.by for one in found)
+        percent = sorted(round(100 * one.bytes / one.smallest, 1) for one in found)
+        options = {"percent": percent[len(percent) // 2], "smallest": dict(by.most_common())}
+        name = "bytes_over_minimum" if phrasing is None else "bytes_over_minimum_of_class"
+        of = dict(params) if phrasing is None else {**params, "class": phrasing}
+        bytes_ = [one.bytes for one in found]
+        yield replace(Row.of((SUITE, name), of, bytes_, **_WHERE, unit="bytes"), options=options)
 
 
 _WHERE: dict[str, Any] = {"environment": HOST, "system": "objectives"}

@@ -72,6 +72,10 @@ def _lines(counts: Counts, columns: Sequence[Column]) -> Iterator[list[str]]:
         cells = [_share(counts, (name, *c), (of, *c)) for c in columns]
         if any(cells):
             yield [f"{name} in all", *cells]
+    over = [counts.get(("bytes_over_minimum", *c)) for c in columns]
+    if any(over):
+        cells = [f"{r.median:,} ({r.options['percent']} %)" if r else "" for r in over]
+        yield ["bytes over the smallest", *cells]
     slowest = [counts.get(("solve_seconds", *c)) for c in columns]
     yield ["seconds at most", *(f"{row.max:.2f}" if row else "" for row in slowest)]
 

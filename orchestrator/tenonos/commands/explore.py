@@ -32,6 +32,9 @@ def command(
     cluster: Annotated[
         str | None, typer.Option(help="Work on the Dask cluster there.", metavar="ADDRESS")
     ] = None,
+    smallest: Annotated[
+        bool, typer.Option("--smallest", help="Go for the fewest bytes alone, in fewer trials.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="All that was found, as JSON.")] = False,
 ) -> None:
     """Search what an objective leaves open: the best by size, latency and boot."""
@@ -59,7 +62,10 @@ def command(
     with ui.activity("exploring") as tell, workers(cluster, SETTINGS.jobs) as who:
         journal = Journal.opened(folder / FILE)
         search = Search(Space.of(answer, pool), journal, who, length, most, tell)
-        search.run()
+        if smallest:
+            search.shrink()
+        else:
+            search.run()
     for one in learned.keep(search.learned(), search.undone()):
         ui.message(f"learned: {one.symbol} must be {'ny'[one.value]} here, or: {one.why}")
     if as_json:

@@ -19,12 +19,17 @@ from tenonos.build import Built, size
 from tenonos.errors import TenonError
 from tenonos.locks import exclusive
 from tenonos.run import RunOptions, Session, Target
+from tenonos.run.console import Chunk
 from tenonos.run.result import Result
 
 Name = TypeVar("Name")
 
 MEASURES = ("size", "latency", "boot")
 """What alternatives are compared by; of each the least is best."""
+ENDED = frozenset({"stopped", "restarting", "empty", "starting"})
+"""States of a VM that did not boot, or died; a program that ran to its end is `off`."""
+QUESTION, NUMBER = "which number?", b"1\n"
+"""What an application asks before it begins, and what it is given."""
 
 
 @dataclass(frozen=True)
@@ -96,21 +101,47 @@ def _written(files: Mapping[str, str]) -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
+class Answering:
+    """An observer that gives a number to each VM that asks for one."""
+
+    def __init__(self) -> None:
+        self._answered: dict[str, int] = {}
+
+    def chunk(self, chunk: Chunk) -> None:
+        """A piece of console output: it is read when it is whole."""
+
+    def tick(self, session: Session) -> None:
+        """Answer what was asked since."""
+        for name, transcript in session.transcripts.items():
+            asked = sum(QUESTION in line.text for line in transcript.lines)
+            if asked > self._answered.get(name, 0):
+                self._answered[name] = asked
+                session.send(name, NUMBER)
+
+    def close(self, session: Session) -> None:
+        """The run is over."""
+
+
 def _booted(built: Built, seconds: float) -> Verdict:
     total = sum(image["total"] for image in size.measure(built)["images"])
     options = RunOptions(seconds=seconds, deterministic=True)
+    target = Target.of(built)
+    session = Session(target, options, [Answering()])
     try:
-        result = Session(Target.of(built), options, []).run()
+        result = session.run()
     except TenonError as error:
         return Verdict(built=True, size=total, why=str(error))
     own = [vm for vm in result.vms if vm.kind == "tenon"]
-    booted = bool(result.vms) and all(vm.boot_ns for vm in own)
-    why = wrong(result)
+    # Without Mortise nobody keeps a VM's state: it began if it said something.
+    silent = not all(vm.boot_ns for vm in own)
+    if target.alone is not None:
+        silent = target.alone not in session.transcripts
+    why = wrong(result) or ("a VM never began" if silent else None)
     return Verdict(
         built=True,
-        booted=booted,
-        good=booted and why is None,
-        why=why or (None if booted else "a VM never began"),
+        booted=not silent,
+        good=why is None,
+        why=why,
         size=total,
         latency=max((p.latency_ns.max for p in result.periodic), default=None),
         boot=max((vm.boot_ns for vm in own), default=None),
@@ -121,6 +152,9 @@ def wrong(result: Result) -> str | None:
     """Why a run is not what it should be: a VM that died, a release lost, doubled or late."""
     if result.failure is not None:
         return result.failure
+    for vm in result.vms:
+        if vm.state in ENDED:
+            return f"{vm.name} is {vm.state}"
     for task in result.periodic:
         lost = task.released - task.completed
         if not task.released or lost or task.duplicates or task.late:

@@ -12,6 +12,7 @@ from itertools import combinations
 
 from tenonos.explore.journal import Journal, key
 from tenonos.explore.oracle import Verdict, unbeaten
+from tenonos.explore.smallest import Smallest
 from tenonos.explore.space import Alternative, Deviation, Space, shortened
 from tenonos.explore.workers import Workers
 from tenonos.plan.learned import Dependency
@@ -39,6 +40,10 @@ class Search:
         self._judge([(setting,) for setting in self.space.settings])
         while self.found[()].good and len(self.found) < self.most and (new := self._together()):
             self._judge(new)
+
+    def shrink(self) -> None:
+        """Judge only what may be smaller: a setting more at a time, kept where it saves bytes."""
+        Smallest(self.space, self._one, {}).run()
 
     def learned(self) -> list[Dependency]:
         """Settings that must be as composed; or the one that must not, if all is good by that."""
@@ -86,6 +91,10 @@ class Search:
             self.journal.add(keys[alternative], shortened(alternative), verdict)
             self.tell(f"{len(self.found) + len(verdicts)} of {self.most} at most")
         self.found |= {alternative: verdicts[alternative] for alternative in generation}
+
+    def _one(self, alternative: Alternative) -> Verdict:
+        self._judge([alternative])
+        return self.found.get(alternative, Verdict(built=False, why="enough were judged"))
 
     def _together(self) -> list[Alternative]:
         """What is good by itself and better in something than the composition, in pairs."""

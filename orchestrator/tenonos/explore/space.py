@@ -64,6 +64,10 @@ class Space:
         """The symbols of what an image is made of."""
         return tuple(sorted(self._composed[image].libraries))
 
+    def kind(self, image: str) -> str:
+        """What kind of image it is."""
+        return str(self._told["images"][image]["kind"])
+
     def joined(self, one: Alternative, other: Alternative) -> Alternative | None:
         """Both at once, if neither undoes what the other is about."""
         both = tuple(sorted({*one, *other}))

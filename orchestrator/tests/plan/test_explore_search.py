@@ -10,6 +10,7 @@ from tenonos.explore import search as searching
 from tenonos.explore.journal import Journal
 from tenonos.explore.oracle import Verdict
 from tenonos.explore.search import Search, front
+from tenonos.explore.smallest import Smallest
 from tenonos.explore.space import Deviation, Space, shortened
 
 
@@ -94,6 +95,32 @@ def test_it_ends_when_enough_were_judged(search):
     who = Pretended()
     search(who, most=3).run()
     assert who.judged == 3
+
+
+def test_the_smallest_is_found_a_setting_at_a_time(search):
+    who = Pretended()
+    made = search(who)
+    made.shrink()
+    small = min((a for a, v in made.found.items() if v.good), key=lambda a: made.found[a].size)
+    assert shortened(small) == "motor: OPTIMISE_SIZE, motor: no TENON_THREAD_PANIC_MESSAGE"
+    # The smallest of all does not run, and is not taken along.
+    unsafe = Deviation("motor", "TENON_THREAD_PROTECTION", False)
+    assert any(unsafe in alternative for alternative in made.found)
+    assert who.judged <= 1 + len(made.space.settings)
+
+
+def test_what_is_not_good_together_is_taken_in_halves(composed, pool):
+    space = Space.of(composed("a 1 kHz motor-control loop"), pool)
+    saving = {
+        ("tenon", "OPTIMISE_SIZE", True): -300,
+        ("tenon", "TENON_THREAD_PANIC_MESSAGE", False): -50,
+        ("tenon", "TENON_THREAD_PROTECTION", False): -10,
+    }
+    rest = {(space.kind(s.image), s.symbol, s.value): 0 for s in space.settings}
+    search = Smallest(space, lambda one: pretended.judge(space.made(one), 1.0), rest | saving)
+    search.run()
+    assert search.verdict.size == 650
+    assert shortened(search.best) == "motor: OPTIMISE_SIZE, motor: no TENON_THREAD_PANIC_MESSAGE"
 
 
 def test_nothing_is_searched_around_what_does_not_work(search, monkeypatch):
