@@ -35,10 +35,21 @@ def test_a_storm_loses_no_interrupt(rows):
 
 
 @pytest.mark.timeout(400)
+def test_a_vm_killed_at_random_moments_begins_anew(rows):
+    kills = of(rows, "kills")
+    assert kills.keys() == {"shared", "direct"}
+    for row in kills.values():
+        # It ends by itself too.
+        assert 50 <= row.median <= row.options["restarts"]
+        # Lives in which it did what it is there for.
+        assert row.options["hypercall"] > 1_000 and row.options["releases"] > 30
+
+
+@pytest.mark.timeout(400)
 def test_the_path_to_the_task_is_the_same_beside_each_of_them(rows):
     alone, *beside = (row for row in rows if row.name == "interrupt_to_task")
     assert [tuple(row.params.values()) for row in beside] == [
-        (name, irq) for name in ("wild", "storm") for irq in ("shared", "direct")
+        (name, irq) for name in ("wild", "storm", "kills") for irq in ("shared", "direct")
     ]
     assert {(row.min, row.max) for row in beside} == {(alone.min, alone.max)}
     # The emulator lets a busy core go on: several releases that became due have one interrupt.

@@ -3,7 +3,8 @@
 The motor has a core and its interrupts for itself. In `systems/wild` the other VM draws hypercalls,
 registers of the interrupt controller, system registers and interrupts, now and then something that
 Mortise stops it for, so that it is restarted; in `systems/storm` it has more interrupts at once
-than there are list registers. The plugin counts, from outside, how many instructions the motor's
+than there are list registers; in `systems/kills` it is killed from outside, at random moments, and
+begins anew each time. The plugin counts, from outside, how many instructions the motor's
 core executes from each interrupt to the task.
 """
 
@@ -25,20 +26,22 @@ from tenonos.run.console import Chunk
 from tenonos.run.result import PathResult, Result, VmResult
 from tenonos.system import System
 
-STATIC = "mortise-static"
+STATIC, DYNAMIC = "mortise-static", "mortise-dynamic"
 MOTOR = "motor"
 
 ALONE = 500
 """Releases by which the path is known that the motor takes with nobody beside it."""
 
 _STORMS = re.compile(r"\d+ storms, (\d+) interrupts")
+_KILLS = re.compile(r"(\d+) kills")
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A VM that does its worst, in the system of its name."""
+    """A VM that does its worst, in a system of its own."""
 
     name: str
+    vm: str
     row: str
     """The row that says how much it did."""
     unit: str
@@ -47,6 +50,7 @@ class Neighbour:
     """How much of it is asked for with interrupts of either kind."""
     done: Callable[[Session], int]
     """How much it did so far."""
+    environment: str = STATIC
 
 
 def _exits(session: Session) -> int:
@@ -57,14 +61,25 @@ def _exits(session: Session) -> int:
 
 def _served(session: Session) -> int:
     """Interrupts as the guest counts them that served them."""
-    said = session.transcripts.get("storm")
-    counts = (_STORMS.fullmatch(line.text) for line in reversed(said.lines)) if said else ()
+    return _said(session, "storm", _STORMS)
+
+
+def _killed(session: Session) -> int:
+    """Kills as who does it counts them."""
+    return _said(session, "reaper", _KILLS)
+
+
+def _said(session: Session, vm: str, pattern: re.Pattern[str]) -> int:
+    """The number in the last line of a VM that is like this."""
+    said = session.transcripts.get(vm)
+    counts = (pattern.fullmatch(line.text) for line in reversed(said.lines)) if said else ()
     return next((int(count[1]) for count in counts if count), 0)
 
 
 NEIGHBOURS = (
-    Neighbour("wild", "random_exits", "exits", 50_000, 5_000_000, _exits),
-    Neighbour("storm", "storm_interrupts", "interrupts", 30_000, 1_500_000, _served),
+    Neighbour("wild", "wild", "random_exits", "exits", 50_000, 5_000_000, _exits),
+    Neighbour("storm", "storm", "storm_interrupts", "interrupts", 30_000, 1_500_000, _served),
+    Neighbour("kills", "wild", "kills", "kills", 50, 1_000, _killed, DYNAMIC),
 )
 
 
@@ -74,19 +89,20 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     tell(f"{MOTOR} alone")
     motor = replace(whole, name=f"{whole.name}-alone", vms=(whole.vm(MOTOR),))
     alone = _path(_run(build.build(motor), RunOptions(ALONE / 1e3, deterministic=True), []))
-    yield _path_row(whole.name, alone, {"beside": "nobody"})
+    yield _path_row(Setting(whole.name, STATIC), alone, {"beside": "nobody"})
     for neighbour in NEIGHBOURS:
         for irq in ("shared", "direct"):
             yield from _beside(neighbour, irq, alone, full, tell)
 
 
-def _of(name: str, irq: str) -> System:
+def _of(neighbour: Neighbour, irq: str) -> System:
     """The system whose hostile guest has its interrupts that way."""
-    whole = system.load(name)
+    whole = system.load(neighbour.name)
     # One that has them directly could sleep where nobody reaches it, and its restart wait for it.
-    wild = replace(whole.vm(name), interrupts=irq, wfi="trap" if irq == "direct" else "pass")
-    vms = tuple(wild if vm.name == name else vm for vm in whole.vms)
-    return replace(whole, name=f"{name}-{irq}", vms=vms)
+    wfi = "trap" if irq == "direct" else "pass"
+    wild = replace(whole.vm(neighbour.vm), interrupts=irq, wfi=wfi)
+    vms = tuple(wild if vm.name == neighbour.vm else vm for vm in whole.vms)
+    return replace(whole, name=f"{neighbour.name}-{irq}", vms=vms)
 
 
 def _beside(
@@ -95,16 +111,17 @@ def _beside(
     name, wanted = neighbour.name, neighbour.full if full else neighbour.short
     what = f"{name}, {irq}: {{:,}} of {wanted:,} {neighbour.unit}"
     enough = Enough(neighbour, wanted, lambda done: tell(what.format(done)))
-    result = _run(build.build(_of(name, irq)), RunOptions(deterministic=True), [enough])
-    path, made = _path(result), _vm(result, name)
-    _judge(result, path, alone, name, irq)
+    result = _run(build.build(_of(neighbour, irq)), RunOptions(deterministic=True), [enough])
+    path, made = _path(result), _vm(result, neighbour.vm)
+    _judge(result, path, alone, neighbour, irq)
+    setting = Setting(name, neighbour.environment)
     amount = replace(
-        _setting(name).row(("assurance", neighbour.row), {"irq": irq}, [enough.done], Kinds()),
+        setting.row(("assurance", neighbour.row), {"irq": irq}, [enough.done], Kinds()),
         unit=neighbour.unit,
     )
     meanwhile = {"restarts": made.restarts, "releases": result.periodic[0].completed}
     yield replace(amount, options={**made.exits.model_dump(), **meanwhile})
-    yield _path_row(name, path, {"beside": name, "irq": irq})
+    yield _path_row(setting, path, {"beside": name, "irq": irq})
 
 
 def _run(built: Built, options: RunOptions, observers: list[Enough]) -> Result:
@@ -115,7 +132,9 @@ def _run(built: Built, options: RunOptions, observers: list[Enough]) -> Result:
     return result
 
 
-def _judge(result: Result, path: PathResult, alone: PathResult, name: str, irq: str) -> None:
+def _judge(
+    result: Result, path: PathResult, alone: PathResult, neighbour: Neighbour, irq: str
+) -> None:
     """Whether the motor noticed nothing, and the other VM is still there."""
     motor, (task,) = _vm(result, MOTOR), result.periodic
     found = {
@@ -125,10 +144,10 @@ def _judge(result: Result, path: PathResult, alone: PathResult, name: str, irq: 
         "instructions of Mortise on its core": motor.el2_instructions_in_window,
         "restarts of the motor": motor.restarts,
         "another path": (path.min, path.max) != (alone.min, alone.max),
-        "the other VM's end": _vm(result, name).state not in ("running", "restarting"),
+        "the other VM's end": _vm(result, neighbour.vm).state not in ("running", "restarting"),
     }
     if wrong := [f"{what}: {value}" for what, value in found.items() if value]:
-        raise WorkError(f"{name}, {irq} interrupts: {', '.join(wrong)}")
+        raise WorkError(f"{neighbour.name}, {irq} interrupts: {', '.join(wrong)}")
 
 
 def _vm(result: Result, name: str) -> VmResult:
@@ -139,13 +158,9 @@ def _path(result: Result) -> PathResult:
     return next(iter(result.paths or ()))
 
 
-def _setting(name: str) -> Setting:
-    return Setting(name, STATIC)
-
-
-def _path_row(name: str, path: PathResult, params: dict[str, Any]) -> Row:
+def _path_row(setting: Setting, path: PathResult, params: dict[str, Any]) -> Row:
     values = [*Counter(path.histogram).elements()]
-    row = _setting(name).row(("assurance", "interrupt_to_task"), params, values, Kinds())
+    row = setting.row(("assurance", "interrupt_to_task"), params, values, Kinds())
     return replace(row, histogram=path.histogram)
 
 
@@ -165,13 +180,15 @@ class Enough:
         """Look at what it has done."""
         self.done = self.neighbour.done(session)
         self.tell(self.done)
-        status = session.statuses.get(self.neighbour.name)
+        status = session.statuses.get(self.neighbour.vm)
         if self.done >= self.wanted or (status is not None and status.state.ended):
             session.finish()
 
     def close(self, session: Session) -> None:
-        """An interrupt that was not served as often as it came is the guest's to tell."""
-        said = session.transcripts.get(self.neighbour.name)
-        for line in said.lines if said else ():
-            if "not served once" in line.text:
-                raise WorkError(f"{self.neighbour.name}: {line.text}")
+        """What was not as it should be is the guests' to tell: an interrupt that was not served
+        as often as it came, a kill that was refused.
+        """
+        for said in session.transcripts.values():
+            for line in said.lines:
+                if "not served once" in line.text or "FAILED" in line.text:
+                    raise WorkError(f"{self.neighbour.name}: {line.text}")
