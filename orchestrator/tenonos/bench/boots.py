@@ -1,6 +1,6 @@
 """What compositions are worth: whether they build and boot, and how small they could be.
 
-All of them take an hour or two: what was good is kept in a journal, so that a run that was ended
+All of them take an hour: what was good is kept in a journal, so that a run that was ended
 goes on where it was, and what was not is tried again.
 """
 

@@ -2,7 +2,7 @@
 
 Each objective of `bench/objectives` is composed by the offline planner, and by a baseline that
 knows no grammar: it takes the best of a plain ranking for what is wanted. With `--full` what was
-composed is built and booted too, equal systems once, and those to test by are held against the
+composed of those to test by is built and booted too, equal systems once, and held against the
 smallest that their objectives leave open.
 """
 
@@ -52,7 +52,7 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
             tell(f"{part}, {name}")
             answers[name] = answered(of_part, pool, using)
             yield from counted(answers[name], name, part)
-        if full:
+        if full and part == "test":
             yield from made(answers[OFFLINE], part, pool, tell)
 
 
@@ -119,9 +119,8 @@ def made(
             for phrasing in dict.fromkeys(classes):
                 key = params | {"class": phrasing}
                 yield _count(f"{name}_of_class", key, of_class[phrasing])
-        if part == "test":
-            over = [boots.over(answer, pool) for answer in of_all]
-            yield from bytes_over(params, classes, over)
+        over = [boots.over(answer, pool) for answer in of_all]
+        yield from bytes_over(params, classes, over)
 
 
 def bytes_over(
