@@ -21,7 +21,7 @@ def judged(path=ALONE, task=(), motor=(), other="running"):
     ]
     counts = {"released": 9, "completed": 9, "duplicates": 0} | dict(task)
     result = SimpleNamespace(vms=vms, periodic=[SimpleNamespace(**counts)])
-    assurance._judge(result, path, ALONE, "wild", "shared")
+    assurance._judge(result, path, ALONE, assurance.NEIGHBOURS[0], "shared")
 
 
 def test_a_motor_that_noticed_nothing_is_well():
