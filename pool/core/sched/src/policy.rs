@@ -143,7 +143,13 @@ impl<S> Server<S> {
     /// Whether it has a budget, and nothing left of it.
     #[inline(always)]
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.left.get() <= 0 && self.is_limited()
+        self.is_used_up() && self.is_limited()
+    }
+
+    /// Whether nothing is left of the budget that it has.
+    #[inline(always)]
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.left.get() <= 0
     }
 
     /// Whether it has a budget at all.
@@ -152,9 +158,9 @@ impl<S> Server<S> {
         self.kind.get() != Kind::Fixed
     }
 
-    /// Whether it runs on without a budget.
+    /// Whether it runs on without a budget, in the background.
     #[inline(always)]
-    pub(crate) fn has_background(&self) -> bool {
+    pub fn has_background(&self) -> bool {
         self.background.get()
     }
 
@@ -195,31 +201,34 @@ impl<S> Server<S> {
         }
     }
 
-    /// A new budget at or after the end of the period.
+    /// The next budget of one who has them, at or after the end of the period.
     #[inline(always)]
     pub(crate) fn replenish(&self, now: u64) {
-        if self.has_deadline() {
-            self.fill();
-            self.end.set(self.end.get() + self.period.get());
-        } else {
-            self.pass_boundaries(now);
-        }
+        self.fill();
+        let end = self.end.get() + self.period.get();
+        self.end.set(match end > now || self.has_deadline() {
+            true => end,
+            false => self.end_behind(now),
+        });
     }
 
-    /// A deadline that passed before the budget was used up does not hold others back: it moves
-    /// by a period, and further if that is over too. Returns whether it had passed.
-    #[inline(always)]
-    pub(crate) fn miss(&self, now: u64) -> bool {
-        let missed = self.end.get() <= now;
-        if missed {
-            self.make_good(now);
-        }
-        missed
-    }
-
+    /// The end of the period that `now` is in, where that is not the next one.
     #[cold]
-    #[inline(never)]
-    fn make_good(&self, now: u64) {
+    fn end_behind(&self, now: u64) -> u64 {
+        let (end, period) = (self.end.get(), self.period.get());
+        let over = (now - end).checked_rem(period).unwrap_or(0);
+        now - over + period
+    }
+
+    /// Whether the period has ended.
+    #[inline(always)]
+    pub(crate) fn is_over(&self, now: u64) -> bool {
+        self.end.get() <= now
+    }
+
+    /// The next budget of one whose period has ended before the last one was used up. A deadline that
+    /// is over too moves further.
+    pub(crate) fn make_good(&self, now: u64) {
         self.replenish(now);
         if self.has_deadline() && self.end.get() <= now {
             self.end.set(now + self.period.get());

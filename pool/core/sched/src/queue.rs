@@ -171,6 +171,7 @@ impl<S: Schedulable> RunQueue<S> {
         self.insert_with(item, |level, item| level.insert(item, comes_before));
     }
 
+    #[inline(always)]
     fn insert_with(&self, item: S, push: impl FnOnce(&List<S>, S)) {
         if !item.state().ready.replace(true) {
             let (level, bit) = self.level(item);
@@ -180,6 +181,7 @@ impl<S: Schedulable> RunQueue<S> {
     }
 
     /// Takes out what no longer is ready.
+    #[inline(always)]
     pub fn remove(&self, item: S) {
         if item.state().ready.replace(false) {
             let (level, bit) = self.level(item);

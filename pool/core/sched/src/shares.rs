@@ -169,35 +169,35 @@ impl<S: Entity + Schedulable> Shares<S> {
     pub fn decide(&self, now: u64) -> Decision<S> {
         self.charge(now);
         while self.settle() {}
-        self.choose()
+        let (run, until) = self.choose();
+        let until = Some(until).filter(|&until| until != u64::MAX);
+        Decision { run, until }
     }
 
     /// The second part of [`decide`](Shares::decide), for a caller that looks at its interrupts in
-    /// between: gives or ends one budget, whose time has come with the last
-    /// [charge](Shares::charge). Whether there was one.
+    /// between: gives one budget, whose time has come with the last [charge](Shares::charge).
+    /// Whether there was one.
     #[inline(always)]
     pub fn settle(&self) -> bool {
-        let now = self.charged.get();
-        if self.replenish(now) {
-            return true;
-        }
-        match self.current.get() {
-            Some(current) if self.metered.get() && current.server().is_exhausted() => {
-                self.metered.set(false);
-                self.exhaust(current, now);
-                true
-            }
-            _ => false,
-        }
+        self.replenish(self.charged.get())
     }
 
-    /// The last part of [`decide`](Shares::decide), from the time of the first one on.
+    /// The last part of [`decide`](Shares::decide), from the time of the first one on: ends the budget
+    /// of who ran, if it is used up, and says who runs, and until when; the end of time never comes.
     #[inline(always)]
-    pub fn choose(&self) -> Decision<S> {
+    pub fn choose(&self) -> (Option<S>, u64) {
+        let now = self.charged.get();
+        if let Some(current) = self.current.get()
+            && self.metered.get()
+            && current.server().is_used_up()
+        {
+            self.metered.set(false);
+            self.exhaust(current, now);
+        }
         let run = self.queue.highest().map(|first| self.take_turn(first));
+        let until = self.limit(run, now);
         self.current.set(run);
-        let until = Some(self.limit(run, self.charged.get())).filter(|&until| until != u64::MAX);
-        Decision { run, until }
+        (run, until)
     }
 
     /// Nobody runs after all, from the time of the last decision on: who was chosen is held back by
@@ -238,10 +238,12 @@ impl<S: Entity + Schedulable> Shares<S> {
         true
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn refill(&self, item: S, now: u64) {
         self.spent.pop();
-        self.queue.remove(item);
+        if item.state().is_ready() {
+            self.queue.remove(item);
+        }
         item.server().replenish(now);
         item.state().set_priority(item.server().priority());
         self.enqueue(item);
@@ -263,8 +265,8 @@ impl<S: Entity + Schedulable> Shares<S> {
     #[inline(never)]
     fn exhaust(&self, item: S, now: u64) {
         self.queue.remove(item);
-        if item.server().miss(now) {
-            return self.enqueue(item);
+        if item.server().is_over(now) {
+            return self.go_on_late(item, now);
         }
         self.spent.insert(Spent(item), |one, other| {
             one.0.server().end() < other.0.server().end()
@@ -275,7 +277,17 @@ impl<S: Entity + Schedulable> Shares<S> {
         }
     }
 
+    /// A deadline that passed before the budget was used up does not hold others back: it moves
+    /// by a period, and further if that is over too.
+    #[cold]
+    #[inline(never)]
+    fn go_on_late(&self, item: S, now: u64) {
+        item.server().make_good(now);
+        self.enqueue(item);
+    }
+
     /// Who runs instead of the most urgent one: in the background the next one, if its turn is over.
+    #[inline(always)]
     fn take_turn(&self, first: S) -> S {
         if first.state().priority() != Priority::LOWEST {
             return first;
@@ -336,12 +348,13 @@ impl<S: Entity + Schedulable> Shares<S> {
     }
 
     /// When the turn ends of who runs in the background, if somebody waits for that.
-    #[inline(never)]
+    #[inline(always)]
     fn turn_end(&self, run: S, now: u64) -> u64 {
         let ends = run.has_neighbours();
         self.turn_ends.set(ends);
         match ends {
-            true => now.saturating_add_signed(self.turn_left.get()),
+            // A turn that is chosen has ticks left.
+            true => now.wrapping_add_signed(self.turn_left.get()),
             false => u64::MAX,
         }
     }

@@ -30,8 +30,13 @@ impl Turn {
     #[inline(always)]
     pub(crate) fn exit_for_interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
         match core.take_interrupt() {
-            Taken::Alarm if !self.plain.get() => self.end_by_policy(core, core.clock().ticks()),
-            Taken::Alarm => self.wake_due(core),
+            Taken::Alarm => {
+                let now = core.clock().ticks();
+                match self.plain.get() {
+                    true => self.wake_due_plainly(core, now),
+                    false => self.end_by_policy(core, now),
+                }
+            }
             taken => self.pass_on(core, taken),
         }
     }
@@ -106,9 +111,16 @@ impl Turn {
     fn wake_due(&'static self, core: &'static Core) -> Option<&'static Seat> {
         let now = core.clock().ticks();
         match self.plain.get() {
-            true if self.wake_all_due(core, now, true) => self.decide(core, true),
-            true => None,
+            true => self.wake_due_plainly(core, now),
             false => self.wake_due_by_policy(core, now),
+        }
+    }
+
+    #[inline(always)]
+    fn wake_due_plainly(&'static self, core: &'static Core, now: u64) -> Option<&'static Seat> {
+        match self.wake_all_due(core, now, true) {
+            true => self.decide(core, true),
+            false => None,
         }
     }
 

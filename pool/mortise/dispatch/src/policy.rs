@@ -4,7 +4,7 @@ use crate::{
     seat::Seat,
     turns::{Turn, is, is_pending},
 };
-use core_sched::{Decision, Priority};
+use core_sched::Priority;
 use mortise_partition::{Background, Core, Mask};
 
 impl Turn {
@@ -105,12 +105,14 @@ impl Turn {
             self.ask.set(true);
             return (None, alarm);
         }
-        let decision = self.regulate(core, self.shares.choose());
-        if let Some(seat) = decision.run {
+        let (run, until) = self.regulate(core, self.shares.choose());
+        if let Some(seat) = run
+            && seat.server.has_background()
+        {
             // Who has no budget may go on in the background.
             seat.mask.set(Mask::of(seat.state.priority().number()));
         }
-        (decision.run, decision.until.unwrap_or(u64::MAX).min(alarm))
+        (run, until.min(alarm))
     }
 
     /// Who waits for the core and is more urgent than all who come and go: clearing up waits for it, but
@@ -147,27 +149,18 @@ impl Turn {
     fn regulate(
         &self,
         core: &'static Core,
-        decision: Decision<&'static Seat>,
-    ) -> Decision<&'static Seat> {
+        (run, until): (Option<&'static Seat>, u64),
+    ) -> (Option<&'static Seat>, u64) {
         let background = |seat: &&'static Seat| seat.state.priority() == Priority::LOWEST;
-        match (core.regulator(), decision.run.filter(background)) {
-            (Some(regulator), Some(_)) => {
-                let sooner = |time| Some(decision.until.map_or(time, |until| until.min(time)));
-                match regulator.background(core, core.clock().ticks()) {
-                    Background::Runs(until) => Decision {
-                        until: sooner(until),
-                        ..decision
-                    },
-                    Background::Waits(until) => {
-                        self.shares.hold_back();
-                        Decision {
-                            run: None,
-                            until: sooner(until),
-                        }
-                    }
+        match (core.regulator(), run.filter(background)) {
+            (Some(regulator), Some(_)) => match regulator.background(core, core.clock().ticks()) {
+                Background::Runs(time) => (run, until.min(time)),
+                Background::Waits(time) => {
+                    self.shares.hold_back();
+                    (None, until.min(time))
                 }
-            }
-            _ => decision,
+            },
+            _ => (run, until),
         }
     }
 }

@@ -46,38 +46,39 @@ impl Phase {
 }
 
 /// A place on a core, and all that is kept there of the virtual CPU that has it.
+#[repr(C)] // what each switch uses first, within reach of a load of two words
 pub(crate) struct Seat {
     vm: Cell<Option<&'static Vm>>,
-    /// Its machine's number.
-    pub number: Cell<usize>,
     pub vcpu: Cell<usize>,
     /// `VTTBR_EL2` and `VMPIDR_EL2`.
     identity: Cell<(u64, u64)>,
-    pub frame: FrameCell,
-    phase: Cell<Phase>,
-    /// Its timer's interrupt, while it is off the core.
-    pub timer: Cell<AwayTimer>,
-    /// With which its timer's interrupt is listed.
-    template: Cell<&'static AtomicU64>,
-    /// Counters of its exits.
-    exits: Cell<ExitCount<'static>>,
-    /// What stands against its guest's going on, of what is known here: where something is that is
-    /// yet to be listed for it, rows of `noted`, one bit each, and [`WRITTEN`]; and [`APART`].
-    against: Cell<u32>,
-    /// Shared interrupts that were acknowledged for it.
-    noted: [Cell<u32>; ROWS],
-    /// In which rows, one bit each.
-    rows: Cell<u32>,
     link: Link<&'static Self>,
     pub state: State,
     pub server: Server<&'static Self>,
     /// What is held back while it has the core.
     pub mask: Cell<Mask>,
-    context: Context,
-    interface: Interface,
+    /// Its timer's interrupt, while it is off the core.
+    pub timer: Cell<AwayTimer>,
+    /// What stands against its guest's going on, of what is known here: where something is that is
+    /// yet to be listed for it, rows of `noted`, one bit each, and [`WRITTEN`]; and [`APART`].
+    against: Cell<u32>,
+    /// Its machine's number.
+    pub number: Cell<usize>,
+    /// Counters of its exits.
+    exits: Cell<ExitCount<'static>>,
+    /// With which its timer's interrupt is listed.
+    template: Cell<&'static AtomicU64>,
     /// Whether floating point traps while it is on the core. Not known of who uses it and has its
     /// registers here: they are to be in the core before it is.
     pub trap: Cell<Option<FloatingPointTrap>>,
+    interface: Interface,
+    pub frame: FrameCell,
+    context: Context,
+    /// Shared interrupts that were acknowledged for it.
+    noted: [Cell<u32>; ROWS],
+    /// In which rows, one bit each.
+    rows: Cell<u32>,
+    phase: Cell<Phase>,
     pub floating_point: FloatingPoint,
 }
 
