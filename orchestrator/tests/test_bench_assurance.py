@@ -62,3 +62,12 @@ def test_the_page_says_what_the_long_run_said():
     for row in served:
         assert row["median"] == 1_500_000 and f"{row['options']['releases']:,}" in page
     assert f"{served[0]['options']['irq']:,}" in page and storms["commit"][:7] in page
+    kills = full["kills"]
+    counted = [row for row in kills["rows"] if row["name"] == "kills"]
+    assert [row["params"]["irq"] for row in counted] == ["shared", "direct"]
+    for row in counted:
+        assert row["median"] >= 1_000
+        for cause in ("restarts", "hypercall", "mmio", "sysreg", "releases"):
+            assert f"{row['options'][cause]:,}" in page
+    assert {(row["min"], row["max"]) for row in kills["rows"] if row not in counted} == {(202, 202)}
+    assert kills["commit"][:7] in page
