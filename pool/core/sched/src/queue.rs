@@ -183,11 +183,18 @@ impl<S: Schedulable> RunQueue<S> {
     /// Takes out what no longer is ready.
     #[inline(always)]
     pub fn remove(&self, item: S) {
-        if item.state().ready.replace(false) {
-            let (level, bit) = self.level(item);
-            if level.remove(item) {
-                self.occupied.set(self.occupied.get() & !bit);
-            }
+        if item.state().is_ready() {
+            self.take_out(item);
+        }
+    }
+
+    /// Takes out what is ready.
+    #[inline(always)]
+    pub(crate) fn take_out(&self, item: S) {
+        item.state().ready.set(false);
+        let (level, bit) = self.level(item);
+        if level.remove(item) {
+            self.occupied.set(self.occupied.get() & !bit);
         }
     }
 

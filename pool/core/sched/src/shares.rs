@@ -76,8 +76,8 @@ pub struct Shares<S> {
     current: Cell<Option<S>>,
     /// Until when the current one has been charged.
     charged: Cell<u64>,
-    /// Whether that is of its budget.
-    metered: Cell<bool>,
+    /// The same one, if that is of its budget.
+    metered: Cell<Option<S>>,
     /// Whose turn it is in the background, and what is left of it.
     turn: Cell<Option<S>>,
     turn_left: Cell<i64>,
@@ -94,7 +94,7 @@ impl<S> Shares<S> {
             spent: List::new(),
             current: Cell::new(None),
             charged: Cell::new(0),
-            metered: Cell::new(false),
+            metered: Cell::new(None),
             turn: Cell::new(None),
             turn_left: Cell::new(0),
             turn_ends: Cell::new(false),
@@ -160,7 +160,7 @@ impl<S: Entity + Schedulable> Shares<S> {
             item.state().set_priority(item.server().priority());
         }
         if self.current.get().is_some_and(|current| current.is(&item)) {
-            self.current.set(None);
+            self.hold_back();
         }
     }
 
@@ -187,12 +187,11 @@ impl<S: Entity + Schedulable> Shares<S> {
     #[inline(always)]
     pub fn choose(&self) -> (Option<S>, u64) {
         let now = self.charged.get();
-        if let Some(current) = self.current.get()
-            && self.metered.get()
-            && current.server().is_used_up()
+        if let Some(metered) = self.metered.get()
+            && metered.server().is_used_up()
         {
-            self.metered.set(false);
-            self.exhaust(current, now);
+            self.queue.take_out(metered);
+            self.exhaust(metered, now);
         }
         let run = self.queue.highest().map(|first| self.take_turn(first));
         let until = self.limit(run, now);
@@ -204,6 +203,7 @@ impl<S: Entity + Schedulable> Shares<S> {
     /// its caller, and wants to run still.
     pub fn hold_back(&self) {
         self.current.set(None);
+        self.metered.set(None);
     }
 
     /// Brings charges and budgets to `now`.
@@ -221,9 +221,9 @@ impl<S: Entity + Schedulable> Shares<S> {
             if current.state().priority() == Priority::LOWEST {
                 self.turn_left.set(self.turn_left.get() - ran as i64);
             }
-            if self.metered.get() {
-                current.server().charge(ran, now);
-            }
+        }
+        if let Some(metered) = self.metered.get() {
+            metered.server().charge(ran, now);
         }
     }
 
@@ -241,9 +241,7 @@ impl<S: Entity + Schedulable> Shares<S> {
     #[inline(always)]
     fn refill(&self, item: S, now: u64) {
         self.spent.pop();
-        if item.state().is_ready() {
-            self.queue.remove(item);
-        }
+        self.queue.remove(item);
         item.server().replenish(now);
         item.state().set_priority(item.server().priority());
         self.enqueue(item);
@@ -261,10 +259,9 @@ impl<S: Entity + Schedulable> Shares<S> {
         });
     }
 
-    /// Takes somebody without budget from its peers until there is a new one.
-    #[inline(never)]
+    /// Has somebody without budget, who is not ready, wait until there is a new one.
+    #[inline(always)]
     fn exhaust(&self, item: S, now: u64) {
-        self.queue.remove(item);
         if item.server().is_over(now) {
             return self.go_on_late(item, now);
         }
@@ -314,14 +311,14 @@ impl<S: Entity + Schedulable> Shares<S> {
     #[inline(always)]
     fn limit(&self, run: Option<S>, now: u64) -> u64 {
         let Some(run) = run else {
-            self.metered.set(false);
+            self.metered.set(None);
             return self.next_budget(Priority::LOWEST);
         };
         let lowest = run.state().priority();
         let budget = self.next_budget(lowest);
         let server = run.server();
         let metered = server.is_limited() && !Spent(run).is_linked();
-        self.metered.set(metered);
+        self.metered.set(metered.then_some(run));
         let own = match metered {
             true => server.take_over(now),
             false => u64::MAX,

@@ -61,19 +61,22 @@ impl Turn {
     ) {
         let Some(seat) = chosen else { return };
         let Some(vm) = seat.vm() else { return };
-        let loaded = self.loaded.get();
-        if is(loaded, seat) {
-            if !is_pending() && seat.is_ready(vm) && !self.has_chores_for(core, seat, *switched) {
-                go_on(core, seat)
+        let other = match self.loaded.get() {
+            Some(loaded) if core::ptr::eq(loaded, seat) => {
+                if !is_pending() && seat.is_ready(vm) && !self.has_chores_for(core, seat, *switched)
+                {
+                    go_on(core, seat)
+                }
+                return;
             }
-        } else {
-            *switched = true;
-            if self.exchange(core, loaded, seat, vm)
-                && seat.is_ready(vm)
-                && !self.has_chores_for(core, seat, true)
-            {
-                go_on(core, seat)
-            }
+            other => other,
+        };
+        *switched = true;
+        if self.exchange(core, other, seat, vm)
+            && seat.is_ready(vm)
+            && !self.has_chores_for(core, seat, true)
+        {
+            go_on(core, seat)
         }
     }
 
