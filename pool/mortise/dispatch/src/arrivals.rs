@@ -154,6 +154,9 @@ impl Turn {
             // It is decided on by who called.
             self.ask.set(false);
         }
+        if !plain {
+            return self.note_several_due(core, now);
+        }
         loop {
             let (due, over) = self.timers.expire_one(now);
             if let Some(number) = due {
@@ -170,6 +173,32 @@ impl Turn {
                 return false;
             }
         }
+    }
+
+    /// The same where policies decide: to have one want the core takes long there. So whose deadline came
+    /// is noted only, and each wants the core [by itself](Self::wake_noted) before it is decided. True if
+    /// there is nobody.
+    fn note_several_due(&'static self, core: &'static Core, now: u64) -> bool {
+        loop {
+            let over = self.timers.note(now);
+            if over && self.timers.earliest() > now {
+                return true;
+            }
+            core.clock().move_alarm(u64::MAX);
+            if over || is_pending() {
+                self.ask.set(true);
+                return false;
+            }
+        }
+    }
+
+    /// Has one want the core whose deadline was noted, behind a look at what is pending; whether there
+    /// are more, who go before the decision.
+    pub(crate) fn wake_noted(&'static self, core: &'static Core) -> bool {
+        self.timers.take_noted().is_some_and(|(number, more)| {
+            self.wake_due_one(core, number, self.plain.get());
+            more
+        })
     }
 
     #[inline(always)]

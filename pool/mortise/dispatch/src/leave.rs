@@ -196,6 +196,8 @@ impl Turn {
                 (Some(seat), _) if self.has_chores_for(core, seat, switched) => core.chore(),
                 (Some(_), _) => {}
             }
+        } else if self.wake_noted(core) {
+            return None;
         }
         self.decide_if_asked(core)
     }

@@ -90,8 +90,10 @@ impl Turn {
         alarm: u64,
         urgent: Option<&'static Seat>,
     ) -> (Option<&'static Seat>, u64) {
-        self.shares.charge(core.clock().ticks());
         let mut settled = !is_pending();
+        if settled {
+            self.shares.charge(core.clock().ticks());
+        }
         while settled && self.shares.settle() {
             settled = !is_pending();
         }

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 /// Of how many deadlines one is looked for at a time: some eight instructions each.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 2;
 
 /// Deadlines of up to `COUNT` waiters, by number, at most one each, and an alarm of the core's own.
 ///
@@ -18,6 +18,8 @@ pub(crate) struct Timers<const COUNT: usize> {
     /// Who of them was looked at in this round, and the first of their deadlines.
     seen: Cell<u32>,
     later: Cell<u64>,
+    /// Of those who were looked at, whose deadline had come and who are yet to be told.
+    noted: Cell<u32>,
     deadlines: [Cell<u64>; COUNT],
 }
 
@@ -30,6 +32,7 @@ impl<const COUNT: usize> Timers<COUNT> {
             pending: Cell::new(0),
             seen: Cell::new(0),
             later: Cell::new(u64::MAX),
+            noted: Cell::new(0),
             deadlines: [const { Cell::new(0) }; COUNT],
         }
     }
@@ -75,6 +78,7 @@ impl<const COUNT: usize> Timers<COUNT> {
         self.pending.set(rest);
         // Who comes back with another one is to be looked at again.
         self.seen.set(0);
+        self.noted.set(self.noted.get() & rest);
         if rest == 0 {
             self.earliest.set(self.alarm.get());
         }
@@ -91,6 +95,7 @@ impl<const COUNT: usize> Timers<COUNT> {
             return None;
         }
         self.pending.set(0);
+        self.noted.set(0);
         self.earliest.set(self.alarm.get());
         Some(first)
     }
@@ -99,6 +104,9 @@ impl<const COUNT: usize> Timers<COUNT> {
     /// whether the round is over. Until then [`earliest`](Self::earliest) is what it was.
     pub fn expire_one(&self, now: u64) -> (Option<usize>, bool) {
         let (mut pending, mut seen) = (self.pending.get(), self.seen.get());
+        if self.noted.replace(0) != 0 {
+            seen = 0;
+        }
         let mut later = if seen == 0 {
             u64::MAX
         } else {
@@ -133,6 +141,60 @@ impl<const COUNT: usize> Timers<COUNT> {
         self.seen.set(seen);
         (due, over)
     }
+
+    /// Notes whose deadline has come, of the next few of a round of those who wait; whether the round is
+    /// over. Until all who were noted [are told](Self::take_noted) `earliest` is what it was.
+    pub fn note(&self, now: u64) -> bool {
+        let (pending, mut seen) = (self.pending.get(), self.seen.get());
+        let (mut noted, mut later) = match seen {
+            0 => (0, u64::MAX),
+            _ => (self.noted.get(), self.later.get()),
+        };
+        for _ in 0..AT_ONCE {
+            let rest = pending & !seen;
+            if rest == 0 {
+                break;
+            }
+            let number = rest.trailing_zeros() as usize % COUNT;
+            let deadline = self.deadlines[number].get();
+            seen |= 1 << number;
+            match deadline > now {
+                true => later = later.min(deadline),
+                false => noted |= 1 << number,
+            }
+        }
+        self.seen.set(seen);
+        self.noted.set(noted);
+        self.later.set(later);
+        let over = pending == seen;
+        if over && noted == 0 {
+            self.end_round();
+        }
+        over
+    }
+
+    /// Takes out one who was noted, and says whether there are more. If others began to wait or ceased
+    /// to meanwhile, there is an early look at all of them.
+    pub fn take_noted(&self) -> Option<(usize, bool)> {
+        let noted = self.noted.get();
+        if noted == 0 {
+            return None;
+        }
+        let (number, rest) = (noted.trailing_zeros() as usize, noted & (noted - 1));
+        let others = !(1 << number);
+        self.noted.set(rest);
+        self.pending.set(self.pending.get() & others);
+        self.seen.set(self.seen.get() & others);
+        if rest == 0 && self.pending.get() == self.seen.get() {
+            self.end_round();
+        }
+        Some((number % COUNT, rest != 0))
+    }
+
+    fn end_round(&self) {
+        self.seen.set(0);
+        self.earliest.set(self.alarm.get().min(self.later.get()));
+    }
 }
 
 #[cfg(test)]
@@ -144,11 +206,33 @@ mod tests {
     /// Steps of more than a round.
     const WHOLE: usize = 20;
 
-    /// Who is told of in so many steps, at most to the end of the round.
-    fn look<const COUNT: usize>(timers: &Timers<COUNT>, now: u64, most: usize) -> u32 {
+    /// Who is told of in so many steps, at most to the end of the round: noted first, or at once.
+    fn look<const COUNT: usize>(
+        timers: &Timers<COUNT>,
+        now: u64,
+        most: usize,
+        noted_first: bool,
+    ) -> u32 {
         let mut told = 0;
         if let Some(number) = timers.expire_alone(now) {
             told |= 1 << number;
+        }
+        if noted_first {
+            let mut steps = 0..most;
+            let over = |_: &usize| timers.note(now);
+            let mut left = most;
+            if steps.find(over).is_some() {
+                left = WHOLE;
+            }
+            for _ in 0..left {
+                let Some((number, more)) = timers.take_noted() else {
+                    break;
+                };
+                assert!(told >> number & 1 == 0, "told twice");
+                told |= 1 << number;
+                assert!(more || timers.take_noted().is_none());
+            }
+            return told;
         }
         for _ in 0..most {
             let (due, over) = timers.expire_one(now);
@@ -167,12 +251,12 @@ mod tests {
         #[test]
         fn everybody_is_told_once_and_in_time(
             steps in prop::collection::vec(
-                (0usize..=WAITERS, 0u64..40, any::<bool>(), prop_oneof![0usize..4, Just(WHOLE)]), 1..60,
+                (0usize..=WAITERS, 0u64..40, any::<bool>(), prop_oneof![0usize..4, Just(WHOLE)], any::<bool>()), 1..60,
             ),
         ) {
             // The last one is the alarm, which nobody is told of.
             let (timers, mut model, mut now) = (Timers::<WAITERS>::new(), [None::<u64>; WAITERS + 1], 0);
-            for (number, span, start, most) in steps {
+            for (number, span, start, most, noted) in steps {
                 if number < WAITERS {
                     timers.cancel(number);
                 }
@@ -187,10 +271,10 @@ mod tests {
                 prop_assert!(first.is_some() || timers.earliest() == u64::MAX);
                 now += span / 2;
                 // Something may go before the end of a round, which goes on the next time.
-                let mut due = look(&timers, now, most);
+                let mut due = look(&timers, now, most, noted);
                 if most == WHOLE {
                     // Of whom a round saw before something went first, the next one knows what is over.
-                    due |= look(&timers, now, most);
+                    due |= look(&timers, now, most, noted);
                 }
                 for (number, deadline) in model[..WAITERS].iter_mut().enumerate() {
                     let over = deadline.is_some_and(|deadline| deadline <= now);

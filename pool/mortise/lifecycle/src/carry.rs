@@ -189,6 +189,10 @@ impl Site<'_> {
     fn step(&self, job: &Job, stop: fn() -> bool) -> Step {
         let vm = job.vm;
         match job.phase {
+            // What takes long has its section for itself.
+            Phase::Vacate(_) | Phase::Scrub(_) | Phase::Ready(_) | Phase::Refused(1..) if stop() => {
+                Step::More(job.phase)
+            }
             Phase::Check(other) => self.check(job, other, stop),
             Phase::Refused(0) => {
                 let slot = usize::from(job.handle.slot);
