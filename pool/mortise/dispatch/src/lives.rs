@@ -131,7 +131,9 @@ impl Turn {
     pub(crate) fn expect(&self, core: &'static Core, vm: &Vm) -> bool {
         let has = vm.vcpu_on(core.cpu).is_some();
         if has {
-            self.new.set(self.new.get() | 1 << vm.index());
+            let bit = 1 << vm.index();
+            self.new.set(self.new.get() | bit);
+            self.ready.set(self.ready.get() & !bit);
             self.doubt_terms(core, vm.schedule().priority);
         }
         has
@@ -143,8 +145,8 @@ impl Turn {
         self.new.get() >> vm.index() & 1 != 0
     }
 
-    /// Does a step of admitting one to the core, behind a look at what is pending: it gets a seat, and
-    /// wants the core by its terms then. Whether there was one.
+    /// Does a step of admitting one to the core, behind a look at what is pending: it gets a seat,
+    /// its terms are read, and it wants the core by them. Whether there was one.
     #[inline(never)]
     pub(crate) fn admit(&'static self, core: &'static Core) -> bool {
         let Some((number, seat)) = self.first_of(self.new.get()) else {
@@ -152,8 +154,15 @@ impl Turn {
         };
         let bit = 1 << number;
         if let Some(vm) = seat.vm() {
+            if self.ready.get() & bit == 0 {
+                self.ready.set(self.ready.get() | bit);
+                Self::read_terms(core, seat, vm);
+                return true;
+            }
             self.new.set(self.new.get() & !bit);
-            self.read_terms(core, seat, vm);
+            if !vm.is_kept_off() {
+                self.want(core, seat, false);
+            }
         } else if let Some(vm) = core.machine().vm(number)
             && let Some(vcpu) = vm.vcpu_on(core.cpu)
         {
@@ -166,15 +175,12 @@ impl Turn {
         true
     }
 
-    /// Has one that has a seat want the core by its terms.
-    fn read_terms(&'static self, core: &'static Core, seat: &'static Seat, vm: &'static Vm) {
+    /// Has one that has a seat be dispatched by its terms.
+    fn read_terms(core: &'static Core, seat: &'static Seat, vm: &'static Vm) {
         let (priority, policy) = terms::of(core, vm);
         let now = core.clock().ticks();
         seat.server.begin(&seat.state, priority, policy, now);
         seat.mask.set(Mask::of(priority.number()));
-        if !vm.is_kept_off() {
-            self.want(core, seat, false);
-        }
     }
 
     /// Has a machine's virtual CPU leave the core with the next decision, behind a look at what is

@@ -142,35 +142,30 @@ impl<const COUNT: usize> Timers<COUNT> {
         (due, over)
     }
 
-    /// Notes whose deadline has come, of the next few of a round of those who wait; whether the round is
-    /// over. Until all who were noted [are told](Self::take_noted) `earliest` is what it was.
+    /// Looks at the next one of a round of those who wait, and notes it if its deadline has come; whether
+    /// the round is over. Until all who were noted [are told](Self::take_noted) `earliest` is what it was.
     pub fn note(&self, now: u64) -> bool {
-        let (pending, mut seen) = (self.pending.get(), self.seen.get());
-        let (mut noted, mut later) = match seen {
-            0 => (0, u64::MAX),
-            _ => (self.noted.get(), self.later.get()),
-        };
-        for _ in 0..AT_ONCE {
-            let rest = pending & !seen;
-            if rest == 0 {
-                break;
-            }
+        let (pending, seen) = (self.pending.get(), self.seen.get());
+        if seen == 0 {
+            self.noted.set(0);
+            self.later.set(u64::MAX);
+        }
+        let rest = pending & !seen;
+        if rest != 0 {
             let number = rest.trailing_zeros() as usize % COUNT;
             let deadline = self.deadlines[number].get();
-            seen |= 1 << number;
             match deadline > now {
-                true => later = later.min(deadline),
-                false => noted |= 1 << number,
+                true => self.later.set(self.later.get().min(deadline)),
+                false => self.noted.set(self.noted.get() | 1 << number),
             }
         }
-        self.seen.set(seen);
-        self.noted.set(noted);
-        self.later.set(later);
-        let over = pending == seen;
-        if over && noted == 0 {
+        // But the lowest one of them, which was looked at.
+        let left = rest & rest.wrapping_sub(1);
+        self.seen.set(pending & !left);
+        if left == 0 && self.noted.get() == 0 {
             self.end_round();
         }
-        over
+        left == 0
     }
 
     /// Takes out one who was noted, and says whether there are more. If others began to wait or ceased

@@ -58,6 +58,8 @@ pub(crate) struct Turn {
     /// Machines whose virtual CPU here is yet to be admitted to the core, before which it does not
     /// want it.
     pub new: Cell<u32>,
+    /// Those of them whose terms are known.
+    pub ready: Cell<u32>,
     /// Machines whose virtual CPU here is to leave the core, and those that are to be forgotten then.
     pub leaving: Cell<u32>,
     pub gone: Cell<u32>,
@@ -195,6 +197,7 @@ impl Turn {
             moving: Cell::new(0),
             seated: Cell::new(0),
             new: Cell::new(0),
+            ready: Cell::new(0),
             leaving: Cell::new(0),
             gone: Cell::new(0),
             rest: Cell::new(Rest::NONE),
