@@ -1,6 +1,6 @@
 //! What VMs call.
 
-use crate::{CHANNELS, follow};
+use crate::{CHANNELS, follow, placed::Placed};
 use core_trace::Event;
 use mortise_hypercall::{Brief, Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
@@ -28,10 +28,32 @@ pub static GROUP: Group = Group {
 /// where the other end's interrupt controller is a virtual one. A VM that has its interrupts itself
 /// may have masked the one that waits, and would call for ever.
 fn handle(call: &Call, _caller: &mut dyn Caller) -> Outcome {
-    if Core::current().is_wanted() {
+    let core = Core::current();
+    if core.is_wanted() {
         return Outcome::Again(0);
     }
-    reply(call).into()
+    match call.function() {
+        RING => ring_in_steps(core, call.argument(1)),
+        _ => reply(core, call).into(),
+    }
+}
+
+/// Rings a channel's other end, with a look at what is pending between its steps. Who rings again finds
+/// what is done, and does what is owed still.
+fn ring_in_steps(core: &'static Core, number: u64) -> Outcome {
+    let Some(Placed { channel, .. }) = CHANNELS.get(number) else {
+        return NOT_FOUND.into();
+    };
+    let rung = core.vcpu().map(|(vm, _)| channel.ring_later(vm.index()));
+    let Some(Ok(())) = rung else {
+        return Reply::DENIED.into();
+    };
+    if core.is_wanted() {
+        return Outcome::Again(0);
+    }
+    core.record(Event::Ring, number);
+    follow(core.machine(), channel.take_owed());
+    Reply::value(0).into()
 }
 
 /// Rings this channel's other end, if the VM that calls has one of its ends.
@@ -43,18 +65,14 @@ fn ring(number: u64) -> Option<u64> {
     Some(0)
 }
 
-fn reply(call: &Call) -> Reply {
+fn reply(core: &'static Core, call: &Call) -> Reply {
     let Some(placed) = CHANNELS.get(call.argument(1)) else {
         return NOT_FOUND;
     };
-    let (channel, core) = (&placed.channel, Core::current());
+    let channel = &placed.channel;
     let Some((vm, _)) = core.vcpu() else {
         return Reply::DENIED;
     };
-    if call.function() == RING {
-        core.record(Event::Ring, call.argument(1));
-        return ring(call.argument(1)).map_or(Reply::DENIED, Reply::value);
-    }
     if channel.end_of(vm.index()).is_none() {
         return Reply::DENIED;
     }

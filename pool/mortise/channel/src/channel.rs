@@ -1,6 +1,7 @@
 //! One channel: its ends' starts and ends, and who is to be called.
 
 use crate::party::{Call, Party};
+use core::sync::atomic::{AtomicU8, Ordering};
 use core_ring::Area;
 use core_ring::message::{End, Keeper, Parts, Shape};
 use core_sync::TicketLock;
@@ -30,6 +31,20 @@ pub(crate) struct Channel {
     to: Party,
     /// The template whose VM is made when there is a message.
     wanted: Option<usize>,
+    /// What is yet to be done of what ends and doorbells led to, one bit each.
+    owed: AtomicU8,
+}
+
+/// The producer is to be called, the consumer is, or the template's VM is wanted.
+const CALL_PRODUCER: u8 = 1;
+const CALL_CONSUMER: u8 = 2;
+const WANT: u8 = 4;
+
+const fn calls(end: End) -> u8 {
+    match end {
+        End::Producer => CALL_PRODUCER,
+        End::Consumer => CALL_CONSUMER,
+    }
 }
 
 impl Channel {
@@ -49,6 +64,7 @@ impl Channel {
             from,
             to,
             wanted,
+            owed: AtomicU8::new(0),
         };
         if wanted.is_some() {
             channel.keeper.expect();
@@ -76,54 +92,78 @@ impl Channel {
     /// before the one here (Arm ARM, B2.3.12: a context synchronization event behind a branch that
     /// depends on the load).
     pub fn ring(&self, vm: usize) -> Result<Answer, Denied> {
+        self.due(vm).map(|due| self.answer(due))
+    }
+
+    /// The same, but that what follows is [owed](Self::take_owed).
+    pub fn ring_later(&self, vm: usize) -> Result<(), Denied> {
+        self.due(vm).map(|due| self.owe(due))
+    }
+
+    /// What is due as `vm` rings.
+    #[inline(always)]
+    fn due(&self, vm: usize) -> Result<u8, Denied> {
         let end = self.end_of(vm).ok_or(Denied)?.peer();
         let party = self.party(end);
         if !party.answer(self.keeper.wake(end)) {
-            return Ok(Answer::Quiet);
+            return Ok(0);
         }
-        Ok(match (party.call(), end, self.wanted) {
-            (Some(call), ..) => Answer::Call(call),
-            (None, End::Consumer, Some(template)) => Answer::Want(template),
-            _ => Answer::Quiet,
+        Ok(match (party.call(), end) {
+            (Some(_), end) => calls(end),
+            (None, End::Consumer) if self.wanted.is_some() => WANT,
+            _ => 0,
         })
     }
 
-    /// An end begins as this VM, which may have a bell; the other is to be called.
-    pub fn begin(&self, end: End, vm: usize, bell: u64) -> Answer {
+    /// An end begins as this VM, which may have a bell; to call the other is owed.
+    pub fn begin(&self, end: End, vm: usize, bell: u64) {
         let changing = self.changing.lock();
         self.party(end).take(vm, bell);
-        let answer = if self.keeper.begin(end) {
-            self.call(end.peer())
-        } else {
-            Answer::Quiet
-        };
+        if self.keeper.begin(end) {
+            self.owe(calls(end.peer()));
+        }
         drop(changing);
-        answer
     }
 
-    /// An end is gone; the other is to be called, or somebody to take its place at once.
-    pub fn end(&self, end: End) -> [Answer; 2] {
+    /// An end is gone; to call the other is owed, or somebody to take its place at once.
+    pub fn end(&self, end: End) {
         let changing = self.changing.lock();
         let was_there = self.keeper.end(end);
         self.party(end).leave();
         let waits = end == End::Consumer && self.wanted.is_some() && self.keeper.expect();
+        if was_there {
+            self.owe(calls(end.peer()));
+        }
+        if waits {
+            self.owe(WANT);
+        }
         drop(changing);
-        [
-            if was_there {
-                self.call(end.peer())
-            } else {
-                Answer::Quiet
-            },
-            match self.wanted {
-                Some(template) if waits => Answer::Want(template),
-                _ => Answer::Quiet,
-            },
-        ]
     }
 
-    /// Calls an end whether it waits or not: it is not for its peer to say.
-    fn call(&self, end: End) -> Answer {
-        let call = self.party(end).call();
+    fn owe(&self, due: u8) {
+        self.owed.fetch_or(due, Ordering::AcqRel);
+    }
+
+    /// Takes one thing that is owed: whoever takes it does it, whoever led to it. An end is called
+    /// whether it waits or not: it is not for its peer to say.
+    pub fn take_owed(&self) -> Answer {
+        let owed = self.owed.load(Ordering::Acquire);
+        let first = owed & owed.wrapping_neg();
+        match first & self.owed.fetch_and(!first, Ordering::AcqRel) {
+            0 => Answer::Quiet,
+            first => self.answer(first),
+        }
+    }
+
+    /// What a thing that is due leads to.
+    #[inline(always)]
+    fn answer(&self, due: u8) -> Answer {
+        let call = match due {
+            CALL_PRODUCER => self.from.call(),
+            CALL_CONSUMER => self.to.call(),
+            WANT => return self.wanted.map_or(Answer::Quiet, Answer::Want),
+            _ => None,
+        };
         call.map_or(Answer::Quiet, Answer::Call)
     }
 
@@ -192,12 +232,24 @@ mod tests {
     const CALL_LINUX: Answer = Answer::Call(Call::Virtual(LINUX, 44));
     const CALL_MOTOR: Answer = Answer::Call(Call::Physical(BELL));
 
+    /// What a begin leads to.
+    fn begin(channel: &Channel, end: End, vm: usize, bell: u64) -> Answer {
+        channel.begin(end, vm, bell);
+        channel.take_owed()
+    }
+
+    /// What an end leads to.
+    fn end(channel: &Channel, end: End) -> [Answer; 2] {
+        channel.end(end);
+        [channel.take_owed(), channel.take_owed()]
+    }
+
     #[test]
     fn an_end_is_called_once_for_each_of_its_waits_however_often_the_other_rings() {
         let line = line(None);
         let channel = &line.channel;
-        assert_eq!(channel.begin(End::Producer, MOTOR, BELL), Answer::Quiet);
-        assert_eq!(channel.begin(End::Consumer, LINUX, 0), CALL_MOTOR);
+        assert_eq!(begin(channel, End::Producer, MOTOR, BELL), Answer::Quiet);
+        assert_eq!(begin(channel, End::Consumer, LINUX, 0), CALL_MOTOR);
         let (mut producer, mut consumer) = (line.producer(), line.consumer());
         assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet), "nobody waits");
         for round in 0..3u8 {
@@ -207,20 +259,41 @@ mod tests {
             for _ in 0..10 {
                 assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet));
             }
+            assert_eq!(channel.take_owed(), Answer::Quiet);
             assert!(consumer.receive_into(&mut [0]).is_ok());
         }
         assert_eq!(channel.ring(LINUX), Ok(Answer::Quiet));
     }
 
     #[test]
+    fn what_a_doorbell_leads_to_may_be_done_later_and_once() {
+        let line = line(None);
+        let channel = &line.channel;
+        let _ = begin(channel, End::Producer, MOTOR, BELL);
+        let _ = begin(channel, End::Consumer, LINUX, 0);
+        let (mut producer, mut consumer) = (line.producer(), line.consumer());
+        assert!(consumer.ask());
+        assert_eq!(producer.send(&[1]), Ok(Doorbell::Ring));
+        assert_eq!(channel.ring_later(OTHER), Err(Denied));
+        assert_eq!(channel.ring_later(MOTOR), Ok(()));
+        assert_eq!(
+            channel.ring_later(MOTOR),
+            Ok(()),
+            "called again, as something was pending"
+        );
+        assert_eq!(channel.take_owed(), CALL_LINUX);
+        assert_eq!(channel.take_owed(), Answer::Quiet);
+    }
+
+    #[test]
     fn who_has_no_end_is_denied_and_so_is_who_had_one() {
         let line = line(None);
         assert_eq!(line.channel.ring(MOTOR), Err(Denied));
-        let _ = line.channel.begin(End::Producer, MOTOR, BELL);
+        let _ = begin(&line.channel, End::Producer, MOTOR, BELL);
         assert_eq!(line.channel.ring(OTHER), Err(Denied));
         assert_eq!(line.channel.ring(usize::MAX), Err(Denied));
         assert_eq!(line.channel.ring(MOTOR), Ok(Answer::Quiet));
-        let _ = line.channel.end(End::Producer);
+        let _ = end(&line.channel, End::Producer);
         assert_eq!(line.channel.ring(MOTOR), Err(Denied));
     }
 
@@ -228,16 +301,16 @@ mod tests {
     fn an_end_that_comes_or_goes_has_the_other_called_and_counted_losses() {
         let line = line(None);
         let channel = &line.channel;
-        let _ = channel.begin(End::Producer, MOTOR, BELL);
-        let _ = channel.begin(End::Consumer, LINUX, 0);
+        let _ = begin(channel, End::Producer, MOTOR, BELL);
+        let _ = begin(channel, End::Consumer, LINUX, 0);
         let mut producer = line.producer();
         while producer.send(b"unread").is_ok() {}
-        assert_eq!(channel.end(End::Consumer), [CALL_MOTOR, Answer::Quiet]);
-        assert_eq!(channel.end(End::Consumer), [Answer::Quiet; 2], "only once");
+        assert_eq!(end(channel, End::Consumer), [CALL_MOTOR, Answer::Quiet]);
+        assert_eq!(end(channel, End::Consumer), [Answer::Quiet; 2], "only once");
         assert_eq!(channel.state(), [1, 2, 4]);
-        assert_eq!(channel.end(End::Producer), [Answer::Quiet; 2]);
-        assert_eq!(channel.begin(End::Consumer, LINUX, 0), Answer::Quiet);
-        assert_eq!(channel.begin(End::Producer, MOTOR, BELL), CALL_LINUX);
+        assert_eq!(end(channel, End::Producer), [Answer::Quiet; 2]);
+        assert_eq!(begin(channel, End::Consumer, LINUX, 0), Answer::Quiet);
+        assert_eq!(begin(channel, End::Producer, MOTOR, BELL), CALL_LINUX);
         assert_eq!(channel.state(), [3, 3, 4]);
     }
 
@@ -245,17 +318,17 @@ mod tests {
     fn a_message_without_a_consumer_wants_the_template() {
         let line = line(Some(TEMPLATE));
         let channel = &line.channel;
-        let _ = channel.begin(End::Producer, MOTOR, BELL);
+        let _ = begin(channel, End::Producer, MOTOR, BELL);
         let mut producer = line.producer();
         for _ in 0..2 {
             assert_eq!(producer.send(b"job"), Ok(Doorbell::Ring));
             assert_eq!(channel.ring(MOTOR), Ok(Answer::Want(TEMPLATE)));
             assert_eq!(producer.send(b"job"), Ok(Doorbell::Quiet));
             assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet));
-            assert_eq!(channel.begin(End::Consumer, OTHER, 0), CALL_MOTOR);
+            assert_eq!(begin(channel, End::Consumer, OTHER, 0), CALL_MOTOR);
             let mut consumer = line.consumer();
             while consumer.receive_into(&mut [0]).is_ok() {}
-            assert_eq!(channel.end(End::Consumer), [CALL_MOTOR, Answer::Quiet]);
+            assert_eq!(end(channel, End::Consumer), [CALL_MOTOR, Answer::Quiet]);
             assert!(
                 producer.send(b"job").is_err(),
                 "told that the other is gone"

@@ -47,6 +47,9 @@ pub struct Channels {
     all: [Once<Placed>; limits::CHANNELS],
 }
 
+/// A change, and the two things that it can lead to.
+const PARTS: usize = 3;
+
 /// The channels of this image's system.
 pub static CHANNELS: Channels = Channels {
     all: [const { Once::new() }; limits::CHANNELS],
@@ -55,6 +58,19 @@ pub static CHANNELS: Channels = Channels {
 impl Channels {
     fn iter(&self) -> impl Iterator<Item = &Placed> {
         self.all.iter().map_while(Once::get)
+    }
+
+    /// Does part `part` of what becomes of a VM's ends: of each channel first the `change`, then one by
+    /// one what that leads to, a call of another VM or the making of one.
+    fn step(&self, machine: &'static Machine, part: usize, change: impl Fn(&Placed)) -> bool {
+        let Some(placed) = self.get((part / PARTS) as u64) else {
+            return false;
+        };
+        match part % PARTS {
+            0 => change(placed),
+            _ => follow(machine, placed.channel.take_owed()),
+        }
+        true
     }
 
     /// The channel of this number.
@@ -110,25 +126,20 @@ impl Companion for Channels {
     }
 
     fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
-        let Some(placed) = self.get(part as u64) else {
-            return false;
-        };
-        if let Some(end) = placed.end_for(vm) {
-            let intid = placed.channel.party(end).intid;
-            let bell = vm.bell(machine, intid).map_or(0, Bell::bits);
-            follow(machine, placed.channel.begin(end, vm.index(), bell));
-        }
-        true
+        self.step(machine, part, |placed| {
+            if let Some(end) = placed.end_for(vm) {
+                let intid = placed.channel.party(end).intid;
+                let bell = vm.bell(machine, intid).map_or(0, Bell::bits);
+                placed.channel.begin(end, vm.index(), bell);
+            }
+        })
     }
 
     fn ended(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
-        let Some(placed) = self.get(part as u64) else {
-            return false;
-        };
-        if let Some(end) = placed.channel.end_of(vm.index()) {
-            let answers = placed.channel.end(end).into_iter();
-            answers.for_each(|answer| follow(machine, answer));
-        }
-        true
+        self.step(machine, part, |placed| {
+            if let Some(end) = placed.channel.end_of(vm.index()) {
+                placed.channel.end(end);
+            }
+        })
     }
 }
