@@ -73,23 +73,23 @@ impl Cursor {
 }
 
 impl Words<'_> {
-    /// The next byte, if there is one.
-    pub fn next(&self, cursor: &mut Cursor) -> Option<u8> {
-        loop {
-            let byte = *self.text.as_bytes().get(cursor.text)?;
-            if byte != b'{' {
-                cursor.text += 1;
-                return Some(byte);
-            }
-            let argument = self.arguments.get(cursor.argument);
-            if let Some(byte) = argument.and_then(|argument| argument.byte(cursor.within)) {
-                cursor.within += 1;
-                return Some(byte);
-            }
+    /// Goes on by a step: a byte, or none where an argument ends. Nothing behind the last.
+    pub fn step(&self, cursor: &mut Cursor) -> Option<Option<u8>> {
+        let byte = *self.text.as_bytes().get(cursor.text)?;
+        if byte != b'{' {
+            cursor.text += 1;
+            return Some(Some(byte));
+        }
+        let argument = self.arguments.get(cursor.argument);
+        let byte = argument.and_then(|argument| argument.byte(cursor.within));
+        if byte.is_some() {
+            cursor.within += 1;
+        } else {
             cursor.text += "{}".len();
             cursor.argument += 1;
             cursor.within = 0;
         }
+        Some(byte)
     }
 }
 
@@ -160,18 +160,18 @@ impl Queue {
         }
     }
 
-    /// The next byte of the first one, if there is one.
-    pub(crate) fn next(&mut self) -> Option<u8> {
+    /// Goes on with the first one by a [step](Words::step).
+    pub(crate) fn step(&mut self) -> Option<Option<u8>> {
         let message = self.messages.get(self.first)?;
         if let Some(byte) = message.about.byte(self.name) {
             self.name += 1;
-            return Some(byte);
+            return Some(Some(byte));
         }
         let words = Words {
             text: message.text,
             arguments: &message.arguments,
         };
-        words.next(&mut self.cursor)
+        words.step(&mut self.cursor)
     }
 
     /// Removes the first one. The room it leaves is for what was lost.

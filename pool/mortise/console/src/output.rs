@@ -75,8 +75,8 @@ impl Console {
         };
         if self.open != Some(OWN) {
             self.begin(OWN, OWN_NAME.as_bytes(), time);
-        } else if let Some(byte) = self.own.next() {
-            port.put(byte);
+        } else if let Some(byte) = self.own.step() {
+            byte.into_iter().for_each(|byte| port.put(byte));
         } else {
             self.end();
             self.own.pop();

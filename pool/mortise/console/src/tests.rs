@@ -41,7 +41,9 @@ const fn words<'a>(text: &'static str, arguments: &'a [Argument]) -> Words<'a> {
 /// Words as they are read.
 fn read(text: &'static str, arguments: &[Argument]) -> String {
     let mut cursor = Cursor::START;
-    let bytes = std::iter::from_fn(|| words(text, arguments).next(&mut cursor)).collect();
+    let bytes = std::iter::from_fn(|| words(text, arguments).step(&mut cursor))
+        .flatten()
+        .collect();
     String::from_utf8(bytes).unwrap()
 }
 

@@ -211,6 +211,11 @@ impl Turn {
             if self.gone.get() & !others != 0 {
                 return true;
             }
+        } else if self.holds(seat) {
+            // What there is of it goes to its seat, which is nobody's from here on.
+            seat.store(core);
+            self.vacate(core);
+            return true;
         } else {
             self.gone.set(self.gone.get() & others);
             self.new.set(self.new.get() & others);
@@ -231,15 +236,10 @@ impl Turn {
         self.seats.get(first).map(|seat| (first, seat))
     }
 
-    /// Forgets all that a seat holds, and whose it is.
-    pub(crate) fn forget(&'static self, core: &'static Core, seat: &'static Seat) {
+    /// Forgets all that a seat holds that is not in the registers, and whose it is.
+    fn forget(&'static self, core: &'static Core, seat: &'static Seat) {
         if is(self.floating_point.get(), seat) {
             self.floating_point.set(None);
-        }
-        if self.holds(seat) {
-            // What there is of it goes to its seat, which is nobody's from here on.
-            seat.store(core);
-            self.vacate(core);
         }
         seat.take();
         self.seated

@@ -190,7 +190,9 @@ impl Site<'_> {
         let vm = job.vm;
         match job.phase {
             // What takes long has its section for itself.
-            Phase::Vacate(_) | Phase::Scrub(_) | Phase::Ready(_) | Phase::Refused(1..) if stop() => {
+            Phase::Vacate(_) | Phase::Scrub(_) | Phase::Ready(_) | Phase::Refused(1..)
+                if stop() =>
+            {
                 Step::More(job.phase)
             }
             Phase::Check(other) => self.check(job, other, stop),
@@ -227,17 +229,25 @@ impl Site<'_> {
                 Step::until(!vm.clear_status(part as usize), Phase::Status(part + 1))
             }
             Phase::Describe(part) => self.describe(job, part, stop),
-            Phase::Map(block) => {
-                let more = self.map(job, block);
-                Step::until(!more, Phase::Map(block + 1))
-            }
-            Phase::Unmap(block) => {
-                let more = self.unmap(job, block);
-                if !more {
-                    vm.note(core_statistics::State::Destroyed);
+            Phase::Map(block) => match self.place(job, block) {
+                None => Step::Over,
+                Some(_) if stop() => Step::More(job.phase),
+                Some((ipa, pa, access)) => {
+                    let _mapped = vm.map(ipa, pa, access);
+                    Step::More(Phase::Map(block + 1))
                 }
-                Step::until(!more, Phase::Unmap(block + 1))
-            }
+            },
+            Phase::Unmap(block) => match self.place(job, block) {
+                None => {
+                    vm.note(core_statistics::State::Destroyed);
+                    Step::Over
+                }
+                Some(_) if stop() => Step::More(job.phase),
+                Some((ipa, ..)) => {
+                    let _unmapped = vm.unmap(ipa);
+                    Step::More(Phase::Unmap(block + 1))
+                }
+            },
             Phase::Return => {
                 let slot = usize::from(job.handle.slot);
                 self.registry.lock().give_back(slot);
@@ -317,32 +327,12 @@ impl Site<'_> {
         (offset < job.memory.size()).then_some((area, physical, Access::ReadWrite))
     }
 
-    /// Maps one block, and behind the last one a page of a channel; false behind the last of all.
-    fn map(&self, job: &Job, block: u64) -> bool {
-        if let Some((ipa, pa, access)) = Self::block(job, block) {
-            let _mapped = job.vm.map(ipa, pa, access);
-            return true;
-        }
-        let blocks = job.memory.size() / BLOCK;
-        match self.setup.page(job.subject, block.saturating_sub(blocks)) {
-            Some((ipa, pa, access)) => {
-                let _mapped = job.vm.map(ipa, pa, access);
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn unmap(&self, job: &Job, block: u64) -> bool {
-        let blocks = job.memory.size() / BLOCK;
-        let page = || self.setup.page(job.subject, block.saturating_sub(blocks));
-        match Self::block(job, block).or_else(page) {
-            Some((ipa, ..)) => {
-                let _unmapped = job.vm.unmap(ipa);
-                true
-            }
-            None => false,
-        }
+    /// The same, and behind the last one the pages of its channels; nothing behind the last of all.
+    fn place(&self, job: &Job, block: u64) -> Option<(u64, u64, Access)> {
+        Self::block(job, block).or_else(|| {
+            let blocks = job.memory.size() / BLOCK;
+            self.setup.page(job.subject, block.saturating_sub(blocks))
+        })
     }
 
     fn fill(&self, job: &Job, index: usize, at: u64, stop: fn() -> bool) -> Step {

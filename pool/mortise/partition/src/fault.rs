@@ -73,10 +73,11 @@ pub(crate) struct Telling {
 /// General registers that a part tells the status page.
 const REGISTERS: usize = 8;
 
-/// The first parts: its run is ended, and the cores of its other vCPUs are called.
+/// The first parts: its run is ended, its memory withdrawn, and the cores of its other vCPUs are called.
 const DECIDE: usize = 0;
-const CALL: usize = 1;
-const NOTE: usize = 2;
+const WITHDRAW: usize = 1;
+const CALL: usize = 2;
+const NOTE: usize = 3;
 
 /// Parts before which something else is told.
 const TEXT: usize = NOTE + 4;
@@ -147,7 +148,8 @@ impl Telling {
                 // Its end was decided already.
                 None => return false,
             },
-            CALL => vm.call_in(self.calls, core.machine),
+            WITHDRAW => vm.end_in_memory(),
+            CALL => vm.call(self.calls, core.machine),
             part if part < TEXT => self.note_registers(vm, x, (part - NOTE) * REGISTERS),
             part if part < REASON => {
                 if !self.note_words(vm, part - TEXT, &stop) {
@@ -191,11 +193,13 @@ impl Telling {
             text: "{}{}{}{}",
             arguments: &self.fault.arguments(),
         };
-        while let Some(byte) = self.word.get_mut(self.bytes) {
-            *byte = words.next(&mut self.cursor).unwrap_or(0);
-            self.bytes += 1;
+        while let Some(place) = self.word.get_mut(self.bytes) {
             if stop() {
                 return false;
+            }
+            if let Some(byte) = words.step(&mut self.cursor).unwrap_or(Some(0)) {
+                *place = byte;
+                self.bytes += 1;
             }
         }
         self.bytes = 0;

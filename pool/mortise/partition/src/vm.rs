@@ -312,10 +312,15 @@ impl Vm {
     /// memory is withdrawn too: the next access of any kind comes here. Called on
     /// a core of this virtual machine, whose VMID is the one in use.
     pub(crate) fn call_in(&'static self, calls: Calls, machine: &'static Machine) {
+        self.end_in_memory();
+        self.call(calls, machine);
+    }
+
+    /// The first half of that.
+    pub(crate) fn end_in_memory(&self) {
         self.orders.fetch_or(ENDING, Ordering::AcqRel);
         self.stage2.withdraw();
         mortise_vcpu::invalidate_translations();
-        self.call(calls, machine);
     }
 
     /// Calls these vCPUs' cores to Mortise.
