@@ -20,7 +20,7 @@ def test_goals_hold(tenon):
     # 424 before those registers were written in steps, 252 while each line's name was checked anew.
     assert rows["masked_max"]["samples"] > 10_000
     assert rows["masked_max"]["goal"] == 150
-    assert rows["masked_max"]["max"] <= 200
+    assert rows["masked_max"]["max"] <= 190
     lives = {name: rows[name] for name in lives}
     missed = {name for name, row in lives.items() if row["goal"] and row["median"] > row["goal"]}
     assert not missed, {name: rows[name]["median"] for name in missed}
