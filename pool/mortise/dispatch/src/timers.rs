@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 /// Of how many deadlines one is looked for at a time: some eight instructions each.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 4;
 
 /// Deadlines of up to `COUNT` waiters, by number, at most one each, and an alarm of the core's own.
 ///
