@@ -217,10 +217,10 @@ impl<S: Entity + Schedulable> Shares<S> {
     #[inline(always)]
     pub fn charge(&self, now: u64) {
         let ran = now.saturating_sub(self.charged.replace(now));
-        if let Some(current) = self.current.get() {
-            if current.state().priority() == Priority::LOWEST {
-                self.turn_left.set(self.turn_left.get() - ran as i64);
-            }
+        if let Some(current) = self.current.get()
+            && current.state().priority() == Priority::LOWEST
+        {
+            self.turn_left.set(self.turn_left.get() - ran as i64);
         }
         if let Some(metered) = self.metered.get() {
             metered.server().charge(ran, now);

@@ -190,7 +190,12 @@ impl Site<'_> {
         let vm = job.vm;
         match job.phase {
             // What takes long has its section for itself.
-            Phase::Vacate(_) | Phase::Scrub(_) | Phase::Ready(_) | Phase::Refused(1..)
+            Phase::Vacate(_)
+            | Phase::Scrub(_)
+            | Phase::Status(_)
+            | Phase::Ready(_)
+            | Phase::Return
+            | Phase::Refused(_)
                 if stop() =>
             {
                 Step::More(job.phase)
