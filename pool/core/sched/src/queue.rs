@@ -173,11 +173,18 @@ impl<S: Schedulable> RunQueue<S> {
 
     #[inline(always)]
     fn insert_with(&self, item: S, push: impl FnOnce(&List<S>, S)) {
-        if !item.state().ready.replace(true) {
-            let (level, bit) = self.level(item);
-            push(level, item);
-            self.occupied.set(self.occupied.get() | bit);
+        if !item.state().is_ready() {
+            self.put_in(item, push);
         }
+    }
+
+    /// Puts in what is not ready.
+    #[inline(always)]
+    pub(crate) fn put_in(&self, item: S, push: impl FnOnce(&List<S>, S)) {
+        item.state().ready.set(true);
+        let (level, bit) = self.level(item);
+        push(level, item);
+        self.occupied.set(self.occupied.get() | bit);
     }
 
     /// Takes out what no longer is ready.

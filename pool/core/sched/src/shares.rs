@@ -168,31 +168,54 @@ impl<S: Entity + Schedulable> Shares<S> {
     /// [`wait`](Shares::wait) can change that.
     pub fn decide(&self, now: u64) -> Decision<S> {
         self.charge(now);
-        while self.settle() {}
-        let (run, until) = self.choose();
+        while let Some(item) = self.due(now) {
+            self.give(item, now);
+        }
+        if let Some(item) = self.used_up() {
+            self.end(item, now);
+        }
+        let (run, until) = self.choose(now);
         let until = Some(until).filter(|&until| until != u64::MAX);
         Decision { run, until }
     }
 
     /// The second part of [`decide`](Shares::decide), for a caller that looks at its interrupts in
-    /// between: gives one budget, whose time has come with the last [charge](Shares::charge).
-    /// Whether there was one.
+    /// between: the first whose budget's time has come at `now`, to be [given](Shares::give). Each part
+    /// is from the time of the [charge](Shares::charge) on.
     #[inline(always)]
-    pub fn settle(&self) -> bool {
-        self.replenish(self.charged.get())
+    pub fn due(&self, now: u64) -> Option<S> {
+        let Spent(first) = self.spent.first()?;
+        first.server().is_over(now).then_some(first)
     }
 
-    /// The last part of [`decide`](Shares::decide), from the time of the first one on: ends the budget
-    /// of who ran, if it is used up, and says who runs, and until when; the end of time never comes.
+    /// Gives that budget.
     #[inline(always)]
-    pub fn choose(&self) -> (Option<S>, u64) {
-        let now = self.charged.get();
-        if let Some(metered) = self.metered.get()
-            && metered.server().is_used_up()
-        {
-            self.queue.take_out(metered);
-            self.exhaust(metered, now);
-        }
+    pub fn give(&self, item: S, now: u64) {
+        self.spent.pop();
+        self.queue.remove(item);
+        item.server().replenish(now);
+        item.state().set_priority(item.server().priority());
+        self.enqueue(item);
+    }
+
+    /// The third part: who ran, if its budget is used up, to be [ended](Shares::end).
+    #[inline(always)]
+    pub fn used_up(&self) -> Option<S> {
+        let metered = self.metered.get()?;
+        metered.server().is_used_up().then_some(metered)
+    }
+
+    /// Ends that budget.
+    #[inline(always)]
+    pub fn end(&self, item: S, now: u64) {
+        self.metered.set(None);
+        self.queue.take_out(item);
+        self.exhaust(item, now);
+    }
+
+    /// The last part: who runs, and until when; the end of time never comes.
+    #[inline(always)]
+    pub fn choose(&self, now: u64) -> (Option<S>, u64) {
         let run = self.queue.highest().map(|first| self.take_turn(first));
         let until = self.limit(run, now);
         self.current.set(run);
@@ -210,7 +233,9 @@ impl<S: Entity + Schedulable> Shares<S> {
     #[inline(always)]
     fn advance(&self, now: u64) {
         self.charge(now);
-        while self.replenish(now) {}
+        while let Some(item) = self.due(now) {
+            self.give(item, now);
+        }
     }
 
     /// The first part of [`decide`](Shares::decide): charges who ran until `now`.
@@ -227,35 +252,17 @@ impl<S: Entity + Schedulable> Shares<S> {
         }
     }
 
-    /// Gives a new budget to the first one whose time has come; whether there was one.
-    #[inline(always)]
-    fn replenish(&self, now: u64) -> bool {
-        let first = self.spent.first();
-        let Some(Spent(item)) = first.filter(|first| first.0.server().end() <= now) else {
-            return false;
-        };
-        self.refill(item, now);
-        true
-    }
-
-    #[inline(always)]
-    fn refill(&self, item: S, now: u64) {
-        self.spent.pop();
-        self.queue.remove(item);
-        item.server().replenish(now);
-        item.state().set_priority(item.server().priority());
-        self.enqueue(item);
-    }
-
-    /// Puts who has a budget among its peers.
+    /// Puts who has a budget, and is not ready yet, among its peers.
     #[inline(always)]
     fn enqueue(&self, item: S) {
         if !item.server().has_deadline() {
-            return self.queue.insert(item);
+            return self.queue.put_in(item, List::push);
         }
         let deadline = item.server().end();
-        self.queue.insert_sorted(item, |_, other| {
-            !other.server().has_deadline() || deadline < other.server().end()
+        self.queue.put_in(item, |level, item| {
+            level.insert(item, |_, other| {
+                !other.server().has_deadline() || deadline < other.server().end()
+            });
         });
     }
 
@@ -270,7 +277,7 @@ impl<S: Entity + Schedulable> Shares<S> {
         });
         if item.server().has_background() {
             item.state().set_priority(Priority::LOWEST);
-            self.queue.insert(item);
+            self.queue.put_in(item, List::push);
         }
     }
 

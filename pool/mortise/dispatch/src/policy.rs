@@ -27,10 +27,29 @@ impl Turn {
 
     #[inline(always)]
     fn decide_due(&'static self, core: &'static Core, now: u64) -> Option<&'static Seat> {
-        let all = self.timers.earliest() > now || self.wake_all_due(core, now, false);
+        let mut alarm = self.timers.earliest();
+        let mut all = true;
+        if alarm <= now {
+            all = self.wake_all_due(core, now, false);
+            alarm = self.timers.earliest();
+        }
         // Silent until the decision, before which the core looks at its interrupts.
         core.clock().move_alarm(u64::MAX);
-        if all { self.decide(core, false) } else { None }
+        match all {
+            true => self.decide_until(core, alarm),
+            false => None,
+        }
+    }
+
+    /// Decides by what was promised; the first deadline of who waits is at `alarm`.
+    #[inline(always)]
+    pub(crate) fn decide_until(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+    ) -> Option<&'static Seat> {
+        let (chosen, alarm) = self.decide_by_policy(core, alarm);
+        self.appoint(core, chosen, alarm)
     }
 
     /// Has the one in the registers wait, and ends the exit.
@@ -90,13 +109,13 @@ impl Turn {
         alarm: u64,
         urgent: Option<&'static Seat>,
     ) -> (Option<&'static Seat>, u64) {
-        let mut settled = !is_pending();
-        if settled {
-            self.shares.charge(core.clock().ticks());
+        if is_pending() {
+            self.ask.set(true);
+            return (None, alarm);
         }
-        while settled && self.shares.settle() {
-            settled = !is_pending();
-        }
+        let now = core.clock().ticks();
+        self.shares.charge(now);
+        let mut settled = self.settle(now);
         if let Some(seat) = urgent
             && !is(self.shares.most_urgent(), seat)
         {
@@ -107,7 +126,7 @@ impl Turn {
             self.ask.set(true);
             return (None, alarm);
         }
-        let (run, until) = self.regulate(core, self.shares.choose());
+        let (run, until) = self.regulate(core, self.shares.choose(now));
         if let Some(seat) = run
             && seat.server.has_background()
         {
@@ -115,6 +134,28 @@ impl Turn {
             seat.mask.set(Mask::of(seat.state.priority().number()));
         }
         (run, until.min(alarm))
+    }
+
+    /// Gives the budgets whose time has come and ends that of who ran, with a look at what is pending
+    /// between two of them; false if something is.
+    #[inline(always)]
+    fn settle(&self, now: u64) -> bool {
+        let mut due = self.shares.due(now);
+        let given = due.is_some();
+        while let Some(seat) = due {
+            self.shares.give(seat, now);
+            due = self.shares.due(now);
+            if due.is_some() && is_pending() {
+                return false;
+            }
+        }
+        if let Some(seat) = self.shares.used_up() {
+            if given && is_pending() {
+                return false;
+            }
+            self.shares.end(seat, now);
+        }
+        true
     }
 
     /// Who waits for the core and is more urgent than all who come and go: clearing up waits for it, but

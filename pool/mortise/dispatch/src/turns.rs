@@ -290,10 +290,20 @@ impl Turn {
     #[inline(always)]
     pub(crate) fn decide(&'static self, core: &'static Core, plain: bool) -> Option<&'static Seat> {
         let alarm = self.timers.earliest();
-        let (chosen, alarm) = match plain {
-            true => (self.shares.most_urgent(), alarm),
-            false => self.decide_by_policy(core, alarm),
-        };
+        match plain {
+            true => self.appoint(core, self.shares.most_urgent(), alarm),
+            false => self.decide_until(core, alarm),
+        }
+    }
+
+    /// Has one who was decided on have the core, or nobody, until that time.
+    #[inline(always)]
+    pub(crate) fn appoint(
+        &'static self,
+        core: &'static Core,
+        chosen: Option<&'static Seat>,
+        alarm: u64,
+    ) -> Option<&'static Seat> {
         core.clock().move_alarm(alarm);
         self.chosen.set(chosen);
         match chosen {
