@@ -20,6 +20,7 @@ RULES = {
     "default-board": "the board all tests run on",
     "no-utility-stated": "nothing says what matters most: balance",
     "period-of-the-application": "the application's own period",
+    "a-linux-that-does-it": "life cycles and the like are what a Linux does for others",
     "a-vm-for-each-application": "no application does all of it, and an image has one",
     "lightest-application": "no application was named: the cheapest that meets the demands",
     "deadline-is-the-period": "a release is due before the next one",

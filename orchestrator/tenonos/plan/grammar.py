@@ -103,7 +103,7 @@ ADVERBS = frozenset(
     simultaneously concurrently often rarely seldom frequently
     occasionally not-only even still always ever once again strictly firmly
     clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
-    either sure ready now today later
+    either sure ready now today later certainly definitely absolutely
     longer shorter sooner earlier up out down off more less most enough such per within than best no
     not yet yes below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
@@ -162,9 +162,11 @@ NEGATORS = (
     r"free (?:of|from)",
     r"(?:leav(?:e|ing)|left) out",
     r"(?:leav(?:e|ing)|keep(?:ing)?)(?= (?:[\w-]+,? ){1,6}?(?:out|away)\b(?! (?:of|from)))",
+    r"(?:leav(?:e|ing)|sav(?:e|ing)|defer(?:ring)?|postpon(?:e|ing))"
+    r"(?= (?:[\w-]+ ){1,4}?(?:for|to|until) (?:later|a later|another|the next|next))",
     r"(?:don't|do not|never) (?:give|add|put|build|compile|link)(?: (?:me|us|it|them|in|my|the))*",
     r"(?:do(?:es)?|doing|make|makes|manage[sd]?) without(?: any| a| an| the)?",
-    r"nothing like(?: a| an)?",
+    r"nothing (?:like|with|of)(?: a| an)?",
     r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|skip(?:s|ping)?"
     r"|except(?: for)?|never)",
     r"neither",
@@ -191,6 +193,9 @@ UNWANTED = re.compile(
     r"(?!\s*:)"
     r"|\b(?:can|could|may|should|shall|must) be (?:left out|omitted|dropped|skipped|removed)\b"
     r"|\bneed(?: not|n't) be \w+ed\b|\b(?:are|is)(?: not|n't)(?=\s*(?:$|[.,;]))"
+    r"|\b(?:is|are)(?: not|n't) (?:something|anything|what) (?:that )?"
+    r"(?:we|i|you|they|anybody|anyone) (?:wants?|needs?|asked? for|requires?|ordered)\b"
+    r"|\b(?:is|are) (?:something|a thing) (?:that )?(?:we|i|you|they) (?:can|could) do without\b"
     r"|(?<=\w) no(?=\s*(?:$|[.,;]))",
     re.IGNORECASE,
 )
@@ -261,7 +266,12 @@ SHARING = re.compile(
     re.IGNORECASE,
 )
 """A core or memory for several VMs: looked up like any phrase, not a count or an amount."""
-APART = re.compile(rf"\b(?:{'|'.join(NEGATORS)})(?: be)? (?:{SHARING.pattern})", re.IGNORECASE)
+APART = re.compile(
+    rf"\b(?:{'|'.join(NEGATORS)}|instead of|rather than)"
+    r"(?: (?:be|to|ever|supposed|meant|allowed|intended|permitted|going|made|forced))*"
+    rf" (?:{SHARING.pattern})",
+    re.IGNORECASE,
+)
 """The same, forbidden."""
 _UNIT = r"(?![\w.]|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
 _CORE = r"(?:cores?|v?cpus?|processors?)"
@@ -275,6 +285,7 @@ REST = re.compile(
     r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
     r"(?: (?:cores?|cpus?|processors?))\b"
     r"|\bthe (?:other|remaining) (?:two|three|four|\d+)(?=\W*(?:$|[.,;]))"
+    r"|\belsewhere\b"
     r"|\b(?:everything (?:else|that (?:is left|remains))|what(?:ever)? (?:is left|remains)"
     r"|the rest)\b"
     r"(?: of the (?:board|chip|machine))?",

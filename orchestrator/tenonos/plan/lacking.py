@@ -7,7 +7,7 @@ from itertools import islice
 
 from tenonos.plan import channels
 from tenonos.plan.allocate import MORTISE, SMP
-from tenonos.plan.models import CHANNEL, LIFECYCLE, TEMPLATE, Item, Missing, Plan
+from tenonos.plan.models import CHANNEL, LIFECYCLE, NATIVE, TEMPLATE, Item, Missing, Plan
 from tenonos.plan.pool import POSIX, Pool
 from tenonos.system.board import Board
 
@@ -18,16 +18,16 @@ def lacking(plan: Plan, pool: Pool, board: Board) -> list[Missing]:
 
 
 def _lacking(plan: Plan, pool: Pool, board: Board) -> Iterator[Missing]:
+    others = {guest.name for guest in plan.guests if guest.kind == "linux"}
     for item in plan.items:
         # Applications set their threads' priorities themselves; nothing passes one in. Of a
         # guest system, neither the image nor the timing is ours.
         own = item.kind in ("image", "period", "deadline", "jitter", "wcet")
-        if item.kind == "priority" or (own and item.image is None):
+        if item.kind == "priority" or (own and item.image in {None, *others}):
             yield Missing(source=item.source)
-    linux = any(guest.kind == "linux" for guest in plan.guests)
     for item in plan.of(MORTISE, "capability"):
-        # A life cycle needs somebody who cares for it.
-        if item.value in (LIFECYCLE, TEMPLATE) and not linux:
+        # A life cycle needs somebody who cares for it, and Mortise has no program of its own.
+        if item.value == NATIVE or (item.value in (LIFECYCLE, TEMPLATE) and not others):
             yield _without(item)
     # A channel needs an application at its end, which says what for.
     yield from (_without(i) for i in plan.of(None, "capability") if i.value == CHANNEL)

@@ -287,7 +287,8 @@ class Meaning:
     def _parts(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         """A phrase that is several names in a row: `tickless preemptive`; else nothing.
 
-        Of a circumstance (`while Linux reboots`) only the names in it matter.
+        Of a circumstance (`while Linux reboots`) only the names in it matter, and behind that of a
+        guest system.
         """
         senses: list[Sense] = []
         rest = list(chunk.words)
@@ -299,6 +300,9 @@ class Meaning:
                 senses.append(self._sense(words, first, last, hit, chunk))
             elif circumstance:
                 why = g.WHY_CIRCUMSTANCE
+                senses.append(Sense("ignored", first, last, why=why, chunk=chunk))
+            elif senses and senses[0].kind == "guest" and not words[first].is_number:
+                why = g.WHY_PURPOSE  # `Linux HMI`: what a guest system does is its own business
                 senses.append(Sense("ignored", first, last, why=why, chunk=chunk))
             else:
                 return []

@@ -32,6 +32,10 @@ DISPATCH, LIFECYCLE, TEMPLATE = "virt.dispatch", "virt.lifecycle", "virt.templat
 """The capabilities by which VMs share cores, come and go, and are made on demand."""
 CHANNEL = "ipc.channel"
 """The capability by which VMs talk."""
+NATIVE = "virt.native"
+"""The capability of programs that are the hypervisor's own."""
+OF_LINUX = (LIFECYCLE, TEMPLATE, "virt.detach", "virt.vlib")
+"""The capabilities that are about what a Linux does for others, which is there then."""
 
 NANOSECONDS, BYTES, CORES, CPU = "ns", "bytes", "cores", "cpu"
 UNITS: dict[str, str] = {

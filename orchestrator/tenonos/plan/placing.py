@@ -6,16 +6,18 @@ there to keep them apart; without one, or in a single VM, it is a conflict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tenonos.plan import templates
 from tenonos.plan.amend import MORTISE
-from tenonos.plan.models import CHANNEL, Guest, Item, Kind, Plan, is_bare, shares_cores
+from tenonos.plan.models import CHANNEL, OF_LINUX, Guest, Item, Kind, Plan, is_bare, shares_cores
 from tenonos.plan.pool import Pool
 from tenonos.plan.subjects import UNNAMED
 
 RULE = "a-vm-for-each-application"
+DOES_IT = "a-linux-that-does-it"
+LINUX, GUEST_LINUX = "linux", "guest.linux"
 SHARED = "virt.irq.shared"
 _TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
 
@@ -42,12 +44,25 @@ def placed(plan: Plan, pool: Pool) -> Plan:
                 named = [Guest(name=UNNAMED, kind="tenon"), *named]
                 tenons = [UNNAMED]
         items.append(item)
+    if _lacks_linux(items, named):
+        named.append(Guest(name=LINUX, kind="linux"))
+        items.append(Item(kind="capability", value=GUEST_LINUX, image=LINUX, rule=DOES_IT))
     if shares_cores(items):
         shared.update(guest.name for guest in named)
     guests = [
         g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
     ]
     return _apart(plan.model_copy(update={"items": items, "guests": guests}), pool)
+
+
+def _lacks_linux(items: Iterable[Item], guests: Iterable[Guest]) -> bool:
+    """Whether something is asked for that a Linux does, and none is named or refused."""
+    asked = {(item.kind, item.value) for item in items}
+    return (
+        any(("capability", name) in asked for name in OF_LINUX)
+        and ("forbid", GUEST_LINUX) not in asked
+        and not any(guest.kind == "linux" for guest in guests)
+    )
 
 
 @dataclass

@@ -42,6 +42,10 @@ CORES = frozenset(
 )
 MULTICORE = {"single": 1, "dual": 2, "quad": 4, "quadruple": 4, "hexa": 6, "octa": 8, "octo": 8}
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
+_REPEATED = frozenset(
+    "times x cycles iterations samples updates activations rounds runs passes executions".split()
+)
+"""What may be counted for each unit of time."""
 _EACH = frozenset(("per", "a", "an", "each", "every", "/"))
 
 
@@ -156,7 +160,7 @@ def _times(
     word = _word(words, after)
     if word in _TIMES and after == at:
         value, index = Fraction(_TIMES[word]), after + 1
-    elif word in ("times", "x", "cycles", "iterations", "samples", "updates", "activations"):
+    elif word in _REPEATED:
         index = after + 1
     elif word in ("per", "/") and _word(words, after + 1) in TIME and after > at:
         index = after

@@ -6,6 +6,7 @@ TWO = {"motor-1": [2], "motor-2": [3], "linux": [0, 1]}
 FAST_AND_SLOW = (period(250 * US, "motor-1"), period(10 * MS, "motor-2"))
 
 CORES = [
+    Case("a control loop on CPU 3, a Linux HMI elsewhere", BESIDE),
     Case(
         "a 1 kHz control loop on two cores",
         {"motor": [0, 1]},
@@ -131,6 +132,21 @@ SEVERAL = [
 ]
 
 NEGATION = [
+    Case(
+        "Linux beside a control loop, but they are not supposed to share a core",
+        BESIDE,
+        (("forbid", "virt.dispatch", None),),
+    ),
+    Case(
+        "Leave Linux for later: just a 2 kHz control loop",
+        ALONE,
+        (("forbid", "guest.linux", None), period(500 * US)),
+    ),
+    Case(
+        "a control loop; tracing is not something we want",
+        ALONE,
+        (("forbid", "trace", None),),
+    ),
     Case(
         "motor control loop, 1 kHz, no deadline misses, Linux next door",
         BESIDE,
@@ -305,6 +321,17 @@ MENTION = [
 ]
 
 CAPABILITIES = [
+    # Nobody but a Linux takes care of lives, or has a program to lend a core to.
+    Case(
+        "a 1 kHz control loop with life cycle",
+        BESIDE,
+        (("capability", "virt.lifecycle", "mortise"), ("capability", "guest.linux", "linux")),
+    ),
+    Case(
+        "a 1 kHz control loop with detached threads",
+        BESIDE,
+        (("capability", "virt.detach", "mortise"),),
+    ),
     Case(
         "preemptive threads with a control loop at 1 kHz",
         ALONE,
