@@ -6,7 +6,7 @@ there to keep them apart; without one, or in a single VM, it is a conflict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tenonos.plan import templates
@@ -44,6 +44,7 @@ def placed(plan: Plan, pool: Pool) -> Plan:
                 named = [Guest(name=UNNAMED, kind="tenon"), *named]
                 tenons = [UNNAMED]
         items.append(item)
+    named += _uncalled(items, named)
     if _lacks_linux(items, named):
         named.append(Guest(name=LINUX, kind="linux"))
         items.append(Item(kind="capability", value=GUEST_LINUX, image=LINUX, rule=DOES_IT))
@@ -53,6 +54,16 @@ def placed(plan: Plan, pool: Pool) -> Plan:
         g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
     ]
     return _apart(plan.model_copy(update={"items": items, "guests": guests}), pool)
+
+
+def _uncalled(items: Sequence[Item], guests: Sequence[Guest]) -> Iterator[Guest]:
+    """The VMs that were counted, where no more is said of any."""
+    said = any(item.image == UNNAMED for item in items)
+    if said or any(guest.name != UNNAMED for guest in guests):
+        return
+    count = next((int(i.value) for i in items if i.kind == "vms" and i.value), 0)
+    for number in range(len(guests) + 1, count + 1):
+        yield Guest(name=UNNAMED if number == 1 else f"{UNNAMED}-{number}", kind="tenon")
 
 
 def _lacks_linux(items: Iterable[Item], guests: Iterable[Guest]) -> bool:

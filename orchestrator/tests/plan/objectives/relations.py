@@ -43,6 +43,11 @@ CORES = [
 
 SEVERAL = [
     Case(
+        "two guests that must not thrash each other's cache",
+        {"hello-1": [0], "hello-2": [1]},
+        (("capability", "virt.cache-colouring", "mortise"),),
+    ),
+    Case(
         "control two motors at 1 kHz beside Linux",
         {"motor-1": [2], "motor-2": [3], "linux": [0, 1]},
     ),
