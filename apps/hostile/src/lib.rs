@@ -34,7 +34,7 @@ mod machine;
 pub mod memory;
 mod places;
 pub mod power;
-pub mod random;
+mod random;
 pub mod registers;
 
 #[cfg(test)]

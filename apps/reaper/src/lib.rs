@@ -7,12 +7,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use hostile::random::Random;
 use tenon::time::{self, Duration};
 use tenon_vm::{Error, Listed, Vm};
 
 /// Where the moments begin.
-pub const SEED: u64 = 0x7265_6170_6572_0000;
+const SEED: u64 = 0x7265_6170_6572_0000;
 /// The longest life, in nanoseconds; each is as likely as any shorter one.
 const LONGEST: u64 = 2_000_000;
 /// Kills between two lines.
@@ -41,10 +40,9 @@ fn victim() -> Result<Option<Vm>, Error> {
 
 /// Kills it for ever; comes back if there is nobody, or a kill is refused.
 fn reap(victim: Option<Vm>) -> Result<(), Error> {
-    let mut random = Random::new(SEED);
     let mut kills = 0u64;
     while let Some(vm) = victim {
-        time::sleep(Duration::from_nanos(random.below(LONGEST)));
+        time::sleep(Duration::from_nanos(drawn(kills) % LONGEST));
         match vm.restart() {
             Ok(_) => kills += 1,
             // It ended by itself just now, and its restart is under way.
@@ -56,4 +54,12 @@ fn reap(victim: Option<Vm>) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Number `index` of those that are drawn: SplitMix64 (Steele, Lea, Flood 2014).
+const fn drawn(index: u64) -> u64 {
+    let mut mixed = SEED.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }

@@ -6,7 +6,7 @@ there to keep them apart; without one, or in a single VM, it is a conflict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tenonos.plan import templates
@@ -24,7 +24,7 @@ _TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
 
 def placed(plan: Plan, pool: Pool) -> Plan:
     """The plan with each capability on the image that can have it."""
-    plan = templates.marked(plan)
+    plan = templates.marked(_with_linux(plan))
     tenons = [g.name for g in plan.guests if g.kind == "tenon"]
     items = []
     shared: set[str | None] = set()
@@ -45,9 +45,6 @@ def placed(plan: Plan, pool: Pool) -> Plan:
                 tenons = [UNNAMED]
         items.append(item)
     named += _uncalled(items, named)
-    if _lacks_linux(items, named):
-        named.append(Guest(name=LINUX, kind="linux"))
-        items.append(Item(kind="capability", value=GUEST_LINUX, image=LINUX, rule=DOES_IT))
     if shares_cores(items):
         shared.update(guest.name for guest in named)
     guests = [
@@ -66,14 +63,18 @@ def _uncalled(items: Sequence[Item], guests: Sequence[Guest]) -> Iterator[Guest]
         yield Guest(name=UNNAMED if number == 1 else f"{UNNAMED}-{number}", kind="tenon")
 
 
-def _lacks_linux(items: Iterable[Item], guests: Iterable[Guest]) -> bool:
-    """Whether something is asked for that a Linux does, and none is named or refused."""
-    asked = {(item.kind, item.value) for item in items}
-    return (
-        any(("capability", name) in asked for name in OF_LINUX)
-        and ("forbid", GUEST_LINUX) not in asked
-        and not any(guest.kind == "linux" for guest in guests)
-    )
+def _with_linux(plan: Plan) -> Plan:
+    """The plan with a Linux for what one does for others, unless one is named or refused."""
+    asked = {(item.kind, item.value) for item in plan.items}
+    if (
+        ("forbid", GUEST_LINUX) in asked
+        or not any(("capability", name) in asked for name in OF_LINUX)
+        or any(guest.kind == "linux" for guest in plan.guests)
+    ):
+        return plan
+    item = Item(kind="capability", value=GUEST_LINUX, image=LINUX, rule=DOES_IT)
+    guests = [*plan.guests, Guest(name=LINUX, kind="linux")]
+    return plan.model_copy(update={"guests": guests, "items": [*plan.items, item]})
 
 
 @dataclass

@@ -130,8 +130,14 @@ def test_only_what_is_created_is_no_vm_at_boot(composed, tmp_path, objective, ma
 
 
 def test_nobody_makes_a_vm_where_there_is_no_linux(composed):
-    answer = composed("a control loop that is started on demand")
+    answer = composed("a control loop that is started on demand, without Linux")
     assert [m.capability for m in answer.missing] == ["virt.template"]
+
+
+def test_a_linux_makes_what_nobody_was_named_to_make(composed):
+    answer = composed("a control loop that is started on demand")
+    assert answer.templates and answer.images["linux"].kind == "linux"
+    assert "a-linux-that-does-it" in {item.rule for item in answer.plan}
 
 
 def test_a_vm_made_on_demand_has_one_core_of_its_makers(composed):
