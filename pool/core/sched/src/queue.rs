@@ -171,7 +171,6 @@ impl<S: Schedulable> RunQueue<S> {
         self.insert_with(item, |level, item| level.insert(item, comes_before));
     }
 
-    #[inline(always)]
     fn insert_with(&self, item: S, push: impl FnOnce(&List<S>, S)) {
         if !item.state().is_ready() {
             self.put_in(item, push);
@@ -188,7 +187,6 @@ impl<S: Schedulable> RunQueue<S> {
     }
 
     /// Takes out what no longer is ready.
-    #[inline(always)]
     pub fn remove(&self, item: S) {
         if item.state().is_ready() {
             self.take_out(item);

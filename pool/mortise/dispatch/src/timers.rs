@@ -18,7 +18,8 @@ pub(crate) struct Timers<const COUNT: usize> {
     /// Who of them was looked at in this round, and the first of their deadlines.
     seen: Cell<u32>,
     later: Cell<u64>,
-    /// Of those who were looked at, whose deadline had come and who are yet to be told.
+    /// Of those who were looked at, whose deadline had come and who are yet to be told. Who was not
+    /// looked at in this round is not meant.
     noted: Cell<u32>,
     deadlines: [Cell<u64>; COUNT],
 }
@@ -78,7 +79,6 @@ impl<const COUNT: usize> Timers<COUNT> {
         self.pending.set(rest);
         // Who comes back with another one is to be looked at again.
         self.seen.set(0);
-        self.noted.set(self.noted.get() & rest);
         if rest == 0 {
             self.earliest.set(self.alarm.get());
         }
@@ -171,7 +171,7 @@ impl<const COUNT: usize> Timers<COUNT> {
     /// Takes out one who was noted, and says whether there are more. If others began to wait or ceased
     /// to meanwhile, there is an early look at all of them.
     pub fn take_noted(&self) -> Option<(usize, bool)> {
-        let noted = self.noted.get();
+        let noted = self.noted.get() & self.seen.get();
         if noted == 0 {
             return None;
         }
