@@ -130,7 +130,7 @@ def test_a_hostile_server_harms_nobody_else(tenon, tmp_path):
     (root / "forge.ko").write_bytes(test_detach.forge(tmp_path / "forge"))
     outcome = tenon(
         *("run", tmp_path, "--headless", "--deterministic"),
-        *until(tmp_path, caller="caller: "),
+        *until(tmp_path, caller="nobody listens at the vLib"),
         limit=500,
     )
     assert "linux stopped: data abort at" in outcome.stderr
