@@ -1,5 +1,6 @@
 """`./tenon bench`: the figures repeat, hold their goals and are the same in a VM."""
 
+import json
 import re
 
 import pytest
@@ -8,7 +9,8 @@ from conftest import ROOT, assert_well
 from tenonos.bench.figures import figures, with_sums
 from tenonos.bench.row import Kinds, Row
 
-SUITES = ("sched", "irq", "timer", "thread-metric", "boot", "size")
+SUITES = sorted({figure.suite for figure in figures().all if figure.peers})
+"""Those that the README's table and picture draw on: other kernels have figures there."""
 
 KEYS = {
     *("suite", "name", "params", "environment", "system", "build", "options", "unit", "samples"),
@@ -25,6 +27,9 @@ OF_MORTISE = {
 }
 """The same of Mortise's start and sizes, with what it must not be beyond until then."""
 
+OF_KERNELS = {"sched", "irq", "timer", "thread-metric"}
+"""What a kernel does on the bare machine and in a VM alike."""
+
 FLAT = ("yield", "start", "cancel", "expire")
 """What must not cost more with more threads or timers."""
 
@@ -33,9 +38,14 @@ COUNTS = ("threads", "pending")
 
 
 @pytest.fixture(scope="module")
-def measured(tenon):
+def drawing(tmp_path_factory):
+    return tmp_path_factory.mktemp("drawing") / "bench.svg"
+
+
+@pytest.fixture(scope="module")
+def measured(tenon, drawing):
     # What comes of sharing a core has tests of its own.
-    outcome = tenon("bench", *SUITES, limit=560)
+    outcome = tenon("bench", *SUITES, "--svg", drawing, limit=800)
     assert_well(outcome)
     return outcome.result
 
@@ -55,6 +65,7 @@ def usual(row):
     return not (tick or row.params.get("fp") or "cores" in row.params)
 
 
+@pytest.mark.timeout(900)
 def test_each_row_has_what_other_tools_read(measured):
     assert all(row.keys() == KEYS for row in measured)
     assert all(row["samples"] == 1000 for row in measured if row["suite"] in ("sched", "irq"))
@@ -98,8 +109,8 @@ def test_medians_and_maxima_agree(measured):
 @pytest.mark.parametrize("environment", ["mortise-static", "mortise-static+linux"])
 def test_a_vm_costs_nothing(measured, environment):
     bare = {row.key: row for row in rows(measured)}
-    virtual = [row for row in rows(measured, environment) if row.suite not in ("boot", "size")]
-    assert {row.suite for row in virtual} == {"sched", "irq", "timer", "thread-metric"}
+    virtual = [row for row in rows(measured, environment) if row.suite in OF_KERNELS]
+    assert {row.suite for row in virtual} == OF_KERNELS
     for row in virtual:
         assert row.statistics == bare[row.key].statistics, (row.name, row.params)
 
@@ -144,6 +155,68 @@ def test_the_page_of_costs_says_what_is_measured(measured):
             stale[text] = f"{figure:,}, not {value}"
     assert not stale
     assert named == COSTS.keys()
+
+
+SLACK = 0.15
+"""How far a figure may be from the README's: compilers differ."""
+
+
+def figure(label):
+    """The README's figure of that row."""
+    text = (ROOT / "README.md").read_text()
+    (value,) = re.findall(rf"^\| {re.escape(label)}.*\| ([\d,]+) \|", text, re.MULTILINE)
+    return int(value.replace(",", ""))
+
+
+def bars(picture):
+    """What a picture of the benchmarks says: our figure behind each bar."""
+    texts = re.findall(r'<text class="(label|value)"[^>]*>([^<]*)</text>', picture)
+    names = [text for kind, text in texts if kind == "label"]
+    values = [float(text.replace(",", "")) for kind, text in texts if kind == "value"]
+    return dict(zip(names, values, strict=True))
+
+
+def differences(rows):
+    """The largest difference of a median to the bare machine's."""
+    key = lambda row: (row["suite"], row["name"], json.dumps(row["params"]))  # noqa: E731
+    bare = {key(row): row["median"] for row in rows if row["environment"] == "bare"}
+    virtual = [row for row in rows if row["environment"] != "bare" and key(row) in bare]
+    assert virtual
+    return max(abs(row["median"] - bare[key(row)]) for row in virtual)
+
+
+def test_the_readme_says_what_is_measured(tenon, measured, drawing):
+    # The first of a name: on the bare machine, without floating point, with the fewest others.
+    first = {(row["suite"], row["name"]): row for row in reversed(measured)}
+    median = {key: row["median"] for key, row in first.items()}
+    smallest = [row for row in measured if row["name"] == "tenon_hello"]
+    hello = {row["params"].get("part"): row["median"] for row in smallest}
+    demo = tenon("demo", "--headless", "--deterministic", "--seconds", 2)
+    sizes = json.loads(tenon("size", "--json", json_file=False).stdout)["images"]
+    mortise, motor = (image["text"] + image["rodata"] for image in sizes)
+    found = {
+        "release of the 1 kHz loop": demo.task["latency_ns"]["max"],
+        "yield": median["sched", "yield"],
+        "interrupt vector": median["irq", "entry"],
+        "interrupt → the thread": median["irq", "wake"],
+        "start of a timer": median["timer", "start"],
+        "the most any of these differ": differences(measured),
+        "reset": median["boot", "tenon_reset_to_main"],
+        "Mortise: its instructions in a whole boot": median["boot", "linux_boot_el2"],
+        "Mortise: code and constants": mortise,
+        "Tenon with the motor": motor,
+        "the smallest Tenon image": sum(hello[part] for part in ("text", "rodata", "data")),
+    }
+    stale = {
+        label: f"{value:,}, not {figure(label):,}"
+        for label, value in found.items()
+        if abs(value - figure(label)) > SLACK * figure(label)
+    }
+    assert not stale, f"README.md: {stale}"
+    shown, drawn = (bars(file.read_text()) for file in (ROOT / "docs" / "bench.svg", drawing))
+    assert shown.keys() == drawn.keys()
+    stale = {name: drawn[name] for name in drawn if abs(drawn[name] / shown[name] - 1) > SLACK}
+    assert not stale, f"docs/bench.svg: {stale}"
 
 
 def test_two_runs_agree_to_the_instruction(tenon, measured):
