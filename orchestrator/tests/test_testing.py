@@ -64,6 +64,29 @@ def test_python_tests_that_cannot_be_read_are_a_failure(scratch):
     assert python_tests.run("x", scratch, 60, lambda _: None, 1).failed == 1
 
 
+def test_a_pytest_that_ran_nothing_is_a_failure(scratch):
+    (scratch / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers -m blorp\n")
+    (scratch / "test_x.py").write_text("import pytest\n@pytest.mark.blorp\ndef test_x(): pass\n")
+    total = python_tests.run("x", scratch, 60, lambda _: None, 1)
+    assert total.failed == 1 and not total.passed
+
+
+def test_files_of_a_folder_share_a_lane(scratch):
+    for folder in ("one", "other"):
+        (scratch / folder).mkdir()
+        for name in ("a", "b"):
+            (scratch / folder / f"test_{folder}_{name}.py").write_text(
+                "import os, pathlib\n"
+                "def test_it():\n"
+                "    note = pathlib.Path(__file__).parent / 'process'\n"
+                "    assert not note.exists() or note.read_text() == str(os.getpid())\n"
+                "    note.write_text(str(os.getpid()))\n"
+            )
+    total = python_tests.run("x", scratch, 60, lambda _: None, 2, by_folder=True)
+    assert (total.passed, total.failed) == (4, 0)
+    assert len({(scratch / name / "process").read_text() for name in ("one", "other")}) == 2
+
+
 def test_a_folder_without_tests_is_none(scratch):
     assert python_tests.run("x", scratch, 60, lambda _: None, 1) == Count()
 

@@ -1,7 +1,8 @@
 """The suites written in Python: of the orchestrator, of whole systems, of the way in.
 
 In several lanes each file is a process of its own. What is marked `alone`, because it runs by the
-host's clock and would be judged by how busy the host is, comes after them, one after another.
+host's clock and would be judged by how busy the host is, comes after them, one after another. Where
+the files of a folder load the same, each folder is a process instead, and nothing is alone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from tenonos.testing.process import Process, Silent
 _TEST = re.compile(r"^(?P<name>\S+::.+?) (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b")
 
 _LIMIT = re.compile(r"^@pytest\.mark\.timeout\((\d+)\)", re.MULTILINE)
+
+_WELL = (0, 5)
+"""Pytest's status when all passed, and when nothing was chosen."""
 
 USUAL_LIMIT = 600
 """Seconds that a test of a whole system may take unless it says how many."""
@@ -47,32 +51,43 @@ def _first_line(message: str) -> str:
     return next(iter(message.splitlines()), "")[:200]
 
 
-def run(name: str, folder: Path, silence: float, show: Show, lanes: int) -> Count:
+def run(
+    name: str, folder: Path, silence: float, show: Show, lanes: int, by_folder: bool = False
+) -> Count:
     """Every test below `folder`; `silence` bounds one test from outside pytest."""
     files = list(folder.rglob("test_*.py"))
     if not files:
         return Count()
     if lanes == 1 or len(files) == 1:
-        return _Part(name, folder, silence, show).run()
-    files.sort(key=_length, reverse=True)
+        return _Part(name, [folder], silence, show).run()
+    groups: dict[str, list[Path]] = {}
+    for file in files:
+        key = file.parent.name if by_folder else file.stem.removeprefix("test_")
+        groups.setdefault(key, []).append(file)
+    mark = "" if by_folder else "not alone"
     beside = [
-        _Part(f"{name}-{file.stem.removeprefix('test_')}", file, silence, show, "not alone")
-        for file in files
+        _Part(f"{name}-{key}", groups[key], silence, show, mark)
+        for key in sorted(groups, key=lambda key: _length(groups[key]), reverse=True)
     ]
     total = Lanes(lanes).run((part.start, part.read) for part in beside)
-    return total + _Part(f"{name}-alone", folder, silence, show, "alone").run()
+    if by_folder:
+        return total
+    return total + _Part(f"{name}-alone", [folder], silence, show, "alone").run()
 
 
-def _length(file: Path) -> tuple[int, int, str]:
-    """How long a file may take: no long one is to begin when the others end."""
-    text = file.read_text()
-    return max(map(int, _LIMIT.findall(text)), default=USUAL_LIMIT), len(text), file.name
+def _length(files: list[Path]) -> tuple[int, int]:
+    """How long they may take: nothing long is to begin when the others end."""
+    texts = [file.read_text() for file in files]
+    limits = [int(limit) for text in texts for limit in _LIMIT.findall(text)]
+    return max(limits, default=USUAL_LIMIT), sum(map(len, texts))
 
 
 class _Part:
-    """One pytest process: a suite, or those tests of a file or folder that a mark chooses."""
+    """One pytest process: a suite, or those tests of some files that a mark chooses."""
 
-    def __init__(self, name: str, where: Path, silence: float, show: Show, mark: str = "") -> None:
+    def __init__(
+        self, name: str, where: list[Path], silence: float, show: Show, mark: str = ""
+    ) -> None:
         self._name, self._where, self._mark = name, where, mark
         self._silence, self._show = silence, show
         self._log = paths.ensure(paths.LOG) / f"test-{name}.log"
@@ -85,7 +100,7 @@ class _Part:
         self._report.unlink(missing_ok=True)
         command = [sys.executable, "-u", "-m", "pytest", "-v", "--tb=short", "--color=no"]
         command += ["-p", "no:cacheprovider", "--continue-on-collection-errors"]
-        command += [f"--junit-xml={self._report}", "-m", self._mark, str(self._where)]
+        command += [f"--junit-xml={self._report}", "-m", self._mark, *map(str, self._where)]
         return Process(command, self._log, paths.ROOT, environment)
 
     def read(self, process: Process) -> Count:
@@ -97,8 +112,9 @@ class _Part:
                     self._show(match["name"].rpartition("/")[2])
         except Silent:
             total.fail(f"{self._name}: silent for {self._silence:.0f} s (see {log})")
-        if self._report.exists():
+        reported = self._report.exists()
+        if reported:
             total += count(self._report)
-        elif not total.failed:
+        if not total.failed and not (reported and process.status in _WELL):
             total.fail(f"{self._name}: pytest ended with status {process.status} (see {log})")
         return total

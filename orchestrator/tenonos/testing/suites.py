@@ -25,12 +25,12 @@ class Suite:
     usual: bool = True
 
 
-def _python(name: str, folder: str, silence: float) -> Callable[[Show, int], Count]:
-    return partial(pytest.run, name, paths.ROOT / folder, silence)
+def _python(name: str, folder: str, silence: float, **how: bool) -> Callable[[Show, int], Count]:
+    return partial(pytest.run, name, paths.ROOT / folder, silence, **how)
 
 
 def _one_lane(run: Callable[[Show, int], Count]) -> Callable[[Show, int], Count]:
-    """Of a suite that a second lane would not make faster, or that has the machine to itself."""
+    """Of a suite that has the machine to itself."""
     return lambda show, _: run(show, 1)
 
 
@@ -41,7 +41,7 @@ def _orchestrator(show: Show, lanes: int) -> Count:
         lightrag.provide()
     except TenonError as error:
         ui.warn(f"retrieval by LightRAG is not tested: {error}")
-    return _one_lane(_python("python", "orchestrator/tests", 180))(show, lanes)
+    return _python("python", "orchestrator/tests", 180, by_folder=True)(show, lanes)
 
 
 SUITES = (
