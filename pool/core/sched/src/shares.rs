@@ -132,15 +132,27 @@ impl<S: Entity + Schedulable> Shares<S> {
 
     /// Somebody wants to run from `now` on; who wants to already does not want more.
     pub fn wake(&self, item: S, now: u64) {
-        if item.state().is_ready() || Spent(item).is_linked() {
+        if item.state().is_ready() {
             return;
         }
         if !self.spent.is_empty() {
-            // Whose budget came earlier is ready earlier.
-            self.advance(now);
+            self.charge(now);
+        }
+        self.wake_charged(item, now);
+    }
+
+    /// The same of who does not want to yet, from the time of the [charge](Shares::charge) on.
+    #[inline(always)]
+    pub fn wake_charged(&self, item: S, now: u64) {
+        if Spent(item).is_linked() {
+            return;
+        }
+        // Whose budget came earlier is ready earlier.
+        while let Some(item) = self.due(now) {
+            self.give(item, now);
         }
         if !item.server().is_limited() {
-            return self.queue.insert(item);
+            return self.queue.put_in(item, List::push);
         }
         item.server().wake(now);
         match item.server().is_exhausted() {
@@ -154,7 +166,7 @@ impl<S: Entity + Schedulable> Shares<S> {
     #[inline(always)]
     pub fn wait(&self, item: S, now: u64) {
         self.charge(now);
-        self.queue.remove(item);
+        self.take_out(item);
         if item.server().is_limited() && Spent(item).is_linked() {
             self.spent.remove(Spent(item));
             item.state().set_priority(item.server().priority());
@@ -192,7 +204,7 @@ impl<S: Entity + Schedulable> Shares<S> {
     #[inline(always)]
     pub fn give(&self, item: S, now: u64) {
         self.spent.pop();
-        self.queue.remove(item);
+        self.take_out(item);
         item.server().replenish(now);
         item.state().set_priority(item.server().priority());
         self.enqueue(item);
@@ -229,12 +241,11 @@ impl<S: Entity + Schedulable> Shares<S> {
         self.metered.set(None);
     }
 
-    /// Brings charges and budgets to `now`.
+    /// Takes out who wants to run, if it does: without a call.
     #[inline(always)]
-    fn advance(&self, now: u64) {
-        self.charge(now);
-        while let Some(item) = self.due(now) {
-            self.give(item, now);
+    fn take_out(&self, item: S) {
+        if item.state().is_ready() {
+            self.queue.take_out(item);
         }
     }
 

@@ -118,7 +118,7 @@ impl Turn {
 
     #[inline(always)]
     fn wake_due_plainly(&'static self, core: &'static Core, now: u64) -> Option<&'static Seat> {
-        match self.wake_all_due(core, now, true) {
+        match self.wake_all_due(core, now) {
             true => self.decide(core, true),
             false => None,
         }
@@ -127,13 +127,13 @@ impl Turn {
     /// Has all want the core whose deadline came; false if something goes before the decision, which
     /// is asked for then.
     #[inline(always)]
-    pub(crate) fn wake_all_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
+    fn wake_all_due(&'static self, core: &'static Core, now: u64) -> bool {
         match self.timers.expire_alone(now) {
             Some(number) => {
-                self.wake_due_one(core, number, plain);
+                self.wake_due_one(core, number, true);
                 true
             }
-            None => self.wake_several_due(core, now, plain),
+            None => self.wake_several_due(core, now),
         }
     }
 
@@ -143,24 +143,14 @@ impl Turn {
     /// come. One is looked at each time, whatever is pending: the timer goes before most of it.
     #[cold]
     #[inline(never)]
-    fn wake_several_due(&'static self, core: &'static Core, now: u64, plain: bool) -> bool {
-        if now >= self.timers.alarm() {
-            core.sound();
-            core.clock().move_alarm(u64::MAX);
-            if is_pending() {
-                self.ask.set(true);
-                return false;
-            }
-            // It is decided on by who called.
-            self.ask.set(false);
-        }
-        if !plain {
-            return self.note_several_due(core, now);
+    fn wake_several_due(&'static self, core: &'static Core, now: u64) -> bool {
+        if !self.sound(core, now) {
+            return false;
         }
         loop {
             let (due, over) = self.timers.expire_one(now);
             if let Some(number) = due {
-                self.wake_due_one(core, number, plain);
+                self.wake_due_one(core, number, true);
             }
             if over {
                 // What is pending may be the timer of who is in the registers, which the decision
@@ -175,10 +165,31 @@ impl Turn {
         }
     }
 
+    /// Does what Mortise itself has to do by now; false if something is pending behind it.
+    #[inline(always)]
+    fn sound(&'static self, core: &'static Core, now: u64) -> bool {
+        if now >= self.timers.alarm() {
+            core.sound();
+            core.clock().move_alarm(u64::MAX);
+            if is_pending() {
+                self.ask.set(true);
+                return false;
+            }
+            // It is decided on by who called.
+            self.ask.set(false);
+        }
+        true
+    }
+
     /// The same where policies decide: to have one want the core takes long there. So whose deadline came
     /// is noted only, and each wants the core [by itself](Self::wake_noted) before it is decided. True if
     /// there is nobody.
-    fn note_several_due(&'static self, core: &'static Core, now: u64) -> bool {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_all_due(&'static self, core: &'static Core, now: u64) -> bool {
+        if !self.sound(core, now) {
+            return false;
+        }
         loop {
             let over = self.timers.note(now);
             if over && self.timers.earliest() > now {
@@ -204,13 +215,19 @@ impl Turn {
     #[inline(always)]
     fn wake_due_one(&'static self, core: &'static Core, number: usize, plain: bool) {
         let seat = &self.seats[number];
+        self.tell_of_timer(core, seat);
+        self.want(core, seat, plain);
+    }
+
+    /// Has the timer's interrupt come to one whose deadline came.
+    #[inline(always)]
+    pub(crate) fn tell_of_timer(&'static self, core: &'static Core, seat: &'static Seat) {
         if self.holds(seat) {
             // The core was idle: its own interrupt need not come any more.
             self.inject_timer(core, seat);
         } else {
             seat.timer.set(AwayTimer::Due);
         }
-        self.want(core, seat, plain);
     }
 
     #[inline(never)]

@@ -5,6 +5,7 @@ use crate::{
     turns::{Turn, is, is_pending},
 };
 use core_sched::Priority;
+use core_trace::Event;
 use mortise_partition::{Background, Core, Mask};
 
 impl Turn {
@@ -29,41 +30,40 @@ impl Turn {
     fn decide_due(&'static self, core: &'static Core, now: u64) -> Option<&'static Seat> {
         let mut alarm = self.timers.earliest();
         let mut all = true;
+        self.shares.charge(now);
         if alarm <= now {
-            all = self.wake_all_due(core, now, false);
+            all = match self.timers.expire_alone(now) {
+                Some(number) => {
+                    self.tell_of_timer(core, &self.seats[number]);
+                    self.want_charged(core, &self.seats[number], now);
+                    true
+                }
+                None => self.note_all_due(core, now),
+            };
             alarm = self.timers.earliest();
         }
         // Silent until the decision, before which the core looks at its interrupts.
         core.clock().move_alarm(u64::MAX);
         match all {
-            true => self.decide_until(core, alarm),
+            true => self.decide_charged(core, alarm, now),
             false => None,
         }
     }
 
-    /// Decides by what was promised; the first deadline of who waits is at `alarm`.
+    /// Decides by what was promised, with everybody charged until `now`; the first deadline of who waits
+    /// is at `alarm`.
     #[inline(always)]
-    pub(crate) fn decide_until(
+    fn decide_charged(
         &'static self,
         core: &'static Core,
         alarm: u64,
+        now: u64,
     ) -> Option<&'static Seat> {
-        let (chosen, alarm) = self.decide_by_policy(core, alarm);
+        let (chosen, alarm) = match self.doubt.get() {
+            true => self.decide_in_doubt(core, alarm),
+            false => self.decide_between(core, alarm, now, None),
+        };
         self.appoint(core, chosen, alarm)
-    }
-
-    /// Has the one in the registers wait, and ends the exit.
-    #[inline(never)]
-    pub(crate) fn give_way_by_policy(&'static self, core: &'static Core) -> ! {
-        self.give_up(core, false);
-        let chosen = self.decide(core, false);
-        self.leave(core, chosen)
-    }
-
-    /// Has a virtual CPU want the core, from now on.
-    #[inline(never)]
-    pub(crate) fn want_by_policy(&self, core: &'static Core, seat: &'static Seat) {
-        self.shares.wake(seat, core.clock().ticks());
     }
 
     /// Charges who ran, gives and ends budgets, and decides by what was promised; until when nothing
@@ -74,14 +74,40 @@ impl Turn {
         &'static self,
         core: &'static Core,
         alarm: u64,
-    ) -> (Option<&'static Seat>, u64) {
-        match self.doubt.get() {
-            true => self.decide_in_doubt(core, alarm),
-            false => self.decide_between(core, alarm, None),
-        }
+    ) -> Option<&'static Seat> {
+        let now = core.clock().ticks();
+        self.shares.charge(now);
+        self.decide_charged(core, alarm, now)
     }
 
-    /// The same where somebody comes or goes: that is cleared up first, or waits for somebody urgent.
+    /// Has the one in the registers wait, and ends the exit.
+    #[inline(never)]
+    pub(crate) fn give_way_by_policy(&'static self, core: &'static Core) -> ! {
+        let now = core.clock().ticks();
+        if let Some(seat) = self.loaded.get() {
+            self.shares.wait(seat, now);
+            self.start_timer(core, seat);
+        }
+        let chosen = self.decide_charged(core, self.timers.earliest(), now);
+        self.leave(core, chosen)
+    }
+
+    /// Has a virtual CPU want the core, from now on.
+    #[inline(never)]
+    pub(crate) fn want_by_policy(&self, core: &'static Core, seat: &'static Seat) {
+        self.shares.wake(seat, core.clock().ticks());
+    }
+
+    /// The same, with everybody charged until `now`.
+    #[inline(always)]
+    fn want_charged(&self, core: &'static Core, seat: &'static Seat, now: u64) {
+        if !seat.state.is_ready() {
+            self.shares.wake_charged(seat, now);
+        }
+        seat.record(core, Event::Ready);
+    }
+
+    /// Decides where somebody comes or goes: that is cleared up first, or waits for somebody urgent.
     #[cold]
     #[inline(never)]
     fn decide_in_doubt(
@@ -98,23 +124,24 @@ impl Turn {
             return (None, alarm);
         }
         let sooner = urgent.map_or(alarm, |_| alarm.min(self.put_off.get()));
-        self.decide_between(core, sooner, urgent)
+        let now = core.clock().ticks();
+        self.shares.charge(now);
+        self.decide_between(core, sooner, now, urgent)
     }
 
-    /// Decides between those who are there; for nobody if another one is to go first than `urgent`.
+    /// Decides between those who are there, from the time of the charge on; for nobody if another one is to go first than `urgent`.
     #[inline(always)]
     fn decide_between(
         &'static self,
         core: &'static Core,
         alarm: u64,
+        now: u64,
         urgent: Option<&'static Seat>,
     ) -> (Option<&'static Seat>, u64) {
         if is_pending() {
             self.ask.set(true);
             return (None, alarm);
         }
-        let now = core.clock().ticks();
-        self.shares.charge(now);
         let mut settled = self.settle(now);
         if let Some(seat) = urgent
             && !is(self.shares.most_urgent(), seat)

@@ -259,6 +259,12 @@ impl Turn {
             true => self.shares.give_up(seat),
             false => self.shares.wait(seat, core.clock().ticks()),
         }
+        self.start_timer(core, seat);
+    }
+
+    /// Has one who waits wake at its timer's deadline.
+    #[inline(always)]
+    pub(crate) fn start_timer(&self, core: &'static Core, seat: &'static Seat) {
         let deadline = timer_deadline();
         if let Some(deadline) = deadline {
             self.timers.start(seat.number.get(), deadline);
@@ -292,7 +298,7 @@ impl Turn {
         let alarm = self.timers.earliest();
         match plain {
             true => self.appoint(core, self.shares.most_urgent(), alarm),
-            false => self.decide_until(core, alarm),
+            false => self.decide_by_policy(core, alarm),
         }
     }
 
