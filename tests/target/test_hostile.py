@@ -210,8 +210,9 @@ def alone(tmp_path_factory):
 
 @pytest.mark.alone
 @pytest.mark.timeout(400)
-def test_linux_and_the_motor_beside_a_guest_that_owns_its_interrupts():
-    result, watch, session = run(ROOT / "systems/hostile-direct")
+@pytest.mark.parametrize("name", ["hostile-direct", "hostile-gicv2"])
+def test_linux_and_the_motor_beside_a_guest_that_owns_its_interrupts(name):
+    result, watch, session = run(ROOT / "systems" / name)
     assert result.failure is None
     assert_all_contained(result, watch, session)
     assert_victims_unharmed(result, watch)
