@@ -5,7 +5,7 @@ from conftest import assert_well
 REBOOT = """\
 timeout 200
 expect tenon-ready cpus=3
-expect # 
+expect #
 send reboot -f
 expect tenon-ready cpus=3
 """
