@@ -60,6 +60,9 @@ class _Attacher:
             if isinstance(element, Mark) and element.kind in TIMING:
                 subject = self._subject(at, timing=True)
                 self._timing.setdefault((id(subject), element.kind), []).append(element)
+            elif isinstance(element, Mark) and element.kind == "ram":
+                subject = self._subject(at, timing=False)
+                self._timing.setdefault((id(subject), element.kind), []).append(element)
 
     def count_out(self) -> None:
         """`control loops at 1 kHz and 4 kHz`: as many as there are periods."""
@@ -136,7 +139,7 @@ class _Attacher:
         subject = subject or self._subject(at, mark.kind in TIMING)
         if subject is None:
             return [Attachment(mark, (None,))]
-        if mark.kind in TIMING:
+        if mark.kind in TIMING or mark.kind == "ram":
             return [Attachment(mark, self._share(subject, mark))]
         if mark.kind in ("cpu", "own"):
             self._own.add(id(subject))

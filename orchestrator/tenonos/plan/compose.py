@@ -7,7 +7,7 @@ cannot hold together) or what is missing from the pool.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from tenonos.errors import InputError, WorkError
@@ -105,6 +105,8 @@ class Composer:
     def run(self, objective: str, name: str | None) -> Composition:
         """The answer."""
         plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
+        if (other := self._named_board(plan)) is not None:
+            return replace(self, board=other, asked=True).run(objective, name)
         plan = placed(plan, self.pool)
         plan = renamed(plan, self._names(plan))
         plan = plan.model_copy(
@@ -119,6 +121,13 @@ class Composer:
             )
             return self._answer(plan, conflict=named(plan, core, self._objection), reason=reason)
         return self._composed(plan, name)
+
+    def _named_board(self, plan: Plan) -> Board | None:
+        """The board that the words name, where the command line names none."""
+        names = {str(item.value) for item in plan.items if item.kind == "board"}
+        if self.asked or len(names) != 1 or names == {self.board.name}:
+            return None
+        return boards.load(names.pop())
 
     def _names(self, plan: Plan) -> dict[str, str]:
         """Names for VMs of which several applications are possible: those of the lightest."""

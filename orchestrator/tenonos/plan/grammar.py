@@ -9,19 +9,19 @@ import re
 
 SPLITTERS = frozenset(
     """and or nor but with plus beside besides alongside along together next near while whilst
-    where that which who whose when as so because since if then including include includes
+    where that which who whoever whose when whenever as so because since if then including include includes
     containing contains featuring offering also among amid despite though although versus vs , ;
     before after until unless : . ! ? ( ) [ ] { } & + \" “ ” … — –""".split()
 )
 """Words and signs that end one phrase and begin another."""
 
 CIRCUMSTANCE = frozenset(
-    """while whilst when if because since although though despite so before after until
+    """while whilst when whenever if because since although though despite so before after until
     unless""".split()
 )
 """Splitters after which words say when and why, more than what."""
 
-RELATIVE = frozenset("that which who whose where".split())
+RELATIVE = frozenset("that which who whoever whose where".split())
 """Splitters that begin a clause about the noun before them."""
 
 CARRIERS = frozenset(
@@ -56,11 +56,14 @@ MEANS = frozenset("with plus including featuring via through using over".split()
 """Words after which a noun is a thing of its own, known or missing."""
 
 DEFINITE = frozenset("the this these those its their his her our my your that's".split())
+POSSESSIVE = frozenset("our my his her their".split())
 INDEFINITE = frozenset(["a", "an", "some", "any"])
 ANOTHER = frozenset("another second third additional further extra".split())
 OTHERS = frozenset("other others remaining".split())
 REPEATED = {"twice": 2, "thrice": 3}
 """How many there are, said after the noun: `a loop twice`."""
+REFERRING = frozenset("them these those which".split())
+"""Words for several named before: `two of them`."""
 AFTER_PRONOUN = frozenset("every each that which with whose".split())
 """Words before which `one` stands for something, and counts nothing."""
 PRONOUNS = frozenset("one ones other others it they them itself themselves both me him".split())
@@ -88,12 +91,17 @@ VERBS = frozenset(
 )
 """Verbs that say only that something shall be."""
 
+NEEDING = frozenset("need needs want wants require requires should shall must has gets".split())
+"""Verbs whose subject is whom something is for."""
+GIVING = frozenset("give gives lend lends grant grants offer offers".split())
+"""Verbs whose first object is."""
+
 RATE_VERBS = frozenset(
     """tick ticks ticking fire fires firing iterate iterates iterating cycle cycles cycling repeat
     repeats repeating repeated wake wakes waking trigger triggers triggered release releases
     released activate activates activated update updates updated step steps invoked called
     scheduled clocked executed refresh refreshed timed paced sampling sampled sample
-    samples""".split()
+    samples processed handled evaluated polled""".split()
 )
 """Verbs that say nothing when a rate follows them."""
 
@@ -118,7 +126,7 @@ ADJECTIVES = frozenset(
     small tiny little running periodic-ish multi single-board current-day physical dedicated
     isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
     identical blown fledged featured grown inner total overall combined
-    outer faster slower smaller larger bigger quicker closer redundant""".split()
+    outer left right front rear upper lower existing faster slower smaller larger bigger quicker closer redundant""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
@@ -208,7 +216,7 @@ _YEAR = (
 
 IDIOM = re.compile(
     r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
-    r"|in order to|as soon as|as long as|no matter (?:what|how|who)"
+    r"|without (?:fail|doubt|question|exception)|in order to|as soon as|as long as|no matter (?:what|how|who)"
     r"|and (?:friends|the like|such(?: like)?|so on|so forth)(?=\W*(?:$|[.,;]))"
     r"|nothing (?:but|more than|other than)|side by side|next door|at the same time|all the time"
     r"|take care of|in parallel|of course"
@@ -273,7 +281,7 @@ APART = re.compile(
     re.IGNORECASE,
 )
 """The same, forbidden."""
-_UNIT = r"(?![\w.]|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
+_UNIT = r"(?!\w|\.\d|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
 _CORE = r"(?:cores?|v?cpus?|processors?)"
 NAMED_CORES = re.compile(
     rf"\b(?:(?:on )?{_CORE} ?|on )(\d+)\s*(?:-|–|to|through|\.\.)\s*(\d+){_UNIT}"

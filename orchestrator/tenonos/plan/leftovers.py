@@ -36,14 +36,22 @@ def leftover(
         return g.WHY_MORE
     if used:
         return g.WHY_ARGUMENT
-    return g.WHY_PURPOSE if known and _is_title(elements, unit) else None
+    beside = _is_title(elements, unit) or _is_beneficiary(sense, words)
+    return g.WHY_PURPOSE if known and beside else None
 
 
-def stray(marks: Sequence[Mark], words: Sequence[Token], periods: int) -> Iterator[Mark]:
-    """The numbers that count nothing; tasks are counted if each has a period."""
+def stray(
+    marks: Sequence[Mark], words: Sequence[Token], elements: Sequence[Element], periods: int
+) -> Iterator[Mark]:
+    """The numbers that count nothing.
+
+    Tasks are counted if each has a period; in a sentence that has a gist they are those of one VM.
+    """
+    told = list(_told(words, elements))
     for mark in marks:
         counted = next((w.word for w in words[mark.last :] if w.word not in g.ADJECTIVES), "")
-        if counted not in g.TASKS or mark.value != periods:
+        inside = periods == 0 and any(first <= mark.first < last for first, last in told)
+        if counted not in g.TASKS or (mark.value != periods and not inside):
             yield mark
 
 
@@ -70,7 +78,29 @@ def _is_title(elements: Sequence[Element], unit: Unit) -> bool:
     before = [e for e in elements[:at] if not isinstance(e, Mark) or e.kind != "count"]
     opens = not before or (isinstance(before[-1], Cut) and before[-1].word in g.SENTENCE_END)
     after = next(iter(elements[at + 1 :]), None)
-    return opens and isinstance(after, Cut) and after.word == ":" and len(unit.chunks) == 1
+    colon = isinstance(after, Cut) and after.word == ":"
+    return opens and len(unit.chunks) == 1 and (colon or _holds_vms(elements[at + 1 : at + 3]))
+
+
+def _holds_vms(following: Sequence[Element]) -> bool:
+    """Whether what follows says of how many VMs something is made: `a cell with three VMs`."""
+    cut, mark = (*following, None, None)[:2]
+    joined = isinstance(cut, Cut) and cut.word == "with"
+    return joined and isinstance(mark, Mark) and mark.kind == "vms"
+
+
+def _is_beneficiary(sense: Sense, words: Sequence[Token]) -> bool:
+    """Whether words say whom something is for: `on our robot`, `our boat needs`, `give our ...`."""
+    chunk, first = sense.chunk, sense.first
+    while first and words[first - 1].word in g.ADJECTIVES:
+        first -= 1
+    owned = first > 0 and words[first - 1].word in g.POSSESSIVE
+    if chunk is None or not owned:
+        return False
+    after = words[sense.last].word if sense.last < len(words) else ""
+    before = words[first - 2].word if first > 1 else ""
+    placed = chunk.preposition is not None and chunk.preposition not in g.MEANS
+    return placed or after in g.NEEDING or before in g.GIVING
 
 
 def _is_name(words: Sequence[Token], sense: Sense, unit: Unit) -> bool:

@@ -257,9 +257,16 @@ class Marker:
                 if word in (",", "and") or (word == "±" and step > 0):
                     break
                 kind = next((k for k, pattern in kinds if pattern.search(word)), None)
+                if kind and step > 0 and self._measures_another(index):
+                    break  # "5 ms with a budget of 1 ms"
                 if kind and (best is None or distance < best[0]):
                     best = distance, kind
         return best[1] if best else None
+
+    def _measures_another(self, index: int) -> bool:
+        """Whether the quantity of a noun stands behind it."""
+        linked = self._word(index + 1) in ("of", "is", "=", ":")
+        return linked and index + 2 < len(self.words) and self.words[index + 2].is_number
 
     def _is_other_quantity(self, index: int) -> bool:
         return self.words[index].is_number or any(
@@ -304,6 +311,8 @@ class Marker:
             return Mark("vms" if counted else "idiom", first, noun + 1, value)
         if self._word(last) == "with" and any(m.kind == "vms" for m in self.marks):
             return Mark("count", first, last, value)  # of three VMs, "two with control loops"
+        if self._picks(last):  # of three VMs, "two of them control loops"
+            return Mark("count", first, last + 2, value)
         if self._word(last) in ("of", "times", "%") or not self._counts(first, last):
             return None
         if value == 1 and self._word(last) in g.AFTER_PRONOUN | g.VERBS | g.STRONG:
@@ -311,6 +320,12 @@ class Marker:
         if value == 1 and before in g.ADJECTIVES and number_at(self.words, last):
             return None  # "the outer one 400 Hz"
         return Mark("count", first, last, value)
+
+    def _picks(self, last: int) -> bool:
+        """Whether `of them` and a noun or verb follow: some of those counted before."""
+        of_them = self._word(last) == "of" and self._word(last + 1) in g.REFERRING
+        ends = {"", "every", "each", *g.STRONG, *g.SPLITTERS}
+        return of_them and self._word(last + 2) not in ends
 
     def _counts_cores(self, before: str, last: int) -> bool:
         """Whether a number without a noun counts cores: `two cores for Linux, a loop with one`."""

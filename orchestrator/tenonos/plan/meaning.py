@@ -246,7 +246,8 @@ class Meaning:
                 return [self._sense(words, rest[0], last, hit, chunk)]
             literal = " ".join(word.word for word in words[first:last]).removesuffix("s")
             acts = bool(self.apps(hit.entry)) and literal in hit.entry.keywords
-            if acts or said[-1].endswith("'s"):
+            serves = hit.entry.name.startswith(GUEST)  # `the cockpit Linux`
+            if acts or serves or said[-1].endswith("'s"):
                 before = self._objects(words, rest)
                 return before and [*before, self._sense(words, first, last, hit, chunk)]
         return []

@@ -56,7 +56,7 @@ class Reader:
         self.periods = periods = sum(mark.kind == "period" for mark in marks)
         self.subjects = Subjects(self.meaning, self.elements, periods)
         self.items: list[Item] = []
-        uncounted = stray(segmenter.stray, self.words, periods)
+        uncounted = stray(segmenter.stray, self.words, self.elements, periods)
         self.missing: list[Missing] = [Missing(source=self._shown(m)) for m in uncounted]
         self.ignored: list[Ignored] = []
         self.evidence: list[Evidence] = []
@@ -336,8 +336,9 @@ class Reader:
         known = any(sense.kind == "capability" for sense, _ in self._demands)
         marks = [e for e in self.elements if isinstance(e, Mark)]
         periods = [mark for mark in marks if mark.kind == "period"]
+        timed = periods or any(mark.kind in ("deadline", "jitter") for mark in marks)
         bare = carriers(self.words, marks)
-        if periods and (bare or known):
+        if (periods and bare) or (timed and known):
             self.subjects.unnamed(len(self.elements))
         elif not known:
             named = [self._shown(mark) for mark in periods] or bare

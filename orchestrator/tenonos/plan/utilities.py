@@ -29,7 +29,8 @@ UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             "balance",
             (
                 rf"(?:a )?(?:good |fair |sensible |reasonable )?(?:balance|trade-?off|compromise)"
-                rf"(?: (?:of |between )?{_BOTH} (?:and|against|with) {_BOTH})?",
+                rf"(?: (?:of |between )?{_BOTH} (?:and|against|with) {_BOTH})?"
+                r"(?! \w+ (?:at|every|loop)\b)",
                 r"(?:well[- ])?balanced",
             ),
         ),
