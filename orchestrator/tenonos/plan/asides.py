@@ -90,7 +90,7 @@ FRONTED = re.compile(
 """An adverbial without a verb, before what is wanted: `formerly under Linux, a ...`."""
 WANTING = re.compile(
     r"\b(?:needs?|wants?|require[sd]?|would like|i'd like|we'd like|wish|looking for|must|should"
-    r"|shall|please|build|compose|make|give)\b",
+    r"|shall|please|build|compose|make|give|let (?:us|me) (?:have|get))\b",
     re.IGNORECASE,
 )
 CONTRAST = re.compile(

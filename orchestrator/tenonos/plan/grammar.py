@@ -9,9 +9,9 @@ import re
 
 SPLITTERS = frozenset(
     """and or nor but with plus beside besides alongside along together next near while whilst
-    where that which who whoever whose when whenever as so because since if then including include includes
-    containing contains featuring offering also among amid despite though although versus vs , ;
-    before after until unless : . ! ? ( ) [ ] { } & + \" “ ” … — –""".split()
+    where that which who whoever whose when whenever as so because since if then including include
+    includes containing contains featuring offering also among amid despite though although versus
+    vs , ; before after until unless : . ! ? ( ) [ ] { } & + \" “ ” … — –""".split()
 )
 """Words and signs that end one phrase and begin another."""
 
@@ -126,7 +126,8 @@ ADJECTIVES = frozenset(
     small tiny little running periodic-ish multi single-board current-day physical dedicated
     isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
     identical blown fledged featured grown inner total overall combined
-    outer left right front rear upper lower existing faster slower smaller larger bigger quicker closer redundant""".split()
+    outer left right front rear upper lower existing faster slower smaller larger bigger quicker
+    closer redundant""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
@@ -214,9 +215,16 @@ _YEAR = (
     r"(?=\W*(?:$|[.,;:!?)])|\s+(?:an?|the|we|i|our|there|it|this|is|was|has|had)\b)"
 )
 
+FIRM = re.compile(
+    r"\bwithout (?:fail|doubt|question|exception)\b"
+    r"|(?<=\bthe )real[- ]time (?:side|part|world|half)\b",
+    re.IGNORECASE,
+)
+"""Words that belong together before any others do, and ask for nothing."""
+
 IDIOM = re.compile(
     r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
-    r"|without (?:fail|doubt|question|exception)|in order to|as soon as|as long as|no matter (?:what|how|who)"
+    r"|in order to|as soon as|as long as|no matter (?:what|how|who)"
     r"|and (?:friends|the like|such(?: like)?|so on|so forth)(?=\W*(?:$|[.,;]))"
     r"|nothing (?:but|more than|other than)|side by side|next door|at the same time|all the time"
     r"|take care of|in parallel|of course"
@@ -242,6 +250,14 @@ LABEL = re.compile(
     r"(?=\s*[:=(]| (?:runs?|has|is|every|at)\b)))"
 )
 """What tells one of several from the others: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
+
+_SIDES = "left right|right left|front rear|rear front|upper lower|top bottom|inner outer"
+_PAIRS = "|".join(
+    rf"(?<={one} )and (?:(?:an?|one|the) )?(?={other} \w)"
+    for one, other in (pair.split() for pair in _SIDES.split("|"))
+)
+COUPLE = re.compile(rf"\b(?:{_PAIRS})", re.IGNORECASE)
+"""Two alike by where they are: `a left and a right wheel`."""
 
 BARE = re.compile(r"\bbare[ -]?metal\b|\bon (?:the )?bare (?:hardware|machine|board)\b", re.I)
 BARE_MEANS = "hypervisor"

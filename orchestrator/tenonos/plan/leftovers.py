@@ -107,7 +107,9 @@ def _is_name(words: Sequence[Token], sense: Sense, unit: Unit) -> bool:
     """Whether words name something of their own: capitals, a number, or a means."""
     chunk = sense.chunk
     means = unit.connector in g.MEANS or (chunk and chunk.preposition in g.MEANS)
-    listed = unit.connector == "and" and chunk is unit.chunks[0] and not chunk.preposition
+    object_of = sense.first and words[sense.first - 1].word in g.PRONOUNS  # "and start it afresh"
+    first = chunk is unit.chunks[0] and not chunk.preposition and not object_of
+    listed = unit.connector == "and" and first
     inside = words[sense.first : sense.last]
     starts = sense.first == 0 or words[sense.first - 1].word in g.SENTENCE_END
     capital = any(w.text[0].isupper() for w in inside[1 if starts else 0 :])

@@ -7,7 +7,7 @@ instructions. What is left unmarked are the phrases whose meaning the pool decid
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,6 +15,7 @@ from tenonos.plan import grammar as g
 from tenonos.plan.asides import asides
 from tenonos.plan.gist import Gists
 from tenonos.plan.quantities import CORES, listed_at, quantity_at
+from tenonos.plan.roles import roles
 from tenonos.plan.text import Token, number_at
 from tenonos.plan.utilities import UTILITIES
 
@@ -83,8 +84,11 @@ class Marker:
         words: Sequence[Token],
         boards: Sequence[str] = (),
         gists: Gists | None = None,
+        known: Callable[[str], bool] = lambda word: True,
     ) -> None:
         self.text = text
+        self.known = known
+        """Whether a word means something in the pool."""
         self.words = words
         self.boards = boards
         self.gists = gists
@@ -95,8 +99,15 @@ class Marker:
         """All marks, in the order of the text."""
         for start, end, why in asides(self.text, self.words):
             self._mark("ignored", start, end, why)
+        self._take("idiom", g.FIRM)
         self._say_together()
         self._take("label", g.LABEL)
+        self._take("count", g.COUPLE, 2)
+        for role in roles(self.words, self._taken, self.known):
+            self._add(Mark("idiom", role.first, role.last))
+            self._add(
+                Mark("count" if role.value > 1 else "label", role.at, role.at + 2, role.value)
+            )
         self._take("idiom", g.IDIOM)
         self._take("unwanted", g.UNWANTED)
         for kind, pattern, value in self._phrases():

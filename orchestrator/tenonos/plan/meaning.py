@@ -135,6 +135,10 @@ class Meaning:
         said = [words[index].word for index in range(sense.first, sense.last)]
         return any(self.retriever.tells(entry, said) for entry in asked)
 
+    def knows(self, word: str) -> bool:
+        """Whether a word means something by itself."""
+        return bool(self.retriever.search([word]))
+
     def describes(self, words: Sequence[Token], sense: Sense, entry: Entry) -> bool:
         """Whether words say what an entry is for, as its own texts do.
 
@@ -246,7 +250,8 @@ class Meaning:
                 return [self._sense(words, rest[0], last, hit, chunk)]
             literal = " ".join(word.word for word in words[first:last]).removesuffix("s")
             acts = bool(self.apps(hit.entry)) and literal in hit.entry.keywords
-            serves = hit.entry.name.startswith(GUEST)  # `the cockpit Linux`
+            plain = not any(words[index].text[0].isupper() for index in rest)
+            serves = plain and hit.entry.name.startswith(GUEST)  # `the cockpit Linux`
             if acts or serves or said[-1].endswith("'s"):
                 before = self._objects(words, rest)
                 return before and [*before, self._sense(words, first, last, hit, chunk)]

@@ -50,7 +50,7 @@ class Reader:
         self.words = tokens(text)
         self.meaning = Meaning(retriever)
         self.cpus = cpus
-        marks = Marker(text, self.words, boards, retriever.gists).run()
+        marks = Marker(text, self.words, boards, retriever.gists, self.meaning.knows).run()
         segmenter = Segmenter(self.words, marks, tasks)
         self.elements = segmenter.run()
         self.periods = periods = sum(mark.kind == "period" for mark in marks)
@@ -167,6 +167,8 @@ class Reader:
         elif sense.kind == "board":
             self._add("board", sense.entry.name, sense)
             self._note(sense.first, sense.last, sense.entry.name, sense.hit)
+        elif sense.kind == "app" and self.subjects.serves_those_named(sense):
+            self.ignored.append(Ignored(source=source, why=g.WHY_PURPOSE))
         elif sense.kind == "app":
             subject = self.subjects.app(position, sense, unit)
             self._mentions.append(Mention(sense.first, sense.last, subject))

@@ -233,8 +233,8 @@ class Segmenter:
             self._negator = None
         elif word in g.REPEATED and self._pending.words:
             self._pending.count = g.REPEATED[word]
-        elif word in g.ANOTHER | g.OTHERS and self._places(index):
-            self._chunks[0].apart = True  # "... and a loop in another": a VM of its own
+        elif word in g.ANOTHER | g.OTHERS and (placed := self._places(index)):
+            placed.apart = True  # "... and a loop in another": a VM of its own
         elif word in g.WEAK or word in g.STRONG:
             self._close_chunk()
             self._lose_count()
@@ -272,10 +272,17 @@ class Segmenter:
         empty = not self._chunks and not self._pending.words
         return empty and self._connector in g.COMPANION
 
-    def _places(self, index: int) -> bool:
-        """Whether a pronoun is the place of the phrase before it: `Linux in the other`."""
-        inside = self._pending.preposition in ("in", "inside") and not self._pending.words
-        return inside and bool(self._chunks) and self._bare_pronoun(index)
+    def _places(self, index: int) -> Chunk | None:
+        """The phrase whose place a pronoun is: `Linux in the other`, `a loop in a second VM`."""
+        if self._pending.preposition not in ("in", "inside") or self._pending.words:
+            return None
+        following = self.words[index + 1].word if index + 1 < len(self.words) else ""
+        if not self._bare_pronoun(index) and following not in g.GUESTS:
+            return None
+        if self._chunks:
+            return self._chunks[0]
+        last = [e for e in self.elements if not (isinstance(e, Mark) and e.kind in CARRIED)][-1:]
+        return last[0].chunks[0] if last and isinstance(last[0], Unit) else None
 
     def _stands_for_vms(self, index: int) -> bool:
         """Whether a number just before is that of VMs counted earlier."""

@@ -104,12 +104,30 @@ def _apart(plan: Plan, pool: Pool) -> Plan:
         for number, group in enumerate(_groups(plan, guest, pool)[1:], start=2):
             own = guest.model_copy(update={"name": f"{guest.name}-{number}"})
             guests.insert(guests.index(guest) + number - 1, own)
-            items = [_moved(i, own) if i in group.items else i for i in items]
+            given = _given(plan, guest, group)
+            items = [_moved(i, own) if i in (*group.items, *given) else i for i in items]
     if len(guests) == len(plan.guests):
         return plan
     if not any(item.kind == "vms" for item in items):
         items.append(Item(kind="vms", value=len(guests), rule=RULE))
     return plan.model_copy(update={"guests": guests, "items": items})
+
+
+def _given(plan: Plan, guest: Guest, group: _Group) -> list[Item]:
+    """What is given to each of several by itself: `a loop on core 2 and a shell on core 3`."""
+    given = []
+    for kind in ("cores", "ram"):
+        told = [item for item in plan.of(guest.name, kind) if item.span]
+        if len({item.span for item in told}) > 1:
+            given += [item for item in told if _last_before(item, plan, guest) in group.items]
+    return given
+
+
+def _last_before(item: Item, plan: Plan, guest: Guest) -> Item | None:
+    """The capability of a VM that was said last before something."""
+    said = [i for i in plan.of(guest.name, "capability") if i.span and item.span]
+    before = [i for i in said if i.span < item.span]  # type: ignore[operator]
+    return max(before, key=lambda i: i.span or (0, 0), default=None)
 
 
 def _groups(plan: Plan, guest: Guest, pool: Pool) -> Sequence[_Group]:

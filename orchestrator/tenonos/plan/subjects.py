@@ -82,6 +82,15 @@ class Subjects:
         subject.plural = sense.plural or self._stands_for_several(position)
         return self._new(subject, position, sense.chunk)
 
+    def serves_those_named(self, sense: Sense) -> bool:
+        """Whether a bare word says what the VMs named before are for: `twice, for redundancy`."""
+        chunk = sense.chunk
+        bare = (
+            chunk is not None and chunk.preposition == "for" and not (chunk.article or chunk.count)
+        )
+        one = sense.last - sense.first == 1 and sense.entry.kind == "app"
+        return bare and one and any(subject.apps for subject in self.tenons)
+
     def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
         """`another` stands for one more VM like the last, which is returned."""
         sole = len(self.tenons) == 1 and self.tenons[0].count == 1 and not self.tenons[0].plural

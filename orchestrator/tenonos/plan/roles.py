@@ -1,0 +1,62 @@
+"""Roles: nouns that are counted, mean nothing in the pool, and are said of later what they are.
+
+`One master and two workers: the master is a shell, each worker is a control loop`. With its
+number a role stands for as many VMs of what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tenonos.plan import grammar as g
+from tenonos.plan.quantities import RATE, SIZE, TIME
+from tenonos.plan.text import Token, number_at, stem
+
+_PICKS = frozenset("the each every both all".split())
+_NO_NOUNS = g.STRUCTURE | g.SPLITTERS | g.VERBS | g.ADJECTIVES | g.ADVERBS | {*TIME, *RATE, *SIZE}
+_BEHIND = g.SPLITTERS | g.STRONG | g.WEAK | g.GUESTS
+
+
+@dataclass(frozen=True)
+class Role:
+    """Where a role is counted, and where it is told what it is."""
+
+    value: int
+    first: int
+    last: int
+    """The tokens [first, last) that count it."""
+    at: int
+    """The first of the two tokens that name it later."""
+
+
+def roles(
+    words: Sequence[Token], taken: Sequence[bool], known: Callable[[str], bool]
+) -> Iterator[Role]:
+    """The roles of an objective; `known` tells whether a word means something in the pool."""
+    counted: dict[str, tuple[int, int, int]] = {}
+    for index, word in enumerate(words):
+        if taken[index]:
+            continue
+        number = (1.0, index + 1) if word.word in ("a", "an") else number_at(words, index)
+        if number and number[0] >= 1 and _may_be(words, taken, number[1], known):
+            role = (int(number[0]), index, number[1] + 1)
+            counted.setdefault(stem(words[number[1]].word), role)
+        if word.word in _PICKS and _word(words, index + 2) in g.VERBS:
+            told = counted.get(stem(_word(words, index + 1)))
+            if told and told[2] <= index:
+                yield Role(*counted.pop(stem(_word(words, index + 1))), index)
+
+
+def _may_be(
+    words: Sequence[Token], taken: Sequence[bool], at: int, known: Callable[[str], bool]
+) -> bool:
+    """Whether a noun stands alone and means nothing in the pool."""
+    word, after = _word(words, at), _word(words, at + 1)
+    if not word.isalpha() or taken[at] or word in _NO_NOUNS:
+        return False
+    return (not after or after in _BEHIND) and not known(word)
+
+
+def _word(words: Sequence[Token], at: int) -> str:
+    return words[at].word if 0 <= at < len(words) else ""
