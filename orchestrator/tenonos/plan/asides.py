@@ -38,6 +38,11 @@ INSTRUCTION = re.compile(
     r"|\b(?:report success|(?:answer|say) (?:yes|no|that)|mark (?:all|every|each))\b"
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b"
     rf"|^\W*(?:note to the )?{_ROLES}\s*:|^\W*(?:\w+ )?instructions?\s*:"
+    rf"|^\W*(?:{_ROLES}|system|hidden|internal)(?:['’]s)? (?:note|message|comment|hint)s?\s*:"
+    rf"|^\W*(?:dear|hey|hi|hello)\b[^,;]*\b{_ROLES}\b,?"
+    rf"|\b(?:to|for) (?:the|any|an?) (?:\w+ )?{_ROLES}\s*:"
+    r"|^\W*new (?:task|job|goal|objective|request|order)s?\s*:"
+    r"|\b(?:begin|start|end)(?: of)?(?: the)?(?: \w+)? (?:instruction|prompt|override|command)s?\b"
     r"|\byour (?:new |only |real |next )*(?:task|job|role|goal|mission)\b|\bfrom (?:now|here) on\b"
     r"|\byou (?:must|should|shall|may|can|will) (?:only )?(?:answer|reply|say|respond|print)\b"
     r"|^\W*(?:begin|start|end) of (?:the )?(?:configuration|config|output|answer)\b"
@@ -53,7 +58,7 @@ INSTRUCTION = re.compile(
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
 ENCLOSED = re.compile(
-    r"<!--.*?-->|/\*.*?\*/|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
+    r"<!--.*?-->|/\*.*?\*/|\$\([^()]*\)|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
     re.DOTALL,
 )
 """What stands between marks of a machine's language is addressed to a machine."""
@@ -74,8 +79,12 @@ BACKGROUND = re.compile(
     r"|already (?:does|do|handles?|covers?|exists?)"
     r"|(?:our|my|their|the|his|her) (?:\w+ )?(?:competitors?|rivals?|colleagues?|boss|suppliers?"
     r"|predecessors?|neighbou?rs?|laptops?|desktops?|phones?|workstations?)"
-    r" (?:uses?|used|likes?|prefers?|swears?|sells?|offers?|thinks?"
-    r"|runs?|ran|ha[sd])"
+    r"(?:['’]s? (?:\w+ ){0,2}?\w+)?"
+    r" (?:uses?|used|likes?|prefers?|swears?|sells?|offers?|thinks?|runs?|ran|ha[sd])"
+    r"|(?:the|our|another|some|their) (?:\w+ ){0,2}?(?:teams?|groups?|departments?|company)"
+    r" (?:(?:next door|upstairs|downstairs|(?:across|in|down) the \w+) )?"
+    r"(?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha[sd]|built|works? (?:on|with))"
+    r"|(?:inspired|taught|convinced|reminded) (?:us|me|this)"
     r"|(?:those|people|anyone|everyone|users|engineers) who (?:know|like|use|used|miss|remember)"
     r"|(?:failed|let) us(?: down)?|could(?: not|n't) (?:do|keep|manage|cope)|not an option"
     r"|we (?:left|dropped|abandoned|ditched|outgrew|gave up|are leaving|are done with)"
@@ -99,6 +108,11 @@ CONTRAST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What others do or say, and then what is wanted instead."""
+REASON = re.compile(
+    r"(.*?),? (?:which|that)(?: is|'s|’s) (?:exactly |just |precisely |also )?why\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Why something is wanted, and then what."""
 MENTION = re.compile(
     r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
     r"|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
@@ -126,6 +140,13 @@ REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """Where more is told: `(see the paper on ...)`, `(ticket 4711)`."""
+NAME = re.compile(r"\b[a-z]+-and-[a-z]+\b|\bP\.? ?S\b\.?(?=[\s:,])", re.IGNORECASE)
+"""A name by its hyphens, whatever its parts mean: `stop-and-go`; and what opens a postscript."""
+DESK = re.compile(
+    r"\b(?:on|from) (?:an?|the|our|my|their|his|her) [A-Z]\w+ "
+    r"(?:workstation|laptop|desktop|notebook|build (?:server|machine|host))s?\b"
+)
+"""Where somebody works, whatever runs there."""
 CLOSING = re.compile(
     r"\b(?:regards|cheers|sincerely|thanks|thank you)(?:,| from| -) [^.;!?\n]*\Z", re.IGNORECASE
 )
@@ -164,13 +185,15 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
                 _end_of_order(text, start + found.end(), end),
                 WHY_INSTRUCTION,
             )
+        elif reason := REASON.match(clause):
+            yield start, start + reason.end(), WHY_BACKGROUND
         elif contrast := CONTRAST.search(clause):
             if not re.search(r"\d", contrast[1]) and not WANTING.search(contrast[1]):
                 yield start, start + contrast.end(1), WHY_BACKGROUND
         elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
                 yield first, last, WHY_BACKGROUND
-    for pattern in (REFERENCE, CLOSING):
+    for pattern in (REFERENCE, CLOSING, NAME):
         for found in pattern.finditer(text):
             yield found.start(), found.end(), WHY_MENTION
     for found in PEOPLE.finditer(text):
@@ -178,6 +201,8 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
     for found in MENTION.finditer(text):
         if end := _end_of_mention(text, words, found):
             yield found.start(), end, WHY_MENTION
+    for found in DESK.finditer(text):
+        yield found.start(), found.end(), WHY_MENTION
 
 
 def _is_of_mention(clause: str) -> bool:

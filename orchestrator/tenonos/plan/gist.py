@@ -27,8 +27,8 @@ SHOWN = 6
 _SMALL = g.INDEFINITE | g.DEFINITE | g.SPLITTERS | g.WEAK | g.STRONG | {"of", "is", "are", "be"}
 NEGATORS = frozenset("no not never nobody none without cannot neither nor".split())
 
-WITHOUT = stem("without")
-"""What stands behind it does not belong together with what stands before."""
+APART = frozenset((stem("without"), stem("no")))
+"""What stands behind one of them does not belong together with what stands before."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _met(group: Group, stems: Sequence[str], offset: int) -> Gist | None:
     if chosen is None:
         return None
     first, last = min(chosen), max(chosen) + 1
-    if not group.denies and WITHOUT in stems[first:last]:
+    if not group.denies and not APART.isdisjoint(stems[first:last]):
         return None  # "threads and a queue, without POSIX"
     between = sum(_counts(stems[i]) for i in range(first, last) if i not in chosen)
     if between > REACH:

@@ -111,7 +111,7 @@ ADVERBS = frozenset(
     simultaneously concurrently often rarely seldom frequently
     occasionally not-only even still always ever once again strictly firmly
     clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
-    either sure ready now today later certainly definitely absolutely
+    either sure ready ours mine now today later certainly definitely absolutely
     longer shorter sooner earlier up out down off more less most enough such per within than best no
     not yet yes below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
@@ -127,7 +127,7 @@ ADJECTIVES = frozenset(
     isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
     identical blown fledged featured grown inner total overall combined
     outer left right front rear upper lower existing faster slower smaller larger bigger quicker
-    closer redundant""".split()
+    closer redundant lone sole solitary""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
@@ -178,7 +178,8 @@ NEGATORS = (
     r"nothing (?:like|with|of)(?: a| an)?",
     r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|skip(?:s|ping)?"
     r"|except(?: for)?|never)",
-    r"neither",
+    r"(?:drop|remov(?:e|ing)|scrap|get rid of|do away with)(?= (?:the|any|all|every|its|our)\b)",
+    r"neither(?: (?:needs?|wants?|requires?|uses?)(?: nor (?:needs?|wants?|requires?|uses?))?)?",
     r"(?:everything|anything|all) (?:but|except(?: for)?)",
     r"nothing (?:is|are|gets|has to be|shall be|may be|must be)",
     r"not(?! (?:only|more|less|later|exceeding))",

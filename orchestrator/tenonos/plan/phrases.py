@@ -158,6 +158,8 @@ class Segmenter:
         if mark.kind in CARRIED:
             self._pending.count, self._count = carried.count, count
             self._pending.article = carried.article
+        elif mark.kind == "ignored" and not carried.words:
+            self._pending.preposition = carried.preposition  # "for a stop-and-go engine"
         if mark.kind == "period":
             self._rate_verb()
         self.elements.append(mark)
