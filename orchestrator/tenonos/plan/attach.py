@@ -92,7 +92,7 @@ class _Attacher:
             or (sole if self.each or self._told_of(at) else None)
         )
         # "One loop per VM, two VMs": the number may come last.
-        later = self.each and subject is sole and len(self.subjects.all) == 1
+        later = (self.each or self._told_of(at)) and subject is sole and len(self.subjects.all) == 1
         if subject and subject.count == 1 and (subject.at > at or later):
             subject.count = min(int(mark.value or 1), MOST)
             self._spread.append(mark)

@@ -36,7 +36,11 @@ def leftover(
         return g.WHY_MORE
     if used:
         return g.WHY_ARGUMENT
-    beside = _is_title(elements, unit) or _is_beneficiary(sense, words)
+    beside = (
+        _is_title(elements, unit, words)
+        or _is_beneficiary(sense, words)
+        or _is_place(sense, unit, words, elements)
+    )
     return g.WHY_PURPOSE if known and beside else None
 
 
@@ -51,7 +55,8 @@ def stray(
     for mark in marks:
         counted = next((w.word for w in words[mark.last :] if w.word not in g.ADJECTIVES), "")
         inside = periods == 0 and any(first <= mark.first < last for first, last in told)
-        if counted not in g.TASKS or (mark.value != periods and not inside):
+        tasks = counted in g.TASKS or bool(g.PERIOD.search(counted))  # "two periods: ..."
+        if not tasks or (mark.value != periods and not inside):
             yield mark
 
 
@@ -72,14 +77,21 @@ def _told(words: Sequence[Token], elements: Sequence[Element]) -> Iterator[tuple
             yield first, last
 
 
-def _is_title(elements: Sequence[Element], unit: Unit) -> bool:
+def _is_title(elements: Sequence[Element], unit: Unit, words: Sequence[Token]) -> bool:
     """Whether a phrase opens its sentence and a colon ends it: `A mobile robot: ...`."""
     at = elements.index(unit)
     before = [e for e in elements[:at] if not isinstance(e, Mark) or e.kind != "count"]
     opens = not before or (isinstance(before[-1], Cut) and before[-1].word in g.SENTENCE_END)
     after = next(iter(elements[at + 1 :]), None)
     colon = isinstance(after, Cut) and after.word == ":"
-    return opens and len(unit.chunks) == 1 and (colon or _holds_vms(elements[at + 1 : at + 3]))
+    told = not before and isinstance(after, Cut) and _goes_on(after, words)
+    holds = _holds_vms(elements[at + 1 : at + 3])
+    return opens and len(unit.chunks) == 1 and (colon or told or holds)
+
+
+def _goes_on(cut: Cut, words: Sequence[Token]) -> bool:
+    """Whether the next sentence is about the same: `A pump. It needs ...`."""
+    return cut.word == "." and cut.at + 1 < len(words) and words[cut.at + 1].word == "it"
 
 
 def _holds_vms(following: Sequence[Element]) -> bool:
@@ -87,6 +99,15 @@ def _holds_vms(following: Sequence[Element]) -> bool:
     cut, mark = (*following, None, None)[:2]
     joined = isinstance(cut, Cut) and cut.word == "with"
     return joined and isinstance(mark, Mark) and mark.kind == "vms"
+
+
+def _is_place(
+    sense: Sense, unit: Unit, words: Sequence[Token], elements: Sequence[Element]
+) -> bool:
+    """Whether words say where VMs just counted are: `three guests on the boat`."""
+    before = elements[elements.index(unit) - 1] if elements.index(unit) else None
+    counted = isinstance(before, Mark) and before.kind == "vms" and unit.chunks[0] is sense.chunk
+    return counted and sense.chunk is not None and sense.chunk.article == "definite"
 
 
 def _is_beneficiary(sense: Sense, words: Sequence[Token]) -> bool:

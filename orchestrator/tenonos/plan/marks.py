@@ -326,7 +326,7 @@ class Marker:
             return Mark("count", first, last + 2, value)
         if self._word(last) in ("of", "times", "%") or not self._counts(first, last):
             return None
-        if value == 1 and self._word(last) in g.AFTER_PRONOUN | g.VERBS | g.STRONG:
+        if value == 1 and self._word(last) in g.AFTER_PRONOUN | g.VERBS | g.STRONG | {"for"}:
             return None  # "and one every 2 ms": a pronoun
         if value == 1 and before in g.ADJECTIVES and number_at(self.words, last):
             return None  # "the outer one 400 Hz"

@@ -135,10 +135,6 @@ class Meaning:
         said = [words[index].word for index in range(sense.first, sense.last)]
         return any(self.retriever.tells(entry, said) for entry in asked)
 
-    def knows(self, word: str) -> bool:
-        """Whether a word means something by itself."""
-        return bool(self.retriever.search([word]))
-
     def describes(self, words: Sequence[Token], sense: Sense, entry: Entry) -> bool:
         """Whether words say what an entry is for, as its own texts do.
 
@@ -255,6 +251,18 @@ class Meaning:
             if acts or serves or said[-1].endswith("'s"):
                 before = self._objects(words, rest)
                 return before and [*before, self._sense(words, first, last, hit, chunk)]
+        return self._headed(words, chunk)
+
+    def _headed(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
+        """What ends as several names of an entry do, with a rate behind it: `gait ... at 40 Hz`."""
+        last, head = chunk.words[-1] + 1, words[chunk.words[-1]].word
+        rated = last + 1 < len(words) and words[last].word in ("at", "every", "each")
+        if len(chunk.words) < 2 or not rated:
+            return []
+        for entry in filter(self.apps, self.retriever.headed(head)):
+            before = self._objects(words, chunk.words[:-1])
+            hit = Hit(entry, 1.0, 1.0, 0.0, frozenset(), (head,))
+            return before and [*before, self._sense(words, last - 1, last, hit, chunk)]
         return []
 
     def _objects(self, words: Sequence[Token], indices: Sequence[int]) -> list[Sense]:

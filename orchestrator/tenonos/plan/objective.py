@@ -50,7 +50,7 @@ class Reader:
         self.words = tokens(text)
         self.meaning = Meaning(retriever)
         self.cpus = cpus
-        marks = Marker(text, self.words, boards, retriever.gists, self.meaning.knows).run()
+        marks = Marker(text, self.words, boards, retriever.gists, retriever.knows).run()
         segmenter = Segmenter(self.words, marks, tasks)
         self.elements = segmenter.run()
         self.periods = periods = sum(mark.kind == "period" for mark in marks)

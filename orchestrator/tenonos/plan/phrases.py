@@ -108,6 +108,8 @@ class Segmenter:
         self._labels: set[str] = set()
         self._labelled = False
         """Whether what is named next has a new label."""
+        self._vms = False
+        """Whether a VM was named as such already."""
         self.stray: list[Mark] = []
         """Numbers that count nothing that is named."""
 
@@ -264,6 +266,8 @@ class Segmenter:
             if word in ("only", "just", "instead", "rather") and not self._chunks:
                 self._negator = None
         elif word in g.STRUCTURE and not (self.tasks and word in g.TASKS):
+            if word in g.GUESTS and self._pending == Chunk(article="indefinite"):
+                self._labelled, self._vms = self._vms, True  # "a VM for ..., a VM for ..."
             self._structure.append(index)
         elif word in g.ADJECTIVES or word == "-" or not any(c.isalnum() for c in word):
             return
@@ -368,7 +372,9 @@ class Segmenter:
     def _close_chunk(self) -> None:
         if self._pending.words:
             self._count = None
-            self._pending.apart, self._labelled = self._pending.apart or self._labelled, False
+            if not self._pending.weak:
+                self._pending.apart = self._pending.apart or self._labelled
+                self._labelled = False
             self._chunks.append(self._pending)
             self._pending = Chunk()
 

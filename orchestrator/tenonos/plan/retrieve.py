@@ -32,6 +32,8 @@ AMPLE, NEAR, NEARER = 0.8, 0.4, 0.6
 LIKENESS, RATIO = 0.5, 0.82
 """The least n-gram cosine, and share of letters in common and in order, at which an unknown
 word is taken for a known one."""
+HEADS = 4
+"""Names that end alike, of which another is one more."""
 FUSION = 60
 """The constant of reciprocal-rank fusion, at the value customary since Cormack et al. 2009."""
 TITLE, LEAD, BODY = 1.0, 0.7, 0.45
@@ -86,6 +88,16 @@ class Retriever:
         fields = self._fields[self.entries.index(entry)]
         wanted = [stem(word) for word in words if self._matters(word)]
         return bool(wanted) and all(word in fields for word in wanted)
+
+    def knows(self, word: str) -> bool:
+        """Whether a word means something by itself."""
+        return bool(self.search([word]))
+
+    def headed(self, word: str) -> list[Entry]:
+        """The capabilities of which several names end in a word: another may be one more."""
+        ending = f" {word}"
+        known = (entry for entry in self.entries if entry.kind == "capability")
+        return [e for e in known if sum(n.endswith(ending) for n in e.keywords) >= HEADS]
 
     def ranked(self, text: str) -> list[Entry]:
         """All entries by BM25 alone, best first: what there is to compare with."""

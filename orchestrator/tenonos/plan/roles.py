@@ -15,7 +15,7 @@ from tenonos.plan.text import Token, number_at, stem
 
 _PICKS = frozenset("the each every both all".split())
 _NO_NOUNS = g.STRUCTURE | g.SPLITTERS | g.VERBS | g.ADJECTIVES | g.ADVERBS | {*TIME, *RATE, *SIZE}
-_BEHIND = g.SPLITTERS | g.STRONG | g.WEAK | g.GUESTS
+_BEHIND = g.SPLITTERS | g.STRONG | g.WEAK | g.GUESTS | g.VERBS
 
 
 @dataclass(frozen=True)
@@ -39,23 +39,29 @@ def roles(
         if taken[index]:
             continue
         number = (1.0, index + 1) if word.word in ("a", "an") else number_at(words, index)
-        if number and number[0] >= 1 and _may_be(words, taken, number[1], known):
+        if number and number[0] >= 1 and _may_be(words, taken, number[1]):
             role = (int(number[0]), index, number[1] + 1)
             counted.setdefault(stem(words[number[1]].word), role)
         if word.word in _PICKS and _word(words, index + 2) in g.VERBS:
             told = counted.get(stem(_word(words, index + 1)))
-            if told and told[2] <= index:
+            new = not known(_word(words, index + 1)) or _equates(words, index + 2)
+            if told and told[2] <= index and new:
                 yield Role(*counted.pop(stem(_word(words, index + 1))), index)
 
 
-def _may_be(
-    words: Sequence[Token], taken: Sequence[bool], at: int, known: Callable[[str], bool]
-) -> bool:
-    """Whether a noun stands alone and means nothing in the pool."""
+def _equates(words: Sequence[Token], at: int) -> bool:
+    """Whether a verb says that something is something else: `is a loop`, `is Linux`."""
+    after = words[at + 1] if at + 1 < len(words) else None
+    equals = _word(words, at) in ("is", "are") and after is not None
+    return equals and (after.word in g.INDEFINITE or after.text[0].isupper())
+
+
+def _may_be(words: Sequence[Token], taken: Sequence[bool], at: int) -> bool:
+    """Whether a noun stands alone."""
     word, after = _word(words, at), _word(words, at + 1)
     if not word.isalpha() or taken[at] or word in _NO_NOUNS:
         return False
-    return (not after or after in _BEHIND) and not known(word)
+    return not after or after in _BEHIND
 
 
 def _word(words: Sequence[Token], at: int) -> str:
