@@ -25,6 +25,7 @@ const SLICES: &[Case] = &[
 const COOPERATIVE: &[Case] = &[
     ("a more urgent thread waits for a yield", yield_lets_run),
     ("a handler runs, whom it wakes waits", woken_waits),
+    ("who sleeps wakes when nobody else runs", alone_wakes),
 ];
 
 static STORAGES: [Storage<4096>; 3] = [const { Storage::new() }; 3];
@@ -161,4 +162,11 @@ fn woken_waits() -> Result<(), Failure> {
     ensure(LAST.load(Relaxed) == usize::MAX, "the woken one to wait")?;
     thread::yield_now();
     ensure(LAST.load(Relaxed) == 0, "the woken one to have run")
+}
+
+/// The idle thread, which never yields, has to give way.
+fn alone_wakes() -> Result<(), Failure> {
+    let end = Instant::now() + Duration::from_millis(1);
+    time::sleep_until(end);
+    ensure(Instant::now() >= end, "the time to be over")
 }

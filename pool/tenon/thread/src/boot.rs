@@ -14,6 +14,7 @@ use crate::trace;
 use core::ptr::NonNull;
 use core_log::Level;
 use core_ring::stream::Producer;
+use core_sched::Schedulable as _;
 use core_trace::{Event, Ring};
 use hw_arch::{El1, ExceptionLevel, cpu};
 use hw_clock::Clock;
@@ -94,7 +95,12 @@ impl<const MAIN: usize, const STACK: usize, const LINES: usize> Image<MAIN, STAC
         let (Some(block), Some(stack)) = (blocks.get(core), stacks.get(core)) else {
             return Err(Error::NoSuchCore);
         };
-        stack.prepare(block, kernel, "idle", Priority::LOWEST, idle)
+        let idle = stack.prepare(block, kernel, "idle", Priority::LOWEST, idle)?;
+        if !options::preemption() {
+            // It never yields: whoever it waits for takes its place, as in every other system.
+            idle.state().begin(false);
+        }
+        Ok(idle)
     }
 }
 
