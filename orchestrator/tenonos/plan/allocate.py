@@ -14,6 +14,8 @@ from tenonos.system.limits import BLOCK
 
 SMP = "sched.smp"
 MORTISE = "mortise"
+FEWER = ": let VMs share a core, or ask for fewer"
+"""How demands for too many cores are mended."""
 WHOLE = "cores-of-the-whole-system"
 
 
@@ -101,9 +103,11 @@ def check_count(guests: Sequence[Guest], items: Sequence[Item]) -> None:
 
 
 def check_company(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> None:
-    """That no guest is there that is forbidden, and only one board is named."""
+    """That nothing is there that is forbidden, and only one board is named."""
+    wanted = {f"guest.{guest.kind}" for guest in guests}
+    wanted |= {str(item.value) for item in items if item.kind == "capability"}
     for item in items:
-        if item.kind == "forbid" and any(f"guest.{g.kind}" == item.value for g in guests):
+        if item.kind == "forbid" and item.value in wanted:
             raise Infeasible(f"{item.value} is both wanted and forbidden")
         if item.kind == "board" and item.value != board.name:
             raise Infeasible(f"{item.value} and {board.name} are two boards")
@@ -154,7 +158,7 @@ class _Cpus:
     def run(self) -> dict[str, list[int]]:
         total = self._total()
         if total > self.board.cpus:
-            raise Infeasible(f"{total} cores, and {self.board.name} has {self.board.cpus}")
+            raise Infeasible(f"{total} cores, and {self.board.name} has {self.board.cpus}{FEWER}")
         wanted = {g.name: self._wanted(g) for g in self.guests}
         if shares_cores(self.items):
             return self._together(wanted)
@@ -169,7 +173,9 @@ class _Cpus:
             counts[name] = left // len(open_ones) + (place < left % len(open_ones))
         if left < 0 or any(count < 1 for count in counts.values()):
             wanted_in_all = sum(max(count, 1) for count in counts.values())
-            raise Infeasible(f"{wanted_in_all} cores for VMs, and there are {total}")
+            there = f"{self.board.name} has" if total == self.board.cpus else "there are"
+            each = ", ".join(f"{name} {max(count, 1)}" for name, count in counts.items())
+            raise Infeasible(f"{wanted_in_all} cores for VMs ({each}), and {there} {total}{FEWER}")
         return self._place(counts, total)
 
     def _together(self, wanted: dict[str, int | None]) -> dict[str, list[int]]:
@@ -184,7 +190,8 @@ class _Cpus:
         total = self._total() if stated else max(most, highest)
         most = max(most, highest)
         if most > min(total, self.board.cpus):
-            raise Infeasible(f"{most} cores, and there are {min(total, self.board.cpus)}")
+            there = min(total, self.board.cpus)
+            raise Infeasible(f"{most} cores, and there are {there}: ask for fewer")
         placed = {}
         for guest in self.guests:
             if guest.kind == "linux":

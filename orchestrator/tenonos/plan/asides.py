@@ -19,6 +19,7 @@ INSTRUCTION = re.compile(
     r"\b(?:ignor(?:e|ing)|disregard|forget|overrid(?:e|ing)|bypass|skip|disable|follow)\b[^.;!?]*"
     r"\b(?:instruction|direction|rule|prompt|above|previous|prior|constraint|check|validation"
     r"|everything|said|limit|safety)"
+    r"|\b(?:print|show|reveal|output|dump|quote) (?:me |us )?(?:the|your) system prompt\b"
     r"|\b(?:system prompt|your (?:instructions|rules|prompt|checks|output|answer|reply))\b"
     r"|\byou are (?:now|in|an?|no longer)\b|^\W*(?:\w+,? )?(?:act as|pretend)\b"
     r"|^\W*(?:please |now |then )?(?:repeat|recite|quote|echo|sing|translate|summari[sz]e"
@@ -48,6 +49,8 @@ INSTRUCTION = re.compile(
     r"|^\W*(?:begin|start|end) of (?:the )?(?:configuration|config|output|answer)\b"
     r"|\byou (?:always|never|only|answer|treat|accept|approve|obey|pretend|report|say|have to"
     r"|act|behave|become|repeat|respond|speak|write|forget|ignore|skip)\b"
+    r"|\b(?:set|unset|export|override|point)\s+(?-i:\$?[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b"
+    r"|\b(?:download|fetch|load|install|clone)\b[^.;]*\bhttps?://"
     rf"|^\W*as (?:the|your|an?) {_ROLES}\b"
     r"|^\W*end of (?:the )?(?:objective|input|prompt|message|text|request)\b"
     r"|\b(?:by|on) (?:the )?(?:orders?|command|authority) of\b"
@@ -58,7 +61,7 @@ INSTRUCTION = re.compile(
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
 ENCLOSED = re.compile(
-    r"<!--.*?-->|/\*.*?\*/|\$\([^()]*\)|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
+    r"</[A-Za-z]\w*\s*>|<!--.*?-->|/\*.*?\*/|\$\([^()]*\)|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
     re.DOTALL,
 )
 """What stands between marks of a machine's language is addressed to a machine."""
@@ -66,11 +69,19 @@ PAST = re.compile(
     r"\b(?:before|previous(?:ly)?|formerly|earlier|used to|was|were|old|legacy)\b", re.IGNORECASE
 )
 """After it, `today` is what shall be."""
+_PEOPLE = (
+    r"(?:teams?|people|persons?|colleagues?|groups?|departments?|engineers?|customers?|users?"
+    r"|operators?|company|companies|clients?|vendors?|folks|guys?|m[ae]n|wom[ae]n|those|anyone"
+    r"|everyone|somebody|someone)"
+)
 BACKGROUND = re.compile(
     r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
     r"|before,? (?:this|it|that|we|there) (?:was|were|had|ran|used)"
     r"|(?:previous|old|former|earlier|last|existing|legacy|original)"
-    r" (?:\w+,? ){1,4}?(?:had|was|were|ran|used|did|needed|required|wanted|came|contained|relied)"
+    r" (?:\w+,? ){1,4}?(?:had|was|were|ran|used|did|needed|required|wanted|came|contained|relied"
+    r"|crashed|failed|hung|froze|broke|suffered|lacked|died)"
+    r"|(?:later|future|next|following) (?:releases?|versions?|revisions?|phases?|generations?)"
+    r" (?:may|might|will|could|can|shall)"
     r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
     r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
     r"|(?:is|are|was|were) (?:broken|obsolete|discontinued|deprecated)|we (?:bought|inherited)"
@@ -84,6 +95,13 @@ BACKGROUND = re.compile(
     r"|(?:the|our|another|some|their) (?:\w+ ){0,2}?(?:teams?|groups?|departments?|company)"
     r" (?:(?:next door|upstairs|downstairs|(?:across|in|down) the \w+) )?"
     r"(?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha[sd]|built|works? (?:on|with))"
+    rf"|(?:our|my|the|their|his|her|an?|some|most|all) (?:\w+ )?{_PEOPLE} (?:\w+ly )?"
+    r"(?:knows?|knew|suggest(?:s|ed)?|propose[sd]?|recommend(?:s|ed)?|mention(?:s|ed)?"
+    r"|insist(?:s|ed)?|advise[sd]?|believes?|talk(?:s|ed) (?:of|about))"
+    r"|(?:do(?:es)?(?: not|n['’]t)|no longer) matters?"
+    r"|(?:is|are) (?:irrelevant|overkill|beside the point|another (?:story|matter|topic))"
+    r"|(?:is|are) being (?:retired|replaced|phased out|scrapped|decommissioned|dismantled)"
+    r"|(?:was|were) (?:an?|the|our)"
     r"|(?:inspired|taught|convinced|reminded) (?:us|me|this)"
     r"|(?:those|people|anyone|everyone|users|engineers) who (?:know|like|use|used|miss|remember)"
     r"|(?:failed|let) us(?: down)?|could(?: not|n't) (?:do|keep|manage|cope)|not an option"
@@ -113,6 +131,13 @@ REASON = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Why something is wanted, and then what."""
+HEADING = re.compile(r"^\W*(?:background|context|history|motivation)\s*:", re.IGNORECASE)
+"""What opens a sentence that says how things are."""
+CONSEQUENCE = re.compile(
+    r"(?:,| and) (?:so|hence|therefore|thus|now),? (?:this|the new|we|i|our|here|there)\b",
+    re.IGNORECASE,
+)
+"""Where it ends how things are, and what is wanted follows from it."""
 MENTION = re.compile(
     r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
     r"|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
@@ -128,6 +153,7 @@ MENTION = re.compile(
     r"|(?:better|faster|smaller|lighter|quicker|simpler|cheaper|safer|slower) than(?: what)?"
     r"|as (?:fast|small|good|quick|simple|light) as(?! possible| can))\b"
     r"|\b(?<!would )(?<!'d )(?<!I )[Ll]ike(?= (?:an? |the |my |their )?(?:old |other |our )?[A-Z])"
+    r"|\b[Aa]s (?:described|documented|explained|shown|specified|proposed) (?:in|by|at)\b"
     r"|\bas (?:in|with|on)(?= [A-Z])|\bthan(?= [A-Z])"
     r"|\bas (?:we|I|they|you) \w+ (?:it |them |this )?(?:from|under|in|on|with)(?= [A-Z])"
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
@@ -140,8 +166,12 @@ REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """Where more is told: `(see the paper on ...)`, `(ticket 4711)`."""
-NAME = re.compile(r"\b[a-z]+-and-[a-z]+\b|\bP\.? ?S\b\.?(?=[\s:,])", re.IGNORECASE)
-"""A name by its hyphens, whatever its parts mean: `stop-and-go`; and what opens a postscript."""
+NAME = re.compile(
+    r"\b[a-z]+-and-[a-z]+\b|\bP\.? ?S\b\.?(?=[\s:,])|\((?:\d|[a-h])\)(?=\s+\w)", re.IGNORECASE
+)
+"""A name by its hyphens, whatever its parts mean: `stop-and-go`; what opens a postscript, and what
+numbers a list: `(1)`.
+"""
 DESK = re.compile(
     r"\b(?:on|from) (?:an?|the|our|my|their|his|her) [A-Z]\w+ "
     r"(?:workstation|laptop|desktop|notebook|build (?:server|machine|host))s?\b"
@@ -153,11 +183,6 @@ CLOSING = re.compile(
 """The end of a letter, and by whom it is."""
 OPENING = re.compile(r"([^\d.:;!?,]*),\s*(?:but|yet|we|i|just|only|this|here|now)\b", re.IGNORECASE)
 """What is spoken of at the beginning of a sentence, up to what is wanted instead."""
-_PEOPLE = (
-    r"(?:teams?|people|persons?|colleagues?|groups?|departments?|engineers?|customers?|users?"
-    r"|operators?|company|companies|clients?|vendors?|folks|guys?|m[ae]n|wom[ae]n|those|anyone"
-    r"|everyone|somebody|someone)"
-)
 PEOPLE = re.compile(
     rf"\b(?:as )?(?:(?:the|our|my|an?|some|his|her|their) )?(?:\w+ )?{_PEOPLE}"
     r" (?:who|that|which|whose)\b[^.;:!?,]*?"
@@ -185,6 +210,8 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
                 _end_of_order(text, start + found.end(), end),
                 WHY_INSTRUCTION,
             )
+        elif HEADING.match(clause):
+            yield start, end, WHY_BACKGROUND
         elif reason := REASON.match(clause):
             yield start, start + reason.end(), WHY_BACKGROUND
         elif contrast := CONTRAST.search(clause):
@@ -213,8 +240,8 @@ def _is_of_mention(clause: str) -> bool:
 
 def _end_of_order(text: str, at: int, end: int) -> int:
     """After a colon that ends the instruction the objective proper may begin."""
-    colon = text.find(":", at, end)
-    return colon if colon >= 0 and re.search(r"\d", text[colon:end]) else end
+    colon = re.compile(r":(?!//)").search(text, at, end)
+    return colon.start() if colon and re.search(r"\d", text[colon.start() : end]) else end
 
 
 def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -223,6 +250,10 @@ def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     What came before the first of them is said of something else.
     """
     clause = text[start:end]
+    follows = CONSEQUENCE.search(clause)
+    if follows and BACKGROUND.search(clause, 0, follows.start()):
+        yield start, start + follows.start()
+        return
     if fronted := FRONTED.match(clause):
         yield start, start + fronted.end()
         return

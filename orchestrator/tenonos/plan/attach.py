@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from tenonos.plan import grammar as g
 from tenonos.plan.allocate import WHOLE
-from tenonos.plan.marks import Mark
-from tenonos.plan.phrases import Cut, Element, Pronoun, Unit
+from tenonos.plan.elements import Cut, Element, Pronoun, Unit
+from tenonos.plan.mark import Mark
 from tenonos.plan.subjects import MOST, Subject, Subjects, is_company
 
-TIMING = ("period", "deadline", "jitter", "wcet", "priority", "image")
+TIMING = ("period", "deadline", "jitter", "wcet", "tick", "priority", "image")
 ATTACHED = (*TIMING, "ram", "cores", "cpu", "own", "rest", "vms")
 
 
@@ -228,7 +228,7 @@ class _Attacher:
         owners = (
             self._owner(at)
             for at, e in enumerate(self.elements)
-            if isinstance(e, Mark) and e.kind == "own"
+            if isinstance(e, Mark) and (e.kind == "own" or (e.kind == "cores" and not e.whole))
         )
         return any(owner and owner.kind == "tenon" for owner in owners)
 

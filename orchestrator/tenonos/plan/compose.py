@@ -30,7 +30,7 @@ from tenonos.plan.amend import (
     with_apps,
     with_cores,
 )
-from tenonos.plan.defaults import complete
+from tenonos.plan.defaults import complete, is_direct
 from tenonos.plan.infer import Inferred
 from tenonos.plan.lacking import lacking
 from tenonos.plan.models import (
@@ -50,6 +50,7 @@ from tenonos.plan.placing import SHARED, placed
 from tenonos.plan.planner import Planner, planner, verified
 from tenonos.plan.pool import C_LIBRARY, CORES, Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable
+from tenonos.plan.text import UNREADABLE
 from tenonos.plan.write import explain_json, system_files
 from tenonos.pool.kconfig import Assignment, Config
 from tenonos.system import board as boards
@@ -71,6 +72,8 @@ def compose(
     name: str | None = None,
 ) -> Composition:
     """The composition an objective asks for on a board; refused ones say why."""
+    if odd := UNREADABLE.search(objective):
+        raise InputError(f"character {odd.start()} is no text", "objective", "write it in UTF-8")
     if len(objective) > LENGTH:
         raise InputError(f"{len(objective)} characters", "objective", f"say it in {LENGTH}")
     chosen = boards.load(board or BOARD, "--board" if board else None)
@@ -184,6 +187,9 @@ class Composer:
             encoding = self.pool.encoded(_cores(name, shares))
             problem = Problem(encoding, self._demands(name, kind, guests, items))
             if not satisfiable(problem):
+                free = [d for d in problem.demands if d.symbols != (self.board.symbol,)]
+                if satisfiable(replace(problem, demands=free)):
+                    return f"{self.board.name} has not what {name} takes for that"
                 return f"no configuration of {name} meets them together"
             if reason := bounds.objection(problem, name, kind, items, self.pool):
                 return reason
@@ -242,7 +248,7 @@ class Composer:
         needs = {"virt.partition"} | ({DISPATCH} if manages(items) else set())
         needs |= {CHANNEL} if channels.wanted_by_any(self.pool, guests, items) else set()
         for guest in guests:
-            needs.add(DIRECT if guest.kind == "tenon" and guest.interrupts == "direct" else SHARED)
+            needs.add(DIRECT if is_direct(guest, self.board) else SHARED)
         return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
 
     def _solve(self, name: str, kind: str, plan: Plan, cores: int) -> Solved:

@@ -6,7 +6,7 @@ The rules are data a user can read in `plan` (field `rule`) and a reviewer here.
 from __future__ import annotations
 
 from tenonos.plan import channels
-from tenonos.plan.models import CHANNEL, PARTITION, Item, Plan, is_bare, shares_cores
+from tenonos.plan.models import CHANNEL, PARTITION, Guest, Item, Plan, is_bare, shares_cores
 from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
 
@@ -37,6 +37,7 @@ RULES = {
     "one-core-for-all": "VMs that share a core need no more than one",
     "cores-are-shared": "a real-time VM is on the last core, the others on all",
     "linux-has-a-virtual-gic": "a stock kernel drives a whole interrupt controller",
+    "no-virtual-gic-of-that-kind": "each VM has its CPU interfaces of the board's GICv2",
     "channels-between-vms": "what VMs have to say to each other goes through memory of both",
     "ends-of-the-application": "a channel of the application that is asked for, to who has the"
     " other end",
@@ -58,6 +59,12 @@ def complete(
     work = _Defaults(plan, board, pool, apps, asked)
     work.run()
     return plan.model_copy(update={"items": work.items})
+
+
+def is_direct(guest: Guest, board: Board) -> bool:
+    """Whether a VM has its interrupts without Mortise: all have where no GIC is virtual."""
+    alone = guest.kind == "tenon" or board.gic.direct_only
+    return alone and guest.interrupts == "direct"
 
 
 class _Defaults:
@@ -132,7 +139,10 @@ class _Defaults:
         if channels.wanted_by_any(self.pool, self.plan.guests, self.items):
             self._need("mortise", CHANNEL, "channels-between-vms")
         if self.linuxes:
-            self._need("mortise", "virt.irq.shared", "linux-has-a-virtual-gic")
+            if self.board.gic.direct_only:
+                self._need("mortise", "virt.irq.direct", "no-virtual-gic-of-that-kind")
+            else:
+                self._need("mortise", "virt.irq.shared", "linux-has-a-virtual-gic")
         if shares_cores(self.items):
             self._need("mortise", "virt.irq.shared", "a-shared-core-shares-interrupts")
 

@@ -66,7 +66,7 @@ REFERRING = frozenset("them these those which".split())
 """Words for several named before: `two of them`."""
 AFTER_PRONOUN = frozenset("every each that which with whose".split())
 """Words before which `one` stands for something, and counts nothing."""
-PRONOUNS = frozenset("one ones other others it they them itself themselves both me him".split())
+PRONOUNS = frozenset("one ones other others it they them itself themselves both me us him".split())
 
 VERBS = frozenset(
     """i we you he she is are be been being was were am do does did done has have had having will
@@ -101,7 +101,7 @@ RATE_VERBS = frozenset(
     repeats repeating repeated wake wakes waking trigger triggers triggered release releases
     released activate activates activated update updates updated step steps invoked called
     scheduled clocked executed refresh refreshed timed paced sampling sampled sample
-    samples processed handled evaluated polled""".split()
+    samples processed handled evaluated polled poll polls polling""".split()
 )
 """Verbs that say nothing when a rate follows them."""
 
@@ -127,7 +127,7 @@ ADJECTIVES = frozenset(
     isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
     identical blown fledged featured grown inner total overall combined
     outer left right front rear upper lower existing faster slower smaller larger bigger quicker
-    closer redundant lone sole solitary""".split()
+    closer redundant lone sole solitary backup standby secondary""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
@@ -147,6 +147,9 @@ STRUCTURE = frozenset(
     mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
+
+OURS = frozenset(["tenon"])
+"""What a real-time VM runs, whatever else it does."""
 
 TASKS = CARRIERS & STRUCTURE
 """What may have a period of its own, each in a VM."""
@@ -171,6 +174,8 @@ NEGATORS = (
     r"free (?:of|from)",
     r"(?:leav(?:e|ing)|left) out",
     r"(?:leav(?:e|ing)|keep(?:ing)?)(?= (?:[\w-]+,? ){1,6}?(?:out|away)\b(?! (?:of|from)))",
+    r"(?:leav(?:e|ing)|keep(?:ing)?|turn(?:ing)?|switch(?:ing)?)"
+    r"(?= (?:[\w-]+ ){1,4}?off(?:\W*$|\s*[.,;:)]| (?:and|but|as|because|since)\b))",
     r"(?:leav(?:e|ing)|sav(?:e|ing)|defer(?:ring)?|postpon(?:e|ing))"
     r"(?= (?:[\w-]+ ){1,4}?(?:for|to|until) (?:later|a later|another|the next|next))",
     r"(?:don't|do not|never) (?:give|add|put|build|compile|link)(?: (?:me|us|it|them|in|my|the))*",
@@ -186,7 +191,7 @@ NEGATORS = (
 )
 LISTING = re.compile(r"free$|leav|left|exclu|omit|avoid|except|neither", re.IGNORECASE)
 """Beginnings of negations that go on over a whole list, articles and all."""
-OUT = frozenset("out away".split())
+OUT = frozenset("out away off".split())
 """Words that end a negation which holds what it denies: `leave the shell out`."""
 NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
 
@@ -206,7 +211,7 @@ UNWANTED = re.compile(
     r"|\b(?:is|are)(?: not|n't) (?:something|anything|what) (?:that )?"
     r"(?:we|i|you|they|anybody|anyone) (?:wants?|needs?|asked? for|requires?|ordered)\b"
     r"|\b(?:is|are) (?:something|a thing) (?:that )?(?:we|i|you|they) (?:can|could) do without\b"
-    r"|(?<=\w) no(?=\s*(?:$|[.,;]))",
+    r"|(?<=\w):? (?:no|none)(?=\s*(?:$|[.,;]))",
     re.IGNORECASE,
 )
 """A negation after what it denies: `a shell is not needed`."""
@@ -228,7 +233,8 @@ IDIOM = re.compile(
     r"|in order to|as soon as|as long as|no matter (?:what|how|who)"
     r"|and (?:friends|the like|such(?: like)?|so on|so forth)(?=\W*(?:$|[.,;]))"
     r"|nothing (?:but|more than|other than)|side by side|next door|at the same time|all the time"
-    r"|take care of|in parallel|of course"
+    r"|take care of|in parallel|of course|(?:at|on|in) EL1"
+    r"|(?:switched|turned) on(?=\W*(?:$|[.,;)]))"
     r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
     r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
     r"|(?:on|in|at|the) (?:meantime|long run|first place)"
@@ -252,32 +258,30 @@ LABEL = re.compile(
 )
 """What tells one of several from the others: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
 
-_SIDES = "left right|right left|front rear|rear front|upper lower|top bottom|inner outer"
+_SIDES = (
+    "left right|right left|front rear|rear front|upper lower|top bottom|inner outer"
+    "|primary backup|primary secondary|main backup|active standby"
+)
 _PAIRS = "|".join(
     rf"(?<={one} )and (?:(?:an?|one|the) )?(?={other} \w)"
     for one, other in (pair.split() for pair in _SIDES.split("|"))
 )
 COUPLE = re.compile(rf"\b(?:{_PAIRS})", re.IGNORECASE)
-"""Two alike by where they are: `a left and a right wheel`."""
+"""Two alike by where they are, or when: `a left and a right wheel`, `primary and backup`."""
 
-BARE = re.compile(r"\bbare[ -]?metal\b|\bon (?:the )?bare (?:hardware|machine|board)\b", re.I)
+BARE = re.compile(
+    r"\bbare[ -]?metal\b|\bon (?:the )?bare (?:hardware|machine|board)\b"
+    r"|\b(?:runs?|running|boots?|booting) bare\b",
+    re.I,
+)
 BARE_MEANS = "hypervisor"
 """What is left out on bare metal, as a word to look up."""
 
 ALONE = re.compile(
     r"\b(?:(?:all )?alone|solo|stand-?alone|by itself|on its own(?! (?:core|cpu|processor))"
-    r"|and nothing else|(?:with )?nothing else|nobody else|no one else"
+    r"|(?:and |with )?nothing (?:else|more)|nobody else|no one else"
     r"|no other (?:vms?|guests?|systems?|os(?:es)?)"
     r"|without (?:any )?(?:other|companion)s?(?: vms?| guests?)?)\b",
-    re.IGNORECASE,
-)
-OWN_CORE = re.compile(
-    r"\b(?:(?:on |with |has |have |gets )*(?:its|their|his) own (?:dedicated )?(?:cpu )?"
-    r"(?:core|cpu|processor)s?"
-    r"|(?:on )?an? (?:dedicated|isolated|private|exclusive|separate|reserved)(?: cpu)? "
-    r"(?:core|cpu|processor)(?: of its own)?"
-    r"|(?:on )?an? (?:core|cpu|processor) (?:of its own|to itself|for itself)"
-    r"|its (?:core|cpu) to itself)\b",
     re.IGNORECASE,
 )
 SHARING = re.compile(
@@ -298,25 +302,12 @@ APART = re.compile(
     re.IGNORECASE,
 )
 """The same, forbidden."""
-_UNIT = r"(?!\w|\.\d|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
-_CORE = r"(?:cores?|v?cpus?|processors?)"
-NAMED_CORES = re.compile(
-    rf"\b(?:(?:on )?{_CORE} ?|on )(\d+)\s*(?:-|–|to|through|\.\.)\s*(\d+){_UNIT}"
-    rf"|\b(?:on )?{_CORE} ?(\d+{_UNIT}(?:\s*(?:,\s*and|,|and|&)\s*\d+{_UNIT})*)",
+TOGETHER = re.compile(
+    r"\b(?:in|inside|within) (?:the same|a single|one single|one common|one and the same) "
+    r"(?:vm|partition|guest|image)\b|\b(?:both|all) in one (?:vm|partition|guest|image)\b",
     re.IGNORECASE,
 )
-"""`core 3`, `cores 1 to 3`, `CPUs 0, 1 and 2`: cores by their numbers."""
-REST = re.compile(
-    r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
-    r"(?: (?:cores?|cpus?|processors?))\b"
-    r"|\bthe (?:other|remaining) (?:two|three|four|\d+)(?=\W*(?:$|[.,;]))"
-    r"|\belsewhere\b"
-    r"|\b(?:everything (?:else|that (?:is left|remains))|what(?:ever)? (?:is left|remains)"
-    r"|the rest)\b"
-    r"(?: of the (?:board|chip|machine))?",
-    re.IGNORECASE,
-)
-
+"""Several in one VM: a demand that each application in a VM of its own does not meet."""
 _BOUNDED = (
     r"(?:(?:strictly |tightly |well |hard )?bounded|low|minimal|lowest|no|zero|little|small|tight"
     r"|guaranteed|limited|predictable|known|without|least|hardly any|negligible|almost no"

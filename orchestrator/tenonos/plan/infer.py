@@ -10,13 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tenonos.plan.allocate import Infeasible
-from tenonos.plan.models import Guest, Item, is_bare
+from tenonos.plan.models import Guest, Item, Kind, is_bare
 from tenonos.plan.pool import PERIOD
 from tenonos.pool.kconfig import Assignment, Value
+from tenonos.system.units import duration_text
 
 TICK, TICKS = "TENON_TIME_TICK", "TENON_TIME_TICK_HZ"
 TICKS_LEAST, TICKS_MOST = 1_000, 10_000
 """Ticks in a second: what a library that sleeps expects, and the most there may be."""
+TICKS_FEWEST = 10
+"""Ticks in a second that a clock can be told to have, at least."""
+TICK_SAID: Kind = "tick"
 STACK = "TENON_THREAD_MAIN_STACK"
 SPARE, PAGE = 1_024, 4_096
 """What interrupts and a preemption put on a stack, and more of it than a card may know of."""
@@ -50,7 +54,10 @@ def numbers(
     periods = _of(name, items, "period")
     if periods and is_bare(items) and PERIOD in values:
         yield Inferred(PERIOD, min(periods), "period-of-the-plan")
-    if periods and values.get(TICK) and (rate := ticks(periods)) != TICKS_LEAST:
+    if said := _of(name, items, TICK_SAID):
+        if values.get(TICK) and (rate := round(SECOND / said[0])) != TICKS_LEAST:
+            yield Inferred(TICKS, rate, "tick-of-the-plan")
+    elif periods and values.get(TICK) and (rate := ticks(periods)) != TICKS_LEAST:
         yield Inferred(TICKS, rate, "periods-are-whole-ticks")
     if HEAP in values and values.get("LIB_TENON_LIBC"):
         said = any(i.stated for i in items if (i.image, i.kind) == (name, "ram"))
@@ -75,19 +82,35 @@ def ticks(periods: Sequence[int]) -> int:
 
 
 def check_ticks(guests: Sequence[Guest], items: Sequence[Item]) -> None:
-    """Refuses a period that is shorter than any tick."""
+    """Refuses a tick that no clock has, and a period that is no whole number of ticks."""
     for guest in guests:
         wanted = any(
             (i.image, i.kind, i.value) == (guest.name, "capability", "time.tick") for i in items
         )
-        least = min(_of(guest.name, items, "period"), default=SECOND)
-        if wanted and least < SECOND // TICKS_MOST:
+        periods, said = _of(guest.name, items, "period"), set(_of(guest.name, items, TICK_SAID))
+        for tick in sorted(said):
+            if not (_is_whole(SECOND, tick) and TICKS_FEWEST <= SECOND // tick <= TICKS_MOST):
+                raise Infeasible(
+                    f"a tick of {duration_text(tick)} is not one of {TICKS_FEWEST} to "
+                    f"{TICKS_MOST} in a second"
+                )
+        if len(said) > 1:
+            raise Infeasible(f"{guest.name} would have {len(said)} ticks")
+        tick = next(iter(said), SECOND // TICKS_MOST)
+        odd = [p for p in periods if p < tick or (said and not _is_whole(p, tick))]
+        if wanted and odd:
             raise Infeasible(
-                f"{guest.name} has a tick of {SECOND // TICKS_MOST // 1000} us or more, "
-                f"and a period of {least} ns"
+                f"{guest.name} has a tick of {duration_text(tick)}{'' if said else ' or more'}, "
+                f"and a period of {duration_text(min(odd))}, which is no whole number of them"
             )
 
 
-def _of(image: str, items: Sequence[Item], kind: str) -> list[int]:
+def _is_whole(time: int, tick: int) -> bool:
+    """Whether a time is a whole number of ticks, of which both were rounded to nanoseconds."""
+    number = round(time / tick)
+    return abs(time - number * tick) <= number
+
+
+def _of(image: str, items: Sequence[Item], kind: Kind) -> list[int]:
     mine = (i for i in items if (i.image, i.kind) == (image, kind))
     return [int(i.value) for i in mine if i.value]

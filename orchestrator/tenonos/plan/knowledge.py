@@ -16,6 +16,7 @@ import kconfiglib as kc
 
 from tenonos.plan.coined import coined, spellings
 from tenonos.pool.kconfig import capability
+from tenonos.system import board
 
 EntryKind = Literal["capability", "library", "app", "board", "option"]
 PREFIXES: dict[str, EntryKind] = {
@@ -60,7 +61,8 @@ class Entry:
 
 
 def entries(tree: kc.Kconfig) -> dict[str, Entry]:
-    """Every entry of a Kconfig tree, by symbol."""
+    """Every entry of a Kconfig tree, by symbol; of boards those that can be tried at once."""
+    metal = {board.load(name).symbol for name in set(board.names()) - set(board.played())}
     selected_by: dict[str, list[str]] = {}
     for symbol in tree.unique_defined_syms:
         for target in targets(symbol):
@@ -68,7 +70,7 @@ def entries(tree: kc.Kconfig) -> dict[str, Entry]:
     found = {
         symbol.name: _entry(symbol, tuple(selected_by.get(symbol.name, ())))
         for symbol in tree.unique_defined_syms
-        if kind_of(symbol.name) != "option"
+        if kind_of(symbol.name) != "option" and symbol.name not in metal
     }
     asked = _asked_for(tree)
     for entry in found.values():

@@ -22,7 +22,7 @@ def _lacking(plan: Plan, pool: Pool, board: Board) -> Iterator[Missing]:
     for item in plan.items:
         # Applications set their threads' priorities themselves; nothing passes one in. Of a
         # guest system, neither the image nor the timing is ours.
-        own = item.kind in ("image", "period", "deadline", "jitter", "wcet")
+        own = item.kind in ("image", "period", "deadline", "jitter", "wcet", "tick")
         if item.kind == "priority" or (own and item.image in {None, *others}):
             yield Missing(source=item.source)
     for item in plan.of(MORTISE, "capability"):

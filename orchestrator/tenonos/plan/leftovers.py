@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tenonos.plan import grammar as g
+from tenonos.plan.elements import Cut, Element, Unit
 from tenonos.plan.gist import sentences
-from tenonos.plan.marks import Mark
+from tenonos.plan.mark import Mark
 from tenonos.plan.meaning import Sense
 from tenonos.plan.models import Missing
-from tenonos.plan.phrases import Cut, Element, Unit
 from tenonos.plan.text import Token
 
 Open = tuple[Missing, Sense, Unit]
@@ -30,6 +30,10 @@ def leftover(
     what a library that is `used` there works on, nor what a colon after it makes a title, if
     anything else is `known`.
     """
+    if known and not sense.hit and _is_numbered_place(words, sense):
+        return g.WHY_PURPOSE
+    if known and not sense.hit and _tells_which(sense, unit, words, elements):
+        return g.WHY_ARGUMENT
     if sense.hit or _is_name(words, sense, unit):
         return None
     if any(first <= sense.first < last for first, last in _told(words, elements)):
@@ -61,10 +65,18 @@ def stray(
 
 
 def carriers(words: Sequence[Token], marks: Sequence[Mark]) -> list[str]:
-    """The words for whatever runs that are part of no mark."""
+    """The words for whatever runs that are part of no mark, and VMs that are counted."""
+    vms = [" ".join(w.text for w in words[m.first : m.last]) for m in marks if m.kind == "vms"]
     marked = {index for mark in marks for index in range(mark.first, mark.last)}
     found = (word for index, word in enumerate(words) if index not in marked)
-    return [word.text for word in found if word.word in g.CARRIERS]
+    return [*vms, *(word.text for word in found if word.word in g.CARRIERS)]
+
+
+def names_tasks(mark: Mark, words: Sequence[Token]) -> bool:
+    """Whether words that say together what something is about say only that tasks run."""
+    said = {word.word for word in words[mark.first : mark.until or mark.last]}
+    tasks = bool(said & g.TASKS) and said <= g.TASKS | set(g.TASK_MEANS)
+    return tasks and mark.kind == "gist"
 
 
 def _told(words: Sequence[Token], elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
@@ -110,6 +122,30 @@ def _is_place(
     return counted and sense.chunk is not None and sense.chunk.article == "definite"
 
 
+def _tells_which(
+    sense: Sense, unit: Unit, words: Sequence[Token], elements: Sequence[Element]
+) -> bool:
+    """Whether words tell one of several that were counted from the others by its rate.
+
+    `Two loops: position at 250 Hz, torque at 4 kHz`.
+    """
+    at = elements.index(unit)
+    periods = [i for i, e in enumerate(elements) if isinstance(e, Mark) and e.kind == "period"]
+    marks = (e for e in elements[:at] if isinstance(e, Mark) and e.kind == "count")
+    counted = any(mark.value == len(periods) for mark in marks)
+    plain = not any(word.text[0].isupper() for word in words[sense.first : sense.last])
+    return at + 1 in periods and len(periods) > 1 and len(unit.chunks) == 1 and plain and counted
+
+
+def _is_numbered_place(words: Sequence[Token], sense: Sense) -> bool:
+    """Whether words say which of several places something is for: `in hall 3`, `at gate 12`."""
+    chunk, inside = sense.chunk, words[sense.first : sense.last]
+    placed = chunk is not None and chunk.preposition in ("in", "at")
+    noun = words[sense.last - 2] if sense.last > 1 else None
+    named = len(inside) <= 2 and inside[-1].is_number and noun is not None
+    return placed and named and noun is not None and noun.text.islower()
+
+
 def _is_beneficiary(sense: Sense, words: Sequence[Token]) -> bool:
     """Whether words say whom something is for: `on our robot`, `our boat needs`, `give our ...`."""
     chunk, first = sense.chunk, sense.first
@@ -130,8 +166,9 @@ def _is_name(words: Sequence[Token], sense: Sense, unit: Unit) -> bool:
     means = unit.connector in g.MEANS or (chunk and chunk.preposition in g.MEANS)
     object_of = sense.first and words[sense.first - 1].word in g.PRONOUNS  # "and start it afresh"
     first = chunk is unit.chunks[0] and not chunk.preposition and not object_of
-    listed = unit.connector == "and" and first
     inside = words[sense.first : sense.last]
+    acts = any(word.word in ("it", "them") for word in inside)  # "and throw it away"
+    listed = unit.connector == "and" and first and not acts
     starts = sense.first == 0 or words[sense.first - 1].word in g.SENTENCE_END
     capital = any(w.text[0].isupper() for w in inside[1 if starts else 0 :])
     return bool(means) or listed or capital or any(w.is_number for w in inside)

@@ -8,69 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from tenonos.plan import grammar as g
 from tenonos.plan.asides import asides
+from tenonos.plan.cores import COUNTED_CORE, NAMED_CORES, ORDINALS, OWN_CORE, REST, check_given
 from tenonos.plan.gist import Gists
+from tenonos.plan.mark import Mark, MarkKind
 from tenonos.plan.quantities import CORES, listed_at, quantity_at
 from tenonos.plan.roles import roles
 from tenonos.plan.text import Token, number_at
+from tenonos.plan.ticks import is_tick
 from tenonos.plan.utilities import UTILITIES
-
-MarkKind = Literal[
-    "period",
-    "deadline",
-    "jitter",
-    "wcet",
-    "ram",
-    "image",
-    "cores",
-    "cpu",
-    "own",
-    "vms",
-    "count",
-    "priority",
-    "utility",
-    "board",
-    "alone",
-    "rest",
-    "not",
-    "unwanted",
-    "idiom",
-    "label",
-    "bare",
-    "phrase",
-    "gist",
-    "said",
-    "apart",
-    "ignored",
-]
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A range of tokens [first, last) with its meaning."""
-
-    kind: MarkKind
-    first: int
-    last: int
-    value: int | str | None = None
-    others: tuple[int, ...] = ()
-    """More values of the same words: `cores 1 to 3`."""
-    at_most: bool = False
-    whole: bool = False
-    """Of cores: they are the machine's (`quad-core board`, `of four cores`)."""
-    machine: bool = False
-    """Of cores: a machine was named that has them (`quad-core board`)."""
-    each: bool = False
-    """Whether it is said of each of several."""
-    until: int | None = None
-    """The end of the words to show, if they go on past `last`."""
-    denied: bool = False
-    """Of a gist: whether a negation stands before it."""
-
 
 _REAL_TIME = ["real", "time"]
 
@@ -138,9 +87,10 @@ class Marker:
         yield "bare", g.BARE, None
         yield "apart", g.APART, None
         yield "phrase", g.SHARING, None
-        yield "own", g.OWN_CORE, 1
+        yield "together", g.TOGETHER, None
+        yield "own", OWN_CORE, 1
         yield "alone", g.ALONE, None
-        yield "rest", g.REST, None
+        yield "rest", REST, None
 
     def _take(
         self, kind: MarkKind, pattern: re.Pattern[str], value: str | int | None = None
@@ -172,7 +122,11 @@ class Marker:
     # Quantities
 
     def _named_cores(self) -> None:
-        for found in g.NAMED_CORES.finditer(self.text):
+        for found in (*COUNTED_CORE.finditer(self.text), *NAMED_CORES.finditer(self.text)):
+            check_given(self.text, found.start(), found.end())
+        for found in COUNTED_CORE.finditer(self.text):
+            self._mark("cpu", found.start(), found.end(), ORDINALS.index(found[1].lower()))
+        for found in NAMED_CORES.finditer(self.text):
             if found[1]:
                 numbers = list(range(int(found[1]), min(int(found[2]), int(found[1]) + 64) + 1))
             else:
@@ -205,6 +159,8 @@ class Marker:
 
     def _meaning(self, dimension: str, value: int, first: int, last: int) -> Mark | None:
         symbol, start = self._symbol(first)
+        if dimension in ("rate", "time") and is_tick(self.words, first, last):
+            return Mark("tick", first, last, value)
         if dimension == "rate":
             start = start if symbol == "period" else first
             return None if self._signed(first) else Mark("period", start, last, value)
@@ -214,7 +170,7 @@ class Marker:
         if dimension == "time" and symbol:
             return Mark(symbol, start, last, value, at_most=at_most)
         if dimension == "time":
-            kind = self._time(first, last)
+            kind = self._time(first, last, at_most)
             return Mark(kind, first, last, value, at_most=at_most) if kind else None
         # A bound with no noun is one on the image: memory is given, size is kept under.
         near = self._nearest(first, last, (("image", g.IMAGE_WORDS), ("ram", g.RAM_WORDS)))
@@ -238,17 +194,26 @@ class Marker:
         apart = first < 2 or self.words[first - 2].end < sign.start
         return apart and sign.end == self.words[first].start
 
-    def _time(self, first: int, last: int) -> MarkKind | None:
+    def _time(self, first: int, last: int, at_most: bool) -> MarkKind | None:
         """What a time measures; None for what no system of ours is asked (how fast it boots)."""
         near = self._nearest(first, last, g.TIME_KINDS)
         before = self._word(first - 1)
         if before.startswith("last") and g.PERIOD.search(self._word(first - 2)):
             return "period"  # "whose cycle lasts 800 us"
-        if near == "period" and self._word(last) in g.DISTRIBUTING:
-            return "wcet"  # "100 us per cycle"
+        if near == "period" and (self._word(last) in g.DISTRIBUTING or self._part_of_each(last)):
+            return "wcet"  # "100 us per cycle", "100 us of each period"
         if near:
             return None if near == "boot" else near  # type: ignore[return-value]
-        return "deadline" if before in ("within", "under", "by", "after") else "period"
+        if before in ("within", "under", "by", "after"):
+            return "deadline"
+        known = any(mark.kind == "period" for mark in self.marks)
+        return "wcet" if known and at_most else "period"  # "every 2 ms a step of at most 0.3 ms"
+
+    def _part_of_each(self, last: int) -> bool:
+        """Whether `of each cycle`, `out of every period` follows."""
+        at = last + (self._word(last) == "out")
+        each = self._word(at) in ("of", "in") and self._word(at + 1) in ("each", "every")
+        return each and bool(g.PERIOD.search(self._word(at + 2)))
 
     def _nearest(
         self, first: int, last: int, kinds: Sequence[tuple[str, re.Pattern[str]]]
@@ -292,6 +257,9 @@ class Marker:
             return Mark("cores", first, last, value, whole=machine, machine=machine)
         if before_of := self._part_of(last):
             return Mark("cores", first, last, value, until=before_of)
+        whose = self._word(first - 2) in g.ADJECTIVES | {"-"}
+        if before == "priority" and self.words[first].word == "one" and whose:
+            return None  # "the low-priority one": a pronoun
         if before == "priority" or (before == "of" and self._word(first - 2) == "priority"):
             return Mark("priority", first - 1 - (before == "of"), last, value)
         if self._counts_cores(before, last):  # Linux on three
@@ -313,8 +281,10 @@ class Marker:
             index += 1
         if self._word(last + 1) in CORES and self._counts(first, last):  # three Linux cores
             return Mark("cores", first, last, value, until=last + 2)
+        if (told := self._told_apart(last)) and self._word(told) in g.GUESTS and value > 1:
+            return Mark("vms", first, last, value, until=told + 1)
         noun = last + (self._word(last) == "virtual")
-        while self._word(noun) in g.ADJECTIVES:
+        while self._word(noun) in g.ADJECTIVES | g.OURS:
             noun += 1
         if self._word(noun) in g.GUESTS:
             # "One VM with ..., one VM with ...": the one spoken of, not how many there are.
@@ -332,6 +302,13 @@ class Marker:
             return None  # "the outer one 400 Hz"
         return Mark("count", first, last, value)
 
+    def _told_apart(self, at: int) -> int:
+        """The end of what was done to something, if that begins here: `cache-coloured`; else 0."""
+        if self._word(at + 1) == "-":
+            at += 2
+        done = self._word(at).endswith("ed") and self._word(at) not in g.ADJECTIVES
+        return at + 1 if done else 0
+
     def _picks(self, last: int) -> bool:
         """Whether `of them` and a noun or verb follow: some of those counted before."""
         of_them = self._word(last) == "of" and self._word(last + 1) in g.REFERRING
@@ -341,6 +318,8 @@ class Marker:
     def _counts_cores(self, before: str, last: int) -> bool:
         """Whether a number without a noun counts cores: `two cores for Linux, a loop with one`."""
         known = any(mark.kind == "cores" for mark in self.marks)
+        if known and self._word(last) == "for" and (before == "and" or before in g.SIGNS | {","}):
+            return True  # "four cores: three for Linux and one for a loop"
         return self._ends(last) and (before == "on" or (before == "with" and known))
 
     def _cores(self, value: int, first: int, last: int) -> Mark:

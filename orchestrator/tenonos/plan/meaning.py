@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tenonos.plan import grammar as g
+from tenonos.plan.elements import Chunk, Unit
 from tenonos.plan.knowledge import Entry
-from tenonos.plan.phrases import Chunk, Unit
 from tenonos.plan.retrieve import Hit, Retriever
-from tenonos.plan.text import Token, words_of
+from tenonos.plan.text import MANY, Token, compounds, words_of
 from tenonos.pool.kconfig import capability, symbol_of
 
 GUEST = "guest."
@@ -53,21 +53,6 @@ def is_part(entry: Entry) -> bool:
     """Whether an entry is a mere part of the pool, which no everyday word is about."""
     part = entry.kind == "library" and not entry.by_itself
     return part or (entry.kind == "app" and not entry.keywords)
-
-
-def compounds(words: Sequence[Token], indices: Sequence[int]) -> list[list[int]]:
-    """Words one by one, but those that hyphens join together: `anti-lock` is no lock."""
-    found: list[list[int]] = []
-    for index in indices:
-        sign = words[index - 1]
-        if found and sign.text == "-" and found[-1][-1] == index - 2:
-            joined = words[index - 2].end == sign.start and sign.end == words[index].start
-            if joined:
-                found[-1].append(index)
-                continue
-        if words[index].text != "-":
-            found.append([index])
-    return found
 
 
 def same_sentence(words: Sequence[Token], one: Sense, other: Sense) -> bool:
@@ -190,11 +175,20 @@ class Meaning:
 
     def _chunk(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         last = chunk.words[-1] + 1
-        if all(words[index].word in g.TASKS for index in chunk.words):
+        tasks = words[last - 1].word in g.TASKS and all(
+            words[index].word in g.TASKS or words[index].word in g.TASK_MEANS
+            for index in chunk.words
+        )
+        if tasks or (chunk.task and not self._does(words, chunk)):
             named = self.retriever.search(g.TASK_MEANS)[:1]
             return [
                 replace(self._sense(words, last - 1, last, hit, chunk), kind="app") for hit in named
             ]
+        if words[chunk.words[0]].word in MANY and len(chunk.words) > 1:
+            # "Several threads" are in one image; several of what VMs run want a number.
+            rest = self._chunk(words, replace(chunk, words=chunk.words[1:]), circumstance)
+            if all(sense.kind in ("capability", "ignored") for sense in rest):
+                return rest
         hits = self._search(words, chunk.words)
         if chunk.weak and hits and all(h.entry.kind == "app" and is_part(h.entry) for h in hits):
             return [self._named(words, chunk)]  # "under heavy load" is about no application
@@ -221,6 +215,10 @@ class Meaning:
                 why = f"only qualifies “{words[last - 1].text}”; nothing in the pool is told by it"
                 senses.append(Sense("ignored", index, index + 1, why=why))
         return senses
+
+    def _does(self, words: Sequence[Token], chunk: Chunk) -> bool:
+        """Whether an application does what a phrase says."""
+        return any(hit.entry.kind == "app" for hit in self._search(words, chunk.words)[:1])
 
     def _with_adjective(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
         """`real numbers`: a name that begins with a word which only praises elsewhere."""

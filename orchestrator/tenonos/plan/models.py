@@ -9,13 +9,14 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tenonos import outputs
-from tenonos.plan.retrieve import THRESHOLD
+from tenonos.plan.retrieve import THRESHOLD, Hit
 
 Kind = Literal[
     "period",
     "deadline",
     "jitter",
     "wcet",
+    "tick",
     "ram",
     "image",
     "cores",
@@ -39,7 +40,7 @@ OF_LINUX = (LIFECYCLE, TEMPLATE, "virt.detach", "virt.vlib")
 
 NANOSECONDS, BYTES, CORES, CPU = "ns", "bytes", "cores", "cpu"
 UNITS: dict[str, str] = {
-    **dict.fromkeys(("period", "deadline", "jitter", "wcet"), NANOSECONDS),
+    **dict.fromkeys(("period", "deadline", "jitter", "wcet", "tick"), NANOSECONDS),
     **dict.fromkeys(("ram", "image"), BYTES),
     "cores": CORES,
 }
@@ -123,6 +124,19 @@ class Evidence(Model):
     """The relations that led from the words to the symbol; none if its own text did."""
     threshold: float = THRESHOLD
     """The least score that counts."""
+
+    @classmethod
+    def of(cls, hit: Hit, words: str, span: tuple[int, int], capability: str) -> Evidence:
+        """What a hit tells of words."""
+        return cls(
+            words=words,
+            span=span,
+            capability=capability,
+            symbol=hit.entry.symbol,
+            score=hit.evidence,
+            matched=list(hit.matched),
+            path=list(hit.path),
+        )
 
 
 Direction = Literal["to", "from", "both"]

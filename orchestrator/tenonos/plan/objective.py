@@ -10,8 +10,11 @@ from collections.abc import Sequence
 
 from tenonos.plan import grammar as g
 from tenonos.plan.attach import Attachment, attach
-from tenonos.plan.leftovers import Open, carriers, leftover, stray
-from tenonos.plan.marks import Mark, Marker
+from tenonos.plan.denials import denials
+from tenonos.plan.elements import Pronoun, Unit
+from tenonos.plan.leftovers import Open, carriers, leftover, names_tasks, stray
+from tenonos.plan.mark import Mark
+from tenonos.plan.marks import Marker
 from tenonos.plan.meaning import GUEST, Meaning, Sense, same_sentence
 from tenonos.plan.models import (
     CHANNEL,
@@ -26,7 +29,7 @@ from tenonos.plan.models import (
     Plan,
     Talk,
 )
-from tenonos.plan.phrases import Pronoun, Segmenter, Unit
+from tenonos.plan.phrases import Segmenter
 from tenonos.plan.relations import Mention, Relations, made, names_its_own, put_apart
 from tenonos.plan.retrieve import Hit, Retriever
 from tenonos.plan.subjects import UNNAMED, Subject, Subjects
@@ -51,6 +54,8 @@ class Reader:
         self.meaning = Meaning(retriever)
         self.cpus = cpus
         marks = Marker(text, self.words, boards, retriever.gists, retriever.knows).run()
+        if tasks:  # "two periodic tasks": a noun with its number
+            marks = [mark for mark in marks if not names_tasks(mark, self.words)]
         segmenter = Segmenter(self.words, marks, tasks)
         self.elements = segmenter.run()
         self.periods = periods = sum(mark.kind == "period" for mark in marks)
@@ -82,6 +87,7 @@ class Reader:
         self._make()
         self._understand_together()
         self._nothing_left_out()
+        self._keep_together()
         each = any(word.word in g.DISTRIBUTING for word in self.words)
         attachments = attach(self.elements, self.subjects, self.cpus, each)
         self._fill(attachments)
@@ -134,7 +140,7 @@ class Reader:
 
     def _on_unit(self, position: int, unit: Unit) -> None:
         if unit.negator:
-            self._on_prohibition(unit)
+            self._on_prohibition(position, unit)
             return
         last = self.subjects.of_last_unit(position)
         unit.aside = unit.connector in g.RELATIVE and last is not None and last.kind != "tenon"
@@ -217,23 +223,21 @@ class Reader:
                 self.missing.remove(missing)
                 self.ignored.append(Ignored(source=missing.source, why=why))
 
-    def _on_prohibition(self, unit: Unit) -> None:
+    def _on_prohibition(self, position: int, unit: Unit) -> None:
         negator = unit.negator or (unit.first, unit.first)
         if lacking := self.meaning.absence(self.words, unit.words):
             hit = Hit(lacking, 1.0, 1.0, 0.0, frozenset(), tuple(lacking.absences))
             kind = "capability" if lacking.available else "unknown"
             self._on_sense(0, Sense(kind, negator[0], unit.last, hit), None)
             return
-        whole = sorted({*unit.words, *unit.structure})
-        named = self.meaning.all_of(self.words, whole)
-        if named and named[0].exactness == 1:
-            self._prohibit([named], Mark("not", whole[0], whole[-1] + 1))
-            return
-        for chunk in unit.chunks:
-            hits = self.meaning.all_of(self.words, chunk.words)
-            mark = Mark("not", chunk.words[0], chunk.words[-1] + 1)
-            if hits:
-                self._prohibit([hits], mark)
+        for denial in denials(unit, self.words, self.meaning):
+            mark = Mark("not", denial.first, denial.last)
+            if denial.presupposed:
+                self._on_sense(
+                    position, self.meaning.phrase(self.words, mark.first, mark.last), unit
+                )
+            elif denial.hits:
+                self._prohibit([denial.hits], mark)
             else:
                 self.ignored.append(Ignored(source=self._shown(mark), why=g.WHY_ABSENT))
 
@@ -293,7 +297,7 @@ class Reader:
             kind: Kind = "cores" if mark.kind in ("cpu", "rest", "own") else mark.kind  # type: ignore[assignment]
             unit = "cpu" if mark.kind == "cpu" else UNITS.get(kind)
             rule = attached.rule or ("at-most" if mark.at_most else None)
-            sole = names if len(names) == 1 and kind in ("ram", "image") else [None]
+            sole = names if len(names) == 1 and kind in ("ram", "image", "tick") else [None]
             for name in sole if attached.images == (None,) else attached.images:
                 for value in (mark.value, *mark.others):
                     self._add(kind, value, mark, name, unit, rule)
@@ -303,8 +307,7 @@ class Reader:
         """Which way something goes, and to whom."""
         direction, peer = self.relations.talk(sense, subject)
         words = self._between(sense.first, sense.last)
-        start = self.words[sense.first].start
-        span = (start, start + len(words))
+        span = (self.words[sense.first].start, self.words[sense.last - 1].end)
         talk = Talk(direction=direction, peer=peer and peer.names[0], source=words, span=span)
         for name in subject.names:
             self._talks.setdefault(name, []).append(talk)
@@ -346,6 +349,13 @@ class Reader:
             named = [self._shown(mark) for mark in periods] or bare
             self.missing += [Missing(source=source) for source in named]
 
+    def _keep_together(self) -> None:
+        """What shall be in the same VM makes one VM of all that is no guest system."""
+        guests = sum(s.count for s in self.subjects.all if s.kind != "tenon")
+        for mark in self.elements:
+            if isinstance(mark, Mark) and mark.kind == "together":
+                self._add("vms", guests + 1, mark, unit=UNITS.get("vms"))
+
     # Bookkeeping
 
     def _add(
@@ -366,20 +376,9 @@ class Reader:
         return any((i.kind, i.value, i.image) == (kind, value, image) for i in self.items)
 
     def _note(self, first: int, last: int, capability: str, hit: Hit | None) -> None:
-        if hit is None:
-            return
-        words = self._between(first, last)
-        self.evidence.append(
-            Evidence(
-                words=words,
-                span=(self.words[first].start, self.words[last - 1].end),
-                capability=capability,
-                symbol=hit.entry.symbol,
-                score=hit.evidence,
-                matched=list(hit.matched),
-                path=list(hit.path),
-            )
-        )
+        if hit is not None:
+            span = (self.words[first].start, self.words[last - 1].end)
+            self.evidence.append(Evidence.of(hit, self._between(first, last), span, capability))
 
     def _shown(self, mark: Mark) -> str:
         return self._between(mark.first, mark.until or mark.last)

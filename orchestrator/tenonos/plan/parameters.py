@@ -18,6 +18,7 @@ from tenonos.plan.infer import Inferred
 from tenonos.plan.models import Channel, Composition, Model, Plan
 from tenonos.plan.pool import CORES
 from tenonos.pool.kconfig import PREFIX, Assignment, Config, Tree
+from tenonos.system.board import Board
 from tenonos.system.model import System
 
 COUNTED = {
@@ -32,6 +33,7 @@ RULES = {
     "demanded": "the demands leave no other",
     "default-of-the-library": "its library's default",
     "period-of-the-plan": "the period of the plan, which no hypervisor tells it",
+    "tick-of-the-plan": "the tick that was asked for",
     "periods-are-whole-ticks": "the slowest tick from 1 kHz on of which each period is a multiple",
     "deepest-of-the-program": "the deepest way through the program by its card, a quarter more, and"
     " what interrupts add, in whole pages; its library's default if that is more",
@@ -47,6 +49,7 @@ RULES = {
 
 _IDENTITY = ("IMAGE", "BOARD")
 """Choices that say which image it is, not how it is."""
+_LINUX = {True: "no-virtual-gic-of-that-kind", False: "linux-has-a-virtual-gic"}
 _DIRECT = {
     True: "real-time-takes-interrupts-directly",
     False: "a-shared-core-shares-interrupts",
@@ -88,7 +91,9 @@ def of(tree: Tree, config: Config, inferred: Sequence[Inferred] = ()) -> Iterato
             yield Parameter(symbol=name, value=symbol.str_value, rule=rule)
 
 
-def places(answer: Composition, plan: Plan, colours: Mapping[str, int | None]) -> Iterator[Place]:
+def places(
+    answer: Composition, plan: Plan, board: Board, colours: Mapping[str, int | None]
+) -> Iterator[Place]:
     """Where each VM is: its cores, how interrupts reach it, its colours; and what it reads from."""
     for guest in plan.guests:
         name, cpus = guest.name, answer.images[guest.name].cpus
@@ -96,8 +101,8 @@ def places(answer: Composition, plan: Plan, colours: Mapping[str, int | None]) -
         given = {"rule": said.rule, "words": None if said.rule else said.source} if said else {}
         listed = ",".join(map(str, cpus))
         yield name, Parameter(symbol="cpus", value=listed, **given)
-        direct = guest.kind == "tenon" and guest.interrupts == "direct"
-        rule = "linux-has-a-virtual-gic" if guest.kind == "linux" else _DIRECT[direct]
+        direct = defaults.is_direct(guest, board)
+        rule = (_LINUX if guest.kind == "linux" else _DIRECT)[direct]
         value = "direct" if direct else "list registers"
         yield name, Parameter(symbol="interrupts", value=value, rule=rule)
         if colours.get(name):

@@ -7,85 +7,16 @@ are the noun phrases inside it, each with the preposition that leads to it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
 from tenonos.plan import grammar as g
-from tenonos.plan.marks import Mark
+from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
+from tenonos.plan.mark import Mark
+from tenonos.plan.rates import does_by_itself
 from tenonos.plan.text import Token
-
-Article = Literal["definite", "indefinite", "another"]
-
-
-@dataclass
-class Chunk:
-    """A noun phrase: the indices of its content words."""
-
-    words: list[int] = field(default_factory=list)
-    preposition: str | None = None
-    article: Article | None = None
-    count: int | None = None
-    acronym: bool = False
-    """Whether capitals make a name of one of its words."""
-    apart: bool = False
-    """Whether it is in another VM than what was named before."""
-
-    @property
-    def weak(self) -> bool:
-        """Whether it says a purpose or place rather than a means."""
-        return self.preposition in g.WEAK
-
-
-@dataclass
-class Unit:
-    """Chunks that belong together, and what led to them."""
-
-    chunks: list[Chunk]
-    connector: str | None
-    negator: tuple[int, int] | None = None
-    """The tokens of the negation it stands under."""
-    structure: list[int] = field(default_factory=list)
-    aside: bool = False
-    """Whether it is in a clause about a guest system."""
-
-    @property
-    def first(self) -> int:
-        """Where it begins."""
-        return min(i for c in self.chunks for i in c.words)
-
-    @property
-    def last(self) -> int:
-        """Where it ends."""
-        return max(i for c in self.chunks for i in c.words) + 1
-
-    @property
-    def words(self) -> list[int]:
-        """Its content words in order."""
-        return [index for chunk in self.chunks for index in chunk.words]
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A connector, or the end of a clause."""
-
-    at: int
-    word: str
-
-
-@dataclass(frozen=True)
-class Pronoun:
-    """A word that stands for a VM named before: `another`, `one`, `the other`."""
-
-    at: int
-    new: bool
-    adds: bool = False
-    """Whether it is one more only if there was but one: `and one every 2 ms`, `and the other`."""
-
 
 CARRIED = frozenset("period ram cores utility jitter deadline image wcet".split())
 """Marks between an article or number and its noun."""
-
-Element = Mark | Unit | Cut | Pronoun
 
 
 class Segmenter:
@@ -162,9 +93,10 @@ class Segmenter:
             self._pending.article = carried.article
         elif mark.kind == "ignored" and not carried.words:
             self._pending.preposition = carried.preposition  # "for a stop-and-go engine"
-        if mark.kind == "period":
-            self._rate_verb()
-        self.elements.append(mark)
+        if mark.kind in ("period", "wcet"):
+            self._rate_verb(mark)
+        if mark.kind != "tick" or not self._negator:  # "without a 1 ms tick"
+            self.elements.append(mark)
 
     def _on_label(self, mark: Mark) -> None:
         """What has a second label is in another VM than what has the first."""
@@ -209,10 +141,13 @@ class Segmenter:
                 return  # "semaphores are needed, mutexes are not"
             unit.negator = (mark.first, mark.last)
 
-    def _rate_verb(self) -> None:
-        """Forget `ticks` before `1000 times a second`."""
+    def _rate_verb(self, mark: Mark) -> None:
+        """Forget `ticks` before `1000 times a second`; by itself it is what a task does."""
         last = self.elements[-1] if self.elements else None
         if not isinstance(last, Unit) or last.negator:
+            return
+        if does_by_itself(mark, self.elements, self.words, self.starts):
+            last.chunks[0].task = True
             return
         chunk = last.chunks[-1]
         while chunk.words and self.words[chunk.words[-1]].word in g.RATE_VERBS:
@@ -239,6 +174,8 @@ class Segmenter:
             self._pending.count = g.REPEATED[word]
         elif word in g.ANOTHER | g.OTHERS and (placed := self._places(index)):
             placed.apart = True  # "... and a loop in another": a VM of its own
+        elif word in g.ANOTHER | g.OTHERS and self._places_one(index):
+            self._pending = Chunk()  # "... and one at 10 Hz in another": it is new already
         elif word in g.WEAK or word in g.STRONG:
             self._close_chunk()
             self._lose_count()
@@ -285,10 +222,19 @@ class Segmenter:
         following = self.words[index + 1].word if index + 1 < len(self.words) else ""
         if not self._bare_pronoun(index) and following not in g.GUESTS:
             return None
-        if self._chunks:
+        said = [e for e in self.elements if not (isinstance(e, Mark) and e.kind in CARRIED)]
+        if self._chunks and self._connector != "with":
             return self._chunks[0]
-        last = [e for e in self.elements if not (isinstance(e, Mark) and e.kind in CARRIED)][-1:]
-        return last[0].chunks[0] if last and isinstance(last[0], Unit) else None
+        last = said[-2:-1] if self._chunks else said[-1:]  # "a loop with a shell in the other"
+        there = last[0].chunks if last and isinstance(last[0], Unit) else self._chunks
+        return there[0] if there else None
+
+    def _places_one(self, index: int) -> bool:
+        """Whether a pronoun says only where one just spoken of is: `one at 10 Hz in another`."""
+        inside = self._pending == Chunk(preposition="in") and not self._chunks
+        said = [e for e in self.elements if not (isinstance(e, Mark) and e.kind in CARRIED)]
+        one = said[-1] if said else None
+        return inside and isinstance(one, Pronoun) and one.new and self._bare_pronoun(index)
 
     def _stands_for_vms(self, index: int) -> bool:
         """Whether a number just before is that of VMs counted earlier."""

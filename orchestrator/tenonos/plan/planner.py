@@ -47,9 +47,9 @@ class Offline:
     def plan(self, objective: str, board: Board, pool: Pool) -> Plan:
         """The demands an objective states."""
         from tenonos.plan.objective import read
-        from tenonos.system.board import names
+        from tenonos.system.board import played
 
-        return read(objective, pool.retriever, board.cpus, names())
+        return read(objective, pool.retriever, board.cpus, played())
 
 
 def verified(plan: Plan, pool: Pool) -> Plan:

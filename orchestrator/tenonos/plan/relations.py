@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenonos.plan import grammar as g
-from tenonos.plan.marks import Mark
+from tenonos.plan.elements import Cut, Element, Unit
+from tenonos.plan.mark import Mark
 from tenonos.plan.meaning import Meaning, Sense
 from tenonos.plan.models import Direction
-from tenonos.plan.phrases import Cut, Element, Unit
 from tenonos.plan.subjects import Subject, Subjects
 from tenonos.plan.text import Token
 

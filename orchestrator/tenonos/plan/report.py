@@ -17,29 +17,31 @@ from tenonos.plan.models import (
 from tenonos.system.units import duration_text, size_text
 
 SHOWN = 8
+LONGEST = 120
+"""Characters of the user's words in a line at most."""
+EXAMPLE = "say what shall run, for example “a 1 kHz control loop beside Linux”"
 DEMAND = ("demand", "value", "of", "from")
 """What `demand` tells, as the head of a table."""
 
 
 def refusal(answer: Composition) -> InputError:
     """Why an objective is refused, what was understood of it, in one line."""
+    if not answer.objective.strip():
+        return InputError("it is empty", "objective", EXAMPLE)
     if answer.missing:
         words = [
-            f"“{m.source}”" + (f" ({m.capability})" if m.capability else "") for m in answer.missing
+            _quoted(m.source) + (f" ({m.capability})" if m.capability else "")
+            for m in answer.missing
         ]
         what = f"nothing in the pool meets {_list(words)}"
         if all(m.capability is None for m in answer.missing) and not _understood(answer):
             what = f"not understood: {_list(words)}"
     else:
-        words = [f"“{c.source}”" for c in answer.conflict]
-        verb = "cannot be met" if len(words) == 1 else "cannot hold together"
+        words = [_quoted(c.source) for c in answer.conflict]
+        verb = "cannot be met" if len(set(words)) == 1 else "cannot hold together"
         what = f"{_list(words)} {verb}: {answer.reason}"
     known = _understood(answer)
-    mend = (
-        f"understood: {', '.join(known)}"
-        if known
-        else "say what shall run, for example “a 1 kHz control loop beside Linux”"
-    )
+    mend = f"understood: {', '.join(known)}" if known else EXAMPLE
     return InputError(what, "objective", mend)
 
 
@@ -124,6 +126,12 @@ def _understood(answer: Composition) -> list[str]:
     found = [f"{i.kind} {value_text(i)}" for i in answer.plan if i.stated]
     unique = list(dict.fromkeys(found))
     return unique[:SHOWN] + (["…"] if len(unique) > SHOWN else [])
+
+
+def _quoted(words: str | None) -> str:
+    """Words of the user, or their beginning if they are many."""
+    said = " ".join((words or "").split())
+    return f"“{said}”" if len(said) <= LONGEST else f"“{said[:LONGEST]}…”"
 
 
 def _list(words: list[str]) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tenonos.plan import grammar as g
-from tenonos.plan.marks import Mark
+from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
+from tenonos.plan.mark import Mark
 from tenonos.plan.meaning import CERTAIN, GUEST, Meaning, Sense
-from tenonos.plan.phrases import Chunk, Cut, Element, Pronoun, Unit
 from tenonos.plan.text import Token
 
 UNNAMED = "tenon"
@@ -178,7 +178,7 @@ class Subjects:
         between = self.elements[last.at : position]
         joined = any(isinstance(e, Cut) for e in between)
         # "a 1 kHz loop and a 4 kHz loop": a second period makes a second VM.
-        own = self._has_period(self.elements[max(0, position - 1) : position + 2])
+        own = self._has_period(self.elements[max(0, position - 1) : self._past_colon(position) + 2])
         return (
             joined
             and self.periods > 1
@@ -187,6 +187,11 @@ class Subjects:
             and self._has_period(between)
             and self._has_period(self.elements[max(0, position - 2) : position + 3])
         )
+
+    def _past_colon(self, position: int) -> int:
+        """Where a noun ends with the colon that tells more of it: `slow task: 50 ms`."""
+        after = next(iter(self.elements[position + 1 : position + 2]), None)
+        return position + (isinstance(after, Cut) and after.word == ":")
 
     def _stands_for_several(self, position: int) -> bool:
         """Whether a noun follows several rates: `a 1 kHz and a 20 Hz loop`."""

@@ -17,6 +17,8 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 
+UNREADABLE = re.compile(r"[\ud800-\udfff]")
+"""What Python makes of bytes that are no UTF-8."""
 ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
     fifteen sixteen seventeen eighteen nineteen""".split()
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -33,6 +35,8 @@ FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1, "hundredth": 0.01, "tho
 ORDINALS = {"third": 1 / 3, "fifth": 0.2, "sixth": 1 / 6, "eighth": 0.125}
 """Fractions that count as well: they are parts only of something."""
 PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1}
+MANY = frozenset("several multiple many few various numerous".split())
+"""Words for more than one, and not how many."""
 STOP = frozenset(
     """a an the of for from to in on at by with and or that this these those which is are be as it
     its their his her our my your own into than then so such any some each every all both other
@@ -169,6 +173,21 @@ def _continues(words: Sequence[Token], at: int, value: int) -> bool:
     if _word(words, at) == "-":
         return value % 10 == 0 and value % 100 >= 20 and following < 10
     return value >= 100
+
+
+def compounds(words: Sequence[Token], indices: Sequence[int]) -> list[list[int]]:
+    """Words one by one, but those that hyphens join together: `anti-lock` is no lock."""
+    found: list[list[int]] = []
+    for index in indices:
+        sign = words[index - 1]
+        if found and sign.text == "-" and found[-1][-1] == index - 2:
+            joined = words[index - 2].end == sign.start and sign.end == words[index].start
+            if joined:
+                found[-1].append(index)
+                continue
+        if words[index].text != "-":
+            found.append([index])
+    return found
 
 
 def _word(words: Sequence[Token], at: int) -> str:

@@ -12,7 +12,7 @@ from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan import parameters, templates
 from tenonos.plan.allocate import allocate
-from tenonos.plan.defaults import RULES
+from tenonos.plan.defaults import RULES, is_direct
 from tenonos.plan.models import (
     Channel,
     Composition,
@@ -105,7 +105,7 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
     if image.kind == "linux":
         return VmSpec(
             **common,
-            interrupts="shared",
+            interrupts="direct" if is_direct(guest, composer.board) else "shared",
             kernel=KERNEL,
             initramfs=INITRAMFS,
             devices=answer.devices.get(name, []),
@@ -223,7 +223,7 @@ def _parameters(
     shares = allocate(plan.guests, plan.items, composer.board)
     colours = {name: share.colours for name, share in shares.items()}
     found: dict[str, list[Any]] = {name: [] for name in answer.images}
-    for name, parameter in parameters.places(answer, plan, colours):
+    for name, parameter in parameters.places(answer, plan, composer.board, colours):
         found[name].append(parameter.json_dict())
     for name, made in solved.items():
         if made.config:

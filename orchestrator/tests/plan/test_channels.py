@@ -91,6 +91,13 @@ def test_two_linuxes_have_nothing_of_ours_to_talk_by(composed):
     assert [m.capability for m in answer.missing] == ["ipc.channel"]
 
 
+def test_a_vm_that_linux_spins_up_and_throws_away_is_a_template(composed):
+    told = "Linux spins up an extra controller whenever a joint is plugged in, and throws it away."
+    answer = composed(told)
+    assert "virt.template" in answer.images["mortise"].capabilities
+    assert "throws it away" in [said.source for said in answer.ignored]
+
+
 def test_a_vm_created_from_linux_is_a_template(composed, tmp_path):
     answer = composed(CREATED)
     (template,) = answer.templates

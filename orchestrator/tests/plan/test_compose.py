@@ -5,9 +5,11 @@ import time
 import tomllib
 
 import pytest
+from objectives import CASES
 
 from tenonos import cli, system
 from tenonos.build.images import images
+from tenonos.errors import InputError
 from tenonos.paths import SYSTEMS
 from tenonos.plan.compose import compose
 from tenonos.plan.defaults import RULES
@@ -20,7 +22,7 @@ DEMO = (
     "a 1 kHz motor-control loop with bounded jitter beside Linux on four cores, smallest footprint"
 )
 KINDS = (
-    "period deadline jitter wcet ram image cores vms priority capability forbid utility board"
+    "period deadline jitter wcet tick ram image cores vms priority capability forbid utility board"
 ).split()
 
 
@@ -79,15 +81,12 @@ def test_the_capabilities_are_exactly_those_of_the_configuration_built(composed,
             assert f"{name}={value}" in written or value == "n"
 
 
-def test_every_composition_is_a_system_that_loads(composed, tmp_path):
-    from objectives import CASES
-
-    accepted = [case for case in CASES if case.vms]
-    for number, case in enumerate(accepted):
-        composed(case.text).write(tmp_path / str(number))
-        loaded = system.load(tmp_path / str(number))
-        assert {vm.name for vm in loaded.vms} == set(case.vms)
-        images(loaded)
+@pytest.mark.parametrize("case", [c for c in CASES if c.vms], ids=lambda case: case.text[:60])
+def test_every_composition_is_a_system_that_loads(composed, tmp_path, case):
+    composed(case.text).write(tmp_path)
+    loaded = system.load(tmp_path)
+    assert {vm.name for vm in loaded.vms} == set(case.vms)
+    images(loaded)
 
 
 def test_a_bound_on_the_image_is_handed_to_the_build(composed, tmp_path):
@@ -148,6 +147,29 @@ def test_a_demand_has_an_origin():
         ),
         ([DEMO, "--board", "qemu-vrit"], 'unknown board "qemu-vrit"; did you mean qemu-virt?'),
         (["a 1 kHz loop on six cores"], "“six cores” cannot be met: 6 cores, and qemu-virt has 4"),
+        (
+            ["six control loops at 1 kHz, each with its own core"],
+            "“control loops” cannot be met: 6 cores, and qemu-virt has 4: let VMs share a core, "
+            "or ask for fewer; understood: ",
+        ),
+        (
+            ["four control loops beside Linux"],
+            "“control loops” and “Linux” cannot hold together: 5 cores for VMs (motor-1 1, "
+            "motor-2 1, motor-3 1, motor-4 1, linux 1), and qemu-virt has 4: let VMs share a core",
+        ),
+        (
+            ["Linux with eight cores and a control loop"],
+            "“eight cores” cannot be met: 9 cores for VMs (motor 1, linux 8), and qemu-virt has 4",
+        ),
+        ([""], "objective: it is empty; say what shall run"),
+        (["a loop \udcff beside Linux"], "objective: character 7 is no text; write it in UTF-8"),
+        (["9" * 1900], f"not understood: “{'9' * 120}…”; say what shall run"),
+        (["x" * 1_000_000], "objective: 1000000 characters; say it in 2000"),
+        (
+            ["a control loop and no control loop"],
+            "“control loop” cannot be met: control.loop is both wanted and forbidden",
+        ),
+        (["Linux, no Linux"], "“Linux” cannot be met: guest.linux is both wanted and forbidden"),
         (["loop " * 1000], "objective: 5000 characters; say it in 2000"),
         ([DEMO, "--planner", "llm"], "--model: which model?; name one that the endpoint has"),
         ([DEMO, "--model", "gpt"], "--planner: the offline planner asks no model; use llm"),
@@ -160,6 +182,24 @@ def test_a_refusal_is_one_line_and_status_2(capsys, arguments, line):
     assert shown.out == ""
     assert shown.err.count("\n") == 1
     assert line in shown.err
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "Keep Linux off the first core and run a 1 kHz control loop there",
+        "Linux, but not on the first core, beside a 1 kHz control loop",
+        "A 1 kHz control loop; leave the first core free, Linux on the others",
+        "Linux must not run on core 3, beside a 1 kHz control loop",
+        "Linux away from cores 2 and 3, and a 1 kHz control loop",
+    ],
+)
+def test_a_core_that_something_is_not_to_have_is_not_given_to_it(composed, objective):
+    with pytest.raises(InputError) as refusal:
+        composed(objective)
+    assert "is a core that something is not to have; name the cores that it has" in str(
+        refusal.value
+    )
 
 
 def test_with_json_a_refusal_is_printed_too(capsys):
@@ -299,3 +339,23 @@ def test_who_manages_others_is_not_coloured(composed):
 def test_a_folder_of_any_name_makes_a_system_of_one(tmp_path, folder, name):
     assert cli.run(["compose", "a 1 kHz control loop", "-o", str(tmp_path / folder)]) == 0
     assert system.load(tmp_path / folder).name == name
+
+
+def test_on_a_board_with_a_gicv2_all_have_their_interrupts_direct(composed, tmp_path):
+    composed("a 1 kHz control loop on a ZCU102 beside Linux").write(tmp_path)
+    read = system.load(tmp_path)
+    assert read.board.name == "qemu-zcu102"
+    assert [vm.interrupts for vm in read.vms] == ["direct", "direct"]
+
+
+@pytest.mark.parametrize(
+    ("more", "asked"),
+    [
+        ("that sends samples over a channel to Linux", "sends samples"),
+        ("with cache colouring beside Linux", "cache colouring"),
+    ],
+)
+def test_what_a_board_has_not_is_refused_before_it_is_written(composed, more, asked):
+    answer = composed(f"a 1 kHz control loop on a ZCU102 {more}")
+    assert asked in {clash.source for clash in answer.conflict}
+    assert answer.reason == "qemu-zcu102 has not what mortise takes for that"

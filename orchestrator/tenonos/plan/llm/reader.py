@@ -13,7 +13,7 @@ from tenonos.plan.models import Missing, Plan
 from tenonos.plan.planner import Model
 from tenonos.plan.pool import Pool
 from tenonos.settings import SETTINGS
-from tenonos.system.board import Board, names
+from tenonos.system.board import Board, played
 
 TRIES = 3
 
@@ -29,7 +29,7 @@ class Llm:
         if not objective.strip():
             return Plan(objective=objective, planner="llm", missing=[Missing(source=objective)])
         self.source.start(objective, board.name)
-        checked = self._read(Words(objective, names()), pool)
+        checked = self._read(Words(objective, played()), pool)
         plan = checked.plan()
         for wrong in checked.complaints:
             if wrong.span is None:
@@ -41,13 +41,13 @@ class Llm:
 
     def _read(self, words: Words, pool: Pool) -> Checked:
         """The first reading without a fault, or the one with the fewest."""
-        messages = conversation(words.text, names(), pool)
+        messages = conversation(words.text, played(), pool)
         best: Checked | None = None
         wrong: list[str] = []
         for _ in range(TRIES):
             text = self.source.ask(messages)
             try:
-                checked = Checker(words, pool, names()).check(parse(text))
+                checked = Checker(words, pool, played()).check(parse(text))
                 wrong = [found.text for found in checked.complaints]
                 if best is None or len(wrong) < len(best.complaints):
                     best = checked

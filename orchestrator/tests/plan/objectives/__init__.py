@@ -1,7 +1,10 @@
 """The tuning set of the offline planner, by class of phrasing."""
 
+from objectives.attached import ATTACHED
 from objectives.case import Case
 from objectives.compounds import COMPOUNDS
+from objectives.engineers import ENGINEERS
+from objectives.idioms import IDIOMS
 from objectives.notes import NOTES
 from objectives.plain import NUMBERS, PARAPHRASE, PLAIN
 from objectives.refused import CONFLICT, MISSING, UNUSED
@@ -23,5 +26,8 @@ CLASSES = {
     "conflict": CONFLICT,
     "compounds": COMPOUNDS,
     "notes": NOTES,
+    "attached": ATTACHED,
+    "engineers": ENGINEERS,
+    "idioms": IDIOMS,
 }
 CASES = [case for cases in CLASSES.values() for case in cases]

@@ -1,0 +1,58 @@
+"""The English of cores: which one, whose own, and what is left of them."""
+
+from __future__ import annotations
+
+import re
+
+from tenonos.errors import InputError
+
+OWN_CORE = re.compile(
+    r"\b(?:(?:on |with |has |have |gets )*(?:its|their|his) own (?:dedicated )?(?:cpu )?"
+    r"(?:core|cpu|processor)s?"
+    r"|(?:on )?an? (?:dedicated|isolated|private|exclusive|separate|reserved)(?: cpu)? "
+    r"(?:core|cpu|processor)(?: of its own)?"
+    r"|(?:on )?an? (?:core|cpu|processor) (?:of its own|to itself|for itself)"
+    r"|its (?:core|cpu) to itself)\b",
+    re.IGNORECASE,
+)
+_UNIT = r"(?!\w|\.\d|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
+_CORE = r"(?:cores?|v?cpus?|processors?)"
+NAMED_CORES = re.compile(
+    rf"\b(?:(?:on )?{_CORE} ?|on )(\d+)\s*(?:-|–|to|through|\.\.)\s*(\d+){_UNIT}"
+    rf"|\b(?:on )?{_CORE} ?(\d+{_UNIT}(?:\s*(?:,\s*and|,|and|&)\s*\d+{_UNIT})*)",
+    re.IGNORECASE,
+)
+"""`core 3`, `cores 1 to 3`, `CPUs 0, 1 and 2`: cores by their numbers."""
+REST = re.compile(
+    r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
+    r"(?: (?:cores?|cpus?|processors?))\b"
+    r"|\bthe (?:other|remaining) (?:two|three|four|\d+)(?=\W*(?:$|[.,;]))"
+    r"|\belsewhere\b"
+    r"|\b(?:everything (?:else|that (?:is left|remains))|what(?:ever)? (?:is left|remains)"
+    r"|the rest)\b"
+    r"(?: of the (?:board|chip|machine))?",
+    re.IGNORECASE,
+)
+ORDINALS = "first second third fourth fifth sixth seventh eighth".split()
+COUNTED_CORE = re.compile(rf"\b(?:on )?the ({'|'.join(ORDINALS)}) {_CORE}\b", re.IGNORECASE)
+"""`the fourth core`: the one of number three."""
+
+_KEPT_FROM = re.compile(
+    r"\b(?:off(?: of)?|(?:not|never)(?: (?:be|run|runs|use|uses|live|sit|go|put|placed|pinned))?"
+    r"|n't(?: (?:run|use|live|sit|go))?|away from|avoid(?:s|ing)?)(?: on)? ?$",
+    re.IGNORECASE,
+)
+"""What stands before a core that something is not to have: `Linux, but not on core 3`."""
+_LEFT = re.compile(r"\b(?:leav|keep|spar)(?:e|es|ing|s)? ?$", re.IGNORECASE)
+_FREE = re.compile(r" (?:free|empty|idle|unused|alone)\b", re.IGNORECASE)
+
+
+def check_given(text: str, start: int, end: int) -> None:
+    """Refuses a named core [start, end) that something is kept from: a plan says which it has."""
+    left = _LEFT.search(text, 0, start) and _FREE.match(text, end)
+    if left or _KEPT_FROM.search(text, 0, start):
+        raise InputError(
+            f"“{text[start:end]}” is a core that something is not to have",
+            "objective",
+            "name the cores that it has",
+        )

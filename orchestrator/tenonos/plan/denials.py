@@ -1,0 +1,53 @@
+"""Denials: what exactly of a phrase under a negation is not to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tenonos.plan.elements import Chunk, Unit
+from tenonos.plan.meaning import GUEST, Meaning
+from tenonos.plan.retrieve import Hit
+from tenonos.plan.text import Token
+
+_JOINED = frozenset("and or nor".split())
+
+
+@dataclass(frozen=True)
+class Denial:
+    """The words [first, last), and what they mean; nothing if the pool has no such thing."""
+
+    first: int
+    last: int
+    hits: Sequence[Hit] = ()
+    presupposed: bool = False
+    """Whether they are denied an act and so are there: `never disturbed by Linux`."""
+
+
+def denials(unit: Unit, words: Sequence[Token], meaning: Meaning) -> Iterator[Denial]:
+    """What a negated phrase denies."""
+    agents = [chunk for chunk in unit.chunks if _is_agent(chunk, unit, words, meaning)]
+    if not agents:
+        whole = sorted({*unit.words, *unit.structure})
+        named = meaning.all_of(words, whole)
+        if named and named[0].exactness == 1:
+            yield Denial(whole[0], whole[-1] + 1, named)
+            return
+    for chunk, after in zip(unit.chunks, [*unit.chunks[1:], None], strict=True):
+        first, last = chunk.words[0], chunk.words[-1] + 1
+        if chunk in agents:
+            yield Denial(first, last, presupposed=True)
+            continue
+        # "never delayed by ...": what is done to it is no name of anything.
+        done = after is not None and after.preposition == "by" and last - first == 1
+        act = done and words[first].word.endswith("ed")
+        yield Denial(first, last, () if act else meaning.all_of(words, chunk.words))
+
+
+def _is_agent(chunk: Chunk, unit: Unit, words: Sequence[Token], meaning: Meaning) -> bool:
+    """Whether a guest system is who does what is denied."""
+    follows = chunk is not unit.chunks[0] or unit.connector in _JOINED
+    if chunk.preposition != "by" or not follows:
+        return False
+    hits = meaning.all_of(words, chunk.words)
+    return bool(hits) and hits[0].entry.name.startswith(GUEST)

@@ -1,0 +1,81 @@
+"""The elements of an objective, in the order of the text: marks, phrases, cuts, pronouns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tenonos.plan import grammar as g
+from tenonos.plan.mark import Mark
+
+Article = Literal["definite", "indefinite", "another"]
+
+
+@dataclass
+class Chunk:
+    """A noun phrase: the indices of its content words."""
+
+    words: list[int] = field(default_factory=list)
+    preposition: str | None = None
+    article: Article | None = None
+    count: int | None = None
+    acronym: bool = False
+    """Whether capitals make a name of one of its words."""
+    apart: bool = False
+    """Whether it is in another VM than what was named before."""
+    task: bool = False
+    """Whether it says what a task of its own does: `sample at 1 kHz, ...`."""
+
+    @property
+    def weak(self) -> bool:
+        """Whether it says a purpose or place rather than a means."""
+        return self.preposition in g.WEAK
+
+
+@dataclass
+class Unit:
+    """Chunks that belong together, and what led to them."""
+
+    chunks: list[Chunk]
+    connector: str | None
+    negator: tuple[int, int] | None = None
+    """The tokens of the negation it stands under."""
+    structure: list[int] = field(default_factory=list)
+    aside: bool = False
+    """Whether it is in a clause about a guest system."""
+
+    @property
+    def first(self) -> int:
+        """Where it begins."""
+        return min(i for c in self.chunks for i in c.words)
+
+    @property
+    def last(self) -> int:
+        """Where it ends."""
+        return max(i for c in self.chunks for i in c.words) + 1
+
+    @property
+    def words(self) -> list[int]:
+        """Its content words in order."""
+        return [index for chunk in self.chunks for index in chunk.words]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A connector, or the end of a clause."""
+
+    at: int
+    word: str
+
+
+@dataclass(frozen=True)
+class Pronoun:
+    """A word that stands for a VM named before: `another`, `one`, `the other`."""
+
+    at: int
+    new: bool
+    adds: bool = False
+    """Whether it is one more only if there was but one: `and one every 2 ms`, `and the other`."""
+
+
+Element = Mark | Unit | Cut | Pronoun

@@ -1,0 +1,33 @@
+"""Rates: verbs that say nothing beside a noun and name a task where they stand alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tenonos.plan import grammar as g
+from tenonos.plan.elements import Cut, Element, Unit
+from tenonos.plan.mark import Mark
+from tenonos.plan.text import Token
+
+_LISTS = frozenset(", and or at &".split())
+"""What stands between rates of one thing: `sampling at 1 kHz and at 2 kHz`."""
+
+
+def does_by_itself(
+    mark: Mark, elements: Sequence[Element], words: Sequence[Token], starts: Mapping[int, Mark]
+) -> bool:
+    """Whether the phrase last read is a verb with a rate of its own beside others.
+
+    `Sample at 1 kHz, control at 100 Hz` are two tasks; `a loop, sampled at 1 kHz` is one.
+    """
+    unit, before = elements[-1], elements[-2] if len(elements) > 1 else None
+    periods = [other for other in starts.values() if other.kind == "period"]
+    if mark.kind != "period" or len(periods) < 2 or not isinstance(unit, Unit):
+        return False
+    if not (before is None or isinstance(before, Cut)) or len(unit.words) != 1:
+        return False
+    chunk, word = unit.chunks[0], words[unit.words[0]].word
+    if chunk.preposition or chunk.article or word not in g.RATE_VERBS or word.endswith(("ed", "s")):
+        return False
+    later = [other.first for other in periods if other.first >= mark.last]
+    return not later or any(w.word not in _LISTS for w in words[mark.last : min(later)])

@@ -1,0 +1,60 @@
+"""Whose clock a quantity is: `a tick of 1 ms` is the system's, `ticks every 1 ms` a task's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenonos.plan import grammar as g
+from tenonos.plan.text import Token
+
+TICK = "tick"
+_MEASURES = frozenset("rate frequency period interval length".split())
+"""What of a tick is measured."""
+_OF = frozenset("of at is = : every with ( , being to set".split())
+"""What may stand between a tick and its quantity."""
+_KINDS = frozenset("system kernel scheduler timer clock os rtos fixed periodic regular".split())
+"""What kind of tick it is."""
+_BEFORE = (
+    (
+        g.INDEFINITE
+        | g.DEFINITE
+        | g.SPLITTERS
+        | g.WEAK
+        | g.STRONG
+        | g.ADJECTIVES
+        | _KINDS
+        | {"", "-"}
+    )
+    - g.RELATIVE
+    - {"to", "no"}
+)
+"""What stands before the noun; before anything else it is the verb."""
+REACH = 4
+"""Words between a tick and its quantity at most."""
+
+
+def is_tick(words: Sequence[Token], first: int, last: int) -> bool:
+    """Whether a rate or time [first, last) is that of a tick, the noun."""
+    return _follows(words, last) or _precedes(words, first)
+
+
+def _follows(words: Sequence[Token], at: int) -> bool:
+    """`a 1 kHz system tick`."""
+    while _word(words, at) in _KINDS | {"-"}:
+        at += 1
+    return _word(words, at) == TICK
+
+
+def _precedes(words: Sequence[Token], first: int) -> bool:
+    """`a tick of 1 ms`, `tick rate: 100 Hz`."""
+    for at in range(first - 1, max(first - 1 - REACH, -1), -1):
+        word = _word(words, at)
+        if word == TICK:
+            return _word(words, at - 1) in _BEFORE
+        if word not in _OF | _MEASURES:
+            return False
+    return False
+
+
+def _word(words: Sequence[Token], at: int) -> str:
+    return words[at].word if 0 <= at < len(words) else ""
