@@ -157,7 +157,7 @@ def _vm(
         memory=spec.memory,
         memory_at=spec.memory_at,
         image_limit=spec.image_limit,
-        interrupts=spec.interrupts or ("direct" if tenon or board.gic.version == 2 else "shared"),
+        interrupts=spec.interrupts or ("direct" if tenon or board.gic.direct_only else "shared"),
         on_fault=spec.on_fault,
         restart_limit=spec.restart_limit,
         wfi=spec.wfi,

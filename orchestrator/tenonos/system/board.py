@@ -86,6 +86,12 @@ class Gic(_Part):
     """By which a Linux hears of programs on cores that it lent."""
     spare: tuple[int, ...]
 
+    @property
+    def direct_only(self) -> bool:
+        """Whether Mortise has no virtual one of its kind, so that all VMs have their interrupts
+        direct."""
+        return self.version == 2
+
 
 class Timer(_Part):
     """The architected timer: its frequency and the INTIDs of its four interrupts."""
@@ -128,6 +134,8 @@ class Device(_Part):
     iommu: Iommu | None = None
     machine: str | None = None
     """What the emulator's machine has to be told for it to be there."""
+    line: int | None = None
+    """Of a serial port its number for the emulator, whose first is the console."""
 
     @property
     def frames(self) -> tuple[tuple[int, int], ...]:
@@ -171,7 +179,7 @@ class _File(_Part):
     timer: Timer
     serial: Serial
     transports: int | None = None
-    qemu: Qemu
+    qemu: Qemu | None = None
     devices: dict[str, Device] = {}
 
 
@@ -193,7 +201,8 @@ class Board:
     serial: Serial
     transports: int | None
     """Where VMs see the transports of virtual disks, and the board has nothing."""
-    qemu: Qemu
+    qemu: Qemu | None
+    """Of metal, on which nothing was ever run, there is none."""
     devices: dict[str, Device]
     folder: Path
 
@@ -203,9 +212,25 @@ class Board:
         return "BOARD_" + self.name.upper().replace("-", "_")
 
     @property
+    def emulator(self) -> Qemu:
+        """How QEMU plays it; `InputError` if it is metal."""
+        if self.qemu is None:
+            raise InputError(
+                f"{self.name} is metal, which no emulator here plays",
+                mend=f"./tenon build makes its image; boards/{self.name}/README.md is how it boots",
+            )
+        return self.qemu
+
+    @property
     def ram_end(self) -> int:
         """The first address behind the RAM."""
         return self.ram.base + self.ram.size
+
+    @property
+    def header(self) -> int:
+        """Where a guest of Tenon's finds its header: RAM begins with it, unless at address zero,
+        where nothing is to be."""
+        return self.ram.base or PAGE
 
     def frames(self) -> dict[str, tuple[int, int]]:
         """The registers no VM gets: name to (base, size)."""
@@ -239,7 +264,7 @@ class Board:
             "GICD_SIZE": self.gic.distributor.size,
             "GICR_BASE": redistributor.base if redistributor else 0,
             "GICR_STRIDE": self.gic.stride,
-            "GICR_SIZE": self.cpus * self.gic.stride,
+            "GICR_SIZE": self.cpus * self.gic.stride if redistributor else 0,
             "GICC_BASE": interface.base if interface else 0,
             "GICC_SIZE": interface.size if interface else 0,
             "IOMMU_BASE": iommu.base if iommu else 0,
@@ -247,11 +272,13 @@ class Board:
             "IOMMU_IRQ": iommu.interrupt if iommu else 0,
             "PCI_BASE": cards.base if cards else 0,
             "PCI_SIZE": cards.size if cards else 0,
+            "UART_KIND": self.serial.kind,
             "UART_BASE": self.serial.base,
             "UART_SIZE": self.serial.size,
             "UART_IRQ": self.serial.interrupt,
             "UART_CLOCK": self.serial.clock,
             "TIMER_VIRTUAL_IRQ": self.timer.virtual,
+            "TIMER_PHYSICAL_IRQ": self.timer.physical,
             "TIMER_HYPERVISOR_IRQ": self.timer.hypervisor,
             "TIMER_FREQUENCY": self.timer.frequency,
             "DOORBELL_SGI": self.gic.doorbell_sgi,
@@ -263,6 +290,15 @@ class Board:
 def names() -> list[str]:
     """All boards there are."""
     return sorted(path.parent.name for path in (ROOT / "boards").glob("*/board.toml"))
+
+
+def played() -> list[str]:
+    """Those that an emulator plays."""
+    return [name for name in names() if _read(name).qemu is not None]
+
+
+REACH = 1 << 32
+"""Address bits of the kernels' own maps: 32 (`pool/core/paging`, `pool/tenon/map`)."""
 
 
 @cache
@@ -277,8 +313,24 @@ def _read(name: str) -> Board:
         key = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{key}: {first['msg']}", where=f"boards/{name}/board.toml") from None
     fields = {field: getattr(read, field) for field in _File.model_fields}
-    fields["devices"] = {**read.devices, SERIAL: read.serial.device}
-    return Board(**fields, folder=file.parent)
+    # Trees for VMs have words for this kind alone.
+    own = {SERIAL: read.serial.device} if read.serial.kind == "pl011" else {}
+    fields["devices"] = read.devices | own
+    board = Board(**fields, folder=file.parent)
+    _check_reach(board)
+    return board
+
+
+def _check_reach(board: Board) -> None:
+    """Mortise's own map has four gibibytes, which its RAM and its devices are in."""
+    ends = {name: base + size for name, (base, size) in board.frames().items()}
+    for name, end in {"the RAM": board.ram_end, **ends}.items():
+        if end > REACH:
+            raise InputError(
+                f"{name} ends at {end:#x}, beyond the 4 GiB that the kernels map for themselves",
+                where=f"boards/{board.name}/board.toml",
+                mend="say of the RAM what is below, and choose registers below",
+            )
 
 
 def load(name: str, where: str | None = None) -> Board:

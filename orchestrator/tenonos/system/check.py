@@ -128,8 +128,7 @@ _KINDS = {"tenon": "Tenon", "linux": "Linux", "image": "image"}
 
 def _kinds(system: System) -> None:
     for vm in system.guests:
-        virtual = system.board.gic.version != 2
-        if virtual and vm.kind != "tenon" and vm.interrupts != "shared":
+        if not system.board.gic.direct_only and vm.kind != "tenon" and vm.interrupts != "shared":
             raise InputError(
                 f'{_KINDS[vm.kind]} VM "{vm.name}" needs shared interrupts: its GIC is virtual',
                 where=system.at(vm, "interrupts"),

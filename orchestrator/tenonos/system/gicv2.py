@@ -7,7 +7,7 @@ from tenonos.system.model import System
 
 def check(system: System) -> None:
     """Refuses what takes a GICv3, by the first line that asks for it."""
-    if system.board.gic.version != 2 or system.mode == BARE:
+    if not system.board.gic.direct_only or system.mode == BARE:
         return
     for what, where in _asked(system):
         raise InputError(

@@ -310,13 +310,13 @@ def _guest(
     for task, pa in zip(vm.tasks, areas, strict=True):
         tasks[task.name] = TaskArea(task.name, ipa, pa, TASK_SIZE, task.period, task.deadline)
         ipa += TASK_SIZE
-    payload = {"image": entry, "header": board.ram.base}
+    payload = {"image": entry, "header": board.header}
     return GuestLayout(
         name=vm.name,
         ipa=board.ram.base,
         size=vm.memory,
         entry=entry,
-        argument=board.ram.base,
+        argument=board.header,
         window=range(status, ipa),
         status_ipa=status,
         log_ipa=log,

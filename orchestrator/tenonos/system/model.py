@@ -281,6 +281,22 @@ class System:
         """Mortise's fragment; it need not exist."""
         return self.folder / "mortise.config"
 
+    @property
+    def serial_lines(self) -> tuple[str, ...]:
+        """The names of serial ports that VMs have beside the console, in the emulator's order."""
+        devices = self.board.devices
+        owned = [
+            (line, f"{vm.name}.{name}")
+            for vm in self.vms
+            for name in vm.devices
+            if (line := devices[name].line) is not None
+        ]
+        return tuple(name for _, name in sorted(owned))
+
+    def heard(self, name: str) -> str:
+        """`name`, if something is heard and typed to by it: a VM, or a serial port of one."""
+        return name if name in self.serial_lines else self.vm(name).name
+
     def vm(self, name: str) -> Vm:
         """The VM called `name`."""
         for vm in self.guests:

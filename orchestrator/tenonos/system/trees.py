@@ -171,6 +171,14 @@ def _device(root: Node, board: Board, name: str) -> None:
         for slot, intid in enumerate(device.interrupts):
             disks.transport(root, device.base + slot * disks.TRANSPORT, intid)
         return
+    if device.kind == "cdns-uart":
+        node = root.child(f"serial@{device.base:x}")
+        node.text("compatible", "xlnx,zynqmp-uart", "cdns,uart-r1p12")
+        node.longs("reg", device.base, device.size)
+        _raised(node, device.interrupts)
+        node.cells("clocks", CLOCK, CLOCK)
+        node.text("clock-names", "uart_clk", "pclk")
+        return
     node = root.child(f"{device.kind}@{device.base:x}")
     if device.kind == PCIE:
         _root_complex(node, device)
@@ -217,6 +225,11 @@ def _primecell(
 ) -> None:
     node.text("compatible", kind, "arm,primecell")
     node.longs("reg", *registers)
+    _raised(node, interrupts)
+
+
+def _raised(node: Node, interrupts: tuple[int, ...]) -> None:
+    """Interrupts that stay high until what they are for is done."""
     if interrupts:
         cells = (x for i in interrupts for x in (_SPI, i - _FIRST_SPI, _LEVEL_HIGH))
         node.cells("interrupts", *cells)

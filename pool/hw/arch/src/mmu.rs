@@ -16,9 +16,6 @@ pub const DEVICE: usize = 0;
 /// Attribute index of normal memory.
 pub const NORMAL: usize = 1;
 
-/// Address bits that one whole level-1 table translates.
-pub const ADDRESS_BITS: u64 = 39;
-
 /// `SCTLR_ELx` with MMU, caches, alignment of SP and, if wanted, W^X on, RES1
 /// bits set.
 ///

@@ -51,10 +51,16 @@ impl Lever {
     }
 }
 
+/// The bits of `intid` and its neighbours in a bank, from a multiple of 32 on.
+#[must_use]
+pub fn word(frame: Mmio, bank: usize, intid: u32) -> u32 {
+    frame.read32(bank + intid as usize / 32 * 4)
+}
+
 /// Whether the bit of `intid` is set in a bank.
 #[must_use]
 pub fn is_set(frame: Mmio, bank: usize, intid: u32) -> bool {
-    frame.read32(bank + intid as usize / 32 * 4) >> (intid % 32) & 1 != 0
+    word(frame, bank, intid) >> (intid % 32) & 1 != 0
 }
 
 /// Sets the group of `intid`.

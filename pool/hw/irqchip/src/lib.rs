@@ -65,6 +65,12 @@ macro_rules! per_interrupt {
             $crate::bank::touch(self.$frame, bank, intid);
         }
 
+        /// What is pending of `intid` and its neighbours, one bit each, from a multiple of 32 on.
+        #[must_use]
+        pub fn pending_near(&self, intid: u32) -> u32 {
+            $crate::bank::word(self.$frame, $crate::bank::SET_PENDING, intid)
+        }
+
         /// Ends the active state of `intid` without its handler.
         pub fn deactivate(&self, intid: u32) {
             $crate::bank::touch(self.$frame, $crate::bank::CLEAR_ACTIVE, intid);

@@ -11,14 +11,13 @@ use crate::options;
 use crate::space;
 use crate::thread::{self, Block, Error, Priority, Stack, Thread};
 use crate::trace;
-use core::ptr::NonNull;
 use core_log::Level;
 use core_ring::stream::Producer;
 use core_sched::Schedulable as _;
 use core_trace::{Event, Ring};
 use hw_arch::{El1, ExceptionLevel, cpu};
 use hw_clock::Clock;
-use hw_serial_pl011::Serial;
+use hw_serial::Serial;
 use tenon_irq::{Controller, Line, Trigger};
 
 /// Room for the idle loop's frame, a preemption's and a context, and some to spare; with floating
@@ -258,9 +257,6 @@ unsafe fn console(platform: &Platform) -> Console {
     if let Some(area) = environment::log() {
         return Producer::attach(area).map_or(Console::None, Console::Ring);
     }
-    match NonNull::new(platform.uart_base as *mut _) {
-        // SAFETY: a PL011 is there, and the console is its only user.
-        Some(registers) => Console::Serial(unsafe { Serial::new(registers) }),
-        None => Console::None,
-    }
+    // SAFETY: the board's port is there, and the console is its only user.
+    unsafe { Serial::open(platform.uart_base) }.map_or(Console::None, Console::Serial)
 }

@@ -9,7 +9,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_log::{Level, Sink};
 use core_ring::stream::Producer;
-use hw_serial_pl011::Serial;
+use hw_serial::Serial;
 
 /// Hypercall that asks Mortise to read the log ring: fast, 64 bits, vendor's own hypervisor range
 /// (Arm DEN 0028, 2.5).
@@ -36,7 +36,7 @@ pub(crate) enum Console {
     /// A ring in shared memory: writing costs no exit, unless its reader asks to be called.
     Ring(Producer<'static>),
     /// The serial port.
-    Serial(Serial<'static>),
+    Serial(Serial),
 }
 
 impl Console {

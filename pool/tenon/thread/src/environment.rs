@@ -26,7 +26,8 @@ const HEADER: usize = PAGE_SIZE as usize;
 /// `ram` is readable, mapped as normal memory, and nobody writes the header in it.
 pub(crate) unsafe fn find(argument: usize, ram: core::ops::Range<usize>) -> Option<Guest<'static>> {
     let room = ram.end.checked_sub(argument)?;
-    if argument < ram.start || room < HEADER {
+    // At address zero there is nothing, wherever RAM begins.
+    if argument < ram.start.max(HEADER) || room < HEADER {
         return None;
     }
     // SAFETY: within `ram`; the caller says nobody writes.

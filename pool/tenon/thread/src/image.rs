@@ -16,8 +16,10 @@ macro_rules! image {
             use $tables as tables;
             use $crate::parts::{
                 Block, Core, EarlyTable, El1, Image, Kernel, Line, PerCore, Platform, Ring,
-                Stack, boot, boot_secondary, fit, image_entry, panic, park,
+                Stack, boot, boot_secondary, define_serial, fit, image_entry, panic, park,
             };
+
+            define_serial!(config::board::UART_KIND);
 
             $crate::define_options!(config);
 

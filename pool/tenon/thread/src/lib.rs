@@ -74,5 +74,6 @@ pub mod parts {
     pub use hw_arch::cpu::park;
     pub use hw_arch::image_entry;
     pub use hw_arch::{El1, entry::EarlyTable};
+    pub use hw_serial::define_serial;
     pub use tenon_irq::Line;
 }

@@ -53,6 +53,8 @@ pub enum State {
     Created = 6,
     /// It is kept from running.
     Paused = 7,
+    /// Its run ends, and a core of it sleeps where nothing wakes it.
+    Lost = 10,
 }
 
 impl State {
@@ -64,6 +66,7 @@ impl State {
             4 => Self::Off,
             6 => Self::Created,
             7 => Self::Paused,
+            10 => Self::Lost,
             _ => Self::Changing,
         }
     }

@@ -43,7 +43,8 @@ enum tenon_vm_state {
 	TENON_VM_STOPPED = 3, /* it faulted */
 	TENON_VM_OFF = 4,     /* it turned itself off */
 	TENON_VM_CREATED = 6, /* it did not run yet */
-	TENON_VM_PAUSED = 7
+	TENON_VM_PAUSED = 7,
+	TENON_VM_LOST = 10 /* its run ends, and a core of it does not wake */
 };
 
 /* What a VM is to be like. What is zero is as usual: it sees its memory, a status page and a log,
