@@ -2,7 +2,7 @@
 
 use crate::machine::{self, Registers};
 use crate::random::Random;
-use crate::{calls, console, gic, gicv2, instructions, memory, power, registers};
+use crate::{authority, calls, console, gic, gicv2, instructions, memory, power, registers};
 use core::time::Duration;
 
 /// What must come of an attack.
@@ -64,8 +64,9 @@ impl Attack {
 }
 
 /// All attacks, by kind, on a machine with this interrupt controller.
-const fn kinds(gic: &'static [Attack]) -> [&'static [Attack]; 7] {
+const fn kinds(gic: &'static [Attack]) -> [&'static [Attack]; 8] {
     [
+        authority::ATTACKS,
         memory::ATTACKS,
         gic,
         calls::ATTACKS,
@@ -98,6 +99,8 @@ pub struct Trial {
     pub done: u32,
     /// Code that an exception ended, taken by this guest itself.
     pub caught: u32,
+    /// What was not as it is promised, and for how many attempts.
+    pub broken: u32,
 }
 
 impl Trial {
@@ -109,6 +112,7 @@ impl Trial {
             random: Random::new(seed),
             done: 0,
             caught: 0,
+            broken: 0,
         }
     }
 

@@ -24,6 +24,12 @@ pub const MASK: u32 = 0xd503_4fdf;
 pub struct System(pub u32, pub u32, pub u32, pub u32, pub u32);
 
 impl System {
+    /// That of these numbers.
+    #[must_use]
+    pub const fn of([op0, op1, crn, crm, op2]: [u16; 5]) -> Self {
+        Self(op0 as u32, op1 as u32, crn as u32, crm as u32, op2 as u32)
+    }
+
     const fn fields(self) -> u32 {
         let Self(op0, op1, crn, crm, op2) = self;
         (op0 & 3) << 19 | op1 << 16 | crn << 12 | crm << 8 | op2 << 5

@@ -10,6 +10,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core_statistics::StatusPage;
 use hw_arch::firmware::{Call, Hvc};
+use mortise_authority::TABLE;
 use tenon::environment;
 use tenon::log::{error, info};
 use tenon::time::Instant;
@@ -26,12 +27,15 @@ static SEED: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicU32 = AtomicU32::new(0);
 static RETURNED: AtomicU32 = AtomicU32::new(0);
 static CAUGHT: AtomicU32 = AtomicU32::new(0);
+static BROKEN: AtomicU32 = AtomicU32::new(0);
 
 /// What came of a trial.
 #[derive(Debug)]
 enum Outcome<'a> {
     /// It ended by itself: so many pieces of code returned, so many ended in an exception.
     Contained(u32, u32),
+    /// It ended by itself, and of this register these promises were not kept.
+    Broken(&'static str, u32),
     /// Mortise stopped the VM and gave this reason.
     Stopped(&'a str),
     /// It had to be called back by a restart.
@@ -43,6 +47,7 @@ enum Outcome<'a> {
 impl Outcome<'_> {
     fn meets(&self, expect: Expect) -> bool {
         match (expect, self) {
+            (_, Self::Broken(..)) => false,
             (Expect::Any, _)
             | (Expect::Contained, Self::Contained(..))
             | (Expect::Endless, Self::CalledBack)
@@ -58,6 +63,9 @@ impl fmt::Display for Outcome<'_> {
         match self {
             Self::Contained(returned, caught) => {
                 write!(f, "contained: {returned} returned, {caught} caught")
+            }
+            Self::Broken(name, what) => {
+                write!(f, "contained: {name} is not as the table says ({what:#x})")
             }
             Self::Stopped(reason) => write!(f, "stopped: {reason}"),
             Self::CalledBack => f.write_str("contained: called back from an endless run"),
@@ -159,6 +167,11 @@ fn order(progress: &Progress, attack: &Attack) -> Option<Outcome<'static>> {
         }
         machine::pause();
     }
+    let broken = BROKEN.load(Ordering::Relaxed);
+    if broken != 0 {
+        let row = TABLE.get(case as usize);
+        return Some(Outcome::Broken(row.map_or("", |row| row.name), broken));
+    }
     Some(Outcome::Contained(
         RETURNED.load(Ordering::Relaxed),
         CAUGHT.load(Ordering::Relaxed),
@@ -186,7 +199,7 @@ fn conclude(progress: &mut Progress, ledger: &Ledger, outcome: &Outcome<'_>) {
         say!(error, "UNEXPECTED {name} {case} {outcome}");
     }
     match outcome {
-        Outcome::Contained(..) => progress.contained += 1,
+        Outcome::Contained(..) | Outcome::Broken(..) => progress.contained += 1,
         Outcome::Stopped(_) => progress.stopped += 1,
         Outcome::CalledBack | Outcome::Restarted => progress.restarted += 1,
     }
@@ -236,6 +249,7 @@ extern "C" fn culprit() -> ! {
         }
         RETURNED.store(trial.done, Ordering::Relaxed);
         CAUGHT.store(trial.caught, Ordering::Relaxed);
+        BROKEN.store(trial.broken, Ordering::Relaxed);
         DONE.store(ticket, Ordering::Release);
     }
 }

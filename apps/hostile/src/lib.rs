@@ -22,6 +22,7 @@
 )]
 
 pub mod attack;
+mod authority;
 pub mod calls;
 mod code;
 mod console;
@@ -82,6 +83,8 @@ fn prepare() -> bool {
     hw_arch::cpu::mask_interrupts();
     let [start, end] = &MEMORY;
     start.store(memory.start(), Ordering::Relaxed);
+    let status = guest.and_then(|guest| guest.status());
+    authority::STATUS.store(status.map_or(0, |range| range.start()), Ordering::Relaxed);
     end.store(memory.end(), Ordering::Relaxed);
     true
 }

@@ -32,17 +32,19 @@ impl<const N: usize> Line<N> {
             .unwrap_or("")
     }
 
-    fn append(&mut self, text: &str) {
+    fn append(&mut self, text: &[u8]) {
         let room = self.bytes.iter_mut().skip(self.length);
-        self.length += room.zip(text.bytes()).map(|(to, from)| *to = from).count();
+        self.length += room.zip(text).map(|(to, from)| *to = *from).count();
     }
 }
 
-/// The end of the last whole character within the first `limit` bytes.
-fn boundary(text: &str, limit: usize) -> usize {
+/// The end of the last whole character within the first `limit` bytes of a text. Of bytes, as cutting
+/// a `str` can fail, and what says how it did is 3 kB of every image that logs.
+fn boundary(text: &[u8], limit: usize) -> usize {
     let mut end = text.len().min(limit);
-    while !text.is_char_boundary(end) {
-        end -= 1;
+    // What goes on with a character has 10 in its upper bits.
+    while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        end = end.saturating_sub(1);
     }
     end
 }
@@ -58,12 +60,14 @@ impl<const N: usize> fmt::Write for Line<N> {
         if self.cut {
             return Ok(());
         }
-        let (now, rest) = text.split_at(boundary(text, N - self.length));
-        self.append(now);
-        if !rest.is_empty() {
+        let text = text.as_bytes();
+        let now = boundary(text, N.saturating_sub(self.length));
+        self.append(text.get(..now).unwrap_or(text));
+        if now < text.len() {
             self.cut = true;
-            self.length = boundary(self.as_str(), N.saturating_sub(CUT.len()));
-            self.append(CUT);
+            let stored = self.bytes.get(..self.length).unwrap_or_default();
+            self.length = boundary(stored, N.saturating_sub(CUT.len()));
+            self.append(CUT.as_bytes());
         }
         Ok(())
     }

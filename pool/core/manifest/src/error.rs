@@ -60,6 +60,7 @@ impl<'a> Error<'a> {
 }
 
 impl fmt::Display for Error<'_> {
+    #[cold]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.words()
             .into_iter()

@@ -12,44 +12,94 @@ pub struct Frame {
     pub bytes: [u8; PAGE_SIZE as usize],
 }
 
-/// `N` frames that are part of the image, each either free or owned by who allocated it.
-///
-/// Finding a free frame looks at each at most once. That is meant for setting up, not for the
-/// real-time path.
+/// The memory of `N` frames. In a `static` it costs the image no bytes but zeroed memory.
 #[derive(Debug)]
-pub struct FramePool<const N: usize> {
-    taken: [AtomicBool; N],
-    owned: AtomicUsize,
-    frames: [UnsafeCell<Frame>; N],
-}
+pub struct FrameRoom<const N: usize>([UnsafeCell<Frame>; N]);
 
-// SAFETY: a frame is reached only by who turned its flag in `taken` from false to true, one core
-// at a time; the flag's acquire and release order one owner's accesses before the next one's.
-unsafe impl<const N: usize> Sync for FramePool<N> {}
+// SAFETY: only a pool reaches the frames, each by who turned its flag in `taken` from false to
+// true, one core at a time; the flag's acquire and release order one owner's accesses before the
+// next one's.
+unsafe impl<const N: usize> Sync for FrameRoom<N> {}
 
-impl<const N: usize> FramePool<N> {
-    /// A pool with every frame free. In a `static` it costs the image no bytes but zeroed memory.
+impl<const N: usize> FrameRoom<N> {
+    /// Frames of zeros.
     pub const fn new() -> Self {
-        Self {
-            taken: [const { AtomicBool::new(false) }; N],
-            owned: AtomicUsize::new(0),
-            frames: [const {
+        Self(
+            [const {
                 UnsafeCell::new(Frame {
                     bytes: [0; PAGE_SIZE as usize],
                 })
             }; N],
+        )
+    }
+}
+
+impl<const N: usize> Default for FrameRoom<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> AsRef<Self> for FrameRoom<N> {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+/// `N` frames that are part of the image, each either free or owned by who allocated it.
+///
+/// Finding a free frame looks at each at most once. That is meant for setting up, not for the
+/// real-time path. Where a page counts, the frames stand by themselves ([`Self::over`]): flags in front
+/// of them would take one more.
+#[derive(Debug)]
+pub struct FramePool<const N: usize, R = FrameRoom<N>> {
+    taken: [AtomicBool; N],
+    owned: AtomicUsize,
+    room: R,
+}
+
+impl<const N: usize> FramePool<N> {
+    /// A pool with every frame free, which has them itself.
+    pub const fn new() -> Self {
+        Self::of(FrameRoom::new())
+    }
+}
+
+impl<const N: usize> FramePool<N, &'static FrameRoom<N>> {
+    /// A pool with every frame of `room` free.
+    ///
+    /// # Safety
+    ///
+    /// No other pool is over this room.
+    pub const unsafe fn over(room: &'static FrameRoom<N>) -> Self {
+        Self::of(room)
+    }
+}
+
+impl<const N: usize, R> FramePool<N, R> {
+    const fn of(room: R) -> Self {
+        Self {
+            taken: [const { AtomicBool::new(false) }; N],
+            owned: AtomicUsize::new(0),
+            room,
         }
     }
+}
 
+impl<const N: usize, R: AsRef<FrameRoom<N>>> FramePool<N, R> {
     /// A frame of zeros, owned by the caller until it is given back, or nothing if none is free.
     #[expect(
         clippy::mut_from_ref,
         reason = "the frame's flag makes the reference exclusive"
     )]
     pub fn allocate(&'static self) -> Option<&'static mut Frame> {
-        let (_, cell) = self.taken.iter().zip(&self.frames).find(|(taken, _)| {
-            !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
-        })?;
+        let (_, cell) = self
+            .taken
+            .iter()
+            .zip(&self.room.as_ref().0)
+            .find(|(taken, _)| {
+                !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
+            })?;
         self.owned.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the flag was false and is true now by this call, so nobody else has a reference
         // to this frame until `free` takes back the one made here.
@@ -61,7 +111,7 @@ impl<const N: usize> FramePool<N> {
     /// lost to its own pool, never becomes part of this one.
     pub fn free(&'static self, frame: &'static mut Frame) -> bool {
         let address: *const Frame = frame;
-        let owner = self.taken.iter().zip(&self.frames);
+        let owner = self.taken.iter().zip(&self.room.as_ref().0);
         for (taken, cell) in owner {
             if core::ptr::eq(cell.get(), address) {
                 frame.bytes.fill(0);
@@ -101,6 +151,22 @@ mod tests {
         assert!((&raw const *frame).addr().is_multiple_of(4096));
         frame.bytes.fill(0xff);
         assert!(pool.free(frame));
+        assert!(pool.allocate().unwrap().bytes.iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn a_room_of_its_own_is_all_that_is_handed_out() {
+        let room: &'static FrameRoom<2> = Box::leak(Box::default());
+        // SAFETY: the room is this pool's alone.
+        let pool = Box::leak(Box::new(unsafe { FramePool::over(room) }));
+        assert!(size_of_val(pool) < 4096 && size_of_val(room) == 2 * 4096);
+        let (one, other) = (pool.allocate().unwrap(), pool.allocate().unwrap());
+        let within = core::ptr::from_ref(room).addr()..=core::ptr::from_ref(room).addr() + 4096;
+        assert!(within.contains(&(&raw const *one).addr()));
+        assert!(within.contains(&(&raw const *other).addr()));
+        assert!(pool.allocate().is_none());
+        other.bytes.fill(1);
+        assert!(pool.free(other) && pool.available() == 1);
         assert!(pool.allocate().unwrap().bytes.iter().all(|&byte| byte == 0));
     }
 

@@ -40,7 +40,7 @@ mod frames;
 mod range;
 
 pub use blocks::Blocks;
-pub use frames::{Frame, FramePool};
+pub use frames::{Frame, FramePool, FrameRoom};
 pub use range::{
     Intermediate, IntermediateRange, Physical, PhysicalRange, Range, Virtual, VirtualRange,
 };

@@ -1,12 +1,12 @@
 //! What devices of a virtual machine find at the addresses that it tells them.
 
 use crate::guest::{Access, attributes};
-use crate::tables::{Tables, VALID, parts};
+use crate::tables::{Table, Tables, VALID, parts, take};
 use crate::{Error, Frames};
 
 /// The memory of a virtual machine for its devices, behind an IOMMU: read and written, never executed.
 pub struct DeviceMap {
-    tables: Tables,
+    tables: Tables<Table>,
     attributes: u64,
 }
 
@@ -40,7 +40,7 @@ impl DeviceMap {
 
     fn new(supply: &'static dyn Frames, attributes: u64) -> Result<Self, Error> {
         Ok(Self {
-            tables: Tables::new(supply)?,
+            tables: Tables::new(take(supply)?, supply),
             attributes,
         })
     }

@@ -1,6 +1,6 @@
 //! Supply of frames for tables.
 
-use core_memory::{Frame, FramePool};
+use core_memory::{Frame, FramePool, FrameRoom};
 
 /// A supply of zeroed frames that are mapped one to one.
 pub trait Frames: Sync {
@@ -15,7 +15,7 @@ pub trait Frames: Sync {
     fn available(&'static self) -> usize;
 }
 
-impl<const N: usize> Frames for FramePool<N> {
+impl<const N: usize, R: AsRef<FrameRoom<N>> + Sync> Frames for FramePool<N, R> {
     fn take(&'static self) -> Option<&'static mut Frame> {
         self.allocate()
     }

@@ -1,6 +1,6 @@
 //! Stage 2 of a virtual machine.
 
-use crate::tables::{ENTRIES, Tables, VALID, parts};
+use crate::tables::{ENTRIES, Table, Tables, VALID, parts, take};
 use crate::{Error, Frames};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,7 +19,7 @@ pub enum Access {
 
 /// The stage 2 map of one virtual machine.
 pub struct GuestMap {
-    tables: Tables,
+    tables: Tables<Table>,
     /// The entries of the root that map something, one bit each.
     used: [u64; ENTRIES / WORD],
 }
@@ -58,7 +58,7 @@ impl GuestMap {
     /// If it has none left.
     pub fn new(supply: &'static dyn Frames) -> Result<Self, Error> {
         Ok(Self {
-            tables: Tables::new(supply)?,
+            tables: Tables::new(take(supply)?, supply),
             used: [0; ENTRIES / WORD],
         })
     }

@@ -1,6 +1,6 @@
 //! A kernel's own map.
 
-use crate::tables::{Tables, VALID, parts};
+use crate::tables::{SmallRoot, Tables, VALID, parts};
 use crate::{Error, Frames};
 use core::marker::PhantomData;
 use hw_arch::{El1, El2, ExceptionLevel};
@@ -66,23 +66,21 @@ impl Level for El2 {
     }
 }
 
-/// A kernel's one-to-one map at exception level `L`.
+/// A kernel's one-to-one map at exception level `L`: of 4 GiB, as the early table is
+/// (`hw_arch::entry`), with the root in itself.
 pub struct KernelMap<L: Level> {
-    pub(crate) tables: Tables,
+    pub(crate) tables: Tables<SmallRoot>,
     level: PhantomData<fn() -> L>,
 }
 
 impl<L: Level> KernelMap<L> {
     /// Empty map whose tables come from `supply`.
-    ///
-    /// # Errors
-    ///
-    /// If it has none left.
-    pub fn new(supply: &'static dyn Frames) -> Result<Self, Error> {
-        Ok(Self {
-            tables: Tables::new(supply)?,
+    #[must_use]
+    pub const fn new(supply: &'static dyn Frames) -> Self {
+        Self {
+            tables: Tables::new(SmallRoot::new(), supply),
             level: PhantomData,
-        })
+        }
     }
 
     /// Maps `[start, start + size)` one to one.
@@ -125,12 +123,13 @@ impl<L: Level> KernelMap<L> {
     /// # Safety
     ///
     /// The map must hold the running code, its constants, variables, stack and
-    /// devices, and nothing may be mapped while the core runs.
+    /// devices, itself among them, one to one; it must stay where it is, and nothing may be mapped
+    /// while the core runs.
     pub unsafe fn activate(&self) {
         hw_arch::barrier::dsb_ish();
-        let root = self.tables.root.as_ptr() as usize;
+        let root = (&raw const self.tables.root) as usize;
         // SAFETY: the caller vouches for what is mapped; the root has level 1.
-        unsafe { hw_arch::mmu::activate::<L>(root, hw_arch::mmu::ADDRESS_BITS) }
+        unsafe { hw_arch::mmu::activate::<L>(root, SmallRoot::ADDRESS_BITS) }
     }
 }
 
@@ -158,7 +157,7 @@ mod tests {
     }
 
     fn map<L: Level>() -> KernelMap<L> {
-        KernelMap::new(Box::leak(Box::new(FramePool::<32>::new()))).unwrap()
+        KernelMap::new(Box::leak(Box::new(FramePool::<32>::new())))
     }
 
     #[test]
@@ -189,12 +188,24 @@ mod tests {
 
     #[test]
     fn a_supply_may_end() {
-        let frames: &'static FramePool<2> = Box::leak(Box::new(FramePool::new()));
-        let mut map = KernelMap::<El1>::new(frames).unwrap();
+        let frames: &'static FramePool<1> = Box::leak(Box::new(FramePool::new()));
+        let mut map = KernelMap::<El1>::new(frames);
         map.map(0, 0x20_0000, Use::Data).unwrap();
         let refused = map.map(0x20_0000, 0x1000, Use::Data);
         assert_eq!(refused, Err(Error::Exhausted));
-        assert!(KernelMap::<El1>::new(frames).is_err());
+    }
+
+    #[test]
+    fn four_gibibytes_are_all() {
+        let mut map = map::<El2>();
+        let last = (1 << 32) - 0x1000;
+        map.map(last, 0x1000, Use::Device).unwrap();
+        assert_eq!(map.find(last), Some(Use::Device));
+        let refused = map.map(last, 0x2000, Use::Device);
+        assert_eq!(refused, Err(Error::OutOfRange(last + 0x2000)));
+        assert_eq!(map.find(1 << 32), None);
+        let refused = map.map(usize::MAX & !0xfff, 0, Use::Data);
+        assert_eq!(refused, Err(Error::OutOfRange(usize::MAX & !0xfff)));
     }
 
     proptest! {

@@ -11,7 +11,7 @@
 //!   moment.
 //!
 //! Both use the largest blocks that alignment allows (4 KiB, 2 MiB, 1 GiB) and
-//! translate 39 bits from a level-1 root. Tables come from a supply of
+//! begin at a root of level 1, which translates 39 bits; a kernel's translates 32. Tables come from a supply of
 //! [`Frames`] fixed at build time, are reached one to one, and stay for good: a map is
 //! made before it is used, and what it maps is never mapped otherwise. Building is linear
 //! in the number of entries written; nothing here runs on a real-time path.
@@ -51,7 +51,7 @@ use core::fmt;
 pub enum Error {
     /// The address, size or target is not a multiple of 4 KiB.
     Unaligned(usize),
-    /// The range ends beyond the 39 bits that are translated.
+    /// The range ends beyond what is translated: 4 GiB, or of a virtual machine 512.
     OutOfRange(usize),
     /// Something else is mapped there: a change would need break-before-make (Arm ARM, D8.17.1).
     Live(usize),
@@ -60,10 +60,11 @@ pub enum Error {
 }
 
 impl fmt::Display for Error {
+    #[cold]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unaligned(address) => write!(f, "{address:#x} is not a multiple of 4 KiB"),
-            Self::OutOfRange(address) => write!(f, "{address:#x} is beyond the 39 bits translated"),
+            Self::OutOfRange(address) => write!(f, "{address:#x} is beyond what is translated"),
             Self::Live(address) => write!(f, "{address:#x} is in use and cannot be mapped anew"),
             Self::Exhausted => f.write_str("too few page tables: raise MORTISE_PAGE_TABLES"),
         }

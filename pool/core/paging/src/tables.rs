@@ -18,7 +18,7 @@ pub(crate) const TABLE_OR_PAGE: u64 = 0b10;
 /// What of an entry is an address.
 const ADDRESS: u64 = 0xffff_ffff_f000;
 
-/// Root tables translate 39 bits.
+/// The level of roots.
 const ROOT: usize = 1;
 const LAST: usize = 3;
 
@@ -46,6 +46,38 @@ fn entry(table: Table, level: usize, address: usize) -> &'static AtomicU64 {
     &table[address / grain(level) % ENTRIES]
 }
 
+/// A table of level 1, of as many entries as there are gibibytes to translate.
+pub(crate) trait Root {
+    /// Its entries.
+    fn entries(&self) -> &[AtomicU64];
+}
+
+impl Root for Table {
+    fn entries(&self) -> &[AtomicU64] {
+        *self
+    }
+}
+
+/// A root of four entries, aligned as `TTBR0` asks for (Arm ARM, D19.2.145): it takes no frame.
+#[repr(C, align(64))]
+pub(crate) struct SmallRoot([AtomicU64; 4]);
+
+impl SmallRoot {
+    /// Address bits that it translates.
+    pub(crate) const ADDRESS_BITS: u64 = 32;
+
+    /// One that leads nowhere.
+    pub(crate) const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; 4])
+    }
+}
+
+impl Root for SmallRoot {
+    fn entries(&self) -> &[AtomicU64] {
+        &self.0
+    }
+}
+
 /// The table that an entry of this level leads to, if it leads to one.
 #[inline]
 fn next(entry: u64, level: usize) -> Option<Table> {
@@ -54,17 +86,16 @@ fn next(entry: u64, level: usize) -> Option<Table> {
     leads.then(|| unsafe { &*((entry & ADDRESS) as *const [AtomicU64; ENTRIES]) })
 }
 
-/// The tables of a map, from its root on. They stay for good.
-pub(crate) struct Tables {
-    pub(crate) root: Table,
+/// The tables of a map, from its root on. Those below stay for good.
+pub(crate) struct Tables<R: Root> {
+    pub(crate) root: R,
     supply: &'static dyn Frames,
 }
 
-impl Tables {
+impl<R: Root> Tables<R> {
     /// Tables that map nothing.
-    pub(crate) fn new(supply: &'static dyn Frames) -> Result<Self, Error> {
-        let root = take(supply)?;
-        Ok(Self { root, supply })
+    pub(crate) const fn new(root: R, supply: &'static dyn Frames) -> Self {
+        Self { root, supply }
     }
 
     /// Maps `size` bytes from `start` on to `target` and what follows, in blocks as large as fit. What
@@ -82,74 +113,86 @@ impl Tables {
             }
         }
         let end = start.checked_add(size).ok_or(Error::OutOfRange(start))?;
-        if end > 1 << hw_arch::mmu::ADDRESS_BITS {
+        if end > self.root.entries().len() * grain(ROOT) {
             return Err(Error::OutOfRange(end));
         }
         let ahead = target.wrapping_sub(start);
-        self.fill(self.root, ROOT, (start, end), ahead, attributes)
+        let root = self.root.entries();
+        fill(root, ROOT, (start, end), (ahead, attributes), self.supply)
     }
 
-    /// Maps what of a range one table is for, to addresses that are `ahead` of those mapped.
-    fn fill(
-        &self,
-        table: Table,
-        level: usize,
-        (mut at, end): (usize, usize),
-        ahead: usize,
-        attributes: u64,
-    ) -> Result<(), Error> {
-        let grain = grain(level);
-        let page = if level == LAST { TABLE_OR_PAGE } else { 0 };
-        while at < end {
-            let stop = ((at | (grain - 1)) + 1).min(end);
-            let target = at.wrapping_add(ahead);
-            let place = entry(table, level, at);
-            let old = place.load(Ordering::Relaxed);
-            let leaf = (target & !(grain - 1)) as u64 | attributes | page;
-            if let Some(next) = next(old, level) {
-                self.fill(next, level + 1, (at, stop), ahead, attributes)?;
-            } else if old == 0 && (at | stop | target) & (grain - 1) == 0 {
-                place.store(leaf, Ordering::Release);
-            } else if old == 0 {
-                let next = take(self.supply)?;
-                place.store(link(next), Ordering::Release);
-                self.fill(next, level + 1, (at, stop), ahead, attributes)?;
-            } else if old != leaf || ahead & (grain - 1) != 0 {
-                return Err(Error::Live(at));
-            }
-            at = stop;
-        }
-        Ok(())
-    }
-
-    /// The entry of level 2 for an address, with the tables that lead there.
-    pub(crate) fn block(&mut self, address: usize) -> Result<&'static AtomicU64, Error> {
-        let place = entry(self.root, ROOT, address);
-        let table = match next(place.load(Ordering::Relaxed), ROOT) {
-            Some(table) => table,
-            None => {
-                let table = take(self.supply)?;
-                place.store(link(table), Ordering::Release);
-                table
-            }
+    /// The last entry of level 2 that is empty among those for the gibibyte of an address, with the
+    /// table that leads there, and the address it is for.
+    pub(crate) fn empty_block(
+        &mut self,
+        address: usize,
+    ) -> Result<(&'static AtomicU64, usize), Error> {
+        let gibibyte = self.gibibyte(address).ok_or(Error::OutOfRange(address))?;
+        let table = match gibibyte.load(Ordering::Relaxed) {
+            0 => add(gibibyte, self.supply)?,
+            old => next(old, ROOT).ok_or(Error::Live(address))?,
         };
-        Ok(entry(table, ROOT + 1, address))
+        let is_empty = |entry: &AtomicU64| entry.load(Ordering::Relaxed) == 0;
+        let index = table.iter().rposition(is_empty);
+        let index = index.ok_or(Error::Live(address))?;
+        let base = address & !(grain(ROOT) - 1);
+        Ok((&table[index], base + index * grain(ROOT + 1)))
     }
 
     /// The entry that maps an address, if it is valid, and how many bytes that maps.
     pub(crate) fn find(&self, address: usize) -> Option<(u64, usize)> {
-        let (mut table, mut level) = (self.root, ROOT);
-        if address >> hw_arch::mmu::ADDRESS_BITS != 0 {
-            return None;
+        let mut level = ROOT;
+        let mut found = self.gibibyte(address)?.load(Ordering::Relaxed);
+        while let Some(table) = next(found, level) {
+            level += 1;
+            found = entry(table, level, address).load(Ordering::Relaxed);
         }
-        loop {
-            let found = entry(table, level, address).load(Ordering::Relaxed);
-            match next(found, level) {
-                Some(next) => (table, level) = (next, level + 1),
-                None => return (found & VALID != 0).then_some((found, grain(level))),
-            }
-        }
+        (found & VALID != 0).then_some((found, grain(level)))
     }
+
+    /// The entry of the root for an address, if there is one.
+    fn gibibyte(&self, address: usize) -> Option<&AtomicU64> {
+        self.root.entries().get(address / grain(ROOT))
+    }
+}
+
+/// Has an empty entry lead to another table.
+fn add(entry: &AtomicU64, supply: &'static dyn Frames) -> Result<Table, Error> {
+    let table = take(supply)?;
+    entry.store(link(table), Ordering::Release);
+    Ok(table)
+}
+
+/// Maps what of a range one table is for, to addresses that are `ahead` of those mapped.
+fn fill(
+    table: &[AtomicU64],
+    level: usize,
+    (mut at, end): (usize, usize),
+    (ahead, attributes): (usize, u64),
+    supply: &'static dyn Frames,
+) -> Result<(), Error> {
+    let grain = grain(level);
+    let page = if level == LAST { TABLE_OR_PAGE } else { 0 };
+    while at < end {
+        let stop = ((at | (grain - 1)) + 1).min(end);
+        let target = at.wrapping_add(ahead);
+        let place = table.get(at / grain % ENTRIES);
+        let place = place.ok_or(Error::OutOfRange(at))?;
+        let old = place.load(Ordering::Relaxed);
+        let leaf = (target & !(grain - 1)) as u64 | attributes | page;
+        if let Some(next) = next(old, level) {
+            fill(next, level + 1, (at, stop), (ahead, attributes), supply)?;
+        } else if old == 0 && (at | stop | target) & (grain - 1) == 0 {
+            place.store(leaf, Ordering::Release);
+        } else if old == 0 {
+            let next = add(place, supply)?;
+            fill(next, level + 1, (at, stop), (ahead, attributes), supply)?;
+        } else if old != leaf || ahead & (grain - 1) != 0 {
+            return Err(Error::Live(at));
+        }
+        at = stop;
+    }
+    Ok(())
 }
 
 /// Where an entry that maps so many bytes leads, and with which attributes.

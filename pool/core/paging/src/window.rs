@@ -52,19 +52,19 @@ impl<L: Level> Window<L> {
 }
 
 impl<L: Level> KernelMap<L> {
-    /// A window at `address`, a multiple of 2 MiB where nothing is mapped; closed.
+    /// A window in the gibibyte of `near`, at its end where nothing is mapped; closed.
+    ///
+    /// Where something of that gibibyte is mapped a window takes no table.
+    ///
+    /// # Errors
+    ///
+    /// If all of it is mapped, or nothing and the supply has no frame left.
     ///
     /// # Safety
     ///
-    /// The map must stay for good, and nothing may be mapped or unmapped at `address` any more.
-    pub unsafe fn window(&mut self, address: usize) -> Result<Window<L>, Error> {
-        if !address.is_multiple_of(WINDOW_SIZE) {
-            return Err(Error::Unaligned(address));
-        }
-        let entry = self.tables.block(address)?;
-        if entry.load(Ordering::Relaxed) != 0 {
-            return Err(Error::Live(address));
-        }
+    /// The map must stay for good, and nothing may be mapped in that gibibyte any more.
+    pub unsafe fn window(&mut self, near: usize) -> Result<Window<L>, Error> {
+        let (entry, address) = self.tables.empty_block(near)?;
         let window = Window {
             entry,
             address,
@@ -82,47 +82,62 @@ mod tests {
     use core_memory::FramePool;
     use hw_arch::El2;
 
-    const AT: usize = 1 << 38;
+    const NEAR: usize = 0x4020_0000;
+    /// The end of its gibibyte.
+    const END: usize = 0x8000_0000;
 
     fn map() -> (&'static FramePool<4>, KernelMap<El2>) {
         let frames: &'static FramePool<4> = Box::leak(Box::new(FramePool::new()));
-        (frames, KernelMap::new(frames).unwrap())
+        (frames, KernelMap::new(frames))
     }
 
     #[test]
     fn what_is_behind_it_changes_by_one_entry() {
         let (frames, mut map) = map();
         // SAFETY: its tables stay.
-        let window = unsafe { map.window(AT) }.unwrap();
-        assert_eq!(map.find(AT), None, "closed at first");
+        let window = unsafe { map.window(NEAR) }.unwrap();
+        let at = window.address();
+        assert_eq!(
+            (at, map.find(at)),
+            (END - WINDOW_SIZE, None),
+            "closed at first"
+        );
         let left = frames.available();
-        assert_eq!(window.open(0x6020_0000), AT);
-        assert_eq!(map.find(AT + WINDOW_SIZE - 1), Some(Use::Data));
-        assert_eq!(map.find(AT + WINDOW_SIZE), None);
+        assert_eq!(window.open(0x6020_0000), at);
+        assert_eq!(map.find(at + WINDOW_SIZE - 1), Some(Use::Data));
+        assert_eq!(map.find(at - 1), None);
         let shown = window.entry.load(Ordering::Relaxed);
         assert_eq!(shown & 0x7f_ffe0_0000, 0x6020_0000);
-        assert_eq!(window.open(0x6040_0000), AT, "closed between");
+        assert_eq!(window.open(0x6040_0000), at, "closed between");
         window.close();
-        assert_eq!((map.find(AT), frames.available()), (None, left));
+        assert_eq!((map.find(at), frames.available()), (None, left));
     }
 
     #[test]
-    fn nothing_is_mapped_where_one_is() {
-        let (_, mut map) = map();
-        // SAFETY: nothing is mapped there.
-        let _window = unsafe { map.window(AT) }.unwrap();
-        let refused = map.map(AT, 0x20_0000, Use::Data);
-        assert_eq!(refused, Err(Error::Live(AT)));
-        // SAFETY: nothing is made.
-        let again = unsafe { map.window(AT) }.err();
-        assert_eq!(again, Some(Error::Live(AT)));
+    fn each_has_a_place_where_nothing_else_is() {
+        let (frames, mut map) = map();
+        map.map(NEAR, 0x20_0000, Use::Data).unwrap();
+        map.map(END - 2 * WINDOW_SIZE, 0x1000, Use::Data).unwrap();
+        let left = frames.available();
+        // SAFETY: its tables stay, and what is mapped below is refused.
+        let places = [(); 2].map(|()| unsafe { map.window(NEAR) }.unwrap().address());
+        assert_eq!(places, [END - WINDOW_SIZE, END - 3 * WINDOW_SIZE]);
+        assert_eq!(frames.available(), left, "no table of their own");
+        let refused = map.map(places[1], 0x20_0000, Use::Data);
+        assert_eq!(refused, Err(Error::Live(places[1])));
     }
 
     #[test]
-    fn it_begins_at_a_block() {
+    fn a_gibibyte_may_be_full() {
         let (_, mut map) = map();
+        map.map(0x4000_0000, 1 << 30, Use::Data).unwrap();
         // SAFETY: nothing is made.
-        let refused = unsafe { map.window(AT + 0x1000) }.err();
-        assert_eq!(refused, Some(Error::Unaligned(AT + 0x1000)));
+        let refused = unsafe { map.window(NEAR) }.err();
+        assert_eq!(refused, Some(Error::Live(NEAR)));
+        map.map(0x8000_0000, (1 << 30) - WINDOW_SIZE, Use::Data)
+            .unwrap();
+        // SAFETY: its tables stay.
+        let last = [(); 2].map(|()| unsafe { map.window(0x8000_0000) }.map(|it| it.address()));
+        assert_eq!(last, [Ok(0xbfe0_0000), Err(Error::Live(0x8000_0000))]);
     }
 }

@@ -1,11 +1,10 @@
 //! Where lines go.
 
 use crate::Board;
-use core::ptr::NonNull;
 use core_guest::Guest;
 use core_native::fill;
 use core_ring::{Area, stream::Producer};
-use hw_serial_pl011::{Registers, Serial};
+use hw_serial::Serial;
 
 /// Hypercall that asks Mortise to read the ring: fast, 64 bits, vendor's own hypervisor range (Arm
 /// DEN 0028, 2.5).
@@ -18,7 +17,7 @@ pub(crate) enum Console {
     /// A ring that Mortise reads, and whether it asks to be told.
     Ring(Producer<'static>),
     /// The serial port, and whether a line has begun there.
-    Serial(Serial<'static>, bool),
+    Serial(Serial, bool),
 }
 
 impl Console {
@@ -29,11 +28,9 @@ impl Console {
     /// The board tells the truth, `guest` is from Mortise, and nobody else has either.
     pub(crate) unsafe fn open(board: &Board, guest: Option<Guest<'static>>) -> Self {
         let Some(guest) = guest else {
-            let Some(registers) = NonNull::new(board.uart_base as *mut Registers) else {
-                return Self::None;
-            };
             // SAFETY: the early table maps it as device memory; the rest is the caller's word.
-            return Self::Serial(unsafe { Serial::new(registers) }, false);
+            let serial = unsafe { Serial::open(board.uart_base) };
+            return serial.map_or(Self::None, |serial| Self::Serial(serial, false));
         };
         let ring = guest.log().and_then(|range| {
             let (start, size) = (range.start() as usize, range.size() as usize);

@@ -38,6 +38,8 @@ macro_rules! plain_image {
             use $config as config;
             use $crate::deps::hw_arch::{self, entry::EarlyTable, $at};
 
+            $crate::deps::hw_serial::define_serial!(config::board::UART_KIND);
+
             const STACK: usize = 8192;
 
             #[repr(C, align(16))]

@@ -39,6 +39,7 @@ use hw_irqchip_gicv3::{Distributor, Redistributor, cpu_interface};
 #[doc(hidden)]
 pub mod deps {
     pub use hw_arch;
+    pub use hw_serial;
 }
 
 /// Bytes of one frame of a redistributor (IHI 0069, 12.10).
@@ -155,7 +156,8 @@ unsafe fn header<L: ExceptionLevel>(board: &Board, argument: usize) -> Option<Gu
         return None;
     }
     let room = (board.ram_base + board.ram_size).checked_sub(argument)?;
-    if argument < board.ram_base || room < HEADER {
+    // At address zero there is nothing, wherever RAM begins.
+    if argument < board.ram_base.max(HEADER) || room < HEADER {
         return None;
     }
     // SAFETY: within RAM; the caller says nobody writes.

@@ -140,6 +140,8 @@ numbered! {
         Destroying = 8,
         /// No more. The page stays as it was until the slot has another VM.
         Destroyed = 9,
+        /// Its run ends, and a core of it does not come back.
+        Lost = 10,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What VMs call.
 
-use crate::{CHANNELS, follow, placed::Placed};
+use crate::{CHANNELS, follow, follow_at_once, placed::Placed};
 use core_trace::Event;
 use mortise_hypercall::{Brief, Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
@@ -61,7 +61,7 @@ fn ring(number: u64) -> Option<u64> {
     let core = Core::current();
     let (vm, _) = core.vcpu()?;
     let answer = CHANNELS.get(number)?.channel.ring(vm.index()).ok()?;
-    follow(core.machine(), answer);
+    follow_at_once(core.machine(), answer);
     Some(0)
 }
 

@@ -1,6 +1,6 @@
 //! One channel: its ends' starts and ends, and who is to be called.
 
-use crate::party::{Call, Party};
+use crate::party::{Call, Party, Reach};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core_ring::Area;
 use core_ring::message::{End, Keeper, Parts, Shape};
@@ -91,34 +91,35 @@ impl Channel {
     /// The VM looked at the other end's wait before it called, and an exception orders that look
     /// before the one here (Arm ARM, B2.3.12: a context synchronization event behind a branch that
     /// depends on the load).
+    #[inline(always)]
     pub fn ring(&self, vm: usize) -> Result<Answer, Denied> {
-        self.due(vm).map(|due| self.answer(due))
+        let end = self.end_of(vm).ok_or(Denied)?.peer();
+        let party = self.party(end);
+        if !party.answer(self.keeper.wake(end)) {
+            return Ok(Answer::Quiet);
+        }
+        Ok(match (party.call(), end) {
+            (Some(call), _) => Answer::Call(call),
+            (None, End::Consumer) => self.wanted.map_or(Answer::Quiet, Answer::Want),
+            (None, End::Producer) => Answer::Quiet,
+        })
     }
 
     /// The same, but that what follows is [owed](Self::take_owed).
     pub fn ring_later(&self, vm: usize) -> Result<(), Denied> {
-        self.due(vm).map(|due| self.owe(due))
-    }
-
-    /// What is due as `vm` rings.
-    #[inline(always)]
-    fn due(&self, vm: usize) -> Result<u8, Denied> {
         let end = self.end_of(vm).ok_or(Denied)?.peer();
-        let party = self.party(end);
-        if !party.answer(self.keeper.wake(end)) {
-            return Ok(0);
+        match self.ring(vm)? {
+            Answer::Quiet => {}
+            Answer::Call(_) => self.owe(calls(end)),
+            Answer::Want(_) => self.owe(WANT),
         }
-        Ok(match (party.call(), end) {
-            (Some(_), end) => calls(end),
-            (None, End::Consumer) if self.wanted.is_some() => WANT,
-            _ => 0,
-        })
+        Ok(())
     }
 
-    /// An end begins as this VM, which may have a bell; to call the other is owed.
-    pub fn begin(&self, end: End, vm: usize, bell: u64) {
+    /// An end begins as this VM, which is reached so; to call the other is owed.
+    pub fn begin(&self, end: End, vm: usize, reach: Reach) {
         let changing = self.changing.lock();
-        self.party(end).take(vm, bell);
+        self.party(end).take(vm, reach);
         if self.keeper.begin(end) {
             self.owe(calls(end.peer()));
         }
@@ -156,7 +157,6 @@ impl Channel {
     }
 
     /// What a thing that is due leads to.
-    #[inline(always)]
     fn answer(&self, due: u8) -> Answer {
         let call = match due {
             CALL_PRODUCER => self.from.call(),
@@ -228,13 +228,14 @@ mod tests {
         }
     }
 
-    const BELL: u64 = 0x800_0001;
+    const BELL: Reach = Reach::Bell(0x800_0001);
+    const LISTS: Reach = Reach::Controller;
     const CALL_LINUX: Answer = Answer::Call(Call::Virtual(LINUX, 44));
-    const CALL_MOTOR: Answer = Answer::Call(Call::Physical(BELL));
+    const CALL_MOTOR: Answer = Answer::Call(Call::Physical(0x800_0001));
 
     /// What a begin leads to.
-    fn begin(channel: &Channel, end: End, vm: usize, bell: u64) -> Answer {
-        channel.begin(end, vm, bell);
+    fn begin(channel: &Channel, end: End, vm: usize, reach: Reach) -> Answer {
+        channel.begin(end, vm, reach);
         channel.take_owed()
     }
 
@@ -249,7 +250,7 @@ mod tests {
         let line = line(None);
         let channel = &line.channel;
         assert_eq!(begin(channel, End::Producer, MOTOR, BELL), Answer::Quiet);
-        assert_eq!(begin(channel, End::Consumer, LINUX, 0), CALL_MOTOR);
+        assert_eq!(begin(channel, End::Consumer, LINUX, LISTS), CALL_MOTOR);
         let (mut producer, mut consumer) = (line.producer(), line.consumer());
         assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet), "nobody waits");
         for round in 0..3u8 {
@@ -270,7 +271,7 @@ mod tests {
         let line = line(None);
         let channel = &line.channel;
         let _ = begin(channel, End::Producer, MOTOR, BELL);
-        let _ = begin(channel, End::Consumer, LINUX, 0);
+        let _ = begin(channel, End::Consumer, LINUX, LISTS);
         let (mut producer, mut consumer) = (line.producer(), line.consumer());
         assert!(consumer.ask());
         assert_eq!(producer.send(&[1]), Ok(Doorbell::Ring));
@@ -302,14 +303,14 @@ mod tests {
         let line = line(None);
         let channel = &line.channel;
         let _ = begin(channel, End::Producer, MOTOR, BELL);
-        let _ = begin(channel, End::Consumer, LINUX, 0);
+        let _ = begin(channel, End::Consumer, LINUX, LISTS);
         let mut producer = line.producer();
         while producer.send(b"unread").is_ok() {}
         assert_eq!(end(channel, End::Consumer), [CALL_MOTOR, Answer::Quiet]);
         assert_eq!(end(channel, End::Consumer), [Answer::Quiet; 2], "only once");
         assert_eq!(channel.state(), [1, 2, 4]);
         assert_eq!(end(channel, End::Producer), [Answer::Quiet; 2]);
-        assert_eq!(begin(channel, End::Consumer, LINUX, 0), Answer::Quiet);
+        assert_eq!(begin(channel, End::Consumer, LINUX, LISTS), Answer::Quiet);
         assert_eq!(begin(channel, End::Producer, MOTOR, BELL), CALL_LINUX);
         assert_eq!(channel.state(), [3, 3, 4]);
     }
@@ -325,7 +326,7 @@ mod tests {
             assert_eq!(channel.ring(MOTOR), Ok(Answer::Want(TEMPLATE)));
             assert_eq!(producer.send(b"job"), Ok(Doorbell::Quiet));
             assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet));
-            assert_eq!(begin(channel, End::Consumer, OTHER, 0), CALL_MOTOR);
+            assert_eq!(begin(channel, End::Consumer, OTHER, LISTS), CALL_MOTOR);
             let mut consumer = line.consumer();
             while consumer.receive_into(&mut [0]).is_ok() {}
             assert_eq!(end(channel, End::Consumer), [CALL_MOTOR, Answer::Quiet]);
@@ -335,6 +336,26 @@ mod tests {
             );
         }
         assert_eq!(channel.state()[2], 0);
+    }
+
+    #[test]
+    fn an_end_is_called_where_it_was_reached_last() {
+        for (reach, call) in [
+            (Reach::Core(3), Call::Notice(LINUX, 3, 44)),
+            (LISTS, Call::Virtual(LINUX, 44)),
+            (Reach::Core(2), Call::Notice(LINUX, 2, 44)),
+        ] {
+            let line = line(None);
+            let channel = &line.channel;
+            let _ = begin(channel, End::Consumer, LINUX, Reach::Core(1));
+            let _ = end(channel, End::Consumer);
+            let _ = begin(channel, End::Producer, MOTOR, BELL);
+            let _ = begin(channel, End::Consumer, LINUX, reach);
+            let (mut producer, mut consumer) = (line.producer(), line.consumer());
+            assert!(consumer.ask());
+            assert_eq!(producer.send(b"next"), Ok(Doorbell::Ring));
+            assert_eq!(channel.ring(MOTOR), Ok(Answer::Call(call)));
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
 use core_ring::message::End;
 use mortise_partition::{Bell, Companion, Core, Machine, Vm};
-use party::Call;
+use party::{Call, Reach};
 use placed::Placed;
 use spin::Once;
 
@@ -80,7 +80,13 @@ impl Channels {
 }
 
 /// Does what a start, an end or a doorbell leads to.
+#[inline(never)]
 fn follow(machine: &'static Machine, answer: Answer) {
+    follow_at_once(machine, answer);
+}
+
+#[inline(always)]
+fn follow_at_once(machine: &'static Machine, answer: Answer) {
     match answer {
         Answer::Quiet => {}
         Answer::Call(Call::Physical(bell)) => {
@@ -88,12 +94,20 @@ fn follow(machine: &'static Machine, answer: Answer) {
                 bell.ring();
             }
         }
-        Answer::Call(Call::Virtual(vm, intid)) => {
-            if let Some(vm) = machine.vm(vm) {
-                vm.raise(machine, intid);
+        Answer::Call(Call::Notice(vm, core, intid)) => {
+            if !machine.notice(core, intid) {
+                raise(machine, vm, intid);
             }
         }
+        Answer::Call(Call::Virtual(vm, intid)) => raise(machine, vm, intid),
         Answer::Want(template) => machine.want(template),
+    }
+}
+
+#[inline(never)]
+fn raise(machine: &'static Machine, vm: usize, intid: u32) {
+    if let Some(vm) = machine.vm(vm) {
+        vm.raise(machine, intid);
     }
 }
 
@@ -129,8 +143,13 @@ impl Companion for Channels {
         self.step(machine, part, |placed| {
             if let Some(end) = placed.end_for(vm) {
                 let intid = placed.channel.party(end).intid;
-                let bell = vm.bell(machine, intid).map_or(0, Bell::bits);
-                placed.channel.begin(end, vm.index(), bell);
+                let bell = vm.bell(machine, intid);
+                let reach = match (bell, vm.reach(intid)) {
+                    (Some(bell), _) => Reach::Bell(bell.bits()),
+                    (None, Some(core)) => Reach::Core(core),
+                    (None, None) => Reach::Controller,
+                };
+                placed.channel.begin(end, vm.index(), reach);
             }
         })
     }
@@ -139,6 +158,7 @@ impl Companion for Channels {
         self.step(machine, part, |placed| {
             if let Some(end) = placed.channel.end_of(vm.index()) {
                 placed.channel.end(end);
+                vm.forget_notice(machine, placed.channel.party(end).intid);
             }
         })
     }

@@ -13,6 +13,19 @@ pub(crate) enum Call {
     Virtual(usize, u32),
     /// By this bell.
     Physical(u64),
+    /// The same as by its virtual controller, by a notice to this core.
+    Notice(usize, usize, u32),
+}
+
+/// How a VM can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Through its virtual controller.
+    Controller,
+    /// There, by notices to this core.
+    Core(usize),
+    /// By this bell, as its interrupts are its own.
+    Bell(u64),
 }
 
 /// One end of a channel.
@@ -24,6 +37,8 @@ pub(crate) struct Party {
     vm: AtomicUsize,
     /// How it is interrupted if its interrupts are its own, otherwise zero.
     bell: AtomicU64,
+    /// The core where notices reach it, if they do.
+    core: AtomicUsize,
     /// The wait that was answered last.
     answered: AtomicU64,
 }
@@ -35,6 +50,7 @@ impl Party {
             intid,
             vm: AtomicUsize::new(NOBODY),
             bell: AtomicU64::new(0),
+            core: AtomicUsize::new(NOBODY),
             answered: AtomicU64::new(0),
         }
     }
@@ -49,9 +65,15 @@ impl Party {
         vm != NOBODY && self.vm.load(Ordering::Acquire) == vm
     }
 
-    /// Makes this VM the one that has it, with a bell if its interrupts are its own.
-    pub fn take(&self, vm: usize, bell: u64) {
+    /// Makes this VM the one that has it, and which is reached so.
+    pub fn take(&self, vm: usize, reach: Reach) {
+        let (bell, core) = match reach {
+            Reach::Bell(bell) => (bell, NOBODY),
+            Reach::Core(core) => (0, core),
+            Reach::Controller => (0, NOBODY),
+        };
         self.bell.store(bell, Ordering::Relaxed);
+        self.core.store(core, Ordering::Relaxed);
         self.vm.store(vm, Ordering::Release);
     }
 
@@ -61,12 +83,16 @@ impl Party {
     }
 
     /// How to call the VM that has it, if one runs.
+    #[inline(always)]
     pub fn call(&self) -> Option<Call> {
         let vm = self.vm()?;
         let bell = self.bell.load(Ordering::Relaxed);
-        Some(match bell {
-            0 => Call::Virtual(vm, self.intid),
-            bell => Call::Physical(bell),
+        if bell != 0 {
+            return Some(Call::Physical(bell));
+        }
+        Some(match self.core.load(Ordering::Relaxed) {
+            NOBODY => Call::Virtual(vm, self.intid),
+            core => Call::Notice(vm, core, self.intid),
         })
     }
 

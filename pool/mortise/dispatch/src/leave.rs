@@ -24,6 +24,7 @@ fn go_on(core: &'static Core, seat: &'static Seat) -> ! {
 #[inline(always)]
 fn go_on_held_back(core: &'static Core, seat: &'static Seat) -> ! {
     core.record_return();
+    core.witness_return();
     // SAFETY: it is in the registers, was made ready for its first entry or came here by an exit,
     // and nothing of an exit stays on the stack.
     unsafe { enter(&seat.frame) }

@@ -92,6 +92,7 @@ impl Dispatcher for Turn {
 
     fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell {
         core.record_exit(cause);
+        core.witness_exit(cause);
         let chosen = if cause == Cause::Irq {
             self.count(ExitKind::Interrupt);
             self.exit_for_interrupt(core)

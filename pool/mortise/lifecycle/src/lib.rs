@@ -208,6 +208,10 @@ impl Companion for Lifecycle {
             // One that is being restarted or destroyed goes its way.
             let _other = record.apply(event);
         }
+        if vm.is_given_up() {
+            // Who had it destroyed did not wait for its last core.
+            let _gone = registry.empty(vm.index(), Event::Destroyed);
+        }
         false
     }
 

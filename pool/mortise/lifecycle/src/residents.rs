@@ -38,7 +38,12 @@ impl Conversation<'_> {
             })?;
             look(RESTART)?;
         }
-        self.while_in(State::Running, handle, RESTART, || vm.restart(machine))
+        if next != AWAIT {
+            self.while_in(State::Running, handle, RESTART, || vm.restart(machine))?;
+            look(AWAIT)?;
+        }
+        // Until its vCPUs rest, or it is known which do not.
+        wait(|| !vm.waits_for_cores(machine)).or_again(AWAIT)
     }
 
     /// Ends one for good. Its memory, which is not the reserve's, is withdrawn from it and given to
@@ -67,7 +72,11 @@ impl Conversation<'_> {
             vm.release(machine);
             look(AWAIT)?;
         }
-        wait(|| vm.is_over()).or_again(AWAIT)?;
+        wait(|| vm.is_over() || !vm.waits_for_cores(machine) && vm.give_up()).or_again(AWAIT)?;
+        if !vm.is_over() {
+            // Its memory is withdrawn; the rest is done when its core wakes.
+            return Ok(());
+        }
         vm.withdraw();
         vm.note(core_statistics::State::Destroyed);
         let slot = usize::from(handle.slot);

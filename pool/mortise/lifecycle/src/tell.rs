@@ -1,7 +1,7 @@
 //! What is told of a VM.
 
 use crate::{
-    Failure,
+    Failure, Record,
     calls::{Conversation, values},
     request::DESCRIPTOR,
     stop::{Stop, look},
@@ -9,6 +9,7 @@ use crate::{
 use core_memory::IntermediateRange;
 use mortise_hypercall::{Outcome, Reply};
 use mortise_instance::{Handle, State};
+use mortise_partition::Vm;
 use zerocopy::IntoBytes;
 
 /// Bytes of a console that are read at a time.
@@ -37,7 +38,7 @@ impl Conversation<'_> {
         let kind = description.kind as u64;
         let vcpus = description.cpus.len() as u64;
         let memory = vm.memory_size();
-        let what = record.state as u64 | kind << 8 | vcpus << 16;
+        let what = told(record, vm) | kind << 8 | vcpus << 16;
         Ok(values([0, handle.to_register(), what, memory]))
     }
 
@@ -54,20 +55,20 @@ impl Conversation<'_> {
         let vm = self.site.machine.vm(slot).ok_or(Failure::NotFound)?;
         let mut registry = self.site.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
-        let (state, since) = (record.state as u64, record.since);
+        let (state, since) = (told(record, vm), record.since);
         let denied = registry.denied(slot);
         drop(registry);
-        let told = vm.summary();
+        let summary = vm.summary();
         let word = |index| match index {
             0 => handle.to_register() & u64::from(u32::MAX) | state << 32,
-            1..5 => told.name(index - 1),
-            5 => u64::from(told.vcpus()) | u64::from(told.restarts()) << 32,
+            1..5 => summary.name(index - 1),
+            5 => u64::from(summary.vcpus()) | u64::from(summary.restarts()) << 32,
             6 => vm.memory_size(),
             7 => self.site.machine.now().saturating_sub(since),
-            8..14 => told.exits(index - 8),
+            8..14 => summary.exits(index - 8),
             14 => denied,
-            15 => u64::from(told.reason()),
-            16..28 => told.reason_text(index - 16),
+            15 => u64::from(summary.reason()),
+            16..28 => summary.reason_text(index - 16),
             _ => 0,
         };
         let next = self.call.progress() as usize;
@@ -119,5 +120,13 @@ impl Conversation<'_> {
     fn write(&self, to: u64, words: &[u64]) {
         // SAFETY: RAM of the caller's, which executes: it stays; all within one page of it.
         unsafe { self.site.transfer.write(to, words) };
+    }
+}
+
+/// The state of a VM as it is told: one that lost a core is that, whatever is to become of it.
+fn told(record: &Record, vm: &Vm) -> u64 {
+    match vm.is_lost() {
+        true => core_statistics::State::Lost as u64,
+        false => record.state as u64,
     }
 }

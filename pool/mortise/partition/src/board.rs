@@ -24,11 +24,11 @@ pub struct Board {
     pub gicc_base: usize,
     /// Bytes of that.
     pub gicc_size: usize,
-    /// Base of the console's PL011.
+    /// Base of the console's port.
     pub uart_base: usize,
-    /// Bytes of the console's PL011.
+    /// Bytes of the console's port.
     pub uart_size: usize,
-    /// Interrupt of the console's PL011.
+    /// Interrupt of the console's port.
     pub uart_irq: u32,
     /// Base of the IOMMU in front of PCI devices, zero where there is none.
     pub iommu_base: usize,
@@ -42,6 +42,8 @@ pub struct Board {
     pub pci_size: usize,
     /// Virtual timer of EL1, a private interrupt.
     pub virtual_timer: u32,
+    /// Physical timer of EL1, a private interrupt.
+    pub physical_timer: u32,
     /// Timer of EL2, a private interrupt.
     pub hypervisor_timer: u32,
     /// Maintenance interrupt of the virtual CPU interface, private.

@@ -62,8 +62,9 @@ fn partition(
         if let Err(why) = check(machine, description) {
             stop(format_args!("{name}: {why}"));
         }
-        match Vm::new(index, description, machine, kick) {
-            Ok(vm) => slot.call_once(|| vm).route(machine),
+        // Made where it stays, as its record is what the stack would have to hold most of.
+        match slot.try_call_once(|| Vm::new(index, description, machine, kick)) {
+            Ok(vm) => vm.route(machine),
             Err(error) => stop(format_args!("{name}: {error}")),
         }
         machine.begin_one();
@@ -89,6 +90,11 @@ fn partition(
         }
         if !stacks.is_marked() {
             stop(format_args!("too small a stack: raise MORTISE_STACK_SIZE"));
+        }
+    }
+    for witness in tables::witnesses() {
+        if let Err(why) = witness.open(machine) {
+            stop(format_args!("{why}"));
         }
     }
     // This core, which serves Mortise at least, and those that have a guest.
@@ -223,7 +229,11 @@ fn start(core: &'static Core) {
     let started =
         unsafe { firmware::cpu_on::<firmware::Smc>(affinity, secondary_start(), context) };
     if let Err(error) = started {
-        stop(format_args!("CPU {} does not start: {error:?}", core.cpu));
+        let code = i64::from(error).unsigned_abs();
+        stop(format_args!(
+            "CPU {} does not start: PSCI says -{code}",
+            core.cpu
+        ));
     }
 }
 

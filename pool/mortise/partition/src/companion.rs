@@ -124,8 +124,7 @@ impl Core {
     /// Frames for translation tables that it takes to reach what companions name, at most.
     pub(crate) fn frames_to_reach(&'static self) -> usize {
         const BLOCK: u32 = 21;
-        // One for windows.
-        let (mut tables, mut last) = (usize::from(!tables::companions().is_empty()), None);
+        let (mut tables, mut last) = (0, None);
         for companion in tables::companions() {
             companion.reach(self, &mut |range| {
                 for block in range.start() >> BLOCK..=(range.end() - 1) >> BLOCK {

@@ -15,10 +15,9 @@ use crate::{
     machine::{Core, Machine},
     vm::Vm,
 };
-use core::ptr::NonNull;
 use core_log::{Level, Sink};
 use core_manifest::{Console as Kind, Name};
-use hw_serial_pl011::{Registers, Serial};
+use hw_serial::Serial;
 use mortise_console::{Argument, Console, Input, Port, Words};
 
 /// Rings are emptied a hundred times a second.
@@ -27,7 +26,7 @@ static DRAIN: Alarm = Alarm::new(10_000_000, drain_rings);
 /// The serial line and who writes on it.
 pub(crate) struct Line {
     console: Console,
-    serial: Option<Serial<'static>>,
+    serial: Option<Serial>,
     /// Whether input waits in the hardware for room in a virtual machine.
     held: bool,
     /// The byte that was typed last.
@@ -84,7 +83,7 @@ impl Line {
 }
 
 /// The hardware's end of the line.
-struct Wire<'a>(&'a mut Option<Serial<'static>>);
+struct Wire<'a>(&'a mut Option<Serial>);
 
 impl Port for Wire<'_> {
     fn is_ready(&mut self) -> bool {
@@ -177,11 +176,10 @@ pub(crate) fn last_words(machine: &Machine, text: core::fmt::Arguments<'_>) {
 }
 
 /// The board's serial port.
-fn wire(machine: &Machine) -> Option<Serial<'static>> {
-    let registers = NonNull::new(machine.board.uart_base as *mut Registers)?;
+fn wire(machine: &Machine) -> Option<Serial> {
     // SAFETY: the board description says where it is; every map of Mortise's has
     // it as device memory, and no guest's has it.
-    Some(unsafe { Serial::new(registers) })
+    unsafe { Serial::open(machine.board.uart_base) }
 }
 
 /// Prepares the console's own interrupts on its core.

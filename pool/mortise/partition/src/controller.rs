@@ -1,6 +1,8 @@
 //! How a virtual machine's interrupts are controlled.
 
-use crate::{description::VmError, gic::device_priority, machine::Machine, tables, vm::Vm};
+use crate::{
+    board::Board, description::VmError, gic::device_priority, machine::Machine, tables, vm::Vm,
+};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core_manifest::{InterruptMode, limits};
 use core_sync::TicketLock;
@@ -80,7 +82,9 @@ impl Interrupts {
                     }
                 }));
                 gic.set_cpus(&cpus)?;
-                gic.add(board.virtual_timer)?;
+                for timer in timers(board) {
+                    gic.add(timer)?;
+                }
                 if tables::irqchip().is_some() && vm.console == core_manifest::Console::Pl011 {
                     gic.add(board.uart_irq)?;
                 }
@@ -94,7 +98,9 @@ impl Interrupts {
             InterruptMode::Shared => {
                 let mut gic = Virtual::new();
                 gic.set_vcpus(vm.cpus.len())?;
-                gic.add_hardware(board.virtual_timer)?;
+                for timer in timers(board) {
+                    gic.add_hardware(timer)?;
+                }
                 if vm.console == core_manifest::Console::Pl011 {
                     gic.add_virtual(board.uart_irq)?;
                 }
@@ -105,6 +111,12 @@ impl Interrupts {
             }
         }
     }
+}
+
+/// The timers of a virtual machine: of EL1's both, where no core is exchanged between several.
+pub(crate) fn timers(board: &Board) -> impl Iterator<Item = u32> {
+    let physical = (!tables::cores_are_shared()).then_some(board.physical_timer);
+    [board.virtual_timer].into_iter().chain(physical)
 }
 
 impl Vm {

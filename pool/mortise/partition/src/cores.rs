@@ -72,6 +72,7 @@ impl Core {
         unsafe {
             let frame = &self.resident.frame;
             frame.get().start(start.argument, self.stack_top());
+            self.witness_return();
             mortise_vcpu::enter(frame)
         }
     }
@@ -151,7 +152,8 @@ impl Core {
         let traps = Traps {
             interrupts: InterruptMode::Shared,
             trap_wait: true,
-            trap_monitor: true,
+            trap_observers: true,
+            trap_physical_timer: true,
         };
         // Nobody's guest runs before its own stage 2 is in place; until then any will do.
         if let Some(vm) = self.machine.vms().next() {
@@ -169,14 +171,18 @@ impl Core {
             }
             match self.attend(vm, vcpu) {
                 Duty::Start(start) => {
-                    while vm.has_to_wait() {
-                        self.rest_away(vm, vcpu);
+                    if vm.has_to_wait() {
+                        self.stand_by(vm, vcpu);
                     }
                     set_counter(vm);
                     return start;
                 }
                 Duty::Work => interrupts::serve_pending(self),
                 Duty::Rest if self.is_borrowed(vm, vcpu) => {}
+                Duty::Rest if vm.waits_for_cores(self.machine) => {
+                    cpu::relax();
+                    interrupts::serve_pending(self);
+                }
                 Duty::Rest => self.rest_away(vm, vcpu),
             }
         }
@@ -209,6 +215,17 @@ impl Core {
             vm.note_away(vcpu, self.clock().ticks());
         }
         self.rest();
+    }
+
+    /// Rests, off its core, for as long as a vCPU [has to wait](Vm::has_to_wait): it has to at first.
+    fn stand_by(&'static self, vm: &'static Vm, vcpu: usize) {
+        loop {
+            vm.note_away(vcpu, self.clock().ticks());
+            self.rest();
+            if !vm.has_to_wait() {
+                return;
+            }
+        }
     }
 
     /// Sleeps until something happens, and takes what comes to Mortise.
@@ -248,13 +265,7 @@ impl Core {
         }
         interrupts::refresh(self, vm, vcpu);
         if !vm.is_shared() {
-            // Whatever priority the guest claims to be active, the doorbell wakes.
-            let active = hw_arch::registers::icc_ap1r0_el1::read();
-            hw_arch::registers::icc_ap1r0_el1::write(0);
-            hw_arch::barrier::isb();
-            cpu::wait_for_interrupt();
-            hw_arch::registers::icc_ap1r0_el1::write(active);
-            return;
+            return unclaimed(vm, cpu::wait_for_interrupt);
         }
         // The vectors may have listed the timer's, and noted it nowhere.
         self.listed.set(self.listed.get() | 1);
@@ -277,9 +288,7 @@ impl Core {
     pub(crate) fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
         if vm.has_to_wait() {
             let timer = StoppedTimer::stop();
-            while vm.has_to_wait() {
-                self.rest_away(vm, vcpu);
-            }
+            unclaimed(vm, || self.stand_by(vm, vcpu));
             timer.go_on(vm);
         }
         // Not by whether it is free: an order to wait that came just now has its doorbell behind it.
@@ -292,12 +301,26 @@ impl Core {
 
     /// Rests until this vCPU is started, then lets the guest go on there.
     pub(crate) fn start_anew(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+        self.witness_end(vm, vcpu);
         whole(|part| self.halt(vm, vcpu, &frame.x, part));
         let start = self.wait_for_start(vm, vcpu);
         whole(|part| self.prepare(vm, vcpu, start, part));
         // SAFETY: this core's stack is its own, and an exit leaves nothing on it.
         unsafe { frame.start(start.argument, self.stack_top()) };
     }
+}
+
+/// Has a core do something during which the doorbell comes, whatever priority its guest, which may own
+/// its interrupts, claims to be active.
+fn unclaimed(vm: &Vm, wait: impl FnOnce()) {
+    if vm.is_shared() || tables::irqchip().is_some() {
+        return wait();
+    }
+    let active = hw_arch::registers::icc_ap1r0_el1::read();
+    hw_arch::registers::icc_ap1r0_el1::write(0);
+    hw_arch::barrier::isb();
+    wait();
+    hw_arch::registers::icc_ap1r0_el1::write(active);
 }
 
 /// Faults of Mortise's own end the machine: nothing it says can be trusted any

@@ -96,10 +96,14 @@ impl Vm {
         self.orders() & HELD != 0 && self.away.load(Ordering::Acquire) & all == all
     }
 
-    /// Lets its vCPUs go on.
+    /// Lets its vCPUs go on. One whose run ends stays without its memory until the next one
+    /// begins: a core that has not come back yet would go on in it.
     pub fn release(&'static self, machine: &'static Machine) {
-        if !self.is_shared() {
+        if !self.is_shared() && !self.is_ending() {
             self.stage2.restore();
+            if self.is_ending() {
+                self.withdraw();
+            }
         }
         self.orders.fetch_and(!(HELD | DISCARDED), Ordering::AcqRel);
         machine.summon_all(self, self.all_vcpus());

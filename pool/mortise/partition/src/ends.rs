@@ -117,7 +117,7 @@ impl Core {
             2 => return Some(part.go_on_at(self.silence(vm, vcpu, part.number))),
             3 => {
                 // Nothing of it is left to be disturbed: now others may count on its rest.
-                let number = vm.power.lock().stopped(vcpu).bits() as usize;
+                let number = vm.rests(self.machine, vcpu).bits() as usize;
                 let stage = part.stage + 1;
                 return (number != 0).then_some(Part { stage, number });
             }

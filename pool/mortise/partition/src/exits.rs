@@ -1,8 +1,8 @@
 //! What a guest's exit leads to.
 
 use crate::{
-    calls, controller::Interrupts, devices, fault::Fault, interrupts, machine::Core, short, tables,
-    vm::Vm,
+    calls, controller::Interrupts, devices, fault::Fault, interrupts, machine::Core,
+    notice::INTERRUPT, short, tables, vm::Vm,
 };
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
@@ -18,7 +18,10 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
     match core.dispatcher() {
         Some(dispatcher) => dispatcher.exit(cause, core),
-        None => alone(core, frame, cause),
+        None => {
+            core.witness_exit(cause);
+            alone(core, frame, cause)
+        }
     }
 }
 
@@ -27,9 +30,11 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
 #[inline]
 pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
+    core.witness_exit(cause);
     match (cause, core.vcpu()) {
         (Cause::Call, _) => call_alone(core, frame),
         (Cause::Synchronous, Some((vm, vcpu))) if short::exit(core, vm, vcpu, frame) => {
+            core.witness_return();
             &core.resident.frame
         }
         _ => alone(core, frame, cause),
@@ -40,19 +45,40 @@ pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
 #[inline(never)]
 fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
     if !short::call(core, frame) {
-        alone(core, frame, Cause::Call)
+        // Without the registers that the other exits need kept.
+        through(core, frame, Cause::Call, |vm, vcpu, frame| {
+            if !vm.is_ending() {
+                hypercall(core, vm, vcpu, frame);
+            }
+        })
     }
+    core.witness_return();
     &core.resident.frame
 }
 
-/// The general way there: enters the guest in the end, as to return to the vectors takes longer.
+/// The general way there.
 #[inline(never)]
 fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> ! {
+    through(core, frame, cause, |vm, vcpu, frame| {
+        handle(core, vm, vcpu, frame, cause);
+    })
+}
+
+/// Does something for the guest here, and enters it in the end, as to return to the vectors takes
+/// longer.
+#[inline(always)]
+fn through(
+    core: &'static Core,
+    frame: &mut Frame,
+    cause: Cause,
+    action: impl FnOnce(&'static Vm, usize, &mut Frame),
+) -> ! {
     if let Some((vm, vcpu)) = core.vcpu() {
         core.record_exit(cause);
-        handle(core, vm, vcpu, frame, cause);
+        action(vm, vcpu, frame);
         core.leave(vm, vcpu, frame);
         core.record_return();
+        core.witness_return();
     }
     // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
     // more.
@@ -79,13 +105,18 @@ pub(crate) fn handle(
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
             interrupts::taken(core, Some((vm, vcpu)), core.resident.taken());
         }
-        Cause::Fiq => {
-            vm.status.count_exit(vcpu, ExitKind::Interrupt);
-            core.take_doorbell();
-            if core.dispatcher().is_none() {
+        Cause::Fiq => match core.dispatcher() {
+            Some(_) => {
+                vm.status.count_exit(vcpu, ExitKind::Interrupt);
+                core.take_doorbell();
+            }
+            // Here are neither mail nor errands, and the rest is short.
+            None => {
+                core.resident.count::<INTERRUPT>();
+                interrupts::doorbell(core);
                 core.obey(vm, vcpu, frame);
             }
-        }
+        },
         Cause::SError => {
             vm.status.count_exit(vcpu, ExitKind::Other);
             vm.stop_for(vcpu, Fault::SYSTEM_ERROR);
@@ -95,6 +126,7 @@ pub(crate) fn handle(
     }
 }
 
+#[inline(never)]
 fn hypercall(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     vm.status.count_exit(vcpu, ExitKind::Hypercall);
     calls::call(core, vm, vcpu, frame);

@@ -274,6 +274,18 @@ impl Physical for VmInterrupts {
         );
     }
 
+    fn pending_near(&self, first: u32, vcpu: usize) -> u32 {
+        if self.is_apart(first, vcpu) {
+            return 0;
+        }
+        self.on(
+            first,
+            vcpu,
+            |private| private.pending_near(first),
+            |shared| shared.pending_near(first),
+        )
+    }
+
     fn set_route(&mut self, intid: u32, vcpu: usize) {
         let board = &self.machine.board;
         let affinity = board.redistributor(self.vm.cpu(vcpu)).affinity();

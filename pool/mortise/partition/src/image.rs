@@ -10,6 +10,8 @@ macro_rules! image {
         use $($config)::+ as mortise_config;
         use mortise_config::board as mortise_board;
 
+        $crate::deps::define_serial!(mortise_board::UART_KIND);
+
         const MORTISE_STACK: usize = mortise_config::MORTISE_STACK_SIZE;
         const MORTISE_CPUS: usize = if mortise_config::MORTISE_CORES < mortise_board::CPUS {
             mortise_config::MORTISE_CORES
@@ -39,8 +41,16 @@ macro_rules! image {
             }
         }
 
-        static MORTISE_FRAMES: $crate::deps::FramePool<{ mortise_config::MORTISE_PAGE_TABLES }> =
-            $crate::deps::FramePool::new();
+        const MORTISE_FRAME_COUNT: usize = mortise_config::MORTISE_PAGE_TABLES;
+        static MORTISE_FRAME_ROOM: $crate::deps::FrameRoom<MORTISE_FRAME_COUNT> =
+            $crate::deps::FrameRoom::new();
+        static MORTISE_FRAMES: $crate::deps::FramePool<
+            MORTISE_FRAME_COUNT,
+            &'static $crate::deps::FrameRoom<MORTISE_FRAME_COUNT>,
+        > = {
+            // SAFETY: nothing else names the room.
+            unsafe { $crate::deps::FramePool::over(&MORTISE_FRAME_ROOM) }
+        };
 
         static MORTISE_CORES: [$crate::Core; MORTISE_CPUS] = {
             let mut cores = [const { $crate::Core::new(&MORTISE_MACHINE, 0) }; MORTISE_CPUS];
@@ -71,6 +81,7 @@ macro_rules! image {
             colourings: $($tables)::+::COLOURINGS,
             irqchips: $($tables)::+::IRQCHIPS,
             iommus: $($tables)::+::IOMMUS,
+            witnesses: $($tables)::+::WITNESSES,
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
         };
 
@@ -100,6 +111,7 @@ macro_rules! image {
                 pci_base: mortise_board::PCI_BASE,
                 pci_size: mortise_board::PCI_SIZE,
                 virtual_timer: mortise_board::TIMER_VIRTUAL_IRQ as u32,
+                physical_timer: mortise_board::TIMER_PHYSICAL_IRQ as u32,
                 hypervisor_timer: mortise_board::TIMER_HYPERVISOR_IRQ as u32,
                 maintenance: mortise_board::MAINTENANCE_IRQ as u32,
                 clock: $crate::deps::Clock::with_frequency(
@@ -163,7 +175,33 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
-        extern "C" fn mortise_fault(cause: u64) -> ! {
+        extern "C" fn mortise_resident_notice() -> &'static $crate::deps::FrameCell {
+            $crate::take_notice()
+        }
+
+        // What faulted may be the stack, of which nothing is needed any more: the report
+        // begins at its top. TPIDR_EL2 has the core's record since before the vectors.
+        core::arch::global_asm!(
+            ".section .text.fault, \"ax\"",
+            ".global mortise_fault",
+            "mortise_fault:",
+            "    mrs x1, tpidr_el2",
+            "    ldr x1, [x1, #{cpu}]",
+            "    add x1, x1, #1",
+            "    mov x2, #{stride} & 0xffff",
+            "    movk x2, #{stride} >> 16, lsl #16",
+            "    adrp x3, MORTISE_STACKS",
+            "    add x3, x3, :lo12:MORTISE_STACKS",
+            "    madd x1, x1, x2, x3",
+            "    mov sp, x1",
+            "    b mortise_report",
+            ".previous",
+            cpu = const core::mem::offset_of!($crate::Core, cpu),
+            stride = const size_of::<$crate::Stack<MORTISE_STACK>>(),
+        );
+
+        #[unsafe(no_mangle)]
+        extern "C" fn mortise_report(cause: u64) -> ! {
             $crate::own_fault(cause)
         }
 

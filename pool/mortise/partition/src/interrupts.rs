@@ -1,6 +1,6 @@
 //! Interrupts that come to Mortise.
 //!
-//! Group 0 is the doorbell, on every core. Group 1 comes here only on cores of
+//! Group 0 is the doorbell, on every core, and the SGI of [notices](crate::notice). Group 1 comes here only on cores of
 //! shared virtual machines: Mortise's own (console, its timer, maintenance) and
 //! those that go on to a guest through a list register, at once or, on a core that
 //! several share, when the guest is on it.
@@ -34,7 +34,10 @@ pub(crate) fn doorbell(core: &'static Core) {
     // Acknowledging orders nothing by itself. A look at what it is about that came
     // before would find nothing, and the doorbell would be spent.
     hw_arch::barrier::dsb_sy();
-    open_mail(core);
+    match core.dispatcher() {
+        Some(_) => open_mail(core),
+        None => core.open_notice(),
+    }
 }
 
 /// Tells the dispatcher of a shared core what other cores have to say.
@@ -177,6 +180,7 @@ pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
 
 /// Takes everything pending on a core that rests. What comes for its guest waits
 /// in memory, as the list registers are emptied before the guest's next start.
+#[inline(never)]
 pub(crate) fn serve_pending(core: &'static Core) {
     doorbell(core);
     if let Some((vm, vcpu)) = core.vcpu()

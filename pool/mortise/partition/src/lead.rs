@@ -187,6 +187,7 @@ impl Vm {
                 self.status.count_restart();
                 self.set_state(State::Restarting);
             }
+            _ if self.is_given_up() => self.set_state(State::Destroyed),
             End::Restart | End::Off => self.set_state(State::Off),
             End::Stop => self.set_state(State::Stopped),
         }

@@ -27,6 +27,7 @@
 //! | `tables` | what the libraries of the image registered |
 //! | `service` | what such a dispatcher asks of its core |
 //! | `exits` | what a guest's exit leads to |
+//! | `notice` | interrupts that another core raises for one whose vCPU has it to itself |
 //! | `short` | short ways for those that a guest makes most, where it has a core to itself |
 //! | `fault` | why a guest cannot go on, told in steps |
 //! | `calls` | hypercalls and PSCI |
@@ -38,6 +39,7 @@
 //! | `drain` | the way there from log rings |
 //! | `alarms` | what is done by the clock |
 //! | `trace` | what happens on a core, recorded for a timeline |
+//! | `witness` | what checks what guests go on with, in test builds |
 //!
 //! A guest is hostile. What comes from it is decoded in `mortise-vcpu` and
 //! answered here or in the library of the device; what it has no right to stops
@@ -83,6 +85,8 @@ mod lead;
 mod loan;
 mod machine;
 mod memory;
+mod missing;
+mod notice;
 mod orders;
 mod part;
 mod regulation;
@@ -94,6 +98,7 @@ mod tables;
 mod tenant;
 mod trace;
 mod vm;
+mod witness;
 
 pub use board::Board;
 pub use boot::{panicked, primary, secondary};
@@ -113,6 +118,7 @@ pub use mortise_console::Argument;
 pub use mortise_hypercall::{PowerState, Start};
 pub use mortise_psci::Loan;
 pub use mortise_vcpu::Access;
+pub use notice::take_notice;
 pub use part::Part;
 pub use regulation::{Background, Regulator, only_one_regulator};
 pub use service::{AwayTimer, Taken};
@@ -120,15 +126,17 @@ pub use slot::Occupant;
 pub use tables::Tables;
 pub use tenant::Tenant;
 pub use vm::Vm;
+pub use witness::Witness;
 
 /// What the [`image!`] macro refers to, wherever the image crate stands.
 #[doc(hidden)]
 pub mod deps {
     pub use core_log::Level;
-    pub use core_memory::FramePool;
+    pub use core_memory::{FramePool, FrameRoom};
     pub use core_trace::Ring;
     pub use hw_arch;
     pub use hw_clock::{Clock, Frequency};
+    pub use hw_serial::define_serial;
     pub use mortise_vcpu::{Cause, Frame, FrameCell};
     pub use spin::Once;
 }

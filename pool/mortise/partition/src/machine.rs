@@ -179,6 +179,8 @@ pub struct Core {
     affinity: AtomicU64,
     /// The SGI that is its doorbell, once it runs; before, zero.
     bell: AtomicU64,
+    /// The SGI that says that it has a [notice](crate::notice), once somebody may leave one.
+    pub(crate) notice_bell: AtomicU64,
     /// What its first instructions find.
     pub(crate) start: Once<SecondaryStart>,
     /// Its map; taken by this core only.
@@ -227,6 +229,7 @@ impl Core {
             cpu,
             affinity: AtomicU64::new(u64::MAX),
             bell: AtomicU64::new(0),
+            notice_bell: AtomicU64::new(0),
             start: Once::new(),
             map: TicketLock::new(None),
             transfer: Once::new(),
@@ -261,8 +264,8 @@ impl Core {
     pub(crate) fn adopt(&self, map: KernelMap<El2>) -> Result<(), Error> {
         let mut own = self.map.lock();
         let map = own.insert(map);
-        // SAFETY: the map stays in this record for good, and has nothing that high.
-        let transfer = unsafe { Transfer::new(map) }?;
+        // SAFETY: the map stays in this record for good, and has all it will have.
+        let transfer = unsafe { Transfer::new(map, hw_arch::layout::image_start()) }?;
         self.transfer.call_once(|| transfer);
         // SAFETY: the map holds what `memory::core_map` says, all of it where it was.
         unsafe { map.activate() };

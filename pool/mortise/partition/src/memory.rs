@@ -103,23 +103,23 @@ impl Stacks {
     }
 }
 
-/// Frames that the maps of so many cores take: each a root, a table for each of two
-/// gibibytes and of the one with windows, and pages in four places, interrupt
-/// controller, serial port, image and status page, or five if there are log rings.
+/// Frames that the maps of so many cores take: each a table for each of two gibibytes, and
+/// pages in four places, interrupt controller, serial port, image and status page, or five
+/// if there are log rings.
 pub(crate) fn frames_needed(machine: &Machine, cores: usize) -> usize {
     let mut vms = machine.vms();
     let rings = vms.any(|vm| matches!(vm.description().console, Console::Ring(_)));
     // Where there is an IOMMU, one core has its registers and those of the devices, of which all are
     // in the first gibibyte.
     let devices = 2 * usize::from(tables::iommu().is_some());
-    (8 + usize::from(rings)) * cores + devices
+    (6 + usize::from(rings)) * cores + devices
 }
 
 /// Builds the map of `core`.
 pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;
     let (board, stacks) = (&machine.board, (machine.stacks)());
-    let mut map = KernelMap::new(machine.frames)?;
+    let mut map = KernelMap::new(machine.frames);
     map.map_image()?;
     map.map(
         layout::rodata_end(),

@@ -55,6 +55,7 @@ impl Vm {
         }
         drop(power);
         if let Some(calls) = calls {
+            self.missing.call(machine.board.clock.ticks());
             self.orders.fetch_or(ENDING, Ordering::AcqRel);
             self.stage2.withdraw();
             mortise_vcpu::invalidate_translations_of(self.vttbr());

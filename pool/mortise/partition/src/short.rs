@@ -116,6 +116,7 @@ fn word(
     finish(core);
     frame.set_register(register, value.into());
     if Frame::is_kept(register) {
+        core.witness_return();
         // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
         // more.
         unsafe { enter(&core.resident.frame) }

@@ -100,7 +100,8 @@ impl Vm {
 
     /// Whether a guest that runs has to wait: what it did is needed still.
     pub(crate) fn has_to_wait(&self) -> bool {
-        self.is_kept_off() && self.orders() & (DISCARDED | ENDING) == 0
+        let orders = self.orders();
+        orders & (HELD | SUSPENDED) != 0 && orders & (DISCARDED | ENDING) == 0
     }
 
     /// Notes that a vCPU is off its core.

@@ -6,7 +6,7 @@
 
 use crate::{
     colouring::Colouring, companion::Companion, devices::Device, dispatch::Dispatch, iommu::Iommu,
-    irqchip::Irqchip, regulation::Regulator, tenant::Tenant,
+    irqchip::Irqchip, regulation::Regulator, tenant::Tenant, witness::Witness,
 };
 use mortise_hypercall::Group;
 
@@ -30,6 +30,8 @@ pub struct Tables {
     pub irqchips: &'static [&'static dyn Irqchip],
     /// What keeps devices from memory that is not their owner's; at most one.
     pub iommus: &'static [&'static dyn Iommu],
+    /// What checks what guests go on with.
+    pub witnesses: &'static [&'static dyn Witness],
     /// Whether there may be virtual machines whose interrupt controller and serial port are virtual.
     pub virtual_devices: bool,
 }
@@ -52,6 +54,7 @@ static MORTISE_TABLES: Tables = Tables {
     colourings: &[],
     irqchips: &[],
     iommus: &[],
+    witnesses: &[],
     virtual_devices: true,
 };
 
@@ -65,6 +68,12 @@ pub(crate) fn hypercalls() -> &'static [&'static Group] {
 #[inline(always)]
 pub(crate) fn dispatcher() -> Option<&'static dyn Dispatch> {
     MORTISE_TABLES.dispatchers.first().copied()
+}
+
+/// Whether some cores are shared out so.
+#[inline(always)]
+pub(crate) fn cores_are_shared() -> bool {
+    dispatcher().is_some()
 }
 
 /// What runs on cores that no virtual machine has.
@@ -95,6 +104,12 @@ pub(crate) fn irqchip() -> Option<&'static dyn Irqchip> {
 #[inline(always)]
 pub(crate) fn iommu() -> Option<&'static dyn Iommu> {
     MORTISE_TABLES.iommus.first().copied()
+}
+
+/// What checks what guests go on with.
+#[inline(always)]
+pub(crate) fn witnesses() -> &'static [&'static dyn Witness] {
+    MORTISE_TABLES.witnesses
 }
 
 /// Whether devices are emulated for anybody.

@@ -1,7 +1,7 @@
 //! One virtual machine.
 
 use crate::{
-    controller::Interrupts,
+    controller::{Interrupts, timers},
     description::{Description, VmError},
     drain,
     fault::Telling,
@@ -9,6 +9,7 @@ use crate::{
     lead::Lead,
     machine::{Core, Machine},
     memory::Stage2,
+    missing::Missing,
     slot::Slot,
     suspend::Suspension,
     tables,
@@ -70,6 +71,8 @@ pub struct Vm {
     pub(crate) owed: AtomicU32,
     /// What its suspensions took.
     pub(crate) suspension: Suspension,
+    /// Its cores that are to come to rest.
+    pub(crate) missing: Missing,
     /// How far its leader is with what is between two runs.
     pub(crate) lead: Lead,
     /// For each vCPU, the list register with which its timer is injected, zero if that is to
@@ -120,6 +123,7 @@ impl Vm {
             away: AtomicU32::new(0),
             owed: AtomicU32::new(0),
             suspension: Suspension::new(),
+            missing: Missing::new(),
             lead: Lead::first(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),
@@ -137,8 +141,10 @@ impl Vm {
         machine: &'static Machine,
     ) -> Result<Self, &'static str> {
         let mut gic = Virtual::new();
-        gic.add_hardware(machine.board.virtual_timer)
-            .map_err(|_| "the virtual timer's interrupt is none")?;
+        for timer in timers(&machine.board) {
+            gic.add_hardware(timer)
+                .map_err(|_| "a timer's interrupt is none")?;
+        }
         Ok(Self {
             index,
             stage2: Stage2::Slot(&slot.map),
@@ -154,6 +160,7 @@ impl Vm {
             away: AtomicU32::new(0),
             owed: AtomicU32::new(0),
             suspension: Suspension::new(),
+            missing: Missing::new(),
             lead: Lead::idle(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),
@@ -229,7 +236,8 @@ impl Vm {
                 InterruptMode::Shared => mortise_vcpu::InterruptMode::Shared,
             },
             trap_wait: self.description().wait == core_manifest::WaitPolicy::Trap,
-            trap_monitor: false,
+            trap_observers: false,
+            trap_physical_timer: tables::cores_are_shared(),
         }
     }
 
@@ -312,6 +320,7 @@ impl Vm {
     /// memory is withdrawn too: the next access of any kind comes here. Called on
     /// a core of this virtual machine, whose VMID is the one in use.
     pub(crate) fn call_in(&'static self, calls: Calls, machine: &'static Machine) {
+        self.missing.call(machine.board.clock.ticks());
         self.end_in_memory();
         self.call(calls, machine);
     }

@@ -254,6 +254,12 @@ impl Power {
         self.end
     }
 
+    /// The vCPUs that are to come to rest, as the run ends, and have not.
+    pub fn awaited(&self) -> Calls {
+        let ends = self.end.is_some() && !self.over;
+        Calls(if ends { self.executing() } else { 0 })
+    }
+
     /// A vCPU that executes faulted: the VM starts again as often as it may, then stops. Nothing,
     /// and no fault counted, if the end of this run is decided already.
     pub fn fail(&mut self, vcpu: usize) -> Option<Calls> {

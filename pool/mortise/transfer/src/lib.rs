@@ -21,9 +21,9 @@
 //! # use core_paging::KernelMap;
 //! # use mortise_transfer::Transfer;
 //! # static FRAMES: FramePool<8> = FramePool::new();
-//! # let map = Box::leak(Box::new(KernelMap::new(&FRAMES).unwrap()));
+//! # let map = Box::leak(Box::new(KernelMap::new(&FRAMES)));
 //! // SAFETY: the map is this core's for good, and has nothing else there.
-//! let transfer = unsafe { Transfer::new(map) }?;
+//! let transfer = unsafe { Transfer::new(map, 0x4000_0000) }?;
 //! # Ok::<(), core_paging::Error>(())
 //! ```
 #![cfg_attr(not(test), no_std)]
@@ -35,10 +35,6 @@
 use core_memory::PhysicalRange;
 use core_paging::{Error, KernelMap, WINDOW_SIZE, Window};
 use hw_arch::{El2, cache, cpu::is_interrupt_pending};
-
-/// Where the windows are: above all physical addresses that boards have, below the 39 bits that are
-/// translated.
-const WINDOWS: usize = 1 << 38;
 
 /// Bytes copied in a step: 12 instructions for 64.
 const COPY_STEP: u64 = 512;
@@ -57,21 +53,21 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Windows in the map of a core.
+    /// Windows in the map of a core, in the gibibyte of `near`.
     ///
     /// # Errors
     ///
-    /// If something is mapped where windows are.
+    /// If there is no room for them.
     ///
     /// # Safety
     ///
-    /// The map is a core's and stays for good; nothing else is mapped above 256 GiB.
-    pub unsafe fn new(map: &mut KernelMap<El2>) -> Result<Self, Error> {
+    /// The map is a core's and stays for good; nothing else will be mapped in that gibibyte.
+    pub unsafe fn new(map: &mut KernelMap<El2>, near: usize) -> Result<Self, Error> {
         // SAFETY: the caller's promise is what a window asks for.
         unsafe {
             Ok(Self {
-                source: map.window(WINDOWS)?,
-                target: map.window(WINDOWS + WINDOW_SIZE)?,
+                source: map.window(near)?,
+                target: map.window(near)?,
             })
         }
     }
@@ -316,12 +312,12 @@ mod tests {
     #[test]
     fn a_window_shows_the_block_of_an_address() {
         let frames: &'static core_memory::FramePool<4> = Box::leak(Box::default());
-        let map = Box::leak(Box::new(KernelMap::new(frames).unwrap()));
+        let map = Box::leak(Box::new(KernelMap::new(frames)));
         // SAFETY: the map is leaked, and empty.
-        let transfer = unsafe { Transfer::new(map) }.unwrap();
+        let transfer = unsafe { Transfer::new(map, 0x4000_0000) }.unwrap();
         let mut shown = None;
         let seen = see(&transfer.target, &mut shown, 0x6034_5678);
-        assert_eq!(seen, WINDOWS + WINDOW_SIZE + 0x14_5678);
+        assert_eq!(seen, 0x8000_0000 - 2 * WINDOW_SIZE + 0x14_5678);
         assert_eq!(shown, Some(0x6020_0000));
         assert_eq!(
             map.find(seen),

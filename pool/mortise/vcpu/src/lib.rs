@@ -22,7 +22,7 @@
 //! `mortise_exit(&mut Frame, Cause)`, which returns the frame of the guest that
 //! goes on; `mortise_resident_exit`, the same on a core that one virtual CPU has
 //! to itself, which returns only with that one's frame and if it changed none of
-//! x19 to x29 there; and `mortise_fault(u64) -> !`.
+//! x19 to x29 there; and `mortise_fault(u64) -> !`, which finds itself a stack.
 #![no_std]
 #![expect(unsafe_code, reason = "vectors and EL2 system registers")]
 
@@ -44,7 +44,7 @@ pub use floating_point::{FloatingPoint, FloatingPointTrap};
 pub use identity::identity;
 pub use inject::inject_undefined;
 pub use interface::Interface;
-pub use quick::{Answer, Resident, install_quick_vectors};
+pub use quick::{Answer, NOTICE, Resident, install_quick_vectors};
 pub use reset::{invalidate_translations, invalidate_translations_of, reset};
 pub use role::Role;
 pub use syndrome::{Access, Exit, SystemRegister, is_wait};

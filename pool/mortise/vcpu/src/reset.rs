@@ -1,7 +1,7 @@
 //! The state in which a virtual CPU starts.
 
 use crate::{context::has_keys, traps};
-use hw_arch::{El2, ExceptionLevel, write_register};
+use hw_arch::{El2, ExceptionLevel, read_register, write_register};
 
 /// `SCTLR_EL1` with MMU and caches off: the RES1 bits only.
 const SCTLR_RESET: u64 = 0x30d0_0800;
@@ -21,9 +21,12 @@ const SPSR_RESET: u64 = 0x3c5;
 pub unsafe fn reset(entry: u64, part: usize) -> bool {
     match part {
         0 => reset_registers(),
-        // Who shares its core does not reach it, and Mortise may count there.
-        1 if traps::monitor_traps() => {}
-        1 => reset_monitor(),
+        // Who shares its core reaches neither, and Mortise may count there.
+        1 if traps::observers_trap() => {}
+        1 => {
+            reset_monitor();
+            reset_debug();
+        }
         _ => {
             reset_floating_point();
             // SAFETY: these take effect at the next return to the guest.
@@ -94,7 +97,7 @@ fn reset_monitor() {
     write_register!("pmintenclr_el1", 0xffff_ffff);
     write_register!("pmovsclr_el0", 0xffff_ffff);
     write_register!("pmuserenr_el0", 0);
-    let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
+    let counters = read_register!("pmcr_el0") >> 11 & 0x1f;
     // The last one is the cycle counter's filter.
     for counter in (0..counters).chain([31]) {
         write_register!("pmselr_el0", counter);
@@ -102,6 +105,26 @@ fn reset_monitor() {
         write_register!("pmxevtyper_el0", 0);
     }
     write_register!("pmselr_el0", 0);
+}
+
+/// Ends all breakpoints and watchpoints, and the OS lock, which a core comes out of its reset with and
+/// under which EL1 has no debug exceptions (Arm ARM, D2.3, H6.1).
+fn reset_debug() {
+    write_register!("oslar_el1", 0);
+    let features = read_register!("id_aa64dfr0_el1");
+    // Each field is one less than there are, of which there is one at least.
+    let (breakpoints, watchpoints) = ((features >> 12 & 15) + 1, (features >> 20 & 15) + 1);
+    macro_rules! end {
+        ($($number:literal)*) => { $(
+            if $number < breakpoints {
+                write_register!(concat!("dbgbcr", $number, "_el1"), 0);
+            }
+            if $number < watchpoints {
+                write_register!(concat!("dbgwcr", $number, "_el1"), 0);
+            }
+        )* };
+    }
+    end!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }
 
 /// Zeroes the floating-point and SIMD registers, which Mortise itself never uses.

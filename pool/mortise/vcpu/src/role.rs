@@ -48,13 +48,13 @@ impl SystemRegister {
             // By set and way a core empties its caches before it loses power,
             // which a virtual machine's never does; other cores' would suffer.
             ISW | CSW | CISW if self.write => Role::Constant(0),
-            // Linux clears self-hosted debug at its start, and leaves both alone
-            // afterwards.
+            // Linux looks at it, and leaves it alone afterwards.
             ACTLR => Role::Constant(0),
             // Traps on shared cores only: a performance monitor that never counts.
             _ if self.is_monitor() => Role::Constant(0),
             // On shared cores only, too.
             _ if self.is_identity() && !self.write => Role::Identity,
+            // The OS lock, which is open; on shared cores all of self-hosted debug.
             _ if self.op0() == 2 => Role::Constant(0),
             _ => Role::Undefined,
         }
@@ -93,6 +93,7 @@ impl SystemRegister {
 #[cfg(test)]
 mod tests {
     use super::{Role, SystemRegister};
+    use mortise_authority::{Access, Answer, Authority, TABLE};
 
     fn role(fields: [u16; 5], write: bool) -> Role {
         let [op0, op1, crn, crm, op2] = fields;
@@ -103,6 +104,40 @@ mod tests {
             write,
         }
         .role()
+    }
+
+    #[test]
+    fn what_traps_is_answered_as_the_table_says() {
+        for row in TABLE {
+            for (whose, alone) in [(row.alone, true), (row.shared, false)] {
+                let Authority::Trap(answer) = whose else {
+                    continue;
+                };
+                let expected = |write| match answer {
+                    Answer::Undefined => Role::Undefined,
+                    Answer::Constant(value) => Role::Constant(value),
+                    Answer::Identity if write => Role::Undefined,
+                    Answer::Identity => Role::Identity,
+                    Answer::Sgi if write => Role::Sgi {
+                        group1: row.name == "ICC_SGI1R_EL1",
+                    },
+                    Answer::Sgi => Role::Undefined,
+                };
+                let (reads, writes) = match row.access {
+                    Access::Read => (true, false),
+                    Access::Write => (false, true),
+                    Access::Both(_) => (true, true),
+                };
+                for (write, is_tried) in [(false, reads), (true, writes)] {
+                    let found = role(row.register, write);
+                    assert!(
+                        !is_tried || found == expected(write),
+                        "{} {alone}",
+                        row.name
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -6,10 +6,11 @@
 //! | floating point and SIMD | own | own | `CPTR_EL2.TFP` = 0 |
 //! | trace, SVE, activity monitors | trap | trap | `CPTR_EL2.TTA`, `TZ`, `TAM` |
 //! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
-//! | physical timer | trap | trap | `CNTHCTL_EL2.EL1PCEN` = 0 |
+//! | physical timer | own; where cores are shared, trap | same | `CNTHCTL_EL2.EL1PCEN` |
 //! | performance monitor | own | own; on a shared core, trap | `MDCR_EL2.HPMN` = all; `TPM`, `TPMCR` |
 //! | identification of features | own | own; on a shared core, trap | `HCR_EL2.TID3` |
-//! | self-hosted debug | trap | trap | `MDCR_EL2.TDA`, `TDOSA`, `TDRA` |
+//! | self-hosted debug: breakpoints, watchpoints, `MDSCR_EL1` | own | own; on a shared core, trap | `MDCR_EL2.TDA`; `TDE` = 0 |
+//! | OS lock, debug ROM | trap | trap | `MDCR_EL2.TDOSA`, `TDRA` |
 //! | statistical profiling, trace filter | trap | trap | `MDCR_EL2.TPMS`, `TTRF` |
 //! | cache maintenance by set and way | trap | trap | `HCR_EL2.TSW` |
 //! | implementation defined, `ACTLR_EL1` | trap | trap | `HCR_EL2.TIDCP`, `TACR` |
@@ -22,6 +23,9 @@
 //!
 //! On a GICv2 the rows of `ICC_` registers are those of nobody: a guest has its core's CPU interface, a
 //! page of registers, and all interrupts (`HCR_EL2.FMO` = `IMO` = 0).
+//!
+//! Register by register it is `mortise_authority::TABLE`, by which this crate is tested and each row is tried
+//! on a machine (`apps/hostile`, `registers/authority`).
 //!
 //! *Own*: the hardware's, not shared with anybody, because the core is the
 //! guest's alone. What a trapped register is to its guest says
@@ -44,11 +48,12 @@ pub enum InterruptMode {
 /// `CPTR_EL2`: RES1 bits with TZ, TTA, TAM (Arm ARM, D19.2.33).
 pub(crate) const CPTR: u64 = 0x33ff | 1 << 20 | 1 << 30;
 
-/// `MDCR_EL2` but for HPMN: TDA, TDOSA, TDRA, TPMS, TTRF (D19.3).
-const MDCR: u64 = 7 << 9 | 1 << 14 | 1 << 19;
+/// `MDCR_EL2` but for HPMN: TDOSA, TDRA, TPMS, TTRF (D19.3). With TDE zero too, debug exceptions are
+/// EL1's, and none is taken from EL2, whatever a guest sets (D2.3).
+const MDCR: u64 = 3 << 10 | 1 << 14 | 1 << 19;
 
-/// `MDCR_EL2`: TPM, TPMCR.
-const MDCR_MONITOR: u64 = 3 << 5;
+/// `MDCR_EL2`: TPM, TPMCR, and TDA.
+const MDCR_OBSERVERS: u64 = 3 << 5 | 1 << 9;
 
 /// The traps that hold one virtual CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +62,13 @@ pub struct Traps {
     pub interrupts: InterruptMode,
     /// Whether an idle guest exits.
     pub trap_wait: bool,
-    /// Whether the performance monitor traps, as on a core that several share: it would
-    /// tell one what another does.
-    pub trap_monitor: bool,
+    /// Whether what observes a core traps, as on one that several share: the performance
+    /// monitor, which would tell one what another does, and self-hosted debug, which would
+    /// stop one where another wants to be.
+    pub trap_observers: bool,
+    /// Whether EL1's physical timer traps, which is not exchanged between those that share a
+    /// core.
+    pub trap_physical_timer: bool,
 }
 
 mod hcr {
@@ -99,7 +108,7 @@ impl Traps {
         };
         let wait = if self.trap_wait { hcr::TWI } else { 0 };
         // What is hidden is not announced.
-        let identity = if self.trap_monitor { hcr::TID3 } else { 0 };
+        let identity = if self.trap_observers { hcr::TID3 } else { 0 };
         always | interrupts | wait | identity
     }
 
@@ -124,11 +133,16 @@ impl Traps {
             r::cptr_el2::write(CPTR);
             // All event counters to the guest.
             let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
-            let monitor = if self.trap_monitor { MDCR_MONITOR } else { 0 };
-            r::mdcr_el2::write(MDCR | monitor | counters);
+            let observers = if self.trap_observers {
+                MDCR_OBSERVERS
+            } else {
+                0
+            };
+            r::mdcr_el2::write(MDCR | observers | counters);
             r::hstr_el2::write(0);
-            // EL1PCTEN without EL1PCEN: it reads the counter, the timer traps.
-            r::cnthctl_el2::write(1);
+            // EL1PCTEN: it reads the counter. EL1PCEN: the timer is its own.
+            let timer = if self.trap_physical_timer { 0 } else { 1 << 1 };
+            r::cnthctl_el2::write(1 | timer);
             r::cntvoff_el2::write(0);
             r::vpidr_el2::write(r::midr_el1::read());
             r::vmpidr_el2::write(vmpidr(vcpu));
@@ -137,9 +151,9 @@ impl Traps {
     }
 }
 
-/// Whether the performance monitor traps on this core.
-pub(crate) fn monitor_traps() -> bool {
-    r::mdcr_el2::read() & MDCR_MONITOR != 0
+/// Whether the performance monitor and self-hosted debug trap on this core.
+pub(crate) fn observers_trap() -> bool {
+    r::mdcr_el2::read() & MDCR_OBSERVERS != 0
 }
 
 /// `VMPIDR_EL2` of a virtual CPU: RES1, and the index as Aff0.
@@ -156,7 +170,7 @@ const fn vtcr(size: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{CPTR, InterruptMode, MDCR, Traps, vtcr};
+    use super::{CPTR, InterruptMode, MDCR, MDCR_OBSERVERS, Traps, vtcr};
 
     #[test]
     fn registers_are_what_the_manual_says() {
@@ -164,7 +178,8 @@ mod tests {
         assert_eq!(CPTR, 0x4010_33ff);
         assert_eq!(CPTR & 1 << 10, 0, "floating point is the guest's");
         assert_eq!(MDCR & 1 << 8, 0, "debug exceptions go to EL1");
-        assert_eq!(MDCR, 0x8_4e00);
+        assert_eq!(MDCR, 0x8_4c00);
+        assert_eq!(MDCR_OBSERVERS, 0x260);
     }
 
     #[test]
@@ -172,7 +187,8 @@ mod tests {
         let direct = Traps {
             interrupts: InterruptMode::Direct,
             trap_wait: false,
-            trap_monitor: false,
+            trap_observers: false,
+            trap_physical_timer: false,
         };
         let shared = Traps {
             interrupts: InterruptMode::Shared,
@@ -195,7 +211,7 @@ mod tests {
         );
         assert_eq!(
             Traps {
-                trap_monitor: true,
+                trap_observers: true,
                 ..direct
             }
             .hcr()

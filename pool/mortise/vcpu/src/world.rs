@@ -259,10 +259,9 @@ core::arch::global_asm!(
     // The frame of the guest that goes on.
     "    mov sp, x0",
     restore!(),
-    // A fault of Mortise's own may be its stack: report it from another one,
-    // which belongs to the first core that faults. Others wait for the end it
-    // brings; if it faults again in its report, it ends the machine without
-    // (PSCI SYSTEM_OFF).
+    // A fault of Mortise's own is reported by the first core that has one. Others
+    // wait for the end it brings; if it faults again in its report, it ends the
+    // machine without (PSCI SYSTEM_OFF).
     ".global mortise_own_fault",
     "mortise_own_fault:",
     "    adrp x1, mortise_last_owner",
@@ -272,9 +271,6 @@ core::arch::global_asm!(
     "    cbnz x3, 3f",
     "    stlxr w4, x2, [x1]",
     "    cbnz w4, 2b",
-    "    adrp x1, mortise_last_stack",
-    "    add x1, x1, :lo12:mortise_last_stack",
-    "    add sp, x1, #4096",
     "    b mortise_fault",
     "3:  cmp x2, x3",
     "    b.ne 4f",
@@ -283,10 +279,6 @@ core::arch::global_asm!(
     "    smc #0",
     "4:  wfi",
     "    b 4b",
-    ".previous",
-    ".section .noinit.mortise_last_stack, \"aw\", %nobits",
-    ".balign 16",
-    "mortise_last_stack: .skip 4096",
     ".previous",
     ".section .bss.mortise_last_owner, \"aw\", %nobits",
     ".balign 8",

@@ -1,7 +1,7 @@
 //! One interrupt more in a list register, or one less.
 
 use crate::bank::Bank;
-use crate::virtual_gic::row;
+use crate::virtual_gic::{again, row};
 use crate::{Maintenance, Physical, State, Virtual};
 use mortise_gic_frame::bits;
 
@@ -104,6 +104,62 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             && relist(bank, 1, intid, physical)
     }
 
+    /// The same for an emulated SPI that is raised for an instant.
+    pub(crate) fn list_pulse_again(
+        &mut self,
+        vcpu: usize,
+        intid: u32,
+        physical: &mut impl Physical,
+    ) -> bool {
+        let mut places = bits(self.pulse_places(vcpu, intid));
+        let Some(bank) = self.shared.get_mut(row(intid)) else {
+            return false;
+        };
+        let found = places.find(|&index| relist(bank, index, intid, physical));
+        if let Some(index) = found {
+            self.again = again(vcpu, index, intid);
+        }
+        found.is_some()
+    }
+
+    /// The list registers in one of which a pulsed interrupt may be listed again once it has ended, one
+    /// bit each: the one behind the timer's, and the next, where an SGI has that.
+    fn pulse_places(&self, vcpu: usize, intid: u32) -> u32 {
+        let (Some(lists), Some(bank)) = (self.lists.get(vcpu), self.shared.get(row(intid))) else {
+            return 0;
+        };
+        let bit = intid % 32;
+        let taken = bank.enabled & self.forwarded.mask(bank.group) & bank.listed;
+        let alone = taken & !(bank.hardware | bank.latch | bank.line);
+        // While others wait in memory, one of them may be more urgent.
+        let quiet = lists.maintenance == Maintenance::NONE;
+        if alone >> bit & 1 != 0 && bank.stays(bit, vcpu as u8) && quiet {
+            lists.used & 0b110
+        } else {
+            0
+        }
+    }
+
+    /// The same if it was the last time too and nothing else was done since, so that all stands in
+    /// memory as it is to be.
+    #[inline(always)]
+    pub(crate) fn list_same_again(
+        &mut self,
+        vcpu: usize,
+        intid: u32,
+        physical: &mut impl Physical,
+    ) -> bool {
+        let last = self.again;
+        let same = |index| last == again(vcpu, index, intid);
+        debug_assert!(
+            [1, 2]
+                .iter()
+                .all(|&index| !same(index) || self.pulse_places(vcpu, intid) >> index & 1 != 0),
+            "what was done is forgotten"
+        );
+        same(1) && pend(1, physical) || same(2) && pend(2, physical)
+    }
+
     /// A list register that is empty now, unless interrupts wait for one in memory.
     #[inline]
     fn vacancy(&mut self, vcpu: usize, physical: &mut impl Physical) -> Option<u32> {
@@ -120,6 +176,16 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         self.take_back(vcpu, index as usize, physical);
         Some(index)
     }
+}
+
+/// Makes the interrupt of this list register pending, if the guest has ended it.
+#[inline(always)]
+fn pend(index: usize, physical: &mut impl Physical) -> bool {
+    let last = physical.read(index);
+    if last.is_free() {
+        physical.write(index, last.with_state(State::Pending));
+    }
+    last.is_free()
 }
 
 /// Lists an interrupt in this list register, if its last one is there and the guest has ended that.

@@ -1,8 +1,9 @@
 //! What makes interrupts pending, but for a guest's writes.
 
 use crate::bank::NOBODY;
+use crate::virtual_gic::row;
 use crate::{Physical, Virtual};
-use mortise_gic_frame::{PRIVATE, SgiRequest, bits};
+use mortise_gic_frame::{SgiRequest, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Injects a physical interrupt that this core acknowledged and whose priority it dropped;
@@ -20,6 +21,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     #[cold]
     #[inline(never)]
     fn list_anew(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) -> bool {
+        self.again = 0;
         let (bit, mask) = (intid % 32, 1 << (intid % 32));
         if vcpu >= self.vcpus {
             return false;
@@ -50,6 +52,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// The line of an emulated device rose or fell. `vcpu` says whose interrupt it is if it is a
     /// PPI. May kick any vCPU, that of this core among them.
     pub fn set_line(&mut self, vcpu: usize, intid: u32, high: bool, physical: &mut impl Physical) {
+        self.again = 0;
         let mask = 1 << (intid % 32);
         let Some(bank) = self.bank_mut(vcpu, intid) else {
             return;
@@ -76,22 +79,44 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// An emulated device raised an SPI for an instant, as a doorbell does. May kick any vCPU, that
     /// of this core among them.
     pub fn pulse(&mut self, intid: u32, physical: &mut impl Physical) {
-        let mask = 1 << (intid % 32);
-        if intid < PRIVATE {
-            return;
+        if let Some(owner) = self.latch(intid) {
+            physical.kick(owner);
         }
-        let Some(bank) = self.bank_mut(0, intid) else {
-            return;
-        };
+    }
+
+    /// Makes an emulated SPI pending in memory; the vCPU that is to hear of that.
+    fn latch(&mut self, intid: u32) -> Option<usize> {
+        self.again = 0;
+        let mask = 1 << (intid % 32);
+        let bank = self.shared.get_mut(row(intid))?;
         if bank.present & !bank.hardware & mask == 0 {
-            return;
+            return None;
         }
         bank.latch |= mask;
         let owner = bank.owner(intid % 32);
         let enabled = bank.enabled & mask != 0;
         self.mark_busy(intid);
-        if enabled && owner != NOBODY {
-            physical.kick(usize::from(owner));
+        (enabled && owner != NOBODY).then_some(owner.into())
+    }
+
+    /// The same on the core of `vcpu`, whose list registers are right when this returns. Never kicks it.
+    #[inline(always)]
+    pub fn pulse_at(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
+        if !self.list_same_again(vcpu, intid, physical) {
+            self.pulse_anew(vcpu, intid, physical);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pulse_anew(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
+        if self.list_pulse_again(vcpu, intid, physical) {
+            return;
+        }
+        match self.latch(intid) {
+            Some(owner) if owner == vcpu => self.deliver(vcpu, intid, physical),
+            Some(owner) => physical.kick(owner),
+            None => {}
         }
     }
 

@@ -19,6 +19,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         access: Access,
         physical: &mut impl Physical,
     ) -> Option<u64> {
+        self.again = 0;
         // Whose private registers these are; any vCPU of the VM may access them.
         let whose = match access.frame {
             Frame::Distributor => vcpu,

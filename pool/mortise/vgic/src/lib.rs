@@ -72,9 +72,11 @@ mod reset;
 mod select;
 #[cfg(test)]
 mod tests;
+mod view;
 mod virtual_gic;
 
 pub use list_register::{ListRegister, State};
 pub use mortise_gic_frame::{Access, Frame, Operation, SgiRequest, Width};
 pub use physical::{Maintenance, Physical};
+pub use view::View;
 pub use virtual_gic::{Error, Virtual};

@@ -99,6 +99,13 @@ pub trait Physical {
     /// Makes the interrupt pending, or takes that back.
     fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool);
 
+    /// What is pending in the physical controller of the interrupts in the bank of `first`, one bit each;
+    /// of private ones those of this vCPU. One that is not enabled waits there, and nobody was told.
+    fn pending_near(&self, first: u32, vcpu: usize) -> u32 {
+        let _ = (first, vcpu);
+        0
+    }
+
     /// Routes a shared interrupt to the core of this vCPU.
     fn set_route(&mut self, intid: u32, vcpu: usize);
 

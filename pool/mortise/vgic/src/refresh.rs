@@ -51,6 +51,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// routed elsewhere meanwhile is passed on. Whether that is done: if something more urgent came,
     /// it is to be called again.
     pub fn leave(&mut self, vcpu: usize, physical: &mut impl Physical) -> bool {
+        self.again = 0;
         if vcpu >= self.vcpus {
             return true;
         }
@@ -85,6 +86,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Takes back what is in one list register, leaving it empty.
     #[inline]
     pub(crate) fn take_back(&mut self, vcpu: usize, index: usize, physical: &mut impl Physical) {
+        self.again = 0;
         let value = physical.read(index);
         if value == ListRegister::EMPTY {
             return;

@@ -25,7 +25,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let value = self.bank(whose, first).map_or(0, |bank| match family {
             Family::Group => bank.group & bank.present,
             Family::SetEnable | Family::ClearEnable => bank.enabled,
-            Family::SetPending | Family::ClearPending => bank.pending() | bank.soft,
+            Family::SetPending | Family::ClearPending => {
+                let waiting = match bank.hardware {
+                    0 => 0,
+                    hardware => hardware & physical.pending_near(first, whose),
+                };
+                bank.pending() | bank.soft | waiting
+            }
             Family::SetActive | Family::ClearActive => bank.active,
         });
         if live && !later {

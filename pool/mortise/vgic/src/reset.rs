@@ -33,6 +33,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if vcpu >= self.vcpus {
             return None;
         }
+        self.again = 0;
         match part {
             0 if !self.leave(vcpu, physical) => return Some(part),
             0 => {}
@@ -80,6 +81,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     ///
     /// Part by part, from 0; what follows.
     pub fn reset(&mut self, part: usize, physical: &mut impl Physical) -> Option<usize> {
+        self.again = 0;
         let Some(part) = part.checked_sub(1) else {
             self.forwarded = Forwarded::NONE;
             self.busy = 0;

@@ -5,6 +5,7 @@ mod hardware;
 mod hostile;
 mod linux;
 mod machine;
+mod port;
 mod pulse;
 mod random;
 mod registers;

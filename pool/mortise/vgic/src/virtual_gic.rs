@@ -63,6 +63,9 @@ pub struct Virtual<const VCPUS: usize, const ROWS: usize> {
     /// Rows of SPIs in which something may be pending or active, one bit each.
     pub(crate) busy: u32,
     pub(crate) lists: [Lists; VCPUS],
+    /// The pulsed interrupt that was listed again last, as [`again`] has it, if nothing but that was
+    /// done since; else zero.
+    pub(crate) again: u32,
 }
 
 impl<const VCPUS: usize, const ROWS: usize> Default for Virtual<VCPUS, ROWS> {
@@ -90,6 +93,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             shared: [const { Bank::shared() }; ROWS],
             busy: 0,
             lists: [Lists::NONE; VCPUS],
+            again: 0,
         }
     }
 
@@ -258,6 +262,12 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             route => usize::from(route),
         }
     }
+}
+
+/// An SPI and whose list register it is in, the first excepted.
+#[inline]
+pub(crate) const fn again(vcpu: usize, index: u32, intid: u32) -> u32 {
+    (vcpu as u32) << 24 | index << 16 | intid
 }
 
 /// The index of an SPI's bank.

@@ -106,7 +106,7 @@ fn an_sgi_in_flight_elsewhere_is_not_lost() {
 fn group_0_requests_spare_group_1() {
     let mut machine = Machine::running(4);
     machine.write(0, Frame::Sgi(0), 0x80, !0b10);
-    assert_eq!(machine.read(0, Frame::Sgi(0), 0x80), 0x0800_fffd);
+    assert_eq!(machine.read(0, Frame::Sgi(0), 0x80), 0x4800_fffd);
     machine.sgi_group0(0, 1);
     machine.sgi_group0(0, 1 << 24 | 1);
     let list = machine.cores[0].lists[1];

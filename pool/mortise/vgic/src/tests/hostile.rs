@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 fn owned(effect: &Effect) -> bool {
     let (intid, vcpu) = effect.target();
-    vcpu < VCPUS && (intid == TIMER || (40..48).contains(&intid))
+    vcpu < VCPUS && (intid == TIMER || intid == OTHER_TIMER || (40..48).contains(&intid))
 }
 
 /// An honest vCPU lives on: its timer comes.

@@ -1,13 +1,16 @@
 //! A VM on its cores, and a hypervisor that does what it is told.
 
 pub use super::hardware::*;
+use super::port::Port;
 use crate::*;
 use std::cell::Cell;
 
 pub const VCPUS: usize = 3;
 pub const TIMER: u32 = 27;
+/// A second private interrupt that hardware backs, for which nobody has a template.
+pub const OTHER_TIMER: u32 = 30;
 
-/// A VM of three vCPUs on three cores, with PPI 27 and the SPIs 40 to 47 backed by hardware, and
+/// A VM of three vCPUs on three cores, with PPIs 27 and 30 and the SPIs 40 to 47 backed by hardware, and
 /// the SPIs 33 and 64 to 71 virtual.
 pub struct Machine {
     pub vgic: Virtual<VCPUS, 8>,
@@ -26,16 +29,6 @@ pub struct Machine {
     pub taken: Vec<(u32, usize)>,
 }
 
-struct Port<'a> {
-    me: usize,
-    cores: &'a mut [Core],
-    effects: &'a mut Vec<Effect>,
-    shared: bool,
-    looks: &'a Cell<u64>,
-    postponed: &'a mut bool,
-    list_registers: usize,
-}
-
 macro_rules! port {
     ($machine:ident, $vcpu:expr) => {{
         let list_registers = $machine.cores[0].lists.len();
@@ -49,67 +42,6 @@ macro_rules! port {
             list_registers,
         }
     }};
-}
-
-impl Port<'_> {
-    fn source(&mut self, intid: u32, vcpu: usize) -> &mut Source {
-        let core = if intid < 32 { vcpu } else { 0 };
-        &mut self.cores[core].sources[intid as usize]
-    }
-}
-
-impl Physical for Port<'_> {
-    fn list_registers(&self) -> usize {
-        self.list_registers
-    }
-    fn read(&self, index: usize) -> ListRegister {
-        self.cores[self.me].lists[index]
-    }
-    fn write(&mut self, index: usize, value: ListRegister) {
-        assert!(!value.is_hardware() || value.state() != State::PendingActive);
-        self.cores[self.me].lists[index] = value;
-    }
-    fn take_absent_ends(&mut self) -> usize {
-        std::mem::take(&mut self.cores[self.me].absent_ends)
-    }
-    fn set_maintenance(&mut self, wanted: Maintenance) {
-        self.cores[self.me].maintenance = wanted;
-    }
-    fn kick(&mut self, vcpu: usize) {
-        self.cores[vcpu].kicked = true;
-    }
-    fn is_wanted(&self) -> bool {
-        let looks = self.looks.get();
-        self.looks.set(looks >> 1);
-        looks & 1 != 0
-    }
-    fn postpone(&mut self) -> bool {
-        *self.postponed |= self.shared;
-        self.shared
-    }
-    fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool) {
-        self.effects.push(Effect::Enable(intid, vcpu, enabled));
-        self.source(intid, vcpu).enabled = enabled;
-    }
-    fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool) {
-        self.effects.push(Effect::Pending(intid, vcpu, pending));
-        self.source(intid, vcpu).pending = pending;
-    }
-    fn set_route(&mut self, intid: u32, vcpu: usize) {
-        self.effects.push(Effect::Route(intid, vcpu));
-        self.source(intid, vcpu).route = vcpu;
-    }
-    fn set_edge(&mut self, intid: u32, vcpu: usize, edge: bool) {
-        self.effects.push(Effect::Edge(intid, vcpu, edge));
-    }
-    fn deactivate(&mut self, intid: u32, vcpu: usize) {
-        self.effects.push(Effect::Deactivate(intid, vcpu));
-        self.source(intid, vcpu).active = false;
-    }
-    fn set_template(&mut self, intid: u32, vcpu: usize, value: ListRegister) {
-        assert_eq!(intid, TIMER);
-        self.cores[vcpu].template = value;
-    }
 }
 
 fn word(frame: Frame, offset: usize, operation: Operation) -> Access {
@@ -126,6 +58,7 @@ impl Machine {
         let mut vgic = Virtual::new();
         vgic.set_vcpus(VCPUS).unwrap();
         vgic.add_hardware(TIMER).unwrap();
+        vgic.add_hardware(OTHER_TIMER).unwrap();
         (40..48).for_each(|intid| vgic.add_hardware(intid).unwrap());
         vgic.add_virtual(33).unwrap();
         (64..72).for_each(|intid| vgic.add_virtual(intid).unwrap());
@@ -255,6 +188,12 @@ impl Machine {
                 self.refresh(vcpu);
             }
         }
+    }
+
+    /// The same on the core of `vcpu`, which has a notice of it; the others' kicks are minded.
+    pub fn notice(&mut self, vcpu: usize, intid: u32) {
+        self.vgic.pulse_at(vcpu, intid, &mut port!(self, vcpu));
+        self.go_on(vcpu);
     }
 
     /// An exit for a kick or a maintenance interrupt. The latter must be gone then.

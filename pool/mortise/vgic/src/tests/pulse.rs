@@ -8,7 +8,11 @@ const BELL: u32 = 65;
 
 /// A machine whose guest lets the doorbell through, to its first vCPU.
 fn listening() -> Machine {
-    let mut machine = Machine::running(2);
+    listening_with(2)
+}
+
+fn listening_with(list_registers: usize) -> Machine {
+    let mut machine = Machine::running(list_registers);
     machine.route(0, BELL, 0);
     machine.write(0, GICD, 0x108, 1 << (BELL % 32));
     machine
@@ -42,6 +46,67 @@ fn a_pulse_waits_until_the_guest_lets_it_through() {
     assert_eq!(machine.drain(0), []);
     machine.write(0, GICD, 0x108, 1 << (BELL % 32));
     assert_eq!(machine.drain(0), [BELL]);
+}
+
+#[test]
+fn a_notice_is_listed_where_its_last_one_was() {
+    let mut machine = listening_with(4);
+    let place = |machine: &Machine| {
+        let lists = &machine.cores[0].lists;
+        lists
+            .iter()
+            .position(|list| list.intid() == BELL && list.is_pending())
+    };
+    for _ in 0..3 {
+        machine.notice(0, BELL);
+        assert_eq!(place(&machine), Some(1));
+        machine.notice(0, BELL);
+        assert_eq!(machine.drain(0), [BELL], "two are one");
+    }
+    // With an SGI before it.
+    machine.refresh(0);
+    machine.sgi(0, 3 << 24 | 1);
+    assert_eq!(machine.drain(0), [3]);
+    for _ in 0..3 {
+        machine.notice(0, BELL);
+        assert_eq!(place(&machine), Some(2));
+        assert_eq!(machine.acknowledge(0), Some(BELL));
+        machine.notice(0, BELL);
+        machine.end(0);
+        machine.refresh(0);
+        assert_eq!(
+            machine.drain(0),
+            [BELL],
+            "one that came meanwhile is another"
+        );
+        machine.refresh(0);
+        machine.sgi(0, 3 << 24 | 1);
+        assert_eq!(machine.drain(0), [3]);
+    }
+}
+
+#[test]
+fn a_notice_of_what_is_disabled_or_another_s_waits_or_goes_on() {
+    let mut machine = listening();
+    machine.notice(0, BELL);
+    assert_eq!(machine.drain(0), [BELL]);
+    machine.write(0, GICD, 0x188, 1 << (BELL % 32));
+    machine.notice(0, BELL);
+    assert_eq!(machine.drain(0), []);
+    assert_ne!(
+        machine.read(0, GICD, 0x208) & 1 << (BELL % 32),
+        0,
+        "pending"
+    );
+    machine.write(0, GICD, 0x108, 1 << (BELL % 32));
+    assert_eq!(machine.drain(0), [BELL]);
+    machine.route(0, BELL, 1);
+    machine.notice(0, BELL);
+    assert_eq!(machine.drain(0), []);
+    assert!(machine.cores[1].kicked);
+    machine.refresh(1);
+    assert_eq!(machine.drain(1), [BELL]);
+    assert!(!machine.cores[0].kicked);
 }
 
 #[test]

@@ -20,6 +20,8 @@ enum Step {
     Priority(usize, u32, u8),
     Route(usize, u32, u64),
     SetPending(usize, u32),
+    /// Word on a core of an interrupt that was raised for an instant.
+    Notice(usize, u32),
     ClearPending(usize, u32),
     /// Any exit of a vCPU.
     Exit(usize),
@@ -45,6 +47,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (vcpu(), shared(), 0..VCPUS as u64).prop_map(|(v, i, to)| Step::Route(v, i, to)),
         1 => (vcpu(), every()).prop_map(|(v, i)| Step::SetPending(v, i)),
         1 => (vcpu(), every()).prop_map(|(v, i)| Step::ClearPending(v, i)),
+        4 => (vcpu(), line()).prop_map(|(v, i)| Step::Notice(v, i)),
         4 => vcpu().prop_map(Step::Exit),
     ];
     prop::collection::vec(step, 1..300)
@@ -181,6 +184,10 @@ impl History {
                     self.set(intid, vcpu, false);
                     self.write_bit(vcpu, intid, 0x280);
                 }
+            }
+            Step::Notice(vcpu, intid) => {
+                machine.notice(vcpu, intid);
+                self.set(intid, 0, true);
             }
             Step::Exit(vcpu) => machine.refresh(vcpu),
         }

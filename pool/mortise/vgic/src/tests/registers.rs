@@ -87,7 +87,7 @@ fn awake_and_without_lpis() {
 fn only_given_interrupts_are_enabled() {
     let mut machine = Machine::new(4);
     for (frame, set, owned) in [
-        (Frame::Sgi(0), 0x100, 0x0800_ffff),
+        (Frame::Sgi(0), 0x100, 0x4800_ffff),
         (GICD, 0x104, 0x0000_ff02),
         (GICD, 0x108, 0x0000_00ff),
         (GICD, 0x10c, 0),
@@ -101,6 +101,25 @@ fn only_given_interrupts_are_enabled() {
         assert_eq!(machine.read(0, frame, set), owned & 1);
     }
     assert_eq!(machine.read(0, Frame::Sgi(1), 0x100), 0);
+}
+
+#[test]
+fn what_is_not_enabled_is_pending_where_hardware_has_it() {
+    let mut machine = Machine::new(4);
+    for (frame, set, intid, vcpu) in [
+        (Frame::Sgi(1), 0x200, OTHER_TIMER, 1),
+        (Frame::Sgi(2), 0x200, TIMER, 2),
+        (GICD, 0x204, 44, 0),
+    ] {
+        let bit = 1 << (intid % 32);
+        assert_eq!(machine.read(0, frame, set) & bit, 0);
+        machine.cores[vcpu].sources[intid as usize].pending = true;
+        assert_eq!(machine.read(0, frame, set), bit, "{intid}");
+        assert_eq!(machine.read(0, frame, set + 0x80), bit, "{intid}");
+    }
+    // That of a neighbour which is somebody else's is not told.
+    machine.cores[0].sources[48].pending = true;
+    assert_eq!(machine.read(0, GICD, 0x204), 1 << 12);
 }
 
 #[test]
@@ -119,6 +138,7 @@ fn enables_reach_the_hardware_once() {
         machine.effects,
         [
             Effect::Enable(TIMER, 1, true),
+            Effect::Enable(OTHER_TIMER, 1, true),
             Effect::Enable(TIMER, 1, false)
         ]
     );
@@ -222,15 +242,19 @@ fn triggers() {
     machine.write(0, Frame::Sgi(0), 0xc00, 0);
     assert_eq!(machine.read(0, Frame::Sgi(0), 0xc00), 0xaaaa_aaaa);
     machine.write(1, Frame::Sgi(1), 0xc04, u64::MAX);
-    assert_eq!(machine.read(0, Frame::Sgi(1), 0xc04), 0x0080_0000);
+    assert_eq!(machine.read(0, Frame::Sgi(1), 0xc04), 0x2080_0000);
     machine.write(0, GICD, 0xc08, 0x0002_000f);
     assert_eq!(machine.read(0, GICD, 0xc08), 0x0002_0008);
     assert_eq!(
         machine.effects,
-        [Effect::Edge(TIMER, 1, true), Effect::Edge(40, 0, true)]
+        [
+            Effect::Edge(TIMER, 1, true),
+            Effect::Edge(OTHER_TIMER, 1, true),
+            Effect::Edge(40, 0, true)
+        ]
     );
     machine.write(0, GICD, 0xc08, 0);
-    assert_eq!(machine.effects[2..], [Effect::Edge(40, 0, false)]);
+    assert_eq!(machine.effects[3..], [Effect::Edge(40, 0, false)]);
 }
 
 #[test]

@@ -1,0 +1,122 @@
+//! Attacks by the register-authority table: each register of it is what the table says.
+//!
+//! A register that a guest owns keeps what is written, and no access of it exits; one that traps exits
+//! each time, and is answered as it should be. The exits are those that Mortise counts for this vCPU.
+
+use crate::attack::{Attack, Expect, Trial};
+use crate::code::{self, ISB, RET, System};
+use crate::machine;
+use core::sync::atomic::{AtomicU64, Ordering};
+use mortise_authority::{Access, Answer, Authority, Row, TABLE};
+
+/// What is tried, and what must come of it.
+pub const ATTACKS: &[Attack] = &[Attack::new(
+    "registers/authority",
+    TABLE.len() as u32,
+    Expect::Contained,
+    |t| {
+        if let Some(row) = TABLE.get(t.case as usize)
+            && (!row.gicv3 || machine::has_gicv3())
+        {
+            t.broken = try_row(t, row);
+        }
+    },
+)];
+
+/// What is not as promised, as bits.
+const READ: u32 = 1;
+const WRITTEN: u32 = 1 << 1;
+const READ_EXITS: u32 = 1 << 2;
+const WRITE_EXITS: u32 = 1 << 3;
+
+/// `ID_AA64DFR0_EL1`: bits 11 to 8 say which performance monitor there is (Arm ARM, D19.2.59). It is hidden
+/// where several share a core.
+const FEATURES: System = System(3, 0, 0, 5, 0);
+
+/// Where the status page counts the exits of vCPU 1 for system registers (`docs/formats.md`).
+const COUNT: u64 = 0x200 + 64 + 3 * 8;
+
+/// The status page, for the culprit, which is no core of Tenon's.
+pub static STATUS: AtomicU64 = AtomicU64::new(0);
+
+/// Exits of this vCPU for system registers.
+fn exits(trial: &mut Trial) -> u64 {
+    let counter = STATUS.load(Ordering::Relaxed) + COUNT;
+    let found = trial.execute(&[code::access(false, 3), RET], &[0, counter]);
+    found.map_or(0, |registers| registers[0])
+}
+
+/// Runs code with these registers; what x0 is then, nothing if it was undefined, and how many exits it
+/// took.
+fn attempt(trial: &mut Trial, code: &[u32], registers: &[u64]) -> (Option<u64>, u64) {
+    let before = exits(trial);
+    let found = trial.execute(code, registers).map(|found| found[0]);
+    (found, exits(trial).wrapping_sub(before))
+}
+
+/// Tries a register; what of it is not as the table says.
+fn try_row(trial: &mut Trial, row: &Row) -> u32 {
+    let register = System::of(row.register);
+    let features = trial.execute(&[FEATURES.read(0), RET], &[]);
+    let is_shared = features.is_some_and(|found| found[0] >> 8 & 0xf == 0);
+    let whose = if is_shared { row.shared } else { row.alone };
+    let mut broken = 0;
+    if row.access != Access::Write {
+        // What stands there before is no answer.
+        let (found, exits) = attempt(trial, &[register.read(0), ISB, RET], &[!0]);
+        let (fine, expected) = match whose {
+            Authority::Own => (found.is_some(), 0),
+            Authority::Trap(Answer::Undefined | Answer::Sgi) => (found.is_none(), 1),
+            Authority::Trap(Answer::Constant(value)) => (found == Some(value), 1),
+            Authority::Trap(Answer::Identity) => (found.is_some(), 1),
+            Authority::Absent => (found.is_none(), exits.min(1)),
+        };
+        broken |= flag(READ, fine || cannot_tell(row, whose));
+        broken |= flag(READ_EXITS, exits == expected || !row.modelled);
+    }
+    if row.access != Access::Read {
+        broken |= write(trial, row, register, whose);
+    }
+    broken
+}
+
+/// Tries to write it.
+fn write(trial: &mut Trial, row: &Row, register: System, whose: Authority) -> u32 {
+    let (value, code, accesses): (_, &[u32], _) = match row.access {
+        // Old value, both written and read in one piece, the old one again: what is kept.
+        Access::Both(mask) if whose == Authority::Own => (
+            mask,
+            &[
+                register.read(2),
+                0xca01_0043, // eor x3, x2, x1
+                register.write(3),
+                ISB,
+                register.read(4),
+                register.write(2),
+                ISB,
+                0xca04_0040, // eor x0, x2, x4
+                RET,
+            ],
+            4,
+        ),
+        _ => (0, &[register.write(1), ISB, RET], 1),
+    };
+    let (found, exits) = attempt(trial, code, &[0, value]);
+    let (fine, expected) = match whose {
+        Authority::Own => (found.is_some_and(|changed| changed & value == value), 0),
+        Authority::Trap(Answer::Undefined | Answer::Identity) => (found.is_none(), 1),
+        Authority::Trap(Answer::Constant(_) | Answer::Sgi) => (found.is_some(), accesses),
+        Authority::Absent => (found.is_none(), exits.min(1)),
+    };
+    flag(WRITTEN, fine || cannot_tell(row, whose))
+        | flag(WRITE_EXITS, exits == expected || !row.modelled)
+}
+
+/// Whether the emulator has the register and not its trap.
+fn cannot_tell(row: &Row, whose: Authority) -> bool {
+    !row.modelled && whose == Authority::Trap(Answer::Undefined)
+}
+
+const fn flag(bit: u32, fine: bool) -> u32 {
+    if fine { 0 } else { bit }
+}

@@ -1,0 +1,172 @@
+//! The table.
+
+use crate::{
+    Access::{self, Both, Read, Write},
+    Answer,
+    Authority::{self, Absent, Own, Trap},
+    Row,
+};
+
+const UNDEFINED: Authority = Trap(Answer::Undefined);
+const ZERO: Authority = Trap(Answer::Constant(0));
+const IDENTITY: Authority = Trap(Answer::Identity);
+const SGI: Authority = Trap(Answer::Sgi);
+const ALL: u64 = u64::MAX;
+
+/// One whose it is does not depend on who has the core.
+const fn row(name: &'static str, register: [u16; 5], whose: Authority, access: Access) -> Row {
+    apart(name, register, whose, whose, access)
+}
+
+const fn apart(
+    name: &'static str,
+    register: [u16; 5],
+    alone: Authority,
+    shared: Authority,
+    access: Access,
+) -> Row {
+    Row {
+        name,
+        register,
+        alone,
+        shared,
+        access,
+        gicv3: false,
+        modelled: true,
+    }
+}
+
+/// One of the CPU interface: the hardware's Group 1 in a direct virtual machine, all else the virtual
+/// interface's, without an exit in either case.
+const fn gic(name: &'static str, register: [u16; 5], whose: Authority, access: Access) -> Row {
+    Row {
+        gicv3: true,
+        ..row(name, register, whose, access)
+    }
+}
+
+/// One whose trap the emulator does not have.
+const fn unmodelled(row: Row) -> Row {
+    Row {
+        modelled: false,
+        ..row
+    }
+}
+
+/// Every register that is told apart, the hardware's control of it in `mortise_vcpu::Traps`. Of those
+/// that the guest owns, the ones are read only without which it does not go on.
+#[rustfmt::skip]
+pub const TABLE: &[Row] = &[
+    row("TPIDR_EL0", [3, 3, 13, 0, 2], Own, Both(ALL)),
+    row("TPIDRRO_EL0", [3, 3, 13, 0, 3], Own, Both(ALL)),
+    row("CONTEXTIDR_EL1", [3, 0, 13, 0, 1], Own, Both(0xffff_ffff)),
+    row("CPACR_EL1", [3, 0, 1, 0, 2], Own, Both(3 << 20)),
+    row("CSSELR_EL1", [3, 2, 0, 0, 0], Own, Both(0xf)),
+    row("FAR_EL1", [3, 0, 6, 0, 0], Own, Both(ALL)),
+    row("ESR_EL1", [3, 0, 5, 2, 0], Own, Both(0xffff_ffff)),
+    row("ELR_EL1", [3, 0, 4, 0, 1], Own, Both(ALL)),
+    row("SP_EL0", [3, 0, 4, 1, 0], Own, Both(ALL)),
+    row("CNTKCTL_EL1", [3, 0, 14, 1, 0], Own, Both(0x3)),
+    row("CNTV_CVAL_EL0", [3, 3, 14, 3, 2], Own, Both(ALL)),
+    row("CNTV_CTL_EL0", [3, 3, 14, 3, 1], Own, Both(2)),
+    row("FPCR", [3, 3, 4, 4, 0], Own, Both(3 << 22)),
+    row("FPSR", [3, 3, 4, 4, 1], Own, Both(0x1f)),
+    row("CNTVCT_EL0", [3, 3, 14, 0, 2], Own, Read),
+    row("CNTPCT_EL0", [3, 3, 14, 0, 1], Own, Read),
+    row("CNTFRQ_EL0", [3, 3, 14, 0, 0], Own, Read),
+    row("SCTLR_EL1", [3, 0, 1, 0, 0], Own, Read),
+    row("TTBR0_EL1", [3, 0, 2, 0, 0], Own, Read),
+    row("TTBR1_EL1", [3, 0, 2, 0, 1], Own, Read),
+    row("TCR_EL1", [3, 0, 2, 0, 2], Own, Read),
+    row("MAIR_EL1", [3, 0, 10, 2, 0], Own, Read),
+    row("VBAR_EL1", [3, 0, 12, 0, 0], Own, Read),
+    row("PAR_EL1", [3, 0, 7, 4, 0], Own, Read),
+    row("MIDR_EL1", [3, 0, 0, 0, 0], Own, Read),
+    row("MPIDR_EL1", [3, 0, 0, 0, 5], Own, Read),
+    row("CTR_EL0", [3, 3, 0, 0, 1], Own, Read),
+    row("DCZID_EL0", [3, 3, 0, 0, 7], Own, Read),
+    apart("CNTP_TVAL_EL0", [3, 3, 14, 2, 0], Own, UNDEFINED, Read),
+    apart("CNTP_CTL_EL0", [3, 3, 14, 2, 1], Own, UNDEFINED, Both(2)),
+    apart("CNTP_CVAL_EL0", [3, 3, 14, 2, 2], Own, UNDEFINED, Both(ALL)),
+    apart("PMCR_EL0", [3, 3, 9, 12, 0], Own, ZERO, Read),
+    apart("PMCNTENSET_EL0", [3, 3, 9, 12, 1], Own, ZERO, Read),
+    apart("PMCNTENCLR_EL0", [3, 3, 9, 12, 2], Own, ZERO, Read),
+    apart("PMOVSCLR_EL0", [3, 3, 9, 12, 3], Own, ZERO, Read),
+    apart("PMCEID0_EL0", [3, 3, 9, 12, 6], Own, ZERO, Read),
+    apart("PMCEID1_EL0", [3, 3, 9, 12, 7], Own, ZERO, Read),
+    apart("PMCCNTR_EL0", [3, 3, 9, 13, 0], Own, ZERO, Read),
+    apart("PMINTENSET_EL1", [3, 0, 9, 14, 1], Own, ZERO, Read),
+    apart("PMINTENCLR_EL1", [3, 0, 9, 14, 2], Own, ZERO, Read),
+    apart("PMCCFILTR_EL0", [3, 3, 14, 15, 7], Own, ZERO, Read),
+    apart("PMSELR_EL0", [3, 3, 9, 12, 5], Own, ZERO, Both(3)),
+    apart("PMUSERENR_EL0", [3, 3, 9, 14, 0], Own, ZERO, Both(0xf)),
+    apart("ID_AA64PFR0_EL1", [3, 0, 0, 4, 0], Own, IDENTITY, Read),
+    apart("ID_AA64PFR1_EL1", [3, 0, 0, 4, 1], Own, IDENTITY, Read),
+    apart("ID_AA64DFR0_EL1", [3, 0, 0, 5, 0], Own, IDENTITY, Read),
+    apart("ID_AA64ISAR0_EL1", [3, 0, 0, 6, 0], Own, IDENTITY, Read),
+    apart("ID_AA64ISAR1_EL1", [3, 0, 0, 6, 1], Own, IDENTITY, Read),
+    apart("ID_AA64MMFR0_EL1", [3, 0, 0, 7, 0], Own, IDENTITY, Read),
+    apart("ID_AA64MMFR1_EL1", [3, 0, 0, 7, 1], Own, IDENTITY, Read),
+    apart("MDSCR_EL1", [2, 0, 0, 2, 2], Own, ZERO, Both(1 << 15 | 1 << 13)),
+    apart("DBGBVR0_EL1", [2, 0, 0, 0, 4], Own, ZERO, Both(0xffff_fffc)),
+    apart("DBGBCR0_EL1", [2, 0, 0, 0, 5], Own, ZERO, Both(3 << 1)),
+    apart("DBGWVR0_EL1", [2, 0, 0, 0, 6], Own, ZERO, Both(0xffff_fff8)),
+    apart("DBGWCR0_EL1", [2, 0, 0, 0, 7], Own, ZERO, Both(0xf << 1)),
+    row("OSDLR_EL1", [2, 0, 1, 3, 4], ZERO, Both(0)),
+    row("OSLAR_EL1", [2, 0, 1, 0, 4], ZERO, Write),
+    row("OSLSR_EL1", [2, 0, 1, 1, 4], ZERO, Read),
+    row("MDRAR_EL1", [2, 0, 1, 0, 0], ZERO, Read),
+    row("ACTLR_EL1", [3, 0, 1, 0, 1], ZERO, Both(0)),
+    row("DC ISW", [1, 0, 7, 6, 2], ZERO, Write),
+    row("DC CSW", [1, 0, 7, 10, 2], ZERO, Write),
+    row("DC CISW", [1, 0, 7, 14, 2], ZERO, Write),
+    unmodelled(row("CPUACTLR_EL1", [3, 1, 15, 2, 0], UNDEFINED, Read)),
+    unmodelled(row("CPUECTLR_EL1", [3, 1, 15, 2, 1], UNDEFINED, Read)),
+    unmodelled(row("L2CTLR_EL1", [3, 1, 11, 0, 2], UNDEFINED, Read)),
+    row("PMSCR_EL1", [3, 0, 9, 9, 0], Absent, Read),
+    row("TRFCR_EL1", [3, 0, 1, 2, 1], Absent, Read),
+    row("ZCR_EL1", [3, 0, 1, 2, 0], Absent, Read),
+    row("AMCR_EL0", [3, 3, 13, 2, 0], Absent, Read),
+    row("TRCPRGCTLR", [2, 1, 0, 1, 0], Absent, Read),
+    gic("ICC_PMR_EL1", [3, 0, 4, 6, 0], Own, Both(0xf0)),
+    gic("ICC_BPR1_EL1", [3, 0, 12, 12, 3], Own, Both(7)),
+    gic("ICC_IGRPEN0_EL1", [3, 0, 12, 12, 6], Own, Both(1)),
+    gic("ICC_IGRPEN1_EL1", [3, 0, 12, 12, 7], Own, Both(1)),
+    gic("ICC_CTLR_EL1", [3, 0, 12, 12, 4], Own, Both(2)),
+    gic("ICC_AP1R0_EL1", [3, 0, 12, 9, 0], Own, Both(1 << 31)),
+    gic("ICC_AP0R0_EL1", [3, 0, 12, 8, 4], Own, Both(1 << 31)),
+    gic("ICC_RPR_EL1", [3, 0, 12, 11, 3], Own, Read),
+    gic("ICC_HPPIR0_EL1", [3, 0, 12, 8, 2], Own, Read),
+    gic("ICC_HPPIR1_EL1", [3, 0, 12, 12, 2], Own, Read),
+    gic("ICC_IAR0_EL1", [3, 0, 12, 8, 0], Own, Read),
+    unmodelled(gic("ICC_SRE_EL1", [3, 0, 12, 12, 5], Trap(Answer::Constant(7)), Both(0))),
+    gic("ICC_SGI1R_EL1", [3, 0, 12, 11, 5], SGI, Write),
+    gic("ICC_ASGI1R_EL1", [3, 0, 12, 11, 6], SGI, Write),
+    gic("ICC_SGI0R_EL1", [3, 0, 12, 11, 7], SGI, Write),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_register_is_there_once() {
+        for (index, row) in TABLE.iter().enumerate() {
+            for other in TABLE.iter().skip(index + 1) {
+                assert_ne!(row.name, other.name);
+                assert_ne!(
+                    row.register, other.register,
+                    "{} and {}",
+                    row.name, other.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_shares_a_core_owns_no_more() {
+        for row in TABLE {
+            assert!(row.shared != Own || row.alone == Own, "{}", row.name);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Wrong list registers are found, each by its rule.
+
+use super::controller::{DEVICE, DOORBELL, Machine, TIMER};
+use crate::*;
+use mortise_vgic::State;
+
+/// With SGI 3 and the doorbell taken by nobody yet, in list registers of the first virtual CPU.
+fn busy() -> Machine {
+    let mut machine = Machine::new(4);
+    machine.sgi(0, 3, 1);
+    machine.sgi(0, 4, 1);
+    machine.check(0).unwrap();
+    machine
+}
+
+fn place_of(machine: &Machine, intid: u32) -> usize {
+    let mut lists = machine.ports[0].lists.iter();
+    lists
+        .position(|list| list.intid() == intid && !list.is_free())
+        .unwrap()
+}
+
+fn free(machine: &Machine) -> usize {
+    machine.ports[0]
+        .lists
+        .iter()
+        .rposition(|list| list.is_free())
+        .unwrap()
+}
+
+/// With this in a list register that was free.
+fn with(list: ListRegister) -> Result<(), Broken> {
+    let mut machine = busy();
+    let index = free(&machine);
+    machine.ports[0].lists[index] = list;
+    machine.check(0)
+}
+
+const fn pending(intid: u32) -> ListRegister {
+    ListRegister::new(intid, 0xa0, true, State::Pending)
+}
+
+#[test]
+fn an_interrupt_that_the_vm_does_not_own_is_found() {
+    for list in [
+        pending(45),
+        pending(45).with_hardware(45),
+        pending(28),
+        pending(1019),
+        pending(8192),
+    ] {
+        let broken = with(list).unwrap_err();
+        assert!(matches!(broken, Broken::Foreign { .. }), "{broken}");
+    }
+    let said = with(pending(45).with_hardware(45)).unwrap_err().to_string();
+    assert!(
+        said.contains("rule foreign") && said.contains("INTID 45"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_binding_to_hardware_that_is_not_the_interrupts_own_is_found() {
+    let both = ListRegister::new(DEVICE, 0, true, State::PendingActive).with_hardware(DEVICE);
+    let wrong = [
+        pending(5).with_hardware(5),
+        pending(DOORBELL).with_hardware(DOORBELL),
+        pending(DEVICE),
+        pending(DEVICE).with_hardware(TIMER),
+        both,
+    ];
+    for list in wrong {
+        let broken = with(list).unwrap_err();
+        assert!(matches!(broken, Broken::Binding { .. }), "{broken}");
+    }
+}
+
+#[test]
+fn an_interrupt_in_two_list_registers_is_found() {
+    let broken = with(pending(3)).unwrap_err();
+    assert!(matches!(broken, Broken::Twice { intid: 3, .. }), "{broken}");
+}
+
+#[test]
+fn an_interrupt_that_fell_out_of_its_list_register_is_found() {
+    let mut machine = busy();
+    let (place, was) = (place_of(&machine, 3), machine.state(0));
+    machine.ports[0].lists[place] = ListRegister::EMPTY;
+    assert_eq!(machine.check(0), Err(Broken::Nowhere { intid: 3 }));
+    let memory = machine.memory(0);
+    let lost = Broken::Lost {
+        intid: 3,
+        active: false,
+    };
+    assert_eq!(was.becomes(&machine.ports[0].lists, &memory), Err(lost));
+}
+
+#[test]
+fn an_interrupt_of_which_the_controller_does_not_know_is_found() {
+    let broken = with(pending(7)).unwrap_err();
+    assert!(matches!(broken, Broken::Unknown { .. }), "{broken}");
+}
+
+#[test]
+fn an_active_interrupt_that_mortise_ended_is_found() {
+    let mut machine = busy();
+    let taken = machine.acknowledge(0).unwrap();
+    let (place, was) = (place_of(&machine, taken), machine.state(0));
+    machine.refresh(0);
+    assert_eq!(machine.check(0), Ok(()));
+    let place = machine.ports[0]
+        .lists
+        .get(place)
+        .map_or(0, |_| place_of(&machine, taken));
+    machine.ports[0].lists[place] = pending(taken).with_state(State::Invalid);
+    let memory = machine.memory(0);
+    let lost = Broken::Lost {
+        intid: taken,
+        active: true,
+    };
+    assert_eq!(was.becomes(&machine.ports[0].lists, &memory), Err(lost));
+}
+
+#[test]
+fn templates_are_no_surprise() {
+    assert_eq!(with(pending(TIMER).with_hardware(TIMER)), Ok(()));
+}

@@ -1,0 +1,206 @@
+//! Cores that do not come back when the run of their virtual machine ends.
+//!
+//! A virtual machine that owns its interrupts can claim the highest priority to be active
+//! (`ICC_AP1R0_EL1`), mask all there is on a GICv2, and sleep. No interrupt wakes such a core, and as it
+//! accesses nothing the withdrawal of its stage 2 does not reach it either, unless its WFI traps
+//! (`wfi = "trap"`). Until it wakes it is *lost*: it is told so, nothing else waits for it, and its
+//! memory, which has been withdrawn, is out of its reach. When it wakes its first access is Mortise's,
+//! and it comes to rest as it should have.
+//!
+//! Who looks is a core of the same machine that rests already, or that of a manager who gave the order.
+//! Each looks again and again for [`PATIENCE`] of the counter, interrupts being served in between, and no
+//! longer.
+
+use crate::{machine::Machine, vm::Vm};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core_manifest::WaitPolicy;
+use core_statistics::State;
+use mortise_console::Argument;
+use mortise_psci::Calls;
+
+/// Nanoseconds of the counter after which a core that has not come back is lost. One that executes takes
+/// some thousand instructions, and the lines about a fault on a slow serial port some milliseconds.
+const PATIENCE: u64 = 100_000_000;
+
+/// What a look at those comes to who are to come to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// Nobody is waited for any more.
+    Over,
+    /// There is time for them yet.
+    Wait,
+    /// These are found to be lost, one bit each.
+    Lost(u32),
+}
+
+/// What is kept of a virtual machine's cores that are to come back.
+pub(crate) struct Missing {
+    /// When they were called, in ticks of the counter.
+    since: AtomicU64,
+    /// The vCPUs whose cores are lost, one bit each.
+    lost: AtomicU32,
+    /// Whether it was destroyed all the same.
+    given_up: AtomicBool,
+}
+
+impl Missing {
+    /// Nobody.
+    pub(crate) const fn new() -> Self {
+        Self {
+            since: AtomicU64::new(0),
+            lost: AtomicU32::new(0),
+            given_up: AtomicBool::new(false),
+        }
+    }
+
+    /// They are called.
+    pub(crate) fn call(&self, now: u64) {
+        self.since.store(now, Ordering::Release);
+    }
+
+    /// What there is to say of those who are `awaited` now, for who waits so many ticks. Each is found
+    /// to be lost once.
+    fn look(&self, awaited: u32, now: u64, patience: u64) -> Look {
+        let awaited = awaited & !self.lost.load(Ordering::Acquire);
+        if awaited == 0 {
+            return Look::Over;
+        }
+        let waited = now.saturating_sub(self.since.load(Ordering::Acquire));
+        if waited < patience {
+            return Look::Wait;
+        }
+        Look::Lost(awaited & !self.lost.fetch_or(awaited, Ordering::AcqRel))
+    }
+
+    /// Somebody comes back; whether it was lost.
+    pub(crate) fn back(&self, vcpu: usize) -> bool {
+        let bit = 1 << vcpu;
+        self.lost.load(Ordering::Acquire) & bit != 0
+            && self.lost.fetch_and(!bit, Ordering::AcqRel) & bit != 0
+    }
+
+    /// Whether somebody is lost.
+    fn is_any(&self) -> bool {
+        self.lost.load(Ordering::Acquire) != 0
+    }
+}
+
+impl Vm {
+    /// Whether it can make its cores deaf to the doorbell and sleep there.
+    fn can_be_lost(&self) -> bool {
+        !self.is_shared() && self.description().wait == WaitPolicy::Pass
+    }
+
+    /// Looks for cores of it that were to come to rest and have not, which is said once of each that is
+    /// lost; whether some are to be waited for still.
+    pub fn waits_for_cores(&'static self, machine: &'static Machine) -> bool {
+        if !self.can_be_lost() {
+            return false;
+        }
+        let clock = &machine.board.clock;
+        // The time first: who came to rest since is not looked for.
+        let now = clock.ticks();
+        let patience = clock.frequency().ticks(PATIENCE);
+        let power = self.power.lock();
+        let found = match self.missing.look(power.awaited().bits(), now, patience) {
+            Look::Over => return false,
+            Look::Wait => return true,
+            Look::Lost(found) => found,
+        };
+        // With the lock held: who comes to rest meanwhile changes the state behind this.
+        self.set_state(State::Lost);
+        drop(power);
+        for vcpu in Calls::from_bits(found).iter() {
+            let cpu = Argument::Decimal(self.cpu(vcpu) as u64);
+            let text = " lost CPU {}: vCPU {} sleeps and lets nothing wake it";
+            machine.say(self.name(), text, &[cpu, Argument::Decimal(vcpu as u64)]);
+        }
+        false
+    }
+
+    /// Whether a core of it is lost, until it wakes.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.missing.is_any()
+    }
+
+    /// Notes that a vCPU comes to rest; whom that concerns.
+    pub(crate) fn rests(&'static self, machine: &'static Machine, vcpu: usize) -> Calls {
+        let mut power = self.power.lock();
+        let was_lost = self.missing.back(vcpu);
+        let calls = power.stopped(vcpu);
+        drop(power);
+        if was_lost {
+            let cpu = Argument::Decimal(self.cpu(vcpu) as u64);
+            machine.say(self.name(), " has CPU {} back: it woke", &[cpu]);
+        }
+        calls
+    }
+
+    /// Gives up one of the manifest's that is to be no more and has lost a core: what is left of it is
+    /// its end, when that wakes. False if nobody is lost.
+    pub fn give_up(&self) -> bool {
+        let power = self.power.lock();
+        let lost = power.awaited().bits() != 0 && self.missing.is_any();
+        if lost {
+            self.missing.given_up.store(true, Ordering::Release);
+            self.set_state(State::Lost);
+        }
+        lost
+    }
+
+    /// Whether it was [given up](Self::give_up).
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.missing.given_up.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_lost_before_the_time_is_over() {
+        let missing = Missing::new();
+        missing.call(1000);
+        assert_eq!(missing.look(0b10, 1000, 50), Look::Wait);
+        assert_eq!(missing.look(0b10, 1049, 50), Look::Wait);
+        assert!(!missing.is_any());
+        assert_eq!(missing.look(0, 1049, 50), Look::Over, "it came");
+        assert_eq!(missing.look(0, 2000, 50), Look::Over);
+        assert!(!missing.is_any());
+    }
+
+    #[test]
+    fn each_is_lost_once_and_comes_back_once() {
+        let missing = Missing::new();
+        missing.call(1000);
+        assert_eq!(missing.look(0b110, 1050, 50), Look::Lost(0b110));
+        assert_eq!(missing.look(0b110, 1051, 50), Look::Over, "said already");
+        assert!(missing.is_any());
+        assert!(missing.back(1));
+        assert!(!missing.back(1) && !missing.back(0));
+        assert!(missing.is_any(), "another one is lost still");
+        assert!(missing.back(2));
+        assert!(!missing.is_any());
+    }
+
+    #[test]
+    fn a_new_order_begins_a_new_wait() {
+        let missing = Missing::new();
+        missing.call(0);
+        assert_eq!(missing.look(0b1, 100, 50), Look::Lost(0b1));
+        missing.call(100);
+        assert_eq!(missing.look(0b11, 120, 50), Look::Wait, "for the other one");
+        assert_eq!(missing.look(0b11, 150, 50), Look::Lost(0b10));
+        assert_eq!(missing.look(0b1, 10, 50), Look::Over);
+    }
+
+    #[test]
+    fn a_counter_read_before_the_order_waits() {
+        let missing = Missing::new();
+        missing.call(1000);
+        assert_eq!(missing.look(0b1, 990, 50), Look::Wait);
+    }
+}

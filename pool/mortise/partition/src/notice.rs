@@ -1,0 +1,197 @@
+//! Interrupts that no hardware has, raised for a vCPU that has its core to itself.
+//!
+//! Who raises one leaves its INTID with the core, as a *notice*, and rings with an SGI that is for this
+//! alone. That takes no lock, least of all the one of the other's interrupt controller, which stands on
+//! the other's core, where its vCPUs may be at work with it. The core takes the notice into the
+//! controller as soon as the SGI comes, whatever the guest has masked, so that nothing of the guest's
+//! comes in between: to the guest it was raised then.
+//!
+//! There is room for one notice. The same once more is the same; another one is raised in the
+//! controller by whoever has it.
+
+use crate::{
+    controller::Interrupts,
+    gic::VmInterrupts,
+    machine::{Core, Machine},
+    tables, trace,
+    vm::Vm,
+};
+use core::sync::atomic::{AtomicU64, Ordering};
+use core_statistics::ExitKind;
+use core_trace::Event;
+use hw_irqchip_gicv3::{
+    Group,
+    cpu_interface::{self, Sgi},
+};
+use mortise_psci::LEADER;
+use mortise_vcpu::{Cause, FrameCell, NOTICE};
+
+/// Exits of interrupts, as a core that one virtual CPU has to itself counts them.
+pub(crate) const INTERRUPT: usize = ExitKind::Interrupt as usize;
+
+/// Leaves `intid`; false if another one is there.
+#[inline(always)]
+fn leave(notice: &AtomicU64, intid: u32) -> bool {
+    let intid = u64::from(intid);
+    // It is written even if it is there already: who takes it sees all that was stored before.
+    let free = |there| (there == 0 || there == intid).then_some(intid);
+    notice
+        .fetch_update(Ordering::Release, Ordering::Relaxed, free)
+        .is_ok()
+}
+
+/// Takes what was left.
+#[inline(always)]
+fn take(notice: &AtomicU64) -> Option<u32> {
+    match notice.swap(0, Ordering::Acquire) as u32 {
+        0 => None,
+        intid => Some(intid),
+    }
+}
+
+impl Machine {
+    /// Raises interrupt `intid` of the vCPU that has core `cpu` to itself and is
+    /// [reached](Vm::reach) by notices; false if it is to be [raised](Vm::raise).
+    #[inline(always)]
+    #[must_use]
+    pub fn notice(&self, cpu: usize, intid: u32) -> bool {
+        let Some(core) = self.cores.get(cpu) else {
+            return false;
+        };
+        let Some(bell) = Sgi::from_bits(core.notice_bell.load(Ordering::Relaxed)) else {
+            return false;
+        };
+        let left = leave(&core.resident.notice, intid);
+        if left {
+            cpu_interface::send(Group::Zero, bell);
+        }
+        left
+    }
+}
+
+impl Vm {
+    /// Has notices of interrupt `intid` reach it, on the core of its first vCPU, where this is called
+    /// before it runs: the core, or nothing if it has its interrupts itself or shares the core.
+    /// What was left for an earlier run is gone.
+    #[must_use]
+    pub fn reach(&self, intid: u32) -> Option<usize> {
+        let core = Core::current();
+        let alone =
+            core.dispatcher().is_none() && core.vcpu().is_some_and(|(_, vcpu)| vcpu == LEADER);
+        let own = self.is_shared() && core.is_occupied_by(self) && alone;
+        if !own || core.machine.board.doorbell == NOTICE {
+            return None;
+        }
+        let private = core.machine.board.redistributor(core.cpu);
+        private.set_group(NOTICE, Group::Zero);
+        private.set_priority(NOTICE, 0);
+        private.enable(NOTICE);
+        let bell = Sgi::new(NOTICE, hw_arch::cpu::affinity());
+        core.notice_bell.store(bell.bits(), Ordering::Relaxed);
+        core.forget_notice(intid);
+        Some(core.cpu)
+    }
+
+    /// Forgets what was left for it: its run is over.
+    pub fn forget_notice(&self, machine: &Machine, intid: u32) {
+        if let Some(core) = machine.cores.get(self.cpu(0)) {
+            core.forget_notice(intid);
+        }
+    }
+}
+
+impl Core {
+    fn forget_notice(&self, intid: u32) {
+        let _other = self.resident.notice.compare_exchange(
+            intid.into(),
+            0,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Raises what was left for the vCPU here, whose list registers are right then.
+    #[inline(always)]
+    pub(crate) fn open_notice(&'static self) {
+        // Without a companion nobody leaves anything.
+        if tables::companions().is_empty() {
+            return;
+        }
+        if let Some(intid) = take(&self.resident.notice)
+            && let Some((vm, _)) = self.vcpu()
+            && let Interrupts::Shared(gic) = &vm.interrupts
+        {
+            let machine = self.machine;
+            let mut physical = VmInterrupts { machine, vm };
+            // It is the first vCPU's core that is reached.
+            gic.lock().pulse_at(LEADER, intid, &mut physical);
+        }
+    }
+}
+
+/// Takes a notice, whose SGI is what this core would acknowledge: the short way, with x19 to x29 as
+/// they were. An order to the VM has its doorbell behind it.
+#[inline]
+pub fn take_notice() -> &'static FrameCell {
+    let core = Core::current();
+    if trace::recorded() {
+        core.record_exit(Cause::Fiq);
+    }
+    let intid = cpu_interface::acknowledge_any(Group::Zero);
+    core.record(Event::Enter, intid.into());
+    core.record(Event::Leave, intid.into());
+    cpu_interface::end(Group::Zero, intid);
+    cpu_interface::deactivate(intid);
+    core.witness_exit(Cause::Fiq);
+    // Acknowledging orders nothing by itself.
+    hw_arch::barrier::dsb_sy();
+    core.open_notice();
+    core.resident.count::<INTERRUPT>();
+    core.witness_return();
+    if trace::recorded() {
+        core.record_return();
+    }
+    &core.resident.frame
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_left_until_it_is_taken_and_again_is_the_same() {
+        let notice = AtomicU64::new(0);
+        assert_eq!(take(&notice), None);
+        assert!(leave(&notice, 40) && leave(&notice, 40));
+        assert!(!leave(&notice, 41), "another one is raised otherwise");
+        assert_eq!(take(&notice), Some(40));
+        assert_eq!(take(&notice), None, "once");
+        assert!(leave(&notice, 41));
+        assert_eq!(take(&notice), Some(41));
+    }
+
+    #[test]
+    fn what_is_left_while_it_is_taken_is_taken_now_or_next() {
+        const ROUNDS: u64 = 20_000;
+        static MESSAGES: AtomicU64 = AtomicU64::new(0);
+        static BELL: AtomicU64 = AtomicU64::new(0);
+        static LEFT: AtomicU64 = AtomicU64::new(0);
+        let sender = std::thread::spawn(|| {
+            for message in 1..=ROUNDS {
+                MESSAGES.store(message, Ordering::Relaxed);
+                assert!(leave(&LEFT, 40));
+                BELL.store(1, Ordering::Release);
+            }
+        });
+        let mut seen = 0;
+        while seen < ROUNDS {
+            // Acknowledged first, as above: what is left behind that rings again.
+            if BELL.swap(0, Ordering::AcqRel) == 0 {
+                std::thread::yield_now();
+            } else if take(&LEFT).is_some() {
+                seen = MESSAGES.load(Ordering::Relaxed);
+            }
+        }
+        assert!(sender.join().is_ok());
+    }
+}

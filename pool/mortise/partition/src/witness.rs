@@ -1,0 +1,112 @@
+//! What checks, in test builds, what guests go on with.
+//!
+//! A library that registers a [`Witness`] in the table `witnesses` sees each exit at its beginning and
+//! its end, short ways among them, and what it has to look at. The ways that are all assembly
+//! (`mortise_vcpu::Resident`) are not told; what they left is there at the next exit's beginning. An image
+//! without one has nothing of it.
+
+use crate::{Core, Machine, Vm, colouring, controller::SPI_ROWS, tables};
+use core_manifest::limits;
+use mortise_vcpu::Cause;
+use mortise_vgic::Virtual;
+
+/// Checks what guests go on with. Called with interrupts masked, and but for [`Witness::open`] on the
+/// core of the virtual CPU, whose guest is in the registers. One that finds something wrong panics.
+pub trait Witness: Sync {
+    /// All of the system's virtual machines are made and none runs. Called once, on the first core,
+    /// which reaches all memory; whoever fails says why in a few words.
+    ///
+    /// # Errors
+    ///
+    /// Mortise does not start.
+    fn open(&self, machine: &'static Machine) -> Result<(), &'static str>;
+
+    /// A guest came to Mortise, which has done nothing yet but to acknowledge an interrupt.
+    fn comes(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, cause: Cause);
+
+    /// What a virtual CPU did is over: it begins anew, or never.
+    fn ends(&self, core: &'static Core, vm: &'static Vm, vcpu: usize);
+
+    /// A guest goes on, or begins, with what is in the registers.
+    fn goes(&self, core: &'static Core, vm: &'static Vm, vcpu: usize);
+}
+
+/// What is told of a core.
+impl Core {
+    /// A guest came to Mortise.
+    #[inline(always)]
+    pub fn witness_exit(&'static self, cause: Cause) {
+        for witness in tables::witnesses() {
+            if let Some((vm, vcpu)) = self.vcpu() {
+                witness.comes(self, vm, vcpu, cause);
+            }
+        }
+    }
+
+    /// The guest in the registers goes on.
+    #[inline(always)]
+    pub fn witness_return(&'static self) {
+        for witness in tables::witnesses() {
+            if let Some((vm, vcpu)) = self.vcpu() {
+                witness.goes(self, vm, vcpu);
+            }
+        }
+    }
+
+    /// What a virtual CPU did is over.
+    #[inline(always)]
+    pub(crate) fn witness_end(&'static self, vm: &'static Vm, vcpu: usize) {
+        for witness in tables::witnesses() {
+            witness.ends(self, vm, vcpu);
+        }
+    }
+
+    /// Whether several virtual CPUs share it.
+    #[must_use]
+    pub fn is_shared_out(&self) -> bool {
+        self.dispatcher().is_some()
+    }
+}
+
+/// What a witness looks at.
+impl Machine {
+    /// The virtual machines that there are places for.
+    pub fn all(&self) -> impl Iterator<Item = &'static Vm> {
+        self.vms()
+    }
+
+    /// INTID of the virtual timer.
+    #[must_use]
+    pub const fn virtual_timer(&self) -> u32 {
+        self.board.virtual_timer
+    }
+
+    /// INTID of EL1's physical timer.
+    #[must_use]
+    pub const fn physical_timer(&self) -> u32 {
+        self.board.physical_timer
+    }
+
+    /// Whether some of its cores are shared out among virtual CPUs.
+    #[must_use]
+    pub fn shares_cores(&self) -> bool {
+        tables::cores_are_shared()
+    }
+}
+
+/// What a witness looks at.
+impl Vm {
+    /// Whether its stage 2 is made of Mortise's own tables, which each core reaches.
+    #[must_use]
+    pub fn has_common_tables(&self) -> bool {
+        colouring::frames(self.index).is_none()
+    }
+
+    /// Lets somebody look at its virtual interrupt controller, if it has one. With its lock held.
+    pub fn look_at_interrupts<R>(
+        &self,
+        look: impl FnOnce(&Virtual<{ limits::VCPUS }, SPI_ROWS>) -> R,
+    ) -> Option<R> {
+        self.interrupts.shared().map(|gic| look(&gic.lock()))
+    }
+}
