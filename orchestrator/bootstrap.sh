@@ -218,8 +218,9 @@ make_environment() {
     # pip trusts what the system trusts, a company's own authority included.
     [ -n "${PIP_CERT:-}" ] || [ ! -e "${SSL_CERT_FILE:-$bundle}" ] ||
         export PIP_CERT="${SSL_CERT_FILE:-$bundle}"
+    # The lock names everything, so pip resolves nothing, and no later release matters.
     "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
-        --only-binary :all: --require-hashes --cache-dir "$dot/cache/pip" -r "$lock"
+        --only-binary :all: --require-hashes --no-deps --cache-dir "$dot/cache/pip" -r "$lock"
     cksum <"$lock" >"$dot/venv/.lock"
     rm -rf "$dot/cache/pip"
 }

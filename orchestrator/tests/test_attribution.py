@@ -2,10 +2,13 @@
 
 import shutil
 import subprocess
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
+from tenonos.analysis.places import Places
 from tenonos.build import elf
 from tenonos.build.attribution import attribute, owner
 
@@ -73,3 +76,7 @@ def test_a_linked_image(tmp_path):
     # What is inlined counts for the library it was written in, assembly for whose label it has.
     assert found["core/timer"] >= 12
     assert found["hw/arch"] >= 12
+    # And its spans lie within those of the function that it is inlined into.
+    spans = Places(ELFFile(BytesIO(content))).spans({"inner", "outer"})
+    ((start, end),) = spans["outer"]
+    assert spans["inner"] and all(start <= low < high <= end for low, high in spans["inner"])

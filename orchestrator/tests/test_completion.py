@@ -44,7 +44,9 @@ def test_bash_completes_commands_and_options(tenon):
 def test_bash_completes_the_names_there_are(tenon):
     assert in_bash("tenon run motor-l", 2) == ["motor-linux"]
     assert in_bash("tenon bench thr", 2) == ["thread-metric"]
-    assert in_bash("tenon compose words --board qe", 4) == ["qemu-virt", "qemu-virt-gicv2"]
+    assert in_bash("tenon compose words --board qe", 4) == [
+        *("qemu-virt", "qemu-virt-gicv2", "qemu-zcu102")
+    ]
     assert in_bash("tenon explain servo core/tim", 3) == ["core/timer"]
     assert in_bash("tenon explain servo sched.perio", 3) == ["sched.periodic"]
     assert in_bash("tenon explain servo CONFIG_LIB_CORE_TI", 3) == ["CONFIG_LIB_CORE_TIMER"]

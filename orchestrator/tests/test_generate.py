@@ -12,6 +12,7 @@ import pytest
 from tenonos.build import cargo
 from tenonos.errors import InputError
 from tenonos.generate import config_rs, image, tables_rs
+from tenonos.pool import library
 from tenonos.pool.kconfig import Config, Hex
 from tenonos.pool.library import Index, Library, Register, Table
 from tenonos.system import board
@@ -133,13 +134,15 @@ def test_a_duplicate_hypercall_names_both(tmp_path, number):
     assert where is None
 
 
-def made_of(*libraries: Library, root: Library, app: Library | None = None) -> image.Image:
+def made_of(
+    *libraries: Library, root: Library, app: Library | None = None, **values
+) -> image.Image:
     return image.Image(
         name="mortise",
         kind="mortise" if app is None else "tenon",
         package="demo-mortise",
         board=board.load("qemu-virt"),
-        config=config(),
+        config=config(**values),
         libraries=libraries,
         root=root,
         app=app,
@@ -177,6 +180,23 @@ def test_what_runs_at_a_start_is_made_for_size(tmp_path):
         "core-manifest": {"opt-level": "s"},
         "reader": {"opt-level": "s"},
     }
+
+
+def test_the_least_code_is_not_for_what_a_start_takes_longest_for(tmp_path):
+    def profile(root, app=None):
+        parser = lib("core/manifest", startup=("core-manifest",))
+        libraries = (parser, lib("core/paging"), root, *filter(None, [app]))
+        made = made_of(*libraries, root=root, app=app, OPTIMISE_SIZE=True)
+        image.write(made, tmp_path / root.package)
+        manifest = (tmp_path / root.package / "Cargo.toml").read_text()
+        return tomllib.loads(manifest)["profile"]["release"]
+
+    mortise = profile(lib("mortise/partition", root="mortise"))
+    app = lib("apps/mine", path=tmp_path / "mine", crate="mine")
+    tenon = profile(lib("tenon/thread", root="tenon"), app)
+    assert (mortise["opt-level"], tenon["opt-level"]) == ("z", "s")
+    assert mortise["package"] == {"core-paging": {"opt-level": "s"}}
+    assert {known.package for known in library.index().libraries} >= image._LONG_LOOPS
 
 
 def test_an_outside_app_gets_the_pool_by_version(tmp_path):

@@ -1,4 +1,5 @@
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -166,3 +167,16 @@ def test_a_browser_is_installed_once_and_by_who_may(monkeypatch, capsys):
     assert [line[:3] for line in called] == [["sudo", "apt-get", x] for x in ("-q", "install")]
     assert called[-1][-1] == "chromium"
     assert "warning" not in capsys.readouterr().err
+
+
+def test_the_locks_name_everything_so_that_no_later_release_is_ever_looked_at():
+    """What was installed of the locks alone lacks nothing, the packages for LightRAG included.
+
+    A release newer than the lock made pip refuse the whole of it, on the day it came out.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    for installs in (BOOTSTRAP, ROOT / "orchestrator/tenonos/setup/lightrag.py"):
+        assert "--no-deps" in installs.read_text()

@@ -218,7 +218,7 @@ def test_mortise_has_no_room_for_what_never_comes():
         "MORTISE_VMS": "1",
         "MORTISE_CORES": "1",
         "MORTISE_VIRTUAL_DEVICES": "n",
-        "MORTISE_PAGE_TABLES": str(8 + 4 + 2),
+        "MORTISE_PAGE_TABLES": str(6 + 4 + 2),
     }
     beside = given("motor-linux")
     assert "MORTISE_VIRTUAL_DEVICES" not in beside

@@ -82,6 +82,26 @@ def test_what_takes_a_gicv3_is_refused_in_one_line(old, new, what):
     assert str(error.value).startswith(f"system.toml:{what}"), error.value
 
 
+def test_where_ram_begins_at_zero_a_header_is_in_the_page_behind():
+    placed = lay_out(load(GOOD.replace("qemu-virt-gicv2", "qemu-zcu102")), 100_000, CONTENTS)
+    motor, linux = placed.vm("motor"), placed.vm("linux")
+    assert (motor.ipa, motor.argument, motor.entry) == (0, 0x1000, 0x8_0000)
+    assert motor.payloads["header"].ipa == motor.argument
+    assert min(motor.pa, linux.pa) >= 0x20_0000
+
+
+def test_no_vm_has_a_serial_port_that_trees_have_no_words_for():
+    text = GOOD.replace("qemu-virt-gicv2", "qemu-zcu102")
+    with pytest.raises(InputError, match='qemu-zcu102 has no device "serial"'):
+        load(text.replace("cpus = [0, 1]", 'cpus = [0, 1]\ndevices = ["serial"]'))
+
+
+def test_a_board_without_redistributors_maps_none():
+    for name in ("qemu-virt-gicv2", "qemu-zcu102"):
+        assert boards.load(name).constants()["GICR_SIZE"] == 0
+    assert boards.load("qemu-virt").constants()["GICR_SIZE"] == 4 * 0x2_0000
+
+
 def test_a_tree_has_the_distributor_and_the_page_of_a_cpu_interface():
     read = load(GOOD)
     tree = fdt.parse_dtb(trees.linux(read, read.vm("linux"), lay_out(read, 100_000, CONTENTS)))

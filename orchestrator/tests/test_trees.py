@@ -8,7 +8,8 @@ import fdt
 import pytest
 
 from tenonos import system
-from tenonos.system import handover, manifest, trees
+from tenonos.errors import InputError
+from tenonos.system import board, handover, manifest, trees
 from tenonos.system.layout import lay_out
 from tenonos.system.places import Content, Layout
 
@@ -145,3 +146,15 @@ def test_the_device_tree_compiler_agrees(demo, layout, tmp_path):
     assert done.stderr == ""
     again = fdt.parse_dtb((tmp_path / "again").read_bytes())
     assert again.to_dts() == fdt.parse_dtb(linux).to_dts()
+
+
+def test_a_second_serial_port_is_the_boards_own(demo, layout):
+    zcu102 = board.load("qemu-zcu102")
+    linux = replace(demo.vm("linux"), devices=("uart1",))
+    blob = trees.linux(replace(demo, board=zcu102, vms=(demo.vm("motor"), linux)), linux, layout)
+    assert b"serial@ff010000" in blob and b"cdns,uart-r1p12" in blob
+    named = replace(demo, board=zcu102, vms=(demo.vm("motor"), linux))
+    assert named.serial_lines == ("linux.uart1",)
+    assert named.heard("linux.uart1") == "linux.uart1" and named.heard("motor") == "motor"
+    with pytest.raises(InputError, match=r'no VM "motor\.uart1"'):
+        named.heard("motor.uart1")

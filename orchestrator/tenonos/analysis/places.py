@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -102,6 +102,20 @@ class Places:
                 inner = pending.pop()
                 found.add(self._name(inner))
                 pending.extend(_blocks(inner))
+        return found
+
+    def spans(self, names: Collection[str]) -> dict[str, list[tuple[int, int]]]:
+        """The code of all functions with these last names, wherever they are inlined: the whole
+        debug information is read for it once."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for unit in self._dwarf.iter_CUs() if self._dwarf else ():
+            for die in unit.iter_DIEs():
+                if die.tag not in ("DW_TAG_subprogram", "DW_TAG_inlined_subroutine"):
+                    continue
+                if spans := ranges(self._dwarf, unit, die):
+                    name = self._name(die).rpartition("::")[2]
+                    if name in names:
+                        found.setdefault(name, []).extend(spans)
         return found
 
     def _containing(self, address: int) -> list[tuple[Any, Any]]:

@@ -21,6 +21,7 @@ from tenonos.bench import (
     lidar,
     lifecycle,
     messages,
+    regain,
     sensors,
     share,
     slowdown,
@@ -47,6 +48,7 @@ SUITES = (
     "share",
     "dispatch",
     "lifecycle",
+    "regain",
     "channel",
     "hyplet",
     "detach",
@@ -138,6 +140,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += messages.rows(tell)
     if "lifecycle" in choice.suites and DYNAMIC in choice.environments:
         rows += lifecycle.rows(tell)
+    if "regain" in choice.suites and DYNAMIC in choice.environments:
+        rows += regain.rows(tell)
     if "hyplet" in choice.suites and BESIDE in choice.environments:
         rows += hyplet.rows(choice.full, tell)
         rows += sensors.rows(tell)

@@ -78,6 +78,8 @@ def build(
     asked = [system.vm(name) for name in vm_images]
     for warning in colours.warnings(system):
         ui.warn(warning)
+    if system.board.qemu is None:
+        ui.warn(f"no image was ever run on {system.board.name}, which is metal")
     target = folder(system)
     # Whatever folder it is in, what the compiler makes is in one.
     with exclusive(TARGET):

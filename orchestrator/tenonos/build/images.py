@@ -23,7 +23,7 @@ from tenonos.system.model import System, Vm
 PAGE_TABLES = 80
 """Frames for translation tables that Mortise has unless told: pool/mortise/partition."""
 
-CORE_TABLES = 8
+CORE_TABLES = 6
 """Those of them that the map of a core takes, if nobody has a log ring."""
 
 VM_TABLES = {"tenon": 4, "linux": 6, "image": 6}

@@ -54,6 +54,7 @@ def command(
     from tenonos.plan.pool import pool_by
     from tenonos.plan.report import refusal, show
     from tenonos.plan.write import folder_for, system_name
+    from tenonos.system.board import played
 
     using = planner_named(planner, Model(model, record, replay, seconds, tokens))
     name = system_name([output.resolve().name]) if output else None
@@ -69,4 +70,5 @@ def command(
         show(answer)
     if folder:
         shown = paths.shown(folder)
-        ui.message(f"wrote {shown}/; next: {paths.command()} run {shown}")
+        step = "run" if answer.board in played() else "build"
+        ui.message(f"wrote {shown}/; next: {paths.command()} {step} {shown}")

@@ -44,7 +44,10 @@ def _boards() -> Rows:
     from tenonos.system import board
 
     boards = [board.load(name) for name in board.names()]
-    return ["board", "is", "devices"], [[b.name, b.title, " ".join(b.devices)] for b in boards]
+    return ["board", "is", "devices"], [
+        [b.name, b.title if b.qemu else f"{b.title}: never run", " ".join(b.devices)]
+        for b in boards
+    ]
 
 
 def _libraries() -> Rows:

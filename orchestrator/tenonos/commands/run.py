@@ -50,8 +50,9 @@ def command(
     from tenonos.trace import collect, write
 
     chosen = systems.load(system)
+    _ = chosen.board.emulator  # said before anything is built
     if console is not None and console != "mortise":
-        chosen.vm(console)
+        chosen.heard(console)
     options = RunOptions(
         seconds=front.seconds(seconds),
         deterministic=deterministic,

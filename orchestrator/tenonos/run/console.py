@@ -35,11 +35,12 @@ class Chunk:
 class Demultiplexer:
     """A parser of the console's byte stream, at any cut of the stream.
 
-    `speaker` is who speaks when a line has no header.
+    `speaker` is who speaks when a line has no header; where nobody `shares` the stream, all of it
+    is theirs, whatever it looks like.
     """
 
-    def __init__(self, speaker: str = RAW) -> None:
-        self._speaker = speaker
+    def __init__(self, speaker: str = RAW, shares: bool = True) -> None:
+        self._speaker, self._shares = speaker, shares
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._start = ""  # the beginning of a line whose header is not complete yet
         self._line: tuple[str, int | None] | None = None
@@ -69,12 +70,13 @@ class Demultiplexer:
     def _begin(self, force: bool) -> list[tuple[str, str]]:
         """The line's first text with its mark, once it is clear who speaks."""
         start = self._start
-        match = _HEADER.match(start)
+        match = _HEADER.match(start) if self._shares else None
         if match and (match[5] or force or len(start) > match.end()):
             self._line = (match[3], int(match[1]) * 1_000_000_000 + int(match[2]))
             self._start = ""
             return [(match[4], start[match.end() :])]
-        if start and (force or start[0] != "[" or len(start) > _LONGEST_HEADER):
+        header = self._shares and start[:1] == "[" and len(start) <= _LONGEST_HEADER
+        if start and (force or not header):
             self._line = (self._speaker, None)
             self._start = ""
             return [("|", start)]

@@ -51,6 +51,7 @@ class State(IntEnum):
     PAUSED = 7
     DESTROYING = 8
     DESTROYED = 9
+    LOST = 10
 
     @property
     def ended(self) -> bool:

@@ -53,7 +53,7 @@ def scripts(system: System, inputs: Sequence[str]) -> dict[str, list[script.Step
         name, separator, file = text.partition("=")
         if not separator or not file:
             raise InputError(f"not VM=FILE: {text!r}", "--input", "write --input linux=steps.txt")
-        if system.vm(name).name in found:
+        if system.heard(name) in found:
             raise InputError(f"two scripts for {name}", "--input", "join them into one file")
         found[name] = script.parse(Path(file))
     return found

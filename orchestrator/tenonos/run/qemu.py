@@ -32,8 +32,10 @@ def command_line(
     plugin: str | None = None,
     gdb: int | None = None,
     binary: str = BINARY,
+    serial: Sequence[int] = (),
 ) -> list[str]:
-    """The command that boots a target, to be started in the run's folder.
+    """The command that boots a target, to be started in the run's folder. `serial` has the sockets
+    behind its further serial lines.
 
     Files there go by their bare names: commas of a path would be syntax.
     """
@@ -49,6 +51,9 @@ def command_line(
         *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
         *("-no-reboot", "-kernel", str(target.image)),
     ]  # fmt: skip
+    for number, descriptor in enumerate(serial, 1):
+        line = f"line{number}"
+        arguments += ["-chardev", f"socket,id={line},fd={descriptor}", "-serial", f"chardev:{line}"]
     if deterministic:
         arguments += DETERMINISTIC
     else:

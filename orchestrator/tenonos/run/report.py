@@ -144,7 +144,7 @@ def _el2(first: Moment, last: Moment, vm: WatchedVm) -> int:
 def _exit_reason(state: State, reason: Reason) -> str | None:
     if state is State.STOPPED:
         return reason.text
-    return "system-off" if state is State.OFF else None
+    return {State.OFF: "system-off", State.LOST: "lost-core"}.get(state)
 
 
 def _fault(status: Status) -> FaultResult:

@@ -124,6 +124,8 @@ class Result(_Record):
         if self.problem is not None:
             return self.problem
         for vm in self.vms:
+            if vm.state == "lost":
+                return f"{vm.name} lost a core that it put to sleep"
             if vm.state == "stopped":
                 return f"{vm.name} stopped: {vm.exit_reason}"
             if vm.exit_status:

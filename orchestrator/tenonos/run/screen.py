@@ -32,6 +32,7 @@ _STYLES = {
     "paused": "yellow",
     "destroying": "yellow",
     "destroyed": "dim",
+    "lost": "bold red",
 }
 _PERCENTILES = (("min", 0), ("p50", 50), ("p99", 99), ("p99.9", 99.9), ("max", 100))
 

@@ -10,6 +10,7 @@ import contextlib
 import os
 import queue
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -101,7 +102,9 @@ class Session:
         self.began = time.monotonic()
         self._opened: float | None = None
         self._selected = target.console
-        self._demultiplexer = Demultiplexer(target.alone or RAW)
+        self._consoles = {"console": Demultiplexer(target.alone or RAW)}
+        self._consoles |= {name: Demultiplexer(name, shares=False) for name in target.serial_lines}
+        self._serial: dict[str, socket.socket] = {}
         self._events: queue.Queue[tuple[str, bytes]] = queue.Queue(maxsize=256)
         self._records = bytearray()
         self._readers: list[TaskReader] = []
@@ -136,6 +139,10 @@ class Session:
 
     def send(self, vm: str, data: bytes) -> None:
         """Type on a VM's console."""
+        if line := self._serial.get(vm):
+            with contextlib.suppress(OSError):  # the emulator is gone
+                line.sendall(data)
+            return
         watched = self.target.vm(vm)
         if watched is not None and self._selected != vm:
             self._qemu.type(SELECT + str(watched.index).encode())
@@ -172,18 +179,30 @@ class Session:
             text = plugin.plan(self.target, ram, writing, routes, more)
             (folder / "plan").write_text(text)
             option = f"{str(library).replace(',', ',,')},plan=plan"
+        far = [self._line(name) for name in self.target.serial_lines]
+        descriptors = [each.fileno() for each in far]
         command = qemu.command_line(
             self.target,
             deterministic=self.options.deterministic,
             plugin=option,
             gdb=self.options.gdb,
             binary=self.options.binary,
+            serial=descriptors,
         )
-        self._qemu = qemu.Qemu(command, folder, inherit)
+        self._qemu = qemu.Qemu(command, folder, (*inherit, *descriptors))
+        for each in far:
+            each.close()
         self._carry("console", self._qemu.output)
+        for name, line in self._serial.items():
+            self._carry(name, line.makefile("rb", buffering=0))
         if inherit:
             os.close(inherit[0])
             self._carry("records", os.fdopen(reading, "rb", buffering=0))
+
+    def _line(self, name: str) -> socket.socket:
+        """The emulator's end of a serial line beside the console."""
+        self._serial[name], far = socket.socketpair()
+        return far
 
     def _carry(self, kind: str, stream: IO[bytes]) -> None:
         """Bring a stream's bytes into the queue, its end as no bytes."""
@@ -203,6 +222,8 @@ class Session:
         while self._open_streams:
             _, data = self._events.get()
             self._open_streams -= not data
+        for line in self._serial.values():
+            line.close()
 
     def _watch(self) -> None:
         """The loop, until something ends the run."""
@@ -213,15 +234,18 @@ class Session:
             if (now := time.monotonic()) >= due:
                 due = now + TICK
                 self._tick()
-        for chunk in self._demultiplexer.close():
-            self._chunk(chunk)
+        for console in self._consoles.values():
+            for chunk in console.close():
+                self._chunk(chunk)
 
     def _take(self, kind: str, data: bytes) -> None:
         self._open_streams -= not data
-        if kind == "console":
-            for chunk in self._demultiplexer.feed(data):
+        if console := self._consoles.get(kind):
+            for chunk in console.feed(data):
                 self._chunk(chunk)
         else:
+            # Who counts may be slower than the emulator: what was not counted yet has come, too.
+            self._settling = None
             self._records += data
             sizes = len(self.target.pages), len(self.target.counters)
             for record in plugin.records(self._records, *sizes):

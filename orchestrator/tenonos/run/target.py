@@ -19,7 +19,7 @@ def machine_of(system: System) -> str:
     """The emulator's machine, with what the devices that somebody has ask of it."""
     board = system.board
     owned = [board.devices[name].machine for vm in system.vms for name in vm.devices]
-    return ",".join([board.qemu.machine, *(more for more in owned if more is not None)])
+    return ",".join([board.emulator.machine, *(more for more in owned if more is not None)])
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ class Target:
     channels: tuple[WatchedChannel, ...] = ()
     alone: str | None = None
     """The image that has the machine to itself, if there is no Mortise."""
+    serial_lines: tuple[str, ...] = ()
+    """Serial ports of VMs beside the console."""
     dealt: Dealt | None = None
     """What is dealt out by colour: addresses of VMs with colours are as the layout counts them."""
 
@@ -141,8 +143,8 @@ class Target:
             )
         machine = Machine(
             machine_of(system),
-            board.qemu.cpu,
-            (*board.qemu.arguments, *attached.arguments(system, built.image.parent)),
+            board.emulator.cpu,
+            (*board.emulator.arguments, *attached.arguments(system, built.image.parent)),
             board.cpus,
             board.ram.base,
             board.ram.size,
@@ -159,6 +161,7 @@ class Target:
             alone=system.vms[0].name if bare else None,
             elves=tuple(built.elves.items()),
             slots=() if layout.reserve is None else layout.reserve.statuses,
+            serial_lines=system.serial_lines,
             dealt=layout.dealt,
             channels=tuple(
                 WatchedChannel(name, place.head, place.lost)

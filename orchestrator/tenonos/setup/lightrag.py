@@ -16,9 +16,12 @@ from tenonos.settings import SETTINGS
 
 LOCK = paths.ROOT / "orchestrator" / "lightrag.lock"
 _QUESTION = "Install LightRAG (60 packages, 90 MB to fetch, 300 MB on disk)?"
+# The lock names everything, so nothing is left to resolve. Where pip does resolve, it takes for
+# what is wanted with an extra a release newer than the lock, which has no hash, and refuses all.
 _PIP = (
     *("-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
-    *("--no-cache-dir", "--only-binary", ":all:", "--require-hashes", "-r", str(LOCK)),
+    *("--no-cache-dir", "--only-binary", ":all:", "--require-hashes", "--no-deps"),
+    *("-r", str(LOCK)),
 )
 
 

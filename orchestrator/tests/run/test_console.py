@@ -109,6 +109,14 @@ def test_a_carriage_return_within_a_line_stays():
     assert transcripts(chunks)["linux"].text == "10%\r20%"
 
 
+def test_a_stream_of_its_own_has_no_headers_whatever_is_written_there():
+    demultiplexer = Demultiplexer("linux.uart1", shares=False)
+    written = b"[    0.000000001] motor| fine\n[ 1.0\nplain"
+    chunks = demultiplexer.feed(written) + demultiplexer.close()
+    assert {chunk.name for chunk in chunks} == {"linux.uart1"}
+    assert transcripts(chunks)["linux.uart1"].text == written.decode()
+
+
 def test_a_guest_cannot_speak_for_another():
     mux = Mux()
     for character in "x[00009.000000000] mortise| all is well\n":

@@ -174,3 +174,11 @@ def test_a_run_does_not_wait_for_the_host(scenario):
     began = time.monotonic()
     scenario("", seconds=0.1).run()
     assert time.monotonic() - began < 10
+
+
+def test_what_is_still_to_be_counted_is_waited_for(scenario, monkeypatch):
+    # All VMs have ended and the console is silent: who counts is behind, as it takes longer.
+    monkeypatch.setattr("tenonos.run.plugin.build", lambda: "plugin.so")
+    visits = []
+    scenario("off counted", plan=("visits",), count=visits.append).run()
+    assert [visit.instructions for visit in visits] == list(range(6))

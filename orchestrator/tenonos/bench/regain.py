@@ -1,0 +1,236 @@
+"""Regaining control: what it takes to have a core back from a guest that never yields it.
+
+In `systems/bench-regain` a manager pauses and restarts three guests that mask all their interrupts,
+and destroys them in the end. One sleeps, so that Mortise's doorbell brings its core back, a Group 0
+SGI. Two spin and lose their memory, before the doorbell comes: one has made its core deaf to it,
+too. Each end is a visit of Mortise that the plugin tells instruction by instruction, and the
+image's debug information says which function each of them belongs to: so nothing is added to
+Mortise to measure it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from io import BytesIO
+
+from elftools.elf.elffile import ELFFile
+
+from tenonos import build, system
+from tenonos.analysis.places import Places
+from tenonos.bench.reading import Setting
+from tenonos.bench.row import Kinds, Row, most_common
+from tenonos.build import Built
+from tenonos.errors import WorkError
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.plugin import OTHER, Record, Visit
+from tenonos.run.symbols import MORTISE
+
+SYSTEM, MANAGER = "bench-regain", "manager"
+SETTING = Setting(SYSTEM, "mortise-dynamic")
+
+VECTORS, SYNCHRONOUS, DOORBELL = 0x800, 0x400, 0x500
+"""The vectors' size, and where a guest's aborts and the doorbell come to (Arm ARM, D1.4.2)."""
+
+ROWS = {DOORBELL: "doorbell_to_stopped", SYNCHRONOUS: "abort_to_left"}
+"""The rows, by where a core comes back to Mortise."""
+GUESTS = {"masked-asleep": {DOORBELL}, "masked": {DOORBELL, SYNCHRONOUS}, "deaf": {SYNCHRONOUS}}
+"""The guests, and where their cores may come to Mortise."""
+
+ORDERS = ("pause", "restart", "destroy")
+DECIDED = {"keep_off", "end_from_outside"}
+"""Where Mortise's part of an order begins: whoever gives it has the authority."""
+WITHDRAWS = "withdraw"
+STOPPED = {"pause": "note_away", "restart": "rests"}
+"""Where it is taken down that a core has left its guest, for those who wait for that. What follows
+is no part of it: a core that leads begins the next run, or ends the last."""
+
+PATIENCE = 600.0
+"""Host seconds that all of it may take."""
+
+_SGI, _REGISTER = 0xD518_CBE0, 0x1F
+"""`MSR ICC_SGI0R_EL1, Xt` (IHI 0069, 12.2)."""
+_TLBI, _DSB = 0xD50C_83DF, 0xD503_3B9F
+"""`TLBI VMALLS12E1IS` and `DSB ISH` (Arm ARM, C6.2)."""
+_BARRIERS = {0xD503_309F, 0xD503_30BF, 0xD503_30DF}
+"""DSB, DMB and ISB, whatever they concern."""
+
+
+class Code:
+    """Mortise's instructions, and which of them are of the functions that are asked for."""
+
+    def __init__(self, elf: bytes) -> None:
+        image = ELFFile(BytesIO(elf))
+        self._sections = [
+            (section["sh_addr"], section.data())
+            for section in image.iter_sections("SHT_PROGBITS")
+            if section["sh_flags"] & 4
+        ]
+        # All of them at once: a question about one instruction would read the debug information
+        # each time, and a run has thousands.
+        self._spans = Places(image).spans(DECIDED | {WITHDRAWS} | {*STOPPED.values(), *ORDERS})
+        self.word, self.functions = cache(self._word), cache(self._functions)
+
+    def _word(self, address: int) -> int:
+        """The instruction there."""
+        for start, data in self._sections:
+            if 0 <= address - start < len(data):
+                return struct.unpack_from("<I", data, address - start)[0]
+        return 0
+
+    def kinds(self, steps: Sequence[int]) -> Kinds:
+        """What of the steps costs more on hardware."""
+        return kinds_of(map(self.word, steps))
+
+    def of(self, steps: Sequence[int], names: set[str]) -> list[int]:
+        """Which of the steps are of one of these functions, or of what is inlined into it."""
+        return [index for index, step in enumerate(steps) if self.functions(step) & names]
+
+    def _functions(self, address: int) -> frozenset[str]:
+        """Those of the functions that the instruction there is of."""
+        return frozenset(
+            name
+            for name, spans in self._spans.items()
+            if any(low <= address < high for low, high in spans)
+        )
+
+
+def kinds_of(words: Iterable[int]) -> Kinds:
+    """What of the instructions costs more on hardware (Arm ARM, C4.1.66), but for accesses to
+    devices, which no instruction tells."""
+    barriers = writes = 0
+    for word in words:
+        barriers += word & 0xFFFF_F0FF in _BARRIERS
+        writes += word & 0xFFF0_0000 == 0xD510_0000 or word & 0xFFF8_F01F == 0xD500_401F
+    return Kinds(barriers, writes)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a visit."""
+
+    instructions: int
+    kinds: Kinds
+
+
+@dataclass(frozen=True)
+class Order:
+    """One that the manager gave, in instructions of its core."""
+
+    name: str
+    to_doorbell: Part
+    """The decision → the SGI is sent."""
+    withdrawal: Part
+    """The first entry of stage 2 made invalid → TLBI and DSB are over."""
+    call: Part
+    """The manager's call comes → the SGI is sent."""
+
+
+@dataclass
+class Seen:
+    """What was seen of both ends."""
+
+    code: Code
+    manager: int
+    guests: dict[int, str]
+    """By their cores."""
+    orders: list[Order] = field(default_factory=list)
+    left: dict[tuple[int, str], list[Part]] = field(default_factory=lambda: defaultdict(list))
+    """By the vector and the order, the guests' ways off their cores."""
+
+    def take(self, record: Record) -> None:
+        """One more."""
+        if not isinstance(record, Visit):
+            return
+        if record.vcpu == self.manager and (order := self._order(record.steps)):
+            self.orders.append(order)
+        guest = self.guests.get(record.vcpu)
+        if guest is not None and record.before == OTHER:
+            self._way(guest, record)
+
+    def _order(self, steps: Sequence[int]) -> Order | None:
+        """The order that is given in a visit of the manager's core, if one is."""
+        words = [self.code.word(step) for step in steps]
+        if _TLBI not in words:
+            return None
+        invalidated = words.index(_DSB, words.index(_TLBI))
+        rung = next(
+            (at for at, word in enumerate(words) if word & ~_REGISTER == _SGI and at > invalidated),
+            None,
+        )
+        decided = self.code.of(steps, DECIDED)
+        begun = self.code.of(steps, {WITHDRAWS})
+        asked = next((name for name in ORDERS if self.code.of(steps, {name})), None)
+        # A destruction takes the memory for good once the guest has left, and rings nobody then.
+        if rung is None or not decided or asked is None:
+            return None
+        return Order(
+            asked,
+            self._part(steps[decided[0] : rung + 1]),
+            self._part(steps[begun[0] : invalidated + 1]),
+            self._part(steps[: rung + 1]),
+        )
+
+    def _part(self, steps: Sequence[int]) -> Part:
+        return Part(len(steps), self.code.kinds(steps))
+
+    def _way(self, guest: str, visit: Visit) -> None:
+        """Takes down a way of a guest's core, if it is one off it."""
+        for order, function in STOPPED.items():
+            if ends := self.code.of(visit.steps, {function}):
+                vector = visit.entry % VECTORS
+                if vector not in GUESTS[guest]:
+                    raise WorkError(f"{guest} came back by vector {vector:#x}")
+                self.left[vector, order].append(self._part(visit.steps[: ends[-1] + 1]))
+                return
+
+
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of the suite."""
+    tell(SYSTEM)
+    yield from rows_of(_seen(build.build(system.load(SYSTEM))))
+
+
+def rows_of(seen: Seen) -> Iterator[Row]:
+    """Those of what was seen: each order's of the asking core, then of each guest's."""
+    given: dict[str, list[Order]] = defaultdict(list)
+    for order in seen.orders:
+        given[order.name].append(order)
+    if missing := [order for order in ORDERS if order not in given]:
+        raise WorkError(f"no order to {missing[0]} was seen")
+    for name in ORDERS:
+        yield _row("decision_to_doorbell", name, [order.to_doorbell for order in given[name]])
+        yield _row("withdrawal", name, [order.withdrawal for order in given[name]])
+        yield _row("call_to_doorbell", name, [order.call for order in given[name]])
+    for order in STOPPED:
+        ways = sum(len(seen.left[vector, order]) for vector in ROWS)
+        if ways < len(given[order]):
+            raise WorkError(f"of {len(given[order])} times that a core was left, {ways} were seen")
+    for vector, row in ROWS.items():
+        for order in STOPPED:
+            yield _row(row, order, seen.left[vector, order])
+
+
+def _seen(built: Built) -> Seen:
+    """A run of the system."""
+    cpus = {vm.name: vm.cpus[0] for vm in built.system.vms}
+    code = Code(built.elves[MORTISE].read_bytes())
+    seen = Seen(code, cpus[MANAGER], {cpus[guest]: guest for guest in GUESTS})
+    options = RunOptions(
+        seconds=PATIENCE, deterministic=True, plan=("visits", "steps"), count=seen.take
+    )
+    session = Session(Target.of(built), options, [])
+    session.run()
+    said = session.transcripts[MANAGER].text if MANAGER in session.transcripts else ""
+    if "manager: 0 calls failed" not in said:
+        raise WorkError("the manager did not come to its end", mend=f"see ./tenon run {SYSTEM}")
+    return seen
+
+
+def _row(name: str, order: str, parts: Sequence[Part]) -> Row:
+    kinds = most_common([part.kinds for part in parts])
+    values = [part.instructions for part in parts]
+    return SETTING.row(("regain", name), {"order": order}, values, kinds)
