@@ -23,6 +23,7 @@ static const char *state_name(uint32_t state)
 		[TENON_PAUSED] = "paused",
 		[TENON_DESTROYING] = "destroying",
 		[TENON_DESTROYED] = "destroyed",
+		[TENON_LOST] = "lost",
 	};
 
 	return state < ELEMENTS(names) ? names[state] : "unknown";

@@ -45,14 +45,19 @@ def folder(tmp_path):
     text = (ROOT / "systems" / "u-boot" / "system.toml").read_text()
     (tmp_path / "system.toml").write_text(text + ELSEWHERE)
     (tmp_path / "version").write_text(VERSION)
+    compile_guest(tmp_path, "elsewhere", "-Ttext=0x48080000", "--section-start=.far=0x10000000")
+    return tmp_path
+
+
+def compile_guest(folder, name, *places):
+    """An ELF of a guest in C, with its sections at these places."""
     command = [
         *("aarch64-linux-gnu-gcc", "-O1", "-Wall", "-Werror", "-ffreestanding", "-nostdlib"),
-        *("-mgeneral-regs-only", "-mstrict-align", "-fno-pie", "-no-pie", "-Wl,--build-id=none"),
-        *("-Wl,-n,-e,entry", "-Wl,-Ttext=0x48080000", "-Wl,--section-start=.far=0x10000000"),
-        *("-o", tmp_path / "elsewhere.elf", GUESTS / "elsewhere.c"),
+        *("-mgeneral-regs-only", "-mstrict-align", "-fno-pie", "-no-pie"),
+        *(f"-Wl,{option}" for option in ("--build-id=none", "-n", "-e,entry", *places)),
+        *("-o", folder / f"{name}.elf", GUESTS / f"{name}.c"),
     ]
     subprocess.run(command, check=True)
-    return tmp_path
 
 
 @pytest.mark.timeout(600)
@@ -71,6 +76,29 @@ def test_uboot_answers_beside_an_elf_that_lies_where_it_was_linked(tenon, folder
     ]
     assert outcome.vm("loader")["state"] == "running"
     assert outcome.vm("elsewhere")["state"] == "off"
+
+
+OWN = """\
+name = "own"
+board = "qemu-virt"
+pool = "0.1"
+
+[[vm]]
+name = "guest"
+kind = "image"
+image = "own.elf"
+cpus = [0]
+memory = "2M"
+"""
+
+
+def test_breakpoints_and_the_physical_timer_are_the_guests_own(tenon, tmp_path):
+    (tmp_path / "system.toml").write_text(OWN)
+    compile_guest(tmp_path, "own", "-Ttext=0x40080000")
+    outcome = tenon("run", tmp_path, "--headless", "--deterministic")
+    assert_well(outcome)
+    what = ("breakpoint", "timer at rest", "timer due", "pending, not enabled", "interrupt", "over")
+    assert outcome.said("guest") == [f"{each}: own" for each in what]
 
 
 MOUNT = """\

@@ -34,7 +34,9 @@ class Watch:
         self.linux = built.system.console == "linux"
         self.outcomes = []
         self.round = None
+        self.rounds = 0
         self.since = None
+        self.until = 0
         self.asked = 0
         self._seen = 0
         self.breaches = []
@@ -46,11 +48,10 @@ class Watch:
         self._read(session)
         if self.since is None and (not self.linux or "linux" in session.ready):
             self.since = len(self.outcomes)
+            self.until = self.rounds + 2  # the second one begins and ends meanwhile
             if self.linux:
                 session.send("linux", b"head -c 20000000 /dev/urandom >f; sha256sum <f >s\n")
-        if self.since is None or self.round is None:
-            return
-        if len(self.outcomes) - self.since < sum(self.round[:3]):
+        if self.since is None or self.rounds < self.until:
             return
         if not self.linux:
             session.finish()
@@ -93,6 +94,7 @@ class Watch:
                 self.outcomes.append(found)
             elif found := ROUND.match(line.text):
                 self.round = [int(number) for number in found.groups()]
+                self.rounds += 1
         self._seen = max(self._seen, len(lines) - 1)
 
 
@@ -165,7 +167,10 @@ def assert_all_contained(result, watch, session):
     assert [line.text for line in said if "UNEXPECTED" in line.text] == []
     assert watch.round is not None and watch.round[3] == 0
     names = {found["name"] for found in watch.outcomes[watch.since :]}
-    assert {name.split("/")[0] for name in names} == KINDS
+    kinds = {name.split("/")[0] for name in names}
+    assert kinds >= KINDS
+    # A lie about its log ring has old bytes of that printed once more, cut off anywhere.
+    assert all(kind.endswith(tuple(KINDS)) for kind in kinds)
     # The end of the run may have cut the last line off.
     mortise = session.transcripts["mortise"].lines[:-1]
     stops = [line.text for line in mortise if line.text.startswith("hostile stopped: ")]

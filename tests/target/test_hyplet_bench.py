@@ -39,4 +39,5 @@ def test_goals_hold(tenon):
     assert abs(rows["distance", "hyplet"]["median"] - 300_000) <= 172
     assert abs(rows["light", "hyplet"]["median"] - 2_122_000) <= 1_000
     assert all(rows["look_noise", "hyplet", load]["max"] == 0 for load in loads)
-    assert rows["look_noise", "linux", "build"]["max"] > 1_000_000
+    # Its tick always does; whether another process does, for a millisecond and more, is chance.
+    assert all(rows["look_noise", "linux", load]["max"] > 1_000 for load in loads)

@@ -1,10 +1,14 @@
 """Programs with no kernel below them: linked into Mortise, alone at EL1, and alone at EL2."""
 
 import json
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 from conftest import assert_well, bare
+
+GUESTS = Path(__file__).parent / "guests"
 
 FIRST = "waits for 1000 releases"
 LAST = "1000 releases, the latest 0 ns behind its time"
@@ -58,3 +62,35 @@ def test_none_of_them_has_a_scheduler_and_two_of_three_no_hypervisor(tenon):
         assert not {name for name in image if name.startswith(("tenon/", "mortise/"))}
         assert "core/sched" not in image
     assert "core/sched" not in inside
+
+
+DEEP = """
+name = "deep"
+board = "qemu-virt"
+pool = "0.1"
+mode = "static"
+
+[[native]]
+name = "deep"
+app = "{guests}/deep"
+cpus = [1]
+rights = ["time", "console"]
+
+[[vm]]
+name = "hello"
+kind = "tenon"
+app = "hello"
+cpus = [0]
+memory = "2M"
+"""
+
+
+def test_a_stack_of_mortise_that_overflows_is_reported_and_ends_the_machine(tenon, tmp_path):
+    """A native task's stack is Mortise's, and ends at a page that is not there."""
+    (tmp_path / "system.toml").write_text(DEEP.format(guests=GUESTS))
+    outcome = tenon("run", tmp_path, "--headless", "--deterministic")
+    assert outcome.said("deep") == ["goes down 1000000 times"]
+    report = [line for line in outcome.said("mortise") if "at EL2" in line]
+    # A data abort without a change of level (Arm ARM, ESR_EL2.EC), on the guard page.
+    assert len(report) == 1 and re.search(r"exception 0 at EL2: esr=0x96", report[0])
+    assert outcome.said("mortise")[-1] == report[0]

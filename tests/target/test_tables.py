@@ -20,6 +20,8 @@ from tenonos.run import RunOptions, Session, Target, gdb, symbols
 from tenonos.system.limits import BLOCK, PAGE
 
 ADDRESS = (1 << 48) - PAGE
+ROOT = (1 << 48) - 64
+"""Of TTBR0_EL2 where the table has few entries (Arm ARM, D19.2)."""
 RAM = 0x4000_0000
 """Below, `qemu-virt` has no RAM."""
 
@@ -69,20 +71,20 @@ class Guest(Leaf):
         return not self.bits >> 54 & 1
 
 
-def leaves(memory, root, kind):
-    """What the tables below this root of level 1 map."""
+def leaves(memory, root, kind, bits=39):
+    """What the tables below this root of level 1, for so many address bits, map."""
     found = []
 
-    def walk(table, level, base):
+    def walk(table, level, base, entries=512):
         size = PAGE << 9 * (3 - level)
-        for index, entry in enumerate(struct.unpack("<512Q", memory.at(table, PAGE))):
+        for index, (entry,) in enumerate(struct.iter_unpack("<Q", memory.at(table, 8 * entries))):
             at = base + index * size
             if entry & 1 and entry & 2 and level < 3:
                 walk(entry & ADDRESS, level + 1, at)
             elif entry & 1:
                 found.append(kind(at, entry & ADDRESS, size, entry))
 
-    walk(root, 1, 0)
+    walk(root, 1, 0, 1 << bits - 30)
     return found
 
 
@@ -112,12 +114,15 @@ class Reader:
         cores = self.stub.cores()
         read = {
             name: [self.stub.read(core, name) for core in cores]
-            for name in ("SCTLR_EL2", "TTBR0_EL2", "VTTBR_EL2")
+            for name in ("SCTLR_EL2", "TCR_EL2", "TTBR0_EL2", "VTTBR_EL2")
         }
         # A core that nobody has was never started.
         self.control = {cpu: value for cpu, value in enumerate(read["SCTLR_EL2"]) if value & M}
-        roots = {cpu: read["TTBR0_EL2"][cpu] & ADDRESS for cpu in self.control}
-        self.own = {cpu: leaves(session.memory, root, Own) for cpu, root in roots.items()}
+        roots = {cpu: read["TTBR0_EL2"][cpu] & ROOT for cpu in self.control}
+        bits = {cpu: 64 - (read["TCR_EL2"][cpu] & 0x3F) for cpu in self.control}
+        self.own = {
+            cpu: leaves(session.memory, root, Own, bits[cpu]) for cpu, root in roots.items()
+        }
         # A VMID is its VM's index and one; a core that has none yet has no tables either.
         roots = {value >> 48: value & ADDRESS for value in read["VTTBR_EL2"] if value >> 48}
         self.guests = {

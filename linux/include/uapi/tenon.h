@@ -26,6 +26,7 @@ enum tenon_state {
 	TENON_PAUSED = 7,
 	TENON_DESTROYING = 8,
 	TENON_DESTROYED = 9,
+	TENON_LOST = 10, /* ends, and a core of it does not come back */
 };
 
 enum tenon_kind {

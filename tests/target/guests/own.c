@@ -1,0 +1,110 @@
+/* A guest that uses what is its own because its cores are: a breakpoint in its own kernel, and the
+ * physical timer, whose interrupt it finds pending before it lets it through.
+ */
+#include <stdint.h>
+
+#define UART ((volatile uint32_t *)0x09000000)
+#define SYSTEM_OFF 0x84000008
+#define PENDING (*(volatile uint32_t *)0x080b0200)
+#define ENABLE (*(volatile uint32_t *)0x080b0100)
+#define GROUP (*(volatile uint32_t *)0x080b0080)
+#define DISTRIBUTOR (*(volatile uint32_t *)0x08000000)
+#define TIMER 30
+#define SPURIOUS 1023
+
+#define read(name) ({ uint64_t value; __asm__ volatile("mrs %0, " name : "=r"(value)); value; })
+#define write(name, value) \
+	__asm__ volatile("msr " name ", %0\n\tisb" : : "r"((uint64_t)(value)) : "memory")
+
+/* The entry, with a stack in what is zero and the MMU off, and vectors for exceptions of EL1: a
+ * synchronous one is noted, and its cause, a breakpoint, taken away.
+ */
+__asm__(".section .text.entry, \"ax\"\n"
+	".global entry\n"
+	"entry:\n"
+	"	adrp x1, stack_top\n"
+	"	add sp, x1, :lo12:stack_top\n"
+	"	b run\n"
+	".balign 2048\n"
+	".global vectors\n"
+	"vectors:\n"
+	"	.skip 0x200\n"
+	"	stp x0, x1, [sp, #-16]!\n"
+	"	mrs x0, esr_el1\n"
+	"	adrp x1, syndrome\n"
+	"	str x0, [x1, :lo12:syndrome]\n"
+	"	msr dbgbcr0_el1, xzr\n"
+	"	isb\n"
+	"	ldp x0, x1, [sp], #16\n"
+	"	eret\n"
+	".section .bss.stack, \"aw\", @nobits\n"
+	".balign 16\n"
+	".skip 4096\n"
+	"stack_top:\n"
+	".text\n");
+
+extern char vectors[];
+uint64_t syndrome;
+
+static void say(const char *text)
+{
+	while (*text)
+		*UART = (unsigned char)*text++;
+}
+
+static void verdict(const char *what, int good)
+{
+	say(what);
+	say(good ? ": own\n" : ": NOT OWN\n");
+}
+
+__attribute__((noinline)) static void stopped_at(void)
+{
+	__asm__ volatile("");
+}
+
+static int breakpoint(void)
+{
+	write("vbar_el1", vectors);
+	write("dbgbvr0_el1", stopped_at);
+	/* Of EL1, in any part of a word; then debug exceptions, of EL1's own too, which are let through. */
+	write("dbgbcr0_el1", 1 | 1 << 1 | 0xf << 5);
+	write("mdscr_el1", 1 << 15 | 1 << 13);
+	__asm__ volatile("msr daifclr, #8" : : : "memory");
+	stopped_at();
+	__asm__ volatile("msr daifset, #8" : : : "memory");
+	write("mdscr_el1", 0);
+	/* Of the exception level that it interrupts, by a breakpoint (Arm ARM, D19.2.37). */
+	return syndrome >> 26 == 0x31;
+}
+
+static uint32_t acknowledge(void)
+{
+	return read("S3_0_C12_C12_0");
+}
+
+void run(void)
+{
+	verdict("breakpoint", breakpoint());
+
+	write("S3_0_C4_C6_0", 0xf0);
+	write("S3_0_C12_C12_7", 1);
+	DISTRIBUTOR = 0x12;
+	GROUP = ~0u;
+	verdict("timer at rest", !(PENDING >> TIMER & 1));
+	write("cntp_cval_el0", read("cntpct_el0"));
+	write("cntp_ctl_el0", 1);
+	verdict("timer due", read("cntp_ctl_el0") == 5);
+	verdict("pending, not enabled", PENDING >> TIMER & 1 && acknowledge() == SPURIOUS);
+	ENABLE = 1u << TIMER;
+	__asm__ volatile("wfi");
+	verdict("interrupt", acknowledge() == TIMER);
+	write("cntp_ctl_el0", 0);
+	write("S3_0_C12_C12_1", TIMER);
+	verdict("over", acknowledge() == SPURIOUS && !(PENDING >> TIMER & 1));
+
+	register uint64_t function __asm__("x0") = SYSTEM_OFF;
+	__asm__ volatile("hvc #0" : "+r"(function) : : "x1", "x2", "x3", "memory");
+	for (;;)
+		;
+}

@@ -1,0 +1,109 @@
+"""A Mortise that checks itself against its ghost state on each exit of a random guest."""
+
+from dataclasses import replace
+
+import pytest
+
+from tenonos import build
+from tenonos import system as systems
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.symbols import address
+
+EXITS = 20_000
+"""In the random guest, in each case."""
+
+
+LEAF = 0x7FD
+"""A block of ordinary memory, read, written and executed (Arm ARM, D8.3.2 and D8.5)."""
+
+
+class UntilChecked:
+    """Lets a run go on until so many exits were made and checked."""
+
+    def __init__(self, built):
+        self.place = address(built, "mortise", "MORTISE_GHOST_LOOKS")
+        self.exits = 0
+        self.looks = 0
+
+    def chunk(self, chunk):
+        pass
+
+    def tick(self, session):
+        status = session.statuses.get("wild")
+        self.exits = sum(status.totals) if status else 0
+        if self.exits >= EXITS:
+            session.finish()
+
+    def close(self, session):
+        self.looks = int.from_bytes(session.memory.read(self.place, 8), "little")
+
+
+def of(irq):
+    """The system with the random guest's interrupts that way."""
+    whole = systems.load("wild-checked")
+    wfi = "trap" if irq == "direct" else "pass"
+    vms = tuple(
+        replace(vm, interrupts=irq, wfi=wfi) if vm.name == "wild" else vm for vm in whole.vms
+    )
+    return replace(whole, name=f"wild-checked-{irq}", vms=vms)
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("irq", ["shared", "direct"])
+def test_random_exits_agree_with_the_ghost_state(irq):
+    built = build.build(of(irq))
+    watch = UntilChecked(built)
+    session = Session(Target.of(built), RunOptions(deterministic=True), [watch])
+    result = session.run()
+    said = [line.text for line in session.transcripts["mortise"].lines]
+    assert [text for text in said if "ghost" in text or "panicked" in text] == [], said
+    assert result.failure is None
+    assert watch.exits >= EXITS
+    # What the vectors do by themselves is looked at when the guest comes next.
+    assert watch.looks >= EXITS // 2
+    wild = next(vm for vm in result.vms if vm.name == "wild")
+    assert wild.state in ("running", "restarting") and wild.restarts > 0
+
+
+class Planter(UntilChecked):
+    """Whoever has the random guest's stage 2 lead to the motor's memory, in the midst of a run."""
+
+    def __init__(self, built):
+        super().__init__(built)
+        self.own, self.foreign = (built.layout.vm(name).pa for name in ("wild", "motor"))
+        self.tables = [
+            address(built, "mortise", f"__{name}") for name in ("rodata_end", "image_end")
+        ]
+        self.planted = 0
+
+    def tick(self, session):
+        super().tick(session)
+        if self.exits >= 1_000 and not self.planted:
+            start, end = self.tables
+            ram, old = session.memory, (self.own | LEAF).to_bytes(8, "little")
+            at = ram.read(start, end - start).find(old)
+            assert at >= 0 and at % 8 == 0
+            with ram.path.open("r+b", buffering=0) as file:
+                file.seek(start + at - ram.base)
+                file.write((self.foreign | LEAF).to_bytes(8, "little"))
+            self.planted = self.exits
+
+    def close(self, session):
+        pass
+
+
+@pytest.mark.timeout(200)
+def test_a_foreign_page_in_stage_2_is_found_and_told_in_one_line():
+    built = build.build(of("shared"))
+    planter = Planter(built)
+    session = Session(Target.of(built), RunOptions(deterministic=True), [planter])
+    session.run()
+    assert planter.planted
+    said = [line.text for line in session.transcripts["mortise"].lines]
+    found = [text for text in said if text.startswith("ghost: ")]
+    leaf = f"{planter.foreign | LEAF:#x}"
+    rule = f"ghost: rule reach: stage 2 has {leaf} at "
+    assert len(found) == 1 and found[0].startswith(rule), said
+    assert "; wild vCPU " in found[0]
+    # The machine ended there.
+    assert planter.exits < EXITS
