@@ -12,7 +12,7 @@ pub(crate) use hw_arch::cpu::{
     FIQ, IRQ, is_interrupt_pending as is_pending, pending_interrupts as pending,
 };
 use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, Vm};
-use mortise_vcpu::{Cause, FrameCell, Rest, is_wait, skip_instruction, timer_deadline};
+use mortise_vcpu::{Cause, Rest, is_wait, skip_instruction, timer_deadline};
 
 /// Cores that can be shared.
 const CORES: usize = 4;
@@ -90,7 +90,7 @@ impl Dispatcher for Turn {
         self.leave(core, None)
     }
 
-    fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell {
+    fn exit(&'static self, cause: Cause, core: &'static Core) -> ! {
         core.record_exit(cause);
         core.witness_exit(cause);
         let chosen = if cause == Cause::Irq {

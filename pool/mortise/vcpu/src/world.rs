@@ -255,10 +255,8 @@ core::arch::global_asm!(
     ".section .text.vectors.world, \"ax\"",
     ".global mortise_save",
     "mortise_save:",
+    // It does not come back: `enter` takes the core to the guest that goes on.
     save!("mortise_exit"),
-    // The frame of the guest that goes on.
-    "    mov sp, x0",
-    restore!(),
     // A fault of Mortise's own is reported by the first core that has one. Others
     // wait for the end it brings; if it faults again in its report, it ends the
     // machine without (PSCI SYSTEM_OFF).
