@@ -15,6 +15,7 @@
 mod account;
 mod cache;
 mod class;
+mod executed;
 mod ffi;
 mod plan;
 mod quiet;
@@ -57,6 +58,13 @@ extern "C" fn visit(vcpu: c_uint, place: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         let (address, step) = class::placed(place.addr());
         state.visit(vcpu, address, step);
+    }
+}
+
+/// An instruction of Mortise, at that address, is about to execute.
+extern "C" fn execute(_: c_uint, address: *mut c_void) {
+    if let Some((state, _)) = at(0) {
+        state.executed(address.addr() as u64);
     }
 }
 
@@ -265,6 +273,9 @@ fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, wo
     if within(&plan.el2).is_some() {
         if plan.visits {
             before(visit, class::place(physical, class::step(word)));
+        }
+        if plan.executed {
+            before(execute, physical as usize);
         }
         before(count_el2, 0);
         if let Some(kind) = class::kind(word) {

@@ -15,6 +15,7 @@
 //! reach ADDRESS           since the last mark that begins one, on whatever core
 //! visits                  tell every visit of Mortise
 //! steps                   and each instruction of it
+//! executed                tell each instruction of Mortise when it is executed first
 //! marks                   measure what a program marks as a path, too
 //! blocks                  count all other code too, by blocks, as visits does
 //! quiet                   let a core wait only once the emulator's main loop sleeps
@@ -60,6 +61,8 @@ pub struct Plan {
     pub visits: bool,
     /// Whether a visit is told with where it went.
     pub steps: bool,
+    /// Whether each instruction of Mortise is told when it is executed first.
+    pub executed: bool,
     /// Whether what a program marks is a path too, the last.
     pub marks: bool,
     /// Whether code that is nobody's is counted, by blocks.
@@ -118,6 +121,7 @@ impl Plan {
             "cache" => self.cache = Some(Geometry::new(number()?, number()?, number()?)?),
             "quiet" => self.quiet = true,
             "steps" => self.steps = true,
+            "executed" => self.executed = true,
             "visits" => (self.visits, self.blocks) = (true, true),
             "blocks" => self.blocks = true,
             "path" => self.paths.push((number()?, number()?)),
@@ -134,7 +138,8 @@ mod tests {
     #[test]
     fn every_statement_is_read() {
         let text = "ram 40000000 1000 /tmp/with space/ram\npipe a\nel2 1 2\nguest 3 4\n\
-                    status 5\nword a\ntask 6 7\npath 8 9\nmarks\nvisits\nsteps\nquiet\nreach b\ncache 1000 4 40\n\
+                    status 5\nword a\ntask 6 7\npath 8 9\nmarks\nvisits\nsteps\nexecuted\nquiet\nreach b\n\
+                    cache 1000 4 40\n\
                     dealt 10000 10000 4 3 c\n";
         let plan = Plan::parse(text).unwrap();
         assert_eq!(plan.ram_file, PathBuf::from("/tmp/with space/ram"));
@@ -145,7 +150,7 @@ mod tests {
         assert_eq!((&plan.el2[0], &plan.guest[0]), (&(1..2), &(3..4)));
         assert_eq!(plan.reaches, [11]);
         assert_eq!(plan.cache, Geometry::new(0x1000, 4, 0x40));
-        assert!(plan.marks && plan.visits && plan.steps && plan.quiet);
+        assert!(plan.marks && plan.visits && plan.steps && plan.quiet && plan.executed);
         assert_eq!(
             plan.dealt,
             Dealt::new(0x10000, 0x10000, 4, &[0b0011, 0b1100])

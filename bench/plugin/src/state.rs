@@ -8,6 +8,7 @@ use std::sync::{Mutex, OnceLock};
 use crate::account::{self, Core};
 use crate::cache::Cache;
 use crate::class::{self, Step};
+use crate::executed::Executed;
 use crate::plan::Plan;
 use crate::quiet::MainLoop;
 use crate::ram::Ram;
@@ -18,6 +19,7 @@ pub const VCPUS: usize = 8;
 const SAMPLE: u32 = 1;
 const PASSAGE: u32 = 2;
 const VISIT: u32 = 3;
+const EXECUTED: u32 = 4;
 /// Offsets in a task's journal and in a status page; see `pool/core/statistics`.
 const TASK_CAPACITY: u64 = 0x38;
 const TASK_HEAD: u64 = 0x40;
@@ -50,6 +52,8 @@ pub struct State {
     pub cores: [Core; VCPUS],
     /// Of the counted instructions, those of each kind.
     pub kinds: [[AtomicU64; class::KINDS]; VCPUS],
+    /// Which instructions of Mortise were executed, if that is asked for.
+    executed: Option<Executed>,
     /// The lines that were missing, by who asked for them.
     misses: [AtomicU64; VCPUS],
     cache: Option<Mutex<Cache>>,
@@ -106,6 +110,7 @@ impl State {
                 .map(|()| [const { Begun::not() }; VCPUS])
                 .collect(),
             misses: [const { AtomicU64::new(0) }; VCPUS],
+            executed: plan.executed.then(|| Executed::new(&plan.el2)),
             cache: plan.cache.map(|geometry| Mutex::new(Cache::new(geometry))),
             plan,
             alone,
@@ -199,6 +204,17 @@ impl State {
         let counts = (kinds, outside);
         if let Some((visit, steps)) = core.step(address, step, counts, self.plan.steps) {
             self.send(VISIT, &visit.to_bytes(vcpu as u32, &steps));
+        }
+    }
+
+    /// An instruction of Mortise is executed: told the first time.
+    pub fn executed(&self, address: u64) {
+        if self
+            .executed
+            .as_ref()
+            .is_some_and(|seen| seen.first(address))
+        {
+            self.send(EXECUTED, &address.to_le_bytes());
         }
     }
 

@@ -29,13 +29,16 @@ SOURCE = paths.ROOT / "bench" / "plugin"
 VCPUS = 8
 QUIET = "quiet"
 """The statement without which a deterministic run may differ from the last: see `quiet.rs`."""
+EXECUTED = "executed"
+"""The statement that has each instruction of Mortise told once."""
 
 _FRAME = struct.Struct("<II")
 _SAMPLE = struct.Struct(f"<IIQ4Q{VCPUS}Q{VCPUS}Q")
 _VM = struct.Struct("<IIII6Q")
 _PASSAGE = struct.Struct("<IIQ8Q")
 _VISIT = struct.Struct("<4I8Q")
-KIND_SAMPLE, KIND_PASSAGE, KIND_VISIT = 1, 2, 3
+_EXECUTED = struct.Struct("<Q")
+KIND_SAMPLE, KIND_PASSAGE, KIND_VISIT, KIND_EXECUTED = 1, 2, 3, 4
 
 NOBODY, IDLE, OTHER, FIRST = range(4)
 """Who runs a core: nobody in between, nobody at all, code that is not counted one by one, the first
@@ -119,7 +122,15 @@ class Visit:
     """Instructions that who was there before it executed since the visit before."""
 
 
-Record = Moment | Passage | Visit
+@dataclass(frozen=True)
+class Executed:
+    """An instruction of Mortise is executed for the first time."""
+
+    address: int
+    """The physical one."""
+
+
+Record = Moment | Passage | Visit | Executed
 
 
 def build() -> Path:
@@ -211,6 +222,8 @@ def records(data: bytearray, vms: int, words: int = 0) -> Iterator[Record]:
             yield Passage(*_PASSAGE.unpack_from(data, body))
         elif kind == KIND_VISIT:
             yield _visit(data, body, size)
+        elif kind == KIND_EXECUTED:
+            yield Executed(*_EXECUTED.unpack_from(data, body))
         at = body + size
     del data[:at]
 
