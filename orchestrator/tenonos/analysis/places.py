@@ -89,7 +89,7 @@ class Places:
         directory = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
         folder = directory.value.decode() if directory else ""
         return [
-            Place(name, _file(folder, path(program, file)), line)
+            Place(name, file_of(folder, path(program, file)), line)
             for name, (file, line) in zip(names, calls, strict=True)
         ]
 
@@ -223,7 +223,7 @@ def path(program: Any, number: int) -> str:
     return f"{folder.decode()}/{entry.name.decode()}"
 
 
-def _file(folder: str, file: str) -> str:
+def file_of(folder: str, file: str) -> str:
     """A file by the folder its unit was compiled in, unless it has a prefix of its own: the
     clone's is written as a dot (`build.cargo`)."""
     return str(PurePosixPath(file) if file.startswith(("./", "/")) else PurePosixPath(folder, file))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from tenonos import ui
-from tenonos.bench import verdicts
+from tenonos.bench import coverage, verdicts
 from tenonos.bench.figures import figures, with_sums
 from tenonos.bench.paper import Paper, Table, papers
 from tenonos.bench.row import Number, Row
@@ -19,9 +19,11 @@ VIRTUAL = {ALONE: "in a VM", BESIDE: "beside Linux"}
 
 def show(rows: Sequence[Row]) -> None:
     """All tables, on stdout; on stderr what they mean."""
-    for suite in dict.fromkeys(row.suite for row in rows if row.suite != verdicts.SUITE):
+    apart = (verdicts.SUITE, coverage.SUITE)
+    for suite in dict.fromkeys(row.suite for row in rows if row.suite not in apart):
         _suite(suite, [row for row in with_sums(rows) if row.suite == suite])
     verdicts.show(rows)
+    coverage.show(rows)
     for paper in papers():
         for table in paper.shown(rows):
             _paper(paper, table, rows)

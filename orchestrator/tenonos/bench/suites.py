@@ -12,6 +12,7 @@ from tenonos.bench import (
     boot,
     cache,
     compose,
+    coverage,
     detach,
     exits,
     foreground,
@@ -54,6 +55,7 @@ SUITES = (
     "detach",
     "vlib",
     "assurance",
+    "coverage",
     "compose",
     "applications",
 )
@@ -157,6 +159,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += vlib.rows(tell)
     if "assurance" in choice.suites and ALONE in choice.environments:
         rows += assurance.rows(choice.full, tell)
+    if "coverage" in choice.suites and ALONE in choice.environments:
+        rows += coverage.rows(choice.full, tell)
     if "compose" in choice.suites and compose.HOST in choice.environments:
         rows += compose.rows(choice.full, tell)
     if "applications" in choice.suites and compose.HOST in choice.environments:

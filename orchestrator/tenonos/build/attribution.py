@@ -75,7 +75,10 @@ class Ownership:
             functions += self._functions(unit, files)
             lines += files.spans()
         self.spans = _without_overlap(functions)
-        self.fallback = _without_overlap([*lines, *self._labels()])
+        self.labels = [*self._labels()]
+        self.fallback = _without_overlap(
+            [*lines, *((low, high, owner) for low, high, owner, _ in self.labels)]
+        )
         for section in self.elf.iter_sections():
             if section["sh_flags"] & _EXECUTABLE:
                 start, end = section["sh_addr"], section["sh_addr"] + section["sh_size"]
@@ -120,7 +123,7 @@ class Ownership:
         if declaration is not None:
             self.origins.add(declaration)
 
-    def _labels(self) -> Iterator[Span]:
+    def _labels(self) -> Iterator[tuple[int, int, str, str]]:
         """Labels of assembly up to the next symbol, by the crate whose source defines them."""
         written: dict[str, tuple[str, Path]] = {}
         for name, folder in self.folders.items():
@@ -134,7 +137,7 @@ class Ownership:
             if name in written and at < following:
                 owner, file = written[name]
                 self.labelled.add(file)
-                yield at, following, owner
+                yield at, following, owner, name
 
     def _between(self, low: int, high: int) -> None:
         at = low
@@ -198,14 +201,8 @@ class _Files:
 
     def spans(self) -> Iterator[Span]:
         """The line table as address ranges and owners."""
-        last = None
-        for entry in self.program.get_entries() if self.program else ():
-            state = entry.state
-            if state is None:
-                continue
-            if last is not None and 0 < last.address < state.address:
-                yield last.address, state.address, self._owner(last.file)
-            last = None if state.end_sequence else state
+        for low, high, state in line_table(self.program):
+            yield low, high, self._owner(state.file)
 
     def _owner(self, number: int) -> str:
         if number not in self.known:
@@ -213,6 +210,18 @@ class _Files:
                 f"{self.directory}/{path(self.program, number)}", self.folders
             )
         return self.known[number]
+
+
+def line_table(program: Any) -> Iterator[tuple[int, int, Any]]:
+    """A unit's line table: each range of addresses with the state of the row that it is of."""
+    last = None
+    for entry in program.get_entries() if program else ():
+        state = entry.state
+        if state is None:
+            continue
+        if last is not None and 0 < last.address < state.address:
+            yield last.address, state.address, last
+        last = None if state.end_sequence else state
 
 
 def owner(path: str, folders: dict[str, Path]) -> str:

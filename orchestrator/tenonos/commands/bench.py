@@ -43,7 +43,8 @@ def command(
     """Measure what operations cost: instructions in the deterministic emulator.
 
     Suites: sched, irq, timer, thread-metric, boot, exits, size, cache, share, dispatch,
-    lifecycle, regain, channel, hyplet, detach, vlib, assurance, compose, applications.
+    lifecycle, regain, channel, hyplet, detach, vlib, assurance, coverage, compose,
+    applications.
     """
     from tenonos import bench, outputs, ui
     from tenonos.bench.figures import figures

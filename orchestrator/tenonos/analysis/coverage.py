@@ -1,0 +1,191 @@
+"""Which source lines of an image were executed.
+
+The line table of the debug information says of each instruction which line it is of, inlined code
+included. A line counts if it has code of its own in an image, by a row that begins a statement, and
+is covered if any instruction of it was executed in any of the images. What optimisation left no
+instruction of does not count, nor do instructions that no line is written for. Assembly has no
+lines there: its instructions count by themselves, by the labels that a library's source has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from tenonos.analysis.places import Places, file_of, path
+from tenonos.build.attribution import Ownership, line_table, owner
+
+Line = tuple[str, int]
+"""A file, as seen from the project's folder, and a line of it."""
+Span = tuple[int, int]
+
+INSTRUCTION = 4
+EXECUTABLE = 4  # SHF_EXECINSTR
+PADDING = (bytes(4), bytes.fromhex("1f2003d5"))
+"""What aligns what follows: nothing, and NOPs."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Lines of one function in a row that nothing executed: those between them have no code."""
+
+    function: str
+    file: str
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        lines = str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+        return f"{self.file}:{lines} {self.function}"
+
+
+@dataclass(frozen=True, order=True)
+class Written:
+    """An instruction of assembly, the same one in each image that has as much under its label."""
+
+    library: str
+    label: str
+    size: int
+    offset: int
+
+
+class Image:
+    """The code of an image by the lines it was written in."""
+
+    def __init__(self, content: bytes, folders: dict[str, Path]) -> None:
+        self._content, self._folders = content, folders
+        self.lines: dict[Line, list[Span]] = {}
+        """Of each own line that has code all of that."""
+        statements: set[Line] = set()
+        elf = ELFFile(BytesIO(content))
+        dwarf = elf.get_dwarf_info()
+        # The linker leaves the lines of functions that it drops, at addresses from nothing on.
+        code = [range(at, at + len(data)) for at, data in executable(elf)]
+        for unit in dwarf.iter_CUs():
+            program = dwarf.line_program_for_CU(unit)
+            directory = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+            folder = directory.value.decode() if directory else ""
+            files: dict[int, str | None] = {}
+            for low, high, row in line_table(program):
+                if row.file not in files:
+                    files[row.file] = self._own(file_of(folder, path(program, row.file)))
+                file = files[row.file]
+                if file is None or not row.line or not any(low in each for each in code):
+                    continue
+                self.lines.setdefault((file, row.line), []).append((low, high))
+                if row.is_stmt:
+                    statements.add((file, row.line))
+        self.lines = {line: spans for line, spans in self.lines.items() if line in statements}
+
+    def _own(self, file: str) -> str | None:
+        """A file of a library, and of no other code."""
+        return file if owner(file, self._folders) in self._folders else None
+
+    def library(self, line: Line) -> str:
+        """Whose line it is."""
+        return owner(line[0], self._folders)
+
+    @cached_property
+    def assembly(self) -> dict[int, Written]:
+        """The instructions of assembly; padding is none."""
+        found: dict[int, Written] = {}
+        ownership = Ownership(self._content, self._folders)
+        for start, data in executable(ownership.elf):
+            for low, high, library, label in ownership.labels:
+                for at in range(max(low, start), min(high, start + len(data)), INSTRUCTION):
+                    if data[at - start : at - start + INSTRUCTION] not in PADDING:
+                        found[at] = Written(library, label, high - low, at - low)
+        return found
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(ELFFile(BytesIO(self._content)))
+
+    def function(self, line: Line) -> str:
+        """The function that a line is of, as far as the debug information knows."""
+        places = self._places.at(self.lines[line][0][0])
+        return places[-1].name if places else "?"
+
+
+def executable(elf: ELFFile) -> Iterator[tuple[int, bytes]]:
+    """The sections with code: where they are, and what is in them."""
+    for section in elf.iter_sections():
+        if section["sh_flags"] & EXECUTABLE:
+            yield section["sh_addr"], section.data()
+
+
+@dataclass
+class Coverage:
+    """What was executed of some images together."""
+
+    lines: dict[Line, bool] = field(default_factory=dict)
+    """Whether it was."""
+    libraries: dict[Line, str] = field(default_factory=dict)
+    assembly: dict[Written, bool] = field(default_factory=dict)
+    _images: dict[Line, Image] = field(default_factory=dict)
+
+    def add(self, image: Image, executed: Collection[int]) -> None:
+        """One more run: the addresses of the instructions that it executed."""
+        for line, spans in image.lines.items():
+            self.libraries[line] = image.library(line)
+            self._images.setdefault(line, image)
+            was = self.lines.get(line, False)
+            self.lines[line] = was or any(
+                at in executed for low, high in spans for at in range(low, high, INSTRUCTION)
+            )
+        for at, written in image.assembly.items():
+            self.assembly[written] = self.assembly.get(written, False) or at in executed
+
+    def of(self, library: str | None = None) -> tuple[int, int]:
+        """How many lines there are, and how many of them are covered; of all libraries without."""
+        return _counted(
+            covered
+            for line, covered in self.lines.items()
+            if library in (None, self.libraries[line])
+        )
+
+    def written(self, library: str | None = None) -> tuple[int, int]:
+        """How many instructions of assembly there are, and how many were executed."""
+        return _counted(
+            covered
+            for written, covered in self.assembly.items()
+            if library in (None, written.library)
+        )
+
+    def gaps(self, library: str) -> Iterator[Gap]:
+        """What is not covered of a library, in the order of its files."""
+        gap: Gap | None = None
+        for line, covered in sorted(self.lines.items()):
+            if self.libraries[line] != library:
+                continue
+            function = None if covered else self._images[line].function(line)
+            if gap and (function, line[0]) == (gap.function, gap.file):
+                gap = replace(gap, last=line[1])
+                continue
+            if gap:
+                yield gap
+            gap = None if function is None else Gap(function, line[0], line[1], line[1])
+        if gap:
+            yield gap
+
+    def skipped(self, library: str) -> Iterator[str]:
+        """Which instructions of assembly were not executed, by the bytes behind their labels."""
+        blocks: dict[tuple[str, int], dict[int, bool]] = {}
+        for written, covered in sorted(self.assembly.items()):
+            if written.library == library:
+                block = blocks.setdefault((written.label, written.size), {})
+                block[written.offset] = covered
+        for (label, _), block in blocks.items():
+            offsets = [offset for offset, covered in block.items() if not covered]
+            if offsets:
+                yield f"{label}: {len(offsets)} of {len(block)}, from +{offsets[0]:#x}"
+
+
+def _counted(covered: Iterable[bool]) -> tuple[int, int]:
+    each = [*covered]
+    return len(each), sum(each)
