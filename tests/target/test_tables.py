@@ -17,6 +17,7 @@ from registers import Stub
 from tenonos import build
 from tenonos import system as systems
 from tenonos.run import RunOptions, Session, Target, gdb, symbols
+from tenonos.run.console import RAW
 from tenonos.system.limits import BLOCK, PAGE
 
 ADDRESS = (1 << 48) - PAGE
@@ -71,8 +72,8 @@ class Guest(Leaf):
         return not self.bits >> 54 & 1
 
 
-def leaves(memory, root, kind, bits=39):
-    """What the tables below this root of level 1, for so many address bits, map."""
+def leaves(memory, root, kind, tables, bits=39):
+    """What the tables below this root of level 1, for so many address bits, map; adds those."""
     found = []
 
     def walk(table, level, base, entries=512):
@@ -80,6 +81,7 @@ def leaves(memory, root, kind, bits=39):
         for index, (entry,) in enumerate(struct.iter_unpack("<Q", memory.at(table, 8 * entries))):
             at = base + index * size
             if entry & 1 and entry & 2 and level < 3:
+                tables.add(entry & ADDRESS)
                 walk(entry & ADDRESS, level + 1, at)
             elif entry & 1:
                 found.append(kind(at, entry & ADDRESS, size, entry))
@@ -120,13 +122,18 @@ class Reader:
         self.control = {cpu: value for cpu, value in enumerate(read["SCTLR_EL2"]) if value & M}
         roots = {cpu: read["TTBR0_EL2"][cpu] & ROOT for cpu in self.control}
         bits = {cpu: 64 - (read["TCR_EL2"][cpu] & 0x3F) for cpu in self.control}
+        # What a core's root is in is no frame: its own record.
+        self.tables = set()
         self.own = {
-            cpu: leaves(session.memory, root, Own, bits[cpu]) for cpu, root in roots.items()
+            cpu: leaves(session.memory, root, Own, self.tables, bits[cpu])
+            for cpu, root in roots.items()
         }
         # A VMID is its VM's index and one; a core that has none yet has no tables either.
         roots = {value >> 48: value & ADDRESS for value in read["VTTBR_EL2"] if value >> 48}
+        self.tables |= set(roots.values())
         self.guests = {
-            vmid - 1: leaves(session.memory, root, Guest) for vmid, root in roots.items()
+            vmid - 1: leaves(session.memory, root, Guest, self.tables)
+            for vmid, root in roots.items()
         }
 
     def close(self, session):
@@ -140,7 +147,11 @@ class Reader:
 )
 def machine(request):
     """A built system, and what was read of it: beside Linux, and after lives of other VMs."""
-    name, vm, line = request.param
+    return read(*request.param)
+
+
+def read(name, vm, line):
+    """A system that is run until its VM says this line, and what is read there."""
     built = build.build(systems.load(name))
     reader = Reader(gdb.port(), vm, line)
     Session(Target.of(built), RunOptions(gdb=reader.port), [reader]).run()
@@ -220,7 +231,9 @@ def test_a_guest_reaches_what_it_has_in_blocks(machine):
     image = built.layout.image_base, built.layout.image_size
     for vm in built.system.vms:
         place, found = built.layout.vm(vm.name), reader.guests[vm.index]
-        assert not [leaf for leaf in found if leaf.overlaps(*image)]
+        within = [leaf for leaf in found if leaf.overlaps(*image)]
+        status = [(place.status_pa, PAGE, False)] if place.status_ipa else []
+        assert [(leaf.pa, leaf.size, leaf.written) for leaf in within] == status
         areas = [(area, True) for area in place.memory] + [(area, False) for area in place.shared]
         ram = [leaf for leaf in found if leaf.pa >= RAM]
         assert sum(leaf.size for leaf in ram) == sum(area.size for area, _ in areas)
@@ -232,3 +245,28 @@ def test_a_guest_reaches_what_it_has_in_blocks(machine):
             assert {leaf.written for leaf in inside} == {bool(area.flags)}
             if private:
                 assert min(leaf.size for leaf in inside) >= BLOCK
+
+
+def counted(built):
+    """The frames for tables that the image has."""
+    (mortise,) = (image for image in built.images if image.name == "mortise")
+    return mortise.config.values["MORTISE_PAGE_TABLES"]
+
+
+def test_frames_are_as_many_as_are_counted(machine):
+    built, reader = machine
+    assert len(reader.tables) <= counted(built)
+
+
+@pytest.mark.timeout(400)
+def test_the_least_system_has_a_use_for_every_frame():
+    built, reader = read("bench-min", RAW, "hello")
+    assert len(reader.tables) == counted(built) == extent_of_frames(built) // PAGE
+
+
+def extent_of_frames(built):
+    """Bytes that the image has for them."""
+    with built.elves[symbols.MORTISE].open("rb") as file:
+        found = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        (size,) = (symbol["st_size"] for symbol in found if "MORTISE_FRAME_ROOM" in symbol.name)
+    return size

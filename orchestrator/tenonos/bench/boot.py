@@ -56,7 +56,9 @@ def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
     areas = sum(area.size for vm in layout.vms.values() for area in vm.shared)
     own = layout.manifest_pa - layout.image_base + layout.manifest_size
     parts = sections(built.elves["mortise"].read_bytes())
-    parts |= {"ram": own + areas, "payload": layout.image_size - own}
+    payloads = [part.pa for vm in layout.vms.values() for part in vm.payloads.values()]
+    end = layout.image_base + layout.image_size
+    parts |= {"ram": own + areas, "payload": end - min(payloads)}
     for part, size in parts.items():
         row = _setting(built).row(("size", "mortise_static"), {"part": part}, [size], Kinds())
         yield replace(row, unit="bytes")

@@ -15,6 +15,7 @@ from tenonos.paths import APPS
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
+from tenonos.system import tables
 from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, Device
 from tenonos.system.model import Native as SystemNative
@@ -22,12 +23,6 @@ from tenonos.system.model import System, Vm
 
 PAGE_TABLES = 80
 """Frames for translation tables that Mortise has unless told: pool/mortise/partition."""
-
-CORE_TABLES = 6
-"""Those of them that the map of a core takes, if nobody has a log ring."""
-
-VM_TABLES = {"tenon": 4, "linux": 6, "image": 6}
-"""Those that the map of a VM takes by its kind: its root, its memory, and what it shares."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +85,9 @@ class Space:
             demanded += self._spared(alone=not many)
         if late or shared:
             # Beside what is enough without: a map for each VM, and two pages at each end.
-            tables = PAGE_TABLES + 8 * late + 4 * shared
+            frames = PAGE_TABLES + 8 * late + 4 * shared
             where = self.system.where("reserve" if late else "channel" if channels else "vlib")
-            demanded.append(Assignment("MORTISE_PAGE_TABLES", str(tables), where))
+            demanded.append(Assignment("MORTISE_PAGE_TABLES", str(frames), where))
         return demanded
 
     def _spared(self, *, alone: bool) -> Iterator[Assignment]:
@@ -105,16 +100,7 @@ class Space:
         if all(vm.interrupts == "direct" and vm.console != "pl011" for vm in vms):
             yield Assignment("MORTISE_VIRTUAL_DEVICES", "n", where)
         if alone:
-            # A map for each core, in one of them the rings of all; and for each VM, with its
-            # devices and areas.
-            rings = sum(vm.console == "ring" for vm in vms)
-            tables = (CORE_TABLES + bool(rings)) * len(cores) + max(rings - 1, 0)
-            for vm in vms:
-                areas = len(vm.tasks) + len(vm.devices) + len(vm.regions) + (vm.console == "ring")
-                tables += VM_TABLES[vm.kind] + 2 * areas
-                # The page of its CPU interface.
-                tables += 2 * (self.system.board.gic.version == 2)
-            yield Assignment("MORTISE_PAGE_TABLES", str(min(tables, PAGE_TABLES)), where)
+            yield Assignment("MORTISE_PAGE_TABLES", str(tables.most(self.system, cores)), where)
 
     def fragment_file(self, image: str) -> Path | None:
         """The fragment an image is configured by."""

@@ -12,11 +12,10 @@ from tenonos.system.devices import DMA
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.model import System, Vm
 from tenonos.system.places import LOG_SIZE, STATUS_SIZE, TASK_SIZE, Dealt
+from tenonos.system.tables import over
 
 MOST = 64
 """Colours that a cache may have (pool/core/colouring counts them in a word of bits)."""
-
-_GIBIBYTE = 1 << 30
 
 
 def check(system: System) -> None:
@@ -129,11 +128,7 @@ def frames(system: System, vm: Vm) -> int:
     board = system.board
     ranges = [(board.ram.base, vm.memory), (board.image.shared, STATUS_SIZE + size(vm) - vm.memory)]
     ranges += [(d.base, d.size) for d in (board.devices[name] for name in vm.devices)]
-    found = {(0, 0)}
-    for start, length in ranges:
-        for step in (_GIBIBYTE, BLOCK):
-            found |= {(step, n) for n in range(start // step, -(-(start + length) // step))}
-    return len(found)
+    return 1 + over(ranges)
 
 
 def status(dealt: Dealt, vm: int) -> int:

@@ -1,9 +1,11 @@
 """The memory map of a system: who has which physical pages, and what a guest sees where.
 
-RAM holds the system image (Mortise, its manifest, the pristine payloads), the
-VMs' memory and the areas shared with the outside (status pages, log rings, task
-areas). Allocation is first fit in the order of the file, so that one input has
-one layout. `memory_at` is honoured; everything else moves around it.
+RAM holds the system image (Mortise, its manifest, the status pages of VMs without
+colours, the pristine payloads), the VMs' memory and the areas shared with the outside
+(log rings, task areas). Status pages stand before the payloads, near to Mortise whatever
+size those have, as a core that maps one takes no table for it then. Allocation is first
+fit in the order of the file, so that one input has one layout. `memory_at` is honoured;
+everything else moves around it.
 """
 
 from collections.abc import Mapping
@@ -60,6 +62,11 @@ def lay_out(
     manifest = up(board.image.mortise + mortise_size, PAGE)
     room = up(manifest_size, PAGE) if system.vms else 0
     at = manifest + room
+    statuses = {}
+    for vm in system.vms:
+        if vm.colours is None:
+            statuses[vm.name] = at
+            at += STATUS_SIZE
     parts: dict[str, dict[str, tuple[int, int]]] = {}
     for vm in system.guests:
         for part, size in contents[vm.name].sizes.items():
@@ -87,7 +94,7 @@ def lay_out(
         if dealt is not None and vm.colours is not None:
             own = _coloured(dealt, vm)
         else:
-            own = _Own(bases[vm.name], _shared(system, vm, ram, STATUS_SIZE), ram)
+            own = _Own(bases[vm.name], statuses[vm.name], ram)
         made = _PLACES[vm.kind](system, vm, own, contents[vm.name], payloads)
         vms[vm.name] = _in_place(made) if vm.in_place else made
     for vm in system.guests[len(system.vms) :]:

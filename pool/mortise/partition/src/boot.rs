@@ -97,17 +97,16 @@ fn partition(
             stop(format_args!("{why}"));
         }
     }
-    // This core, which serves Mortise at least, and those that have a guest.
+    // This core, which serves Mortise at least, and those that have a guest. None is started before
+    // there are frames enough for all of them.
     let used = || {
         let cores = machine.cores.iter();
         cores.filter(|core| core.cpu == 0 || core.is_used())
     };
-    let reaching: usize = used().map(Core::frames_to_reach).sum();
-    let needed = memory::frames_needed(machine, used().count()) + reaching;
-    if machine.frames.available() < needed {
-        stop(format_args!(
-            "too few page tables: raise MORTISE_PAGE_TABLES"
-        ));
+    for core in used() {
+        if let Err(error) = core.give_map() {
+            stop(format_args!("CPU {} has no map: {error}", core.cpu));
+        }
     }
     for core in used().filter(|core| core.cpu != 0) {
         start(core);
@@ -263,8 +262,9 @@ pub fn secondary(machine: &'static Machine, cpu: usize) -> ! {
 
 /// Gives this core its map and its guest.
 fn enter(core: &'static Core) -> ! {
-    if let Err(error) = memory::core_map(core).and_then(|map| core.adopt(map)) {
-        stop(format_args!("CPU {} has no map: {error}", core.cpu));
+    if !core.adopt_map() {
+        // Nobody has started it.
+        hw_arch::cpu::park()
     }
     core.run()
 }

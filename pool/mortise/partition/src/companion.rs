@@ -121,22 +121,6 @@ impl Core {
         self.machine
     }
 
-    /// Frames for translation tables that it takes to reach what companions name, at most.
-    pub(crate) fn frames_to_reach(&'static self) -> usize {
-        const BLOCK: u32 = 21;
-        let (mut tables, mut last) = (0, None);
-        for companion in tables::companions() {
-            companion.reach(self, &mut |range| {
-                for block in range.start() >> BLOCK..=(range.end() - 1) >> BLOCK {
-                    // A table of pages, and one of blocks above the first in each gibibyte.
-                    tables += usize::from(last != Some(block)) + usize::from(last.is_none());
-                    last = Some(block);
-                }
-            });
-        }
-        tables
-    }
-
     /// Whether a vCPU of the virtual machine at this place runs on it.
     #[must_use]
     pub fn has(&self, vm: usize) -> bool {

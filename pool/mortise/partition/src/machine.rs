@@ -7,7 +7,7 @@ use crate::{
     controller::Owners,
     dispatch::{Dispatcher, News},
     drain::Drain,
-    memory::Stacks,
+    memory::{self, Stacks},
     tables,
     vm::{DISCARDED, Vm},
 };
@@ -183,7 +183,7 @@ pub struct Core {
     pub(crate) notice_bell: AtomicU64,
     /// What its first instructions find.
     pub(crate) start: Once<SecondaryStart>,
-    /// Its map; taken by this core only.
+    /// Its map, once the first core has made it.
     map: TicketLock<Option<KernelMap<El2>>>,
     /// Its windows to memory that it does not map.
     transfer: Once<Transfer>,
@@ -260,16 +260,25 @@ impl Core {
         (self.machine.stacks)().top(self.cpu)
     }
 
-    /// Makes `map` the map of this core, which must be the running one.
-    pub(crate) fn adopt(&self, map: KernelMap<El2>) -> Result<(), Error> {
+    /// Has this core, which does not run its guest yet, a map of its own.
+    pub(crate) fn give_map(&'static self) -> Result<(), Error> {
         let mut own = self.map.lock();
-        let map = own.insert(map);
+        let map = own.insert(memory::core_map(self)?);
         // SAFETY: the map stays in this record for good, and has all it will have.
         let transfer = unsafe { Transfer::new(map, hw_arch::layout::image_start()) }?;
         self.transfer.call_once(|| transfer);
-        // SAFETY: the map holds what `memory::core_map` says, all of it where it was.
-        unsafe { map.activate() };
         Ok(())
+    }
+
+    /// Makes its map that of this core, which must be the running one; whether it has one.
+    pub(crate) fn adopt_map(&self) -> bool {
+        let map = self.map.lock();
+        if let Some(map) = &*map {
+            // SAFETY: the map stays in this record for good, and holds what `memory::core_map` says, all
+            // of it where it was.
+            unsafe { map.activate() };
+        }
+        map.is_some()
     }
 
     /// Its windows to memory that it does not map, once it has a map.

@@ -103,18 +103,6 @@ impl Stacks {
     }
 }
 
-/// Frames that the maps of so many cores take: each a table for each of two gibibytes, and
-/// pages in four places, interrupt controller, serial port, image and status page, or five
-/// if there are log rings.
-pub(crate) fn frames_needed(machine: &Machine, cores: usize) -> usize {
-    let mut vms = machine.vms();
-    let rings = vms.any(|vm| matches!(vm.description().console, Console::Ring(_)));
-    // Where there is an IOMMU, one core has its registers and those of the devices, of which all are
-    // in the first gibibyte.
-    let devices = 2 * usize::from(tables::iommu().is_some());
-    (6 + usize::from(rings)) * cores + devices
-}
-
 /// Builds the map of `core`.
 pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;
