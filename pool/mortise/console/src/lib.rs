@@ -75,6 +75,7 @@ mod tests;
 
 pub use input::Input;
 pub use message::{Argument, Cursor, Words};
+pub use output::last_message;
 
 /// The serial line.
 pub trait Port {

@@ -1,22 +1,75 @@
 //! Output: lines of several writers on one wire.
 
-use crate::{Console, OWN, OWN_NAME, Port, Words};
+use crate::{Console, OWN, OWN_NAME, Port, Words, head::Between};
 use core::fmt::{self, Write};
 
-/// A text of Mortise's own that goes out as a whole.
+/// A text of Mortise's own that goes out as a whole, however long that takes.
 struct Whole<'a> {
-    console: &'a mut Console,
+    between: &'a mut Between,
+    /// Whether a line of it has begun.
+    open: bool,
     time: u64,
     port: &'a mut dyn Port,
 }
 
+impl Whole<'_> {
+    fn text(mut self, text: fmt::Arguments<'_>) {
+        // It never fails; an error can only be one that a `Display` makes up.
+        let _ = self.write_fmt(text);
+        self.add(b'\n');
+        self.pass();
+    }
+
+    fn add(&mut self, byte: u8) {
+        if !self.open && byte != b'\r' {
+            self.open = true;
+            self.between
+                .begin_line(self.time, OWN_NAME.as_bytes(), BEGINS);
+        }
+        self.pass();
+        match byte {
+            b'\r' => {}
+            b'\n' => {
+                self.between.end_line();
+                self.open = false;
+            }
+            byte => self.put(byte),
+        }
+    }
+
+    /// Puts on the line what goes before the next byte.
+    fn pass(&mut self) {
+        while let Some(byte) = self.between.next() {
+            self.put(byte);
+        }
+    }
+
+    fn put(&mut self, byte: u8) {
+        while !self.port.is_ready() {}
+        self.port.put(byte);
+    }
+}
+
 impl Write for Whole<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for &byte in text.as_bytes() {
-            self.console.add_whole(self.time, byte, self.port);
-        }
+        text.bytes().for_each(|byte| self.add(byte));
         Ok(())
     }
+}
+
+/// What is between a name and what it said, if a line of it begins, and if it goes on.
+const BEGINS: u8 = b'|';
+const GOES_ON: u8 = b'+';
+
+/// Writes a line of Mortise's own at once on a line of which nothing is known any more.
+pub fn last_message(now: u64, text: fmt::Arguments<'_>, port: &mut dyn Port) {
+    let whole = Whole {
+        between: &mut Between::NOTHING,
+        open: false,
+        time: now,
+        port,
+    };
+    whole.text(text);
 }
 
 impl Console {
@@ -97,22 +150,14 @@ impl Console {
     /// Writes a line of Mortise's own at once, behind those that wait, however long that takes.
     pub fn message(&mut self, now: u64, text: fmt::Arguments<'_>, port: &mut dyn Port) {
         while self.step(port) {}
-        // Neither writer fails; an error can only be one that a `Display` makes up.
-        let _ = Whole {
-            console: self,
+        self.break_off();
+        let whole = Whole {
+            between: &mut self.between,
+            open: false,
             time: now,
             port,
-        }
-        .write_fmt(text);
-        self.add_whole(now, b'\n', port);
-        while self.step(port) {}
-    }
-
-    /// Puts a byte of Mortise's own on the line, however long that takes.
-    fn add_whole(&mut self, now: u64, byte: u8, port: &mut dyn Port) {
-        while self.step(port) || !port.is_ready() || !self.add(OWN, byte, port, || (OWN_NAME, now))
-        {
-        }
+        };
+        whole.text(text);
     }
 
     /// Does a step towards having a byte of this writer on a line that takes one; whether it is.
@@ -145,9 +190,7 @@ impl Console {
     /// Does a step towards having the wire for `writer`: breaks off who has it, or starts or continues a
     /// line.
     fn begin(&mut self, writer: usize, name: &[u8], now: u64) {
-        if let Some(other) = self.open.take() {
-            self.between.end_line();
-            self.broken |= bit(other);
+        if self.break_off() {
             return;
         }
         self.open = Some(writer);
@@ -159,8 +202,18 @@ impl Console {
         if !goes_on {
             *began = now;
         }
-        let mark = if goes_on { b'+' } else { b'|' };
+        let mark = if goes_on { GOES_ON } else { BEGINS };
         self.between.begin_line(*began, name, mark);
+    }
+
+    /// Breaks off who has the wire, if somebody has.
+    fn break_off(&mut self) -> bool {
+        let Some(other) = self.open.take() else {
+            return false;
+        };
+        self.between.end_line();
+        self.broken |= bit(other);
+        true
     }
 
     const fn is_broken(&self, writer: usize) -> bool {

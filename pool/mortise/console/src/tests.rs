@@ -330,3 +330,28 @@ fn what_is_lost_is_said() {
         ]
     );
 }
+
+#[test]
+fn a_last_message_has_each_of_its_lines_begun_and_ended() {
+    let mut line = Line::default();
+    let text = format_args!("panicked at {}:\nno {}", "boot.rs", "room");
+    last_message(1_000_000_002, text, &mut line);
+    assert_eq!(
+        String::from_utf8(line.0).unwrap(),
+        "[    1.000000002] mortise| panicked at boot.rs:\r\n[    1.000000002] mortise| no room\r\n"
+    );
+}
+
+#[test]
+fn a_message_breaks_off_who_has_the_line() {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    console.write(0, "motor", 1_000_000_000, b"half", &mut line);
+    console.message(2_000_000_000, format_args!("of {}\nall", 1), &mut line);
+    console.write(0, "motor", 3_000_000_000, b" done\n", &mut line);
+    assert_eq!(
+        String::from_utf8(line.0).unwrap(),
+        "[    1.000000000] motor| half\r\n\
+         [    2.000000000] mortise| of 1\r\n[    2.000000000] mortise| all\r\n\
+         [    1.000000000] motor+  done\r\n"
+    );
+}

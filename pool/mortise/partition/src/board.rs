@@ -60,6 +60,34 @@ pub struct Board {
 pub(crate) const GIC_FRAME: usize = 0x1_0000;
 
 impl Board {
+    /// That of the host, where nothing runs.
+    #[cfg(not(target_os = "none"))]
+    pub(crate) const NONE: Self = Self {
+        cpus: 0,
+        ram_base: 0,
+        gicd_base: 0,
+        gicd_size: 0,
+        gicr_base: 0,
+        gicr_stride: 0,
+        gicc_base: 0,
+        gicc_size: 0,
+        uart_base: 0,
+        uart_size: 0,
+        uart_irq: 0,
+        iommu_base: 0,
+        iommu_size: 0,
+        iommu_irq: 0,
+        pci_base: 0,
+        pci_size: 0,
+        virtual_timer: 0,
+        physical_timer: 0,
+        hypervisor_timer: 0,
+        maintenance: 0,
+        clock: Clock::with_frequency(hw_clock::Frequency::from_hertz(1).expect("not zero")),
+        log: Level::Info,
+        doorbell: 0,
+    };
+
     /// The distributor.
     pub(crate) fn distributor(&self) -> Distributor {
         // SAFETY: the board description says where it is; `core_map` maps it as

@@ -69,7 +69,7 @@ impl Machine {
 
     /// Where RAM begins, and that of a virtual machine that is not mapped 1:1.
     #[must_use]
-    pub const fn ram_base(&self) -> u64 {
+    pub fn ram_base(&self) -> u64 {
         self.board.ram_base as u64
     }
 

@@ -165,14 +165,7 @@ pub(crate) fn select(machine: &Machine, index: Option<usize>) {
 
 /// Writes a last line, even if whoever holds the line never gives it back.
 pub(crate) fn last_words(machine: &Machine, text: core::fmt::Arguments<'_>) {
-    let mut line = Line {
-        console: Console::new(),
-        serial: wire(machine),
-        held: false,
-        typed: Typed::Nothing,
-    };
-    line.console
-        .message(machine.now(), text, &mut Wire(&mut line.serial));
+    mortise_console::last_message(machine.now(), text, &mut Wire(&mut wire(machine)));
 }
 
 /// The board's serial port.

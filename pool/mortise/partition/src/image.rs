@@ -92,8 +92,12 @@ macro_rules! image {
         static MORTISE_TRACE_RINGS: [$crate::deps::Ring; MORTISE_RINGS] =
             [const { $crate::deps::Ring::new() }; MORTISE_RINGS];
 
-        static MORTISE_MACHINE: $crate::Machine = $crate::Machine::new(
-            $crate::Board {
+        static MORTISE_MACHINE: $crate::Machine = $crate::Machine::new();
+
+        /// What the machine is made of: a constant for the link.
+        #[unsafe(no_mangle)]
+        pub static MORTISE_PARTS: $crate::Parts = $crate::Parts {
+            board: $crate::Board {
                 cpus: mortise_board::CPUS,
                 ram_base: mortise_board::RAM_BASE,
                 gicd_base: mortise_board::GICD_BASE,
@@ -124,12 +128,12 @@ macro_rules! image {
                 ),
                 doorbell: mortise_board::DOORBELL_SGI as u32,
             },
-            mortise_stacks,
-            &MORTISE_CORES,
-            &MORTISE_VMS,
-            &MORTISE_FRAMES,
-            &MORTISE_TRACE_RINGS,
-        );
+            stacks: mortise_stacks,
+            cores: &MORTISE_CORES,
+            vms: &MORTISE_VMS,
+            frames: &MORTISE_FRAMES,
+            rings: &MORTISE_TRACE_RINGS,
+        };
 
         $crate::deps::hw_arch::image_entry! {
             level: "el2",

@@ -12,6 +12,7 @@ use crate::{
     vm::{DISCARDED, Vm},
 };
 use core::cell::Cell;
+use core::ops::Deref;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core_manifest::System;
 use core_paging::{Error, Frames, KernelMap};
@@ -26,20 +27,25 @@ use mortise_transfer::Transfer;
 use mortise_vcpu::Resident;
 use spin::Once;
 
-/// Everything Mortise is made of, a constant of the image.
-pub struct Machine {
+/// What Mortise is made of, a constant of the link: so an image with one core has nothing of what is
+/// between cores, and what is computed of a board's addresses is computed when the image is made.
+pub struct Parts {
     /// The board it runs on.
-    pub(crate) board: Board,
+    pub board: Board,
     /// Where the cores' stacks stand.
-    pub(crate) stacks: fn() -> Stacks,
+    pub stacks: fn() -> Stacks,
     /// One record per core of the board.
-    pub(crate) cores: &'static [Core],
+    pub cores: &'static [Core],
     /// One slot per virtual machine of the manifest.
-    pub(crate) vms: &'static [Once<Vm>],
+    pub vms: &'static [Once<Vm>],
     /// Where translation tables come from.
-    pub(crate) frames: &'static dyn Frames,
+    pub frames: &'static dyn Frames,
     /// Where the cores record events: one ring for each, or none.
-    pub(crate) rings: &'static [Ring],
+    pub rings: &'static [Ring],
+}
+
+/// What all cores share, with the [parts](Parts) of the image.
+pub struct Machine {
     /// The serial line that all virtual machines share.
     pub(crate) console: TicketLock<Line>,
     /// What is on its way there from the rings of virtual machines.
@@ -56,24 +62,21 @@ pub struct Machine {
     pub(crate) system: Once<System<'static>>,
 }
 
+impl Deref for Machine {
+    type Target = Parts;
+
+    #[inline(always)]
+    fn deref(&self) -> &Parts {
+        tables::parts()
+    }
+}
+
 impl Machine {
-    /// The machine that these parts make.
+    /// One that has not started.
     #[must_use]
-    pub const fn new(
-        board: Board,
-        stacks: fn() -> Stacks,
-        cores: &'static [Core],
-        vms: &'static [Once<Vm>],
-        frames: &'static dyn Frames,
-        rings: &'static [Ring],
-    ) -> Self {
+    #[expect(clippy::new_without_default, reason = "an image has one")]
+    pub const fn new() -> Self {
         Self {
-            board,
-            stacks,
-            cores,
-            vms,
-            frames,
-            rings,
             console: TicketLock::new(Line::CLOSED),
             drain: TicketLock::new(Drain::NONE),
             owners: Owners::new(),

@@ -4,10 +4,15 @@
 //! knows to be called by nobody, so that an image without shared cores has nothing of mode 2,
 //! and one that makes no virtual machines no places for them.
 
+use crate::machine::Parts;
+#[cfg(not(target_os = "none"))]
+use crate::{board::Board, memory::Stacks};
 use crate::{
     colouring::Colouring, companion::Companion, devices::Device, dispatch::Dispatch, iommu::Iommu,
     irqchip::Irqchip, regulation::Regulator, tenant::Tenant, witness::Witness,
 };
+#[cfg(not(target_os = "none"))]
+use core_memory::FramePool;
 use mortise_hypercall::Group;
 
 /// What the libraries of an image registered.
@@ -57,6 +62,36 @@ static MORTISE_TABLES: Tables = Tables {
     witnesses: &[],
     virtual_devices: true,
 };
+
+#[cfg(target_os = "none")]
+unsafe extern "Rust" {
+    // SAFETY: `image!` defines it with this type, and nothing writes it.
+    safe static MORTISE_PARTS: Parts;
+}
+
+/// On the host there is no machine.
+#[cfg(not(target_os = "none"))]
+static MORTISE_PARTS: Parts = {
+    static FRAMES: FramePool<1> = FramePool::new();
+    Parts {
+        board: Board::NONE,
+        stacks: || Stacks {
+            start: 0,
+            stride: 0,
+            count: 0,
+        },
+        cores: &[],
+        vms: &[],
+        frames: &FRAMES,
+        rings: &[],
+    }
+};
+
+/// What the machine is made of.
+#[inline(always)]
+pub(crate) fn parts() -> &'static Parts {
+    &MORTISE_PARTS
+}
 
 /// The functions that guests call.
 #[inline(always)]

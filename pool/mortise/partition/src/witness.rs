@@ -77,13 +77,13 @@ impl Machine {
 
     /// INTID of the virtual timer.
     #[must_use]
-    pub const fn virtual_timer(&self) -> u32 {
+    pub fn virtual_timer(&self) -> u32 {
         self.board.virtual_timer
     }
 
     /// INTID of EL1's physical timer.
     #[must_use]
-    pub const fn physical_timer(&self) -> u32 {
+    pub fn physical_timer(&self) -> u32 {
         self.board.physical_timer
     }
 
