@@ -79,12 +79,14 @@ impl Core {
 
     /// Makes this core's vectors those that are right for who runs on it.
     fn install_vectors(&self) {
-        mortise_vcpu::install_vectors();
-        if let (None, Some((vm, vcpu))) = (self.dispatcher(), self.vcpu()) {
-            self.hasten(vm, vcpu);
-            // SAFETY: the only frame that is entered here is the resident's.
-            unsafe { mortise_vcpu::install_quick_vectors() };
+        if self.dispatcher().is_some() {
+            return mortise_vcpu::install_vectors();
         }
+        if let Some((vm, vcpu)) = self.vcpu() {
+            self.hasten(vm, vcpu);
+        }
+        // SAFETY: the only frame that is entered here is the resident's, if one is.
+        unsafe { mortise_vcpu::install_quick_vectors() };
     }
 
     /// Has the exits counted of the virtual CPU that has this core to itself, and the vectors do what

@@ -1,4 +1,4 @@
-//! Vectors of a core that one virtual CPU has to itself: what it exits for most is done right there.
+//! Vectors of a core that is not shared, and that one virtual CPU has to itself if one has it: what it exits for most is done right there.
 //!
 //! - The interrupt of its virtual timer goes into list register 0 by the template that the virtual
 //!   interrupt controller made for it, if there is one and the list register is free.
@@ -265,7 +265,7 @@ core::arch::global_asm!(
     ".previous",
 );
 
-/// Makes the vectors here those of this core, in place of [`install_vectors`](crate::install_vectors)'.
+/// Makes the vectors here those of this core, which no virtual CPUs [share](crate::install_vectors).
 ///
 /// # Safety
 ///

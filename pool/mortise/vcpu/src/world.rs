@@ -252,11 +252,14 @@ core::arch::global_asm!(
     from_guest!("3"),
     ".balign 128",
     ".previous",
-    ".section .text.vectors.world, \"ax\"",
+    ".section .text.vectors.save, \"ax\"",
     ".global mortise_save",
     "mortise_save:",
     // It does not come back: `enter` takes the core to the guest that goes on.
     save!("mortise_exit"),
+    ".previous",
+    // Apart, as the vectors of an image without shared cores lead nowhere else here.
+    ".section .text.vectors.fault, \"ax\"",
     // A fault of Mortise's own is reported by the first core that has one. Others
     // wait for the end it brings; if it faults again in its report, it ends the
     // machine without (PSCI SYSTEM_OFF).
@@ -285,7 +288,7 @@ core::arch::global_asm!(
     ".previous",
 );
 
-/// Makes Mortise's vectors those of this core.
+/// Makes the vectors of a core that several virtual CPUs share those of this core.
 pub fn install_vectors() {
     #[cfg(target_os = "none")]
     {
