@@ -87,9 +87,8 @@ def taken(loaded, cores, mortise):
 @pytest.mark.parametrize(("name", "mortise"), list(itertools.product(STATIC, (90_000, 1 << 20))))
 def test_no_system_takes_more_than_are_counted(name, mortise):
     loaded = system.load(name)
-    demands = {demand.symbol: demand.value for demand in space(loaded).given("mortise")}
     cores = {0, *(cpu for vm in loaded.vms for cpu in vm.cpus)}
-    most = int(demands["MORTISE_PAGE_TABLES"])
+    most = space(loaded).evaluate("mortise").values["MORTISE_PAGE_TABLES"]
     assert most == tables.most(loaded, cores)
     found = taken(loaded, cores, mortise)
     assert found <= most
