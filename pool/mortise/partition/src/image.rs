@@ -53,7 +53,9 @@ macro_rules! image {
         };
 
         static MORTISE_CORES: [$crate::Core; MORTISE_CPUS] = {
-            let mut cores = [const { $crate::Core::new(&MORTISE_MACHINE, 0) }; MORTISE_CPUS];
+            let mut cores = [const {
+                $crate::Core::new(&MORTISE_MACHINE, 0, mortise_board::GICD_BASE)
+            }; MORTISE_CPUS];
             let mut cpu = 0;
             while cpu < MORTISE_CPUS {
                 cores[cpu].cpu = cpu;

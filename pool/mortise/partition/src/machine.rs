@@ -178,6 +178,9 @@ pub struct Core {
     pub(crate) machine: &'static Machine,
     /// Its number on the board.
     pub cpu: usize,
+    /// The base of the distributor, as the board has it: of an address in a register less is to be
+    /// compared than of one in the code.
+    pub(crate) distributor: usize,
     /// Its affinity, once it runs; before, all ones.
     affinity: AtomicU64,
     /// The SGI that is its doorbell, once it runs; before, zero.
@@ -224,12 +227,13 @@ pub struct Core {
 unsafe impl Sync for Core {}
 
 impl Core {
-    /// Record of core `cpu`.
+    /// Record of core `cpu` of a board with that base of the distributor.
     #[must_use]
-    pub const fn new(machine: &'static Machine, cpu: usize) -> Self {
+    pub const fn new(machine: &'static Machine, cpu: usize, distributor: usize) -> Self {
         Self {
             machine,
             cpu,
+            distributor,
             affinity: AtomicU64::new(u64::MAX),
             bell: AtomicU64::new(0),
             notice_bell: AtomicU64::new(0),

@@ -83,7 +83,7 @@ fn word(
     register: u8,
     write: bool,
 ) -> bool {
-    let base = core.machine.board.gicd_base as u64;
+    let base = core.distributor as u64;
     let offset = word_address().wrapping_sub(base) as usize;
     let Some(Enables { row, sets }) = Enables::at(offset) else {
         return false;
