@@ -14,6 +14,7 @@ from tenonos import system as systems
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target, plugin
 from tenonos.run.symbols import address, interrupt
+from tenonos.system.limits import PAGE
 from tenonos.system.places import Layout
 
 OUTCOME = re.compile(r"(?P<name>[a-z]+/[a-z-]+) (?P<case>\d+) (?P<outcome>contained|stopped): ")
@@ -71,9 +72,15 @@ class Watch:
         }
         start = ends["image_start"]
         image = self.built.image.read_bytes()
+        # Between the manifest and the payloads are the status pages, which Mortise writes.
+        statuses = [vm.status_pa for vm in layout.vms.values()]
+        payloads, end = max(statuses) + PAGE, start + len(image)
+        assert ends["image_end"] + layout.manifest_size == min(statuses)
+        assert payloads - min(statuses) == len(statuses) * PAGE
         for low, high in (
             (start, ends["rodata_end"]),
-            (ends["image_end"], start + len(image)),
+            (ends["image_end"], min(statuses)),
+            (payloads, end),
         ):
             now = session.memory.read(low, high - low)
             if digest(now) != digest(image[low - start : high - start]):
@@ -82,8 +89,9 @@ class Watch:
         # Mortise keeps the registers of a fault: its variables and the status page may show them.
         known = [
             (own.pa, own.pa + own.size),
-            (own.status_pa, own.status_pa + 0x1000),
-            (start, start + len(image)),
+            (own.status_pa, own.status_pa + PAGE),
+            (start, min(statuses)),
+            (payloads, end),
         ]
         self.breaches += marks(session, known)
 

@@ -9,7 +9,7 @@
 use crate::{
     board::{Board, GIC_FRAME},
     colouring,
-    machine::{Core, Machine},
+    machine::Core,
     tables,
 };
 use core_manifest::Console;
