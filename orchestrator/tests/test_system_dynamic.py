@@ -218,9 +218,9 @@ def test_mortise_has_no_room_for_what_never_comes():
         "MORTISE_VMS": "1",
         "MORTISE_CORES": "1",
         "MORTISE_VIRTUAL_DEVICES": "n",
-        # Of the core two gibibytes, interrupt controller, serial port and image; of the VM its root,
-        # two for its memory and status page, and two for its serial port.
-        "MORTISE_PAGE_TABLES": str(5 + 4 + 2),
+        # Of the core two gibibytes, interrupt controller, serial port and image; of the VM its
+        # root, one for its memory, two for its status page, and two for its serial port.
+        "MORTISE_PAGE_TABLES": str(5 + 1 + 1 + 2 + 2),
     }
     beside = given("motor-linux")
     assert "MORTISE_VIRTUAL_DEVICES" not in beside

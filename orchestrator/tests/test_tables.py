@@ -21,7 +21,7 @@ STATIC = [
 
 
 class Map:
-    """A map as `core/paging` makes it: entries in blocks as large as fit, and tables for the rest."""
+    """A map as `core/paging` makes it: blocks as large as fit, and tables for the rest."""
 
     def __init__(self):
         self.tables = set()
@@ -96,5 +96,5 @@ def test_no_system_takes_more_than_are_counted(name, mortise):
         assert found == most, "a page of RAM that nobody uses"
 
 
-def test_every_system_that_is_counted_is_known_here():
-    assert {name for name in STATIC} <= {path.name for path in SYSTEMS.iterdir()}
+def test_all_of_these_are_systems():
+    assert set(STATIC) <= {path.name for path in SYSTEMS.iterdir()}

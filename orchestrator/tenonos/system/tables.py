@@ -1,8 +1,8 @@
 """Translation tables: how many frames Mortise takes for them, at most, before anything is built.
 
-A map takes a table for each gibibyte of which it has something, and one for each 2 MiB block that it
-has in pages. Where the image lies is known beforehand, and so where status pages are, which stand
-behind it; memory of VMs is in blocks; log rings lie somewhere in RAM.
+A map takes a table for each gibibyte of which it has something, and one for each 2 MiB block that
+it has in pages. Where the image lies is known beforehand, and so where status pages are, which
+stand behind it; memory of VMs is in blocks; log rings lie somewhere in RAM.
 """
 
 from collections.abc import Iterable

@@ -63,8 +63,9 @@ const GOES_ON: u8 = b'+';
 
 /// Writes a line of Mortise's own at once on a line of which nothing is known any more.
 pub fn last_message(now: u64, text: fmt::Arguments<'_>, port: &mut dyn Port) {
+    let mut between = Between::NOTHING;
     let whole = Whole {
-        between: &mut Between::NOTHING,
+        between: &mut between,
         open: false,
         time: now,
         port,

@@ -2,22 +2,21 @@
 
 use crate::{
     alarms::Alarms,
-    board::Board,
     console::Line,
     controller::Owners,
     dispatch::{Dispatcher, News},
     drain::Drain,
-    memory::{self, Stacks},
-    tables,
+    memory,
+    tables::{self, Parts},
     vm::{DISCARDED, Vm},
 };
 use core::cell::Cell;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core_manifest::System;
-use core_paging::{Error, Frames, KernelMap};
+use core_paging::{Error, KernelMap};
 use core_sync::TicketLock;
-use core_trace::{Ring, Writer};
+use core_trace::Writer;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
 use hw_irqchip_gicv3::{
     Group, Lever,
@@ -26,23 +25,6 @@ use hw_irqchip_gicv3::{
 use mortise_transfer::Transfer;
 use mortise_vcpu::Resident;
 use spin::Once;
-
-/// What Mortise is made of, a constant of the link: so an image with one core has nothing of what is
-/// between cores, and what is computed of a board's addresses is computed when the image is made.
-pub struct Parts {
-    /// The board it runs on.
-    pub board: Board,
-    /// Where the cores' stacks stand.
-    pub stacks: fn() -> Stacks,
-    /// One record per core of the board.
-    pub cores: &'static [Core],
-    /// One slot per virtual machine of the manifest.
-    pub vms: &'static [Once<Vm>],
-    /// Where translation tables come from.
-    pub frames: &'static dyn Frames,
-    /// Where the cores record events: one ring for each, or none.
-    pub rings: &'static [Ring],
-}
 
 /// What all cores share, with the [parts](Parts) of the image.
 pub struct Machine {

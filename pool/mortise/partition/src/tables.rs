@@ -1,19 +1,20 @@
-//! What the libraries of an image registered.
+//! What an image consists of, and what its libraries registered.
 //!
 //! A constant of the link and no field of the machine: what nobody registered for, the linker
 //! knows to be called by nobody, so that an image without shared cores has nothing of mode 2,
 //! and one that makes no virtual machines no places for them.
 
-use crate::machine::Parts;
-#[cfg(not(target_os = "none"))]
-use crate::{board::Board, memory::Stacks};
 use crate::{
-    colouring::Colouring, companion::Companion, devices::Device, dispatch::Dispatch, iommu::Iommu,
-    irqchip::Irqchip, regulation::Regulator, tenant::Tenant, witness::Witness,
+    board::Board, colouring::Colouring, companion::Companion, devices::Device, dispatch::Dispatch,
+    iommu::Iommu, irqchip::Irqchip, machine::Core, memory::Stacks, regulation::Regulator,
+    tenant::Tenant, vm::Vm, witness::Witness,
 };
 #[cfg(not(target_os = "none"))]
 use core_memory::FramePool;
+use core_paging::Frames;
+use core_trace::Ring;
 use mortise_hypercall::Group;
+use spin::Once;
 
 /// What the libraries of an image registered.
 pub struct Tables {
@@ -39,6 +40,23 @@ pub struct Tables {
     pub witnesses: &'static [&'static dyn Witness],
     /// Whether there may be virtual machines whose interrupt controller and serial port are virtual.
     pub virtual_devices: bool,
+}
+
+/// What Mortise is made of, a constant of the link: so an image with one core has nothing of what is
+/// between cores, and what is computed of a board's addresses is computed when the image is made.
+pub struct Parts {
+    /// The board it runs on.
+    pub board: Board,
+    /// Where the cores' stacks stand.
+    pub stacks: fn() -> Stacks,
+    /// One record per core of the board.
+    pub cores: &'static [Core],
+    /// One slot per virtual machine of the manifest.
+    pub vms: &'static [Once<Vm>],
+    /// Where translation tables come from.
+    pub frames: &'static dyn Frames,
+    /// Where the cores record events: one ring for each, or none.
+    pub rings: &'static [Ring],
 }
 
 #[cfg(target_os = "none")]
