@@ -152,17 +152,30 @@ impl Turn {
             if let Some(number) = due {
                 self.wake_due_one(core, number, true);
             }
-            if over {
-                // What is pending may be the timer of who is in the registers, which the decision
-                // silences: to take it would be part of the switch.
-                return true;
-            }
+            // Silent until the decision, so that the look is at what else is pending.
             core.clock().move_alarm(u64::MAX);
-            if is_pending() {
+            if is_pending() && self.is_other_pending() {
                 self.ask.set(true);
                 return false;
             }
+            if over {
+                return true;
+            }
         }
+    }
+
+    /// Whether anything is pending but what the timer signals of who is in the registers. The decision
+    /// silences that one if it comes to a switch: to take it would be part of the switch.
+    #[cold]
+    #[inline(never)]
+    fn is_other_pending(&self) -> bool {
+        let Some(seat) = self.loaded.get() else {
+            return true;
+        };
+        seat.silence();
+        let pending = is_pending();
+        seat.go_on_sounding();
+        pending
     }
 
     /// Does what Mortise itself has to do by now; false if something is pending behind it.

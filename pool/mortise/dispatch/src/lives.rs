@@ -216,12 +216,14 @@ impl Turn {
             seat.store(core);
             self.vacate(core);
             return true;
+        } else if seat.vm().is_some() {
+            self.forget(core, seat);
+            return true;
         } else {
+            // What came for it in the meantime is forgotten, too.
+            seat.forget();
             self.gone.set(self.gone.get() & others);
             self.new.set(self.new.get() & others);
-            if seat.vm().is_some() {
-                self.forget(core, seat);
-            }
         }
         if let Some(vm) = core.machine().vm(number) {
             core.note_away(vm);

@@ -35,7 +35,7 @@ impl Conversation<'_> {
     /// Does what is asked for.
     pub fn answer(&self, request: Request) -> Result<Outcome, Stop> {
         match request {
-            Request::Version => Ok(self.version()),
+            Request::Version => self.version(),
             Request::Create(at) => self.create(at),
             Request::Instantiate(name) => self.instantiate(&name),
             Request::Load {
@@ -64,10 +64,15 @@ impl Conversation<'_> {
         Ok(Reply::SUCCESS.into())
     }
 
-    fn version(&self) -> Outcome {
-        let registry = self.site.registry.lock();
-        let free = registry.available(self.caller, self.authority);
-        values([0, VERSION, registry.slots() as u64, free])
+    fn version(&self) -> Result<Outcome, Stop> {
+        let (slots, free) = {
+            let registry = self.site.registry.lock();
+            let free = registry.available(self.caller, self.authority);
+            (registry.slots() as u64, free)
+        };
+        // It is as much as a section may be to find that out.
+        self.look()?;
+        Ok(values([0, VERSION, slots, free]))
     }
 
     /// The VM of a slot.
