@@ -236,6 +236,14 @@ impl<T: Linked> List<T> {
     #[inline(always)]
     pub fn pop(&self) -> Option<T> {
         let first = self.first.get()?;
+        self.pop_first(first);
+        Some(first)
+    }
+
+    /// Takes out the first, which the caller knows.
+    #[inline(always)]
+    pub fn pop_first(&self, first: T) {
+        debug_assert!(self.first.get().is_some_and(|known| known.is(&first)));
         let (next, previous) = first.link().take();
         let next = next.filter(|next| !next.is(&first));
         self.first.set(next);
@@ -243,7 +251,6 @@ impl<T: Linked> List<T> {
             previous.link().next.set(Some(next));
             next.link().previous.set(Some(previous));
         }
-        Some(first)
     }
 
     /// The only element, if there is just one.

@@ -203,7 +203,7 @@ impl<S: Entity + Schedulable> Shares<S> {
     /// Gives that budget.
     #[inline(always)]
     pub fn give(&self, item: S, now: u64) {
-        self.spent.pop();
+        self.spent.pop_first(Spent(item));
         self.take_out(item);
         item.server().replenish(now);
         item.state().set_priority(item.server().priority());

@@ -6,7 +6,7 @@
 
 use crate::{
     seat::Seat,
-    turns::{FIQ, IRQ, Turn, is, is_pending, pending},
+    turns::{FIQ, IRQ, Turn, is, is_pending, is_pending_now, pending},
 };
 use core_sched::Priority;
 use hw_arch::cpu;
@@ -64,7 +64,9 @@ impl Turn {
         let Some(vm) = seat.vm() else { return };
         let other = match self.loaded.get() {
             Some(loaded) if core::ptr::eq(loaded, seat) => {
-                if !is_pending() && seat.is_ready(vm) && !self.has_chores_for(core, seat, *switched)
+                if !is_pending_now()
+                    && seat.is_ready(vm)
+                    && !self.has_chores_for(core, seat, *switched)
                 {
                     go_on(core, seat)
                 }
@@ -102,13 +104,13 @@ impl Turn {
     ) -> bool {
         if let Some(other) = other {
             other.silence();
-            if is_pending() {
+            if is_pending_now() {
                 other.go_on_sounding();
                 return false;
             }
             other.store_silent(core);
         }
-        if is_pending() {
+        if is_pending_now() {
             return self.vacate(core);
         }
         match seat.trap.get() {

@@ -2,11 +2,15 @@
 
 use crate::{
     seat::Seat,
-    turns::{Turn, is, is_pending},
+    turns::{Turn, is, is_pending, is_pending_now},
 };
 use core_sched::Priority;
 use core_trace::Event;
 use mortise_partition::{Background, Core, Mask};
+
+/// Ticks of a counter of 62.5 MHz from the time of a decision to the last look of the switch that it
+/// leads to, at most: 256 ns. Budgets and turns that come or end within that do so behind it.
+const SWITCH: u64 = 16;
 
 impl Turn {
     /// Has whose deadline came want the core, and ends the exit, of whose stack nothing else is in use.
@@ -138,7 +142,7 @@ impl Turn {
         now: u64,
         urgent: Option<&'static Seat>,
     ) -> (Option<&'static Seat>, u64) {
-        if is_pending() {
+        if is_pending_now() {
             self.ask.set(true);
             return (None, alarm);
         }
@@ -160,7 +164,8 @@ impl Turn {
             // Who has no budget may go on in the background.
             seat.mask.set(Mask::of(seat.state.priority().number()));
         }
-        (run, until.min(alarm))
+        // In the midst of the switch, it would be made in vain.
+        (run, until.max(now + SWITCH).min(alarm))
     }
 
     /// Gives the budgets whose time has come and ends that of who ran, with a look at what is pending

@@ -9,7 +9,8 @@ use core_sched::Shares;
 use core_statistics::ExitKind;
 use core_trace::Event;
 pub(crate) use hw_arch::cpu::{
-    FIQ, IRQ, is_interrupt_pending as is_pending, pending_interrupts as pending,
+    FIQ, IRQ, is_interrupt_pending as is_pending, is_interrupt_pending_now as is_pending_now,
+    pending_interrupts as pending,
 };
 use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, Vm};
 use mortise_vcpu::{Cause, Rest, is_wait, skip_instruction, timer_deadline};
