@@ -8,7 +8,7 @@ OPEN = {"vm_switch"}
 
 LOADS = {"idle", "cpu", "block", "irq"}
 
-SWITCH = {"reservations": 397, "deadline": 362}
+SWITCH = {"reservations": 396, "deadline": 361}
 """What a switch took at most when it was measured last where a policy decides. The goal is 300."""
 
 
@@ -66,7 +66,8 @@ def test_a_policy_decides_in_no_more_than_before(measured):
     assert {row["params"]["schedule"] for row in rows} == SWITCH.keys()
     for row in rows:
         assert row["samples"] > 700
-        assert row["p99"] <= SWITCH[row["params"]["schedule"]]
+        # A budget whose time came in the midst of a switch had it made in vain: 575.
+        assert row["max"] <= SWITCH[row["params"]["schedule"]]
 
 
 @pytest.mark.timeout(1000)

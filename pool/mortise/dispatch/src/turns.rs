@@ -221,6 +221,10 @@ impl Turn {
             // SAFETY: its guest, on this core, has just left its registers there.
             core.handle(unsafe { seat.frame.get() }, cause);
         }
+        if self.ask.get() && is_pending() {
+            // It is decided behind what waits.
+            return None;
+        }
         self.decide_if_asked(core)
     }
 

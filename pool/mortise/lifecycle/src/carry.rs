@@ -91,11 +91,11 @@ impl Site<'_> {
                 Step::Over | Step::More(_) => {}
             }
         };
-        match progress {
-            Progress::Done => self.conclude(slot, &job)?,
-            Progress::Again => self.put_back(slot, &job),
+        if progress == Progress::Done && self.conclude(slot, &job)? {
+            return Ok(Progress::Done);
         }
-        Ok(progress)
+        self.put_back(slot, &job);
+        Ok(Progress::Again)
     }
 
     /// Goes on with the work on the VM in a slot up to a phase, interrupts waiting or not; false if
@@ -154,10 +154,13 @@ impl Site<'_> {
         }
     }
 
-    /// The same when the work is done.
-    fn conclude(&self, slot: usize, job: &Job) -> Result<(), Failure> {
+    /// The same when the work is done; false, and nothing is changed, if an interrupt goes first.
+    fn conclude(&self, slot: usize, job: &Job) -> Result<bool, Failure> {
         let mut registry = self.registry.lock();
         let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
+        if is_interrupt_pending() {
+            return Ok(false);
+        }
         record.held = false;
         record.work = None;
         match (job.work, job.has_payload()) {
@@ -182,7 +185,7 @@ impl Site<'_> {
             // destroys it before, whose order this one would undo.
             job.vm.release(self.machine);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Does one step, or nothing yet if `stop` says so in its midst.
