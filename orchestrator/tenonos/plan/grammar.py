@@ -41,6 +41,11 @@ JOINING = COMPANION | {"with"}
 
 SENTENCE_END = frozenset(". ; ! ? ( ) [ ]".split())
 
+OPENERS = SENTENCE_END | {":"}
+"""Signs after which a capital makes no name."""
+TITLE_END = frozenset(". : , ; – — ( -".split())
+"""Signs that end a title."""
+
 WEAK = frozenset("for in inside within of during under against around about among into".split())
 """Prepositions of purpose and place: what follows need not be a demand."""
 

@@ -12,6 +12,9 @@ from tenonos.plan.meaning import Sense
 from tenonos.plan.models import Missing
 from tenonos.plan.text import Token
 
+MOST_OF_A_TITLE = 4
+"""Words."""
+
 Open = tuple[Missing, Sense, Unit]
 """What is not understood by itself, and where it was said."""
 
@@ -34,6 +37,10 @@ def leftover(
         return g.WHY_PURPOSE
     if known and not sense.hit and _tells_which(sense, unit, words, elements):
         return g.WHY_ARGUMENT
+    if known and not sense.hit and _is_presupposed(sense, unit, words):
+        return g.WHY_ARGUMENT
+    if known and not sense.hit and _opens_all(sense, unit, words):
+        return g.WHY_PURPOSE
     if sense.hit or _is_name(words, sense, unit):
         return None
     if any(first <= sense.first < last for first, last in _told(words, elements)):
@@ -135,6 +142,52 @@ def _tells_which(
     counted = any(mark.value == len(periods) for mark in marks)
     plain = not any(word.text[0].isupper() for word in words[sense.first : sense.last])
     return at + 1 in periods and len(periods) > 1 and len(unit.chunks) == 1 and plain and counted
+
+
+def _is_presupposed(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
+    """Whether words speak of what is there already: `the gearbox temperature`, `a pump's valve`.
+
+    What is definite is no demand, and neither is what is done to it: `drives the cutter`. By a
+    means there is one even so: `over the radio`.
+    """
+    chunk = sense.chunk
+    if chunk is None or chunk.acronym or unit.connector in g.MEANS or chunk.preposition in g.MEANS:
+        return False
+    inside = words[sense.first : sense.last]
+    if _has_a_name(inside, sense.first == 0 or words[sense.first - 1].word in g.OPENERS):
+        return False
+    definite = chunk.article == "definite" or any(w.word.endswith(("'s", "s'")) for w in inside)
+    return definite or _does_to_it(sense, words)
+
+
+def _does_to_it(sense: Sense, words: Sequence[Token]) -> bool:
+    """Whether a word is a verb whose object is definite or a pronoun: `checks the oil`."""
+    if sense.last - sense.first != 1 or sense.chunk is None or sense.chunk.preposition:
+        return False
+    at = sense.last
+    while at < len(words) and words[at].word in g.ADVERBS | g.WEAK:
+        at += 1
+    after = words[at].word if at < len(words) else ""
+    finite = words[sense.first].word.endswith(("s", "ed")) or sense.chunk.article is None
+    opens = sense.first == 0 or words[sense.first - 1].word in g.OPENERS
+    return finite and not opens and after in g.DEFINITE | (g.PRONOUNS - {"one"})
+
+
+def _opens_all(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
+    """Whether a noun is all that the first sentence says, as a title does: `Fermenter.`"""
+    inside = words[sense.first : sense.last]
+    before = words[: sense.first]
+    alone = all(w.word in g.INDEFINITE | g.DEFINITE | g.ADJECTIVES | g.STRONG for w in before)
+    after = words[sense.last].word if sense.last < len(words) else ""
+    ends = after in g.TITLE_END and len(inside) <= MOST_OF_A_TITLE
+    return alone and ends and not _has_a_name(inside, True)
+
+
+def _has_a_name(inside: Sequence[Token], opens: bool) -> bool:
+    """Whether words have a number or capitals of their own; what opens a sentence has them too."""
+    rest = inside[1:] if opens else inside
+    shouted = opens and len(inside[0].text) > 1 and inside[0].text[1:] != inside[0].text[1:].lower()
+    return shouted or any(w.is_number or w.text != w.text.lower() for w in (*rest,))
 
 
 def _is_numbered_place(words: Sequence[Token], sense: Sense) -> bool:
