@@ -13,8 +13,10 @@ from tenonos.plan.quantities import quantity_at
 from tenonos.plan.text import Token
 
 _ROLES = (
-    r"(?:assistant|developer|admin(?:istrator)?|planner|compiler|ai|model|operator|root|human|bot)"
+    r"(?:assistant|developer|admin(?:istrator)?|planner|composer|compiler|ai|(?:language )?model|llm"
+    r"|gpt|operator|root|human|bot|chatbot|agent|tool)"
 )
+_MACHINES = r"(?:assistant|planner|composer|ai|(?:language )?model|llm|gpt|(?:chat)?bot|agent|tool)s?"
 INSTRUCTION = re.compile(
     r"\b(?:ignor(?:e|ing)|disregard|forget|overrid(?:e|ing)|bypass|skip|disable|follow)\b[^.;!?]*"
     r"\b(?:instruction|direction|rule|prompt|above|previous|prior|constraint|check|validation"
@@ -22,7 +24,7 @@ INSTRUCTION = re.compile(
     r"|\b(?:print|show|reveal|output|dump|quote) (?:me |us )?(?:the|your) system prompt\b"
     r"|\b(?:system prompt|your (?:instructions|rules|prompt|checks|output|answer|reply))\b"
     r"|\byou are (?:now|in|an?|no longer)\b|^\W*(?:\w+,? )?(?:act as|pretend)\b"
-    r"|^\W*(?:please |now |then )?(?:repeat|recite|quote|echo|sing|translate|summari[sz]e"
+    r"|^\W*(?:please |now |then |and |also )*(?:repeat|recite|quote|echo|sing|translate|summari[sz]e"
     r"|(?:report|claim|confirm|certify|declare|assert|swear|promise|assume) that"
     r"|(?:say|write|tell) (?:me|us|an?|the words?|that|nothing))\b"
     r"|\b(?:developer|god|admin|jailbreak|unrestricted) mode\b"
@@ -41,7 +43,11 @@ INSTRUCTION = re.compile(
     rf"|^\W*(?:note to the )?{_ROLES}\s*:|^\W*(?:\w+ )?instructions?\s*:"
     rf"|^\W*(?:{_ROLES}|system|hidden|internal)(?:['’]s)? (?:note|message|comment|hint)s?\s*:"
     rf"|^\W*(?:dear|hey|hi|hello)\b[^,;]*\b{_ROLES}\b,?"
-    rf"|\b(?:to|for) (?:the|any|an?) (?:\w+ )?{_ROLES}\s*:"
+    rf"|(?:^\W*|\b)(?:(?:an? )?(?:note|message|word|hint|request|memo|instructions?) )?\b(?:to|for|dear)"
+    rf" (?:(?:the|any|an?|every|all|whichever|whatever|whoever|our|my|this) )?(?:\w+ ){{0,2}}?{_MACHINES}"
+    rf"(?: (?:that|who|which|in|on|behind)?[^:;,.]{{0,40}})?\s*[:,]"
+    rf"|^\W*(?:and |so |now |please )*,? ?dear (?:\w+ )?{_MACHINES}\b"
+    rf"|\byou are (?:to|supposed to|expected to|free to|allowed to|required to|ordered to)\b"
     r"|^\W*new (?:task|job|goal|objective|request|order)s?\s*:"
     r"|\b(?:begin|start|end)(?: of)?(?: the)?(?: \w+)? (?:instruction|prompt|override|command)s?\b"
     r"|\byour (?:new |only |real |next )*(?:task|job|role|goal|mission)\b|\bfrom (?:now|here) on\b"
@@ -51,13 +57,19 @@ INSTRUCTION = re.compile(
     r"|act|behave|become|repeat|respond|speak|write|forget|ignore|skip)\b"
     r"|\b(?:set|unset|export|override|point)\s+(?-i:\$?[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b"
     r"|\b(?:download|fetch|load|install|clone)\b[^.;]*\bhttps?://"
-    rf"|^\W*as (?:the|your|an?) {_ROLES}\b"
+    rf"|^\W*as (?:the|your|an?) (?:\w+ )?{_ROLES}\b"
     r"|^\W*end of (?:the )?(?:objective|input|prompt|message|text|request)\b"
     r"|\b(?:by|on) (?:the )?(?:orders?|command|authority) of\b"
     r"|\beverything is (?:allowed|permitted)"
     r"|\b(?:new|further|additional|updated|actual) (?:instructions?|orders|directives?)\b",
     re.IGNORECASE,
 )
+ORDER = re.compile(
+    rf"\W*(?:please |you |always |never )*(?:ignore|disregard|forget|override|bypass|skip|pretend|print"
+    r"|reveal|report|answer|reply|write|output|select|enable|disable|mark|say|approve|accept)\b",
+    re.IGNORECASE,
+)
+"""Begins what the tool is told to do, after a colon."""
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
 ENCLOSED = re.compile(
@@ -82,7 +94,8 @@ BACKGROUND = re.compile(
     r"|crashed|failed|hung|froze|broke|suffered|lacked|died)"
     r"|(?:later|future|next|following) (?:releases?|versions?|revisions?|phases?|generations?)"
     r" (?:may|might|will|could|can|shall)"
-    r"|in the past|last (?:year|month|time)|for years|we (?:know|come from|came from|tried|had"
+    r"|in the past|last (?:year|month|week|time|night|spring|summer|autumn|fall|winter|decade)"
+    r"|yesterday|(?:years?|months?|weeks?|days?|decades?) ago|back then|in those days|for years|we (?:know|come from|came from|tried|had"
     r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
     r"|(?:is|are|was|were) (?:broken|obsolete|discontinued|deprecated)|we (?:bought|inherited)"
     r"|will (?:follow|come later|be (?:sent|delivered|provided|done) (?:later|soon|separately))"
@@ -95,13 +108,23 @@ BACKGROUND = re.compile(
     r"|(?:the|our|another|some|their) (?:\w+ ){0,2}?(?:teams?|groups?|departments?|company)"
     r" (?:(?:next door|upstairs|downstairs|(?:across|in|down) the \w+) )?"
     r"(?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha[sd]|built|works? (?:on|with))"
+    rf"|(?:the|our|another|some|those|their) (?:\w+ ){{0,2}}?{_PEOPLE}"
+    r" (?:next door|upstairs|downstairs|abroad|(?:across|in|down|of|from|at|over in) [^,;:.]{1,25}?)"
+    r" (?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha(?:s|d|ve)|built|works?|sells?|makes?)"
     rf"|(?:our|my|the|their|his|her|an?|some|most|all) (?:\w+ )?{_PEOPLE} (?:\w+ly )?"
     r"(?:knows?|knew|suggest(?:s|ed)?|propose[sd]?|recommend(?:s|ed)?|mention(?:s|ed)?"
     r"|insist(?:s|ed)?|advise[sd]?|believes?|talk(?:s|ed) (?:of|about))"
     r"|(?:do(?:es)?(?: not|n['’]t)|no longer) matters?"
     r"|(?:is|are) (?:irrelevant|overkill|beside the point|another (?:story|matter|topic))"
     r"|(?:is|are) being (?:retired|replaced|phased out|scrapped|decommissioned|dismantled)"
-    r"|(?:was|were) (?:an?|the|our)"
+    r"|(?<!if that )(?<!if it )(?<!though it )(?:was|were) (?:an?|the|our)"
+    r"|(?<=, )(?:(?:which|who|and) )?(?:was|were) \w+"
+    r"|(?:i|we) (?:(?:once|recently|also|just|even) )?(?:read|saw|heard|watched|attended|learn(?:ed|t)"
+    r"|visited|met|spoke|experimented|evaluated|compared|tested|benchmarked|considered)"
+    r"|(?:that|this|which|it) (?:is|['’]s) (?:their|his|her|another|somebody else['’]s|someone else['’]s"
+    r"|not our|none of our) (?:\w+ )?(?:business|matter|problem|story|concern|affair|job|topic)"
+    r"|irrelevant|(?<=, )(?:an?|the|our|some) [^,;:.]{1,40} (?:does|handles|covers) (?:that|this|it)"
+    r"|(?:some ?day|one day|maybe later|in the future|next (?:year|month|quarter|time))"
     r"|(?:inspired|taught|convinced|reminded) (?:us|me|this)"
     r"|(?:those|people|anyone|everyone|users|engineers) who (?:know|like|use|used|miss|remember)"
     r"|(?:failed|let) us(?: down)?|could(?: not|n't) (?:do|keep|manage|cope)|not an option"
@@ -148,7 +171,8 @@ MENTION = re.compile(
     r"|(?:an? |the )?(?:re-?write|port|re-?implementation|successor|clone) (?:of|to|for)"
     r"(?= (?:our|the|an?|my|old|existing|legacy)\b)"
     r"|inspired by|(?:ported|migrat(?:ed|ing)|coming|moving|moved) (?:away )?from"
-    r"|not to be confused with|known from|familiar from|used by|in place of"
+    r"|not to be confused with|(?:know|remember|recall|recogni[sz]e)n? (?:(?:it|this|that|them|these) )?from"
+    r"|familiar from|used by|in place of"
     r"|(?:as )?an alternative to|(?:having )?(?:read|heard) (?:about|of)"
     r"|(?:better|faster|smaller|lighter|quicker|simpler|cheaper|safer|slower) than(?: what)?"
     r"|as (?:fast|small|good|quick|simple|light) as(?! possible| can))\b"
@@ -172,6 +196,12 @@ NAME = re.compile(
 """A name by its hyphens, whatever its parts mean: `stop-and-go`; what opens a postscript, and what
 numbers a list: `(1)`.
 """
+SAYING = re.compile(
+    r"(?:^|(?<=[.;!?:] ))(?:(?:the|our|my) )?[\w-]+(?: [\w-]+){0,2} (?:insists?|demands?|stipulates?|says?"
+    r"|prescribes?|states?|dictates?|requires?|wants?|asks?)(?: us)? that\b",
+    re.IGNORECASE,
+)
+"""Who wants what follows: `certification insists that ...`."""
 DESK = re.compile(
     r"\b(?:on|from) (?:an?|the|our|my|their|his|her) [A-Z]\w+ "
     r"(?:workstation|laptop|desktop|notebook|build (?:server|machine|host))s?\b"
@@ -202,15 +232,18 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
     """Every aside of an objective; what was said first of a place counts."""
     for found in ENCLOSED.finditer(text):
         yield found.start(), found.end(), WHY_INSTRUCTION
+    asked = False
     for start, end in _clauses(text):
         clause = text[start:end]
-        if found := INSTRUCTION.search(clause) or (start and SPEAKER.search(clause)):
+        if found := INSTRUCTION.search(clause) or (asked and SPEAKER.search(clause)):
             yield (
                 start + found.start(),
                 _end_of_order(text, start + found.end(), end),
                 WHY_INSTRUCTION,
             )
-        elif HEADING.match(clause):
+            continue
+        asked = True
+        if HEADING.match(clause):
             yield start, end, WHY_BACKGROUND
         elif reason := REASON.match(clause):
             yield start, start + reason.end(), WHY_BACKGROUND
@@ -220,7 +253,7 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
                 yield first, last, WHY_BACKGROUND
-    for pattern in (REFERENCE, CLOSING, NAME):
+    for pattern in (REFERENCE, CLOSING, NAME, SAYING):
         for found in pattern.finditer(text):
             yield found.start(), found.end(), WHY_MENTION
     for found in PEOPLE.finditer(text):
@@ -240,8 +273,9 @@ def _is_of_mention(clause: str) -> bool:
 
 def _end_of_order(text: str, at: int, end: int) -> int:
     """After a colon that ends the instruction the objective proper may begin."""
-    colon = re.compile(r":(?!//)").search(text, at, end)
-    return colon.start() if colon and re.search(r"\d", text[colon.start() : end]) else end
+    colon = re.compile(r":(?!//)").search(text, at - 1, end)
+    rest = text[colon.end() : end] if colon else ""
+    return colon.start() if colon and re.search(r"\d", rest) and not ORDER.match(rest) else end
 
 
 def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,7 @@ from tenonos.plan import grammar as g
 from tenonos.plan.allocate import WHOLE
 from tenonos.plan.elements import Cut, Element, Pronoun, Unit
 from tenonos.plan.mark import Mark
-from tenonos.plan.subjects import MOST, Subject, Subjects, is_company
+from tenonos.plan.subjects import MOST, UNNAMED, Subject, Subjects, is_company
 
 TIMING = ("period", "deadline", "jitter", "wcet", "tick", "priority", "image")
 ATTACHED = (*TIMING, "ram", "cores", "cpu", "own", "rest", "vms")
@@ -68,7 +68,8 @@ class _Attacher:
         """`control loops at 1 kHz and 4 kHz`: as many as there are periods."""
         for subject in self.subjects.tenons:
             periods = self._timing.get((id(subject), "period"), [])
-            if subject.plural and subject.count == 1 and len(periods) > 1:
+            many = subject.plural or (subject.base == UNNAMED and len(self.subjects.tenons) == 1)
+            if many and subject.count == 1 and len(periods) > 1:
                 subject.count = len(periods)
         for at, element in enumerate(self.elements):
             if isinstance(element, Mark) and element.kind == "vms":

@@ -11,7 +11,8 @@ OWN_CORE = re.compile(
     r"(?:core|cpu|processor)s?"
     r"|(?:on )?an? (?:dedicated|isolated|private|exclusive|separate|reserved)(?: cpu)? "
     r"(?:core|cpu|processor)(?: of its own)?"
-    r"|(?:on )?an? (?:core|cpu|processor) (?:of its own|to itself|for itself)"
+    r"|(?:on )?an? (?:physical |whole |full )?(?:core|cpu|processor)"
+    r" (?:all )?(?:of its own|to itself|for itself)"
     r"|its (?:core|cpu) to itself)\b",
     re.IGNORECASE,
 )

@@ -38,10 +38,19 @@ def denials(unit: Unit, words: Sequence[Token], meaning: Meaning) -> Iterator[De
         if chunk in agents:
             yield Denial(first, last, presupposed=True)
             continue
+        if owner := _owner(chunk, words):
+            yield Denial(first, owner + 1, presupposed=True)
+            continue
         # "never delayed by ...": what is done to it is no name of anything.
         done = after is not None and after.preposition == "by" and last - first == 1
         act = done and words[first].word.endswith("ed")
         yield Denial(first, last, () if act else meaning.all_of(words, chunk.words))
+
+
+def _owner(chunk: Chunk, words: Sequence[Token]) -> int | None:
+    """Whose the denied is, who is there: `must not push the regulator's data out`."""
+    owners = [at for at in chunk.words[:-1] if words[at].word.endswith("'s")]
+    return owners[-1] if owners and chunk.article == "definite" else None
 
 
 def _is_agent(chunk: Chunk, unit: Unit, words: Sequence[Token], meaning: Meaning) -> bool:

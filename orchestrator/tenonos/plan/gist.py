@@ -106,11 +106,22 @@ def sentences(words: Sequence[Token], taken: Sequence[bool]) -> Iterator[tuple[i
     """The ranges between the ends of sentences and what is taken."""
     first = 0
     for index in range(len(words) + 1):
-        ends = index == len(words) or taken[index] or words[index].word in g.SENTENCE_END
+        ends = (
+            index == len(words)
+            or taken[index]
+            or words[index].word in g.SENTENCE_END
+            or _concludes(words, index)
+        )
         if ends:
             if first < index:
                 yield first, index
             first = index + 1
+
+
+def _concludes(words: Sequence[Token], at: int) -> bool:
+    """Whether what follows is drawn from what was said: `..., so keep ...`, not `so that`."""
+    after = words[at + 1].word if at + 1 < len(words) else ""
+    return words[at].word == "so" and at > 0 and words[at - 1].text == "," and after != "that"
 
 
 def _group(entry: Entry, said: str) -> Group:

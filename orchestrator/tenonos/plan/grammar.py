@@ -84,7 +84,7 @@ VERBS = frozenset(
     exists consist consists consisting happen happens provide provides providing offer offers
     support supports supporting ensure ensures guarantee guarantees guaranteed allow allows
     contain see says say take takes taking go goes going come comes combine combines combined
-    place places placed dedicate dedicated pin pinned assign assigned reserve reserved allocate
+    place places placed dedicate dedicated confine confined restricted tied locked pin pinned assign assigned reserve reserved allocate
     allocated own owns called named there here fit fits fitting stay stays remain remains exceed
     exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
     reacts respond responds finish finishes finished written woken compile compiles compiled link
@@ -118,6 +118,7 @@ ADVERBS = frozenset(
     clearly how what i.e e.g etc actually ideally preferably possibly maybe well however both
     either sure ready ours mine now today later certainly definitely absolutely
     longer shorter sooner earlier up out down off more less most enough such per within than best no
+    nothing none nobody nowhere
     not yet yes below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
 )
@@ -148,7 +149,7 @@ STRUCTURE = frozenset(
     frequency period cycle interval time deadline core cores cpu cpus processor processors
     memory ram footprint jitter latency latencies response execution wcet budget bound bounds
     bounded limit limits limited deadlines periods computation calculation
-    companion companions neighbour neighbor tenon
+    release releases activation activations companion companions neighbour neighbor tenon
     mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
@@ -178,7 +179,8 @@ NEGATORS = (
     r"(?:needs?|wants?|requires?|has|have) no",
     r"free (?:of|from)",
     r"(?:leav(?:e|ing)|left) out",
-    r"(?:leav(?:e|ing)|keep(?:ing)?)(?= (?:[\w-]+,? ){1,6}?(?:out|away)\b(?! (?:of|from)))",
+    r"(?:leav(?:e|ing)|keep(?:ing)?)(?= (?:[\w-]+,? ){1,6}?(?:out|away)\b(?! (?:of|from)\b"
+    r"(?! (?:it|this|that|there|here|(?:the|this|my|our) (?:image|build|system|vm|product)))))",
     r"(?:leav(?:e|ing)|keep(?:ing)?|turn(?:ing)?|switch(?:ing)?)"
     r"(?= (?:[\w-]+ ){1,4}?off(?:\W*$|\s*[.,;:)]| (?:and|but|as|because|since)\b))",
     r"(?:leav(?:e|ing)|sav(?:e|ing)|defer(?:ring)?|postpon(?:e|ing))"
@@ -221,45 +223,13 @@ UNWANTED = re.compile(
 )
 """A negation after what it denies: `a shell is not needed`."""
 
-_YEAR = (
-    r"(?:in|for|since|until|till|by|before|after|during|of|from) (?:19|20)\d\d"
-    r"(?=\W*(?:$|[.,;:!?)])|\s+(?:an?|the|we|i|our|there|it|this|is|was|has|had)\b)"
-)
-
-FIRM = re.compile(
-    r"\bwithout (?:fail|doubt|question|exception)\b"
-    r"|(?<=\bthe )real[- ]time (?:side|part|world|half)\b",
-    re.IGNORECASE,
-)
-"""Words that belong together before any others do, and ask for nothing."""
-
-IDIOM = re.compile(
-    r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
-    r"|in order to|as soon as|as long as|no matter (?:what|how|who)"
-    r"|and (?:friends|the like|such(?: like)?|so on|so forth)(?=\W*(?:$|[.,;]))"
-    r"|nothing (?:but|more than|other than)|side by side|next door|at the same time|all the time"
-    r"|take care of|in parallel|of course|(?:at|on|in) EL1"
-    r"|(?:switched|turned) on(?=\W*(?:$|[.,;)]))"
-    r"|shar(?:e|es|ing)(?= (?:(?:a|the|one|this|that) )?(?:[\w-]+[ -](?:core )?)?"
-    r"(?:chip|board|machine|soc|system|computer|platform|hardware)\b)"
-    r"|(?:on|in|at|the) (?:meantime|long run|first place)"
-    r"|good (?:morning|afternoon|evening|day)"
-    r"|between (?:two|its) (?:runs|cycles|executions|releases|activations|samples|iterations)"
-    r"|(?:many |best |kind )?(?:thanks|thank you|regards|greetings)(?: in advance| a lot| so much"
-    r"| very much)?(?: for (?:your|the) \w+)?"
-    r"|(?<!on )the (?:two|three|four|both)(?= (?:of them|must|should|shall|may|can|do|does|are"
-    r"|have|need|never|will|don't|mustn't)\b|\W*(?:$|[.,;:)]))"
-    rf"|{_YEAR}|(?:i\.e|e\.g|cf)\b\.?)(?!\w)",
-    re.IGNORECASE,
-)
-"""Words that belong together and ask for nothing."""
-
 LABEL = re.compile(
     r"\b(?:(?i:partition|vm|guest|domain|instance|cell|zone)s? (?i:one|two|three|four|\d\b|[a-h]\b)"
-    r"(?=(?i: (?:runs?|is|has|gets?|hosts?|holds?|contains?|executes?|does)\b)|\s*[:=(])"
+    r"(?=(?i: (?:runs?|is|has|gets?|hosts?|holds?|contains?|executes?|does|"
+    r"keeps?|uses?|drives?|needs?|takes?|reads?|controls?|must|should|shall|will)\b)|\s*[:=(,])"
     r"|(?<=\w )(?<!in )[A-H](?=\s*:)"
     r"|(?i:(?:(?<=task )|(?<=job )|(?<=thread )|(?<=program ))(?:\d|[a-h])\b"
-    r"(?=\s*[:=(]| (?:runs?|has|is|every|at)\b)))"
+    r"(?=\s*[:=(,]| (?:runs?|has|is|every|at)\b)))"
 )
 """What tells one of several from the others: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
 
@@ -303,10 +273,14 @@ SHARING = re.compile(
 APART = re.compile(
     rf"\b(?:{'|'.join(NEGATORS)}|instead of|rather than)"
     r"(?: (?:be|to|ever|supposed|meant|allowed|intended|permitted|going|made|forced))*"
-    rf" (?:{SHARING.pattern})",
+    rf" (?:{SHARING.pattern})"
+    r"|\b(?:nothing|none|no (?:core|cpu|processor))(?: of (?:it|them|these|those))?"
+    r"(?: is| are| being| to be| gets?)? shared\b",
     re.IGNORECASE,
 )
 """The same, forbidden."""
+SHARED = "share a core"
+"""What is not to be where nothing is shared, as words to look up."""
 TOGETHER = re.compile(
     r"\b(?:in|inside|within) (?:the same|a single|one single|one common|one and the same) "
     r"(?:vm|partition|guest|image)\b|\b(?:both|all) in one (?:vm|partition|guest|image)\b",
@@ -327,7 +301,7 @@ JITTER = re.compile(
     re.IGNORECASE,
 )
 REAL_TIME = re.compile(
-    r"\b(?:hard[- ])?real[- ]?time\b|\btime[- ]critical\b"
+    r"\b(?:hard[- ])?real[- ]?time\b(?! (?:vms|partitions)\b)|\btime[- ]critical\b"
     r"|\b(?:never|without ever|not) (?:be(?:ing)? late|miss(?:es|ing)?(?: an?y?| its| the)? "
     r"(?:deadlines?|periods?|releases?|beats?))\b|\balways (?:on|in) time\b"
     r"|\bno (?:missed|lost|late) (?:deadlines?|releases?|periods?)\b"
@@ -375,6 +349,9 @@ AT_MOST = re.compile(
     r"|limited to|≤|<=?)\s*(?:an?\s|only\s|some\s)?$",
     re.IGNORECASE,
 )
+
+NO_MORE = re.compile(r"\s*(?:at (?:the )?(?:most|worst)|or less|max(?:imum)?|tops)\b", re.IGNORECASE)
+"""The same after a quantity."""
 
 WHY_PURPOSE = "says what the system is for; nothing the pool could add"
 WHY_ABSENT = "nothing in the pool does that, so it is left out in any case"

@@ -141,6 +141,8 @@ def _tells_which(
     marks = (e for e in elements[:at] if isinstance(e, Mark) and e.kind == "count")
     counted = any(mark.value == len(periods) for mark in marks)
     plain = not any(word.text[0].isupper() for word in words[sense.first : sense.last])
+    if len(periods) > 1 and plain and _is_told_when(at, elements, periods):
+        return True
     return at + 1 in periods and len(periods) > 1 and len(unit.chunks) == 1 and plain and counted
 
 
@@ -156,6 +158,9 @@ def _is_presupposed(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
     inside = words[sense.first : sense.last]
     if _has_a_name(inside, sense.first == 0 or words[sense.first - 1].word in g.OPENERS):
         return False
+    after = words[sense.last].word if sense.last < len(words) else ""
+    if len(inside) == 1 and inside[0].word.endswith("ed") and after in g.STRONG | g.WEAK:
+        return True  # "supplied from the mains": how something is
     definite = chunk.article == "definite" or any(w.word.endswith(("'s", "s'")) for w in inside)
     return definite or _does_to_it(sense, words)
 
@@ -165,7 +170,7 @@ def _does_to_it(sense: Sense, words: Sequence[Token]) -> bool:
     if sense.last - sense.first != 1 or sense.chunk is None or sense.chunk.preposition:
         return False
     at = sense.last
-    while at < len(words) and words[at].word in g.ADVERBS | g.WEAK:
+    while at < len(words) and words[at].word in g.ADVERBS | g.WEAK | {"after"}:
         at += 1
     after = words[at].word if at < len(words) else ""
     finite = words[sense.first].word.endswith(("s", "ed")) or sense.chunk.article is None
@@ -188,6 +193,14 @@ def _has_a_name(inside: Sequence[Token], opens: bool) -> bool:
     rest = inside[1:] if opens else inside
     shouted = opens and len(inside[0].text) > 1 and inside[0].text[1:] != inside[0].text[1:].lower()
     return shouted or any(w.is_number or w.text != w.text.lower() for w in (*rest,))
+
+
+def _is_told_when(at: int, elements: Sequence[Element], periods: Sequence[int]) -> bool:
+    """Whether a phrase is all that is told behind a rate and a colon: `every 2 ms: read gyros`."""
+    cut = elements[at - 1] if at > 1 else None
+    after = elements[at + 1] if at + 1 < len(elements) else None
+    ends = after is None or (isinstance(after, Cut) and after.word in g.SENTENCE_END | {","})
+    return isinstance(cut, Cut) and cut.word == ":" and at - 2 in periods and ends
 
 
 def _is_numbered_place(words: Sequence[Token], sense: Sense) -> bool:

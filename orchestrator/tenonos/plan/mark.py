@@ -56,5 +56,7 @@ class Mark:
     """Whether it is said of each of several."""
     until: int | None = None
     """The end of the words to show, if they go on past `last`."""
+    new: bool = False
+    """Of a gist: whether it is said of another VM than what was said before."""
     denied: bool = False
     """Of a gist: whether a negation stands before it."""

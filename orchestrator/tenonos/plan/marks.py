@@ -14,6 +14,8 @@ from tenonos.plan import grammar as g
 from tenonos.plan.asides import asides
 from tenonos.plan.cores import COUNTED_CORE, NAMED_CORES, ORDINALS, OWN_CORE, REST, check_given
 from tenonos.plan.gist import Gists
+from tenonos.plan.idioms import FIRM, IDIOM, OTHER_UNITS, WHY_OTHER
+from tenonos.plan.listed import REFERENCE, items, names
 from tenonos.plan.mark import Mark, MarkKind
 from tenonos.plan.quantities import CORES, listed_at, quantity_at
 from tenonos.plan.roles import roles
@@ -22,6 +24,8 @@ from tenonos.plan.ticks import is_tick
 from tenonos.plan.utilities import UTILITIES
 
 _REAL_TIME = ["real", "time"]
+_COUNTED = ("only", "just", "exactly", "single")
+"""Words before `one` that make a number of it."""
 
 
 class Marker:
@@ -48,7 +52,13 @@ class Marker:
         """All marks, in the order of the text."""
         for start, end, why in asides(self.text, self.words):
             self._mark("ignored", start, end, why)
-        self._take("idiom", g.FIRM)
+        self._take("idiom", FIRM)
+        self._take("ignored", OTHER_UNITS, WHY_OTHER)
+        for start, end in names(self.text, self.known):
+            self._mark("idiom", start, end, None)
+        for number, (start, end) in enumerate(items(self.text)):
+            self._mark("label", start, end, f"item {number}")
+        self._take("idiom", REFERENCE)
         self._say_together()
         self._take("label", g.LABEL)
         self._take("count", g.COUPLE, 2)
@@ -57,7 +67,7 @@ class Marker:
             self._add(
                 Mark("count" if role.value > 1 else "label", role.at, role.at + 2, role.value)
             )
-        self._take("idiom", g.IDIOM)
+        self._take("idiom", IDIOM)
         self._take("unwanted", g.UNWANTED)
         for kind, pattern, value in self._phrases():
             self._take(kind, pattern, value)
@@ -113,7 +123,10 @@ class Marker:
             self._add(Mark(kind, inside[0], inside[-1] + 1, value, others))
 
     def _add(self, mark: Mark) -> None:
-        if "each" in (self._word(mark.last), self._word(mark.first - 1)):
+        before = mark.first - 1
+        while any(m.kind == "idiom" and m.last == before + 1 for m in self.marks):
+            before = next(m.first for m in self.marks if m.last == before + 1) - 1
+        if "each" in (self._word(mark.last), self._word(before)):
             mark = replace(mark, each=True)
         self.marks.append(mark)
         for index in range(mark.first, mark.last):
@@ -166,7 +179,10 @@ class Marker:
             return None if self._signed(first) else Mark("period", start, last, value)
         if dimension == "count":
             return self._count(value, first, last)
-        at_most = bool(g.AT_MOST.search(self.text[: self.words[first].start]))
+        at_most = bool(
+            g.AT_MOST.search(self.text[: self.words[first].start])
+            or g.NO_MORE.match(self.text, self.words[last - 1].end)
+        )
         if dimension == "time" and symbol:
             return Mark(symbol, start, last, value, at_most=at_most)
         if dimension == "time":
@@ -262,6 +278,8 @@ class Marker:
             return None  # "the low-priority one": a pronoun
         if before == "priority" or (before == "of" and self._word(first - 2) == "priority"):
             return Mark("priority", first - 1 - (before == "of"), last, value)
+        if self._own_cores(last):  # "two cores of its own and Linux three of its own"
+            return Mark("cores", first, last, value, until=last + 3)
         if self._counts_cores(before, last):  # Linux on three
             return Mark("cores", first, last, value)
         on_the = before == "the" and self._word(first - 2) == "on"
@@ -270,7 +288,9 @@ class Marker:
         if self._word(last + 1) == "-" and [self._word(last), self._word(last + 2)] == _REAL_TIME:
             last_adjective = last + 3
             if self._word(last_adjective) in g.GUESTS:
-                return Mark("vms", first, last, value, until=last_adjective + 1)
+                if value > 1 or before in _COUNTED:
+                    return Mark("vms", first, last, value, until=last_adjective + 1)
+                return Mark("idiom", first, last_adjective + 1, value)
         for _ in range(3):
             word = self._word(index)
             if word in CORES and self._word(index + 1) not in CORES:
@@ -288,7 +308,7 @@ class Marker:
             noun += 1
         if self._word(noun) in g.GUESTS:
             # "One VM with ..., one VM with ...": the one spoken of, not how many there are.
-            counted = value > 1 or before in ("only", "just", "exactly", "single")
+            counted = value > 1 or before in _COUNTED
             return Mark("vms" if counted else "idiom", first, noun + 1, value)
         if self._word(last) == "with" and any(m.kind == "vms" for m in self.marks):
             return Mark("count", first, last, value)  # of three VMs, "two with control loops"
@@ -314,6 +334,12 @@ class Marker:
         of_them = self._word(last) == "of" and self._word(last + 1) in g.REFERRING
         ends = {"", "every", "each", *g.STRONG, *g.SPLITTERS}
         return of_them and self._word(last + 2) not in ends
+
+    def _own_cores(self, last: int) -> bool:
+        """Whether a number counts cores as one did before: `... and Linux three of its own`."""
+        said = [self._word(at) for at in range(last, last + 3)]
+        own = said[:1] == ["of"] and said[1] in g.POSSESSIVE | {"its"} and said[2] == "own"
+        return own and any(mark.kind == "cores" for mark in self.marks)
 
     def _counts_cores(self, before: str, last: int) -> bool:
         """Whether a number without a noun counts cores: `two cores for Linux, a loop with one`."""

@@ -150,11 +150,13 @@ class Meaning:
         alike = [h for h in hits if h.entry.kind == "app" and h.exactness == hits[0].exactness == 1]
         return replace(sense, kind="app", hit=alike[0]) if alike else None
 
-    def gist(self, words: Sequence[Token], symbol: str, first: int, last: int) -> Sense:
+    def gist(
+        self, words: Sequence[Token], symbol: str, first: int, last: int, new: bool = False
+    ) -> Sense:
         """The sense of words that say together what an entry is about."""
         said = tuple(words[index].word for index in range(first, last))
         hit = Hit(self._entries[symbol], 1.0, 1.0, 0.0, frozenset(), said)
-        return self._sense(words, first, last, hit, None)
+        return self._sense(words, first, last, hit, Chunk(apart=True) if new else None)
 
     def _whole(self, words: Sequence[Token], unit: Unit) -> Sense | None:
         if len(unit.chunks) < 2 and not unit.structure:

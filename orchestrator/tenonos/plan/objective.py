@@ -118,7 +118,7 @@ class Reader:
             self._prohibit([self.meaning.retriever.search([g.BARE_MEANS])[:1]], mark)
         elif mark.kind == "apart":
             shared = g.SHARING.search(self._shown(mark))
-            words = [token.word for token in tokens(shared.group() if shared else "")]
+            words = [token.word for token in tokens(shared.group() if shared else g.SHARED)]
             self._prohibit([self.meaning.retriever.search(words)[:1]], mark)
         elif mark.kind == "alone":
             self._alone = mark
@@ -188,7 +188,7 @@ class Reader:
     def _on_gist(self, position: int, mark: Mark) -> None:
         """Words that say together what an entry is about: a demand, or its denial."""
         last = mark.until or mark.last
-        sense = self.meaning.gist(self.words, str(mark.value), mark.first, last)
+        sense = self.meaning.gist(self.words, str(mark.value), mark.first, last, mark.new)
         if not mark.denied:
             self._on_sense(position, sense, None)
         elif sense.hit:

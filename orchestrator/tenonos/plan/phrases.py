@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
+from tenonos.plan.idioms import WHY_OTHER
 from tenonos.plan.mark import Mark
 from tenonos.plan.rates import does_by_itself
-from tenonos.plan.text import Token
+from tenonos.plan.text import Token, stem
 
 CARRIED = frozenset("period ram cores utility jitter deadline image wcet".split())
 """Marks between an article or number and its noun."""
@@ -82,6 +83,8 @@ class Segmenter:
             mark, self._denied = replace(mark, denied=True), True
         if mark.kind in ("gist", "said"):
             self._connector, self._count = None, None
+        if mark.kind == "gist" and self._labelled:
+            mark, self._labelled = replace(mark, new=True), False
         carried, count = self._pending, self._count
         self._count = None if mark.kind in CARRIED else count
         self._flush()
@@ -93,6 +96,7 @@ class Segmenter:
             self._pending.article = carried.article
         elif mark.kind == "ignored" and not carried.words:
             self._pending.preposition = carried.preposition  # "for a stop-and-go engine"
+            self._pending.article = carried.article if mark.value == WHY_OTHER else None
         if mark.kind in ("period", "wcet"):
             self._rate_verb(mark)
         if mark.kind != "tick" or not self._negator:  # "without a 1 ms tick"
@@ -100,7 +104,7 @@ class Segmenter:
 
     def _on_label(self, mark: Mark) -> None:
         """What has a second label is in another VM than what has the first."""
-        name = self.words[mark.last - 1].word
+        name = str(mark.value or self.words[mark.last - 1].word)
         new = bool(self._labels) and name not in self._labels
         self._labels.add(name)
         if self._pending.words:
@@ -186,8 +190,12 @@ class Segmenter:
         elif word in g.ANOTHER:
             self._close_chunk()
             picks = index > 0 and self.words[index - 1].word == "the"  # the second of several
-            self._pending.article = "another"
-            if self._bare_pronoun(index):
+            again = picks and self._counted_before(index + 1)
+            self._pending.article = "definite" if again else "another"
+            if self._does_more(index):
+                self._pending = Chunk()
+                self.elements.append(Pronoun(index, new=True))
+            elif self._bare_pronoun(index):
                 self.elements.append(Pronoun(index, new=not picks, adds=picks))
         elif word == "one" and self._pending.article == "indefinite" and not self._pending.words:
             self.elements.append(Pronoun(index, new=True, adds=True))
@@ -210,6 +218,18 @@ class Segmenter:
             return
         else:
             self._pending.words.append(index)
+
+    def _counted_before(self, noun: int) -> bool:
+        """Whether a noun is of several that were counted: `two Linux guests; the second Linux`."""
+        named = {stem(w.word) for w in self.words[: noun - 1]}
+        several = any(isinstance(e, Mark) and e.kind == "count" and e.value != 1 for e in self.elements)
+        return several and noun < len(self.words) and stem(self.words[noun].word) in named
+
+    def _does_more(self, index: int) -> bool:
+        """Whether a further VM is told what it does: `another VM looks after the batteries`."""
+        vm, verb = (w.word for w in (*self.words[index + 1 : index + 3], *self.words[-2:])[:2])
+        led = verb in g.SPLITTERS | g.WEAK | g.STRONG or not verb.isalpha()
+        return vm in g.GUESTS and not led and self.words[index].word != "further"
 
     def _just_joined(self) -> bool:
         empty = not self._chunks and not self._pending.words

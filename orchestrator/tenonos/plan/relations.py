@@ -141,6 +141,7 @@ def put_apart(
     if places:
         first = subjects.unnamed(places[0][0])
         demands[:] = [(other, subject or first) for other, subject in demands]
+        return None if sense.kind == "app" else subjects.unnamed(position)
     return None
 
 

@@ -32,7 +32,11 @@ _AMERICAN = re.compile(r"(\w{3})iz(?=e|ing|ation)")
 _BRITISH = re.compile(r"(\w{3})our(?=s?$|ed$|ing$)")
 """Endings that are spelled in two ways; a word ends up with one."""
 FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1, "hundredth": 0.01, "thousandth": 0.001}
-ORDINALS = {"third": 1 / 3, "fifth": 0.2, "sixth": 1 / 6, "eighth": 0.125}
+_TH = """third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth""".split()
+_TIETH = "thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth".split()
+ORDINALS = {word: 1 / value for value, word in enumerate(_TH, start=3)}
+ORDINALS |= {word: 0.1 / value for value, word in enumerate(_TIETH, start=3)}
 """Fractions that count as well: they are parts only of something."""
 PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1}
 MANY = frozenset("several multiple many few various numerous".split())
