@@ -37,13 +37,13 @@ INSTRUCTION = re.compile(
     r"|source code)\b|(?:^|\s)(?:~|/(?:etc|root|home|proc))/|\$\(|`"
     r"|\b(?:do not|don't) (?:validate|check|verify)\b|\byou (?:should|must|shall|will) (?:always"
     r"|never)\b|\b(?:i|we) (?:order|command|instruct|authori[sz]e) you\b"
-    r"|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
+    r"|^\W*(?:respond|reply|answer)\b|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
     r"|\b(?:report success|(?:answer|say) (?:yes|no|that)|mark (?:all|every|each))\b"
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b"
     rf"|^\W*(?:note to the )?{_ROLES}\s*:|^\W*(?:\w+ )?instructions?\s*:"
     rf"|^\W*(?:{_ROLES}|system|hidden|internal)(?:['’]s)? (?:note|message|comment|hint)s?\s*:"
     rf"|^\W*(?:dear|hey|hi|hello)\b[^,;]*\b{_ROLES}\b,?"
-    rf"|(?:^\W*|\b)(?:(?:an? )?(?:note|message|word|hint|request|memo|instructions?) )?\b(?:to|for|dear)"
+    rf"|(?:^\W*(?:\w+ )?|\b)(?:(?:an? )?(?:note|message|word|hint|request|memo|instructions?) )?\b(?:to|for|dear)"
     rf" (?:(?:the|any|an?|every|all|whichever|whatever|whoever|our|my|this) )?(?:\w+ ){{0,2}}?{_MACHINES}"
     rf"(?: (?:that|who|which|in|on|behind)?[^:;,.]{{0,40}})?\s*[:,]"
     rf"|^\W*(?:and |so |now |please )*,? ?dear (?:\w+ )?{_MACHINES}\b"
@@ -65,7 +65,7 @@ INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 ORDER = re.compile(
-    rf"\W*(?:please |you |always |never )*(?:ignore|disregard|forget|override|bypass|skip|pretend|print"
+    rf"\W*(?:please |always |never )*(?:you|ignore|disregard|forget|override|bypass|skip|pretend|print"
     r"|reveal|report|answer|reply|write|output|select|enable|disable|mark|say|approve|accept)\b",
     re.IGNORECASE,
 )
@@ -149,6 +149,13 @@ CONTRAST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What others do or say, and then what is wanted instead."""
+OPINION = re.compile(
+    r"(?:my|our|the|some|an?) (?:[\w-]+ ){1,4}?(?:thinks?|thought|believes?|suggest(?:s|ed)?|propose[sd]?"
+    r"|recommend(?:s|ed)?|hopes?|dreams?|keeps? saying|would (?:prefer|love|like)|insists?) "
+    r"(?:that )?(?:we|i|you|it|they|of|to) .*?(?=, (?:but|yet|still|however)\b|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What somebody thinks that should be: `my boss thinks we should use ...`."""
 REASON = re.compile(
     r"(.*?),? (?:which|that)(?: is|'s|’s) (?:exactly |just |precisely |also )?why\b",
     re.IGNORECASE | re.DOTALL,
@@ -245,6 +252,9 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         asked = True
         if HEADING.match(clause):
             yield start, end, WHY_BACKGROUND
+        elif (opinion := OPINION.match(clause.strip())) and not re.search(r"\d", opinion.group()):
+            lead = len(clause) - len(clause.lstrip())
+            yield start + lead, start + lead + opinion.end(), WHY_BACKGROUND
         elif reason := REASON.match(clause):
             yield start, start + reason.end(), WHY_BACKGROUND
         elif contrast := CONTRAST.search(clause):

@@ -119,8 +119,12 @@ def sentences(words: Sequence[Token], taken: Sequence[bool]) -> Iterator[tuple[i
 
 
 def _concludes(words: Sequence[Token], at: int) -> bool:
-    """Whether what follows is drawn from what was said: `..., so keep ...`, not `so that`."""
+    """Whether what follows is set against what was said, or drawn from it: `..., but no ...`,
+    `..., so keep ...`, not `so that`.
+    """
     after = words[at + 1].word if at + 1 < len(words) else ""
+    if words[at].word == "but":
+        return at > 0 and words[at - 1].text == ","
     return words[at].word == "so" and at > 0 and words[at - 1].text == "," and after != "that"
 
 

@@ -133,7 +133,7 @@ ADJECTIVES = frozenset(
     isolated unused spare free available arm arm64 aarch64 full embedded idle regular equal
     identical blown fledged featured grown inner total overall combined
     outer left right front rear upper lower existing faster slower smaller larger bigger quicker
-    closer redundant lone sole solitary backup standby secondary""".split()
+    closer redundant fancy special lone sole solitary backup standby secondary""".split()
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
@@ -149,7 +149,8 @@ STRUCTURE = frozenset(
     frequency period cycle interval time deadline core cores cpu cpus processor processors
     memory ram footprint jitter latency latencies response execution wcet budget bound bounds
     bounded limit limits limited deadlines periods computation calculation
-    release releases activation activations companion companions neighbour neighbor tenon
+    release releases activation activations rtos os libos unikernel companion companions
+    neighbour neighbor tenon
     mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""

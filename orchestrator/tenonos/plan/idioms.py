@@ -12,7 +12,8 @@ _YEAR = (
 FIRM = re.compile(
     r"\bwithout (?:fail|doubt|question|exception)\b"
     r"|\b(?:not|never|cannot|hardly|(?:ca|could|wo|should|must|do|does|is|are)n['’]t)"
-    r"(?: (?:be|do|go|run|live|work|manage|ship|start|build|really|possibly|quite))* without\b"
+    r"(?: (?:be|do|go|run|live|work|manage|ship|start|build|really|possibly|quite|allowed|permitted"
+    r"|supposed|meant|to))* without\b"
     r"(?: an?\b| the\b| any\b)?"
     r"|(?<=\bthe )real[- ]time (?:side|part|world|half)\b",
     re.IGNORECASE,
@@ -42,6 +43,7 @@ IDIOM = re.compile(
     r"|(?<=each )of the (?:two|three|four|five|six)(?! \w+s\b)"
     r"|(?:one|a|each|a single) (?:pass|round|iteration)(?: through (?:it|the loop))?"
     r"|put(?:s|ting)? a (?:lid|stop|limit|end) (?:on|to)"
+    r"|(?<![\w ])(?:hi|hello|hey)(?: (?:there|all|everyone|everybody|team|folks))?(?=\s*[,!.:\n])"
     r"|good (?:morning|afternoon|evening|day)"
     r"|between (?:two|its) (?:runs|cycles|executions|releases|activations|samples|iterations)"
     r"|(?:many |best |kind )?(?:thanks|thank you|regards|greetings)(?: in advance| a lot| so much"

@@ -39,7 +39,7 @@ def leftover(
         return g.WHY_ARGUMENT
     if known and not sense.hit and _is_presupposed(sense, unit, words):
         return g.WHY_ARGUMENT
-    if known and not sense.hit and _opens_all(sense, unit, words):
+    if known and not sense.hit and _opens_all(sense, unit, words, elements):
         return g.WHY_PURPOSE
     if sense.hit or _is_name(words, sense, unit):
         return None
@@ -153,7 +153,10 @@ def _is_presupposed(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
     means there is one even so: `over the radio`.
     """
     chunk = sense.chunk
-    if chunk is None or chunk.acronym or unit.connector in g.MEANS or chunk.preposition in g.MEANS:
+    if chunk is None or chunk.acronym:
+        return False
+    program = chunk.article == "definite" and bool(g.CARRIERS & _nouns(unit, words))
+    if not program and (unit.connector in g.MEANS or chunk.preposition in g.MEANS):
         return False
     inside = words[sense.first : sense.last]
     if _has_a_name(inside, sense.first == 0 or words[sense.first - 1].word in g.OPENERS):
@@ -163,6 +166,11 @@ def _is_presupposed(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
         return True  # "supplied from the mains": how something is
     definite = chunk.article == "definite" or any(w.word.endswith(("'s", "s'")) for w in inside)
     return definite or _does_to_it(sense, words)
+
+
+def _nouns(unit: Unit, words: Sequence[Token]) -> set[str]:
+    """What a phrase calls its things: `the planning software`."""
+    return {words[at].word for at in unit.structure}
 
 
 def _does_to_it(sense: Sense, words: Sequence[Token]) -> bool:
@@ -178,11 +186,14 @@ def _does_to_it(sense: Sense, words: Sequence[Token]) -> bool:
     return finite and not opens and after in g.DEFINITE | (g.PRONOUNS - {"one"})
 
 
-def _opens_all(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
+def _opens_all(
+    sense: Sense, unit: Unit, words: Sequence[Token], elements: Sequence[Element]
+) -> bool:
     """Whether a noun is all that the first sentence says, as a title does: `Fermenter.`"""
     inside = words[sense.first : sense.last]
-    before = words[: sense.first]
-    alone = all(w.word in g.INDEFINITE | g.DEFINITE | g.ADJECTIVES | g.STRONG for w in before)
+    said = elements[: elements.index(unit)]
+    alone = all(isinstance(e, Mark) and e.kind == "ignored" for e in said)
+    alone = alone and unit.chunks[0] is sense.chunk
     after = words[sense.last].word if sense.last < len(words) else ""
     ends = after in g.TITLE_END and len(inside) <= MOST_OF_A_TITLE
     return alone and ends and not _has_a_name(inside, True)

@@ -13,6 +13,7 @@ from typing import Literal
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Chunk, Unit
 from tenonos.plan.knowledge import Entry
+from tenonos.plan.rates import is_rated, suffers
 from tenonos.plan.retrieve import Hit, Retriever
 from tenonos.plan.text import MANY, Token, compounds, words_of
 from tenonos.pool.kconfig import capability, symbol_of
@@ -256,8 +257,7 @@ class Meaning:
     def _headed(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
         """What ends as several names of an entry do, with a rate behind it: `gait ... at 40 Hz`."""
         last, head = chunk.words[-1] + 1, words[chunk.words[-1]].word
-        rated = last + 1 < len(words) and words[last].word in ("at", "every", "each")
-        if len(chunk.words) < 2 or not rated:
+        if len(chunk.words) < 2 or not is_rated(words, chunk.words[0], last):
             return []
         for entry in filter(self.apps, self.retriever.headed(head)):
             before = self._objects(words, chunk.words[:-1])
@@ -290,10 +290,12 @@ class Meaning:
     def _participle(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         """`a loop printing ...`: the noun, and what it is doing; nothing if the noun is unknown."""
         for place, index in enumerate(chunk.words):
-            if place and words[index].word.endswith("ing"):
+            if place and (words[index].word.endswith("ing") or suffers(words, chunk.words, index)):
                 noun = replace(chunk, words=chunk.words[:place])
                 senses = self._chunk(words, noun, circumstance)
                 if all(sense.kind not in ("unknown",) for sense in senses):
+                    if not words[index].word.endswith("ing"):
+                        return [*senses, Sense("ignored", index, index + 1, why=g.WHY_MORE)]
                     doing = Chunk(chunk.words[place:])
                     return [*senses, *self._chunk(words, doing, circumstance)]
         return []

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Cut, Element, Unit
 from tenonos.plan.mark import Mark
+from tenonos.plan.quantities import RATE, quantity_at
 from tenonos.plan.text import Token
 
 _LISTS = frozenset(", and or at &".split())
@@ -31,3 +32,23 @@ def does_by_itself(
         return False
     later = [other.first for other in periods if other.first >= mark.last]
     return not later or any(w.word not in _LISTS for w in words[mark.last : min(later)])
+
+
+def is_rated(words: Sequence[Token], first: int, last: int) -> bool:
+    """Whether a rate stands beside words: `fan control (5 Hz)`, `a 100 Hz valve control`."""
+    if first and words[first - 1].word in RATE:
+        return True
+    for at in range(last, min(last + 3, len(words))):
+        found = quantity_at(words, at)
+        if found is not None:
+            return found.dimension in ("rate", "time")
+        if words[at].is_word and words[at].word not in g.VERBS | g.RATE_VERBS | {"at"}:
+            return at == last and words[at].word in ("every", "each")
+    return False
+
+
+def suffers(words: Sequence[Token], inside: Sequence[int], at: int) -> bool:
+    """Whether the last of some words is a verb with an object: `servo suffers from it`."""
+    after = words[at + 1].word if at + 1 < len(words) else ""
+    verb = at == inside[-1] and words[at].word.endswith("s") and words[at].text.islower()
+    return verb and after in g.DEFINITE | g.INDEFINITE | {"from"}

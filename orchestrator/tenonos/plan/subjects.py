@@ -94,6 +94,8 @@ class Subjects:
     def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
         """`another` stands for one more VM like the last, which is returned."""
         sole = len(self.tenons) == 1 and self.tenons[0].count == 1 and not self.tenons[0].plural
+        chain = bool(self.tenons) and isinstance(self.elements[self.tenons[-1].at], Pronoun)
+        sole = sole or (chain and len(self.tenons) < self.periods)  # "one ..., one ..., one ..."
         of_several = pronoun.adds and bool(self.tenons) and self.tenons[-1].count > 1
         new = pronoun.new and not of_several  # "two loops, a fast one and a slow one"
         if self.tenons and (new or (pronoun.adds and sole and self.periods > 1)):
