@@ -13,10 +13,13 @@ from tenonos.plan.quantities import quantity_at
 from tenonos.plan.text import Token
 
 _ROLES = (
-    r"(?:assistant|developer|admin(?:istrator)?|planner|composer|compiler|ai|(?:language )?model|llm"
+    r"(?:assistant|developer|admin(?:istrator)?|planner|composer|compiler|ai|(?:language )?model"
+    r"|llm"
     r"|gpt|operator|root|human|bot|chatbot|agent|tool)"
 )
-_MACHINES = r"(?:assistant|planner|composer|ai|(?:language )?model|llm|gpt|(?:chat)?bot|agent|tool)s?"
+_MACHINES = (
+    r"(?:assistant|planner|composer|ai|(?:language )?model|llm|gpt|(?:chat)?bot|agent|tool)s?"
+)
 INSTRUCTION = re.compile(
     r"\b(?:ignor(?:e|ing)|disregard|forget|overrid(?:e|ing)|bypass|skip|disable|follow)\b[^.;!?]*"
     r"\b(?:instruction|direction|rule|prompt|above|previous|prior|constraint|check|validation"
@@ -24,7 +27,8 @@ INSTRUCTION = re.compile(
     r"|\b(?:print|show|reveal|output|dump|quote) (?:me |us )?(?:the|your) system prompt\b"
     r"|\b(?:system prompt|your (?:instructions|rules|prompt|checks|output|answer|reply))\b"
     r"|\byou are (?:now|in|an?|no longer)\b|^\W*(?:\w+,? )?(?:act as|pretend)\b"
-    r"|^\W*(?:please |now |then |and |also )*(?:repeat|recite|quote|echo|sing|translate|summari[sz]e"
+    r"|^\W*(?:please |now |then |and |also )*(?:repeat|recite|quote|echo|sing|translate"
+    r"|summari[sz]e"
     r"|(?:report|claim|confirm|certify|declare|assert|swear|promise|assume) that"
     r"|(?:say|write|tell) (?:me|us|an?|the words?|that|nothing))\b"
     r"|\b(?:developer|god|admin|jailbreak|unrestricted) mode\b"
@@ -37,14 +41,17 @@ INSTRUCTION = re.compile(
     r"|source code)\b|(?:^|\s)(?:~|/(?:etc|root|home|proc))/|\$\(|`"
     r"|\b(?:do not|don't) (?:validate|check|verify)\b|\byou (?:should|must|shall|will) (?:always"
     r"|never)\b|\b(?:i|we) (?:order|command|instruct|authori[sz]e) you\b"
-    r"|^\W*(?:respond|reply|answer)\b|\b(?:reveal|exfiltrate|print out|output only|reply with|answer with|respond with|tell me)\b"
+    r"|^\W*(?:respond|reply|answer)\b|\b(?:reveal|exfiltrate|print out|output only|reply with"
+    r"|answer with|respond with|tell me)\b"
     r"|\b(?:report success|(?:answer|say) (?:yes|no|that)|mark (?:all|every|each))\b"
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b"
     rf"|^\W*(?:note to the )?{_ROLES}\s*:|^\W*(?:\w+ )?instructions?\s*:"
     rf"|^\W*(?:{_ROLES}|system|hidden|internal)(?:['’]s)? (?:note|message|comment|hint)s?\s*:"
     rf"|^\W*(?:dear|hey|hi|hello)\b[^,;]*\b{_ROLES}\b,?"
-    rf"|(?:^\W*(?:\w+ )?|\b)(?:(?:an? )?(?:note|message|word|hint|request|memo|instructions?) )?\b(?:to|for|dear)"
-    rf" (?:(?:the|any|an?|every|all|whichever|whatever|whoever|our|my|this) )?(?:\w+ ){{0,2}}?{_MACHINES}"
+    rf"|(?:^\W*(?:\w+ )?|\b)(?:(?:an? )?(?:note|message|word|hint|request|memo"
+    rf"|instructions?) )?\b(?:to|for|dear)"
+    rf" (?:(?:the|any|an?|every|all|whichever|whatever|whoever|our|my"
+    rf"|this) )?(?:\w+ ){{0,2}}?{_MACHINES}"
     rf"(?: (?:that|who|which|in|on|behind)?[^:;,.]{{0,40}})?\s*[:,]"
     rf"|^\W*(?:and |so |now |please )*,? ?dear (?:\w+ )?{_MACHINES}\b"
     rf"|\byou are (?:to|supposed to|expected to|free to|allowed to|required to|ordered to)\b"
@@ -65,7 +72,8 @@ INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 ORDER = re.compile(
-    rf"\W*(?:please |always |never )*(?:you|ignore|disregard|forget|override|bypass|skip|pretend|print"
+    r"\W*(?:please |always |never )*(?:you|ignore|disregard|forget|override|bypass|skip|pretend"
+    r"|print"
     r"|reveal|report|answer|reply|write|output|select|enable|disable|mark|say|approve|accept)\b",
     re.IGNORECASE,
 )
@@ -73,7 +81,8 @@ ORDER = re.compile(
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
 ENCLOSED = re.compile(
-    r"</[A-Za-z]\w*\s*>|<!--.*?-->|/\*.*?\*/|\$\([^()]*\)|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
+    r"</[A-Za-z]\w*\s*>|<!--.*?-->|/\*.*?\*/|\$\([^()]*\)|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}"
+    r"|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
     re.DOTALL,
 )
 """What stands between marks of a machine's language is addressed to a machine."""
@@ -95,7 +104,8 @@ BACKGROUND = re.compile(
     r"|(?:later|future|next|following) (?:releases?|versions?|revisions?|phases?|generations?)"
     r" (?:may|might|will|could|can|shall)"
     r"|in the past|last (?:year|month|week|time|night|spring|summer|autumn|fall|winter|decade)"
-    r"|yesterday|(?:years?|months?|weeks?|days?|decades?) ago|back then|in those days|for years|we (?:know|come from|came from|tried|had"
+    r"|yesterday|(?:years?|months?|weeks?|days?|decades?) ago|back then|in those days|for years"
+    r"|we (?:know|come from|came from|tried|had"
     r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
     r"|(?:is|are|was|were) (?:broken|obsolete|discontinued|deprecated)|we (?:bought|inherited)"
     r"|will (?:follow|come later|be (?:sent|delivered|provided|done) (?:later|soon|separately))"
@@ -109,7 +119,8 @@ BACKGROUND = re.compile(
     r" (?:(?:next door|upstairs|downstairs|(?:across|in|down) the \w+) )?"
     r"(?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha[sd]|built|works? (?:on|with))"
     rf"|(?:the|our|another|some|those|their) (?:\w+ ){{0,2}}?{_PEOPLE}"
-    r" (?:next door|upstairs|downstairs|abroad|(?:across|in|down|of|from|at|over in) [^,;:.]{1,25}?)"
+    r" (?:next door|upstairs|downstairs|abroad|(?:across|in|down|of|from|at"
+    r"|over in) [^,;:.]{1,25}?)"
     r" (?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha(?:s|d|ve)|built|works?|sells?|makes?)"
     rf"|(?:our|my|the|their|his|her|an?|some|most|all) (?:\w+ )?{_PEOPLE} (?:\w+ly )?"
     r"(?:knows?|knew|suggest(?:s|ed)?|propose[sd]?|recommend(?:s|ed)?|mention(?:s|ed)?"
@@ -119,11 +130,14 @@ BACKGROUND = re.compile(
     r"|(?:is|are) being (?:retired|replaced|phased out|scrapped|decommissioned|dismantled)"
     r"|(?<!if that )(?<!if it )(?<!though it )(?:was|were) (?:an?|the|our)"
     r"|(?<=, )(?:(?:which|who|and) )?(?:was|were) \w+"
-    r"|(?:i|we) (?:(?:once|recently|also|just|even) )?(?:read|saw|heard|watched|attended|learn(?:ed|t)"
+    r"|(?:i|we) (?:(?:once|recently|also|just|even) )?(?:read|saw|heard|watched|attended"
+    r"|learn(?:ed|t)"
     r"|visited|met|spoke|experimented|evaluated|compared|tested|benchmarked|considered)"
-    r"|(?:that|this|which|it) (?:is|['’]s) (?:their|his|her|another|somebody else['’]s|someone else['’]s"
+    r"|(?:that|this|which|it) (?:is|['’]s) (?:their|his|her|another|somebody else['’]s"
+    r"|someone else['’]s"
     r"|not our|none of our) (?:\w+ )?(?:business|matter|problem|story|concern|affair|job|topic)"
-    r"|irrelevant|(?<=, )(?:an?|the|our|some) [^,;:.]{1,40} (?:does|handles|covers) (?:that|this|it)"
+    r"|irrelevant|(?<=, )(?:an?|the|our|some) [^,;:.]{1,40} (?:does|handles|covers) (?:that|this"
+    r"|it)"
     r"|(?:some ?day|one day|maybe later|in the future|next (?:year|month|quarter|time))"
     r"|(?:inspired|taught|convinced|reminded) (?:us|me|this)"
     r"|(?:those|people|anyone|everyone|users|engineers) who (?:know|like|use|used|miss|remember)"
@@ -150,7 +164,8 @@ CONTRAST = re.compile(
 )
 """What others do or say, and then what is wanted instead."""
 OPINION = re.compile(
-    r"(?:my|our|the|some|an?) (?:[\w-]+ ){1,4}?(?:thinks?|thought|believes?|suggest(?:s|ed)?|propose[sd]?"
+    r"(?:my|our|the|some|an?) (?:[\w-]+ ){1,4}?(?:thinks?|thought|believes?|suggest(?:s|ed)?"
+    r"|propose[sd]?"
     r"|recommend(?:s|ed)?|hopes?|dreams?|keeps? saying|would (?:prefer|love|like)|insists?) "
     r"(?:that )?(?:we|i|you|it|they|of|to) .*?(?=, (?:but|yet|still|however)\b|\Z)",
     re.IGNORECASE | re.DOTALL,
@@ -178,7 +193,8 @@ MENTION = re.compile(
     r"|(?:an? |the )?(?:re-?write|port|re-?implementation|successor|clone) (?:of|to|for)"
     r"(?= (?:our|the|an?|my|old|existing|legacy)\b)"
     r"|inspired by|(?:ported|migrat(?:ed|ing)|coming|moving|moved) (?:away )?from"
-    r"|not to be confused with|(?:know|remember|recall|recogni[sz]e)n? (?:(?:it|this|that|them|these) )?from"
+    r"|not to be confused with|(?:know|remember|recall|recogni[sz]e)n? (?:(?:it|this|that|them"
+    r"|these) )?from"
     r"|familiar from|used by|in place of"
     r"|(?:as )?an alternative to|(?:having )?(?:read|heard) (?:about|of)"
     r"|(?:better|faster|smaller|lighter|quicker|simpler|cheaper|safer|slower) than(?: what)?"
@@ -204,7 +220,8 @@ NAME = re.compile(
 numbers a list: `(1)`.
 """
 SAYING = re.compile(
-    r"(?:^|(?<=[.;!?:] ))(?:(?:the|our|my) )?[\w-]+(?: [\w-]+){0,2} (?:insists?|demands?|stipulates?|says?"
+    r"(?:^|(?<=[.;!?:] ))(?:(?:the|our|my) )?[\w-]+(?: [\w-]+){0,2} (?:insists?|demands?"
+    r"|stipulates?|says?"
     r"|prescribes?|states?|dictates?|requires?|wants?|asks?)(?: us)? that\b",
     re.IGNORECASE,
 )

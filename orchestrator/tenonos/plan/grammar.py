@@ -84,7 +84,8 @@ VERBS = frozenset(
     exists consist consists consisting happen happens provide provides providing offer offers
     support supports supporting ensure ensures guarantee guarantees guaranteed allow allows
     contain see says say take takes taking go goes going come comes combine combines combined
-    place places placed dedicate dedicated confine confined restricted tied locked pin pinned assign assigned reserve reserved allocate
+    place places placed dedicate dedicated confine confined restricted tied locked
+    pin pinned assign assigned reserve reserved allocate
     allocated own owns called named there here fit fits fitting stay stays remain remains exceed
     exceeds occupy occupies consume consumes i'd we'd i'm we're it's let's don't doesn't react
     reacts respond responds finish finishes finished written woken compile compiles compiled link
@@ -149,7 +150,7 @@ STRUCTURE = frozenset(
     frequency period cycle interval time deadline core cores cpu cpus processor processors
     memory ram footprint jitter latency latencies response execution wcet budget bound bounds
     bounded limit limits limited deadlines periods computation calculation
-    release releases activation activations rtos os libos unikernel companion companions
+    release releases activation activations companion companions
     neighbour neighbor tenon
     mortise tenonos""".split()
 )
@@ -319,7 +320,8 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "wcet",
         re.compile(
-            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$|lasts?$|busy|us(?:e|es|ing)$|spend"
+            r"wcet|budget|execution|worst-case|comput|calculat|work$|tak(?:es?|ing)$|needs?$"
+            r"|lasts?$|busy|us(?:e|es|ing)$|spend"
             r"|^cpu$|^case$",
             re.I,
         ),
@@ -351,7 +353,9 @@ AT_MOST = re.compile(
     re.IGNORECASE,
 )
 
-NO_MORE = re.compile(r"\s*(?:at (?:the )?(?:most|worst)|or less|max(?:imum)?|tops)\b", re.IGNORECASE)
+NO_MORE = re.compile(
+    r"\s*(?:at (?:the )?(?:most|worst)|or less|max(?:imum)?|tops)\b", re.IGNORECASE
+)
 """The same after a quantity."""
 
 WHY_PURPOSE = "says what the system is for; nothing the pool could add"

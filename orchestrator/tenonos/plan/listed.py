@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 
 _NUMBER = r"(?:two|three|four|five|six|seven|eight|[2-8])"
 _VMS = (
-    rf"\b{_NUMBER} (?:(?!linux\b|guests?\b)[\w-]+ ){{0,3}}?(?:vms|partitions|guests|virtual machines)\b"
+    rf"\b{_NUMBER} (?:(?!linux\b|guests?\b)[\w-]+ ){{0,3}}?"
+    r"(?:vms|partitions|guests|virtual machines)\b"
 )
 COUNTED = re.compile(_VMS, re.IGNORECASE)
 ITEM = re.compile(
     r"(?:(?<=[,:;(.–—] )|(?<=\band ))"
-    r"(?:one(?! of)|another(?: one)?|(?:a|the) (?:first|second|third|fourth|fifth|other|last)(?: one)?)"
+    r"(?:one(?! of)|another(?: one)?|(?:a|the) (?:first|second|third|fourth|fifth|other"
+    r"|last)(?: one)?)"
     r"(?=,? (?:with|for|that|which|has|having|running|runs|gets|needs|uses|holds|hosts)\b)",
     re.IGNORECASE,
 )
@@ -27,7 +29,8 @@ REFERENCE = re.compile(
 )
 """One that has a label, spoken of again: `a channel to VM 1`."""
 NAMES = re.compile(
-    r"[:(–—] ?((?:[a-z]+(?: [a-z]+)?, ){1,6}(?:and )?[a-z]+(?: [a-z]+)?| ?[a-z]+ and [a-z]+)(?=[.;)\n]|\Z)",
+    r"[:(–—] ?((?:[a-z]+(?: [a-z]+)?, ){1,6}(?:and )?[a-z]+(?: [a-z]+)?"
+    r"| ?[a-z]+ and [a-z]+)(?=[.;)\n]|\Z)",
     re.IGNORECASE,
 )
 _WORDS = "zero one two three four five six seven eight".split()

@@ -222,7 +222,9 @@ class Segmenter:
     def _counted_before(self, noun: int) -> bool:
         """Whether a noun is of several that were counted: `two Linux guests; the second Linux`."""
         named = {stem(w.word) for w in self.words[: noun - 1]}
-        several = any(isinstance(e, Mark) and e.kind == "count" and e.value != 1 for e in self.elements)
+        several = any(
+            isinstance(e, Mark) and e.kind == "count" and e.value != 1 for e in self.elements
+        )
         return several and noun < len(self.words) and stem(self.words[noun].word) in named
 
     def _does_more(self, index: int) -> bool:

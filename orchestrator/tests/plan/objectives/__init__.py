@@ -6,6 +6,7 @@ from objectives.compounds import COMPOUNDS
 from objectives.engineers import ENGINEERS
 from objectives.idioms import IDIOMS
 from objectives.notes import NOTES
+from objectives.outsiders import OUTSIDERS
 from objectives.plain import NUMBERS, PARAPHRASE, PLAIN
 from objectives.refused import CONFLICT, MISSING, UNUSED
 from objectives.relations import CAPABILITIES, CORES, MENTION, NEGATION, SEVERAL
@@ -29,5 +30,6 @@ CLASSES = {
     "attached": ATTACHED,
     "engineers": ENGINEERS,
     "idioms": IDIOMS,
+    "outsiders": OUTSIDERS,
 }
 CASES = [case for cases in CLASSES.values() for case in cases]
