@@ -190,7 +190,7 @@ class Retriever:
         """The word of the pool a word is, and how alike the two are."""
         if word in self._frequency:
             return word, 1.0
-        if len(word) < 5 or word in STOP:
+        if len(word) < 4 or word in STOP:
             return word, 0.0
         if word not in self._alike:
             self._alike[word] = self._likest(word)
