@@ -48,7 +48,7 @@ def is_rated(words: Sequence[Token], first: int, last: int) -> bool:
 
 
 def suffers(words: Sequence[Token], inside: Sequence[int], at: int) -> bool:
-    """Whether the last of some words is a verb with an object: `servo suffers from it`."""
+    """Whether the last of some words is a verb with an object: `servo drives the cutter`."""
     after = words[at + 1].word if at + 1 < len(words) else ""
     verb = at == inside[-1] and words[at].word.endswith("s") and words[at].text.islower()
-    return verb and after in g.DEFINITE | g.INDEFINITE | {"from"}
+    return verb and after in g.DEFINITE | g.INDEFINITE

@@ -94,7 +94,10 @@ class Subjects:
     def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
         """`another` stands for one more VM like the last, which is returned."""
         sole = len(self.tenons) == 1 and self.tenons[0].count == 1 and not self.tenons[0].plural
-        chain = bool(self.tenons) and isinstance(self.elements[self.tenons[-1].at], Pronoun)
+        before = self.elements[position - 1] if position else None
+        same = isinstance(before, Pronoun) and before.at == pronoun.at - 1  # "a third one"
+        named = self.elements[self.tenons[-1].at] if self.tenons else None
+        chain = isinstance(named, Pronoun) and not same
         sole = sole or (chain and len(self.tenons) < self.periods)  # "one ..., one ..., one ..."
         of_several = pronoun.adds and bool(self.tenons) and self.tenons[-1].count > 1
         new = pronoun.new and not of_several  # "two loops, a fast one and a slow one"
