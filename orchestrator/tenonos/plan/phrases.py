@@ -229,7 +229,10 @@ class Segmenter:
 
     def _does_more(self, index: int) -> bool:
         """Whether a further VM is told what it does: `another VM looks after the batteries`."""
-        vm, verb = (w.word for w in (*self.words[index + 1 : index + 3], *self.words[-2:])[:2])
+        after = [w.word for w in self.words[index + 1 : index + 3]]
+        if len(after) < 2:
+            return False
+        vm, verb = after
         led = verb in g.SPLITTERS | g.WEAK | g.STRONG or not verb.isalpha()
         return vm in g.GUESTS and not led and self.words[index].word != "further"
 

@@ -46,6 +46,10 @@ ASIDES = [
     ),
 ]
 WORDED = [
+    Case("another", missing=((None, "another"),)),
+    Case(
+        "a control loop beside Linux and another", {"motor-1": [2], "motor-2": [3], "linux": [0, 1]}
+    ),
     Case(
         "Inner control loop at 8 kHz; it computes for 60 us at most.",
         ALONE,
