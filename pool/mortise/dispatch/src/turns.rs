@@ -13,7 +13,7 @@ pub(crate) use hw_arch::cpu::{
     pending_interrupts as pending,
 };
 use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, Vm};
-use mortise_vcpu::{Cause, Rest, is_wait, skip_instruction, timer_deadline};
+use mortise_vcpu::{Cause, FrameCell, Rest, is_wait, skip_instruction, timer_deadline};
 
 /// Cores that can be shared.
 const CORES: usize = 4;
@@ -91,7 +91,7 @@ impl Dispatcher for Turn {
         self.leave(core, None)
     }
 
-    fn exit(&'static self, cause: Cause, core: &'static Core) -> ! {
+    fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell {
         core.record_exit(cause);
         core.witness_exit(cause);
         let chosen = if cause == Cause::Irq {

@@ -9,7 +9,7 @@ use crate::{
     vm::{DISCARDED, HELD},
 };
 use core::sync::atomic::Ordering;
-use mortise_vcpu::Cause;
+use mortise_vcpu::{Cause, FrameCell};
 
 /// What came for a virtual CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,9 @@ pub trait Dispatcher: Sync {
     /// on.
     fn begin(&'static self, core: &'static Core) -> !;
 
-    /// Takes an exit of the guest in the registers, to its end: who goes on is entered.
-    fn exit(&'static self, cause: Cause, core: &'static Core) -> !;
+    /// Takes an exit of the guest in the registers, to its end: who goes on is entered, or
+    /// its frame is returned.
+    fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell;
 
     /// The virtual CPU whose guest is in the registers has nothing to do until something
     /// comes for it.

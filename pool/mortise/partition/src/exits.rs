@@ -11,9 +11,10 @@ use mortise_vcpu::{
     Cause, Exit, Frame, FrameCell, Role, SystemRegister, inject_undefined, skip_instruction,
 };
 
-/// Takes an exit. Called by the vectors with the guest's registers; enters the guest that goes on.
+/// Takes an exit. Called by the vectors with the guest's registers; returns those
+/// of the guest that goes on.
 #[inline]
-pub fn exit(frame: &mut Frame, cause: Cause) -> ! {
+pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
     match core.dispatcher() {
         Some(dispatcher) => dispatcher.exit(cause, core),
@@ -24,7 +25,7 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> ! {
     }
 }
 
-/// The same on a core that one virtual CPU has to itself: returns its registers from a short way, with x19 to x29 as
+/// The same on a core that one virtual CPU has to itself: returns from a short way, with x19 to x29 as
 /// they were.
 #[inline]
 pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {

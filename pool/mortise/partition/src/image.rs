@@ -168,7 +168,7 @@ macro_rules! image {
         extern "C" fn mortise_exit(
             frame: &mut $crate::deps::Frame,
             cause: $crate::deps::Cause,
-        ) -> ! {
+        ) -> &'static $crate::deps::FrameCell {
             $crate::exit(frame, cause)
         }
 

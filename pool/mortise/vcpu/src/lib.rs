@@ -19,9 +19,9 @@
 //! 16 load pairs; all else is the handler's.
 //!
 //! The image defines three functions that the vectors here call:
-//! `mortise_exit(&mut Frame, Cause) -> !`, which [enters](enter) the guest that
+//! `mortise_exit(&mut Frame, Cause)`, which returns the frame of the guest that
 //! goes on; `mortise_resident_exit`, the same on a core that one virtual CPU has
-//! to itself, which may return with that one's frame if it changed none of
+//! to itself, which returns only with that one's frame and if it changed none of
 //! x19 to x29 there; and `mortise_fault(u64) -> !`, which finds itself a stack.
 #![no_std]
 #![expect(unsafe_code, reason = "vectors and EL2 system registers")]

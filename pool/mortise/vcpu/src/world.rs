@@ -255,8 +255,10 @@ core::arch::global_asm!(
     ".section .text.vectors.save, \"ax\"",
     ".global mortise_save",
     "mortise_save:",
-    // It does not come back: `enter` takes the core to the guest that goes on.
     save!("mortise_exit"),
+    // The frame of the guest that goes on.
+    "    mov sp, x0",
+    restore!(),
     ".previous",
     // Apart, as the vectors of an image without shared cores lead nowhere else here.
     ".section .text.vectors.fault, \"ax\"",
