@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn what_is_not_counted_is_never_first() {
-        let executed = Executed::new(&[0x1000..0x1100]);
+        let executed = Executed::new(&[0x1000..0x1100, 0x1200..0x1204]);
         assert_eq!([0xffc, 0x1100].map(|at| executed.first(at)), [false; 2]);
     }
 }
