@@ -44,6 +44,7 @@ def test_a_function_counts_up_to_its_end_and_once(tmp_path, monkeypatch):
     assert count() == 0
     assert count((name, 6)) == 4
     assert count((name, 6), (f".{name}", 6)) == 4
+    assert count(("./pool/core/other/./pool/core/example/src/lib.rs", 6)) == 4
     assert count((name, 6), (name, 13)) == 4 + 3
     assert count((name, 17)) == 1
     assert count(("/rustc/0/library/core/src/option.rs", 6)) == 0

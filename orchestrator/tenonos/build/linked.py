@@ -13,7 +13,8 @@ from tenonos import paths
 from tenonos.build.attribution import Ownership
 from tenonos.build.sloc import code
 
-_OWN = re.compile(r"(?:^|/)((?:pool|apps)/[^/]+/.+)")
+_OWN = re.compile(r".*(?:^|/)((?:pool|apps)/[^/]+/.+)")
+"""The last match counts: what one library inlines of another is named by both their folders."""
 _ASSEMBLY = re.compile(r'^\s*(?:concat!\()?"', re.MULTILINE)
 
 
