@@ -150,13 +150,24 @@ def pieces(history: list[Dispatch]) -> list[tuple[Dispatch, int]]:
 
 def lasting(history: list[Dispatch], other: list[Dispatch]) -> list[Dispatch]:
     """The dispatches that are no shorter than a switch is, here or in the other history: a turn
-    that ends just before a release is longer or shorter by some of a switch."""
-    brief = [one for one, lasted in pieces(other) if lasted < MOMENT]
+    that ends just before a release is longer or shorter by some of a switch. Of one that is too
+    long there to be left out, this is the counterpart, however short, if no other is."""
+    ours, theirs = pieces(history), pieces(other)
+
+    def like(one: Dispatch, those: list[tuple[Dispatch, int]]) -> list[int]:
+        near = (each for each in those if abs(each[0].time - one.time) < BOUND)
+        return [lasted for each, lasted in near if each.vm == one.vm and each is not one]
+
+    def is_left_out(one: Dispatch, lasted: int) -> bool:
+        there = like(one, theirs)
+        if lasted < MOMENT:
+            stands = any(each >= 2 * MOMENT for each in there)
+            return not stands or any(each >= MOMENT for each in like(one, ours))
+        return lasted < 2 * MOMENT and any(each < MOMENT for each in there)
+
     lasts: list[Dispatch] = []
-    for one, lasted in pieces(history):
-        like = (each for each in brief if each.vm == one.vm and abs(each.time - one.time) < BOUND)
-        left_out = lasted < MOMENT or (lasted < 2 * MOMENT and any(like))
-        if not left_out and (not lasts or lasts[-1].vm != one.vm):
+    for one, lasted in ours:
+        if not is_left_out(one, lasted) and (not lasts or lasts[-1].vm != one.vm):
             lasts.append(one)
     return lasts
 
