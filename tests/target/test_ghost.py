@@ -17,6 +17,10 @@ LEAF = 0x7FD
 """A block of ordinary memory, read, written and executed (Arm ARM, D8.3.2 and D8.5)."""
 
 
+BLOCK = 2 << 20
+"""Bytes that such a descriptor leads to."""
+
+
 class UntilChecked:
     """Lets a run go on until so many exits were made and checked."""
 
@@ -38,12 +42,13 @@ class UntilChecked:
         self.looks = int.from_bytes(session.memory.read(self.place, 8), "little")
 
 
-def of(irq):
-    """The system with the random guest's interrupts that way."""
+def of(irq, memory=BLOCK):
+    """The system with the random guest's interrupts that way, and so many bytes for it."""
     whole = systems.load("wild-checked")
     wfi = "trap" if irq == "direct" else "pass"
     vms = tuple(
-        replace(vm, interrupts=irq, wfi=wfi) if vm.name == "wild" else vm for vm in whole.vms
+        replace(vm, interrupts=irq, wfi=wfi, memory=memory) if vm.name == "wild" else vm
+        for vm in whole.vms
     )
     return replace(whole, name=f"wild-checked-{irq}", vms=vms)
 
@@ -66,11 +71,16 @@ def test_random_exits_agree_with_the_ghost_state(irq):
 
 
 class Planter(UntilChecked):
-    """Whoever has the random guest's stage 2 lead to the motor's memory, in the midst of a run."""
+    """Whoever has the random guest's stage 2 lead to the motor's memory, in the midst of a run.
+
+    Of the guest's blocks it is the last, which nothing of it lies in: who finds the motor's code in the
+    place of its own may have exceptions without end, in which nothing is executed and nobody exits.
+    """
 
     def __init__(self, built):
         super().__init__(built)
-        self.own, self.foreign = (built.layout.vm(name).pa for name in ("wild", "motor"))
+        wild, self.foreign = (built.layout.vm(name).pa for name in ("wild", "motor"))
+        self.own = wild + BLOCK
         self.tables = [
             address(built, "mortise", f"__{name}") for name in ("rodata_end", "image_end")
         ]
@@ -94,7 +104,7 @@ class Planter(UntilChecked):
 
 @pytest.mark.timeout(200)
 def test_a_foreign_page_in_stage_2_is_found_and_told_in_one_line():
-    built = build.build(of("shared"))
+    built = build.build(of("shared", memory=2 * BLOCK))
     planter = Planter(built)
     session = Session(Target.of(built), RunOptions(deterministic=True), [planter])
     session.run()
