@@ -73,8 +73,9 @@ def test_random_exits_agree_with_the_ghost_state(irq):
 class Planter(UntilChecked):
     """Whoever has the random guest's stage 2 lead to the motor's memory, in the midst of a run.
 
-    Of the guest's blocks it is the last, which nothing of it lies in: who finds the motor's code in the
-    place of its own may have exceptions without end, in which nothing is executed and nobody exits.
+    Of the guest's blocks it is the last, which nothing of it lies in: who finds the motor's code in
+    the place of its own may have exceptions without end, in which nothing is executed and nobody
+    exits.
     """
 
     def __init__(self, built):
