@@ -47,8 +47,6 @@ class Run(Model):
     """What is otherwise in a VM."""
     without: list[str] = Field(default_factory=list)
     """VMs that it does without."""
-    full: bool = False
-    """Whether it is one of the full form only."""
 
     @property
     def title(self) -> str:
@@ -83,9 +81,9 @@ def read() -> list[Run]:
         raise InputError(f"not a list of runs: {error}", where=str(FILE)) from None
 
 
-def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
+def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     """The rows of the suite; a `WorkError` where a system does not come to its end."""
-    runs = [run for run in read() if full or not run.full]
+    runs = read()
     coverage = Coverage()
     for number, run in enumerate(runs, 1):
         tell(f"{run.title} ({number} of {len(runs)})")

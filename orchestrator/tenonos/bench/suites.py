@@ -160,7 +160,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
     if "assurance" in choice.suites and ALONE in choice.environments:
         rows += assurance.rows(choice.full, tell)
     if "coverage" in choice.suites and ALONE in choice.environments:
-        rows += coverage.rows(choice.full, tell)
+        rows += coverage.rows(tell)
     if "compose" in choice.suites and compose.HOST in choice.environments:
         rows += compose.rows(choice.full, tell)
     if "applications" in choice.suites and compose.HOST in choice.environments:

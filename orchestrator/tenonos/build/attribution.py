@@ -18,7 +18,7 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from tenonos.analysis.places import SCOPES, path, ranges
+from tenonos.analysis.places import SCOPES, file_of, path, ranges
 from tenonos.build.sloc import sources
 
 RUST, GENERATED = "rust", "generated"
@@ -182,8 +182,7 @@ class _Files:
             if name is not None and name.value.startswith(b"{"):
                 return None
             if "DW_AT_decl_file" in origin.attributes and "DW_AT_decl_line" in origin.attributes:
-                number = origin.attributes["DW_AT_decl_file"].value
-                file = f"{files.directory}/{path(files.program, number)}"
+                file = files._name(origin.attributes["DW_AT_decl_file"].value)
                 return file, origin.attributes["DW_AT_decl_line"].value
         return None
 
@@ -206,10 +205,11 @@ class _Files:
 
     def _owner(self, number: int) -> str:
         if number not in self.known:
-            self.known[number] = owner(
-                f"{self.directory}/{path(self.program, number)}", self.folders
-            )
+            self.known[number] = owner(self._name(number), self.folders)
         return self.known[number]
+
+    def _name(self, number: int) -> str:
+        return file_of(self.directory, path(self.program, number))
 
 
 def line_table(program: Any) -> Iterator[tuple[int, int, Any]]:

@@ -14,7 +14,7 @@ from tenonos.build.attribution import Ownership
 from tenonos.build.sloc import code
 
 _OWN = re.compile(r".*(?:^|/)((?:pool|apps)/[^/]+/.+)")
-"""The last match counts: what one library inlines of another is named by both their folders."""
+"""The last match counts: the path in front of it may have such a folder, too."""
 _ASSEMBLY = re.compile(r'^\s*(?:concat!\()?"', re.MULTILINE)
 
 
