@@ -24,8 +24,21 @@ fn not_linked() {
 
 fn declared();
 
+macro_rules! twice {
+    () => {
+        "nop; nop"
+    };
+}
+
 core::arch::global_asm!(
+    ".section .text.here, \\"ax\\"",
     "label:",
+    "    ret",
+    twice!(),
+    ".section .text.there, \\"ax\\"",
+    "other:",
+    concat!("1: ", "ret"),
+    "    ret",
     "    ret",
 );
 """
@@ -38,8 +51,9 @@ def test_a_function_counts_up_to_its_end_and_once(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     name = "/somewhere/pool/core/example/src/lib.rs"
 
-    def count(*origins, labelled=()):
-        return linked(SimpleNamespace(origins=set(origins), labelled=set(labelled)))
+    def count(*origins, labels=()):
+        labelled = {file: set(labels)} if labels else {}
+        return linked(SimpleNamespace(origins=set(origins), labelled=labelled))
 
     assert count() == 0
     assert count((name, 6)) == 4
@@ -48,4 +62,6 @@ def test_a_function_counts_up_to_its_end_and_once(tmp_path, monkeypatch):
     assert count((name, 6), (name, 13)) == 4 + 3
     assert count((name, 17)) == 1
     assert count(("/rustc/0/library/core/src/option.rs", 6)) == 0
-    assert count(labelled=[file]) == 2
+    assert count(labels=["label"]) == 1 + 3
+    assert count(labels=["other"]) == 1 + 5
+    assert count(labels=["label", "other"]) == 1 + 3 + 5

@@ -218,12 +218,13 @@ def test_mortise_has_no_room_for_what_never_comes():
         "MORTISE_VMS": "1",
         "MORTISE_CORES": "1",
         "MORTISE_VIRTUAL_DEVICES": "n",
+        "MORTISE_LOG_RINGS": "n",
         # Of the core two gibibytes, interrupt controller, serial port and image; of the VM its
         # root, one for its memory, two for its status page, and two for its serial port.
         "MORTISE_PAGE_TABLES": str(5 + 1 + 1 + 2 + 2),
     }
     beside = given("motor-linux")
-    assert "MORTISE_VIRTUAL_DEVICES" not in beside
+    assert "MORTISE_VIRTUAL_DEVICES" not in beside and beside["MORTISE_LOG_RINGS"] == "y"
     assert (beside["MORTISE_VMS"], beside["MORTISE_CORES"]) == ("2", "4")
     # What channels take is on top of what is always enough.
     assert given("bench-channel")["MORTISE_PAGE_TABLES"] == str(80 + 4 * 4)

@@ -1,8 +1,11 @@
-"""Linux with the board's serial port, loaded where it runs."""
+"""How systems begin, or say why they do not."""
 
 import os
+import shutil
 import threading
 from dataclasses import replace
+
+import pytest
 
 from tenonos import build, paths, system
 from tenonos.run import Target, qemu
@@ -36,3 +39,21 @@ def until(machine, text):
         more = os.read(machine.output.fileno(), 1 << 16)
         assert more, f"the machine ended before `{text}`: {said.decode(errors='replace')}"
         said += more
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("CONFIG_MORTISE_VMS=1", "vms: more than there is room for: raise MORTISE_VMS"),
+        ("CONFIG_MORTISE_LOG_RINGS=n", "motor: it has a log ring, and MORTISE_LOG_RINGS is n"),
+    ],
+)
+def test_what_its_image_has_no_room_for_is_one_line(tenon, tmp_path, line, why):
+    folder = tmp_path / "motor-linux"
+    shutil.copytree(paths.SYSTEMS / "motor-linux", folder)
+    with (folder / "mortise.config").open("a") as config:
+        config.write(f"{line}\n")
+    outcome = tenon("run", folder, "--headless", "--seconds", "1")
+    assert outcome.status == 1
+    said = [each for each in outcome.stderr.splitlines() if why in each]
+    assert said and said[-1].startswith("tenon: Mortise started no VM"), outcome.stderr

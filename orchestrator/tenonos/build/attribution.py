@@ -50,8 +50,8 @@ class Ownership:
         self.found: Counter[str] = Counter()
         self.origins: set[tuple[str, int]] = set()
         """File and line of each function that has code, inlined ones too, but for closures."""
-        self.labelled: set[Path] = set()
-        """The files whose labels are in the image."""
+        self.labelled: dict[Path, set[str]] = {}
+        """The files of assembly and their labels that are in the image."""
         self._attribute()
 
     def bytes(self) -> dict[str, int]:
@@ -136,7 +136,7 @@ class Ownership:
         for (at, name), (following, _) in pairwise(known):
             if name in written and at < following:
                 owner, file = written[name]
-                self.labelled.add(file)
+                self.labelled.setdefault(file, set()).add(name)
                 yield at, following, owner, name
 
     def _between(self, low: int, high: int) -> None:

@@ -99,6 +99,8 @@ class Space:
         yield Assignment("MORTISE_CORES", str(max(cores) + 1), where)
         if all(vm.interrupts == "direct" and vm.console != "pl011" for vm in vms):
             yield Assignment("MORTISE_VIRTUAL_DEVICES", "n", where)
+        ringed = any(vm.console == "ring" for vm in vms)
+        yield Assignment("MORTISE_LOG_RINGS", "y" if ringed else "n", where)
         if alone:
             yield Assignment("MORTISE_PAGE_TABLES", str(tables.most(self.system, cores)), where)
 

@@ -1,8 +1,8 @@
 """Source lines that are linked in an image: those of the functions that have code in it.
 
 Debug information names each function, an inlined one too, and where it stands; its lines are those
-up to the brace that ends it. Of assembly, the lines of a file whose labels are in the image. What
-is no function (types, constants, imports) makes no code and does not count.
+up to the brace that ends it. Of assembly, the lines of a section one of whose labels is in the
+image. What is no function (types, constants, imports) makes no code and does not count.
 """
 
 import re
@@ -15,7 +15,9 @@ from tenonos.build.sloc import code
 
 _OWN = re.compile(r".*(?:^|/)((?:pool|apps)/[^/]+/.+)")
 """The last match counts: the path in front of it may have such a folder, too."""
-_ASSEMBLY = re.compile(r'^\s*(?:concat!\()?"', re.MULTILINE)
+_ASSEMBLY = re.compile(r'^\s*(?:concat!\()?"(.*)', re.MULTILINE)
+_SECTION = re.compile(r"\s*\.section\b")
+_LABEL = re.compile(r"\s*([A-Za-z_]\w*):")
 
 
 def linked(ownership: Ownership) -> int:
@@ -24,8 +26,8 @@ def linked(ownership: Ownership) -> int:
     for name, line in ownership.origins:
         if (match := _OWN.search(name)) and (file := paths.ROOT / match[1]).is_file():
             found |= {(file, each) for each in _function(file, line)}
-    for file in ownership.labelled:
-        found |= {(file, each) for each in _assembly(file)}
+    for file, labels in ownership.labelled.items():
+        found |= {(file, each) for each in _assembly(file, frozenset(labels))}
     return len(found)
 
 
@@ -64,10 +66,21 @@ def _end(text: str, start: int) -> int:
     return len(text)
 
 
-def _assembly(file: Path) -> list[int]:
-    """The numbers of the lines of assembly in a file."""
+def _assembly(file: Path, labels: frozenset[str]) -> list[int]:
+    """The numbers of the lines of assembly of the sections that have one of these labels, and of
+    what stands in front of all sections, which they share."""
     text = file.read_text()
-    lines = _text(file).split("\n")
     if file.suffix in (".S", ".s"):
-        return [number for number, line in enumerate(lines, 1) if line.strip()]
-    return [text.count("\n", 0, match.end()) + 1 for match in _ASSEMBLY.finditer(text)]
+        lines = [(n, line) for n, line in enumerate(_text(file).split("\n"), 1) if line.strip()]
+    else:
+        found = _ASSEMBLY.finditer(text)
+        lines = [(text.count("\n", 0, each.end()) + 1, each[1]) for each in found]
+    sections: list[tuple[list[int], set[str]]] = [([], set(labels))]
+    for number, line in lines:
+        if _SECTION.match(line):
+            sections.append(([], set()))
+        numbers, own = sections[-1]
+        numbers.append(number)
+        if match := _LABEL.match(line):
+            own.add(match[1])
+    return [number for numbers, own in sections if own & labels for number in numbers]

@@ -26,6 +26,7 @@ COUNTED = {
     "MORTISE_CORES": "cores-up-to-the-last-in-use",
     "MORTISE_PAGE_TABLES": "maps-of-cores-and-vms",
     "MORTISE_VIRTUAL_DEVICES": "nobody-has-virtual-devices",
+    "MORTISE_LOG_RINGS": "rings-if-a-vm-has-one",
 }
 RULES = {
     **defaults.RULES,
@@ -45,6 +46,7 @@ RULES = {
     "cores-up-to-the-last-in-use": "up to the last core that a VM has",
     "maps-of-cores-and-vms": "frames for the map of each core, and of what each VM has",
     "nobody-has-virtual-devices": "every VM takes its interrupts directly",
+    "rings-if-a-vm-has-one": "there are if a VM writes to a ring in its memory",
 }
 
 _IDENTITY = ("IMAGE", "BOARD")

@@ -3,17 +3,17 @@
 use crate::{Console, Error, InterruptMode, Mapping, MappingKind, Mode, Vm};
 use core_memory::PhysicalRange;
 
-/// Checks each VM by itself and against the ones in front of it.
-pub(crate) fn vms(vms: &[Vm], mode: Mode) -> Result<(), Error<'_>> {
+/// Checks each VM by itself.
+pub(crate) fn vms(vms: &[Vm]) -> Result<(), Error<'_>> {
     // All ranges of all of them are ranges before two are compared.
     vms.iter().try_for_each(Vm::check)?;
-    for (index, vm) in vms.iter().enumerate() {
-        alone(vm)?;
-        for other in vms.iter().take(index) {
-            together(vm, other, mode)?;
-        }
-    }
-    Ok(())
+    vms.iter().try_for_each(alone)
+}
+
+/// Checks each VM against the ones in front of it.
+pub(crate) fn pairs(vms: &[Vm], mode: Mode) -> Result<(), Error<'_>> {
+    let mut pairs = with_earlier(vms).flat_map(|(vm, others)| others.iter().map(move |o| (vm, o)));
+    pairs.try_for_each(|(vm, other)| together(vm, other, mode))
 }
 
 fn alone(vm: &Vm) -> Result<(), Error<'_>> {

@@ -14,7 +14,7 @@ use crate::{
 };
 use core::sync::atomic::Ordering;
 use core_log::{error, info};
-use core_manifest::{Console, InterruptMode, System};
+use core_manifest::{Console, Error, InterruptMode, System};
 use core_memory::PhysicalRange;
 use hw_arch::{entry::SecondaryStart, firmware, layout};
 
@@ -26,8 +26,12 @@ pub fn primary(machine: &'static Machine) -> ! {
     }
     console::open(machine);
     let manifest = memory::manifest();
-    match machine.system.try_call_once(|| System::parse(manifest)) {
+    let parse = || System::parse_within(machine.vms.len(), manifest);
+    match machine.system.try_call_once(parse) {
         Ok(system) => partition(machine, system, manifest),
+        Err(error @ Error::TooMany { .. }) => {
+            stop(format_args!("manifest: {error}: raise MORTISE_VMS"))
+        }
         Err(error) => stop(format_args!("manifest: {error}")),
     }
 }
@@ -46,11 +50,6 @@ fn partition(
         && let Err(why) = colouring.open(system, manifest)
     {
         stop(format_args!("manifest: {why}"));
-    }
-    if system.vms.len() > machine.vms.len() {
-        stop(format_args!(
-            "too few places for virtual machines: raise MORTISE_VMS"
-        ));
     }
     console::select(machine, system.console_input);
     let kick = !system
@@ -181,6 +180,9 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
     let own = loaded_end() - layout::image_start();
     if reaches(vm, layout::image_start(), own) {
         return Err("its memory overlaps Mortise");
+    }
+    if matches!(vm.console, Console::Ring(_)) && !tables::log_rings() {
+        return Err("it has a log ring, and MORTISE_LOG_RINGS is n");
     }
     let board = &machine.board;
     let (frames, size) = board.core_frames();

@@ -13,6 +13,7 @@ use crate::{
     drain::drain_rings,
     gic::{OWN_PRIORITY, VmInterrupts},
     machine::{Core, Machine},
+    tables,
     vm::Vm,
 };
 use core_log::{Level, Sink};
@@ -182,11 +183,7 @@ pub(crate) fn attach(core: &'static Core) {
     if vms.all(|vm| vm.description().console != Kind::None) {
         listen(core.machine);
     }
-    if core
-        .machine
-        .vms()
-        .any(|vm| matches!(vm.description().console, Kind::Ring(_)))
-    {
+    if core.machine.vms().any(Vm::has_log) {
         core.machine.alarms.set(core, &DRAIN);
     }
 }
@@ -353,6 +350,7 @@ pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &[u8]) -> bo
 /// Ends the line that a virtual machine has begun, if any, unless `stop` says so before; whether it
 /// is ended.
 pub(crate) fn finish(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
-    let is_unfinished = machine.console.lock().console.is_unfinished(vm.index);
+    let is_unfinished =
+        tables::line_is_shared() && machine.console.lock().console.is_unfinished(vm.index);
     (!is_unfinished || write(machine, vm, b'\n', stop)) && flush(machine, stop)
 }

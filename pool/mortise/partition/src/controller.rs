@@ -67,6 +67,15 @@ impl Interrupts {
         }
     }
 
+    /// What mediates its accesses to the distributor, if its interrupts are its own.
+    #[inline(always)]
+    pub(crate) fn direct(&self) -> Option<&Mediated<{ limits::VCPUS }, SPI_ROWS>> {
+        match self {
+            Self::Direct(gic) => Some(gic),
+            Self::Shared(_) => None,
+        }
+    }
+
     pub(crate) fn new(machine: &Machine, vm: &core_manifest::Vm) -> Result<Self, VmError> {
         let board = &machine.board;
         let passed = vm.interrupts.iter().map(|&intid| u32::from(intid));

@@ -3,7 +3,6 @@
 use crate::{
     board::Board,
     console,
-    controller::Interrupts,
     gic::{MERGE, VmInterrupts},
     irqchip::{Irqchip, Owned},
     machine::Core,
@@ -151,16 +150,14 @@ fn gic(
         };
         return gic.lock().access(vcpu, access, &mut physical);
     }
-    match &vm.interrupts {
-        Interrupts::Direct(gic) => {
-            let board = &core.machine.board;
-            Some(match tables::irqchip() {
-                Some(chip) => mediate_by(chip, board, gic, vcpu, access),
-                None => mediate(board, gic, || gic.decide(access)),
-            })
-        }
-        Interrupts::Shared(_) => Some(0),
-    }
+    let Some(gic) = vm.interrupts.direct() else {
+        return Some(0);
+    };
+    let board = &core.machine.board;
+    Some(match tables::irqchip() {
+        Some(chip) => mediate_by(chip, board, gic, vcpu, access),
+        None => mediate(board, gic, || gic.decide(access)),
+    })
 }
 
 /// Carries out what a direct guest's access to the physical controller may do, as that is decided.

@@ -5,7 +5,7 @@
 //! virtual CPU for good; with one, so does each core that only one virtual CPU uses.
 
 use crate::{
-    Core, Machine, Vm,
+    Core, Machine, Vm, tables,
     vm::{DISCARDED, HELD},
 };
 use core::sync::atomic::Ordering;
@@ -112,7 +112,7 @@ impl Vm {
     /// Whether it is to be held.
     #[must_use]
     pub fn is_to_be_held(&self) -> bool {
-        self.orders() & HELD != 0
+        tables::orders_are_given() && self.orders() & HELD != 0
     }
 }
 

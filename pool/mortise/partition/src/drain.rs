@@ -4,7 +4,7 @@
 //! core empties by a timer, or, where no core can be disturbed for it, the virtual machine itself
 //! asks Mortise to empty.
 
-use crate::{console, machine::Machine, vm::Vm};
+use crate::{console, machine::Machine, tables, vm::Vm};
 use core_manifest::Console as Kind;
 use core_ring::{Area, stream::Consumer};
 
@@ -150,6 +150,9 @@ fn empty(
     stop: &dyn Fn() -> bool,
 ) -> bool {
     while console::flush(machine, stop) && !stop() {
+        if !tables::log_rings() {
+            return true;
+        }
         if !machine.drain.lock().step(machine, vm, &mut left) {
             return console::flush(machine, stop);
         }
@@ -163,6 +166,9 @@ pub(crate) fn open_ring(vm: &core_manifest::Vm, kick: bool) -> Option<Consumer<'
     let Kind::Ring(range) = vm.console else {
         return None;
     };
+    if !tables::log_rings() {
+        return None;
+    }
     // SAFETY: the ring is mapped on every core that comes here, and words of it
     // are accessed atomically only, as the guest may write there at any time.
     let area = unsafe { Area::from_raw(range.start() as *mut u8, range.size() as usize) }?;

@@ -1,8 +1,8 @@
 //! What a guest's exit leads to.
 
 use crate::{
-    calls, controller::Interrupts, devices, fault::Fault, interrupts, machine::Core,
-    notice::INTERRUPT, short, tables, vm::Vm,
+    calls, devices, fault::Fault, interrupts, machine::Core, notice::INTERRUPT, short, tables,
+    vm::Vm,
 };
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
@@ -237,7 +237,7 @@ fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiReque
             vm,
         };
         gic.lock().send_sgi(vcpu, request, group1, &mut physical);
-    } else if let Interrupts::Direct(gic) = &vm.interrupts
+    } else if let Some(gic) = vm.interrupts.direct()
         && group1
         && tables::irqchip().is_none()
     {

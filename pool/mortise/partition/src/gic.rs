@@ -3,6 +3,7 @@
 use crate::{
     dispatch::News,
     machine::{Core, Machine, Timer},
+    tables,
     vm::Vm,
 };
 use core_sync::TicketLock;
@@ -81,7 +82,10 @@ mod hcr {
 /// group enabled, and no priority passes until the guest sets its mask.
 pub(crate) fn reset_virtual_interface() {
     ich_hcr_el2::write(0);
-    clear_list_registers();
+    // Of an interface that is never turned on nothing is seen.
+    if tables::virtual_devices() {
+        clear_list_registers();
+    }
     hw_arch::registers::ich_ap0r0_el2::write(0);
     hw_arch::registers::ich_ap1r0_el2::write(0);
     hw_arch::registers::ich_vmcr_el2::write(0);

@@ -85,6 +85,7 @@ macro_rules! image {
             iommus: $($tables)::+::IOMMUS,
             witnesses: $($tables)::+::WITNESSES,
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
+            log_rings: mortise_config::MORTISE_LOG_RINGS,
         };
 
         // One per core, found by their name from outside; none without a trace.

@@ -19,11 +19,13 @@
 
 use crate::{
     colouring,
-    drain::conclude,
+    drain::{conclude, open_ring},
+    gic::{MERGE, VmInterrupts},
     machine::{Core, Machine},
     part::Part,
-    vm::Vm,
+    vm::{ENDING, Vm},
 };
+use core::sync::atomic::Ordering;
 use core_manifest::FaultPolicy;
 use core_memory::PhysicalRange;
 use core_statistics::State;
@@ -33,6 +35,7 @@ use mortise_console::Argument;
 use mortise_hypercall::Start;
 use mortise_psci::End;
 use mortise_transfer::Transfer;
+use mortise_vdev_pl011::Pl011;
 
 /// What addresses of payloads are multiples of.
 pub(crate) const CHUNK: u64 = 64;
@@ -175,6 +178,45 @@ fn conclude_by(machine: &'static Machine, vm: &'static Vm, end: End) -> Stage {
 }
 
 impl Vm {
+    /// Takes its devices back to their first state, for a start from the payload, when all it had
+    /// to say is on the console.
+    pub(crate) fn renew(&self) {
+        self.stage2.restore();
+        self.orders.fetch_and(!ENDING, Ordering::AcqRel);
+        if self.has_serial() {
+            *self.serial.lock() = Pl011::new();
+        }
+        self.open_log();
+    }
+
+    /// Makes its log ring, if it has one, on a core of its own.
+    pub(crate) fn open_log(&self) {
+        *self.log.lock() = open_ring(self.description(), self.kick);
+    }
+
+    /// Takes its shared interrupts back to their first state, as no vCPU runs: from a part on, 0 at
+    /// first, until this core is wanted; which is next, nothing behind the last.
+    pub(crate) fn silence(&'static self, machine: &'static Machine, part: usize) -> Option<usize> {
+        if let Some(gic) = self.interrupts.shared() {
+            let core = Core::current();
+            let mut physical = VmInterrupts { machine, vm: self };
+            let mut next = Some(part);
+            while let Some(part) = next {
+                if core.is_wanted() {
+                    return next;
+                }
+                next = gic.lock().reset(part, &mut physical);
+            }
+        } else if let Some(gic) = self.interrupts.direct() {
+            // All of it is in banks, which are where they are on a GICv2 too.
+            let distributor = machine.board.distributor();
+            let _guard = MERGE.lock();
+            gic.shared().for_each(|intid| distributor.reset(intid));
+        }
+        self.route(machine);
+        None
+    }
+
     /// Whether another run follows one that ends so: there is a pristine copy of what it boots from.
     fn begins_again(&self, end: End) -> bool {
         end == End::Restart && !self.is_slot() && !self.description().payloads.is_empty()

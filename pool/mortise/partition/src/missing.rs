@@ -11,7 +11,7 @@
 //! Each looks again and again for [`PATIENCE`] of the counter, interrupts being served in between, and no
 //! longer.
 
-use crate::{machine::Machine, vm::Vm};
+use crate::{machine::Machine, tables, vm::Vm};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use core_manifest::WaitPolicy;
 use core_statistics::State;
@@ -88,7 +88,9 @@ impl Missing {
 impl Vm {
     /// Whether it can make its cores deaf to the doorbell and sleep there.
     fn can_be_lost(&self) -> bool {
-        !self.is_shared() && self.description().wait == WaitPolicy::Pass
+        tables::vcpus_are_several()
+            && !self.is_shared()
+            && self.description().wait == WaitPolicy::Pass
     }
 
     /// Looks for cores of it that were to come to rest and have not, which is said once of each that is
@@ -127,7 +129,7 @@ impl Vm {
     /// Notes that a vCPU comes to rest; whom that concerns.
     pub(crate) fn rests(&'static self, machine: &'static Machine, vcpu: usize) -> Calls {
         let mut power = self.power.lock();
-        let was_lost = self.missing.back(vcpu);
+        let was_lost = tables::vcpus_are_several() && self.missing.back(vcpu);
         let calls = power.stopped(vcpu);
         drop(power);
         if was_lost {
@@ -152,7 +154,7 @@ impl Vm {
     /// Whether it was [given up](Self::give_up).
     #[must_use]
     pub fn is_given_up(&self) -> bool {
-        self.missing.given_up.load(Ordering::Acquire)
+        tables::orders_are_given() && self.missing.given_up.load(Ordering::Acquire)
     }
 }
 

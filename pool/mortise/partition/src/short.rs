@@ -5,7 +5,7 @@
 //! change nothing, a virtual CPU's SGIs to itself, and brief calls. Nobody looks for orders to the virtual machine, as who gives one
 //! rings the doorbell behind it.
 
-use crate::{controller::Interrupts, gic::VmInterrupts, machine::Core, tables, trace, vm::Vm};
+use crate::{gic::VmInterrupts, machine::Core, tables, trace, vm::Vm};
 use core_statistics::ExitKind;
 use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
 use mortise_gic_frame::{Enables, SgiRequest};
@@ -54,18 +54,20 @@ pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
 /// Sends the virtual CPU an SGI of Group 1 that it asked for itself.
 #[inline(always)]
 fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
-    let sent = match &vm.interrupts {
-        Interrupts::Shared(gic) => {
-            let machine = core.machine;
-            let mut physical = VmInterrupts { machine, vm };
-            gic.lock().list_sgi_again(vcpu, intid, &mut physical)
-        }
-        Interrupts::Direct(_) if tables::irqchip().is_some() => false,
-        Interrupts::Direct(gic) => gic.sgi_to_itself(vcpu, intid).is_some_and(|value| {
+    let sent = if let Some(gic) = vm.interrupts.shared() {
+        let machine = core.machine;
+        let mut physical = VmInterrupts { machine, vm };
+        gic.lock().list_sgi_again(vcpu, intid, &mut physical)
+    } else if tables::irqchip().is_some() {
+        false
+    } else {
+        let direct = vm.interrupts.direct();
+        let value = direct.and_then(|gic| gic.sgi_to_itself(vcpu, intid));
+        value.is_some_and(|value| {
             icc_sgi1r_el1::write(value);
             isb();
             true
-        }),
+        })
     };
     if sent {
         core.resident.count::<SYSTEM_REGISTER>();
@@ -88,13 +90,14 @@ fn word(
     let Some(Enables { row, sets }) = Enables::at(offset) else {
         return false;
     };
+    let owned = || vm.interrupts.direct().map_or(0, |gic| gic.owned_in(row));
     if write {
         let value = frame.register(register) as u32;
-        let done = match &vm.interrupts {
-            Interrupts::Shared(gic) => gic.lock().is_idle(row, sets, value),
+        let done = match vm.interrupts.shared() {
+            Some(gic) => gic.lock().is_idle(row, sets, value),
             // Zeroes have no effect.
-            Interrupts::Direct(gic) => {
-                let value = value & gic.owned_in(row);
+            None => {
+                let value = value & owned();
                 if value != 0 {
                     distributor(core).write32(offset, value);
                 }
@@ -106,9 +109,9 @@ fn word(
         }
         return done;
     }
-    let value = match &vm.interrupts {
-        Interrupts::Shared(gic) => gic.lock().enabled_in(row),
-        Interrupts::Direct(gic) => match gic.owned_in(row) {
+    let value = match vm.interrupts.shared() {
+        Some(gic) => gic.lock().enabled_in(row),
+        None => match owned() {
             0 => 0,
             owned => distributor(core).read32(offset) & owned,
         },

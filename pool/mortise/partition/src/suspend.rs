@@ -9,6 +9,7 @@
 
 use crate::{
     machine::Machine,
+    tables::orders_are_given,
     vm::{DISCARDED, ENDING, HELD, SUSPENDED, Vm},
 };
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -95,13 +96,13 @@ impl Vm {
     #[must_use]
     pub fn is_kept_off(&self) -> bool {
         let orders = self.orders();
-        orders & HELD != 0 || orders & (SUSPENDED | ENDING) == SUSPENDED
+        orders_are_given() && (orders & HELD != 0 || orders & (SUSPENDED | ENDING) == SUSPENDED)
     }
 
     /// Whether a guest that runs has to wait: what it did is needed still.
     pub(crate) fn has_to_wait(&self) -> bool {
         let orders = self.orders();
-        orders & (HELD | SUSPENDED) != 0 && orders & (DISCARDED | ENDING) == 0
+        orders_are_given() && orders & (HELD | SUSPENDED) != 0 && orders & (DISCARDED | ENDING) == 0
     }
 
     /// Notes that a vCPU is off its core.
@@ -133,7 +134,10 @@ impl StoppedTimer {
 
 /// Sets the virtual counter of the core that a vCPU has to itself.
 pub(crate) fn set_counter(vm: &Vm) {
-    let lost = vm.suspension.lost.load(Ordering::Acquire);
+    let lost = match orders_are_given() {
+        true => vm.suspension.lost.load(Ordering::Acquire),
+        false => 0,
+    };
     // SAFETY: what EL1 reads as time; nothing of Mortise's depends on it.
     unsafe { cntvoff_el2::write(lost) };
     hw_arch::barrier::isb();

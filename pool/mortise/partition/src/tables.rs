@@ -40,6 +40,8 @@ pub struct Tables {
     pub witnesses: &'static [&'static dyn Witness],
     /// Whether there may be virtual machines whose interrupt controller and serial port are virtual.
     pub virtual_devices: bool,
+    /// Whether there may be virtual machines that write to a log ring.
+    pub log_rings: bool,
 }
 
 /// What Mortise is made of, a constant of the link: so an image with one core has nothing of what is
@@ -79,6 +81,7 @@ static MORTISE_TABLES: Tables = Tables {
     iommus: &[],
     witnesses: &[],
     virtual_devices: true,
+    log_rings: true,
 };
 
 #[cfg(target_os = "none")]
@@ -169,6 +172,31 @@ pub(crate) fn witnesses() -> &'static [&'static dyn Witness] {
 #[inline(always)]
 pub(crate) fn virtual_devices() -> bool {
     MORTISE_TABLES.virtual_devices
+}
+
+/// Whether anybody's log ring is emptied.
+#[inline(always)]
+pub(crate) fn log_rings() -> bool {
+    MORTISE_TABLES.log_rings
+}
+
+/// Whether anything but Mortise itself writes on the console's line: of guests those with a ring or
+/// a virtual port, and what runs on cores without a guest.
+#[inline(always)]
+pub(crate) fn line_is_shared() -> bool {
+    log_rings() || virtual_devices() || !tenants().is_empty()
+}
+
+/// Whether there may be more virtual CPUs than one, so that one has something to tell another.
+#[inline(always)]
+pub(crate) fn vcpus_are_several() -> bool {
+    parts().cores.len() > 1 || cores_are_shared()
+}
+
+/// Whether anybody gives virtual machines orders from outside, which only companions do.
+#[inline(always)]
+pub(crate) fn orders_are_given() -> bool {
+    !companions().is_empty()
 }
 
 /// Devices of the libraries'.

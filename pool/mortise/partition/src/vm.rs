@@ -5,9 +5,8 @@ use crate::{
     description::{Description, VmError},
     drain,
     fault::Telling,
-    gic::{MERGE, VmInterrupts},
     lead::Lead,
-    machine::{Core, Machine},
+    machine::Machine,
     memory::Stage2,
     missing::Missing,
     slot::Slot,
@@ -59,7 +58,7 @@ pub struct Vm {
     /// Why one of its vCPUs cannot go on, as long as it is not told.
     pub(crate) fault: TicketLock<Option<Telling>>,
     /// Whether it must call for the ring to be emptied.
-    kick: bool,
+    pub(crate) kick: bool,
     /// What its vCPUs are told, for exits to see without the lock: [`ENDING`], [`HELD`],
     /// [`DISCARDED`], [`SUSPENDED`].
     pub(crate) orders: AtomicU8,
@@ -204,6 +203,11 @@ impl Vm {
         tables::virtual_devices() && self.description().console == Console::Pl011
     }
 
+    /// Whether it writes to a log ring.
+    pub(crate) fn has_log(&self) -> bool {
+        tables::log_rings() && matches!(self.description().console, Console::Ring(_))
+    }
+
     /// The core that vCPU `vcpu` is pinned to; beyond the last one, the first.
     pub(crate) fn cpu(&self, vcpu: usize) -> usize {
         let cpus = &self.description().cpus;
@@ -320,7 +324,9 @@ impl Vm {
     /// memory is withdrawn too: the next access of any kind comes here. Called on
     /// a core of this virtual machine, whose VMID is the one in use.
     pub(crate) fn call_in(&'static self, calls: Calls, machine: &'static Machine) {
-        self.missing.call(machine.board.clock.ticks());
+        if tables::vcpus_are_several() {
+            self.missing.call(machine.board.clock.ticks());
+        }
         self.end_in_memory();
         self.call(calls, machine);
     }
@@ -332,8 +338,11 @@ impl Vm {
         mortise_vcpu::invalidate_translations();
     }
 
-    /// Calls these vCPUs' cores to Mortise.
+    /// Calls these vCPUs' cores to Mortise, of which the one that calls is none.
     pub(crate) fn call(&'static self, calls: Calls, machine: &'static Machine) {
+        if !tables::vcpus_are_several() {
+            return;
+        }
         let set = calls.bits();
         match set & set.wrapping_sub(1) {
             0 => calls.iter().for_each(|vcpu| machine.notify(self, vcpu)),
@@ -353,44 +362,5 @@ impl Vm {
             self.status.set_boot_time(after);
         }
         self.set_state(State::Running);
-    }
-
-    /// Takes its devices back to their first state, for a start from the payload, when all it had
-    /// to say is on the console.
-    pub(crate) fn renew(&self) {
-        self.stage2.restore();
-        self.orders.fetch_and(!ENDING, Ordering::AcqRel);
-        if self.has_serial() {
-            *self.serial.lock() = Pl011::new();
-        }
-        self.open_log();
-    }
-
-    /// Makes its log ring, if it has one, on a core of its own.
-    pub(crate) fn open_log(&self) {
-        *self.log.lock() = drain::open_ring(self.description(), self.kick);
-    }
-
-    /// Takes its shared interrupts back to their first state, as no vCPU runs: from a part on, 0 at
-    /// first, until this core is wanted; which is next, nothing behind the last.
-    pub(crate) fn silence(&'static self, machine: &'static Machine, part: usize) -> Option<usize> {
-        if let Some(gic) = self.interrupts.shared() {
-            let core = Core::current();
-            let mut physical = VmInterrupts { machine, vm: self };
-            let mut next = Some(part);
-            while let Some(part) = next {
-                if core.is_wanted() {
-                    return next;
-                }
-                next = gic.lock().reset(part, &mut physical);
-            }
-        } else if let Interrupts::Direct(gic) = &self.interrupts {
-            // All of it is in banks, which are where they are on a GICv2 too.
-            let distributor = machine.board.distributor();
-            let _guard = MERGE.lock();
-            gic.shared().for_each(|intid| distributor.reset(intid));
-        }
-        self.route(machine);
-        None
     }
 }
