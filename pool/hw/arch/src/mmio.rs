@@ -12,6 +12,26 @@ pub struct Mmio {
     length: usize,
 }
 
+/// Registers of 32 bits: those of a device, or of what a test has in its place.
+pub trait Registers {
+    /// The one at this offset.
+    fn read(&self, offset: usize) -> u32;
+    /// Writes the one at this offset.
+    fn write(&mut self, offset: usize, value: u32);
+}
+
+impl Registers for Mmio {
+    #[inline(always)]
+    fn read(&self, offset: usize) -> u32 {
+        self.read32(offset)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, offset: usize, value: u32) {
+        self.write32(offset, value);
+    }
+}
+
 /// Writes the accessors of one width.
 macro_rules! access {
     ($read:ident, $write:ident, $type:ty, $load:literal, $store:literal) => {

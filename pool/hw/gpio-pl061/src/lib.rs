@@ -28,32 +28,14 @@
 
 /// Where its registers are, 4 KiB.
 pub use hw_arch::mmio::Mmio as Frame;
+/// How they are reached: of a device, or of what a test has in its place.
+pub use hw_arch::mmio::Registers;
 
 /// `GPIODIR`: a pin whose bit is set is an output (Arm DDI 0190, 3.3.2).
 const DIRECTION: usize = 0x400;
 
 /// How many pins there are.
 pub const PINS: u8 = 8;
-
-/// The registers: of a device, or of what a test has in its place.
-pub trait Registers {
-    /// The one at this offset.
-    fn read(&self, offset: usize) -> u32;
-    /// Writes the one at this offset.
-    fn write(&mut self, offset: usize, value: u32);
-}
-
-impl Registers for Frame {
-    #[inline(always)]
-    fn read(&self, offset: usize) -> u32 {
-        self.read32(offset)
-    }
-
-    #[inline(always)]
-    fn write(&mut self, offset: usize, value: u32) {
-        self.write32(offset, value);
-    }
-}
 
 /// One of the pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,6 +30,8 @@
 
 /// Where its registers are, 4 KiB.
 pub use hw_arch::mmio::Mmio as Frame;
+/// How they are reached: of a device, or of what a test has in its place.
+pub use hw_arch::mmio::Registers;
 
 /// Offsets of registers (UG1087).
 mod offset {
@@ -54,26 +56,6 @@ const FULL: u32 = 1 << 4;
 
 /// Of all interrupts, that the receive FIFO holds as many bytes as its trigger says.
 const RECEIVED: u32 = 1;
-
-/// The registers: of a device, or of what a test has in its place.
-pub trait Registers {
-    /// The one at this offset.
-    fn read(&self, offset: usize) -> u32;
-    /// Writes the one at this offset.
-    fn write(&mut self, offset: usize, value: u32);
-}
-
-impl Registers for Frame {
-    #[inline(always)]
-    fn read(&self, offset: usize) -> u32 {
-        self.read32(offset)
-    }
-
-    #[inline(always)]
-    fn write(&mut self, offset: usize, value: u32) {
-        self.write32(offset, value);
-    }
-}
 
 /// A serial port.
 #[derive(Debug)]
@@ -164,9 +146,12 @@ mod tests {
         }
     }
 
-    impl Registers for &std::cell::RefCell<Port> {
+    /// The driver's end of it.
+    struct Fake<'a>(&'a std::cell::RefCell<Port>);
+
+    impl Registers for Fake<'_> {
         fn read(&self, offset: usize) -> u32 {
-            let mut port = self.borrow_mut();
+            let mut port = self.0.borrow_mut();
             match offset {
                 offset::CONTROL => port.control,
                 offset::STATUS => {
@@ -179,7 +164,7 @@ mod tests {
         }
 
         fn write(&mut self, offset: usize, value: u32) {
-            let mut port = self.borrow_mut();
+            let mut port = self.0.borrow_mut();
             match offset {
                 offset::CONTROL => port.control = value,
                 offset::INTERRUPT_ENABLE => port.mask |= value,
@@ -201,14 +186,14 @@ mod tests {
             control: 0x128, // after a reset
             ..Port::default()
         });
-        Serial::new(&port).enable();
+        Serial::new(Fake(&port)).enable();
         assert_eq!(port.borrow().control, 0x114);
     }
 
     #[test]
     fn bytes_go_out_while_there_is_room() {
         let port = std::cell::RefCell::new(Port::default());
-        let mut serial = Serial::new(&port);
+        let mut serial = Serial::new(Fake(&port));
         (0..16).for_each(|byte| serial.write_byte(byte));
         assert!(!serial.is_ready());
         assert_eq!(*port.borrow().sent.borrow(), (0..16).collect::<Vec<u8>>());
@@ -220,7 +205,7 @@ mod tests {
             trigger: 32,
             ..Port::default()
         });
-        let mut serial = Serial::new(&port);
+        let mut serial = Serial::new(Fake(&port));
         port.borrow_mut().receive(b'x');
         assert!(!port.borrow().interrupts());
         serial.enable_receive_interrupt();

@@ -30,6 +30,8 @@
 
 /// Where its registers are.
 pub use hw_arch::mmio::Mmio as Frame;
+/// How they are reached: of a device, or of what a test has in its place.
+pub use hw_arch::mmio::Registers;
 
 /// Offsets of registers: those of a 16550, four bytes apart.
 mod offset {
@@ -44,26 +46,6 @@ const RECEIVED: u32 = 1;
 /// `LSR`: something was received; the transmit FIFO is empty.
 const READY: u32 = 1;
 const EMPTY: u32 = 1 << 5;
-
-/// The registers: of a device, or of what a test has in its place.
-pub trait Registers {
-    /// The one at this offset.
-    fn read(&self, offset: usize) -> u32;
-    /// Writes the one at this offset.
-    fn write(&mut self, offset: usize, value: u32);
-}
-
-impl Registers for Frame {
-    #[inline(always)]
-    fn read(&self, offset: usize) -> u32 {
-        self.read32(offset)
-    }
-
-    #[inline(always)]
-    fn write(&mut self, offset: usize, value: u32) {
-        self.write32(offset, value);
-    }
-}
 
 /// A serial port.
 #[derive(Debug)]
@@ -127,9 +109,12 @@ mod tests {
         }
     }
 
-    impl Registers for &RefCell<Port> {
+    /// The driver's end of it.
+    struct Fake<'a>(&'a RefCell<Port>);
+
+    impl Registers for Fake<'_> {
         fn read(&self, offset: usize) -> u32 {
-            let mut port = self.borrow_mut();
+            let mut port = self.0.borrow_mut();
             match offset {
                 offset::LINE_STATUS => {
                     u32::from(!port.received.is_empty()) | u32::from(port.sending.is_empty()) << 5
@@ -140,7 +125,7 @@ mod tests {
         }
 
         fn write(&mut self, offset: usize, value: u32) {
-            let mut port = self.borrow_mut();
+            let mut port = self.0.borrow_mut();
             match offset {
                 offset::INTERRUPT_ENABLE => port.enabled = value,
                 offset::DATA => port.sending.push(value as u8),
@@ -152,7 +137,7 @@ mod tests {
     #[test]
     fn a_byte_goes_out_when_the_one_before_is_gone() {
         let port = RefCell::new(Port::default());
-        let mut serial = Serial::new(&port);
+        let mut serial = Serial::new(Fake(&port));
         serial.write_byte(b'x');
         assert!(!serial.is_ready());
         assert_eq!(port.borrow_mut().sending.split_off(0), b"x");
@@ -162,7 +147,7 @@ mod tests {
     #[test]
     fn what_comes_in_interrupts_until_it_is_read() {
         let port = RefCell::new(Port::default());
-        let mut serial = Serial::new(&port);
+        let mut serial = Serial::new(Fake(&port));
         port.borrow_mut().received.extend(b"xy");
         assert!(!port.borrow().interrupts());
         serial.enable_receive_interrupt();
