@@ -37,6 +37,12 @@ const CONTROLLER: &[System] = &[
 /// virtual one of 8 for zero, and ends itself with an assertion at the next interrupt.
 const BINARY_POINTS: &[System] = &[System(3, 0, 12, 8, 3), System(3, 0, 12, 12, 3)];
 
+/// `ICC_EOIR0_EL1` and `ICC_EOIR1_EL1`, which take 24 bits: told the end of an LPI (8192 and beyond)
+/// while another interrupt is active, the emulator looks for it among its SPIs, in memory that it
+/// does not have.
+const ENDS: &[System] = &[System(3, 0, 12, 8, 1), System(3, 0, 12, 12, 1)];
+const LPIS: u64 = 0xff_e000;
+
 /// What is tried, and what must come of it.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("registers/every-debug", 8, Expect::Contained, |t| {
@@ -113,6 +119,9 @@ fn visit(trial: &mut Trial, register: System) {
     let mut garbage = trial.random.next();
     if BINARY_POINTS.contains(&register) {
         garbage &= 7;
+    }
+    if ENDS.contains(&register) {
+        garbage &= !LPIS;
     }
     let both = [
         register.read(0),
