@@ -59,6 +59,23 @@ def test_two_builds_are_the_same_bytes(build):
     assert digest(first) == digest(again)
 
 
+def test_systems_of_one_name_are_told_apart(build, tmp_path):
+    elves = {}
+    for folder, cores in (("one", "[1]"), ("two", "[1, 2]")):
+        system = tmp_path / folder / "system.toml"
+        system.parent.mkdir()
+        text = (ROOT / "systems/hello/system.toml").read_text()
+        assert "cpus = [0]" in text
+        system.write_text(text.replace("cpus = [0]", f"cpus = {cores}"))
+        elves[folder] = Path(json.loads(build(system.parent).stdout)["elves"]["mortise"])
+    first = elves["one"].read_bytes()
+    assert elves["two"].read_bytes() != first
+    # Whatever has it built again: a library that changed, another toolchain.
+    (elves["one"].parent / "built").unlink()
+    assert_well(build(tmp_path / "one"))
+    assert elves["one"].read_bytes() == first
+
+
 def test_an_image_does_not_tell_where_it_was_built(build):
     for elf in json.loads(build("motor-linux").stdout)["elves"].values():
         content = Path(elf).read_bytes()

@@ -40,6 +40,9 @@ def compile_image(image: Image, folder: Path) -> Path:
         ui.detail(f"{image.name}: nothing to do")
         return elf
     stamp.unlink(missing_ok=True)
+    # To cargo, crates of one name are one, whatever folder they are in, and it is made again only
+    # if its sources are younger than what was made last.
+    os.utime(folder / "src/main.rs")
     with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
         built = _run(image, folder)
     _check_lock(folder)
@@ -167,7 +170,9 @@ def _registry(file: Path) -> set[tuple[str, str]]:
 
 def _fingerprint(image: Image, folder: Path) -> str:
     """A hash of everything the image is made of."""
-    digest = hashlib.sha256(repr((rust.toolchain(), _flags(image))).encode())
+    toolchain = rust.toolchain()
+    made_by = (toolchain.version, toolchain.sysroot, toolchain.builds_core, _flags(image))
+    digest = hashlib.sha256(repr(made_by).encode())
     generated = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
     files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK, folder / "Cargo.toml", *generated]
     for library in image.libraries:
