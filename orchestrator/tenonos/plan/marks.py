@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tenonos.plan import grammar as g
+from tenonos.plan import negations
 from tenonos.plan.asides import asides
 from tenonos.plan.cores import COUNTED_CORE, NAMED_CORES, ORDINALS, OWN_CORE, REST, check_given
 from tenonos.plan.gist import Gists
@@ -68,12 +69,12 @@ class Marker:
                 Mark("count" if role.value > 1 else "label", role.at, role.at + 2, role.value)
             )
         self._take("idiom", IDIOM)
-        self._take("unwanted", g.UNWANTED)
+        self._take("unwanted", negations.UNWANTED)
         for kind, pattern, value in self._phrases():
             self._take(kind, pattern, value)
         self._named_cores()
         self._quantities()
-        self._take("not", g.NEGATION)
+        self._take("not", negations.NEGATION)
         return sorted(self.marks, key=lambda mark: mark.first)
 
     def _say_together(self) -> None:

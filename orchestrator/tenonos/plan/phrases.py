@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tenonos.plan import grammar as g
+from tenonos.plan import negations
 from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
 from tenonos.plan.idioms import WHY_OTHER
 from tenonos.plan.mark import Mark
@@ -171,7 +172,7 @@ class Segmenter:
             return  # of three VMs, "two with control loops"
         elif word in g.SPLITTERS:
             self._split(index, word)
-        elif word in g.OUT and self._negator:
+        elif word in negations.OUT and self._negator:
             self._flush()  # "leave the shell out": no more is denied
             self._negator = None
         elif word in g.REPEATED and self._pending.words:
@@ -319,7 +320,7 @@ class Segmenter:
         if negator is None:
             return False
         opens = negator[1] < len(self.words) and self.words[negator[1]].word == ":"
-        return opens or bool(g.LISTING.match(self.words[negator[0]].word))
+        return opens or bool(negations.LISTING.match(self.words[negator[0]].word))
 
     def _is_list(self, index: int) -> bool:
         """Whether a comma is one of a list that ends in `or`: `no shell, storage or network`."""
