@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tenonos.plan import grammar as g
-from tenonos.plan.background import BACKGROUND, PAST, PEOPLE
+from tenonos.plan.background import BACKGROUND, ELSEWHERE, PAST, PEOPLE, UNTOUCHED
+from tenonos.plan.negations import FORBIDS
 from tenonos.plan.quantities import quantity_at
 from tenonos.plan.text import Token
 
@@ -59,14 +60,17 @@ INSTRUCTION = re.compile(
     r"|^\W*new (?:task|job|goal|objective|request|order)s?\s*:"
     r"|\b(?:begin|start|end)(?: of)?(?: the)?(?: \w+)? (?:instruction|prompt|override|command)s?\b"
     r"|\byour (?:new |only |real |next )*(?:task|job|role|goal|mission)\b|\bfrom (?:now|here) on\b"
-    r"|\byou (?:must|should|shall|may|can|will) (?:only )?(?:answer|reply|say|respond|print)\b"
+    r"|\byou (?:must|should|shall|may|can|will) (?:now |only )*(?:answer|reply|say|respond|print"
+    r"|act"
+    r"|behave|pretend|become|obey)\b|\b(?-i:DROP|DELETE|TRUNCATE|INSERT) (?-i:TABLE|FROM|INTO"
+    r"|DATABASE)\b"
     r"|^\W*(?:begin|start|end) of (?:the )?(?:configuration|config|output|answer)\b"
     r"|\byou (?:always|never|only|answer|treat|accept|approve|obey|pretend|report|say|have to"
     r"|act|behave|become|repeat|respond|speak|write|forget|ignore|skip)\b"
     r"|\b(?:set|unset|export|override|point)\s+(?-i:\$?[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b"
     r"|\b(?:download|fetch|load|install|clone)\b[^.;]*\bhttps?://"
     rf"|^\W*as (?:the|your|an?) (?:\w+ )?{_ROLES}\b"
-    r"|^\W*end of (?:the )?(?:objective|input|prompt|message|text|request)\b"
+    r"|^\W*end of (?:(?:the|user|your|this) )*(?:objective|input|prompt|message|text|request)\b"
     r"|\b(?:by|on) (?:the )?(?:orders?|command|authority) of\b"
     r"|\beverything is (?:allowed|permitted)"
     r"|\b(?:new|further|additional|updated|actual) (?:instructions?|orders|directives?)\b",
@@ -79,6 +83,8 @@ ORDER = re.compile(
     re.IGNORECASE,
 )
 """Begins what the tool is told to do, after a colon."""
+QUOTED = re.compile(r"[^.,;:!?]*\b(?:\w+s|with|saying|reading|wrote|read)[:,]? [\"'“‘]\Z")
+"""Words that lead to a quotation."""
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
 ENCLOSED = re.compile(
@@ -117,7 +123,11 @@ REASON = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Why something is wanted, and then what."""
-HEADING = re.compile(r"^\W*(?:background|context|history|motivation)\s*:", re.IGNORECASE)
+HEADING = re.compile(
+    r"^\W*(?:(?:background|context|history|motivation)\s*:|it(?: is|['’]s) true that\b|admittedly\b"
+    r"|granted\b|to be fair\b|(?:i|we) admit\b|no doubt\b|true enough\b|true,)",
+    re.IGNORECASE,
+)
 """What opens a sentence that says how things are."""
 CONSEQUENCE = re.compile(
     r"(?:,| and) (?:so|hence|therefore|thus|now),? (?:this|the new|we|i|our|here|there)\b",
@@ -126,10 +136,10 @@ CONSEQUENCE = re.compile(
 """Where it ends how things are, and what is wanted follows from it."""
 MENTION = re.compile(
     r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
-    r"|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
-    r"|(?:tired of|fed up with|used to|accustomed to|(?:fond|fans?) of)(?= [A-Z])"
-    r"|(?:exactly |just |much )?the (?:same )?way(?= [A-Z])"
-    r"|(?:after|following) (?:\w+ )?(?:years?|months?) (?:of|with|on|under)(?= [A-Z])"
+    r"|according to|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
+    r"|(?:tired of|fed up with|used to|accustomed to|(?:fond|fans?) of)(?= (?-i:[A-Z]))"
+    r"|(?:exactly |just |much )?the (?:same )?way(?= (?-i:[A-Z]))"
+    r"|(?:after|following) (?:\w+ )?(?:years?|months?) (?:of|with|on|under)(?= (?-i:[A-Z]))"
     r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
     r"|(?:an? |the )?(?:re-?write|port|re-?implementation|successor|clone) (?:of|to|for)"
     r"(?= (?:our|the|an?|my|old|existing|legacy)\b)"
@@ -163,7 +173,12 @@ numbers a list: `(1)`.
 SAYING = re.compile(
     r"(?:^|(?<=[.;!?:] ))(?:(?:the|our|my) )?[\w-]+(?: [\w-]+){0,2} (?:insists?|demands?"
     r"|stipulates?|says?"
-    r"|prescribes?|states?|dictates?|requires?|wants?|asks?)(?: us)? that\b",
+    r"|prescribes?|states?|dictates?|requires?|wants?|asks?)(?: us)? that\b"
+    r"|(?:^|(?<=[.;!?:,] )|(?<=\band )|(?<=\bbut ))(?:(?:the|our|my|their|an?) )?"
+    r"[\w-]+(?: [\w-]+){0,2}"
+    r" (?:says?|dictates?|stipulates?|insists?)(?=[:,]? (?!(?:nothing|that)\b))"
+    rf"|(?:^|(?<=[.;!?:,] )|(?<=\band )|(?<=\bbut )|(?<=\bas ))(?:(?:the|our|my|their) )?"
+    rf"(?!(?:is|are|be|which|that|it)\b)[\w-]+(?: [\w-]+){{0,2}}?(?= {FORBIDS}\b)",
     re.IGNORECASE,
 )
 """Who wants what follows: `certification insists that ...`."""
@@ -181,7 +196,8 @@ OPENING = re.compile(r"([^\d.:;!?,]*),\s*(?:but|yet|we|i|just|only|this|here|now
 SOMEBODY = re.compile(
     rf"\b(?:as )?(?:(?:the|our|my|an?|some|his|her|their) )?(?:\w+ )?{PEOPLE}"
     r" (?:who|that|which|whose)\b[^.;:!?,]*?"
-    r"(?=\s*[.;:!?,]|\s+(?:wants?|needs?|wish(?:es)?|asks?|requires?|demands?|(?:woul|shoul)d)\b)",
+    r"(?=\s*(?:[.;:!?,]|\Z)|\s+(?:will|shall|must|wants?|needs?|wish(?:es)?|asks?|requires?"
+    r"|demands?|(?:woul|shoul)d)\b)",
     re.IGNORECASE,
 )
 """Who is spoken of, and in a clause what they do: `the people who look after ...`."""
@@ -202,7 +218,7 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         clause = text[start:end]
         if found := INSTRUCTION.search(clause) or (asked and SPEAKER.search(clause)):
             yield (
-                start + found.start(),
+                _lead_of_quote(text, start, start + found.start()),
                 _end_of_order(text, start + found.end(), end),
                 WHY_INSTRUCTION,
             )
@@ -213,10 +229,14 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         elif (opinion := OPINION.match(clause.strip())) and not re.search(r"\d", opinion.group()):
             lead = len(clause) - len(clause.lstrip())
             yield start + lead, start + lead + opinion.end(), WHY_BACKGROUND
+        elif (UNTOUCHED.search(clause) and not _asks(clause)) or (
+            (elsewhere := ELSEWHERE.match(clause)) and not _asks(elsewhere[1])
+        ):
+            yield start, end, WHY_BACKGROUND
         elif reason := REASON.match(clause):
             yield start, start + reason.end(), WHY_BACKGROUND
         elif contrast := CONTRAST.search(clause):
-            if not re.search(r"\d", contrast[1]) and not WANTING.search(contrast[1]):
+            if not _asks(contrast[1]):
                 yield start, start + contrast.end(1), WHY_BACKGROUND
         elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
@@ -231,6 +251,17 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
             yield found.start(), end, WHY_MENTION
     for found in DESK.finditer(text):
         yield found.start(), found.end(), WHY_MENTION
+
+
+def _lead_of_quote(text: str, start: int, at: int) -> int:
+    """Where the words begin that say who said what is quoted from here: `the label reads "...`."""
+    lead = QUOTED.search(text, start, at)
+    return lead.start() if lead and not re.search(r"\d", lead.group()) else at
+
+
+def _asks(said: str) -> bool:
+    """Whether words have a number, or a verb by which something is wanted."""
+    return bool(re.search(r"\d", said) or WANTING.search(said))
 
 
 def _is_of_mention(clause: str) -> bool:
@@ -255,6 +286,9 @@ def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     follows = CONSEQUENCE.search(clause)
     if follows and BACKGROUND.search(clause, 0, follows.start()):
         yield start, start + follows.start()
+        rest = start + follows.end()
+        if BACKGROUND.search(text, start + follows.start(), end) and not _asks(text[rest:end]):
+            yield start + follows.start(), end
         return
     if fronted := FRONTED.match(clause):
         yield start, start + fronted.end()

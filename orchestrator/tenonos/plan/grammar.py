@@ -73,11 +73,13 @@ REFERRING = frozenset("them these those which".split())
 """Words for several named before: `two of them`."""
 AFTER_PRONOUN = frozenset("every each that which with whose".split())
 """Words before which `one` stands for something, and counts nothing."""
-PRONOUNS = frozenset("one ones other others it they them itself themselves both me us him".split())
+PRONOUNS = frozenset(
+    "latter former one ones other others it they them itself themselves both me us him".split()
+)
 
 VERBS = frozenset(
     """i we you he she is are be been being was were am do does did done has have had having will
-    would shall should must may might can could need needs needed want wants wanted require
+    ought would shall should must may might can could need needs needed want wants wanted require
     requires required requiring wish like please give gives giving get gets getting got make
     makes making made build builds building built create creates compose composes design designs
     set sets put puts let lets run runs running ran execute executes executing executed host
@@ -93,12 +95,19 @@ VERBS = frozenset(
     reacts respond responds finish finishes finished written woken compile compiles compiled link
     links linked add serve serves serving served perform performs performing touch touches compute
     computes computing calculate calculates calculating tolerate tolerates tolerating accept
-    accepts accepting cause causes causing caused answer answers enabled
+    accepts accepting cause causes causing caused answer answers enabled allowed permitted included
     activated looking planned intended foreseen becomes become called calling calls matters counts
     lasts lasting""".split()
 )
 """Verbs that say only that something shall be."""
 
+NECESSARY = frozenset(
+    "important critical primary main urgent first sure available possible".split()
+)
+"""Adjectives that say of something that it has to be there."""
+NOUNS_IN_LY = ("bly", "pply", "mily", "poly", "maly")
+"""Endings of nouns among the words that end as adverbs do: `assembly`, `supply`."""
+COPULAS = frozenset("is are was were be".split())
 NEEDING = frozenset("need needs want wants require requires should shall must has gets".split())
 """Verbs whose subject is whom something is for."""
 GIVING = frozenset("give gives lend lends grant grants offer offers".split())
@@ -113,6 +122,9 @@ RATE_VERBS = frozenset(
 )
 """Verbs that say nothing when a rate follows them."""
 
+RATE_NOUNS = frozenset("sample update cycle tick step poll refresh iteration release".split())
+"""Those of them that are nouns as well, and others of the kind."""
+
 ADVERBS = frozenset(
     """just only simply also too very really quite exactly precisely at least about around
     approximately roughly each every all same whole entire rest remaining own side parallel
@@ -122,6 +134,7 @@ ADVERBS = frozenset(
     either sure ready ours mine now today later certainly definitely absolutely
     longer shorter sooner earlier up out down off more less most enough such per within than best no
     nothing none nobody nowhere
+    instead rather anywhere everywhere somewhere whatsoever whatever otherwise anyway
     not yet yes below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
 )
@@ -140,6 +153,11 @@ ADJECTIVES = frozenset(
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
+PUTTING = frozenset(
+    "build add include want need put give have use compile link ship install fit".split()
+)
+"""Verbs of what is not to be there, before a pronoun: `do not build one in`."""
+
 AGENT = ("er", "or", "ers", "ors")
 """Endings of who does something."""
 
@@ -148,13 +166,12 @@ STRUCTURE = frozenset(
     environment setup configuration config board boards chip chips soc hardware platform
     platforms target computer box software firmware program programs application applications
     app apps task tasks job jobs activity routine workload workloads thing things something
-    stuff code solution product project composition kernel hardware priority speed rate
-    frequency period cycle interval time deadline core cores cpu cpus processor processors
-    memory ram footprint jitter latency latencies response execution wcet budget bound bounds
-    bounded limit limits limited deadlines periods computation calculation
-    release releases activation activations companion companions
-    neighbour neighbor tenon
-    mortise tenonos""".split()
+    stuff business nonsense part silicon device fuss code solution product project composition
+    kernel hardware priority speed rate frequency period cycle interval time deadline core
+    cores cpu cpus processor processors memory ram footprint jitter latency latencies response
+    execution wcet budget bound bounds bounded limit limits limited deadlines periods
+    computation calculation release releases activation activations companion companions
+    neighbour neighbor tenon mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
 
@@ -165,7 +182,8 @@ TASKS = CARRIERS & STRUCTURE
 """What may have a period of its own, each in a VM."""
 
 MACHINE = frozenset(
-    "board chip soc system machine platform processor cpu hardware computer".split()
+    """board chip soc system machine platform processor cpu hardware computer part device
+    silicon""".split()
 )
 GUESTS = frozenset(
     "vm vms guest guests partition partitions instance instances machines domains".split()
@@ -220,7 +238,8 @@ SHARING = re.compile(
 """A core or memory for several VMs: looked up like any phrase, not a count or an amount."""
 APART = re.compile(
     rf"\b(?:{'|'.join(NEGATORS)}|instead of|rather than)"
-    r"(?: (?:be|to|ever|supposed|meant|allowed|intended|permitted|going|made|forced))*"
+    r"(?: (?:be|to|ever|supposed|meant|allowed|intended|permitted|going|made|forced|may|must"
+    r"|can|should|the|two|three|both|these|those|they|them|of|vms|guests|partitions))*"
     rf" (?:{SHARING.pattern})"
     r"|\b(?:nothing|none|no (?:core|cpu|processor))(?: of (?:it|them|these|those))?"
     r"(?: is| are| being| to be| gets?)? shared\b",
