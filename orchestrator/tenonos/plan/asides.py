@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tenonos.plan import grammar as g
+from tenonos.plan.background import BACKGROUND, ELSEWHERE, PAST, PEOPLE, UNTOUCHED
+from tenonos.plan.negations import FORBIDS
 from tenonos.plan.quantities import quantity_at
 from tenonos.plan.text import Token
 
@@ -58,14 +60,17 @@ INSTRUCTION = re.compile(
     r"|^\W*new (?:task|job|goal|objective|request|order)s?\s*:"
     r"|\b(?:begin|start|end)(?: of)?(?: the)?(?: \w+)? (?:instruction|prompt|override|command)s?\b"
     r"|\byour (?:new |only |real |next )*(?:task|job|role|goal|mission)\b|\bfrom (?:now|here) on\b"
-    r"|\byou (?:must|should|shall|may|can|will) (?:only )?(?:answer|reply|say|respond|print)\b"
+    r"|\byou (?:must|should|shall|may|can|will) (?:now |only )*(?:answer|reply|say|respond|print"
+    r"|act"
+    r"|behave|pretend|become|obey)\b|\b(?-i:DROP|DELETE|TRUNCATE|INSERT) (?-i:TABLE|FROM|INTO"
+    r"|DATABASE)\b"
     r"|^\W*(?:begin|start|end) of (?:the )?(?:configuration|config|output|answer)\b"
     r"|\byou (?:always|never|only|answer|treat|accept|approve|obey|pretend|report|say|have to"
     r"|act|behave|become|repeat|respond|speak|write|forget|ignore|skip)\b"
     r"|\b(?:set|unset|export|override|point)\s+(?-i:\$?[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b"
     r"|\b(?:download|fetch|load|install|clone)\b[^.;]*\bhttps?://"
     rf"|^\W*as (?:the|your|an?) (?:\w+ )?{_ROLES}\b"
-    r"|^\W*end of (?:the )?(?:objective|input|prompt|message|text|request)\b"
+    r"|^\W*end of (?:(?:the|user|your|this) )*(?:objective|input|prompt|message|text|request)\b"
     r"|\b(?:by|on) (?:the )?(?:orders?|command|authority) of\b"
     r"|\beverything is (?:allowed|permitted)"
     r"|\b(?:new|further|additional|updated|actual) (?:instructions?|orders|directives?)\b",
@@ -78,6 +83,8 @@ ORDER = re.compile(
     re.IGNORECASE,
 )
 """Begins what the tool is told to do, after a colon."""
+QUOTED = re.compile(r"[^.,;:!?]*\b(?:\w+s|with|saying|reading|wrote|read)[:,]? [\"'“‘]\Z")
+"""Words that lead to a quotation."""
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
 """Begins an instruction, if something was asked for before it."""
 ENCLOSED = re.compile(
@@ -86,66 +93,6 @@ ENCLOSED = re.compile(
     re.DOTALL,
 )
 """What stands between marks of a machine's language is addressed to a machine."""
-PAST = re.compile(
-    r"\b(?:before|previous(?:ly)?|formerly|earlier|used to|was|were|old|legacy)\b", re.IGNORECASE
-)
-"""After it, `today` is what shall be."""
-_PEOPLE = (
-    r"(?:teams?|people|persons?|colleagues?|groups?|departments?|engineers?|customers?|users?"
-    r"|operators?|company|companies|clients?|vendors?|folks|guys?|m[ae]n|wom[ae]n|those|anyone"
-    r"|everyone|somebody|someone)"
-)
-BACKGROUND = re.compile(
-    r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
-    r"|before,? (?:this|it|that|we|there) (?:was|were|had|ran|used)"
-    r"|(?:previous|old|former|earlier|last|existing|legacy|original)"
-    r" (?:\w+,? ){1,4}?(?:had|was|were|ran|used|did|needed|required|wanted|came|contained|relied"
-    r"|crashed|failed|hung|froze|broke|suffered|lacked|died)"
-    r"|(?:later|future|next|following) (?:releases?|versions?|revisions?|phases?|generations?)"
-    r" (?:may|might|will|could|can|shall)"
-    r"|in the past|last (?:year|month|week|time|night|spring|summer|autumn|fall|winter|decade)"
-    r"|yesterday|(?:years?|months?|weeks?|days?|decades?) ago|back then|in those days|for years"
-    r"|we (?:know|come from|came from|tried|had"
-    r"|already have)|(?:is|are|was|were) (?:far )?too \w+(?: for us)?"
-    r"|(?:is|are|was|were) (?:broken|obsolete|discontinued|deprecated)|we (?:bought|inherited)"
-    r"|will (?:follow|come later|be (?:sent|delivered|provided|done) (?:later|soon|separately))"
-    r"|(?:our|my|the|their) (?:\w+ ){1,3}?(?:does|do|handles?|covers?) [^.;:]*\balready"
-    r"|already (?:does|do|handles?|covers?|exists?)"
-    r"|(?:our|my|their|the|his|her) (?:\w+ )?(?:competitors?|rivals?|colleagues?|boss|suppliers?"
-    r"|predecessors?|neighbou?rs?|laptops?|desktops?|phones?|workstations?)"
-    r"(?:['’]s? (?:\w+ ){0,2}?\w+)?"
-    r" (?:uses?|used|likes?|prefers?|swears?|sells?|offers?|thinks?|runs?|ran|ha[sd])"
-    r"|(?:the|our|another|some|their) (?:\w+ ){0,2}?(?:teams?|groups?|departments?|company)"
-    r" (?:(?:next door|upstairs|downstairs|(?:across|in|down) the \w+) )?"
-    r"(?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha[sd]|built|works? (?:on|with))"
-    rf"|(?:the|our|another|some|those|their) (?:\w+ ){{0,2}}?{_PEOPLE}"
-    r" (?:next door|upstairs|downstairs|abroad|(?:across|in|down|of|from|at"
-    r"|over in) [^,;:.]{1,25}?)"
-    r" (?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha(?:s|d|ve)|built|works?|sells?|makes?)"
-    rf"|(?:our|my|the|their|his|her|an?|some|most|all) (?:\w+ )?{_PEOPLE} (?:\w+ly )?"
-    r"(?:knows?|knew|suggest(?:s|ed)?|propose[sd]?|recommend(?:s|ed)?|mention(?:s|ed)?"
-    r"|insist(?:s|ed)?|advise[sd]?|believes?|talk(?:s|ed) (?:of|about))"
-    r"|(?:do(?:es)?(?: not|n['’]t)|no longer) matters?"
-    r"|(?:is|are) (?:irrelevant|overkill|beside the point|another (?:story|matter|topic))"
-    r"|(?:is|are) being (?:retired|replaced|phased out|scrapped|decommissioned|dismantled)"
-    r"|(?<!if that )(?<!if it )(?<!though it )(?:was|were) (?:an?|the|our)"
-    r"|(?<=, )(?:(?:which|who|and) )?(?:was|were) \w+"
-    r"|(?:i|we) (?:(?:once|recently|also|just|even) )?(?:read|saw|heard|watched|attended"
-    r"|learn(?:ed|t)"
-    r"|visited|met|spoke|experimented|evaluated|compared|tested|benchmarked|considered)"
-    r"|(?:that|this|which|it) (?:is|['’]s) (?:their|his|her|another|somebody else['’]s"
-    r"|someone else['’]s"
-    r"|not our|none of our) (?:\w+ )?(?:business|matter|problem|story|concern|affair|job|topic)"
-    r"|irrelevant|(?<=, )(?:an?|the|our|some) [^,;:.]{1,40} (?:does|handles|covers) (?:that|this"
-    r"|it)"
-    r"|(?:some ?day|one day|maybe later|in the future|next (?:year|month|quarter|time))"
-    r"|(?:inspired|taught|convinced|reminded) (?:us|me|this)"
-    r"|(?:those|people|anyone|everyone|users|engineers) who (?:know|like|use|used|miss|remember)"
-    r"|(?:failed|let) us(?: down)?|could(?: not|n't) (?:do|keep|manage|cope)|not an option"
-    r"|we (?:left|dropped|abandoned|ditched|outgrew|gave up|are leaving|are done with)"
-    r"|asked|requested|complained|told us)\b",
-    re.IGNORECASE,
-)
 FRONTED = re.compile(
     r"\W*(?:formerly|previously|originally|so far|until now|in the past)\b"
     r"(?![^,:]*\b(?:was|were|had|ran|used|did|is|are|runs?|ha(?:s|ve)|we|it|they)\b)[^,:]*(?=,)",
@@ -176,7 +123,11 @@ REASON = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Why something is wanted, and then what."""
-HEADING = re.compile(r"^\W*(?:background|context|history|motivation)\s*:", re.IGNORECASE)
+HEADING = re.compile(
+    r"^\W*(?:(?:background|context|history|motivation)\s*:|it(?: is|['’]s) true that\b|admittedly\b"
+    r"|granted\b|to be fair\b|(?:i|we) admit\b|no doubt\b|true enough\b|true,)",
+    re.IGNORECASE,
+)
 """What opens a sentence that says how things are."""
 CONSEQUENCE = re.compile(
     r"(?:,| and) (?:so|hence|therefore|thus|now),? (?:this|the new|we|i|our|here|there)\b",
@@ -185,10 +136,10 @@ CONSEQUENCE = re.compile(
 """Where it ends how things are, and what is wanted follows from it."""
 MENTION = re.compile(
     r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
-    r"|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
-    r"|(?:tired of|fed up with|used to|accustomed to|(?:fond|fans?) of)(?= [A-Z])"
-    r"|(?:exactly |just |much )?the (?:same )?way(?= [A-Z])"
-    r"|(?:after|following) (?:\w+ )?(?:years?|months?) (?:of|with|on|under)(?= [A-Z])"
+    r"|according to|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
+    r"|(?:tired of|fed up with|used to|accustomed to|(?:fond|fans?) of)(?= (?-i:[A-Z]))"
+    r"|(?:exactly |just |much )?the (?:same )?way(?= (?-i:[A-Z]))"
+    r"|(?:after|following) (?:\w+ )?(?:years?|months?) (?:of|with|on|under)(?= (?-i:[A-Z]))"
     r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
     r"|(?:an? |the )?(?:re-?write|port|re-?implementation|successor|clone) (?:of|to|for)"
     r"(?= (?:our|the|an?|my|old|existing|legacy)\b)"
@@ -222,7 +173,12 @@ numbers a list: `(1)`.
 SAYING = re.compile(
     r"(?:^|(?<=[.;!?:] ))(?:(?:the|our|my) )?[\w-]+(?: [\w-]+){0,2} (?:insists?|demands?"
     r"|stipulates?|says?"
-    r"|prescribes?|states?|dictates?|requires?|wants?|asks?)(?: us)? that\b",
+    r"|prescribes?|states?|dictates?|requires?|wants?|asks?)(?: us)? that\b"
+    r"|(?:^|(?<=[.;!?:,] )|(?<=\band )|(?<=\bbut ))(?:(?:the|our|my|their|an?) )?"
+    r"[\w-]+(?: [\w-]+){0,2}"
+    r" (?:says?|dictates?|stipulates?|insists?)(?=[:,]? (?!(?:nothing|that)\b))"
+    rf"|(?:^|(?<=[.;!?:,] )|(?<=\band )|(?<=\bbut )|(?<=\bas ))(?:(?:the|our|my|their) )?"
+    rf"(?!(?:is|are|be|which|that|it)\b)[\w-]+(?: [\w-]+){{0,2}}?(?= {FORBIDS}\b)",
     re.IGNORECASE,
 )
 """Who wants what follows: `certification insists that ...`."""
@@ -237,10 +193,11 @@ CLOSING = re.compile(
 """The end of a letter, and by whom it is."""
 OPENING = re.compile(r"([^\d.:;!?,]*),\s*(?:but|yet|we|i|just|only|this|here|now)\b", re.IGNORECASE)
 """What is spoken of at the beginning of a sentence, up to what is wanted instead."""
-PEOPLE = re.compile(
-    rf"\b(?:as )?(?:(?:the|our|my|an?|some|his|her|their) )?(?:\w+ )?{_PEOPLE}"
+SOMEBODY = re.compile(
+    rf"\b(?:as )?(?:(?:the|our|my|an?|some|his|her|their) )?(?:\w+ )?{PEOPLE}"
     r" (?:who|that|which|whose)\b[^.;:!?,]*?"
-    r"(?=\s*[.;:!?,]|\s+(?:wants?|needs?|wish(?:es)?|asks?|requires?|demands?|(?:woul|shoul)d)\b)",
+    r"(?=\s*(?:[.;:!?,]|\Z)|\s+(?:will|shall|must|wants?|needs?|wish(?:es)?|asks?|requires?"
+    r"|demands?|(?:woul|shoul)d)\b)",
     re.IGNORECASE,
 )
 """Who is spoken of, and in a clause what they do: `the people who look after ...`."""
@@ -261,7 +218,7 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         clause = text[start:end]
         if found := INSTRUCTION.search(clause) or (asked and SPEAKER.search(clause)):
             yield (
-                start + found.start(),
+                _lead_of_quote(text, start, start + found.start()),
                 _end_of_order(text, start + found.end(), end),
                 WHY_INSTRUCTION,
             )
@@ -272,10 +229,14 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         elif (opinion := OPINION.match(clause.strip())) and not re.search(r"\d", opinion.group()):
             lead = len(clause) - len(clause.lstrip())
             yield start + lead, start + lead + opinion.end(), WHY_BACKGROUND
+        elif (UNTOUCHED.search(clause) and not _asks(clause)) or (
+            (elsewhere := ELSEWHERE.match(clause)) and not _asks(elsewhere[1])
+        ):
+            yield start, end, WHY_BACKGROUND
         elif reason := REASON.match(clause):
             yield start, start + reason.end(), WHY_BACKGROUND
         elif contrast := CONTRAST.search(clause):
-            if not re.search(r"\d", contrast[1]) and not WANTING.search(contrast[1]):
+            if not _asks(contrast[1]):
                 yield start, start + contrast.end(1), WHY_BACKGROUND
         elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
@@ -283,13 +244,24 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
     for pattern in (REFERENCE, CLOSING, NAME, SAYING):
         for found in pattern.finditer(text):
             yield found.start(), found.end(), WHY_MENTION
-    for found in PEOPLE.finditer(text):
+    for found in SOMEBODY.finditer(text):
         yield found.start(), found.end(), WHY_MENTION
     for found in MENTION.finditer(text):
         if end := _end_of_mention(text, words, found):
             yield found.start(), end, WHY_MENTION
     for found in DESK.finditer(text):
         yield found.start(), found.end(), WHY_MENTION
+
+
+def _lead_of_quote(text: str, start: int, at: int) -> int:
+    """Where the words begin that say who said what is quoted from here: `the label reads "...`."""
+    lead = QUOTED.search(text, start, at)
+    return lead.start() if lead and not re.search(r"\d", lead.group()) else at
+
+
+def _asks(said: str) -> bool:
+    """Whether words have a number, or a verb by which something is wanted."""
+    return bool(re.search(r"\d", said) or WANTING.search(said))
 
 
 def _is_of_mention(clause: str) -> bool:
@@ -314,6 +286,9 @@ def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     follows = CONSEQUENCE.search(clause)
     if follows and BACKGROUND.search(clause, 0, follows.start()):
         yield start, start + follows.start()
+        rest = start + follows.end()
+        if BACKGROUND.search(text, start + follows.start(), end) and not _asks(text[rest:end]):
+            yield start + follows.start(), end
         return
     if fronted := FRONTED.match(clause):
         yield start, start + fronted.end()

@@ -72,7 +72,7 @@ class _Attacher:
             if many and subject.count == 1 and len(periods) > 1:
                 subject.count = len(periods)
         for at, element in enumerate(self.elements):
-            if isinstance(element, Mark) and element.kind == "vms":
+            if isinstance(element, Mark) and element.kind in ("vms", "several"):
                 self._spread_out(at, element)
         self.subjects.name_all()
 

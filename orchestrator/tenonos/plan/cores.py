@@ -29,6 +29,8 @@ REST = re.compile(
     r"(?: (?:cores?|cpus?|processors?))\b"
     r"|\bthe (?:other|remaining) (?:two|three|four|\d+)(?=\W*(?:$|[.,;]))"
     r"|\belsewhere\b"
+    r"|\bwhat(?:ever|soever)? (?:other )?(?:cores?|cpus?|processors?)(?: (?:that|which))?"
+    r" (?:(?:is|are|stays?) )?(?:remains?|left(?: over)?|free|unused|spare|idle|over)\b"
     r"|\b(?:everything (?:else|that (?:is left|remains))|what(?:ever)? (?:is left|remains)"
     r"|the rest)\b"
     r"(?: of the (?:board|chip|machine))?",

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tenonos.plan.elements import Chunk, Unit
-from tenonos.plan.meaning import GUEST, Meaning
+from tenonos.plan.meaning import Meaning
 from tenonos.plan.retrieve import Hit
+from tenonos.plan.sense import GUEST
 from tenonos.plan.text import Token
 
 _JOINED = frozenset("and or nor".split())
@@ -42,9 +43,27 @@ def denials(unit: Unit, words: Sequence[Token], meaning: Meaning) -> Iterator[De
             yield Denial(first, owner + 1, presupposed=True)
             continue
         # "never delayed by ...": what is done to it is no name of anything.
+        if (
+            chunk is not unit.chunks[0]
+            and chunk.preposition == "in"
+            and chunk.article == "definite"
+        ):
+            yield Denial(first, last)  # "no tick in the lamp's image"
+            continue
         done = after is not None and after.preposition == "by" and last - first == 1
         act = done and words[first].word.endswith("ed")
-        yield Denial(first, last, () if act else meaning.all_of(words, chunk.words))
+        hits = () if act else meaning.all_of(words, chunk.words)
+        named = None if act or hits else _name_in(chunk, words, meaning)
+        yield named or Denial(first, last, hits)
+
+
+def _name_in(chunk: Chunk, words: Sequence[Token], meaning: Meaning) -> Denial | None:
+    """The name of a capability that a denied phrase has, whatever else it says: `shell magic`."""
+    for at in chunk.words:
+        hits = [h for h in meaning.all_of(words, [at]) if h.exactness == h.evidence == 1]
+        if hits and hits[0].entry.kind == "capability" and not hits[0].entry.name.startswith(GUEST):
+            return Denial(at, at + 1, hits)
+    return None
 
 
 def _owner(chunk: Chunk, words: Sequence[Token]) -> int | None:

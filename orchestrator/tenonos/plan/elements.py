@@ -23,6 +23,8 @@ class Chunk:
     """Whether capitals make a name of one of its words."""
     apart: bool = False
     """Whether it is in another VM than what was named before."""
+    repeated: bool = False
+    """Whether it is a noun for what a rate behind it repeats: `an ECG sample every 4 ms`."""
     task: bool = False
     """Whether it says what a task of its own does: `sample at 1 kHz, ...`."""
 

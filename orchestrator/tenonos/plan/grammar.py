@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from tenonos.plan.negations import NEGATORS
+
 SPLITTERS = frozenset(
     """and or nor but with plus beside besides alongside along together next near while whilst
     where that which who whoever whose when whenever as so because since if then including include
@@ -71,11 +73,13 @@ REFERRING = frozenset("them these those which".split())
 """Words for several named before: `two of them`."""
 AFTER_PRONOUN = frozenset("every each that which with whose".split())
 """Words before which `one` stands for something, and counts nothing."""
-PRONOUNS = frozenset("one ones other others it they them itself themselves both me us him".split())
+PRONOUNS = frozenset(
+    "latter former one ones other others it they them itself themselves both me us him".split()
+)
 
 VERBS = frozenset(
     """i we you he she is are be been being was were am do does did done has have had having will
-    would shall should must may might can could need needs needed want wants wanted require
+    ought would shall should must may might can could need needs needed want wants wanted require
     requires required requiring wish like please give gives giving get gets getting got make
     makes making made build builds building built create creates compose composes design designs
     set sets put puts let lets run runs running ran execute executes executing executed host
@@ -91,12 +95,19 @@ VERBS = frozenset(
     reacts respond responds finish finishes finished written woken compile compiles compiled link
     links linked add serve serves serving served perform performs performing touch touches compute
     computes computing calculate calculates calculating tolerate tolerates tolerating accept
-    accepts accepting cause causes causing caused answer answers enabled
+    accepts accepting cause causes causing caused answer answers enabled allowed permitted included
     activated looking planned intended foreseen becomes become called calling calls matters counts
     lasts lasting""".split()
 )
 """Verbs that say only that something shall be."""
 
+NECESSARY = frozenset(
+    "important critical primary main urgent first sure available possible".split()
+)
+"""Adjectives that say of something that it has to be there."""
+NOUNS_IN_LY = ("bly", "pply", "mily", "poly", "maly")
+"""Endings of nouns among the words that end as adverbs do: `assembly`, `supply`."""
+COPULAS = frozenset("is are was were be".split())
 NEEDING = frozenset("need needs want wants require requires should shall must has gets".split())
 """Verbs whose subject is whom something is for."""
 GIVING = frozenset("give gives lend lends grant grants offer offers".split())
@@ -111,6 +122,9 @@ RATE_VERBS = frozenset(
 )
 """Verbs that say nothing when a rate follows them."""
 
+RATE_NOUNS = frozenset("sample update cycle tick step poll refresh iteration release".split())
+"""Those of them that are nouns as well, and others of the kind."""
+
 ADVERBS = frozenset(
     """just only simply also too very really quite exactly precisely at least about around
     approximately roughly each every all same whole entire rest remaining own side parallel
@@ -120,6 +134,7 @@ ADVERBS = frozenset(
     either sure ready ours mine now today later certainly definitely absolutely
     longer shorter sooner earlier up out down off more less most enough such per within than best no
     nothing none nobody nowhere
+    instead rather anywhere everywhere somewhere whatsoever whatever otherwise anyway
     not yet yes below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
 )
@@ -138,6 +153,11 @@ ADJECTIVES = frozenset(
 )
 """Adjectives that praise or stress without naming anything the pool could have."""
 
+PUTTING = frozenset(
+    "build add include want need put give have use compile link ship install fit".split()
+)
+"""Verbs of what is not to be there, before a pronoun: `do not build one in`."""
+
 AGENT = ("er", "or", "ers", "ors")
 """Endings of who does something."""
 
@@ -146,13 +166,12 @@ STRUCTURE = frozenset(
     environment setup configuration config board boards chip chips soc hardware platform
     platforms target computer box software firmware program programs application applications
     app apps task tasks job jobs activity routine workload workloads thing things something
-    stuff code solution product project composition kernel hardware priority speed rate
-    frequency period cycle interval time deadline core cores cpu cpus processor processors
-    memory ram footprint jitter latency latencies response execution wcet budget bound bounds
-    bounded limit limits limited deadlines periods computation calculation
-    release releases activation activations companion companions
-    neighbour neighbor tenon
-    mortise tenonos""".split()
+    stuff business nonsense part silicon device fuss code solution product project composition
+    kernel hardware priority speed rate frequency period cycle interval time deadline core
+    cores cpu cpus processor processors memory ram footprint jitter latency latencies response
+    execution wcet budget bound bounds bounded limit limits limited deadlines periods
+    computation calculation release releases activation activations companion companions
+    neighbour neighbor tenon mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
 
@@ -163,67 +182,12 @@ TASKS = CARRIERS & STRUCTURE
 """What may have a period of its own, each in a VM."""
 
 MACHINE = frozenset(
-    "board chip soc system machine platform processor cpu hardware computer".split()
+    """board chip soc system machine platform processor cpu hardware computer part device
+    silicon""".split()
 )
 GUESTS = frozenset(
     "vm vms guest guests partition partitions instance instances machines domains".split()
 )
-
-NEGATORS = (
-    r"(?:excluded|unwanted|forbidden|out of scope|not (?:needed|wanted|required|necessary|allowed))"
-    r"(?=\s*:)",
-    r"without(?: any| a| an| the| need(?:ing)?(?: for)?| using| requiring)?",
-    r"(?:with )?no(?! (?:more|less|later|fewer|greater|longer|sooner|higher|bigger|larger) than)",
-    r"(?:do|does|shall|should|must|need|will|is|are)(?: not|n't)"
-    r"(?: need| want| require| have| use| include| contain| have to (?:have|use))?",
-    r"(?:don't|doesn't|won't|shouldn't|mustn't|needn't|isn't|aren't|cannot|can't)"
-    r"(?: need| want| require| have| use| include)?",
-    r"(?:needs?|wants?|requires?|has|have) no",
-    r"free (?:of|from)",
-    r"(?:leav(?:e|ing)|left) out",
-    r"(?:leav(?:e|ing)|keep(?:ing)?)(?= (?:[\w-]+,? ){1,6}?(?:out|away)\b(?! (?:of|from)\b"
-    r"(?! (?:it|this|that|there|here|(?:the|this|my|our) (?:image|build|system|vm|product)))))",
-    r"(?:leav(?:e|ing)|keep(?:ing)?|turn(?:ing)?|switch(?:ing)?)"
-    r"(?= (?:[\w-]+ ){1,4}?off(?:\W*$|\s*[.,;:)]| (?:and|but|as|because|since)\b))",
-    r"(?:leav(?:e|ing)|sav(?:e|ing)|defer(?:ring)?|postpon(?:e|ing))"
-    r"(?= (?:[\w-]+ ){1,4}?(?:for|to|until) (?:later|a later|another|the next|next))",
-    r"(?:don't|do not|never) (?:give|add|put|build|compile|link)(?: (?:me|us|it|them|in|my|the))*",
-    r"(?:do(?:es)?|doing|make|makes|manage[sd]?) without(?: any| a| an| the)?",
-    r"nothing (?:like|with|of)(?: a| an)?",
-    r"(?:exclud(?:e|es|ing)|omit(?:s|ting)?|avoid(?:s|ing)?|lacking|minus|skip(?:s|ping)?"
-    r"|except(?: for)?|never)",
-    r"(?:drop|remov(?:e|ing)|scrap|get rid of|do away with)(?= (?:the|any|all|every|its|our)\b)",
-    r"neither(?: (?:needs?|wants?|requires?|uses?)(?: nor (?:needs?|wants?|requires?|uses?))?)?",
-    r"(?:everything|anything|all) (?:but|except(?: for)?)",
-    r"nothing (?:is|are|gets|has to be|shall be|may be|must be)",
-    r"not(?! (?:only|more|less|later|exceeding))",
-)
-LISTING = re.compile(r"free$|leav|left|exclu|omit|avoid|except|neither", re.IGNORECASE)
-"""Beginnings of negations that go on over a whole list, articles and all."""
-OUT = frozenset("out away off".split())
-"""Words that end a negation which holds what it denies: `leave the shell out`."""
-NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
-
-UNWANTED = re.compile(
-    r"\b(?:is|are|be|was|were)(?: not|n't) "
-    r"(?:needed|required|wanted|necessary|used|included|allowed|involved)\b"
-    r"|(?<=\w)-free\b"
-    r"|(?<=\w) (?:disabled|excluded|omitted|deactivated|(?:switched|turned) off)(?=\s*(?:$|[.,;)]))"
-    r"|\b(?:is|are) (?:unnecessary|unwanted|superfluous|forbidden|excluded|left out)\b"
-    r"|\b(?:need|must|shall|should)(?: not|n't) be "
-    r"(?:\w+ed|there|present|part of (?:this|it|that))\b"
-    r"|\b(?:is|are|be|stays?|remains?) (?:(?:turned|switched|left) )?(?:off|disabled|absent)\b"
-    r"|\b(?:is |are )?not (?:needed|required|wanted|necessary|involved|part of (?:this|it|that))\b"
-    r"(?!\s*:)"
-    r"|\b(?:can|could|may|should|shall|must) be (?:left out|omitted|dropped|skipped|removed)\b"
-    r"|\bneed(?: not|n't) be \w+ed\b|\b(?:are|is)(?: not|n't)(?=\s*(?:$|[.,;]))"
-    r"|\b(?:is|are)(?: not|n't) (?:something|anything|what) (?:that )?"
-    r"(?:we|i|you|they|anybody|anyone) (?:wants?|needs?|asked? for|requires?|ordered)\b"
-    r"|\b(?:is|are) (?:something|a thing) (?:that )?(?:we|i|you|they) (?:can|could) do without\b"
-    r"|(?<=\w):? (?:no|none)(?=\s*(?:$|[.,;]))",
-    re.IGNORECASE,
-)
-"""A negation after what it denies: `a shell is not needed`."""
 
 LABEL = re.compile(
     r"\b(?:(?i:partition|vm|guest|domain|instance|cell|zone)s? (?i:one|two|three|four|\d\b|[a-h]\b)"
@@ -274,7 +238,8 @@ SHARING = re.compile(
 """A core or memory for several VMs: looked up like any phrase, not a count or an amount."""
 APART = re.compile(
     rf"\b(?:{'|'.join(NEGATORS)}|instead of|rather than)"
-    r"(?: (?:be|to|ever|supposed|meant|allowed|intended|permitted|going|made|forced))*"
+    r"(?: (?:be|to|ever|supposed|meant|allowed|intended|permitted|going|made|forced|may|must"
+    r"|can|should|the|two|three|both|these|those|they|them|of|vms|guests|partitions))*"
     rf" (?:{SHARING.pattern})"
     r"|\b(?:nothing|none|no (?:core|cpu|processor))(?: of (?:it|them|these|those))?"
     r"(?: is| are| being| to be| gets?)? shared\b",

@@ -20,6 +20,14 @@ FIRM = re.compile(
 )
 """Words that belong together before any others do, and ask for nothing."""
 
+DOUBLY = re.compile(
+    r"(\b(?:(?:do|does|is|are|will|would|shall|should|must|may|can|could)(?:n['’]t| not| never)"
+    r"|never|not|cannot|nobody|nothing|no|won['’]t|can['’]t)\b)"
+    r"(?: (?!and\b|or\b|but\b|nor\b)[\w'’-]+){1,7}? (without\b(?: an?\b| the\b| any\b)?)",
+    re.IGNORECASE,
+)
+"""Two negations of one clause, which are none: `we will not ship it without a shell`."""
+
 IDIOM = re.compile(
     r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
     r"|in order to|as soon as|as long as|no matter (?:what|how|who)"
@@ -33,8 +41,21 @@ IDIOM = re.compile(
     r"|on the (?:one|other) hand|in other words|for (?:example|instance|short|good|now|once)"
     r"|in (?:particular|general|addition|fact|short|the end|any case|that case|good time|principle"
     r"|practice|total|mind)(?! of)|from time to time|after (?:all|that|this)|at (?:all|hand|last)"
-    r"|as (?:usual|before|ever)|by (?:hand|and large|all means|no means)|so to (?:speak|say)"
-    r"|up to now|on (?:top of (?:that|this|it)|request|average)|over and over(?: again)?"
+    r"|as (?:usual|before|ever)|by (?:hand|and large|all means)|so to (?:speak|say)"
+    r"|(?:carry|go|keep|get) on(?: (?:running|going|working))?"
+    r"(?=\W*(?:$|[.,;:)]|as\b|when\b|if\b|while\b))"
+    r"|(?:step|kick|cut|chime|jump) in(?=\W*(?:$|[.,;:)]|and\b|when\b|if\b))|(?:start|begin) over"
+    r"|keep(?:s|ing)? (?:it|them|him|her|us|each other) company"
+    r"|(?:that|which|this|it) (?:makes|gives|means|comes to|is) (?:two|three|four|five|six|seven"
+    r"|eight|[2-8])"
+    r"(?! \w*(?:hz|cores?|cpus?|vms|[mk]i?b|m?s)\b)(?: (?:of them|in all|altogether|in total))?"
+    r"|into (?:two|three|four|five|six|seven|eight|[2-8])(?: (?:parts|pieces|halves"
+    r"|thirds))?(?=\W*(?:$|[.,;:)]))"
+    r"|(?:far |well )?away from|(?:is|are) (?:welcome|all right)(?! to)|up to now|(?:apart"
+    r"|aside) from (?:that|this|it|these|which)"
+    r"|(?:that|this) aside"
+    r"|other than that|besides that|on (?:top of (?:that|this|it)|request|average)"
+    r"|over and over(?: again)?"
     r"|if (?:possible|need be|necessary)|more or less|sooner or later|now and (?:then|again)"
     r"|to be (?:sure|precise|exact|on the safe side)|that(?: is|['’]s) (?:all|it)"
     r"|(?:have|has|had|got) nothing to do with(?: (?:it|that|this|them))?"

@@ -8,8 +8,8 @@ from tenonos.plan import grammar as g
 from tenonos.plan.elements import Cut, Element, Unit
 from tenonos.plan.gist import sentences
 from tenonos.plan.mark import Mark
-from tenonos.plan.meaning import Sense
 from tenonos.plan.models import Missing
+from tenonos.plan.sense import Sense
 from tenonos.plan.text import Token
 
 MOST_OF_A_TITLE = 4
@@ -37,10 +37,14 @@ def leftover(
         return g.WHY_PURPOSE
     if known and not sense.hit and _tells_which(sense, unit, words, elements):
         return g.WHY_ARGUMENT
+    if known and not sense.hit and _is_stated(sense, words, elements):
+        return g.WHY_CIRCUMSTANCE
     if known and not sense.hit and _is_presupposed(sense, unit, words):
         return g.WHY_ARGUMENT
     if known and not sense.hit and _opens_all(sense, unit, words, elements):
         return g.WHY_PURPOSE
+    if known and not sense.hit and _is_adverb(sense, words):
+        return g.WHY_MORE
     if sense.hit or _is_name(words, sense, unit):
         return None
     if any(first <= sense.first < last for first, last in _told(words, elements)):
@@ -104,7 +108,7 @@ def _is_title(elements: Sequence[Element], unit: Unit, words: Sequence[Token]) -
     after = next(iter(elements[at + 1 :]), None)
     colon = isinstance(after, Cut) and after.word == ":"
     told = not before and isinstance(after, Cut) and _goes_on(after, words)
-    holds = _holds_vms(elements[at + 1 : at + 3])
+    holds = _holds_vms(elements[at + 1 : at + 3]) or (not before and _has(unit, after, words))
     return opens and len(unit.chunks) == 1 and (colon or told or holds)
 
 
@@ -118,6 +122,12 @@ def _holds_vms(following: Sequence[Element]) -> bool:
     cut, mark = (*following, None, None)[:2]
     joined = isinstance(cut, Cut) and cut.word == "with"
     return joined and isinstance(mark, Mark) and mark.kind == "vms"
+
+
+def _has(unit: Unit, cut: Element | None, words: Sequence[Token]) -> bool:
+    """Whether what opens all is told by what it has: `greenhouse with two control loops`."""
+    joined = isinstance(cut, Cut) and cut.word == "with"
+    return joined and not _has_a_name(words[unit.first : unit.last], True)
 
 
 def _is_place(
@@ -140,6 +150,7 @@ def _tells_which(
     periods = [i for i, e in enumerate(elements) if isinstance(e, Mark) and e.kind == "period"]
     marks = (e for e in elements[:at] if isinstance(e, Mark) and e.kind == "count")
     counted = any(mark.value == len(periods) for mark in marks)
+    counted = counted or any(isinstance(e, Cut) and e.word == ":" for e in elements[:at])
     plain = not any(word.text[0].isupper() for word in words[sense.first : sense.last])
     if len(periods) > 1 and plain and _is_told_when(at, elements, periods):
         return True
@@ -156,7 +167,8 @@ def _is_presupposed(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
     if chunk is None or chunk.acronym:
         return False
     program = chunk.article == "definite" and bool(g.CARRIERS & _nouns(unit, words))
-    if not program and (unit.connector in g.MEANS or chunk.preposition in g.MEANS):
+    led = unit.connector if chunk.preposition is None else chunk.preposition
+    if not program and led in g.MEANS:
         return False
     inside = words[sense.first : sense.last]
     if _has_a_name(inside, sense.first == 0 or words[sense.first - 1].word in g.OPENERS):
@@ -164,8 +176,42 @@ def _is_presupposed(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
     after = words[sense.last].word if sense.last < len(words) else ""
     if len(inside) == 1 and inside[0].word.endswith("ed") and after in g.STRONG | g.WEAK:
         return True  # "supplied from the mains": how something is
-    definite = chunk.article == "definite" or any(w.word.endswith(("'s", "s'")) for w in inside)
-    return definite or _does_to_it(sense, words)
+    denied = sense.first > 0 and words[sense.first - 1].word == "no"  # "no pump without a loop"
+    before = words[sense.first - 1].word if sense.first else ""
+    if len(inside) == 1 and before in ("it", "them") and after in g.SENTENCE_END | {"", ","}:
+        return True  # "keeps it warm": how it is then
+    owned = any(w.word.endswith(("'s", "s'")) for w in inside)
+    return denied or owned or chunk.article == "definite" or _does_to_it(sense, words)
+
+
+def _is_adverb(sense: Sense, words: Sequence[Token]) -> bool:
+    """Whether a word says how, by its ending: `technically`."""
+    word = words[sense.first].word
+    one = sense.last - sense.first == 1 and word == words[sense.first].text
+    return one and len(word) > 6 and word.endswith("ly") and not word.endswith(g.NOUNS_IN_LY)
+
+
+def _is_stated(sense: Sense, words: Sequence[Token], elements: Sequence[Element]) -> bool:
+    """Whether a sentence only says how something is: `Cryostats are slow`, `... is plenty`.
+
+    The subject of a bare copula, if nothing else is in its sentence, and a word behind one that
+    ends its sentence.
+    """
+    inside = words[sense.first : sense.last]
+    before = words[sense.first - 1].word if sense.first else "."
+    after = words[sense.last].word if sense.last < len(words) else "."
+    if len(inside) == 1 and inside[0].text.islower() and before in g.COPULAS:
+        return after in g.SENTENCE_END
+    if before not in g.SENTENCE_END or after not in g.COPULAS or _has_a_name(inside, True):
+        return False
+    rest = []
+    for word in words[sense.last + 1 :]:
+        if word.word in g.SENTENCE_END:
+            break
+        rest.append(word.word)
+    if g.NECESSARY & set(rest):
+        return False  # "Bluetooth is important"
+    return all(word in g.ADJECTIVES | g.ADVERBS | {"and", "too", "but", "or", ","} for word in rest)
 
 
 def _nouns(unit: Unit, words: Sequence[Token]) -> set[str]:
@@ -192,7 +238,12 @@ def _opens_all(
     """Whether a noun is all that the first sentence says, as a title does: `Fermenter.`"""
     inside = words[sense.first : sense.last]
     said = elements[: elements.index(unit)]
-    alone = all(isinstance(e, Mark) and e.kind == "ignored" for e in said)
+    alone = all(
+        e.kind == "ignored"
+        if isinstance(e, Mark)
+        else isinstance(e, Cut) and e.word in g.SENTENCE_END
+        for e in said
+    )
     alone = alone and unit.chunks[0] is sense.chunk
     after = words[sense.last].word if sense.last < len(words) else ""
     ends = after in g.TITLE_END and len(inside) <= MOST_OF_A_TITLE
@@ -226,6 +277,10 @@ def _is_numbered_place(words: Sequence[Token], sense: Sense) -> bool:
 def _is_beneficiary(sense: Sense, words: Sequence[Token]) -> bool:
     """Whether words say whom something is for: `on our robot`, `our boat needs`, `give our ...`."""
     chunk, first = sense.chunk, sense.first
+    if words[first - 1].word == "per" and first:
+        return True  # "one loop per propeller"
+    if _wants(sense, words):
+        return True
     while first and words[first - 1].word in g.ADJECTIVES:
         first -= 1
     owned = first > 0 and words[first - 1].word in g.POSSESSIVE
@@ -235,6 +290,17 @@ def _is_beneficiary(sense: Sense, words: Sequence[Token]) -> bool:
     before = words[first - 2].word if first > 1 else ""
     placed = chunk.preposition is not None and chunk.preposition not in g.MEANS
     return placed or after in g.NEEDING or before in g.GIVING
+
+
+def _wants(sense: Sense, words: Sequence[Token]) -> bool:
+    """Whether words open a sentence and say who needs what follows: `A bottling line wants ...`."""
+    first = sense.first
+    while first and words[first - 1].word in g.ADJECTIVES | g.INDEFINITE | {"every", "each"}:
+        first -= 1
+    opens = first == 0 or words[first - 1].word in g.SENTENCE_END
+    after = words[sense.last].word if sense.last < len(words) else ""
+    plain = not _has_a_name(words[sense.first : sense.last], first == sense.first)
+    return opens and plain and after in g.NEEDING - {"should", "must", "shall"}
 
 
 def _is_name(words: Sequence[Token], sense: Sense, unit: Unit) -> bool:

@@ -15,11 +15,19 @@ _VMS = (
     r"(?:vms|partitions|guests|virtual machines)\b"
 )
 COUNTED = re.compile(_VMS, re.IGNORECASE)
+FIRST = re.compile(
+    r"\bthe first (?:vm|partition|guest|virtual machine|domain)\b(?=.*\bthe (?:second|other"
+    r"|third)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The first of several that are told one by one, if no more is said of how many there are."""
 ITEM = re.compile(
-    r"(?:(?<=[,:;(.–—] )|(?<=\band ))"
+    r"(?:(?<=[,:;(.–—] )|(?<=\band )|\A(?=the first))"
     r"(?:one(?! of)|another(?: one)?|(?:a|the) (?:first|second|third|fourth|fifth|other"
-    r"|last)(?: one)?)"
-    r"(?=,? (?:with|for|that|which|has|having|running|runs|gets|needs|uses|holds|hosts)\b)",
+    r"|last)(?: (?:one|vm|partition|guest|virtual machine|domain))?)"
+    r"(?=,? (?:with|for|that|which|has|having|running|runs|gets|needs|uses|holds|hosts|contains"
+    r"|is|an?"
+    r"|takes|carries|houses|keeps)\b|,? Linux\b)",
     re.IGNORECASE,
 )
 REFERENCE = re.compile(
@@ -28,9 +36,15 @@ REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """One that has a label, spoken of again: `a channel to VM 1`."""
+_ITEM = (
+    r"(?:(?:the|an?|one) )?"
+    r"(?:(?!(?:and|each|every|with|both|all|for)\b)[a-z][\w-]*(?: (?=\w))?){1,2}"
+)
+LIST = rf"(?:{_ITEM}(?:, {_ITEM}){{0,6}},? and {_ITEM}|{_ITEM}(?:, {_ITEM}){{1,6}})"
+"""Nouns with commas or `and` between them."""
 NAMES = re.compile(
-    r"[:(–—] ?((?:[a-z]+(?: [a-z]+)?, ){1,6}(?:and )?[a-z]+(?: [a-z]+)?"
-    r"| ?[a-z]+ and [a-z]+)(?=[.;)\n]|\Z)",
+    rf"(?:[:(–—] ?|\b(?:for|called|named|namely) )({LIST})"
+    r"(?=\s*(?:[.;)\n]|\Z|, (?:each|every|all|both|with|which|that)\b))",
     re.IGNORECASE,
 )
 _WORDS = "zero one two three four five six seven eight".split()
@@ -40,8 +54,9 @@ Span = tuple[int, int]
 
 def items(text: str) -> Iterator[Span]:
     """Where each of several VMs that were counted begins; nothing of a single one."""
-    for counted in COUNTED.finditer(text):
-        found = [(m.start(), m.end()) for m in ITEM.finditer(text, counted.end())]
+    for counted in (*COUNTED.finditer(text), *FIRST.finditer(text)):
+        at = counted.start() if FIRST.match(text, counted.start()) else counted.end()
+        found = [(m.start(), m.end()) for m in ITEM.finditer(text, at)]
         if len(found) > 1:
             yield from found
         return
@@ -50,10 +65,55 @@ def items(text: str) -> Iterator[Span]:
 def names(text: str, known: Callable[[str], bool]) -> Iterator[Span]:
     """The names of as many VMs as were counted before, if most of them mean nothing else."""
     for counted in COUNTED.finditer(text):
-        said = counted.group().split()[0].lower()
-        number = int(said) if said.isdecimal() else _WORDS.index(said)
+        number = number_of(counted.group().split()[0])
         for listed in NAMES.finditer(text, counted.end()):
-            parts = re.split(r",\s*(?:and )?|\s+and\s+", listed[1].strip())
+            parts = parts_of(listed[1])
             strange = [part for part in parts if not any(map(known, part.split()))]
             if len(parts) == number and 2 * len(strange) > number:
                 yield listed.start(1), listed.end(1)
+
+
+def parts_of(listed: str) -> list[str]:
+    """The nouns of a list."""
+    return re.split(r",\s*(?:and )?|\s+and\s+", listed.strip())
+
+
+EACH_OF = re.compile(
+    rf"\b(?:each|every one|each one) of (?:the |our |its |their |these |those )?"
+    rf"(?:[\w-]+ ){{0,2}}?(?:[\w-]+['’]s )?(?P<number>{_NUMBER}) (?P<noun>[\w-]+s)\b",
+    re.IGNORECASE,
+)
+"""What there is one of for each of several: `each of the two joints has ...`."""
+EACH_ONE = re.compile(
+    rf"(?:\bgiv(?:e|es|ing) (?P<given>{LIST}) (?P<one>an?|one)"
+    rf"|(?P<list>{LIST}) (?:(?:both|all|each|will|must|should|shall) )*"
+    r"(?:gets?|has|have|needs?|wants?|receives?|runs? in|(?:is|are) given) "
+    r"(?P<a>an?|one|their own))"
+    r"(?= [^,;:.]{1,60}?\b(?:each|apiece|of (?:its|their) own)\b)",
+    re.IGNORECASE,
+)
+"""Several that have one each: `pump and valve get a VM each`."""
+
+
+def each_of(text: str, known: Callable[[str], bool]) -> Iterator[tuple[int, int, int]]:
+    """Where it is said of each of several that mean nothing else what it has, and of how many."""
+    for found in EACH_OF.finditer(text):
+        if not known(found["noun"]) or found["noun"].lower() in ("cores", "cpus", "processors"):
+            yield found.start(), found.end(), number_of(found["number"])
+
+
+def number_of(said: str) -> int:
+    """The number that a word or digit says."""
+    return int(said) if said.isdecimal() else _WORDS.index(said.lower())
+
+
+def each_one(text: str, known: Callable[[str], bool]) -> Iterator[tuple[Span, Span, int]]:
+    """Where several are named that have one each, if most mean nothing else: they, the article of
+    what they have, and how many they are.
+    """
+    for found in EACH_ONE.finditer(text):
+        whose, one = ("given", "one") if found["given"] else ("list", "a")
+        parts = parts_of(found[whose])
+        strange = [part for part in parts if not any(map(known, part.split()))]
+        if 2 * len(strange) > len(parts):
+            yield found.span(whose), found.span(one), len(parts)

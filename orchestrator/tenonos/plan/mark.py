@@ -17,6 +17,7 @@ MarkKind = Literal[
     "cpu",
     "own",
     "vms",
+    "several",
     "count",
     "priority",
     "utility",

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tenonos.plan import grammar as g
+from tenonos.plan import negations
 from tenonos.plan.asides import asides
 from tenonos.plan.cores import COUNTED_CORE, NAMED_CORES, ORDINALS, OWN_CORE, REST, check_given
+from tenonos.plan.corrections import corrected
 from tenonos.plan.gist import Gists
-from tenonos.plan.idioms import FIRM, IDIOM, OTHER_UNITS, WHY_OTHER
-from tenonos.plan.listed import REFERENCE, items, names
+from tenonos.plan.idioms import DOUBLY, FIRM, IDIOM, OTHER_UNITS, WHY_OTHER
+from tenonos.plan.listed import REFERENCE, each_of, each_one, items, names
 from tenonos.plan.mark import Mark, MarkKind
 from tenonos.plan.quantities import CORES, listed_at, quantity_at
 from tenonos.plan.roles import roles
@@ -53,12 +55,16 @@ class Marker:
         for start, end, why in asides(self.text, self.words):
             self._mark("ignored", start, end, why)
         self._take("idiom", FIRM)
+        for found in DOUBLY.finditer(self.text):
+            self._mark("idiom", *found.span(1), None)
+            self._mark("idiom", *found.span(2), None)
         self._take("ignored", OTHER_UNITS, WHY_OTHER)
         for start, end in names(self.text, self.known):
             self._mark("idiom", start, end, None)
         for number, (start, end) in enumerate(items(self.text)):
             self._mark("label", start, end, f"item {number}")
         self._take("idiom", REFERENCE)
+        self._each_one()
         self._say_together()
         self._take("label", g.LABEL)
         self._take("count", g.COUPLE, 2)
@@ -68,13 +74,27 @@ class Marker:
                 Mark("count" if role.value > 1 else "label", role.at, role.at + 2, role.value)
             )
         self._take("idiom", IDIOM)
-        self._take("unwanted", g.UNWANTED)
+        self._take("unwanted", negations.UNWANTED)
         for kind, pattern, value in self._phrases():
             self._take(kind, pattern, value)
         self._named_cores()
         self._quantities()
-        self._take("not", g.NEGATION)
-        return sorted(self.marks, key=lambda mark: mark.first)
+        self._take("not", negations.NEGATION)
+        return sorted(corrected(self.marks, self.words, self.text), key=lambda mark: mark.first)
+
+    def _each_one(self) -> None:
+        """Marks for several that have one each, and for what they have as many of."""
+        for start, end, number in each_of(self.text, self.known):
+            self._mark("several", start, end, number)
+        for (start, end), one, number in each_one(self.text, self.known):
+            self._mark("idiom", start, end, None)
+            first = next(i for i, w in enumerate(self.words) if w.start >= one[0])
+            noun = first + 1 + (self._word(first) == "their")
+            while self._word(noun) in g.ADJECTIVES | g.OURS | {"-", "time"}:
+                noun += 1
+            vms = self._word(noun) in g.GUESTS
+            last = self.words[noun if vms else first].end
+            self._mark("vms" if vms else "count", one[0], last, number)
 
     def _say_together(self) -> None:
         """A mark for each gist at the first words it takes; its other words are used up."""
@@ -316,7 +336,7 @@ class Marker:
             return Mark("count", first, last + 2, value)
         if self._word(last) in ("of", "times", "%") or not self._counts(first, last):
             return None
-        if value == 1 and self._word(last) in g.AFTER_PRONOUN | g.VERBS | g.STRONG | {"for"}:
+        if value == 1 and self._word(last) in g.AFTER_PRONOUN | g.VERBS | g.STRONG | g.WEAK:
             return None  # "and one every 2 ms": a pronoun
         if value == 1 and before in g.ADJECTIVES and number_at(self.words, last):
             return None  # "the outer one 400 Hz"

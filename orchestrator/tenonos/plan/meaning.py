@@ -7,18 +7,17 @@ noun phrase must be among what is found, or the phrase was about something else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Chunk, Unit
 from tenonos.plan.knowledge import Entry
 from tenonos.plan.rates import is_rated, suffers
 from tenonos.plan.retrieve import Hit, Retriever
+from tenonos.plan.sense import GUEST, Sense, SenseKind, is_part
 from tenonos.plan.text import MANY, Token, compounds, words_of
 from tenonos.pool.kconfig import capability, symbol_of
 
-GUEST = "guest."
 CERTAIN = 0.8
 """The evidence asked of a single word that only qualifies another."""
 
@@ -27,39 +26,6 @@ WHOLE = 0.5
 
 LONGEST = 6
 """Words in the longest name."""
-
-SenseKind = Literal["guest", "app", "board", "capability", "unknown", "ignored"]
-
-
-@dataclass(frozen=True)
-class Sense:
-    """What the words [first, last) stand for."""
-
-    kind: SenseKind
-    first: int
-    last: int
-    hit: Hit | None = None
-    why: str = ""
-    chunk: Chunk | None = None
-    plural: bool = False
-
-    @property
-    def entry(self) -> Entry:
-        """The entry found; there is one unless the sense is unknown or ignored."""
-        assert self.hit is not None
-        return self.hit.entry
-
-
-def is_part(entry: Entry) -> bool:
-    """Whether an entry is a mere part of the pool, which no everyday word is about."""
-    part = entry.kind == "library" and not entry.by_itself
-    return part or (entry.kind == "app" and not entry.keywords)
-
-
-def same_sentence(words: Sequence[Token], one: Sense, other: Sense) -> bool:
-    """Whether nothing between two phrases ends a sentence."""
-    between = range(min(one.last, other.last), max(one.first, other.first))
-    return not any(words[index].word in g.SENTENCE_END for index in between)
 
 
 class Meaning:
@@ -114,7 +80,14 @@ class Meaning:
         best = [h for h in hits if (h.evidence, h.exactness) >= (CERTAIN, 0)]
         equal = [h for h in best if h.exactness == best[0].exactness]
         # Of a library that others stand on, no more than what it does can be done without.
-        return [h for h in equal if h.entry.kind != "library"] or equal
+        done = [h for h in equal if h.entry.kind != "library"]
+        return done or [self._what_it_does(hit) for hit in equal]
+
+    def _what_it_does(self, hit: Hit) -> Hit:
+        """A library as the capability that no other library provides, if it is one."""
+        done = [self._entries[s] for s in hit.entry.provides if s in self._entries]
+        others = {p for e in done for p in e.providers if self._entries[p].kind != "app"}
+        return replace(hit, entry=done[0]) if len(done) == 1 == len(others) else hit
 
     def says_more(self, words: Sequence[Token], sense: Sense, asked: Sequence[Entry]) -> bool:
         """Whether words describe what was asked for just before, as its own texts do."""
@@ -182,6 +155,7 @@ class Meaning:
             words[index].word in g.TASKS or words[index].word in g.TASK_MEANS
             for index in chunk.words
         )
+        tasks = tasks or self._names_task(words, chunk)
         if tasks or (chunk.task and not self._does(words, chunk)):
             named = self.retriever.search(g.TASK_MEANS)[:1]
             return [
@@ -193,6 +167,9 @@ class Meaning:
             if all(sense.kind in ("capability", "ignored") for sense in rest):
                 return rest
         hits = self._search(words, chunk.words)
+        hits = [h for h in hits if h.exactness == 1 or not is_part(h.entry)] or hits
+        if chunk.repeated and not any(h.exactness == 1 for h in hits):
+            return [Sense("ignored", chunk.words[0], last, why=g.WHY_ARGUMENT)]
         if chunk.weak and hits and all(h.entry.kind == "app" and is_part(h.entry) for h in hits):
             return [self._named(words, chunk)]  # "under heavy load" is about no application
         head = len(chunk.words) - 1
@@ -209,6 +186,8 @@ class Meaning:
         senses = [self._sense(words, covered[0], covered[-1] + 1, hit, chunk)]
         for index in (i for i in chunk.words if i not in covered):
             extra = [h for h in self._search(words, [index], CERTAIN) if not is_part(h.entry)]
+            if words[index].word.endswith("'s"):  # "the button's handler": whose it is
+                extra = [h for h in extra if h.entry.name.startswith(GUEST)]
             inside = covered[0] < index < covered[-1]
             if extra:
                 senses.insert(0, self._sense(words, index, index + 1, extra[0], None))
@@ -218,6 +197,13 @@ class Meaning:
                 why = f"only qualifies “{words[last - 1].text}”; nothing in the pool is told by it"
                 senses.append(Sense("ignored", index, index + 1, why=why))
         return senses
+
+    def _names_task(self, words: Sequence[Token], chunk: Chunk) -> bool:
+        """Whether a phrase is a task with a name and a rate: `the logging task at 5 Hz`."""
+        named = words[chunk.words[-1]].word in g.TASKS and is_rated(
+            words, chunk.words[0], chunk.words[-1] + 1
+        )
+        return named and not self._search(words, chunk.words)
 
     def _does(self, words: Sequence[Token], chunk: Chunk) -> bool:
         """Whether an application does what a phrase says."""
@@ -328,6 +314,10 @@ class Meaning:
         """The longest beginning of a phrase that is a name, whole."""
         for size in range(min(len(rest), LONGEST), 0, -1):
             for hit in self._search(words, rest[:size], CERTAIN):
+                if words[rest[size - 1]].word.endswith("'s") and not hit.entry.name.startswith(
+                    GUEST
+                ):
+                    continue  # "the button's handler": whose it is
                 if len(hit.covered) == size:
                     return size, hit
         return 1, None

@@ -7,6 +7,7 @@ Every word ends up in exactly one place: a demand that points at it, `missing`,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tenonos.plan import grammar as g
 from tenonos.plan.attach import Attachment, attach
@@ -15,30 +16,31 @@ from tenonos.plan.elements import Pronoun, Unit
 from tenonos.plan.leftovers import Open, carriers, leftover, names_tasks, stray
 from tenonos.plan.mark import Mark
 from tenonos.plan.marks import Marker
-from tenonos.plan.meaning import GUEST, Meaning, Sense, same_sentence
+from tenonos.plan.meaning import Meaning
 from tenonos.plan.models import (
     CHANNEL,
     TEMPLATE,
     UNITS,
-    Evidence,
     Guest,
     Ignored,
-    Item,
     Kind,
     Missing,
     Plan,
     Talk,
 )
+from tenonos.plan.notebook import Notebook
 from tenonos.plan.phrases import Segmenter
-from tenonos.plan.relations import Mention, Relations, made, names_its_own, put_apart
+from tenonos.plan.rates import hurried, names_more
+from tenonos.plan.relations import Mention, Relations, distributes, made, names_its_own, put_apart
 from tenonos.plan.retrieve import Hit, Retriever
+from tenonos.plan.sense import GUEST, Sense, same_sentence
 from tenonos.plan.subjects import UNNAMED, Subject, Subjects
 from tenonos.plan.text import tokens
 
 PLANNER = "offline"
 
 
-class Reader:
+class Reader(Notebook):
     """One objective being read."""
 
     def __init__(
@@ -49,8 +51,7 @@ class Reader:
         boards: Sequence[str] = (),
         tasks: bool = False,
     ) -> None:
-        self.text = text
-        self.words = tokens(text)
+        super().__init__(text, tokens(text))
         self.meaning = Meaning(retriever)
         self.cpus = cpus
         marks = Marker(text, self.words, boards, retriever.gists, retriever.knows).run()
@@ -60,11 +61,9 @@ class Reader:
         self.elements = segmenter.run()
         self.periods = periods = sum(mark.kind == "period" for mark in marks)
         self.subjects = Subjects(self.meaning, self.elements, periods)
-        self.items: list[Item] = []
         uncounted = stray(segmenter.stray, self.words, self.elements, periods)
         self.missing: list[Missing] = [Missing(source=self._shown(m)) for m in uncounted]
         self.ignored: list[Ignored] = []
-        self.evidence: list[Evidence] = []
         self._demands: list[tuple[Sense, Subject | None]] = []
         self._made: list[tuple[int, Sense]] = []
         self._places: list[tuple[int, Sense]] = []
@@ -88,8 +87,8 @@ class Reader:
         self._understand_together()
         self._nothing_left_out()
         self._keep_together()
-        each = any(word.word in g.DISTRIBUTING for word in self.words)
-        attachments = attach(self.elements, self.subjects, self.cpus, each)
+        self._call_real_time()
+        attachments = attach(self.elements, self.subjects, self.cpus, distributes(self.words))
         self._fill(attachments)
         self._prohibit_company()
         self._name_the_unnamed()
@@ -349,42 +348,23 @@ class Reader:
             named = [self._shown(mark) for mark in periods] or bare
             self.missing += [Missing(source=source) for source in named]
 
+    def _call_real_time(self) -> None:
+        """`A real-time VM with a shell` is a VM of ours, and nothing in it has to be periodic."""
+        ours = (sense.entry.name for sense, _ in self._demands if sense.kind != "guest")
+        if self.periods or all(name.startswith("virt.") for name in ours):
+            return
+        for at, mark in enumerate(self.elements):
+            if not isinstance(mark, Mark) or (mark.kind, mark.value) != ("deadline", None):
+                continue
+            if any(word.word in g.GUESTS for word in self.words[mark.last : mark.last + 1]):
+                self.elements[at] = replace(mark, kind="idiom")
+
     def _keep_together(self) -> None:
         """What shall be in the same VM makes one VM of all that is no guest system."""
         guests = sum(s.count for s in self.subjects.all if s.kind != "tenon")
         for mark in self.elements:
             if isinstance(mark, Mark) and mark.kind == "together":
                 self._add("vms", guests + 1, mark, unit=UNITS.get("vms"))
-
-    # Bookkeeping
-
-    def _add(
-        self,
-        kind: Kind,
-        value: int | str | None,
-        at: Mark | Sense,
-        image: str | None = None,
-        unit: str | None = None,
-        rule: str | None = None,
-    ) -> None:
-        source = self._shown(at) if isinstance(at, Mark) else self._between(at.first, at.last)
-        start = self.words[at.first].start
-        said = {"source": source, "span": (start, start + len(source)), "rule": rule}
-        self.items.append(Item(kind=kind, value=value, unit=unit, image=image, **said))
-
-    def _known(self, kind: Kind, value: str, image: str | None) -> bool:
-        return any((i.kind, i.value, i.image) == (kind, value, image) for i in self.items)
-
-    def _note(self, first: int, last: int, capability: str, hit: Hit | None) -> None:
-        if hit is not None:
-            span = (self.words[first].start, self.words[last - 1].end)
-            self.evidence.append(Evidence.of(hit, self._between(first, last), span, capability))
-
-    def _shown(self, mark: Mark) -> str:
-        return self._between(mark.first, mark.until or mark.last)
-
-    def _between(self, first: int, last: int) -> str:
-        return self.text[self.words[first].start : self.words[last - 1].end]
 
 
 def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()) -> Plan:
@@ -393,6 +373,11 @@ def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ())
         return Plan(objective=text, planner=PLANNER, missing=[Missing(source=text)])
     reader = Reader(text, retriever, cpus, boards)
     plan = reader.read()
-    if reader.periods > 1 and all(subject.base == UNNAMED for subject in reader.subjects.tenons):
-        return Reader(text, retriever, cpus, boards, tasks=True).read()
-    return plan
+    unnamed = all(subject.base == UNNAMED for subject in reader.subjects.tenons)
+    more = hurried(plan) and names_more(reader.words)
+    if reader.periods < 2 or not (unnamed or more):
+        return plan
+    # "The controller runs at 1 kHz and the logging task at 10 Hz": that is one more.
+    apart = Reader(text, retriever, cpus, boards, tasks=True).read()
+    worse = hurried(apart) or len(apart.missing) > len(plan.missing)
+    return plan if worse and not unnamed else apart

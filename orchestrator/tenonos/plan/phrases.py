@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tenonos.plan import grammar as g
+from tenonos.plan import negations
 from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
 from tenonos.plan.idioms import WHY_OTHER
 from tenonos.plan.mark import Mark
@@ -138,7 +139,7 @@ class Segmenter:
         """`tracing and a shell are not needed`: all that the plural joins."""
         for at in range(len(self.elements) - 1, 1, -2):
             cut, unit = self.elements[at - 1], self.elements[at - 2]
-            joined = isinstance(cut, Cut) and cut.word in ("and", "or", ",")
+            joined = isinstance(cut, Cut) and cut.word in ("and", "or", ",", "with")
             if not joined or not isinstance(unit, Unit) or unit.negator:
                 return
             if any(word.word in g.VERBS for word in self.words[unit.last : cut.at]):
@@ -154,11 +155,24 @@ class Segmenter:
             last.chunks[0].task = True
             return
         chunk = last.chunks[-1]
-        while chunk.words and self.words[chunk.words[-1]].word in g.RATE_VERBS:
+        head = self.words[chunk.words[-1]].word
+        noun = mark.kind == "period" and last.last == mark.first and head in g.RATE_NOUNS
+        if noun and chunk.article and len(chunk.words) > 1:
+            chunk.repeated = True
+            return
+        while chunk.words and (
+            self.words[chunk.words[-1]].word in g.RATE_VERBS or self._acts(last, mark)
+        ):
             chunk.words.pop()
         last.chunks = [c for c in last.chunks if c.words]
         if not last.chunks:
             self.elements.pop()
+
+    def _acts(self, unit: Unit, mark: Mark) -> bool:
+        """Whether all that a clause says is a verb with a rate: `a loop that acts every second`."""
+        alone = len(unit.words) == 1 and unit.connector in ("that", "which")
+        verb = self.words[unit.words[-1]].word if alone else ""
+        return verb.endswith("s") and unit.last == mark.first
 
     def _on_word(self, index: int) -> None:
         word = self.words[index].word.removesuffix("'s")
@@ -171,7 +185,7 @@ class Segmenter:
             return  # of three VMs, "two with control loops"
         elif word in g.SPLITTERS:
             self._split(index, word)
-        elif word in g.OUT and self._negator:
+        elif word in negations.OUT and self._negator:
             self._flush()  # "leave the shell out": no more is denied
             self._negator = None
         elif word in g.REPEATED and self._pending.words:
@@ -188,6 +202,9 @@ class Segmenter:
             self._close_chunk()
             self._pending.article = "definite" if word in g.DEFINITE else "indefinite"
         elif word in g.ANOTHER:
+            inside = (
+                self._pending.preposition == "in" and not self._pending.words
+            )  # "... in a third"
             self._close_chunk()
             picks = index > 0 and self.words[index - 1].word == "the"  # the second of several
             again = picks and self._counted_before(index + 1)
@@ -195,10 +212,12 @@ class Segmenter:
             if self._does_more(index):
                 self._pending = Chunk()
                 self.elements.append(Pronoun(index, new=True))
-            elif self._bare_pronoun(index):
+            elif self._bare_pronoun(index) and not inside:
                 self.elements.append(Pronoun(index, new=not picks, adds=picks))
         elif word == "one" and self._pending.article == "indefinite" and not self._pending.words:
             self.elements.append(Pronoun(index, new=True, adds=True))
+        elif self._takes_back(index):
+            return
         elif word in g.PRONOUNS:
             if word == "one" and self._bare_pronoun(index):
                 self._flush()  # "besides a loop there is one at ..."
@@ -213,11 +232,29 @@ class Segmenter:
         elif word in g.STRUCTURE and not (self.tasks and word in g.TASKS):
             if word in g.GUESTS and self._pending == Chunk(article="indefinite"):
                 self._labelled, self._vms = self._vms, True  # "a VM for ..., a VM for ..."
+            elif word in g.GUESTS and self._pending == Chunk(article="another"):
+                self._labelled = self._vms = True  # "another VM with ..."
             self._structure.append(index)
         elif word in g.ADJECTIVES or word == "-" or not any(c.isalnum() for c in word):
             return
         else:
             self._pending.words.append(index)
+
+    def _takes_back(self, index: int) -> bool:
+        """Whether what was named last in the sentence is denied: `a shell? do not build one in`."""
+        word, verb = self.words[index].word, self.words[index - 1].word if index else ""
+        put = verb in g.PUTTING or index == (self._negator or (0, 0))[1]
+        empty = not self._chunks and not self._pending.words and self._bare_pronoun(index)
+        if not (self._negator and word in ("one", "it", "them", "any") and put and empty):
+            return False
+        for element in reversed(self.elements):
+            if isinstance(element, Cut) and element.word in g.SENTENCE_END:
+                break
+            named = isinstance(element, Unit) and not element.chunks[0].preposition
+            if named and (word != "one" or element.chunks[0].article == "indefinite"):
+                element.negator, self._negator = element.negator or self._negator, None
+                break
+        return self._negator is None
 
     def _counted_before(self, noun: int) -> bool:
         """Whether a noun is of several that were counted: `two Linux guests; the second Linux`."""
@@ -308,7 +345,9 @@ class Segmenter:
             or (word in (",", "and") and self._lists(negator))
         )
         joins = not had_words and word in g.JOINING | {":"}  # "not beside", "don't want: ..."
-        self._negator = negator if joins or (goes_on and (had_words or word == ",")) else None
+        self._negator = (
+            negator if joins or (goes_on and (had_words or word in (",", "nor"))) else None
+        )
         self._connector = word if word != "," or not self._connector else self._connector
         self.elements.append(Cut(index, word))
         if word in g.SENTENCE_END:
@@ -319,7 +358,7 @@ class Segmenter:
         if negator is None:
             return False
         opens = negator[1] < len(self.words) and self.words[negator[1]].word == ":"
-        return opens or bool(g.LISTING.match(self.words[negator[0]].word))
+        return opens or bool(negations.LISTING.match(self.words[negator[0]].word))
 
     def _is_list(self, index: int) -> bool:
         """Whether a comma is one of a list that ends in `or`: `no shell, storage or network`."""

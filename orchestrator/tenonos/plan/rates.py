@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Cut, Element, Unit
 from tenonos.plan.mark import Mark
+from tenonos.plan.models import Plan
 from tenonos.plan.quantities import RATE, quantity_at
 from tenonos.plan.text import Token
 
@@ -52,3 +53,19 @@ def suffers(words: Sequence[Token], inside: Sequence[int], at: int) -> bool:
     after = words[at + 1].word if at + 1 < len(words) else ""
     verb = at == inside[-1] and words[at].word.endswith("s") and words[at].text.islower()
     return verb and after in g.DEFINITE | g.INDEFINITE
+
+
+def names_more(words: Sequence[Token]) -> bool:
+    """Whether a task is named that no VM is said to be with: `a loop with two tasks`."""
+    joined = False
+    for word in words:
+        joined = word.word == "with" or (joined and word.word not in g.SENTENCE_END | {","})
+        if word.word in g.TASKS and not joined:
+            return True
+    return False
+
+
+def hurried(plan: Plan) -> bool:
+    """Whether a VM has several periods."""
+    images = [item.image for item in plan.items if item.kind == "period" and item.image]
+    return len(set(images)) < len(images)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Cut, Element, Unit
 from tenonos.plan.mark import Mark
-from tenonos.plan.meaning import Meaning, Sense
+from tenonos.plan.meaning import Meaning
 from tenonos.plan.models import Direction
+from tenonos.plan.sense import Sense
 from tenonos.plan.subjects import Subject, Subjects
 from tenonos.plan.text import Token
 
@@ -98,6 +100,12 @@ class Relations:
         return led or self.words[said[0]].word.endswith("ing")
 
 
+def distributes(words: Sequence[Token]) -> bool:
+    """Whether something is said of each of several."""
+    every = any(f"{a.word} {b.word}" == "every one" for a, b in pairwise(words))
+    return every or any(word.word in g.DISTRIBUTING for word in words)
+
+
 def made(position: int, elements: Sequence[Element], subjects: Subjects) -> Subject | None:
     """The real-time VM that words at an element say is made.
 
@@ -117,7 +125,8 @@ def names_its_own(
     position: int, elements: Sequence[Element], words: Sequence[Token], meaning: Meaning
 ) -> bool:
     """Whether a pronoun stands for a VM whose content follows: `a second one a shell`."""
-    behind = (e for e in elements[position + 1 :] if getattr(e, "kind", "") != "count")
+    passed = ("count", "period", "ram", "cores")
+    behind = (e for e in elements[position + 1 :] if getattr(e, "kind", "") not in passed)
     after = next(behind, None)
     if not isinstance(after, Unit) or after.chunks[0].preposition or after.negator:
         return False
@@ -136,6 +145,9 @@ def put_apart(
     """Of `... in one VM and ... in another` a VM for what names none: the first, or the other."""
     if not (sense.chunk and sense.chunk.apart) or sense.kind not in ("app", "capability"):
         return None
+    known = next((subject for other, subject in demands if other.chunk is sense.chunk), None)
+    if known is not None and sense.kind == "capability":
+        return known  # "VM two: tickless threads": two of one VM
     if subjects.tenons:
         return None if sense.kind == "app" else subjects.unnamed(position)
     if places:

@@ -12,6 +12,7 @@ do, so that a slip of the keyboard still finds its word.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -29,7 +30,7 @@ AMPLE, NEAR, NEARER = 0.8, 0.4, 0.6
 
 "stack" must not mean a network stack, nor "wheel speed" the control of a motor's speed.
 """
-LIKENESS, RATIO = 0.5, 0.82
+LIKENESS, RATIO = 0.5, 0.85
 """The least n-gram cosine, and share of letters in common and in order, at which an unknown
 word is taken for a known one."""
 HEADS = 4
@@ -105,9 +106,12 @@ class Retriever:
         return [self.entries[i] for i in sorted(range(len(scores)), key=lambda i: -scores[i])]
 
     def _search(self, words: Sequence[str], threshold: float) -> list[Hit]:
-        wanted = [stem(word) for word in words]
-        known = [self._known(word) if self._matters(word) else (word, 0.0) for word in wanted]
-        total = sum(self._weight(word) for word in wanted if self._matters(word))
+        wanted = [stem(word.removesuffix("'s")) for word in words]
+        known = [
+            self._known(word, said.lower()) if self._matters(word) else (word, 0.0)
+            for word, said in zip(wanted, words, strict=True)
+        ]
+        total = sum(self._weight(word) for word, _ in known if self._matters(word))
         if not total:
             return []
         evidence = [self._evidence(known, fields, total, wanted) for fields in self._fields]
@@ -164,7 +168,7 @@ class Retriever:
         for index, (word, likeness) in enumerate(known):
             weight = fields.get(word, 0.0) * likeness
             if weight:
-                value += weight * self._weight(wanted[index])
+                value += weight * self._weight(word)
                 covered.add(index)
                 matched.append(word)
         return value / total, frozenset(covered), tuple(matched)
@@ -175,7 +179,7 @@ class Retriever:
 
     def _weight(self, word: str) -> float:
         """The inverse document frequency; a word never seen weighs like the rarest."""
-        count = self._frequency.get(self._known(word)[0], 0)
+        count = self._frequency.get(word, 0)
         return math.log(1 + len(self.entries) / (count or 1))
 
     @cached_property
@@ -186,31 +190,35 @@ class Retriever:
                 count[word] = count.get(word, 0) + 1
         return count
 
-    def _known(self, word: str) -> tuple[str, float]:
-        """The word of the pool a word is, and how alike the two are."""
+    def _known(self, word: str, said: str) -> tuple[str, float]:
+        """The word of the pool that a word is, by its stem, and how alike the two are."""
         if word in self._frequency:
             return word, 1.0
-        if len(word) < 4 or word in STOP:
+        if len(said) < 4 or word in STOP:
             return word, 0.0
-        if word not in self._alike:
-            self._alike[word] = self._likest(word)
-        return self._alike[word]
+        if said not in self._alike:
+            self._alike[said] = self._likest(word, said)
+        return self._alike[said]
 
-    def _likest(self, word: str) -> tuple[str, float]:
-        """The word of the pool most like a word that is not in it, if near enough."""
-        wanted = _grams(word)
+    def _likest(self, word: str, said: str) -> tuple[str, float]:
+        """The word of the pool most like a word that is not in it, if near enough: as they are
+        spelled, since stems are more alike than words: "tracker" is no "trace".
+        """
+        wanted = _grams(said)
         likeness, best = max(
             ((_cosine(wanted, grams), known) for known, grams in self._word_grams.items()),
-            default=(0.0, word),
+            default=(0.0, said),
         )
-        ratio = SequenceMatcher(None, word, best, autojunk=False).ratio()
-        near = likeness >= LIKENESS and ratio >= RATIO and best[0] == word[0]
-        return (best, ratio) if near else (word, 0.0)
+        ratio = SequenceMatcher(None, said, best, autojunk=False).ratio()
+        alike = likeness >= LIKENESS and ratio >= RATIO
+        near = alike and best[0] == said[0] and abs(len(said) - len(best)) < 2
+        return (stem(best), ratio) if near else (word, 0.0)
 
     @cached_property
     def _word_grams(self) -> dict[str, frozenset[str]]:
-        known = (w for w in self._frequency if len(w) >= 4 and w not in STOP)
-        return {word: _grams(word) for word in sorted(known)}
+        texts = (" ".join((e.name, e.prompt, e.text, *e.keywords)) for e in self.entries)
+        known = {word for text in texts for word in re.findall(r"[^\W_]{4,}", text.lower())}
+        return {word: _grams(word) for word in sorted(known) if stem(word) in self._frequency}
 
     @cached_property
     def _by_words(self) -> Words:

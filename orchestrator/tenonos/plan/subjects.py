@@ -9,7 +9,8 @@ from typing import Literal
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
 from tenonos.plan.mark import Mark
-from tenonos.plan.meaning import CERTAIN, GUEST, Meaning, Sense
+from tenonos.plan.meaning import CERTAIN, Meaning
+from tenonos.plan.sense import GUEST, Sense
 from tenonos.plan.text import Token
 
 UNNAMED = "tenon"
@@ -88,8 +89,9 @@ class Subjects:
         bare = (
             chunk is not None and chunk.preposition == "for" and not (chunk.article or chunk.count)
         )
+        definite = chunk is not None and chunk.article == "definite" and not chunk.preposition
         one = sense.last - sense.first == 1 and sense.entry.kind == "app"
-        return bare and one and any(subject.apps for subject in self.tenons)
+        return (bare or definite) and one and any(subject.apps for subject in self.tenons)
 
     def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
         """`another` stands for one more VM like the last, which is returned."""

@@ -38,7 +38,8 @@ _TIETH = "thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth".s
 ORDINALS = {word: 1 / value for value, word in enumerate(_TH, start=3)}
 ORDINALS |= {word: 0.1 / value for value, word in enumerate(_TIETH, start=3)}
 """Fractions that count as well: they are parts only of something."""
-PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1}
+PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1, "hundredths": 0.01, "thousandths": 0.001}
+PARTS |= {"thirds": 1 / 3, "fifths": 0.2, "eighths": 0.125}
 MANY = frozenset("several multiple many few various numerous".split())
 """Words for more than one, and not how many."""
 STOP = frozenset(
@@ -229,6 +230,10 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             word = word[: -len(ending)]
             break
+    if word.endswith("isation") and len(word) > 9:
+        word = word[:-5]
+    elif word.endswith("ion") and len(word) > 9:
+        word = word[:-3]  # what a supervisor does is supervision
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeios":
         word = word[:-1]
     return word[:-1] if len(word) > 4 and word.endswith("e") else word

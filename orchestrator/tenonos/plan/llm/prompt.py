@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from tenonos.plan.llm.reply import schema, shown
-from tenonos.plan.meaning import GUEST
 from tenonos.plan.pool import Pool
+from tenonos.plan.sense import GUEST
 
 TASK = """You read an objective for a real-time system and answer with one JSON object, nothing
 else, of this JSON schema: {schema}

@@ -10,6 +10,7 @@ from objectives.outsiders import OUTSIDERS
 from objectives.plain import NUMBERS, PARAPHRASE, PLAIN
 from objectives.refused import CONFLICT, MISSING, UNUSED
 from objectives.relations import CAPABILITIES, CORES, MENTION, NEGATION, SEVERAL
+from objectives.strangers import STRANGERS
 
 __all__ = ["CASES", "Case"]
 
@@ -31,5 +32,6 @@ CLASSES = {
     "engineers": ENGINEERS,
     "idioms": IDIOMS,
     "outsiders": OUTSIDERS,
+    "strangers": STRANGERS,
 }
 CASES = [case for cases in CLASSES.values() for case in cases]

@@ -1,0 +1,47 @@
+"""Senses: what words of an objective stand for, once looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tenonos.plan import grammar as g
+from tenonos.plan.elements import Chunk
+from tenonos.plan.knowledge import Entry
+from tenonos.plan.retrieve import Hit
+from tenonos.plan.text import Token
+
+GUEST = "guest."
+SenseKind = Literal["guest", "app", "board", "capability", "unknown", "ignored"]
+
+
+@dataclass(frozen=True)
+class Sense:
+    """What the words [first, last) stand for."""
+
+    kind: SenseKind
+    first: int
+    last: int
+    hit: Hit | None = None
+    why: str = ""
+    chunk: Chunk | None = None
+    plural: bool = False
+
+    @property
+    def entry(self) -> Entry:
+        """The entry found; there is one unless the sense is unknown or ignored."""
+        assert self.hit is not None
+        return self.hit.entry
+
+
+def is_part(entry: Entry) -> bool:
+    """Whether an entry is a mere part of the pool, which no everyday word is about."""
+    part = entry.kind == "library" and not entry.by_itself
+    return part or (entry.kind == "app" and not entry.keywords)
+
+
+def same_sentence(words: Sequence[Token], one: Sense, other: Sense) -> bool:
+    """Whether nothing between two phrases ends a sentence."""
+    between = range(min(one.last, other.last), max(one.first, other.first))
+    return not any(words[index].word in g.SENTENCE_END for index in between)
