@@ -6,13 +6,14 @@
 //! step of it, and nobody but the VM itself pays for it.
 
 use crate::{Block, Geometry, SECTOR, Step, Store, registers::offset};
-use core_manifest::{Disk, System, limits};
+use core::cell::Cell;
+use core_manifest::{Disk, Mapping, System, limits};
 use core_memory::{IntermediateRange, PhysicalRange};
 use core_sync::TicketLock;
 use core_virtq::{Memory, Outside};
 use hw_arch::cpu::is_interrupt_pending;
 use mortise_partition::{Access, Answer, Companion, Core, Device, Machine, Vm};
-use mortise_transfer::Transfer;
+use mortise_transfer::{Transfer, View};
 use spin::Once;
 
 /// What is copied at once is a multiple of this, at multiples of it.
@@ -69,6 +70,9 @@ impl Placed {
         let Some(mut block) = self.block.try_lock() else {
             return Answer::Again;
         };
+        if core.is_wanted() {
+            return Answer::Again;
+        }
         let Some(stored) = stored else {
             return Answer::Value(block.read(at, width));
         };
@@ -90,7 +94,8 @@ impl Placed {
         let mut reach = Reach {
             disk: self.disk,
             vm,
-            transfer,
+            known: Cell::new(vm.description().memory().next().map(known)),
+            view: View::new(transfer),
         };
         if core.is_wanted() {
             return Answer::Again;
@@ -164,15 +169,41 @@ impl Companion for Disks {
 struct Reach<'a> {
     disk: &'a Disk,
     vm: &'a Vm,
-    transfer: &'a Transfer,
+    /// A piece of that memory in which something was found: where its VM sees it, and where it is.
+    known: Cell<Option<(IntermediateRange, u64)>>,
+    view: View<'a>,
+}
+
+/// A piece of a VM's memory: where it sees it, and where it is.
+fn known(ram: &Mapping) -> (IntermediateRange, u64) {
+    (ram.intermediate, ram.physical.start())
 }
 
 impl Reach<'_> {
     /// Where a piece of the VM's own memory is.
+    #[inline]
     fn own(&self, at: u64, size: u64) -> Result<u64, Outside> {
+        match self.known.get() {
+            Some((seen, place)) if at >= seen.start() && size <= seen.size() => {
+                let offset = at - seen.start();
+                match offset <= seen.size() - size {
+                    true => Ok(place + offset),
+                    false => self.look_up(at, size),
+                }
+            }
+            _ => self.look_up(at, size),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_up(&self, at: u64, size: u64) -> Result<u64, Outside> {
         let piece = IntermediateRange::new(at, size).ok_or(Outside)?;
-        let place = self.vm.description().translate(&piece).ok_or(Outside)?;
-        Ok(place.start())
+        let mut memory = self.vm.description().memory();
+        let found = memory.find(|ram| ram.intermediate.contains(&piece));
+        let (seen, place) = found.map(known).ok_or(Outside)?;
+        self.known.set(Some((seen, place)));
+        Ok(place + (at - seen.start()))
     }
 
     /// Where a piece of the disk is.
@@ -184,47 +215,83 @@ impl Reach<'_> {
         }
     }
 
-    /// Copies some of a piece; how much.
+    /// Copies some of a piece, or nothing if an interrupt waits; how much.
     fn copy(&mut self, from: u64, to: u64, size: u32) -> u32 {
+        if is_interrupt_pending() {
+            return 0;
+        }
         let whole = u64::from(size) / CHUNK * CHUNK;
-        if let Some(piece) = PhysicalRange::new(from, whole)
-            && (from | to).is_multiple_of(CHUNK)
-        {
-            // SAFETY: this core's windows; one end is memory of a disk, to which only this refers, the
-            // other one is its VM's own.
-            return unsafe { self.transfer.copy(piece, to, 0) } as u32;
-        }
-        let mut bytes = [0; CHUNK as usize];
-        let step = if (from | to).is_multiple_of(8) {
-            bytes.len()
-        } else {
-            8
+        // SAFETY: this core's windows; one end is memory of a disk, to which only this refers, the
+        // other one is its VM's own.
+        let copied = unsafe {
+            match PhysicalRange::new(from, whole) {
+                Some(piece) if (from | to).is_multiple_of(CHUNK) => self.view.copy(piece, to),
+                _ => self.view.copy_some(from, to, size.into()),
+            }
         };
-        let bytes = bytes.get_mut(..step.min(size as usize)).unwrap_or_default();
-        // SAFETY: as above.
-        unsafe {
-            self.transfer.read_bytes(from, bytes);
-            self.transfer.write_bytes(to, bytes);
-        }
-        bytes.len() as u32
+        copied as u32
     }
 }
 
 impl Memory for Reach<'_> {
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
         if !bytes.is_empty() {
-            let place = self.own(at, bytes.len() as u64)?;
-            // SAFETY: this core's windows, and the VM's own memory.
-            unsafe { self.transfer.read_bytes(place, bytes) };
+            let mut place = self.own(at, bytes.len() as u64)?;
+            for byte in bytes {
+                // SAFETY: this core's windows, and the VM's own memory.
+                *byte = unsafe { self.view.read(place) };
+                place += 1;
+            }
         }
         Ok(())
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
         if !bytes.is_empty() {
-            let place = self.own(at, bytes.len() as u64)?;
-            // SAFETY: as in `read`; nobody in Rust refers to what is a VM's.
-            unsafe { self.transfer.write_bytes(place, bytes) };
+            let mut place = self.own(at, bytes.len() as u64)?;
+            for &byte in bytes {
+                // SAFETY: as in `read`; nobody in Rust refers to what is a VM's.
+                unsafe { self.view.write(place, byte) };
+                place += 1;
+            }
+        }
+        Ok(())
+    }
+
+    // Words of a queue are aligned, as it is, and a VM's memory is by whole pages.
+
+    fn write8(&mut self, at: u64, value: u8) -> Result<(), Outside> {
+        let place = self.own(at, 1)?;
+        // SAFETY: as in `write`.
+        unsafe { self.view.write(place, value) };
+        Ok(())
+    }
+
+    fn read16(&self, at: u64) -> Result<u16, Outside> {
+        let place = self.own(at, 2)?;
+        // SAFETY: as in `read`.
+        Ok(unsafe { self.view.read(place) })
+    }
+
+    fn read64s(&self, at: u64) -> Result<[u64; 2], Outside> {
+        let place = self.own(at, 16)?;
+        // SAFETY: as in `read`.
+        Ok(unsafe { [self.view.read(place), self.view.read(place + 8)] })
+    }
+
+    fn write16(&mut self, at: u64, value: u16) -> Result<(), Outside> {
+        let place = self.own(at, 2)?;
+        // SAFETY: as in `write`.
+        unsafe { self.view.write(place, value) };
+        Ok(())
+    }
+
+    fn write32s(&mut self, at: u64, [first, second]: [u32; 2]) -> Result<(), Outside> {
+        let place = self.own(at, 8)?;
+        // SAFETY: as in `write`.
+        unsafe {
+            self.view.write(place, first);
+            self.view.write(place + 4, second);
         }
         Ok(())
     }

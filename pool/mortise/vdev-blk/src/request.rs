@@ -9,10 +9,13 @@ use core_virtq::{Broken, Buffer, Chain, Memory, Outside, Queue};
 /// Bytes of a header: kind, priority, sector.
 const HEADER: usize = 16;
 
+/// Bytes that are read or written one by one in a step.
+const PIECE: usize = 4;
+
 /// A disk, and the memory of its driver.
 pub trait Store: Memory {
     /// Copies `size` bytes, at least one, from offset `from` of the disk to the driver's memory, or
-    /// as many as there is time for; how many. They are within the disk.
+    /// as many as there is time for, or none; how many. They are within the disk.
     ///
     /// # Errors
     ///
@@ -52,7 +55,7 @@ enum Action {
 pub(crate) struct Request {
     chain: Chain,
     buffer: Option<Buffer>,
-    header: [u8; HEADER],
+    header: [u64; 2],
     /// Bytes of the header that are there.
     have: usize,
     action: Action,
@@ -73,7 +76,7 @@ impl Request {
         Self {
             chain,
             buffer: None,
-            header: [0; HEADER],
+            header: [0; 2],
             have: 0,
             action: Action::Unread,
             verdict: Verdict::Done,
@@ -83,7 +86,7 @@ impl Request {
         }
     }
 
-    /// Does a step: reads a descriptor or the header, or moves some of a buffer.
+    /// Does a step: reads a descriptor, some of the header or what that means, or moves some of a buffer.
     pub(crate) fn step(
         &mut self,
         disk: &Geometry,
@@ -96,8 +99,12 @@ impl Request {
             self.buffer = Some(next);
             return Ok(None);
         };
+        if self.have == HEADER && self.action == Action::Unread {
+            self.understand(disk);
+            return Ok(None);
+        }
         let done = match buffer.writable {
-            false if self.have < HEADER => self.read_header(&buffer, disk, memory)?,
+            false if self.have < HEADER => self.read_header(&buffer, memory)?,
             false => self.take(&buffer, disk, memory)?,
             true if self.action == Action::Unread => return Err(Broken::Shape),
             true => {
@@ -122,27 +129,30 @@ impl Request {
         Ok(None)
     }
 
-    /// Reads some of the header.
-    fn read_header(
-        &mut self,
-        buffer: &Buffer,
-        disk: &Geometry,
-        memory: &impl Store,
-    ) -> Result<u32, Broken> {
-        let room = self.header.get_mut(self.have..).unwrap_or_default();
-        let size = room.len().min(buffer.length as usize);
-        memory.read(buffer.address, room.get_mut(..size).unwrap_or_default())?;
-        self.have += size;
-        if self.have == HEADER {
-            self.understand(disk);
+    /// Reads some of the header: all of it, if it is as all drivers have it.
+    fn read_header(&mut self, buffer: &Buffer, memory: &impl Store) -> Result<u32, Broken> {
+        let whole = buffer.length as usize >= HEADER && buffer.address.is_multiple_of(8);
+        if self.have == 0 && whole {
+            self.header = memory.read64s(buffer.address)?;
+            self.have = HEADER;
+            return Ok(HEADER as u32);
+        }
+        let size = PIECE.min(HEADER - self.have).min(buffer.length as usize);
+        let mut bytes = [0; PIECE];
+        let bytes = bytes.get_mut(..size).unwrap_or_default();
+        memory.read(buffer.address, bytes)?;
+        for &byte in bytes.iter() {
+            if let Some(word) = self.header.get_mut(self.have / 8) {
+                *word |= u64::from(byte) << (8 * (self.have % 8));
+            }
+            self.have += 1;
         }
         Ok(size as u32)
     }
 
     fn understand(&mut self, disk: &Geometry) {
-        let words = u128::from_le_bytes(self.header);
-        let sector = (words >> 64) as u64;
-        self.action = match words as u32 {
+        let [kind, sector] = self.header;
+        self.action = match kind as u32 {
             kind::IN => Action::Read,
             kind::OUT if disk.read_only => self.fail(),
             kind::OUT => Action::Write,
@@ -197,11 +207,16 @@ impl Request {
             }
             Action::Identify => {
                 let left = disk.name.get(self.moved as usize..).unwrap_or_default();
-                let left = left.get(..buffer.length as usize).unwrap_or(left);
-                memory.write(buffer.address, left)?;
-                self.moved += left.len() as u64;
-                self.written = self.written.saturating_add(left.len() as u32);
-                Ok(buffer.length)
+                let piece = left
+                    .get(..PIECE.min(buffer.length as usize))
+                    .unwrap_or(left);
+                if piece.is_empty() {
+                    return Ok(buffer.length);
+                }
+                memory.write(buffer.address, piece)?;
+                self.moved += piece.len() as u64;
+                self.written = self.written.saturating_add(piece.len() as u32);
+                Ok(piece.len() as u32)
             }
             _ => Ok(buffer.length),
         }
@@ -233,7 +248,7 @@ impl Request {
         {
             self.verdict = Verdict::Failed;
         }
-        memory.write(buffer.address, &[self.verdict as u8])?;
+        memory.write8(buffer.address, self.verdict as u8)?;
         Ok(Over(self.chain, self.written.saturating_add(1)))
     }
 }
