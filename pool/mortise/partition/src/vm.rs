@@ -334,9 +334,12 @@ impl Vm {
 
     /// Calls these vCPUs' cores to Mortise.
     pub(crate) fn call(&'static self, calls: Calls, machine: &'static Machine) {
-        let set = calls.bits();
-        match set & set.wrapping_sub(1) {
-            0 => calls.iter().for_each(|vcpu| machine.notify(self, vcpu)),
+        let (set, core) = (calls.bits(), Core::current());
+        let one = set & set.wrapping_sub(1) == 0;
+        match core.dispatcher() {
+            // One by one, or behind what goes first.
+            Some(_) if !one || core.is_wanted() => core.owe(self, set),
+            _ if one => calls.iter().for_each(|vcpu| machine.notify(self, vcpu)),
             _ => machine.summon_all(self, calls),
         }
     }
