@@ -203,8 +203,8 @@ def _policy_switch(schedule: str, name: str) -> Row:
 
 
 def _hostile_sections() -> Row:
-    """The longest section of each visit on the core that a hostile guest shares, once the loop there
-    has begun."""
+    """The longest section of each visit on the core that a hostile guest shares, once the loop
+    there has begun."""
     shared = system.load(HOSTILE)
     cpus = [cpu for vm in shared.vms for cpu in set(vm.cpus)]
     found: list[int] = []
