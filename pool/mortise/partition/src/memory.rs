@@ -165,6 +165,9 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
         companion.reach(core, &mut |range| {
             reached = reached.and_then(|()| map_range(&mut map, range, Use::Data));
         });
+        companion.registers(core, &mut |page| {
+            reached = reached.and_then(|()| map_range(&mut map, page, Use::Device));
+        });
     }
     reached.map(|()| map)
 }

@@ -67,6 +67,8 @@ pub enum Step {
     Idle,
     /// There may be more to do.
     More,
+    /// The same, but not at once: who has the content waits for it.
+    Wait,
     /// The same, and the driver is to be interrupted.
     Interrupt,
 }
@@ -315,6 +317,7 @@ impl Block {
             }
         } else if queue.has_more() {
             self.request = queue.take(memory)?.map(Request::new);
+            memory.begin();
         } else {
             self.notified = queue.look(memory)?;
         }

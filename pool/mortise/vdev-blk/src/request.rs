@@ -12,22 +12,51 @@ const HEADER: usize = 16;
 /// Bytes that are read or written one by one in a step.
 const PIECE: usize = 4;
 
+/// Why a store does not do what it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// What the driver gave is not its memory.
+    Outside,
+    /// What is on the disk cannot be reached.
+    Failed,
+}
+
+impl From<Outside> for Halt {
+    fn from(_: Outside) -> Self {
+        Self::Outside
+    }
+}
+
 /// A disk, and the memory of its driver.
 pub trait Store: Memory {
+    /// A request begins: what another one left unfinished is none any more.
+    fn begin(&mut self) {}
+
     /// Copies `size` bytes, at least one, from offset `from` of the disk to the driver's memory, or
     /// as many as there is time for, or none; how many. They are within the disk.
     ///
     /// # Errors
     ///
-    /// If some of it is not the driver's, before anything is copied.
-    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside>;
+    /// If some of it is not the driver's, before anything is copied, or the disk fails.
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt>;
 
     /// Copies as many the other way, from the driver's memory to offset `to` of the disk.
     ///
     /// # Errors
     ///
     /// Those of [`load`](Self::load).
-    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside>;
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt>;
+
+    /// Sees that what a request wrote is on the disk, or with `all` whatever was written before, for
+    /// good; false if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    fn settle(&mut self, _all: bool) -> Result<bool, Halt> {
+        // Memory has nothing that is written later.
+        Ok(true)
+    }
 }
 
 /// How a request went.
@@ -46,6 +75,7 @@ enum Action {
     Read,
     Write,
     Identify,
+    Flush,
     /// What is in the buffers does not matter.
     Nothing,
 }
@@ -110,7 +140,7 @@ impl Request {
             true => {
                 let room = buffer.length.checked_sub(buffer.last.into());
                 match room.ok_or(Broken::Shape)? {
-                    0 if buffer.last => return self.end(&buffer, memory).map(Some),
+                    0 if buffer.last => return self.end(&buffer, memory),
                     room => self.fill(
                         Buffer {
                             length: room,
@@ -156,8 +186,7 @@ impl Request {
             kind::IN => Action::Read,
             kind::OUT if disk.read_only => self.fail(),
             kind::OUT => Action::Write,
-            // Memory has nothing that is written later.
-            kind::FLUSH => Action::Nothing,
+            kind::FLUSH => Action::Flush,
             kind::GET_ID => Action::Identify,
             _ => {
                 self.verdict = Verdict::Unknown;
@@ -183,9 +212,8 @@ impl Request {
         if self.action != Action::Write || !self.fits(buffer, disk) {
             return Ok(buffer.length);
         }
-        let done = memory.store(buffer.address, self.position, buffer.length)?;
-        self.count(done);
-        Ok(done)
+        let done = memory.store(buffer.address, self.position, buffer.length);
+        self.count(done)
     }
 
     /// Gives some of what the driver wants to read.
@@ -200,8 +228,8 @@ impl Request {
                 if !self.fits(&buffer, disk) {
                     return Ok(buffer.length);
                 }
-                let done = memory.load(self.position, buffer.address, buffer.length)?;
-                self.count(done);
+                let done = memory.load(self.position, buffer.address, buffer.length);
+                let done = self.count(done)?;
                 self.written = self.written.saturating_add(done);
                 Ok(done)
             }
@@ -237,18 +265,35 @@ impl Request {
         Action::Nothing
     }
 
-    fn count(&mut self, done: u32) {
+    /// Goes on behind what was moved, if it was; else it fails.
+    fn count(&mut self, done: Result<u32, Halt>) -> Result<u32, Broken> {
+        let done = match done {
+            Ok(done) => done,
+            Err(Halt::Outside) => return Err(Broken::Outside),
+            Err(Halt::Failed) => {
+                self.action = self.fail();
+                return Ok(0);
+            }
+        };
         self.moved += u64::from(done);
         self.position += u64::from(done);
+        Ok(done)
     }
 
     /// Writes how it went into the last byte.
-    fn end(&mut self, buffer: &Buffer, memory: &mut impl Store) -> Result<Over, Broken> {
+    fn end(&mut self, buffer: &Buffer, memory: &mut impl Store) -> Result<Option<Over>, Broken> {
         if matches!(self.action, Action::Read | Action::Write) && !self.moved.is_multiple_of(SECTOR)
         {
-            self.verdict = Verdict::Failed;
+            self.action = self.fail();
+        }
+        if let Action::Write | Action::Flush = self.action {
+            match memory.settle(self.action == Action::Flush) {
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
+                Err(_) => self.action = self.fail(),
+            }
         }
         memory.write8(buffer.address, self.verdict as u8)?;
-        Ok(Over(self.chain, self.written.saturating_add(1)))
+        Ok(Some(Over(self.chain, self.written.saturating_add(1))))
     }
 }
