@@ -156,7 +156,7 @@ WRONG = [
     (FIRST + FIRST.replace("1M", "2M"), '40: it overlaps another part of disk "main" (line 31)'),
     (
         FIRST + "read_only = true\n" + FIRST.replace("linux", "guest"),
-        '41: it overlaps another part of disk "main" (line 31); that one is from 1048576 to 3145728',
+        '41: it overlaps another part of disk "main" (line 31); that one is from 1048576 to 31457',
     ),
     (FIRST + SECOND.replace("2", "1"), '40: it overlaps another part of disk "main" (line 31)'),
     (FIRST + 'file = "main.img"\n', '36: a disk on "main" has the content that is there; leave'),
@@ -168,17 +168,17 @@ WRONG = [
     (PLAIN + "keep = true\n", "34: what is written stays in a file, and this disk has none;"),
     (
         FIRST.replace("linux", "motor"),
-        '32: the interrupts of VM "motor" are direct, and a part of a disk has a virtual one; write',
+        '32: the interrupts of VM "motor" are direct, and a part of a disk has a virtual one;',
     ),
     (FIRST.replace("linux", "linus"), '32: no VM "linus"; those that may have one: linux, guest'),
     (FIRST + NAMED, '38: two disks are called "main"; rename one'),
     (
         FIRST + NAMED.replace('name = "main"\n', ""),
-        '38: device "virtio0" is Mortise\'s, and what is behind it too, and of this no VM has a part',
+        '38: device "virtio0" is Mortise\'s, and what is behind it too, and of this no VM',
     ),
     (
         FIRST + '\n[[network]]\ndevice = "virtio0"\n',
-        '38: device "virtio0" is Mortise\'s, and what is behind it too, and of this no VM has a part',
+        '38: device "virtio0" is Mortise\'s, and what is behind it too, and of this no VM',
     ),
     ("", '27: no VM has a part of disk "main"; add a [[disk]] with vm and on = "main"'),
 ]

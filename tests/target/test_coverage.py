@@ -50,8 +50,7 @@ class Ran:
         known = [
             covered
             for line, covered in self.coverage.lines.items()
-            if line[0].startswith(folder)
-            and self.image.function(line).rpartition("::")[2] == name
+            if line[0].startswith(folder) and self.image.function(line).rpartition("::")[2] == name
         ]
         assert known, f"no function {name} has code"
         return known
