@@ -275,7 +275,7 @@ def record(system: System, disk: DiskLayout) -> dict[str, Any]:
     """What Mortise reads of it."""
     return {
         "place": {"start": disk.pa, "size": TRANSPORT if disk.drive else disk.room},
-        "registers": {"start": disk.registers, "size": TRANSPORT},
+        "registers": disk.registers,
         "sectors": disk.size // SECTOR,
         "first": disk.first,
         "interrupt": disk.interrupt,

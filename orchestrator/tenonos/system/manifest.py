@@ -92,7 +92,7 @@ VLIB = Record(
 )
 DISK = Record(
     place=_RANGE,
-    registers=_RANGE,
+    registers="Q",
     sectors="Q",
     first="Q",
     interrupt="H",

@@ -14,8 +14,8 @@ pub struct Disk {
     /// Where what is on it is: whole pages, or the registers of the physical disk's transport. No VM
     /// reaches them.
     pub place: PhysicalRange,
-    /// Where the VM sees the registers of its transport, [`limits::TRANSPORT`] bytes.
-    pub registers: IntermediateRange,
+    /// Where the VM sees the registers of its transport, [`limits::TRANSPORT`] bytes from here on.
+    pub registers: u64,
     /// How many sectors of 512 bytes it has.
     pub sectors: u64,
     /// The first of them on the physical disk.
@@ -85,16 +85,16 @@ impl Disk {
         if self.sectors == 0 || end.is_none_or(|end| end > room / SECTOR) {
             return invalid("sectors", "be in its place");
         }
-        if !self.registers.is_sound() || self.registers.size() != limits::TRANSPORT {
+        let Some(registers) = self.registers() else {
             return invalid("registers", "be those of a transport");
-        }
+        };
         // Shared peripheral interrupts (GIC specification, 2.2).
         if !(32..1020).contains(&self.interrupt) || vm.interrupts.contains(&self.interrupt) {
             return invalid("interrupt", "be a free one from 32 to 1019");
         }
         let name = vm.name.as_str();
         let mut seen = vm.mappings.iter();
-        if seen.any(|mapping| mapping.intermediate.overlaps(&self.registers)) {
+        if seen.any(|mapping| mapping.intermediate.overlaps(&registers)) {
             return Err(clash(OF, name, "address"));
         }
         if let Some(vm) = system.vms.iter().find(|vm| has(vm, &self.place)) {
@@ -108,7 +108,9 @@ impl Disk {
             } else if other.place.overlaps(&self.place) {
                 return Err(clash(OF, OF, PHYSICAL));
             }
-            if other.vm == self.vm && other.registers.overlaps(&self.registers) {
+            let theirs = other.registers();
+            let meets = theirs.is_some_and(|theirs| theirs.overlaps(&registers));
+            if other.vm == self.vm && meets {
                 return Err(clash(OF, OF, "address"));
             }
             if other.vm == self.vm && other.interrupt == self.interrupt {
@@ -116,6 +118,11 @@ impl Disk {
             }
         }
         Ok(())
+    }
+
+    /// The registers of its transport, as its VM sees them.
+    fn registers(&self) -> Option<IntermediateRange> {
+        IntermediateRange::new(self.registers, limits::TRANSPORT)
     }
 
     /// Whether both are on one physical disk.

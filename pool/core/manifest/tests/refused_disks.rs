@@ -17,7 +17,7 @@ fn what_a_disk_may_not_be() {
     let ram = at(system.vms[1].mappings[0].intermediate.start());
     let physical = at(system.vms[1].mappings[0].physical.start());
     let status = at(system.vms[0].status.start());
-    let (memory, registers) = (at(first.place.start()), at(first.registers.start()));
+    let (memory, registers) = (at(first.place.start()), at(first.registers));
     refused(
         DISK,
         DISKS,
@@ -60,8 +60,8 @@ fn what_a_disk_may_not_be() {
             ),
             (
                 0,
-                offset_of!(Disk, registers) + 8,
-                &[1][..],
+                offset_of!(Disk, registers),
+                &[0xff; 8][..],
                 "disk: registers must be those of a transport",
             ),
             (

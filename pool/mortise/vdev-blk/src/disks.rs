@@ -175,7 +175,10 @@ impl<C: Content> Device for Disks<C> {
     ) -> Option<Answer> {
         let mut all = self.all.iter().map_while(Once::get);
         let (placed, at) = all.find_map(|placed| {
-            let at = placed.disk.registers.offset_of(ipa)?;
+            let at = ipa.checked_sub(placed.disk.registers)?;
+            if at >= limits::TRANSPORT {
+                return None;
+            }
             placed.is_of(vm).then_some((placed, at))
         })?;
         Some(placed.access(core, vm, at as usize, access.width, stored))
