@@ -6,7 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import assert_well, until
+from conftest import ROOT, assert_well, until
+
+from tenonos import build
+from tenonos import system as systems
 
 GUESTS = Path(__file__).parent / "guests"
 MIB = 1 << 20
@@ -161,3 +164,36 @@ def test_what_is_written_to_a_partition_stays_there_and_nowhere_else(tenon, tmp_
     assert outcome.vm("motor")["exits_in_window"] == 0
     task = outcome.task
     assert task["released"] == task["completed"] > 1000 and task["duplicates"] == 0
+
+
+def test_mortise_does_not_start_on_a_disk_that_has_not_what_is_promised(tmp_path):
+    image = build.build(systems.load(ROOT / "systems" / "partitions")).image
+    disk = tmp_path / "disk"
+    modern = ("-global", "virtio-mmio.force-legacy=false")
+    drive = ("-device", "virtio-blk-device,drive=d,bus=virtio-mmio-bus.0", "-drive")
+    plain = f"file={disk},format=raw,if=none,id=d"
+    for size, options, why in (
+        (64, modern, "there is no disk where the board has one"),
+        (64, (*drive, plain), "the disk is behind a transport of before virtio 1"),
+        (23, (*modern, *drive, plain), "a part of a disk ends beyond the disk"),
+        (
+            *(64, (*modern, *drive, f"{plain},readonly=on")),
+            "a disk cannot be written, and a part of it is to be",
+        ),
+    ):
+        with disk.open("wb") as file:
+            file.truncate(size * MIB)
+        command = [
+            *("qemu-system-aarch64", "-M", "virt,virtualization=on,gic-version=3", "-m", "1G"),
+            *("-cpu", "cortex-a53", "-smp", "4", "-nodefaults", "-nic", "none", "-display", "none"),
+            *("-serial", "stdio", "-kernel", image, *options),
+        ]
+        ended = subprocess.run(
+            command,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+        )
+        assert ended.stdout.rstrip().endswith(f"mortise| error: manifest: {why}"), ended.stdout
