@@ -20,7 +20,7 @@ from tenonos.system.schema import parse
 GOLDEN = ROOT / "pool/core/manifest/tests/golden"
 DYNAMIC = GOLDEN / "dynamic.bin"
 SYSTEM = GOLDEN / "system.bin"
-OTHERS = {"vlib": "vlib", "lending": "detach", "coloured": "motor-coloured", "disk": "disk"}
+OTHERS = {"vlib": "vlib", "lending": "detach", "coloured": "motor-coloured"}
 """What else there can be, by a system that has it."""
 GUEST = ROOT / "pool/core/guest/tests/golden.bin"
 CONTENTS = {
@@ -82,6 +82,35 @@ size = 1000
 """
 
 
+DISKS = """
+
+[[disk]]
+name = "main"
+device = "virtio0"
+size = "64M"
+
+[[disk]]
+vm = "linux"
+on = "main"
+at = "1M"
+size = "8M"
+
+[[disk]]
+vm = "linux"
+on = "main"
+at = "16M"
+size = "1M"
+"""
+"""Parts of a disk, beside those in memory that `systems/disk` has."""
+
+
+def disks() -> bytes:
+    file = ROOT / "systems/disk/system.toml"
+    spec, lines = parse(file.read_text() + DISKS, "disk")
+    loaded = system.from_spec(spec, file, "disk", lines)
+    return manifest.write(loaded, lay_out(loaded, 100_000, CONTENTS))
+
+
 def on_call() -> tuple[system.System, Layout]:
     spec, lines = parse(ON_CALL, "on-call")
     loaded = system.from_spec(spec, ROOT / "systems/on-call/system.toml", "on-call", lines)
@@ -95,6 +124,7 @@ def written() -> dict[Path, bytes]:
         SYSTEM: manifest.write(demo, layout),
         DYNAMIC: manifest.write(*on_call()),
         GUEST: handover.guest(demo, demo.vm("motor"), layout.vm("motor")),
+        GOLDEN / "disk.bin": disks(),
     } | {GOLDEN / f"{name}.bin": other(of) for name, of in OTHERS.items()}
 
 

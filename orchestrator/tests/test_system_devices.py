@@ -196,12 +196,12 @@ WRONG = [
     (
         "",
         "\n[[disk]]\nsize = 512",
-        "26: a disk is behind a device, or a VM's in memory; write device",
+        "26: a disk is behind a device, or a VM's in memory or on another disk;",
     ),
     (
         "",
         MEMORY + 'device = "virtio1"',
-        "26: a disk is behind a device, or a VM's in memory; write",
+        "26: a disk is behind a device, or a VM's in memory or on another disk;",
     ),
     ("", DISK + "read_only = true", "29: a disk behind a device can be written; remove read_only"),
     (
@@ -231,7 +231,7 @@ WRONG = [
         MEMORY.replace("1M", "1025"),
         "28: a disk of 1025 bytes is not one of whole sectors; make",
     ),
-    ("", MEMORY * 5, '42: more than 4 disks in memory are VM "linux"\'s, or 8 in all; use fewer'),
+    ("", MEMORY * 5, '42: VM "linux" has more than 4 disks of Mortise\'s, or all 8; use'),
 ]
 
 

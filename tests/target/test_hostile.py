@@ -272,9 +272,9 @@ def test_no_attack_keeps_the_core_from_its_neighbour_for_long():
     hostile = next(vm for vm in result.vms if vm.name == "hostile")
     assert hostile.restarts > 10 and len(longest) > 1000
     # The line about a guest that is stopped took 17,933 in one section, withdrawing its memory
-    # 4,214 and halting it 1,612; eight bytes of why, for its status page, 639. What is left, 273,
-    # is to keep the line about its stop.
-    assert max(longest) < 280
+    # 4,214 and halting it 1,612; eight bytes of why, for its status page, 639. With 280 allowed for
+    # keeping that line, a write that makes many interrupts active was 547, rarely.
+    assert max(longest) <= 150
 
 
 @pytest.mark.timeout(400)

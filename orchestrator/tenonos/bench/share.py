@@ -47,6 +47,12 @@ FP_LOAD, FP_CONFIG = "cpu", "fp.config"
 SCHEDULES = {"reservations": "overload", "deadline": "overload-deadline"}
 """Systems of VMs that ask for more than the core, by what shares it out."""
 
+HOSTILE = "hostile-one-core"
+"""A system in which a hostile guest has the loop's core when that does not want it."""
+
+HOSTILE_SECONDS = 0.1
+"""How long it is watched: every attack is made once."""
+
 OVERLOADED_NS = 150_000_000
 """When all of them have begun to."""
 
@@ -64,6 +70,8 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     for schedule, name in SCHEDULES.items():
         tell(name)
         yield _policy_switch(schedule, name)
+    tell(HOSTILE)
+    yield _hostile_sections()
     for load in ("cpu", "build"):
         tell(f"{SYSTEM}, Linux's own {load}")
         yield _slowdown(load)
@@ -192,6 +200,28 @@ def _policy_switch(schedule: str, name: str) -> Row:
         [way.instructions for way in switches],
         most_common([way.kinds for way in switches]),
     )
+
+
+def _hostile_sections() -> Row:
+    """The longest section of each visit on the core that a hostile guest shares, once the loop
+    there has begun."""
+    shared = system.load(HOSTILE)
+    cpus = [cpu for vm in shared.vms for cpu in set(vm.cpus)]
+    found: list[int] = []
+    begun = False
+
+    def take(record: Record) -> None:
+        nonlocal begun
+        begun |= isinstance(record, Moment)
+        if begun and isinstance(record, Visit) and cpus.count(record.vcpu) > 1:
+            found.append(record.section)
+
+    options = RunOptions(seconds=HOSTILE_SECONDS, deterministic=True, plan=("visits",), count=take)
+    result = Session(Target.of(build.build(shared)), options, []).run()
+    if result.failure is not None:
+        raise WorkError(f"{HOSTILE}: {result.failure}")
+    setting = Setting(HOSTILE, DYNAMIC)
+    return setting.row(("dispatch", "masked_max"), {"load": "hostile"}, found, Kinds())
 
 
 def _slowdown(work: str) -> Row:

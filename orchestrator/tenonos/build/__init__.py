@@ -130,7 +130,7 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
             payloads[vm.name, "tree"] = _tree(system, vm, layout)
     # Mortise without virtual machines reads none.
     told = manifest.write(system, layout) if system.vms else b""
-    stored = [disk.file.read_bytes() if disk.file else b"" for disk, _ in system.memory_disks]
+    stored = [disk.file.read_bytes() if disk.file else b"" for disk in system.memory_disks]
     return pack(mortise, told, payloads, layout, stored), layout
 
 

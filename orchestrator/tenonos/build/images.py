@@ -80,7 +80,7 @@ class Space:
         shared = channels + len(self.system.vlibs)
         if self.system.mode == "static":
             # Of these the tables are not counted beforehand.
-            many = shared or self.system.memory_disks or _with_cards(self.system)
+            many = shared or self.system.virtual_disks or _with_cards(self.system)
             many = many or any(vm.detach or vm.colours for vm in self.system.vms)
             demanded += self._spared(alone=not many)
         if late or shared:
@@ -294,8 +294,10 @@ def needs(system: System) -> Iterator[Need]:
             yield Need("CAP_VIRT_LIFECYCLE", f'VM "{vm.name}"', system.at(vm, "manages"))
         if vm.detach:
             yield Need("CAP_VIRT_DETACH", f'VM "{vm.name}"', system.at(vm, "detach"))
-    for disk, _ in system.memory_disks[:1]:
+    for disk in system.memory_disks[:1]:
         yield Need("CAP_VIRT_DISK", "a disk in memory", system.where("disk", disk.index))
+    for disk in system.drives[:1]:
+        yield Need("CAP_VIRT_DRIVE", f'disk "{disk.name}"', system.where("disk", disk.index))
     for channel in system.channels[:1]:
         where = system.where("channel", channel.index)
         yield Need("CAP_IPC_CHANNEL", f'channel "{channel.name}"', where)

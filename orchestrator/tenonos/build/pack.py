@@ -23,7 +23,7 @@ def pack(
     layout: Layout,
     disks: Sequence[bytes] = (),
 ) -> bytes:
-    """The packed image; `payloads` by VM and part, `disks` in their order."""
+    """The packed image; `payloads` by VM and part, `disks` in memory in their order."""
     if mortise.content[_MAGIC : _MAGIC + 4] != HEADER_MAGIC:
         raise WorkError("Mortise's image does not begin with an arm64 Image header")
     if len(manifest) > MANIFEST_MOST:
@@ -38,7 +38,8 @@ def pack(
                 f"{part} of VM {vm}: {len(content)} bytes; there is room for {place.size}"
             )
         _put(image, place.pa - layout.image_base, content)
-    for store, content in zip(layout.disks, disks, strict=True):
+    stores = [store for store in layout.disks if not store.drive]
+    for store, content in zip(stores, disks, strict=True):
         _put(image, store.pa - layout.image_base, content)
     struct.pack_into("<Q", image, _IMAGE_SIZE, len(image))
     return bytes(image)

@@ -12,6 +12,9 @@ from tenonos.system.model import Card, Disk, System
 def arguments(system: System, folder: Path) -> tuple[str, ...]:
     """The emulator's options for them. What is empty at first is a file in `folder`."""
     found: list[str] = []
+    if system.drives:
+        # Mortise's driver speaks virtio 1; Linux's speaks both.
+        found += ["-global", "virtio-mmio.force-legacy=false"]
     taken: Counter[str] = Counter()
     for table, index, device, each in system.attached:
         first = system.board.devices[device].transports
@@ -23,8 +26,10 @@ def arguments(system: System, folder: Path) -> tuple[str, ...]:
         taken[device] += 1
         if isinstance(each, Disk):
             model = f"virtio-blk-{behind},drive={name}"
-            # What is written is gone after the run: each one begins with the same.
-            source = f"file={_escaped(_file(each, folder / name))},format=raw,snapshot=on"
+            # What is written is gone after the run, so that each one begins with the same, unless
+            # it is to stay.
+            snapshot = "" if each.keep else ",snapshot=on"
+            source = f"file={_escaped(_file(each, folder / name))},format=raw{snapshot}"
             found += ["-drive", f"{source},if=none,id={name}"]
         elif isinstance(each, Card):
             model = each.model

@@ -124,11 +124,16 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
         disks=tuple(
             Disk(
                 index,
+                each.name,
                 each.device,
                 each.vm,
+                each.on,
                 None if each.file is None else file.parent / each.file,
                 each.size,
+                each.at,
+                each.partition,
                 each.read_only,
+                each.keep,
             )
             for index, each in enumerate(spec.disk)
         ),

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from tenonos.errors import InputError
 from tenonos.system.board import PCIE, SERIAL
 from tenonos.system.limits import INTERRUPTS
-from tenonos.system.model import Card, System, Vm
+from tenonos.system.model import Card, Disk, System, Vm
 
 TRANSPORTS = 8
 """How many virtio transports a page of them has."""
@@ -18,10 +18,17 @@ DMA = ("virtio-mmio",)
 def check(system: System) -> None:
     """Each device has one owner at most, one that it can do its work for, and all are known."""
     owner: dict[str, str] = {}
+    kept = {disk.device: disk.name for disk in system.drives}
     for vm in system.vms:
         where = system.at(vm, "devices")
         for name in vm.devices:
             _known(system, name, where)
+            if name in kept:
+                raise InputError(
+                    f'device "{name}" is Mortise\'s, as VMs have parts of disk "{kept[name]}"',
+                    where=where,
+                    mend="give the VM a part of it too, or all disks of another device",
+                )
             if name in owner:
                 raise InputError(
                     f'device "{name}" is given to "{owner[name]}" already',
@@ -113,7 +120,21 @@ def _attached(system: System, owner: dict[str, str]) -> None:
                 where=where,
                 mend="use one, or pcie",
             )
-        if name not in owner:
+        if isinstance(each, Disk) and each in system.drives:
+            if device.kind == PCIE:
+                raise InputError(
+                    f'disk "{each.name}" is a card, of which Mortise has no driver',
+                    where=where,
+                    mend="put it behind a page of virtio transports",
+                )
+        elif name in {drive.device for drive in system.drives}:
+            raise InputError(
+                f'device "{name}" is Mortise\'s, and what is behind it too, and of this no VM has a'
+                " part",
+                where=where,
+                mend="use another device",
+            )
+        elif name not in owner:
             raise InputError(
                 f'device "{name}" is no VM\'s',
                 where=where,

@@ -1,10 +1,11 @@
-"""Disks: checked, and of those in memory where they are, told to Mortise and to who uses them."""
+"""Disks: checked, and of those that VMs have of Mortise where they are, told to both of them."""
 
 from collections import Counter
 from typing import Any
 
 from tenonos.errors import InputError
-from tenonos.system.limits import DISKS
+from tenonos.system import parts
+from tenonos.system.limits import DISKS, DRIVES
 from tenonos.system.model import Disk, System, Vm
 from tenonos.system.node import Node
 from tenonos.system.places import DiskLayout, Layout
@@ -20,7 +21,7 @@ _FIRST_SPI = 32
 
 
 def size(disk: Disk) -> int:
-    """Bytes that it has."""
+    """Bytes that it has, if it is not a part of another one."""
     if disk.file is not None:
         return disk.file.stat().st_size
     assert disk.size is not None
@@ -34,11 +35,12 @@ def check(system: System) -> None:
         where = system.where("disk", disk.index)
         if (disk.device is None) == (disk.vm is None):
             raise InputError(
-                "a disk is behind a device, or a VM's in memory",
+                "a disk is behind a device, or a VM's in memory or on another disk",
                 where=where,
                 mend='write device = "virtio0" or vm = "linux"',
             )
-        if (disk.file is None) == (disk.size is None):
+        _keys(system, disk)
+        if disk.on is None and (disk.file is None) == (disk.size is None):
             raise InputError(
                 "a disk has a file, or is empty and has a size",
                 where=where,
@@ -51,25 +53,71 @@ def check(system: System) -> None:
                 mend="give a file with its content, byte for byte",
             )
         if disk.vm is not None:
-            _in_memory(system, disk, disk.vm)
+            _of_vm(system, disk, disk.vm)
             of[disk.vm] += 1
             most = len(system.board.gic.spare)
             if of[disk.vm] > most or of.total() > DISKS:
                 raise InputError(
-                    f'more than {most} disks in memory are VM "{disk.vm}"\'s, or {DISKS} in all',
+                    f'VM "{disk.vm}" has more than {most} disks of Mortise\'s, or all {DISKS}',
                     where=where,
                     mend="use fewer",
                 )
-        elif disk.read_only:
+    _parts(system)
+
+
+_OF = {
+    "at": ("on", "a disk that is on another one"),
+    "partition": ("on", "a disk that is on another one"),
+    "on": ("vm", "a disk of a VM's"),
+    "name": ("device", "a disk behind a device, by which parts of it say where they are"),
+    "keep": ("device", "a disk behind a device"),
+}
+"""Keys that a disk has only beside another one, and what that one makes it."""
+
+
+def _keys(system: System, disk: Disk) -> None:
+    """No key is there that says nothing of such a disk."""
+    for key, (beside, what) in _OF.items():
+        said = getattr(disk, key) is not None and getattr(disk, key) is not False
+        if said and getattr(disk, beside) is None:
             raise InputError(
-                "a disk behind a device can be written",
-                where=system.where("disk", disk.index, "read_only"),
-                mend="remove read_only, or give the disk to a VM in memory",
+                f"{key} is for {what}",
+                where=system.where("disk", disk.index, key),
+                mend=f"remove it, or write {beside} for this one",
             )
+    if disk.read_only and disk.vm is None:
+        raise InputError(
+            "a disk behind a device can be written",
+            where=system.where("disk", disk.index, "read_only"),
+            mend="remove read_only, or give the disk to a VM in memory",
+        )
+    if disk.keep and disk.file is None:
+        raise InputError(
+            "what is written stays in a file, and this disk has none",
+            where=system.where("disk", disk.index, "keep"),
+            mend='write file = "disk.img"',
+        )
+    if disk.on is None:
+        return
+    if disk.file is not None:
+        raise InputError(
+            f'a disk on "{disk.on}" has the content that is there',
+            where=system.where("disk", disk.index, "file"),
+            mend=f'leave file to "{disk.on}"',
+        )
+    ranged = disk.at is not None and disk.size is not None
+    some = disk.at is not None or disk.size is not None
+    if some == (disk.partition is not None) or some != ranged:
+        raise InputError(
+            f'which part of "{disk.on}" it is, is said by at and size, or by partition',
+            where=system.where("disk", disk.index, "on"),
+            mend='write at = "1M" and size = "8M", or partition = 1',
+        )
 
 
-def _in_memory(system: System, disk: Disk, name: str) -> None:
+def _of_vm(system: System, disk: Disk, name: str) -> None:
     """What a VM must be to have one, and what its content must be."""
+    what = "a disk in memory" if disk.on is None else "a part of a disk"
     where = system.where("disk", disk.index, "vm")
     vm = next((vm for vm in system.vms if vm.name == name), None)
     if vm is None:
@@ -78,7 +126,7 @@ def _in_memory(system: System, disk: Disk, name: str) -> None:
     if system.board.transports is None or vm.interrupts == "direct":
         mend = 'write interrupts = "shared" for it'
         raise InputError(
-            f'the interrupts of VM "{name}" are direct, and a disk in memory has a virtual one',
+            f'the interrupts of VM "{name}" are direct, and {what} has a virtual one',
             where=where,
             mend=mend if system.board.transports is not None else "use a board with a GICv3",
         )
@@ -90,42 +138,150 @@ def _in_memory(system: System, disk: Disk, name: str) -> None:
         )
     if vm.colours is not None:
         raise InputError(
-            f'VM "{name}" has colours, and a disk in memory has none',
+            f'VM "{name}" has colours, and {what} has none',
             where=where,
             mend="give it to a VM without colours",
         )
-    key = "file" if disk.file is not None else "size"
-    if size(disk) == 0 or size(disk) % SECTOR:
+    if disk.on is None:
+        key = "file" if disk.file is not None else "size"
+        _whole(system, disk, key, size(disk), "a disk of {} bytes is not one of whole sectors")
+        if size(disk) == 0:
+            raise InputError(
+                "a disk of 0 bytes is not one of whole sectors",
+                where=system.where("disk", disk.index, key),
+                mend=f"make it a multiple of {SECTOR}",
+            )
+
+
+def _whole(system: System, disk: Disk, key: str, value: int, what: str) -> None:
+    if value % SECTOR:
         raise InputError(
-            f"a disk of {size(disk)} bytes is not one of whole sectors",
+            what.format(value),
             where=system.where("disk", disk.index, key),
             mend=f"make it a multiple of {SECTOR}",
         )
 
 
+def _drive(system: System, disk: Disk) -> Disk:
+    """The disk that a part is on."""
+    named = {each.name: each for each in system.disks if each.name is not None}
+    drive = named.get(disk.on)
+    if drive is None:
+        raise InputError(
+            f'no disk "{disk.on}"',
+            where=system.where("disk", disk.index, "on"),
+            mend=f"those with a name: {', '.join(map(str, named)) or 'none'}",
+        )
+    return drive
+
+
+def _extent(system: System, disk: Disk) -> tuple[int, int]:
+    """Where on its drive a part begins, and how many bytes it has."""
+    if disk.partition is None:
+        assert disk.at is not None and disk.size is not None
+        return disk.at, disk.size
+    drive = _drive(system, disk)
+    where = system.where("disk", disk.index, "partition")
+    if drive.file is None:
+        raise InputError(
+            f'disk "{drive.name}" is empty at first, and has no partitions',
+            where=where,
+            mend="write at and size, or give it a file",
+        )
+    try:
+        return parts.find(drive.file, disk.partition)
+    except ValueError as error:
+        raise InputError(
+            f'disk "{drive.name}" {error}', where=where, mend="write at and size, or another one"
+        ) from None
+
+
+def _parts(system: System) -> None:
+    """Parts are on a disk that there is, whole, and no VM finds in one what another writes."""
+    names: set[str] = set()
+    for disk in system.disks:
+        if disk.name is not None and disk.name in names:
+            raise InputError(
+                f'two disks are called "{disk.name}"',
+                where=system.where("disk", disk.index, "name"),
+                mend="rename one",
+            )
+        names |= {disk.name} if disk.name is not None else set()
+    seen: list[tuple[Disk, int, int]] = []
+    for disk in system.disks:
+        if disk.on is None:
+            continue
+        drive = _drive(system, disk)
+        key = "at" if disk.partition is None else "partition"
+        at, room = _extent(system, disk)
+        _whole(system, disk, key, at, "a part that begins at byte {} does not begin with a sector")
+        _whole(system, disk, "size", room, "a part of {} bytes is not one of whole sectors")
+        if at + room > size(drive) // SECTOR * SECTOR:
+            raise InputError(
+                f'a part from {at} to {at + room} is beyond the end of disk "{drive.name}"',
+                where=system.where("disk", disk.index, key),
+                mend=f"it has {size(drive)} bytes",
+            )
+        for other, start, length in seen:
+            apart = at >= start + length or start >= at + room
+            if other.on == disk.on and not apart and not (disk.read_only and other.read_only):
+                line = system.where("disk", other.index).rpartition(":")[2]
+                raise InputError(
+                    f'it overlaps another part of disk "{drive.name}" (line {line})',
+                    where=system.where("disk", disk.index, key),
+                    mend=f"that one is from {start} to {start + length}; both may if read_only",
+                )
+        seen.append((disk, at, room))
+    for drive in system.drives:
+        if not any(part.on == drive.name for part, _, _ in seen):
+            raise InputError(
+                f'no VM has a part of disk "{drive.name}"',
+                where=system.where("disk", drive.index, "name"),
+                mend=f'add a [[disk]] with vm and on = "{drive.name}"',
+            )
+    for drive in system.drives[DRIVES:]:
+        raise InputError(
+            f"Mortise has more than {DRIVES} disks of which VMs have parts",
+            where=system.where("disk", drive.index),
+            mend="use fewer",
+        )
+
+
+def _transport(system: System, drive: Disk) -> int:
+    """Where the registers of a drive are: transports of a page are taken one after the other."""
+    assert drive.device is not None
+    behind = [each for _, _, device, each in system.attached if device == drive.device]
+    return system.board.devices[drive.device].base + behind.index(drive) * TRANSPORT
+
+
 def place(system: System, disk: Disk, vm: Vm, pa: int) -> DiskLayout:
-    """A disk whose content is at `pa`."""
-    before = sum(1 for other, of in system.memory_disks if of is vm and other.index < disk.index)
+    """A disk whose content, if it is in memory, is at `pa`."""
+    before = sum(1 for other, of in system.virtual_disks if of is vm and other.index < disk.index)
     assert system.board.transports is not None
+    at, room = (0, size(disk)) if disk.on is None else _extent(system, disk)
     return DiskLayout(
         vm=vm.name,
-        pa=pa,
-        size=size(disk),
+        pa=pa if disk.on is None else _transport(system, _drive(system, disk)),
+        size=room,
         registers=system.board.transports + before * TRANSPORT,
         interrupt=system.board.gic.spare[before],
         read_only=disk.read_only,
+        drive=disk.on is not None,
+        first=at // SECTOR,
     )
 
 
 def record(system: System, disk: DiskLayout) -> dict[str, Any]:
     """What Mortise reads of it."""
     return {
-        "memory": {"start": disk.pa, "size": disk.room},
-        "registers": {"start": disk.registers, "size": TRANSPORT},
+        "place": {"start": disk.pa, "size": TRANSPORT if disk.drive else disk.room},
+        "registers": disk.registers,
         "sectors": disk.size // SECTOR,
+        "first": disk.first,
         "interrupt": disk.interrupt,
         "vm": system.vm(disk.vm).index,
         "read_only": disk.read_only,
+        "store": "drive" if disk.drive else "memory",
     }
 
 

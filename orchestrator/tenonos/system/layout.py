@@ -73,7 +73,7 @@ def lay_out(
             parts.setdefault(vm.name, {})[part] = (at, size)
             at = at if vm.in_place else up(at + size, PAGE)
     stores = []
-    for disk, vm in system.memory_disks:
+    for disk, vm in system.virtual_disks:
         stores.append(disks.place(system, disk, vm, at))
         at += stores[-1].room
     image_size = at - board.image.mortise

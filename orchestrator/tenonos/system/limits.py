@@ -27,5 +27,8 @@ PAYLOADS = 4
 TEMPLATES, CHANNELS, VLIBS, DISKS = 8, 16, 4, 8
 """What a system may have of these (pool/core/manifest)."""
 
+DRIVES = 2
+"""Disks of a board that Mortise may have (pool/mortise/drive)."""
+
 ENDS = 8
 """Ends of channels and vLibs a VM may have: as many as its header has room for, and as SGIs."""

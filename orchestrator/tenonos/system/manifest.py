@@ -91,13 +91,15 @@ VLIB = Record(
     status=_RANGE, memory=_RANGE, name=_NAME, master=_PARTY, server="B", virtual_time="B", _pad="6x"
 )
 DISK = Record(
-    memory=_RANGE,
-    registers=_RANGE,
+    place=_RANGE,
+    registers="Q",
     sectors="Q",
+    first="Q",
     interrupt="H",
     vm="B",
     read_only="B",
-    _pad="4x",
+    store=Choice("memory", "drive"),
+    _pad="3x",
 )
 
 TABLES = {

@@ -191,16 +191,24 @@ class Native:
 class Disk:
     """A disk: of a file's content, or empty and of that size.
 
-    Behind a virtio transport of a device, where the emulator has it, or in memory, where Mortise
-    has it for a VM.
+    Behind a virtio transport of a device, where the emulator has it, or a VM's, for which Mortise
+    has it: in memory, or on another disk that has a name.
     """
 
     index: int
+    name: str | None
     device: str | None
     vm: str | None
+    on: str | None
     file: Path | None
     size: int | None
+    at: int | None
+    """Bytes from the beginning of the disk that it is on, or"""
+    partition: int | None
+    """the number of what that disk's own table says."""
     read_only: bool
+    keep: bool
+    """Whether what is written stays in its file."""
 
 
 @dataclass(frozen=True)
@@ -254,9 +262,19 @@ class System:
             yield "card", index, card.device, card
 
     @property
-    def memory_disks(self) -> tuple[tuple[Disk, Vm], ...]:
-        """The disks that Mortise has in memory, and whose they are."""
+    def virtual_disks(self) -> tuple[tuple[Disk, Vm], ...]:
+        """The disks that Mortise has for VMs, and whose they are."""
         return tuple((disk, self.vm(disk.vm)) for disk in self.disks if disk.vm is not None)
+
+    @property
+    def memory_disks(self) -> tuple[Disk, ...]:
+        """Those of them that are in memory."""
+        return tuple(disk for disk, _ in self.virtual_disks if disk.on is None)
+
+    @property
+    def drives(self) -> tuple[Disk, ...]:
+        """The disks behind devices that Mortise has itself, as VMs have parts of them."""
+        return tuple(disk for disk in self.disks if disk.device and disk.name)
 
     @property
     def guests(self) -> tuple[Vm, ...]:

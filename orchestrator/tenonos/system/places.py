@@ -278,7 +278,11 @@ class Dealt:
 
 @dataclass(frozen=True)
 class DiskLayout:
-    """A disk in memory: its content, as a part of the system image, and how its VM reaches it."""
+    """A disk of a VM's, and how the VM reaches it.
+
+    Of one in memory `pa` is where its content is, a part of the system image; of one on a drive,
+    where that one's transport is.
+    """
 
     vm: str
     pa: int
@@ -286,10 +290,15 @@ class DiskLayout:
     registers: int
     interrupt: int
     read_only: bool
+    drive: bool
+    first: int
+    """The sector of the drive that it begins with."""
 
     @property
     def room(self) -> int:
         """Bytes of the pages that it takes."""
+        if self.drive:
+            return 0
         return -(-self.size // PAGE) * PAGE
 
 

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from tenonos.errors import InputError
 from tenonos.system.lines import Path, locate, nearest
-from tenonos.system.units import Address, Duration, Size
+from tenonos.system.units import Address, Duration, Offset, Size
 
 
 def _name(value: str) -> str:
@@ -165,11 +165,16 @@ class NativeSpec(_Spec):
 class DiskSpec(_Spec):
     """A disk behind a virtio transport, of the emulator's or of Mortise's: `[[disk]]`."""
 
+    name: Name | None = None
     device: str | None = None
     vm: str | None = None
+    on: str | None = None
     file: str | None = None
     size: Size | None = None
+    at: Offset | None = None
+    partition: int | None = Field(default=None, ge=1, le=128)
     read_only: bool = False
+    keep: bool = False
 
 
 class NetworkSpec(_Spec):
@@ -321,6 +326,7 @@ _EXAMPLES = {
     "programs": 'programs = ["server.c"]',
     "restart_limit": "restart_limit = 3",
     "image": 'image = "rtos.elf"',
+    "partition": "partition = 1",
     "at": 'at = "0x0400_0000"',
     "from": 'from = "motor"',
     "to": 'to = "linux"',

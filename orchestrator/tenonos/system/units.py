@@ -19,6 +19,11 @@ def size(value: object) -> int:
     return int(match[1]) * _SIZES[match[2]]
 
 
+def offset(value: object) -> int:
+    """Bytes from a beginning: a size, or none at all."""
+    return 0 if value in (0, "0") and not isinstance(value, bool) else size(value)
+
+
 def address(value: object) -> int:
     """An address from `"0x5800_0000"` or a number."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
@@ -53,6 +58,11 @@ def size_text(value: int) -> str:
     return str(value)
 
 
+def offset_text(value: int) -> str:
+    """An offset as `offset` reads it."""
+    return size_text(value) if value else "0"
+
+
 def duration_text(value: int) -> str:
     """A duration as `duration` reads it."""
     for unit in ("s", "ms", "us"):
@@ -66,5 +76,6 @@ def _shown(value: object) -> str:
 
 
 Size = Annotated[int, BeforeValidator(size), PlainSerializer(size_text)]
+Offset = Annotated[int, BeforeValidator(offset), PlainSerializer(offset_text)]
 Address = Annotated[int, BeforeValidator(address), PlainSerializer(hex)]
 Duration = Annotated[int, BeforeValidator(duration), PlainSerializer(duration_text)]

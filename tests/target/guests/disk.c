@@ -63,7 +63,7 @@ struct header {
 #define verdict (*((volatile unsigned char *)BUFFERS + 0x220000))
 #define ROUND (64 << 10)
 
-static volatile uint32_t stop, stopped;
+static volatile uint32_t go, stop, stopped;
 
 static void say(const char *text)
 {
@@ -338,6 +338,8 @@ void scribble(void)
 	volatile uint8_t *bytes = (volatile uint8_t *)&queue;
 	uint64_t at;
 
+	while (!go)
+		;
 	while (!stop) {
 		random ^= random << 13;
 		random ^= random >> 7;
@@ -370,6 +372,7 @@ static void races(void)
 	unsigned rounds = 0, refused = 0;
 
 	contained("second vCPU", !call(CPU_ON, 1, (uintptr_t)second, 0));
+	go = 1;
 	for (; rounds < 3000; rounds++) {
 		usual();
 		request(rounds & 1, rounds % 4000, ROUND);

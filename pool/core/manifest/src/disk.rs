@@ -1,4 +1,4 @@
-//! A disk in memory that Mortise has for a VM.
+//! A disk that Mortise has for a VM: in memory, or a part of a physical one.
 
 use crate::apart::{PHYSICAL, clash, has};
 use crate::header::Tables;
@@ -11,18 +11,33 @@ use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 #[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Disk {
-    /// What is on it, whole pages that no VM reaches.
-    pub memory: PhysicalRange,
-    /// Where the VM sees the registers of its transport, [`limits::TRANSPORT`] bytes.
-    pub registers: IntermediateRange,
-    /// How many sectors of 512 bytes of that memory it has.
+    /// Where what is on it is: whole pages, or the registers of the physical disk's transport. No VM
+    /// reaches them.
+    pub place: PhysicalRange,
+    /// Where the VM sees the registers of its transport, [`limits::TRANSPORT`] bytes from here on.
+    pub registers: u64,
+    /// How many sectors of 512 bytes it has.
     pub sectors: u64,
+    /// The first of them on the physical disk.
+    pub first: u64,
     /// The virtual interrupt by which the VM is told.
     pub interrupt: u16,
     /// Whose it is, by its index in [`System::vms`]; a VM of shared interrupts.
     pub vm: u8,
     /// Whether it cannot be written.
     pub read_only: bool,
+    /// What it is a part of.
+    pub store: Store,
+}
+
+/// What disks are on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
+#[repr(u8)]
+pub enum Store {
+    /// Memory, which is gone when the machine goes off.
+    Memory,
+    /// A physical disk.
+    Drive,
 }
 
 impl Disk {
@@ -35,7 +50,7 @@ impl Disk {
         for (number, disk) in all.iter().enumerate() {
             disk.check(all.get(..number).unwrap_or_default(), system)?;
             let kept = reserve.map(|reserve| [reserve.memory, reserve.slots]);
-            if kept.is_some_and(|kept| kept.iter().any(|range| range.overlaps(&disk.memory))) {
+            if kept.is_some_and(|kept| kept.iter().any(|range| range.overlaps(&disk.place))) {
                 return Err(clash(OF, "reserve", PHYSICAL));
             }
         }
@@ -54,32 +69,48 @@ impl Disk {
         let Some(vm) = vm.filter(|vm| vm.interrupt_mode == InterruptMode::Shared) else {
             return invalid("vm", "be one with shared interrupts");
         };
-        if !are_pages(&self.memory) {
-            return invalid("memory", "be whole pages");
+        let is_transport =
+            self.place.is_aligned(limits::TRANSPORT) && self.place.size() == limits::TRANSPORT;
+        let room = match self.store {
+            Store::Memory if !are_pages(&self.place) => {
+                return invalid("place", "be whole pages");
+            }
+            Store::Memory => self.place.size(),
+            Store::Drive if !self.place.is_sound() || !is_transport => {
+                return invalid("place", "be a transport");
+            }
+            Store::Drive => u64::MAX,
+        };
+        let end = self.first.checked_add(self.sectors);
+        if self.sectors == 0 || end.is_none_or(|end| end > room / SECTOR) {
+            return invalid("sectors", "be in its place");
         }
-        if self.sectors == 0 || self.sectors > self.memory.size() / SECTOR {
-            return invalid("sectors", "be in its memory");
-        }
-        if !self.registers.is_sound() || self.registers.size() != limits::TRANSPORT {
+        let Some(registers) = self.registers() else {
             return invalid("registers", "be those of a transport");
-        }
+        };
         // Shared peripheral interrupts (GIC specification, 2.2).
         if !(32..1020).contains(&self.interrupt) || vm.interrupts.contains(&self.interrupt) {
             return invalid("interrupt", "be a free one from 32 to 1019");
         }
         let name = vm.name.as_str();
         let mut seen = vm.mappings.iter();
-        if seen.any(|mapping| mapping.intermediate.overlaps(&self.registers)) {
+        if seen.any(|mapping| mapping.intermediate.overlaps(&registers)) {
             return Err(clash(OF, name, "address"));
         }
-        if let Some(vm) = system.vms.iter().find(|vm| has(vm, &self.memory)) {
+        if let Some(vm) = system.vms.iter().find(|vm| has(vm, &self.place)) {
             return Err(clash(OF, vm.name.as_str(), PHYSICAL));
         }
         for other in others {
-            if other.memory.overlaps(&self.memory) {
+            if self.is_beside(other) {
+                if self.meets(other) {
+                    return Err(clash(OF, OF, "sector"));
+                }
+            } else if other.place.overlaps(&self.place) {
                 return Err(clash(OF, OF, PHYSICAL));
             }
-            if other.vm == self.vm && other.registers.overlaps(&self.registers) {
+            let theirs = other.registers();
+            let meets = theirs.is_some_and(|theirs| theirs.overlaps(&registers));
+            if other.vm == self.vm && meets {
                 return Err(clash(OF, OF, "address"));
             }
             if other.vm == self.vm && other.interrupt == self.interrupt {
@@ -87,6 +118,24 @@ impl Disk {
             }
         }
         Ok(())
+    }
+
+    /// The registers of its transport, as its VM sees them.
+    fn registers(&self) -> Option<IntermediateRange> {
+        IntermediateRange::new(self.registers, limits::TRANSPORT)
+    }
+
+    /// Whether both are on one physical disk.
+    fn is_beside(&self, other: &Self) -> bool {
+        let both = self.store == Store::Drive && other.store == Store::Drive;
+        both && self.place.start() == other.place.start()
+    }
+
+    /// Whether of two on one physical disk one may find what the other writes.
+    fn meets(&self, other: &Self) -> bool {
+        let behind = |one: &Self, two: &Self| one.first >= two.first.saturating_add(two.sectors);
+        let shared = self.read_only && other.read_only;
+        !shared && !behind(self, other) && !behind(other, self)
     }
 }
 

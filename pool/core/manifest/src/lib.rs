@@ -52,7 +52,7 @@ mod vm;
 
 pub use channel::{Channel, Owner, Party};
 pub use colouring::Colouring;
-pub use disk::Disk;
+pub use disk::{Disk, Store};
 pub use dynamic::{Authority, Dynamic, Reserve, Set};
 pub use error::Error;
 pub use header::size;
@@ -87,7 +87,7 @@ pub mod limits {
     pub const CHANNELS: usize = 16;
     /// vLibs in a system.
     pub const VLIBS: usize = 4;
-    /// Disks in memory in a system.
+    /// Disks of VMs in a system.
     pub const DISKS: usize = 8;
     /// Bytes of the registers of a virtio transport.
     pub const TRANSPORT: u64 = 0x200;

@@ -98,6 +98,16 @@ impl Name {
         own.set(name).then_some(own)
     }
 
+    /// What is known to be one: of printable ASCII, and short enough.
+    #[must_use]
+    pub const fn of(name: &str) -> Self {
+        let mut own = Self::NONE;
+        let (to, _) = own.0.items.split_at_mut(name.len());
+        to.copy_from_slice(name.as_bytes());
+        own.0.count = name.len() as u32;
+        own
+    }
+
     /// Makes it this one; false, and it is nobody's, if that is too long, or none.
     pub fn set(&mut self, name: &[u8]) -> bool {
         self.0.clear();

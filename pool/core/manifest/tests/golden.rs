@@ -4,7 +4,9 @@
 mod common;
 
 use common::{COLOURED, DISK, DYNAMIC, LENDING, Manifest, SYSTEM, VLIB};
-use core_manifest::{Colouring, Console, Disk, Dynamic, Lending, Mode, Owner, Regulation, System};
+use core_manifest::{
+    Colouring, Console, Disk, Dynamic, Lending, Mode, Owner, Regulation, Store, System,
+};
 
 #[test]
 fn mortise_reads_what_the_orchestrator_writes() {
@@ -98,12 +100,19 @@ fn mortise_reads_what_is_called_lent_and_coloured() {
 fn mortise_reads_what_disks_there_are() {
     let manifest = Manifest::new(DISK);
     let system = System::parse(manifest.bytes()).unwrap();
-    let [empty, notes] = Disk::parse(manifest.bytes(), &system).unwrap() else {
-        panic!("two disks")
+    let [empty, notes, one, two] = Disk::parse(manifest.bytes(), &system).unwrap() else {
+        panic!("four disks")
     };
     assert_eq!((empty.vm, empty.sectors, empty.read_only), (1, 4096, false));
     assert_eq!((notes.vm, notes.sectors, notes.read_only), (1, 1, true));
-    assert_eq!((empty.memory.size(), notes.memory.size()), (2 << 20, 4096));
-    assert_eq!(empty.registers.end(), notes.registers.start());
+    assert_eq!((empty.place.size(), notes.place.size()), (2 << 20, 4096));
+    assert_eq!(empty.registers + 512, notes.registers);
     assert_eq!((empty.interrupt, notes.interrupt), (96, 97));
+    assert_eq!((empty.store, notes.store), (Store::Memory, Store::Memory));
+    assert_eq!((one.store, two.store), (Store::Drive, Store::Drive));
+    assert_eq!(one.place, two.place);
+    assert_eq!((one.place.start(), one.place.size()), (0x0a00_0000, 512));
+    assert_eq!((one.first, one.sectors), (2048, 16384));
+    assert_eq!((two.first, two.sectors), (32768, 2048));
+    assert_eq!((one.interrupt, two.interrupt), (98, 99));
 }

@@ -38,15 +38,17 @@
 //!
 //! let mut ram = Ram([0; 4096]);
 //! let mut queue = Queue::new(8, 0, 0x100, 0x200).unwrap();
-//! assert!(queue.take(&ram)?.is_none());
+//! assert!(!queue.look(&ram)?);
 //! // The driver has a buffer of 16 bytes at 0x300 in descriptor 0, and makes it available.
 //! ram.write(0, &[0, 3, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0])?;
 //! ram.write(0x102, &[1, 0])?;
+//! assert!(queue.look(&ram)?);
 //! let mut chain = queue.take(&ram)?.unwrap();
 //! let buffer = chain.next(&queue, &ram)?.unwrap();
 //! assert_eq!((buffer.address, buffer.length, buffer.last), (0x300, 16, true));
 //! queue.give(&mut ram, chain, 0)?;
-//! assert!(queue.publish(&mut ram)?, "the driver wants to be told");
+//! queue.publish(&mut ram)?;
+//! assert!(queue.tells(&ram)?, "the driver wants to be told");
 //! # Ok::<(), Broken>(())
 //! ```
 
@@ -77,6 +79,57 @@ pub trait Memory {
     ///
     /// If some of it is not the driver's, before anything is written.
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside>;
+
+    /// Writes a byte.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write`](Self::write).
+    fn write8(&mut self, at: u64, value: u8) -> Result<(), Outside> {
+        self.write(at, &[value])
+    }
+
+    /// Reads a word at a multiple of its size, little-endian.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read), as of the next ones.
+    fn read16(&self, at: u64) -> Result<u16, Outside> {
+        let mut bytes = [0; 2];
+        self.read(at, &mut bytes)?;
+        Ok(u16::from_le_bytes(bytes))
+    }
+
+    /// Reads two words, the first at a multiple of its size.
+    ///
+    /// # Errors
+    ///
+    /// See above.
+    fn read64s(&self, at: u64) -> Result<[u64; 2], Outside> {
+        let mut bytes = [0; 16];
+        self.read(at, &mut bytes)?;
+        let words = u128::from_le_bytes(bytes);
+        Ok([words as u64, (words >> 64) as u64])
+    }
+
+    /// Writes a word at a multiple of its size.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write`](Self::write), as of the next one.
+    fn write16(&mut self, at: u64, value: u16) -> Result<(), Outside> {
+        self.write(at, &value.to_le_bytes())
+    }
+
+    /// Writes two words, the first at a multiple of its size.
+    ///
+    /// # Errors
+    ///
+    /// See above.
+    fn write32s(&mut self, at: u64, [first, second]: [u32; 2]) -> Result<(), Outside> {
+        let both = u64::from(first) | u64::from(second) << 32;
+        self.write(at, &both.to_le_bytes())
+    }
 }
 
 /// What a driver did that no driver may. The queue is of no use before the device is reset.
@@ -122,8 +175,10 @@ pub struct Queue {
     descriptors: u64,
     available: u64,
     used: u64,
-    /// The next place of the available ring that is read.
+    /// The next place of the available ring that is read, and the one that the driver had not filled
+    /// when its index was looked at last.
     taken: u16,
+    seen: u16,
     /// The next place of the used ring that is written.
     given: u16,
 }
@@ -146,28 +201,44 @@ impl Queue {
             available,
             used,
             taken: 0,
+            seen: 0,
             given: 0,
         })
     }
 
-    /// Takes the next chain that the driver made available, if there is one.
+    /// Whether chains are known that the driver made available and that are not [taken](Self::take).
+    #[must_use]
+    pub const fn has_more(&self) -> bool {
+        self.seen != self.taken
+    }
+
+    /// Looks how many chains the driver has made available; whether there [are any](Self::has_more).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the available ring.
+    pub fn look(&mut self, memory: &impl Memory) -> Result<bool, Broken> {
+        let index = memory.read16(at(self.available, 2)?)?;
+        if index.wrapping_sub(self.taken) > self.size {
+            return Err(Broken::TooMany);
+        }
+        // What the index promises is read behind it (2.7.13.3).
+        fence(Ordering::Acquire);
+        self.seen = index;
+        Ok(self.has_more())
+    }
+
+    /// Takes the next chain of those that [are known](Self::look), if there is one.
     ///
     /// # Errors
     ///
     /// What is wrong with the available ring.
     pub fn take(&mut self, memory: &impl Memory) -> Result<Option<Chain>, Broken> {
-        let index = read16(memory, at(self.available, 2)?)?;
-        let waiting = index.wrapping_sub(self.taken);
-        if waiting == 0 {
+        if !self.has_more() {
             return Ok(None);
         }
-        if waiting > self.size {
-            return Err(Broken::TooMany);
-        }
-        // What the index promises is read behind it (2.7.13.3).
-        fence(Ordering::Acquire);
         let place = u64::from(self.taken & (self.size - 1));
-        let head = read16(memory, at(self.available, 4 + 2 * place)?)?;
+        let head = memory.read16(at(self.available, 4 + 2 * place)?)?;
         self.taken = self.taken.wrapping_add(1);
         if head >= self.size {
             return Err(Broken::Number);
@@ -193,24 +264,34 @@ impl Queue {
         written: u32,
     ) -> Result<(), Broken> {
         let place = u64::from(self.given & (self.size - 1));
-        let element = u64::from(chain.head) | u64::from(written) << 32;
-        memory.write(at(self.used, 4 + 8 * place)?, &element.to_le_bytes())?;
+        let element = [chain.head.into(), written];
+        memory.write32s(at(self.used, 4 + 8 * place)?, element)?;
         self.given = self.given.wrapping_add(1);
         Ok(())
     }
 
-    /// Has the driver see what was given back; whether it wants to be told.
+    /// Has the driver see what was given back. Whether it [is to be told](Self::tells) is asked behind
+    /// that.
     ///
     /// # Errors
     ///
     /// If the used ring is not in the driver's memory.
-    pub fn publish(&self, memory: &mut impl Memory) -> Result<bool, Broken> {
+    pub fn publish(&self, memory: &mut impl Memory) -> Result<(), Broken> {
         // The element and what is in the buffers are there before the index says so.
         fence(Ordering::Release);
-        memory.write(at(self.used, 2)?, &self.given.to_le_bytes())?;
+        memory.write16(at(self.used, 2)?, self.given)?;
         // The driver that wants to be told from now on looks at the index behind that.
         fence(Ordering::SeqCst);
-        Ok(read16(memory, self.available)? & NO_INTERRUPT == 0)
+        Ok(())
+    }
+
+    /// Whether the driver wants to be told of what it is given.
+    ///
+    /// # Errors
+    ///
+    /// If the available ring is not in the driver's memory.
+    pub fn tells(&self, memory: &impl Memory) -> Result<bool, Broken> {
+        Ok(memory.read16(self.available)? & NO_INTERRUPT == 0)
     }
 }
 
@@ -238,10 +319,8 @@ impl Chain {
         };
         self.left = self.left.checked_sub(1).ok_or(Broken::Loop)?;
         let place = DESCRIPTOR * u64::from(number);
-        let mut bytes = [0; DESCRIPTOR as usize];
-        memory.read(at(queue.descriptors, place)?, &mut bytes)?;
-        let words = u128::from_le_bytes(bytes);
-        let (flags, next) = ((words >> 96) as u16, (words >> 112) as u16);
+        let [address, rest] = memory.read64s(at(queue.descriptors, place)?)?;
+        let (flags, next) = ((rest >> 32) as u16, (rest >> 48) as u16);
         if flags & !(flag::NEXT | flag::WRITE) != 0 {
             return Err(Broken::Kind);
         }
@@ -256,8 +335,8 @@ impl Chain {
             _ => Some(next),
         };
         Ok(Some(Buffer {
-            address: words as u64,
-            length: (words >> 64) as u32,
+            address,
+            length: rest as u32,
             writable,
             last: self.next.is_none(),
         }))
@@ -293,10 +372,4 @@ impl Buffer {
 /// An address behind another one.
 fn at(address: u64, offset: u64) -> Result<u64, Broken> {
     address.checked_add(offset).ok_or(Broken::Outside)
-}
-
-fn read16(memory: &impl Memory, at: u64) -> Result<u16, Broken> {
-    let mut bytes = [0; 2];
-    memory.read(at, &mut bytes)?;
-    Ok(u16::from_le_bytes(bytes))
 }

@@ -60,7 +60,16 @@ impl Memory for Ram {
 /// Gives a chain back and has the driver see it.
 fn give(queue: &mut Queue, ram: &mut Ram, chain: Chain, written: u32) -> Result<bool, Broken> {
     queue.give(ram, chain, written)?;
-    queue.publish(ram)
+    queue.publish(ram)?;
+    queue.tells(ram)
+}
+
+/// Takes the next chain there is.
+fn take(queue: &mut Queue, ram: &Ram) -> Result<Option<Chain>, Broken> {
+    if !queue.has_more() {
+        queue.look(ram)?;
+    }
+    queue.take(ram)
 }
 
 fn queue() -> Queue {
@@ -74,14 +83,14 @@ fn a_chain_comes_in_its_order_and_goes_back() {
     ram.describe(5, 0x2000, 512, flag::NEXT | flag::WRITE, 0);
     ram.describe(0, 0x3000, 1, flag::WRITE, 77);
     ram.offer(0, &[3]);
-    let mut chain = queue.take(&ram).unwrap().unwrap();
+    let mut chain = take(&mut queue, &ram).unwrap().unwrap();
     let mut next = || chain.next(&queue, &ram).unwrap();
     let seen = [next(), next(), next()].map(Option::unwrap);
     assert_eq!(seen.map(|it| it.address), [0x1000, 0x2000, 0x3000]);
     assert_eq!(seen.map(|it| it.writable), [false, true, true]);
     assert_eq!(seen.map(|it| it.last), [false, false, true]);
     assert_eq!(next(), None);
-    assert_eq!(queue.take(&ram), Ok(None));
+    assert_eq!(take(&mut queue, &ram), Ok(None));
     assert_eq!(give(&mut queue, &mut ram, chain, 513), Ok(true));
     assert_eq!(ram.0[0x202..0x20c], [1, 0, 3, 0, 0, 0, 1, 2, 0, 0]);
 }
@@ -91,7 +100,7 @@ fn a_driver_that_does_not_want_to_be_told_is_not() {
     let (mut ram, mut queue) = (Ram::new(), queue());
     ram.put(AVAILABLE, &[1, 0]);
     ram.offer(0, &[0]);
-    let chain = queue.take(&ram).unwrap().unwrap();
+    let chain = take(&mut queue, &ram).unwrap().unwrap();
     assert_eq!(give(&mut queue, &mut ram, chain, 0), Ok(false));
 }
 
@@ -100,10 +109,10 @@ fn indices_go_round() {
     let (mut ram, mut queue) = (Ram::new(), queue());
     for index in 0..=u16::MAX {
         ram.offer(index, &[index % SIZE]);
-        let chain = queue.take(&ram).unwrap().unwrap();
+        let chain = take(&mut queue, &ram).unwrap().unwrap();
         assert_eq!(chain.head, index % SIZE);
         give(&mut queue, &mut ram, chain, 0).unwrap();
-        assert_eq!(queue.take(&ram), Ok(None));
+        assert_eq!(take(&mut queue, &ram), Ok(None));
     }
     assert_eq!((queue.taken, queue.given), (0, 0));
 }
@@ -112,7 +121,7 @@ fn indices_go_round() {
 fn what_no_driver_may_do_breaks_the_queue() {
     let walk = |ram: &Ram| -> Result<(), Broken> {
         let mut queue = queue();
-        let mut chain = queue.take(ram)?.unwrap();
+        let mut chain = take(&mut queue, ram)?.unwrap();
         while chain.next(&queue, ram)?.is_some() {}
         Ok(())
     };
@@ -151,7 +160,7 @@ fn parts_that_are_not_the_driver_s_are_noticed() {
         let mut queue = Queue::new(SIZE, 0, available, used).unwrap();
         let mut broken = Ok(());
         for _ in 0..SIZE {
-            broken = match queue.take(&ram) {
+            broken = match take(&mut queue, &ram) {
                 Ok(Some(chain)) => give(&mut queue, &mut ram, chain, 0).map(|_| ()),
                 other => other.map(|_| ()),
             };
@@ -164,7 +173,7 @@ fn parts_that_are_not_the_driver_s_are_noticed() {
     let mut queue = Queue::new(SIZE, !15, AVAILABLE, USED).unwrap();
     let mut ram = Ram::new();
     ram.offer(0, &[1]);
-    let mut chain = queue.take(&ram).unwrap().unwrap();
+    let mut chain = take(&mut queue, &ram).unwrap().unwrap();
     assert_eq!(chain.next(&queue, &ram), Err(Broken::Outside));
 }
 
@@ -213,7 +222,7 @@ proptest! {
         let mut queue = Queue::new(SIZE, descriptors, available, used).unwrap();
         let _ = ram.write(available + 2, &waiting.to_le_bytes());
         for _ in 0..waiting {
-            let Ok(Some(mut chain)) = queue.take(&ram) else {
+            let Ok(Some(mut chain)) = take(&mut queue, &ram) else {
                 break;
             };
             let mut buffers = 0;

@@ -145,6 +145,11 @@ impl Channel {
         self.owed.fetch_or(due, Ordering::AcqRel);
     }
 
+    /// Whether something is owed.
+    pub fn owes(&self) -> bool {
+        self.owed.load(Ordering::Acquire) != 0
+    }
+
     /// Takes one thing that is owed: whoever takes it does it, whoever led to it. An end is called
     /// whether it waits or not: it is not for its peer to say.
     pub fn take_owed(&self) -> Answer {

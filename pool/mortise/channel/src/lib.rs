@@ -47,8 +47,9 @@ pub struct Channels {
     all: [Once<Placed>; limits::CHANNELS],
 }
 
-/// A change, and the two things that it can lead to.
-const PARTS: usize = 3;
+/// What changes, in two parts, and the two things that that can lead to.
+const PARTS: usize = 4;
+const CHANGES: usize = 2;
 
 /// The channels of this image's system.
 pub static CHANNELS: Channels = Channels {
@@ -60,17 +61,25 @@ impl Channels {
         self.all.iter().map_while(Once::get)
     }
 
-    /// Does part `part` of what becomes of a VM's ends: of each channel first the `change`, then one by
-    /// one what that leads to, a call of another VM or the making of one.
-    fn step(&self, machine: &'static Machine, part: usize, change: impl Fn(&Placed)) -> bool {
-        let Some(placed) = self.get((part / PARTS) as u64) else {
-            return false;
-        };
-        match part % PARTS {
-            0 => change(placed),
-            _ => follow(machine, placed.channel.take_owed()),
+    /// Does part `part` of what becomes of a VM's ends: of each channel first the parts of the `change`,
+    /// then one by one what that leads to, a call of another VM or the making of one. What something more
+    /// urgent does not leave the time for is owed still, and done behind the last channel.
+    fn step(
+        &self,
+        machine: &'static Machine,
+        part: usize,
+        change: impl Fn(&Placed, usize),
+    ) -> bool {
+        let (placed, piece) = (self.get((part / PARTS) as u64), part % PARTS);
+        if let Some(placed) = placed.filter(|_| piece < CHANGES) {
+            change(placed, piece);
+            return true;
         }
-        true
+        let owing = placed.or_else(|| self.iter().find(|placed| placed.channel.owes()));
+        if let Some(placed) = owing.filter(|_| !Core::current().is_wanted()) {
+            follow(machine, placed.channel.take_owed());
+        }
+        owing.is_some()
     }
 
     /// The channel of this number.
@@ -140,8 +149,8 @@ impl Companion for Channels {
     }
 
     fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
-        self.step(machine, part, |placed| {
-            if let Some(end) = placed.end_for(vm) {
+        self.step(machine, part, |placed, piece| {
+            if let Some(end) = placed.end_for(vm).filter(|_| piece == 0) {
                 let intid = placed.channel.party(end).intid;
                 let bell = vm.bell(machine, intid);
                 let reach = match (bell, vm.reach(intid)) {
@@ -155,10 +164,13 @@ impl Companion for Channels {
     }
 
     fn ended(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
-        self.step(machine, part, |placed| {
-            if let Some(end) = placed.channel.end_of(vm.index()) {
-                placed.channel.end(end);
-                vm.forget_notice(machine, placed.channel.party(end).intid);
+        self.step(machine, part, |placed, piece| {
+            let Some(end) = placed.channel.end_of(vm.index()) else {
+                return;
+            };
+            match piece {
+                0 => vm.forget_notice(machine, placed.channel.party(end).intid),
+                _ => placed.channel.end(end),
             }
         })
     }

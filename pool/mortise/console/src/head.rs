@@ -1,9 +1,7 @@
 //! What is between two writers' bytes, a byte at a time.
 
-use crate::{
-    digits::{decimal, places, power},
-    name::Name,
-};
+use crate::digits::{decimal, places, power};
+use core_manifest::Name;
 
 /// Places of seconds that are there without need.
 const PLACES: u8 = 5;
@@ -42,7 +40,7 @@ impl Between {
         end: END.len() as u8,
         begins: false,
         began: 0,
-        name: Name::EMPTY,
+        name: Name::NONE,
         mark: 0,
         at: 0,
     };
@@ -53,10 +51,10 @@ impl Between {
     }
 
     /// A line of `name`'s begins, which began at `began`, in nanoseconds.
-    pub(crate) fn begin_line(&mut self, began: u64, name: &[u8], mark: u8) {
+    pub(crate) fn begin_line(&mut self, began: u64, name: &Name, mark: u8) {
         self.begins = true;
         self.began = began;
-        self.name.set(name);
+        self.name = *name;
         self.mark = mark;
         self.at = 0;
     }
@@ -102,10 +100,11 @@ impl Between {
             return Some(decimal(nanoseconds, 8 - at));
         }
         let at = usize::from(at - 9);
-        let end = BEHIND.len() + self.name.len();
+        let name = self.name.as_bytes();
+        let end = BEHIND.len() + name.len();
         match at {
             _ if at < BEHIND.len() => Some(BEHIND[at]),
-            _ if at < end => self.name.byte(at - BEHIND.len()),
+            _ if at < end => name.get(at - BEHIND.len()).copied(),
             _ if at == end => Some(self.mark),
             _ if at == end + 1 => Some(b' '),
             _ => None,

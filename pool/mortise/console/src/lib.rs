@@ -31,6 +31,7 @@
 //! # Example
 //!
 //! ```
+//! use core_manifest::Name;
 //! use mortise_console::{Argument, Console, Input, Port, Words};
 //!
 //! struct Line(Vec<u8>);
@@ -44,8 +45,9 @@
 //! }
 //!
 //! let (mut console, mut line) = (Console::new(), Line(Vec::new()));
+//! let (linux, motor) = (Name::of("linux"), Name::of("motor"));
 //! for byte in *b"/ # " {
-//!     while !console.put(0, byte, &mut line, || ("linux", 1_500_000_000)) {}
+//!     while !console.put(0, byte, &mut line, || (&linux, 1_500_000_000)) {}
 //! }
 //! assert_eq!(line.0, b"[    1.500000000] linux| / # ");
 //!
@@ -53,7 +55,7 @@
 //!     text: " restarts ({})",
 //!     arguments: &[Argument::Decimal(3)],
 //! };
-//! console.say(1_600_000_000, "motor", words);
+//! console.say(1_600_000_000, &motor, words);
 //! while console.step(&mut line) {}
 //! assert!(line.0.ends_with(b"\r\n[    1.600000000] mortise| motor restarts (3)\r\n"));
 //!
@@ -68,7 +70,6 @@ mod digits;
 mod head;
 mod input;
 mod message;
-mod name;
 mod output;
 #[cfg(test)]
 mod tests;
@@ -76,6 +77,8 @@ mod tests;
 pub use input::Input;
 pub use message::{Argument, Cursor, Words};
 pub use output::last_message;
+
+use core_manifest::Name;
 
 /// The serial line.
 pub trait Port {
@@ -87,7 +90,7 @@ pub trait Port {
 }
 
 /// The name of Mortise's own lines.
-pub const OWN_NAME: &str = "mortise";
+pub const OWN_NAME: Name = Name::of("mortise");
 
 /// VMs that can have an unfinished line, one bit each; the last bit is Mortise's own.
 const WRITERS: usize = u32::BITS as usize;

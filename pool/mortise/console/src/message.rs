@@ -3,10 +3,8 @@
 //! Formatting one as a whole takes some thousand instructions, for which whoever shares the core
 //! would wait.
 
-use crate::{
-    digits::{decimal, hexadecimal, hexadecimal_places, places},
-    name::Name,
-};
+use crate::digits::{decimal, hexadecimal, hexadecimal_places, places};
+use core_manifest::Name;
 
 /// What the text of a message has at most.
 const ARGUMENTS: usize = 8;
@@ -17,8 +15,8 @@ const ROOM: usize = 8;
 /// Something that stands in a text for `{}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// Words.
-    Text(&'static str),
+    /// Words: where they stand, as an argument is copied.
+    Text(&'static &'static str),
     /// A number.
     Decimal(u64),
     /// A number in hexadecimal, behind `0x`.
@@ -121,7 +119,7 @@ impl Queue {
     pub(crate) const EMPTY: Self = Self {
         messages: [Message {
             time: 0,
-            about: Name::EMPTY,
+            about: Name::NONE,
             text: "",
             arguments: [Argument::Decimal(0); ARGUMENTS],
         }; ROOM],
@@ -144,12 +142,12 @@ impl Queue {
     }
 
     /// Adds one; without room it is counted.
-    pub(crate) fn push(&mut self, time: u64, about: &[u8], words: Words<'_>) {
+    pub(crate) fn push(&mut self, time: u64, about: &Name, words: Words<'_>) {
         let last = (self.first + self.length) % ROOM;
         match self.messages.get_mut(last).filter(|_| self.length < ROOM) {
             Some(message) => {
                 message.time = time;
-                message.about.set(about);
+                message.about = *about;
                 message.text = words.text;
                 for (to, from) in message.arguments.iter_mut().zip(words.arguments) {
                     *to = *from;
@@ -163,7 +161,7 @@ impl Queue {
     /// Goes on with the first one by a [step](Words::step).
     pub(crate) fn step(&mut self) -> Option<Option<u8>> {
         let message = self.messages.get(self.first)?;
-        if let Some(byte) = message.about.byte(self.name) {
+        if let Some(byte) = message.about.as_bytes().get(self.name).copied() {
             self.name += 1;
             return Some(Some(byte));
         }
@@ -188,7 +186,7 @@ impl Queue {
                 text: "lines lost: {}",
                 arguments: &[Argument::Decimal(lost)],
             };
-            self.push(time, b"", words);
+            self.push(time, &Name::NONE, words);
         }
     }
 }

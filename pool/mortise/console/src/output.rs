@@ -2,6 +2,7 @@
 
 use crate::{Console, OWN, OWN_NAME, Port, Words, head::Between};
 use core::fmt::{self, Write};
+use core_manifest::Name;
 
 /// A text of Mortise's own that goes out as a whole, however long that takes.
 struct Whole<'a> {
@@ -23,8 +24,7 @@ impl Whole<'_> {
     fn add(&mut self, byte: u8) {
         if !self.open && byte != b'\r' {
             self.open = true;
-            self.between
-                .begin_line(self.time, OWN_NAME.as_bytes(), BEGINS);
+            self.between.begin_line(self.time, &OWN_NAME, BEGINS);
         }
         self.pass();
         match byte {
@@ -78,24 +78,21 @@ impl Console {
     /// another, Mortise's own messages. Whether there was something to do; if the line takes no
     /// byte now, nothing of it is done.
     pub fn step(&mut self, port: &mut dyn Port) -> bool {
-        if self.is_quiet() {
-            return false;
+        match port.is_ready() {
+            true => self.advance(port),
+            false => !self.is_quiet(),
         }
-        if port.is_ready() {
-            self.advance(port);
-        }
-        true
     }
 
     /// Does a step towards having a byte of VM number `vm` on the line: a byte at most is put.
     /// Whether the VM's is. If it begins a line, `who` is asked for its name and the time in
     /// nanoseconds.
-    pub fn put<N: AsRef<[u8]>>(
+    pub fn put<'a>(
         &mut self,
         vm: usize,
         byte: u8,
         port: &mut dyn Port,
-        who: impl FnOnce() -> (N, u64),
+        who: impl FnOnce() -> (&'a Name, u64),
     ) -> bool {
         if vm >= OWN {
             return true;
@@ -103,11 +100,14 @@ impl Console {
         if !port.is_ready() {
             return false;
         }
-        if self.is_quiet() {
-            return self.add(vm, byte, port, who);
+        match self.is_quiet() {
+            true => self.add(vm, byte, port, who),
+            // It is another step.
+            false => {
+                self.advance(port);
+                false
+            }
         }
-        self.advance(port);
-        false
     }
 
     /// Whether nothing goes before anybody's next byte.
@@ -115,26 +115,27 @@ impl Console {
         self.between.is_nothing() && self.own.is_empty()
     }
 
-    /// Does that step on a line that takes a byte.
-    fn advance(&mut self, port: &mut dyn Port) {
+    /// Does that step on a line that takes a byte; whether there was one to do.
+    fn advance(&mut self, port: &mut dyn Port) -> bool {
         // Whoever's it is: a line has its whole beginning before anything else.
         if !self.between.is_nothing() {
             if let Some(byte) = self.between.next() {
                 port.put(byte);
             }
-            return;
+            return true;
         }
         let Some(time) = self.own.time() else {
-            return;
+            return false;
         };
         if self.open != Some(OWN) {
-            self.begin(OWN, OWN_NAME.as_bytes(), time);
+            self.begin(OWN, &OWN_NAME, time);
         } else if let Some(byte) = self.own.step() {
             byte.into_iter().for_each(|byte| port.put(byte));
         } else {
             self.end();
             self.own.pop();
         }
+        true
     }
 
     /// Whether a line that VM number `vm` has begun has not ended.
@@ -144,8 +145,8 @@ impl Console {
 
     /// Keeps a message of Mortise's own, of at most eight arguments, about somebody, until [steps](Self::step) have put it on
     /// the line. If too many wait there is a line that says how many were lost.
-    pub fn say(&mut self, now: u64, about: impl AsRef<[u8]>, words: Words<'_>) {
-        self.own.push(now, about.as_ref(), words);
+    pub fn say(&mut self, now: u64, about: &Name, words: Words<'_>) {
+        self.own.push(now, about, words);
     }
 
     /// Writes a line of Mortise's own at once, behind those that wait, however long that takes.
@@ -162,16 +163,16 @@ impl Console {
     }
 
     /// Does a step towards having a byte of this writer on a line that takes one; whether it is.
-    fn add<N: AsRef<[u8]>>(
+    fn add<'a>(
         &mut self,
         writer: usize,
         byte: u8,
         port: &mut dyn Port,
-        who: impl FnOnce() -> (N, u64),
+        who: impl FnOnce() -> (&'a Name, u64),
     ) -> bool {
         if self.open != Some(writer) && byte != b'\r' {
             let (name, now) = who();
-            self.begin(writer, name.as_ref(), now);
+            self.begin(writer, name, now);
             return false;
         }
         match byte {
@@ -190,7 +191,7 @@ impl Console {
 
     /// Does a step towards having the wire for `writer`: breaks off who has it, or starts or continues a
     /// line.
-    fn begin(&mut self, writer: usize, name: &[u8], now: u64) {
+    fn begin(&mut self, writer: usize, name: &Name, now: u64) {
         if self.break_off() {
             return;
         }

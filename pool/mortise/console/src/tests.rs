@@ -19,6 +19,7 @@ impl Port for Line {
 impl Console {
     /// Puts bytes of a VM on the line, all of them.
     fn write(&mut self, vm: usize, name: &str, now: u64, bytes: &[u8], line: &mut Line) {
+        let name = &of(name);
         for &byte in bytes {
             while !self.put(vm, byte, line, || (name, now)) {}
         }
@@ -31,6 +32,12 @@ impl Console {
             self.write(vm, name, now, b"\n", line);
         }
     }
+}
+
+/// A name, as long as it may be.
+fn of(name: &str) -> Name {
+    let length = name.len().min(core_manifest::limits::NAME);
+    Name::of(&name[..length])
 }
 
 /// These words.
@@ -230,9 +237,10 @@ proptest! {
         let (mut stopped, mut line) = (Console::new(), Busy(Line::default(), &mut busy));
         for (vm, now, bytes) in writes {
             let name = ["motor", "linux"][usize::from(vm)];
+            let shown = of(name);
             whole.write(vm.into(), name, now.into(), &bytes, &mut expected);
             for byte in bytes {
-                while !stopped.put(vm.into(), byte, &mut line, || (name, now.into())) {}
+                while !stopped.put(vm.into(), byte, &mut line, || (&shown, now.into())) {}
             }
             while stopped.step(&mut line) {}
         }
@@ -242,15 +250,16 @@ proptest! {
     #[test]
     fn a_step_puts_one_byte_at_most(bytes: Vec<u8>, other: bool, number: u64) {
         let (mut console, mut line) = (Console::new(), Line::default());
+        let motor = of("motor");
         if other {
             console.write(1, "linux", 0, b"/ # ", &mut line);
         }
-        console.say(1, "motor", words(" restarts ({})", &[Argument::Decimal(number)]));
+        console.say(1, &motor, words(" restarts ({})", &[Argument::Decimal(number)]));
         for byte in bytes {
             let mut taken = false;
             while !taken {
                 let before = line.0.len();
-                taken = console.put(0, byte, &mut line, || ("motor", 1));
+                taken = console.put(0, byte, &mut line, || (&motor, 1));
                 prop_assert!(line.0.len() - before <= 1);
             }
         }
@@ -259,6 +268,7 @@ proptest! {
     #[test]
     fn words_are_what_a_formatter_says(value: u64, text in "[ -z]{0,9}") {
         let text: &'static str = text.leak();
+        let text: &'static &'static str = Box::leak(Box::new(text));
         let arguments = [
             Argument::Decimal(value),
             Argument::Hexadecimal(value),
@@ -275,7 +285,7 @@ proptest! {
 #[test]
 fn words_of_small_numbers_and_of_nothing() {
     assert_eq!(read("", &[]), "");
-    assert_eq!(read("{}{}{}.", &[Argument::Text("")]), ".");
+    assert_eq!(read("{}{}{}.", &[Argument::Text(&"")]), ".");
     let zero = [Argument::Decimal(0), Argument::Hexadecimal(0)];
     assert_eq!(read("{} {}", &zero), "0 0x0");
     assert_eq!(
@@ -288,8 +298,8 @@ fn words_of_small_numbers_and_of_nothing() {
 fn messages_wait_in_order_and_go_before_what_is_written_later() {
     let (mut console, mut line) = (Console::new(), Line::default());
     console.write(1, "linux", 1_000_000_000, b"/ #", &mut line);
-    console.say(2_000_000_000, "motor", words(" stopped", &[]));
-    console.say(3_000_000_000, "motor", words(" restarts", &[]));
+    console.say(2_000_000_000, &of("motor"), words(" stopped", &[]));
+    console.say(3_000_000_000, &of("motor"), words(" restarts", &[]));
     console.write(1, "linux", 4_000_000_000, b" ls\n", &mut line);
     assert_eq!(
         String::from_utf8(line.0).unwrap(),
@@ -304,10 +314,10 @@ fn messages_wait_in_order_and_go_before_what_is_written_later() {
 fn what_is_lost_is_said() {
     let (mut console, mut line) = (Console::new(), Line::default());
     for number in 0..11 {
-        console.say(number, "", words("{}", &[Argument::Decimal(number)]));
+        console.say(number, &of(""), words("{}", &[Argument::Decimal(number)]));
     }
     while console.step(&mut line) {}
-    console.say(11, "", words("more", &[]));
+    console.say(11, &of(""), words("more", &[]));
     while console.step(&mut line) {}
     let shown = String::from_utf8(line.0).unwrap();
     let texts: Vec<_> = shown

@@ -139,6 +139,16 @@ impl Turn {
         has
     }
 
+    /// Has the next decisions let one want the core that has a seat, behind a look at what is pending.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn have_want(&self, core: &'static Core, vm: &Vm) {
+        let bit = 1 << vm.index();
+        self.new.set(self.new.get() | bit);
+        self.ready.set(self.ready.get() | bit);
+        self.doubt_terms(core, vm.schedule().priority);
+    }
+
     /// Whether it is yet to be admitted.
     #[inline]
     pub(crate) fn is_new(&self, vm: &Vm) -> bool {

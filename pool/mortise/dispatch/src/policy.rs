@@ -228,6 +228,12 @@ impl Turn {
     ) -> (Option<&'static Seat>, u64) {
         let background = |seat: &&'static Seat| seat.state.priority() == Priority::LOWEST;
         match (core.regulator(), run.filter(background)) {
+            // To find that out is a section of its own.
+            (Some(_), Some(_)) if is_pending() => {
+                self.shares.hold_back();
+                self.ask.set(true);
+                (None, until)
+            }
             (Some(regulator), Some(_)) => match regulator.background(core, core.clock().ticks()) {
                 Background::Runs(time) => (run, until.min(time)),
                 Background::Waits(time) => {

@@ -136,7 +136,12 @@ impl Dispatcher for Turn {
         }
         if !seat.state.is_ready() && !vm.is_kept_off() && !self.is_new(vm) {
             self.timers.cancel(vm.index());
-            self.want(core, seat, self.plain.get());
+            let plain = self.plain.get();
+            if !plain && is_pending() {
+                // By what was promised it takes long, and goes behind that.
+                return self.have_want(core, vm);
+            }
+            self.want(core, seat, plain);
             self.ask.set(true);
         }
     }
@@ -221,7 +226,7 @@ impl Turn {
             // SAFETY: its guest, on this core, has just left its registers there.
             core.handle(unsafe { seat.frame.get() }, cause);
         }
-        if self.ask.get() && is_pending() {
+        if is_pending() {
             // It is decided behind what waits.
             return None;
         }

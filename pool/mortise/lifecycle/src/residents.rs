@@ -25,6 +25,7 @@ impl Conversation<'_> {
         let machine = self.site.machine;
         let mut next = self.call.progress();
         if next == 0 {
+            look(next)?;
             self.event(handle, Event::Restart)?;
             next = RELEASE;
             look(next)?;

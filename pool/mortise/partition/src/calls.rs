@@ -1,7 +1,7 @@
 //! Hypercalls, PSCI among them.
 
 use crate::{drain::drain_ring, machine::Core, tables, vm::Vm};
-use core::sync::atomic::Ordering;
+use core::{cell::Cell, sync::atomic::Ordering};
 use core_trace::Event;
 use mortise_hypercall::{
     Call, Caller, Group, Outcome, PowerState, Reply, SMCCC_VERSION, Start, VERSION_1_1, route,
@@ -36,8 +36,18 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
     let [x0, x1, x2, x3, x4, x5, x6, x7, ..] = frame.x;
     let call = Call::new([x0, x1, x2, x3, x4, x5, x6, x7]);
     core.record(Event::Call, call.function().into());
-    let mut caller = Vcpu { core, vm, vcpu };
-    match route(tables::hypercalls(), &call, &mut caller) {
+    let mut caller = Vcpu {
+        core,
+        vm,
+        vcpu,
+        again: Cell::new(false),
+    };
+    let outcome = route(tables::hypercalls(), &call, &mut caller);
+    match if caller.again.get() {
+        Outcome::Again(0)
+    } else {
+        outcome
+    } {
         Outcome::Return(reply) => {
             if reply.is_denied() {
                 vm.count_denied(1);
@@ -77,6 +87,19 @@ struct Vcpu {
     core: &'static Core,
     vm: &'static Vm,
     vcpu: usize,
+    /// Whether something came that goes first, and nothing was done: the call is to be made again.
+    again: Cell<bool>,
+}
+
+impl Vcpu {
+    /// Whether something goes first. What is answered then is told nobody.
+    fn is_late(&self) -> bool {
+        let late = self.core.is_wanted();
+        if late {
+            self.again.set(true);
+        }
+        late
+    }
 }
 
 impl Caller for Vcpu {
@@ -85,6 +108,9 @@ impl Caller for Vcpu {
     }
 
     fn vcpu_with_affinity(&self, affinity: u64) -> Option<usize> {
+        if self.is_late() {
+            return None;
+        }
         // vCPU i has the affinity 0.0.0.i (`mortise_vcpu::Traps::apply`).
         usize::try_from(affinity)
             .ok()
@@ -103,6 +129,9 @@ impl Caller for Vcpu {
     }
 
     fn start_vcpu(&mut self, vcpu: usize, start: Start) -> Result<(), PowerState> {
+        if self.is_late() {
+            return Ok(());
+        }
         let calls = self.vm.power.lock().request_on(vcpu, start)?;
         self.vm.call(calls, self.core.machine);
         Ok(())

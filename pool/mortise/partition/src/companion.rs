@@ -29,6 +29,9 @@ pub trait Companion: Sync {
     /// Names each range that a core has to reach besides its own.
     fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange));
 
+    /// Names each page of registers that a core has to reach besides its own, once.
+    fn registers(&self, _core: &'static Core, _page: &mut dyn FnMut(PhysicalRange)) {}
+
     /// A virtual machine's first vCPU is about to run, anew or again. Part by part, from 0, and
     /// perhaps beyond the last; whether there are more.
     fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;

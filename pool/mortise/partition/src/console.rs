@@ -42,6 +42,8 @@ enum Typed {
     Byte(&'static Vm, u8),
     /// That virtual machine has it, and is to be told.
     Given(&'static Vm),
+    /// It selected that one, and a line is to say so.
+    Selected(&'static Vm),
 }
 
 impl Line {
@@ -230,7 +232,11 @@ pub(crate) fn access(
         (sent, serial.interrupt() != level, had_room)
     };
     if changed {
-        set_line(core.machine, vm);
+        match stop() {
+            // The register has done what it does once: the rest is a chore.
+            true => owe_line(core, vm),
+            false => set_line(core.machine, vm),
+        }
     }
     if let Some(byte) = sent {
         // A second time the register does what it did already.
@@ -243,6 +249,30 @@ pub(crate) fn access(
         receive(core);
     }
     Some(u64::from(value))
+}
+
+/// Has it told of the level as a chore.
+fn owe_line(core: &Core, vm: &Vm) {
+    core.lines.set(core.lines.get() | 1 << vm.index);
+    core.chores.set(true);
+}
+
+/// Tells the virtual interrupt controllers of the levels that are owed them, until `stop` says so;
+/// whether that is all.
+pub(crate) fn settle_lines(core: &Core, stop: &dyn Fn() -> bool) -> bool {
+    loop {
+        let owed = core.lines.get();
+        if owed == 0 {
+            return true;
+        }
+        core.lines.set(owed & (owed - 1));
+        if let Some(vm) = core.machine.vm(owed.trailing_zeros() as usize) {
+            set_line(core.machine, vm);
+        }
+        if stop() {
+            return false;
+        }
+    }
 }
 
 /// Tells the virtual interrupt controller the level of the virtual PL011's line.
@@ -301,6 +331,10 @@ pub(crate) fn take_typed(machine: &'static Machine, stop: &dyn Fn() -> bool) -> 
                 drop(line);
                 set_line(machine, vm);
             }
+            Typed::Selected(vm) => {
+                drop(line);
+                machine.say(vm.name(), " has the input", &[]);
+            }
             Typed::Nothing => match line.hear(machine) {
                 Some(Input::To { vm, byte }) => {
                     let vm = machine.residents().nth(vm);
@@ -308,10 +342,8 @@ pub(crate) fn take_typed(machine: &'static Machine, stop: &dyn Fn() -> bool) -> 
                     line.typed = vm.map_or(Typed::Nothing, |vm| Typed::Byte(vm, byte));
                 }
                 Some(Input::Switched { vm }) => {
-                    drop(line);
-                    if let Some(vm) = machine.residents().nth(vm) {
-                        machine.say(vm.name(), " has the input", &[]);
-                    }
+                    let vm = machine.residents().nth(vm);
+                    line.typed = vm.map_or(Typed::Nothing, Typed::Selected);
                 }
                 Some(Input::Nothing) => {}
                 None => return true,
@@ -334,11 +366,11 @@ pub(crate) fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> boo
 
 /// Does a step towards having a byte of a virtual machine on the line; whether it is.
 pub(crate) fn step(machine: &Machine, vm: &Vm, byte: u8) -> bool {
-    put(machine, vm.index, byte, vm.name().as_bytes())
+    put(machine, vm.index, byte, vm.name())
 }
 
 /// The same for any writer, by its number.
-pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &[u8]) -> bool {
+pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bool {
     let mut guard = machine.console.lock();
     let Line {
         console, serial, ..

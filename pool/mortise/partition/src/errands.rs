@@ -13,23 +13,28 @@ use mortise_psci::Calls;
 
 impl Machine {
     /// [Summons](Self::summon) these vCPUs of a VM: all at once, or, on a core that is
-    /// shared, with its doorbell.
+    /// shared, with its doorbell; one at once if nothing goes first.
     pub(crate) fn summon_all(&'static self, vm: &'static Vm, vcpus: Calls) {
         let set = vcpus.bits();
-        if set.is_power_of_two() {
+        let core = Core::current();
+        if set.is_power_of_two() && !core.is_wanted() {
             return self.summon(vm, set.trailing_zeros() as usize);
         }
-        let core = Core::current();
         if set == 0 || core.dispatcher().is_none() {
             return vcpus.iter().for_each(|vcpu| self.summon(vm, vcpu));
         }
-        vm.owed.fetch_or(set, Ordering::AcqRel);
-        core.errands.set(core.errands.get() | 1 << vm.index);
-        self.ring(core.cpu);
+        core.owe(vm, set);
     }
 }
 
 impl Core {
+    /// Has these vCPUs of a VM called by this core's doorbell.
+    pub(crate) fn owe(&self, vm: &Vm, set: u32) {
+        vm.owed.fetch_or(set, Ordering::AcqRel);
+        self.errands.set(self.errands.get() | 1 << vm.index);
+        self.machine.ring(self.cpu);
+    }
+
     /// Does one of what this core owes others; false if there is nothing.
     pub(crate) fn run_errand(&self) -> bool {
         let errands = self.errands.get();

@@ -137,7 +137,8 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
     match Exit::decode(El2::read_esr(), hpfar_el2::read(), El2::read_far()) {
         // What goes first is taken before anything is done for the guest, which does it again.
         Exit::Hypercall if core.is_wanted() => mortise_vcpu::repeat_instruction(),
-        Exit::Smc | Exit::SystemRegister(_) | Exit::DataAbort { .. } if core.is_wanted() => {}
+        Exit::Smc | Exit::SystemRegister(_) | Exit::DataAbort { .. } | Exit::FloatingPoint
+            if core.is_wanted() => {}
         Exit::Hypercall => hypercall(core, vm, vcpu, frame),
         Exit::Smc => {
             skip_instruction();

@@ -35,23 +35,21 @@ impl Fault {
     };
 
     /// What stands in a text that says what it did.
-    fn arguments(&self) -> [Argument; 4] {
-        let what = match self.reason {
-            Reason::InstructionAbort => "instruction abort",
-            Reason::SystemError => "system error (SError)",
-            _ => "data abort",
+    fn arguments(&self) -> [Argument; 3] {
+        let what = match (self.reason, self.at) {
+            (Reason::InstructionAbort, None) => &"instruction abort",
+            (Reason::InstructionAbort, Some(_)) => &"instruction abort at ",
+            (Reason::SystemError, _) => &"system error (SError)",
+            (_, None) => &"data abort",
+            (_, Some(_)) => &"data abort at ",
         };
-        let (behind, at) = match self.at {
-            Some(at) => (" at ", Argument::Hexadecimal(at)),
-            None => ("", Argument::Text("")),
-        };
+        let at = self.at.map_or(Argument::Text(&""), Argument::Hexadecimal);
         let access = match self.write {
-            Some(true) => " (write)",
-            Some(false) => " (read)",
-            None => "",
+            Some(true) => &" (write)",
+            Some(false) => &" (read)",
+            None => &"",
         };
-        let text = Argument::Text;
-        [text(what), text(behind), at, text(access)]
+        [Argument::Text(what), at, Argument::Text(access)]
     }
 }
 
@@ -84,7 +82,8 @@ const TEXT: usize = NOTE + 4;
 const REASON: usize = TEXT + core_statistics::REASON_WORDS;
 const LAST_WORDS: usize = REASON + 1;
 const LINE: usize = LAST_WORDS + 1;
-const ROWS: usize = LINE + 1;
+const CAUSE: usize = LINE + 1;
+const ROWS: usize = CAUSE + 1;
 
 /// The general registers as the console tells them.
 const ROW: [&str; 8] = [
@@ -167,8 +166,10 @@ impl Telling {
                 }
             }
             // One line after the other, so that none is lost.
-            _ if !flush(core.machine, &stop) => return true,
-            LINE => self.say(core.machine, vm),
+            _ if !flush(core.machine, &stop) || stop() => return true,
+            LINE if !self.say(core.machine, vm, &stop) => return true,
+            LINE => {}
+            CAUSE => self.say_registers(core.machine, vm),
             // The time that the rest takes is others' as well; it is in the status page.
             _ if core.dispatcher().is_some() => return false,
             part => match (ROW.get(part - ROWS), x.chunks(4).nth(part - ROWS)) {
@@ -190,7 +191,7 @@ impl Telling {
     /// says so before; whether they are told.
     fn note_words(&mut self, vm: &Vm, part: usize, stop: &dyn Fn() -> bool) -> bool {
         let words = Words {
-            text: "{}{}{}{}",
+            text: "{}{}{}",
             arguments: &self.fault.arguments(),
         };
         while let Some(place) = self.word.get_mut(self.bytes) {
@@ -207,21 +208,23 @@ impl Telling {
         true
     }
 
-    fn say(&self, machine: &'static Machine, vm: &Vm) {
-        let [what, behind, at, access] = self.fault.arguments();
+    /// Says what was done, unless `stop` says so before; whether it is said.
+    fn say(&self, machine: &'static Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+        let [what, at, access] = self.fault.arguments();
+        let vcpu = Argument::Decimal(self.vcpu as u64);
+        let arguments = [what, at, access, vcpu];
+        // To keep it is a section of its own.
+        let stopped = stop();
+        if !stopped {
+            machine.say(vm.name(), " stopped: {}{}{} on vCPU {}", &arguments);
+        }
+        !stopped
+    }
+
+    fn say_registers(&self, machine: &'static Machine, vm: &Vm) {
         let FaultRegisters { esr, far, elr, .. } = self.registers;
-        let arguments = [
-            what,
-            behind,
-            at,
-            access,
-            Argument::Decimal(self.vcpu as u64),
-            Argument::Hexadecimal(esr),
-            Argument::Hexadecimal(far),
-            Argument::Hexadecimal(elr),
-        ];
-        let text = " stopped: {}{}{}{} on vCPU {}; esr={} far={} elr={}";
-        machine.say(vm.name(), text, &arguments);
+        let arguments = [esr, far, elr].map(Argument::Hexadecimal);
+        machine.say(vm.name(), " esr={} far={} elr={}", &arguments);
     }
 }
 

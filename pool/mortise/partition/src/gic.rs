@@ -169,8 +169,12 @@ impl VmInterrupts {
     /// Whether a private interrupt of `vcpu` is only the guest's idea of it: a core that
     /// several share has it enabled, at one priority, for whoever is there.
     fn is_apart(&self, intid: u32, vcpu: usize) -> bool {
-        let core = self.machine.cores.get(self.vm.cpu(vcpu));
-        intid < FIRST_SPI && core.is_some_and(|core| core.dispatcher().is_some())
+        intid < FIRST_SPI && self.is_shared_out(self.vm.cpu(vcpu))
+    }
+
+    fn is_shared_out(&self, cpu: usize) -> bool {
+        let core = self.machine.cores.get(cpu);
+        core.is_some_and(|core| core.dispatcher().is_some())
     }
 }
 
@@ -219,7 +223,14 @@ impl Physical for VmInterrupts {
     }
 
     fn kick(&mut self, vcpu: usize) {
-        self.machine.notify(self.vm, vcpu);
+        let core = Core::current();
+        let here = core.dispatcher().is_some() && core.cpu == self.vm.cpu(vcpu);
+        // Who is in the registers hears of it on its way, without a doorbell if nothing goes first.
+        if here && core.is_occupied_by(self.vm) && !core.is_wanted() {
+            self.postpone();
+        } else {
+            self.machine.notify(self.vm, vcpu);
+        }
     }
 
     #[inline]
@@ -311,15 +322,14 @@ impl Physical for VmInterrupts {
     }
 
     fn deactivate(&mut self, intid: u32, vcpu: usize) {
-        if self.is_apart(intid, vcpu) && !Core::current().is_occupied_by(self.vm) {
-            return;
+        let board = &self.machine.board;
+        if intid >= FIRST_SPI {
+            return board.distributor().deactivate(intid);
         }
-        self.on(
-            intid,
-            vcpu,
-            |private| private.deactivate(intid),
-            |shared| shared.deactivate(intid),
-        );
+        let cpu = self.vm.cpu(vcpu);
+        if !self.is_shared_out(cpu) || Core::current().is_occupied_by(self.vm) {
+            board.redistributor(cpu).deactivate(intid);
+        }
     }
 }
 

@@ -101,6 +101,7 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
     core.record(Event::Enter, intid.into());
     let board = &core.machine.board;
     if let Some(dispatcher) = core.dispatcher()
+        && intid >= FIRST_SPI
         && let Some(owner) = core.machine.owner(intid)
     {
         dispatcher.wake(core, owner, News::Interrupt(intid));

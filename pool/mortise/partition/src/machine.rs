@@ -17,7 +17,7 @@ use core_manifest::System;
 use core_paging::{Error, KernelMap};
 use core_sync::TicketLock;
 use core_trace::Writer;
-use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart};
+use hw_arch::{El2, ExceptionLevel, cpu::is_interrupt_pending, entry::SecondaryStart};
 use hw_irqchip_gicv3::{
     Group, Lever,
     cpu_interface::{self, Sgi},
@@ -115,12 +115,14 @@ impl Machine {
         self.ring(cpu);
     }
 
-    /// Tells a virtual CPU that something came for it, wherever it is.
+    /// Tells a virtual CPU that something came for it, wherever it is. If something is pending on this
+    /// core, it is told behind that, by the doorbell.
     pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
         let core = Core::current();
         if core.cpu == vm.cpu(vcpu)
             && let Some(dispatcher) = core.dispatcher()
             && !core.is_occupied_by(vm)
+            && !is_interrupt_pending()
         {
             return core.tell(dispatcher, vm);
         }
@@ -185,6 +187,8 @@ pub struct Core {
     pub(crate) mail: AtomicU32,
     /// The VMs whose vCPUs it is yet to call, one bit each.
     pub(crate) errands: Cell<u32>,
+    /// The VMs whose virtual controller is yet to be told of their PL011's line, one bit each.
+    pub(crate) lines: Cell<u32>,
     /// The list registers that were written since they were empty, one bit each.
     pub(crate) listed: Cell<u32>,
     /// Where the interrupt of the virtual timer stands, on a core that is shared out.
@@ -227,6 +231,7 @@ impl Core {
             dispatcher: Cell::new(None),
             mail: AtomicU32::new(0),
             errands: Cell::new(0),
+            lines: Cell::new(0),
             listed: Cell::new(0),
             timer: Cell::new(Timer::Inactive),
             timer_activation: Cell::new(None),

@@ -165,6 +165,10 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
         companion.reach(core, &mut |range| {
             reached = reached.and_then(|()| map_range(&mut map, range, Use::Data));
         });
+        companion.registers(core, &mut |page| {
+            let (start, size) = (page.start() as usize, page.size() as usize);
+            reached = reached.and_then(|()| map.map(start, size, Use::Device));
+        });
     }
     reached.map(|()| map)
 }

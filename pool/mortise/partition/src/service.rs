@@ -134,7 +134,7 @@ impl Core {
     /// Does a step of the chores: until the next look at what is pending, if something is.
     pub fn chore(&'static self) {
         let stop = || self.is_wanted();
-        if !console::flush(self.machine, &stop) || stop() {
+        if !console::settle_lines(self, &stop) || !console::flush(self.machine, &stop) || stop() {
             return;
         }
         if self.typed.get() {

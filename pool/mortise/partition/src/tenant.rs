@@ -2,6 +2,7 @@
 
 use crate::{Core, console, machine::Machine, tables};
 use core::sync::atomic::Ordering;
+use core_manifest::Name;
 
 /// What a library registers that runs something of its own on cores without a virtual machine.
 pub trait Tenant: Sync {
@@ -29,7 +30,8 @@ impl Core {
     /// Puts a byte of tenant number `writer` on the line; returns when it is there.
     pub fn put(&'static self, writer: usize, name: &str, byte: u8) {
         let writer = self.machine.vms.len() + writer;
-        while !console::put(self.machine, writer, byte, name.as_bytes()) {}
+        let name = Name::new(name.as_bytes()).unwrap_or(Name::NONE);
+        while !console::put(self.machine, writer, byte, &name) {}
     }
 }
 

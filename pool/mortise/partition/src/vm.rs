@@ -343,9 +343,12 @@ impl Vm {
         if !tables::vcpus_are_several() {
             return;
         }
-        let set = calls.bits();
-        match set & set.wrapping_sub(1) {
-            0 => calls.iter().for_each(|vcpu| machine.notify(self, vcpu)),
+        let (set, core) = (calls.bits(), Core::current());
+        let one = set & set.wrapping_sub(1) == 0;
+        match core.dispatcher() {
+            // One by one, or behind what goes first.
+            Some(_) if !one || core.is_wanted() => core.owe(self, set),
+            _ if one => calls.iter().for_each(|vcpu| machine.notify(self, vcpu)),
             _ => machine.summon_all(self, calls),
         }
     }

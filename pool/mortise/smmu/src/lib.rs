@@ -146,10 +146,10 @@ impl Devices {
             return;
         }
         let what = match (first.denied, first.write) {
-            (Denied::Access, true) => " was denied a write to ",
-            (Denied::Access, false) => " was denied a read from ",
-            (Denied::Stream, _) => " is on no bus that has memory; it asked for ",
-            (Denied::Other(_), _) => " was denied something at ",
+            (Denied::Access, true) => &" was denied a write to ",
+            (Denied::Access, false) => &" was denied a read from ",
+            (Denied::Stream, _) => &" is on no bus that has memory; it asked for ",
+            (Denied::Other(_), _) => &" was denied something at ",
         };
         let arguments = [
             Argument::Decimal((first.stream >> 3).into()),

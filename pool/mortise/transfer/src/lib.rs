@@ -3,7 +3,8 @@
 //! # Purpose
 //!
 //! A core's map holds nothing of a guest's memory. What a guest has Mortise fill, scrub or read is
-//! seen through two [`Window`]s of the core that works, for as long as it works.
+//! seen through two [`Window`]s of the core that works, for as long as it works; what is a word here and
+//! a word there, through a [`View`].
 //!
 //! # Guarantees
 //!
@@ -32,6 +33,10 @@
     reason = "memory is reached by physical address, which only its owner may say"
 )]
 
+mod view;
+
+pub use view::{View, Word};
+
 use core_memory::PhysicalRange;
 use core_paging::{Error, KernelMap, WINDOW_SIZE, Window};
 use hw_arch::{El2, cache, cpu::is_interrupt_pending};
@@ -39,7 +44,7 @@ use hw_arch::{El2, cache, cpu::is_interrupt_pending};
 /// Bytes copied in a step: 12 instructions for 64.
 const COPY_STEP: u64 = 512;
 /// Bytes that the first step copies less.
-const FIRST_LESS: u64 = 192;
+const FIRST_LESS: u64 = 256;
 /// Bytes scrubbed in a step: 5 instructions for 64.
 const ZERO_STEP: u64 = 1024;
 
@@ -186,81 +191,6 @@ impl Transfer {
         }
         self.target.close();
     }
-
-    /// Reads bytes from physical address `start` on, wherever that is. Others may write them at the
-    /// same time: each is read once, and a word of up to 8 that is aligned in one piece.
-    ///
-    /// # Safety
-    ///
-    /// Called on the core of this map, for RAM.
-    pub unsafe fn read_bytes(&self, start: u64, bytes: &mut [u8]) {
-        let (mut at, mut left, mut open) = (start, bytes, None);
-        while !left.is_empty() {
-            let size = width(at, left.len());
-            let Some((piece, rest)) = left.split_at_mut_checked(size) else {
-                break;
-            };
-            let from = see(&self.source, &mut open, at);
-            // SAFETY: the block is shown and the access aligned, so that it lies within; a volatile
-            // access to memory that a guest may change.
-            let word = unsafe {
-                match piece.len() {
-                    8 => (from as *const u64).read_volatile(),
-                    4 => (from as *const u32).read_volatile().into(),
-                    2 => (from as *const u16).read_volatile().into(),
-                    _ => (from as *const u8).read_volatile().into(),
-                }
-            };
-            for (byte, value) in piece.iter_mut().zip(word.to_le_bytes()) {
-                *byte = value;
-            }
-            at += piece.len() as u64;
-            left = rest;
-        }
-        self.source.close();
-    }
-
-    /// Writes bytes from physical address `start` on, wherever that is; a word of up to 8 that is
-    /// aligned in one piece.
-    ///
-    /// # Safety
-    ///
-    /// Called on the core of this map, for RAM that nobody in Rust refers to.
-    pub unsafe fn write_bytes(&self, start: u64, bytes: &[u8]) {
-        let (mut at, mut left, mut open) = (start, bytes, None);
-        while !left.is_empty() {
-            let Some((piece, rest)) = left.split_at_checked(width(at, left.len())) else {
-                break;
-            };
-            let to = see(&self.target, &mut open, at);
-            let word = piece
-                .iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte));
-            // SAFETY: as in `read_bytes`.
-            unsafe {
-                match piece.len() {
-                    8 => (to as *mut u64).write_volatile(word),
-                    4 => (to as *mut u32).write_volatile(word as u32),
-                    2 => (to as *mut u16).write_volatile(word as u16),
-                    _ => (to as *mut u8).write_volatile(word as u8),
-                }
-            }
-            at += piece.len() as u64;
-            left = rest;
-        }
-        self.target.close();
-    }
-}
-
-/// Bytes at an address that one access has, of so many that are left.
-const fn width(address: u64, left: usize) -> usize {
-    let aligned = 1 << (address | 8).trailing_zeros();
-    let most = match left {
-        0 => 0,
-        left => 1 << left.ilog2(),
-    };
-    if most < aligned { most } else { aligned }
 }
 
 /// Bytes from an address to the end of its block.
@@ -283,24 +213,6 @@ fn see(window: &Window<El2>, shown: &mut Option<u64>, address: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn aligned_words_are_accessed_in_one_piece() {
-        let widths = |start: u64, size: usize| {
-            let (mut at, mut left, mut seen) = (start, size, Vec::new());
-            while left > 0 {
-                let width = width(at, left);
-                assert!(at.is_multiple_of(width as u64));
-                seen.push(width);
-                (at, left) = (at + width as u64, left - width);
-            }
-            seen
-        };
-        assert_eq!(widths(0x1000, 16), [8, 8]);
-        assert_eq!(widths(0x1002, 2), [2]);
-        assert_eq!(widths(0x1004, 8), [4, 4]);
-        assert_eq!(widths(0x1fff, 16), [1, 8, 4, 2, 1]);
-    }
 
     #[test]
     fn steps_end_with_their_block() {

@@ -4,7 +4,7 @@ use crate::{
     registers::{self, cause, feature, offset, status},
     request::{Over, Request, Store},
 };
-use core_virtq::{Broken, Queue};
+use core_virtq::{Broken, Chain, Queue};
 
 /// Bytes of a sector, by which requests count (virtio 1.2, 5.2.4).
 pub const SECTOR: u64 = 512;
@@ -41,22 +41,22 @@ impl Geometry {
         }
     }
 
-    /// The configuration (5.2.4) as far as the features have it: capacity, nothing, segments,
-    /// nothing, size of a block.
-    fn configuration(&self, at: usize) -> u8 {
-        let mut bytes = [0; 24];
-        let words = [
-            self.sectors as u32,
-            (self.sectors >> 32) as u32,
-            0,
-            SEGMENTS,
-            0,
-            SECTOR as u32,
-        ];
-        for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes.get(at).copied().unwrap_or(0)
+    /// Eight bytes of the configuration (5.2.4) as far as the features have it: capacity, nothing,
+    /// segments, nothing, size of a block.
+    fn configuration(&self, at: usize) -> u64 {
+        let word = |index| {
+            let word = match index {
+                0 => self.sectors as u32,
+                1 => (self.sectors >> 32) as u32,
+                3 => SEGMENTS,
+                5 => SECTOR as u32,
+                _ => 0,
+            };
+            u128::from(word)
+        };
+        let first = at / 4;
+        let words = word(first) | word(first + 1) << 32 | word(first + 2) << 64;
+        (words >> (8 * (at % 4))) as u64
     }
 }
 
@@ -67,6 +67,8 @@ pub enum Step {
     Idle,
     /// There may be more to do.
     More,
+    /// The same, but not at once: who has the content waits for it.
+    Wait,
     /// The same, and the driver is to be interrupted.
     Interrupt,
 }
@@ -103,14 +105,16 @@ impl Setup {
     }
 }
 
-/// What is still to be done for requests that are over, each a step of its own.
+/// What is still to be done for a request that is over, each a step of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     Nothing,
-    /// The driver is to see one.
+    /// Its driver is to have it back, of which so many bytes were written.
+    Give(Chain, u32),
+    /// It is to see that.
     Publish,
-    /// It wants to be told.
-    Tell,
+    /// It is to be asked whether it wants to be told.
+    Ask,
 }
 
 /// A block device as its driver sees it.
@@ -129,6 +133,8 @@ pub struct Block {
     notified: bool,
     request: Option<Request>,
     after: After,
+    /// The driver is to be interrupted.
+    raise: bool,
 }
 
 impl Block {
@@ -148,6 +154,7 @@ impl Block {
             notified: false,
             request: None,
             after: After::Nothing,
+            raise: false,
         }
     }
 
@@ -160,11 +167,8 @@ impl Block {
     #[must_use]
     pub fn read(&self, at: usize, width: u8) -> u64 {
         if at >= offset::CONFIGURATION {
-            let from = at - offset::CONFIGURATION;
-            let bytes = (0..usize::from(width.min(8))).rev();
-            return bytes.fold(0, |value, byte| {
-                value << 8 | u64::from(self.disk.configuration(from + byte))
-            });
+            let bits = 8 * u32::from(width.clamp(1, 8));
+            return self.disk.configuration(at - offset::CONFIGURATION) & u64::MAX >> (64 - bits);
         }
         // Only words of the transport can be read (4.2.2.2).
         match width {
@@ -257,51 +261,66 @@ impl Block {
     /// Does a step of what the driver asked for.
     pub fn step(&mut self, memory: &mut impl Store) -> Step {
         const AGREED: u32 = status::DRIVER_OK | status::FEATURES_OK;
+        if self.raise {
+            self.raise = false;
+            return Step::Interrupt;
+        }
         let runs = self.status & (AGREED | status::NEEDS_RESET) == AGREED;
-        let Some(mut queue) = self.queue.filter(|_| runs && self.notified) else {
+        if !runs || !self.notified || self.queue.is_none() {
             self.notified = false;
             return Step::Idle;
-        };
-        let done = self.advance(&mut queue, memory);
-        self.queue = Some(queue);
-        done.unwrap_or_else(|_| {
-            // The driver alone can help itself (2.1.2).
-            self.request = None;
-            self.status |= status::NEEDS_RESET;
-            self.interrupt |= cause::CONFIGURATION;
-            Step::Interrupt
-        })
+        }
+        match self.advance(memory) {
+            Ok(true) => Step::More,
+            Ok(false) => Step::Idle,
+            Err(_) => {
+                // The driver alone can help itself (2.1.2).
+                self.request = None;
+                self.status |= status::NEEDS_RESET;
+                self.interrupt |= cause::CONFIGURATION;
+                self.raise = true;
+                Step::More
+            }
+        }
     }
 
-    fn advance(&mut self, queue: &mut Queue, memory: &mut impl Store) -> Result<Step, Broken> {
+    /// The same of a queue that runs; whether there may be more.
+    fn advance(&mut self, memory: &mut impl Store) -> Result<bool, Broken> {
+        let Some(queue) = &mut self.queue else {
+            return Ok(false);
+        };
         match self.after {
             After::Nothing => {}
+            After::Give(chain, written) => {
+                queue.give(memory, chain, written)?;
+                self.after = After::Publish;
+                return Ok(true);
+            }
             After::Publish => {
-                self.after = match queue.publish(memory)? {
-                    true => After::Tell,
-                    false => After::Nothing,
-                };
-                return Ok(Step::More);
+                queue.publish(memory)?;
+                self.after = After::Ask;
+                return Ok(true);
             }
-            After::Tell => {
+            After::Ask => {
+                if queue.tells(memory)? {
+                    self.interrupt |= cause::USED;
+                    self.raise = true;
+                }
                 self.after = After::Nothing;
-                self.interrupt |= cause::USED;
-                return Ok(Step::Interrupt);
+                return Ok(true);
             }
         }
-        let Some(request) = &mut self.request else {
+        if let Some(request) = &mut self.request {
+            if let Some(Over(chain, written)) = request.step(&self.disk, queue, memory)? {
+                self.request = None;
+                self.after = After::Give(chain, written);
+            }
+        } else if queue.has_more() {
             self.request = queue.take(memory)?.map(Request::new);
-            self.notified = self.request.is_some();
-            return Ok(match self.notified {
-                true => Step::More,
-                false => Step::Idle,
-            });
-        };
-        if let Some(Over(chain, written)) = request.step(&self.disk, queue, memory)? {
-            self.request = None;
-            queue.give(memory, chain, written)?;
-            self.after = After::Publish;
+            memory.begin();
+        } else {
+            self.notified = queue.look(memory)?;
         }
-        Ok(Step::More)
+        Ok(self.notified)
     }
 }

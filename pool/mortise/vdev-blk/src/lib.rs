@@ -8,8 +8,9 @@
 //! device alone: who emulates the driver's accesses calls [`Block::read`] and [`Block::write`], and
 //! [`Block::step`] as long as there is something to do.
 //!
-//! [`DISKS`] are those that the manifest has, in memory that no VM reaches; why they are carried out
-//! by who uses them says `docs/decisions/virtio-block.md`.
+//! [`DISKS`] are those that the manifest has in memory, which no VM reaches; why they are carried out
+//! by who uses them says `docs/decisions/virtio-block.md`. Who has the content elsewhere makes
+//! [`Disks`] of its own [`Content`].
 //!
 //! # Guarantees
 //!
@@ -49,5 +50,5 @@ mod request;
 mod tests;
 
 pub use block::{Block, Geometry, SECTOR, Step};
-pub use disks::{DISKS, Disks};
-pub use request::Store;
+pub use disks::{Content, DISKS, Disks, InMemory, Reach};
+pub use request::{Halt, Store};

@@ -64,7 +64,7 @@ impl Memory for World {
 }
 
 impl Store for World {
-    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside> {
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt> {
         let (to, done) = (self.range(to, size as usize)?, size.min(PIECE) as usize);
         let from = from as usize;
         assert!(size > 0 && from + size as usize <= self.disk.len());
@@ -72,7 +72,7 @@ impl Store for World {
         Ok(done as u32)
     }
 
-    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Outside> {
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt> {
         let (from, done) = (self.range(from, size as usize)?, size.min(PIECE) as usize);
         let to = to as usize;
         assert!(size > 0 && to + size as usize <= self.disk.len());
@@ -154,7 +154,7 @@ impl Driver {
         for _ in 0..1000 {
             match self.block.step(&mut self.world) {
                 Step::Idle => return interrupts,
-                Step::More => {}
+                Step::More | Step::Wait => {}
                 Step::Interrupt => interrupts += 1,
             }
         }

@@ -10,6 +10,9 @@ pub(crate) const NOBODY: u8 = 0xff;
 /// the low three bits are RES0 (section 4.8).
 const PRIORITY_BITS: u8 = 0xf8;
 
+/// Interrupts whose owners are looked up one by one: some ten instructions each.
+const LOOKED_UP: usize = 2;
+
 /// The SGIs of a bank of private interrupts.
 pub(crate) const SGIS: u32 = 0xffff;
 
@@ -151,20 +154,25 @@ impl Bank {
         }
     }
 
-    /// The owners of these interrupts, one bit each.
+    /// The owners of these interrupts, one bit each; of several, perhaps others as well: to look each
+    /// of them up takes longer than to tell somebody in vain.
     pub fn owners(&self, word: u32) -> u32 {
-        bits(word)
-            .map(|bit| self.owner(bit))
-            .filter(|&v| v != NOBODY)
-            .fold(0, |a, v| a | 1 << v)
+        let mut owners = 0;
+        for (number, bit) in bits(word).enumerate() {
+            if number == LOOKED_UP {
+                return u32::MAX;
+            }
+            owners |= bit_of(self.owner(bit));
+        }
+        owners
     }
 
-    /// Makes interrupts active that were not, on the vCPUs they are routed to.
-    pub fn activate(&mut self, word: u32) {
-        for bit in bits(word & !self.active) {
+    /// Makes an interrupt active, if it was not on the vCPU it is routed to.
+    pub fn activate(&mut self, bit: u32) {
+        if self.active >> bit & 1 == 0 {
             self.holder[bit as usize % 32] = self.route(bit);
         }
-        self.active |= word;
+        self.active |= 1 << bit;
     }
 
     /// In which state an interrupt would be listed by `vcpu`, of those that are `ready` to be
@@ -257,6 +265,15 @@ impl Bank {
         self.soft &= !mask;
         self.active &= !mask;
         self.latch |= mask;
+    }
+}
+
+/// A vCPU as one of a word with one bit each; nobody has none.
+#[inline]
+pub(crate) const fn bit_of(vcpu: u8) -> u32 {
+    match 1u32.checked_shl(vcpu as u32) {
+        Some(bit) => bit,
+        None => 0,
     }
 }
 

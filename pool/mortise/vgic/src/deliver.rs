@@ -36,6 +36,10 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let (ready, active) = bank.candidates(forwarded);
         if (ready | active) >> bit & 1 != 0 && usize::from(bank.owner(bit)) == vcpu {
             let state = bank.state(bit, vcpu as u8, ready, active);
+            if physical.is_wanted() {
+                physical.postpone();
+                return;
+            }
             physical.write(index as usize, bank.list(first, bit, vcpu as u8, state));
             if let Some(lists) = self.lists.get_mut(vcpu) {
                 lists.used |= 1 << index;

@@ -21,6 +21,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     #[cold]
     #[inline(never)]
     fn list_anew(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) -> bool {
+        let mut later = physical.is_wanted();
         self.again = 0;
         let (bit, mask) = (intid % 32, 1 << (intid % 32));
         if vcpu >= self.vcpus {
@@ -32,9 +33,14 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if bank.hardware & mask == 0 {
             return false;
         }
-        if bank.listed & mask != 0 {
-            // First the past: an earlier one of the same INTID may still be listed here, as ended.
-            self.retire(vcpu, intid, physical);
+        if bank.listed & mask != 0 && !later {
+            // First the past: an earlier one of the same INTID may still be listed here, as ended. Where
+            // something goes first, it is taken back with all the others.
+            later = physical.is_wanted();
+            if !later {
+                self.retire(vcpu, intid, physical);
+                later = physical.is_wanted();
+            }
         }
         let owner = self.bank_mut(vcpu, intid).map_or(NOBODY, |bank| {
             bank.arrive(bit);
@@ -42,7 +48,10 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         });
         self.mark_busy(intid);
         if usize::from(owner) == vcpu {
-            self.place(vcpu, intid, physical);
+            match later {
+                true => _ = physical.postpone(),
+                false => self.place(vcpu, intid, physical),
+            }
         } else if owner != NOBODY {
             physical.kick(usize::from(owner));
         }
@@ -67,13 +76,12 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         // A level that moves while listed changes what the list register should say.
         let edge_fell = bank.edge & mask != 0 && !high;
         let concerned = bank.listed | if high { bank.enabled } else { 0 };
-        let owners = if edge_fell {
-            0
-        } else {
-            bank.owners(concerned & mask)
-        };
+        let owner = bank.owner(intid % 32);
+        let told = concerned & mask != 0 && !edge_fell && owner != NOBODY;
         self.mark_busy(intid);
-        bits(owners).for_each(|owner| physical.kick(owner as usize));
+        if told {
+            physical.kick(owner.into());
+        }
     }
 
     /// An emulated device raised an SPI for an instant, as a doorbell does. May kick any vCPU, that
@@ -165,7 +173,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         later: bool,
         physical: &mut impl Physical,
     ) {
-        let others = whom & !(1 << vcpu);
+        let others = whom & ((1 << self.vcpus) - 1) & !(1 << vcpu);
         if later {
             if let Some(lists) = self.lists.get_mut(vcpu) {
                 lists.owed |= others;

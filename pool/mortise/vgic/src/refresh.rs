@@ -4,7 +4,7 @@
 //! register, and what is not done is [postponed](Physical::postpone): it begins again, with what has
 //! come back to memory staying there. Each time something else was served, so that it comes through.
 
-use crate::bank::Bank;
+use crate::bank::{Bank, NOBODY};
 use crate::select::{Claim, Selection};
 use crate::{ListRegister, Maintenance, Physical, State, Virtual};
 use mortise_gic_frame::{PRIVATE, bits};
@@ -15,7 +15,6 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// is postponed.
     pub fn refresh(&mut self, vcpu: usize, physical: &mut impl Physical) {
         let done = self.pass_on(vcpu, physical)
-            && !physical.is_wanted()
             && self.leave(vcpu, physical)
             && self.hand_out(vcpu, physical)
             && self.enter(vcpu, physical);
@@ -32,7 +31,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     }
 
     /// Kicks whom this vCPU has news for, one by one; whether that is done.
-    fn pass_on(&mut self, vcpu: usize, physical: &mut impl Physical) -> bool {
+    pub(crate) fn pass_on(&mut self, vcpu: usize, physical: &mut impl Physical) -> bool {
         let Some(lists) = self.lists.get_mut(vcpu) else {
             return true;
         };
@@ -64,7 +63,11 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             lists.stale = true;
             physical.set_maintenance(Maintenance::NONE);
         }
-        if lists.absent && !self.end_absent(vcpu, physical) {
+        let absent = lists.absent;
+        if physical.is_wanted() {
+            return false;
+        }
+        if absent && (!self.end_absent(vcpu, physical) || physical.is_wanted()) {
             return false;
         }
         // A template may have filled list register 0, with news of what is ended in another: last.
@@ -98,14 +101,30 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             return;
         };
         if bank.unlist(value, vcpu as u8, intid >= PRIVATE) && intid >= PRIVATE {
-            let mask = 1 << (intid % 32);
+            let (bit, mask) = (intid % 32, 1 << (intid % 32));
             let (ready, _) = bank.candidates(forwarded);
             // It may be another's by now.
-            let others = bank.owners(ready & mask) & !(1 << vcpu);
+            let owner = bank.owner(bit);
+            let moved = ready & mask != 0 && usize::from(owner) != vcpu && owner != NOBODY;
             if (bank.pending() | bank.active) & mask != 0 {
                 self.mark_busy(intid);
             }
-            bits(others).for_each(|other| physical.kick(other as usize));
+            if moved {
+                self.kick_or_owe(vcpu, owner, physical);
+            }
+        }
+    }
+
+    /// Has another vCPU hear of something that came back from this one's list registers: behind what is
+    /// more urgent, if that came.
+    #[cold]
+    fn kick_or_owe(&mut self, vcpu: usize, other: u8, physical: &mut impl Physical) {
+        match self.lists.get_mut(vcpu) {
+            Some(lists) if physical.is_wanted() => {
+                lists.owed |= 1 << other;
+                physical.postpone();
+            }
+            _ => physical.kick(other.into()),
         }
     }
 
@@ -130,18 +149,18 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let mut wanted = false;
         let all_listed = self.each_candidate(vcpu, |bank, first, bit, state| {
             let index = free.trailing_zeros();
-            let fits = index < 32;
+            wanted = physical.is_wanted();
+            let fits = index < 32 && !wanted;
             if fits {
                 free &= free.wrapping_sub(1);
                 physical.write(index as usize, bank.list(first, bit, vcpu as u8, state));
-                wanted = physical.is_wanted();
             }
-            fits && !wanted
+            fits
         });
         if let Some(lists) = self.lists.get_mut(vcpu) {
             lists.used = room & !free;
         }
-        if wanted {
+        if wanted || physical.is_wanted() {
             return false;
         }
         if all_listed {

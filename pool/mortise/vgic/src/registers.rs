@@ -1,6 +1,6 @@
 //! Registers with a field for each of several interrupts, alike in GICD and in SGI_base.
 
-use crate::bank::NOBODY;
+use crate::bank::{NOBODY, bit_of};
 use crate::{Physical, Virtual};
 use mortise_gic_frame::{Bank as Family, PRIVATE, bits};
 
@@ -63,24 +63,42 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
                     return false;
                 }
                 let mut whom = 1 << vcpu;
-                match family {
-                    Family::SetPending => whom |= self.set_pending(whose, first, value, physical),
-                    Family::SetActive => whom |= self.set_active(whose, first, value),
-                    // What was cleared may be cleared again: it was not over yet.
-                    _ => {
-                        for bit in bits(value) {
-                            if physical.is_wanted() {
-                                self.tell(vcpu, whom, later, physical);
+                let (mut left, soft) = match family {
+                    Family::SetPending => {
+                        let hardware = self.bank(whose, first).map_or(0, |bank| bank.hardware);
+                        (value & hardware, value & !hardware)
+                    }
+                    _ => (value, 0),
+                };
+                // What was done may be done again: it was not over yet.
+                while left != 0 {
+                    if physical.is_wanted() {
+                        self.tell(vcpu, whom, later, physical);
+                        return false;
+                    }
+                    let bit = left.trailing_zeros();
+                    left &= left - 1;
+                    whom |= match family {
+                        Family::SetPending => {
+                            let intid = first + bit;
+                            physical.set_pending(intid, self.concerned(whose, intid), true);
+                            0
+                        }
+                        Family::SetActive => self.set_active(whose, first, bit),
+                        Family::ClearPending => {
+                            if !self.clear_pending(whose, first, bit, physical) {
                                 return false;
                             }
-                            whom |= match family {
-                                Family::ClearPending => {
-                                    self.clear_pending(whose, first, 1 << bit, physical)
-                                }
-                                _ => self.clear_active(whose, first, 1 << bit, physical),
-                            };
+                            0
                         }
+                        _ => self.clear_active(whose, first, bit, physical),
+                    };
+                }
+                if soft != 0 {
+                    if physical.is_wanted() {
+                        return false;
                     }
+                    whom |= self.set_pending(whose, first, soft);
                 }
                 self.tell(vcpu, whom, later, physical);
                 true
@@ -92,6 +110,9 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// brought up to date later. Nothing if something more urgent came, and the guest is to write again.
     #[inline]
     fn announce(concerned: u32, physical: &mut impl Physical) -> Option<bool> {
+        if physical.is_wanted() {
+            return None;
+        }
         let later = concerned != 0 && physical.postpone();
         (!physical.is_wanted()).then_some(later)
     }
@@ -167,10 +188,10 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         // That may be done twice: what arrives meanwhile, or does not, is as memory has it.
         for bit in bits(changed & bank.hardware) {
             let intid = first + bit;
-            physical.enable(intid, self.concerned(whose, intid), enabled);
             if physical.is_wanted() {
                 return false;
             }
+            physical.enable(intid, self.concerned(whose, intid), enabled);
         }
         let concerned = changed & concerned;
         let Some(later) = Self::announce(concerned, physical) else {
@@ -183,83 +204,87 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         true
     }
 
-    /// What hardware backs becomes pending there, and comes back as an interrupt.
-    fn set_pending(
-        &mut self,
-        whose: usize,
-        first: u32,
-        value: u32,
-        physical: &mut impl Physical,
-    ) -> u32 {
-        self.each_hardware(whose, first, value, |intid, vcpu| {
-            physical.set_pending(intid, vcpu, true);
-        });
+    /// What hardware backs becomes pending there, and comes back as an interrupt: this is of the rest.
+    fn set_pending(&mut self, whose: usize, first: u32, value: u32) -> u32 {
         let Some(bank) = self.bank_mut(whose, first) else {
             return 0;
         };
-        let value = value & !bank.hardware;
         bank.latch |= value;
         let owners = bank.owners(value & bank.enabled);
         self.mark_busy(first);
         owners
     }
 
+    /// False, and it is as it was, if something goes first.
     fn clear_pending(
         &mut self,
         whose: usize,
         first: u32,
-        value: u32,
+        bit: u32,
         physical: &mut impl Physical,
-    ) -> u32 {
-        let Some(bank) = self.bank_mut(whose, first) else {
-            return 0;
+    ) -> bool {
+        let Some(bank) = self.bank(whose, first) else {
+            return true;
         };
-        let held = value & bank.latch;
-        bank.latch &= !value;
-        self.each_hardware(whose, first, value, |intid, vcpu| {
+        let (held, hardware) = (bank.latch >> bit & 1 != 0, bank.hardware >> bit & 1 != 0);
+        if hardware {
+            let intid = first + bit;
+            let vcpu = self.concerned(whose, intid);
             physical.set_pending(intid, vcpu, false);
-            if held >> (intid - first) & 1 != 0 {
+            if physical.is_wanted() {
+                return false;
+            }
+            if held {
                 physical.deactivate(intid, vcpu);
             }
-        });
-        0
+        }
+        if let Some(bank) = self.bank_mut(whose, first) {
+            bank.latch &= !(1 << bit);
+        }
+        true
     }
 
-    /// Only for interrupts without hardware: the others' active state is the physical one, and
+    /// Only for an interrupt without hardware: another's active state is the physical one, and
     /// nothing but saving and restoring a whole machine sets it.
-    fn set_active(&mut self, whose: usize, first: u32, value: u32) -> u32 {
+    fn set_active(&mut self, whose: usize, first: u32, bit: u32) -> u32 {
         let Some(bank) = self.bank_mut(whose, first) else {
             return 0;
         };
-        let value = value & !bank.hardware & !bank.listed;
+        let mask = 1 << bit;
         // Active on nobody could never end.
-        let value = bits(value)
-            .filter(|&bit| bank.route(bit) != NOBODY)
-            .fold(0, |word, bit| word | 1 << bit);
-        bank.activate(value);
-        let owners = bank.owners(value);
+        if (bank.hardware | bank.listed) & mask != 0 || bank.route(bit) == NOBODY {
+            return 0;
+        }
+        bank.activate(bit);
+        let owner = bank.owner(bit);
         self.mark_busy(first);
-        owners
+        bit_of(owner)
     }
 
     fn clear_active(
         &mut self,
         whose: usize,
         first: u32,
-        value: u32,
+        bit: u32,
         physical: &mut impl Physical,
     ) -> u32 {
         let Some(bank) = self.bank_mut(whose, first) else {
             return 0;
         };
-        let ended = value & bank.active & !bank.listed;
-        let before = bank.owners(ended);
-        bank.active &= !ended;
-        let after = bank.owners(ended & bank.pending() & bank.enabled);
-        self.each_hardware(whose, first, ended, |intid, vcpu| {
-            physical.deactivate(intid, vcpu)
-        });
-        before | after
+        let mask = 1 << bit;
+        if bank.active & !bank.listed & mask == 0 {
+            return 0;
+        }
+        let mut whom = bit_of(bank.owner(bit));
+        bank.active &= !mask;
+        if bank.pending() & bank.enabled & mask != 0 {
+            whom |= bit_of(bank.owner(bit));
+        }
+        if bank.hardware & mask != 0 {
+            let intid = first + bit;
+            physical.deactivate(intid, self.concerned(whose, intid));
+        }
+        whom
     }
 
     pub(crate) fn read_priority(&self, whose: usize, first: u32, count: u32) -> u64 {
@@ -343,7 +368,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
                 physical.set_edge(intid, vcpu, edge);
             });
         }
-        true
+        !physical.is_wanted()
     }
 }
 

@@ -35,7 +35,9 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
         self.again = 0;
         match part {
-            0 if !self.leave(vcpu, physical) => return Some(part),
+            0 if !(self.leave(vcpu, physical) && self.pass_on(vcpu, physical)) => {
+                return Some(part);
+            }
             0 => {}
             1 => physical.clear(),
             2 => {
@@ -52,27 +54,31 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
                         let next = self.reset_bank(vcpu, 0, step, physical);
                         return Some(BEFORE + next.unwrap_or(STEPS));
                     }
-                    Some(row) => self.give_up(vcpu, row, physical),
+                    Some(row) if self.give_up(vcpu, row, physical) => return Some(part),
+                    Some(_) => {}
                 }
             }
         }
         (part + 1 < BEFORE + STEPS + ROWS).then_some(part + 1)
     }
 
-    /// Has a vCPU have taken nothing of a row of shared interrupts.
-    fn give_up(&mut self, vcpu: usize, row: usize, physical: &mut impl Physical) {
+    /// Has a vCPU have taken one interrupt of a row of shared ones less; whether there was one.
+    fn give_up(&mut self, vcpu: usize, row: usize, physical: &mut impl Physical) -> bool {
         let Some(bank) = self.shared.get_mut(row) else {
-            return;
+            return false;
         };
-        let here = bits(bank.active & !bank.listed)
-            .filter(|&bit| usize::from(bank.owner(bit)) == vcpu)
-            .fold(0, |word, bit| word | 1 << bit);
-        bank.active &= !here;
-        let others = bank.owners(bank.pending() & bank.enabled & here) & !(1 << vcpu);
+        let mut here = bits(bank.active & !bank.listed);
+        let Some(bit) = here.find(|&bit| usize::from(bank.owner(bit)) == vcpu) else {
+            return false;
+        };
+        let mask = 1 << bit;
+        bank.active &= !mask;
+        let others = bank.owners(bank.pending() & bank.enabled & mask) & !(1 << vcpu);
         bits(others).for_each(|other| physical.kick(other as usize));
-        self.each_hardware(vcpu, PRIVATE * (1 + row as u32), here, |intid, vcpu| {
+        self.each_hardware(vcpu, PRIVATE * (1 + row as u32), mask, |intid, vcpu| {
             physical.deactivate(intid, vcpu);
         });
+        true
     }
 
     /// Puts the whole interrupt controller into the state of power-on, with every vCPU stopped.

@@ -1,0 +1,250 @@
+//! What the disk reads and writes by itself: its queue, and the sharers' buffers.
+//!
+//! A split virtqueue (virtio 1.2, 2.7), in which each sharer has a chain of three descriptors for good:
+//! header, buffer, verdict; of a flush the first leads to the last. The index of the used ring, the
+//! heads there and the verdicts are the disk's to write, and all else that it might write is never read.
+
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+/// How many may share a disk.
+pub const SHARERS: usize = 8;
+
+/// Bytes that each has on their way at most.
+pub const BUFFER: usize = 4096;
+
+/// Descriptors of a chain; one is left over.
+const CHAIN: usize = 4;
+
+/// Descriptors of the queue, and places of its rings: more than there are chains.
+pub(crate) const QUEUE: usize = CHAIN * SHARERS;
+
+/// Flags of a descriptor (2.7.5).
+const NEXT: u64 = 1;
+const WRITE: u64 = 2;
+
+/// `VIRTQ_AVAIL_F_NO_INTERRUPT` (2.7.6).
+const NO_INTERRUPT: u16 = 1;
+
+/// Before the disk has said how it went.
+const UNKNOWN: u8 = 0xff;
+
+/// What the disk is to do with a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Fill it.
+    In,
+    /// Write what it holds.
+    Out,
+    /// There is none.
+    Flush,
+}
+
+impl Way {
+    /// The kind of request (5.2.6).
+    const fn kind(self) -> u64 {
+        match self {
+            Self::In => 0,
+            Self::Out => 1,
+            Self::Flush => 4,
+        }
+    }
+}
+
+/// Memory of a disk's driver, mapped one to one, which nothing else uses.
+#[derive(Debug)]
+#[repr(C, align(4096))]
+pub struct Memory {
+    buffers: [[AtomicU64; BUFFER / 8]; SHARERS],
+    descriptors: [[AtomicU64; 2]; QUEUE],
+    available: Ring<AtomicU16, QUEUE>,
+    used: Ring<[AtomicU32; 2], QUEUE>,
+    headers: [[AtomicU64; 2]; SHARERS],
+    verdicts: [AtomicU8; SHARERS],
+}
+
+/// Both rings are flags, an index and places.
+#[derive(Debug)]
+#[repr(C, align(8))]
+struct Ring<T, const N: usize> {
+    flags: AtomicU16,
+    index: AtomicU16,
+    places: [T; N],
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Where something is, as it is mapped one to one.
+fn address<T>(of: &T) -> u64 {
+    core::ptr::from_ref(of) as u64
+}
+
+impl Memory {
+    /// Memory that no disk uses yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            buffers: [const { [const { AtomicU64::new(0) }; BUFFER / 8] }; SHARERS],
+            descriptors: [const { [const { AtomicU64::new(0) }; 2] }; QUEUE],
+            available: Ring {
+                flags: AtomicU16::new(0),
+                index: AtomicU16::new(0),
+                places: [const { AtomicU16::new(0) }; QUEUE],
+            },
+            used: Ring {
+                flags: AtomicU16::new(0),
+                index: AtomicU16::new(0),
+                places: [const { [const { AtomicU32::new(0) }; 2] }; QUEUE],
+            },
+            headers: [const { [const { AtomicU64::new(0) }; 2] }; SHARERS],
+            verdicts: [const { AtomicU8::new(0) }; SHARERS],
+        }
+    }
+
+    /// Where a sharer's buffer is; nothing if there are not so many.
+    #[must_use]
+    pub fn buffer(&self, sharer: usize) -> Option<u64> {
+        self.buffers.get(sharer).map(address)
+    }
+
+    /// Where descriptor table, available ring and used ring are.
+    pub(crate) fn parts(&self) -> [u64; 3] {
+        [
+            address(&self.descriptors),
+            address(&self.available),
+            address(&self.used),
+        ]
+    }
+
+    /// As a disk that was reset has it.
+    pub(crate) fn clear(&self) {
+        self.available.flags.store(NO_INTERRUPT, Ordering::Relaxed);
+        self.available.index.store(0, Ordering::Relaxed);
+        self.used.index.store(0, Ordering::Relaxed);
+    }
+
+    /// Fills a sharer's chain, which the disk does not have.
+    pub(crate) fn fill(&self, sharer: usize, way: Way, sector: u64, bytes: u64) {
+        let first = sharer * CHAIN;
+        let Some(chain) = self.descriptors.get(first..first + CHAIN - 1) else {
+            return;
+        };
+        let (Some(header), Some(verdict), Some(buffer)) = (
+            self.headers.get(sharer),
+            self.verdicts.get(sharer),
+            self.buffers.get(sharer),
+        ) else {
+            return;
+        };
+        let [kind, place] = header;
+        kind.store(way.kind(), Ordering::Relaxed);
+        place.store(sector, Ordering::Relaxed);
+        verdict.store(UNKNOWN, Ordering::Relaxed);
+        let next = |after: usize| (first + after) as u64;
+        let (behind, writable) = match way {
+            Way::In => (1, WRITE),
+            Way::Out => (1, 0),
+            Way::Flush => (2, 0),
+        };
+        let described = [
+            (address(header), 16, NEXT, next(behind)),
+            (address(buffer), bytes, NEXT | writable, next(2)),
+            (address(verdict), 1, WRITE, 0),
+        ];
+        for ([low, high], (at, length, flags, next)) in chain.iter().zip(described) {
+            low.store(at, Ordering::Relaxed);
+            high.store(length | flags << 32 | next << 48, Ordering::Relaxed);
+        }
+    }
+
+    /// Offers a sharer's chain to the disk, as the one after so many others.
+    pub(crate) fn offer(&self, sharer: usize, before: u16) {
+        if let Some(place) = self.available.places.get(usize::from(before) % QUEUE) {
+            place.store((sharer * CHAIN) as u16, Ordering::Relaxed);
+        }
+        // All of it is there before the index says so (2.7.13.3).
+        let index = before.wrapping_add(1);
+        self.available.index.store(index, Ordering::Release);
+    }
+
+    /// How many chains the disk says it has given back.
+    pub(crate) fn given(&self) -> u16 {
+        let index = self.used.index.load(Ordering::Acquire);
+        // What the index promises, heads, verdicts and buffers, is read behind it.
+        fence(Ordering::Acquire);
+        index
+    }
+
+    /// Whose chain it gave back after so many others, if it is anybody's.
+    pub(crate) fn giver(&self, before: u16) -> Option<usize> {
+        let [head, _] = self.used.places.get(usize::from(before) % QUEUE)?;
+        let head = head.load(Ordering::Relaxed) as usize;
+        let whole = head.is_multiple_of(CHAIN) && head < QUEUE;
+        whole.then_some(head / CHAIN)
+    }
+
+    /// Whether the disk says that a sharer's piece went well.
+    pub(crate) fn is_good(&self, sharer: usize) -> bool {
+        let verdict = self.verdicts.get(sharer);
+        verdict.is_some_and(|verdict| verdict.load(Ordering::Relaxed) == 0)
+    }
+}
+
+/// What a test's disk does with it.
+#[cfg(test)]
+impl Memory {
+    pub(crate) fn offered(&self) -> u16 {
+        self.available.index.load(Ordering::Acquire)
+    }
+
+    /// Kind, sector, address and bytes of what was offered after so many others, by its head.
+    pub(crate) fn request(&self, before: u16) -> (u16, u64, u64, Option<(u64, u64, bool)>) {
+        let head = self.available.places[usize::from(before) % QUEUE].load(Ordering::Relaxed);
+        let sharer = usize::from(head) / CHAIN;
+        let load = |at: usize| {
+            let [low, high] = &self.descriptors[at];
+            let high = high.load(Ordering::Relaxed);
+            let flags = high >> 32 & 0xffff;
+            (low.load(Ordering::Relaxed), high as u32, flags, high >> 48)
+        };
+        let (header, size, flags, next) = load(head.into());
+        assert_eq!(
+            (header, size, flags),
+            (address(&self.headers[sharer]), 16, NEXT)
+        );
+        let (at, bytes, flags, after) = load(next as usize);
+        let data = (flags & NEXT != 0).then_some((at, bytes.into(), flags & WRITE != 0));
+        let last = if data.is_some() {
+            after as usize
+        } else {
+            next as usize
+        };
+        let (at, size, flags, _) = load(last);
+        assert_eq!(
+            (at, size, flags),
+            (address(&self.verdicts[sharer]), 1, WRITE)
+        );
+        let [kind, sector] = &self.headers[sharer];
+        let (kind, sector) = (kind.load(Ordering::Relaxed), sector.load(Ordering::Relaxed));
+        (head, kind, sector, data)
+    }
+
+    pub(crate) fn give(&self, before: u16, head: u32, verdict: u8) {
+        if let Some(place) = self.verdicts.get(head as usize / CHAIN) {
+            place.store(verdict, Ordering::Relaxed);
+        }
+        self.used.places[usize::from(before) % QUEUE][0].store(head, Ordering::Relaxed);
+        self.say_given(before.wrapping_add(1));
+    }
+
+    pub(crate) fn say_given(&self, index: u16) {
+        self.used.index.store(index, Ordering::Release);
+    }
+
+    pub(crate) fn word(&self, sharer: usize, at: usize) -> &AtomicU64 {
+        &self.buffers[sharer][at]
+    }
+}

@@ -1,0 +1,114 @@
+//! The transport's registers (virtio 1.2, 4.2.2) and the block device's (5.2).
+
+use crate::{Error, Frame};
+
+/// Looks at a register before a disk counts as silent.
+pub const PATIENCE: u32 = 100_000;
+
+/// Offsets of registers.
+pub(crate) mod offset {
+    pub const MAGIC: usize = 0x000;
+    pub const VERSION: usize = 0x004;
+    pub const DEVICE: usize = 0x008;
+    pub const OFFERED: usize = 0x010;
+    pub const OFFERED_SELECT: usize = 0x014;
+    pub const WANTED: usize = 0x020;
+    pub const WANTED_SELECT: usize = 0x024;
+    pub const QUEUE_SELECT: usize = 0x030;
+    pub const QUEUE_MOST: usize = 0x034;
+    pub const QUEUE_SIZE: usize = 0x038;
+    pub const QUEUE_READY: usize = 0x044;
+    pub const NOTIFY: usize = 0x050;
+    pub const STATUS: usize = 0x070;
+    /// Descriptor table, available ring and used ring: the lower half, and the upper one behind it.
+    pub const PARTS: [usize; 3] = [0x080, 0x090, 0x0a0];
+    pub const GENERATION: usize = 0x0fc;
+    /// The capacity in sectors: the lower half, and the upper one behind it.
+    pub const CAPACITY: usize = 0x100;
+}
+
+/// `virt`.
+pub(crate) const MAGIC: u32 = 0x7472_6976;
+/// That of virtio 1.
+pub(crate) const VERSION: u32 = 2;
+/// A block device.
+pub(crate) const BLOCK: u32 = 2;
+
+/// Bits of the device's status (2.1).
+pub(crate) mod status {
+    pub const ACKNOWLEDGE: u32 = 1;
+    pub const DRIVER: u32 = 2;
+    pub const DRIVER_OK: u32 = 4;
+    pub const FEATURES_OK: u32 = 8;
+    pub const FAILED: u32 = 128;
+}
+
+/// Feature bits (5.2.3, 6).
+pub(crate) mod feature {
+    pub const READ_ONLY: u64 = 1 << 5;
+    pub const FLUSH: u64 = 1 << 9;
+    pub const VERSION_1: u64 = 1 << 32;
+}
+
+/// The registers: of a device, or of what a test has in its place.
+pub trait Registers {
+    /// The 32-bit one at this offset.
+    fn read(&self, offset: usize) -> u32;
+    /// Writes the 32-bit one at this offset. What was stored before is seen by whom it tells.
+    fn write(&mut self, offset: usize, value: u32);
+}
+
+impl Registers for Frame {
+    fn read(&self, offset: usize) -> u32 {
+        self.read32(offset)
+    }
+
+    fn write(&mut self, offset: usize, value: u32) {
+        hw_arch::barrier::dsb_sy();
+        self.write32(offset, value);
+    }
+}
+
+/// Resets the device and waits until it is (2.4.1).
+pub(crate) fn reset(registers: &mut impl Registers) -> Result<(), Error> {
+    registers.write(offset::STATUS, 0);
+    for _ in 0..PATIENCE {
+        if registers.read(offset::STATUS) == 0 {
+            return Ok(());
+        }
+    }
+    Err(Error::Silent)
+}
+
+/// The features that the device offers.
+pub(crate) fn offered(registers: &mut impl Registers) -> u64 {
+    let mut half = |select| {
+        registers.write(offset::OFFERED_SELECT, select);
+        u64::from(registers.read(offset::OFFERED))
+    };
+    half(0) | half(1) << 32
+}
+
+/// Agrees on features; whether the device does.
+pub(crate) fn agree(registers: &mut impl Registers, wanted: u64) -> bool {
+    for (select, half) in [(0, wanted as u32), (1, (wanted >> 32) as u32)] {
+        registers.write(offset::WANTED_SELECT, select);
+        registers.write(offset::WANTED, half);
+    }
+    let agreed = status::ACKNOWLEDGE | status::DRIVER | status::FEATURES_OK;
+    registers.write(offset::STATUS, agreed);
+    registers.read(offset::STATUS) & status::FEATURES_OK != 0
+}
+
+/// How many sectors it has: both halves of one moment (4.2.2.2).
+pub(crate) fn capacity(registers: &impl Registers) -> Result<u64, Error> {
+    for _ in 0..PATIENCE {
+        let before = registers.read(offset::GENERATION);
+        let low = registers.read(offset::CAPACITY);
+        let high = registers.read(offset::CAPACITY + 4);
+        if registers.read(offset::GENERATION) == before {
+            return Ok(u64::from(low) | u64::from(high) << 32);
+        }
+    }
+    Err(Error::Silent)
+}

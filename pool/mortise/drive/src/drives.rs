@@ -1,0 +1,107 @@
+//! The physical disks, and which range of them is whose.
+
+use crate::{piecewise::Piecewise, range::Range, range::Sharer};
+use core_manifest::{Disk, Store, limits};
+use core_sync::TicketLock;
+use hw_virtio_blk::{Drive, Frame, Memory, Piece, SHARERS};
+use mortise_vdev_blk::{Block, Content, Reach, Step};
+use spin::Once;
+
+/// How many physical disks there may be.
+pub const DRIVES: usize = 2;
+
+// Each disk of the manifest's shares with its number.
+const _: () = assert!(limits::DISKS <= SHARERS);
+
+/// What the disks read and write by themselves.
+static MEMORY: [Memory; DRIVES] = [const { Memory::new() }; DRIVES];
+
+/// Those that are open.
+static OPEN: [Once<Physical>; DRIVES] = [const { Once::new() }; DRIVES];
+
+/// A physical disk.
+struct Physical {
+    /// Where its transport is.
+    registers: u64,
+    memory: &'static Memory,
+    drive: TicketLock<Drive>,
+}
+
+/// The physical disk behind this transport, opened when it is asked for first.
+fn physical(disk: &Disk) -> Result<&'static Physical, &'static str> {
+    let registers = disk.place.start();
+    let open = OPEN.iter().filter_map(Once::get);
+    if let Some(known) = open.into_iter().find(|open| open.registers == registers) {
+        return Ok(known);
+    }
+    let mut places = OPEN.iter().zip(&MEMORY);
+    let free = places.find(|(place, _)| place.get().is_none());
+    let (place, memory) = free.ok_or("it has parts of more disks than there is room for")?;
+    // SAFETY: the manifest says where the transport is, which no VM reaches; it is mapped as device
+    // memory on each core that comes here, and for now all of the board's registers are.
+    let frame = unsafe { Frame::new(registers as usize, disk.place.size() as usize) };
+    let drive = Drive::open(frame, memory).map_err(|error| error.words())?;
+    Ok(place.call_once(|| Physical {
+        registers,
+        memory,
+        drive: TicketLock::new(drive),
+    }))
+}
+
+/// A range of a physical disk.
+pub struct Partition {
+    physical: &'static Physical,
+    sharer: usize,
+    /// Where its buffer is.
+    buffer: u64,
+    range: TicketLock<Range>,
+}
+
+impl Content for Partition {
+    const STORE: Store = Store::Drive;
+
+    fn open(disk: &'static Disk, number: usize) -> Result<Self, &'static str> {
+        let physical = physical(disk)?;
+        let drive = physical.drive.lock();
+        let end = disk.first.checked_add(disk.sectors);
+        if end.is_none_or(|end| end > drive.sectors()) {
+            return Err("a part of a disk ends beyond the disk");
+        }
+        if drive.is_read_only() && !disk.read_only {
+            return Err("a disk cannot be written, and a part of it is to be");
+        }
+        let buffer = physical.memory.buffer(number);
+        Ok(Self {
+            physical,
+            sharer: number,
+            buffer: buffer.ok_or("there are more disks than there is room for")?,
+            range: TicketLock::new(Range::new(disk.first, disk.sectors)),
+        })
+    }
+
+    fn step(&self, block: &mut Block, reach: &mut Reach<'_>) -> Step {
+        // Who has the device has the range: nobody else asks for this lock.
+        let mut range = self.range.lock();
+        let mut store = Piecewise {
+            reach,
+            range: &mut range,
+            disk: self,
+            buffer: self.buffer,
+            waits: false,
+        };
+        match block.step(&mut store) {
+            Step::More if store.waits => Step::Wait,
+            step => step,
+        }
+    }
+}
+
+impl Sharer for &Partition {
+    fn begin(&mut self, piece: Piece) {
+        self.physical.drive.lock().begin(self.sharer, piece);
+    }
+
+    fn poll(&mut self) -> Option<bool> {
+        self.physical.drive.lock().poll(self.sharer)
+    }
+}

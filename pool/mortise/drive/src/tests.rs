@@ -1,0 +1,320 @@
+use crate::range::{Part, Range, Sharer};
+use hw_virtio_blk::{BUFFER, Piece, SECTOR};
+use mortise_vdev_blk::Halt;
+use proptest::prelude::*;
+
+const FIRST: u64 = 3;
+const SECTORS: u64 = 20;
+const BEHIND: u64 = 5;
+
+/// A physical disk and a buffer.
+struct Disk {
+    content: Vec<u8>,
+    buffer: Vec<u8>,
+    /// What it has, and how often it is to be asked before that is done.
+    away: Option<(Piece, usize)>,
+    over: bool,
+    delay: usize,
+    good: bool,
+    flushes: usize,
+    pieces: usize,
+}
+
+impl Disk {
+    fn new() -> Self {
+        let sectors = FIRST + SECTORS + BEHIND;
+        Self {
+            content: (0..sectors * SECTOR).map(|at| (at / 7) as u8).collect(),
+            buffer: vec![0xee; BUFFER],
+            away: None,
+            over: false,
+            delay: 1,
+            good: true,
+            flushes: 0,
+            pieces: 0,
+        }
+    }
+
+    fn own(&self) -> &[u8] {
+        &self.content[(FIRST * SECTOR) as usize..][..(SECTORS * SECTOR) as usize]
+    }
+}
+
+impl Sharer for Disk {
+    fn begin(&mut self, piece: Piece) {
+        assert!(self.away.is_none(), "one at a time");
+        if let Piece::Read { sector, count } | Piece::Write { sector, count } = piece {
+            assert!(count > 0 && count * SECTOR <= BUFFER as u64);
+            assert!(sector >= FIRST && sector + count <= FIRST + SECTORS);
+        }
+        self.pieces += 1;
+        self.over = false;
+        self.away = Some((piece, self.delay));
+    }
+
+    fn poll(&mut self) -> Option<bool> {
+        if let Some((_, left @ 1..)) = &mut self.away {
+            *left -= 1;
+            return None;
+        }
+        match self.away.take() {
+            Some((Piece::Read { sector, count }, _)) => {
+                let (at, size) = ((sector * SECTOR) as usize, (count * SECTOR) as usize);
+                self.buffer[..size].copy_from_slice(&self.content[at..at + size]);
+            }
+            Some((Piece::Write { sector, count }, _)) => {
+                let (at, size) = ((sector * SECTOR) as usize, (count * SECTOR) as usize);
+                if self.good {
+                    self.content[at..at + size].copy_from_slice(&self.buffer[..size]);
+                }
+            }
+            Some((Piece::Flush, _)) => self.flushes += 1,
+            None => assert!(self.over, "it has nothing"),
+        }
+        self.over = true;
+        Some(self.good)
+    }
+}
+
+/// Who has the range, and may give up in the midst.
+struct Owner {
+    range: Range,
+    disk: Disk,
+    /// Bytes that are copied at once.
+    pace: u32,
+}
+
+/// It gave up.
+const GAVE_UP: Result<(), Halt> = Ok(());
+
+impl Owner {
+    fn new() -> Self {
+        Self {
+            range: Range::new(FIRST, SECTORS),
+            disk: Disk::new(),
+            pace: u32::MAX,
+        }
+    }
+
+    /// Reads into buffers of these lengths one behind the other, unless it gives up after so many calls.
+    fn read(&mut self, from: u64, lengths: &[u32], mut calls: usize) -> Result<Vec<u8>, Halt> {
+        self.range.begin();
+        let (mut at, mut bytes) = (from, Vec::new());
+        for &length in lengths {
+            let mut left = length;
+            while left > 0 && calls > 0 {
+                calls -= 1;
+                let Some(Part { offset, size }) = self.range.load(&mut self.disk, at, left)? else {
+                    continue;
+                };
+                assert!(size > 0 && size <= left);
+                let done = size.min(self.pace);
+                bytes.extend(&self.disk.buffer[offset as usize..][..done as usize]);
+                at += u64::from(done);
+                left -= done;
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn write(&mut self, to: u64, lengths: &[u32], value: u8, mut calls: usize) -> Result<(), Halt> {
+        self.range.begin();
+        let mut at = to;
+        for &length in lengths {
+            let mut left = length;
+            while left > 0 {
+                if calls == 0 {
+                    return GAVE_UP;
+                }
+                calls -= 1;
+                let Some(Part { offset, size }) = self.range.store(&mut self.disk, at, left)?
+                else {
+                    continue;
+                };
+                assert!(size > 0 && size <= left);
+                let done = size.min(self.pace);
+                self.disk.buffer[offset as usize..][..done as usize].fill(value);
+                self.range.took(done);
+                at += u64::from(done);
+                left -= done;
+            }
+        }
+        self.settle(false, calls)
+    }
+
+    fn settle(&mut self, all: bool, mut calls: usize) -> Result<(), Halt> {
+        while calls > 0 && !self.range.settle(&mut self.disk, all)? {
+            calls -= 1;
+        }
+        Ok(())
+    }
+}
+
+const ENOUGH: usize = 10_000;
+
+#[test]
+fn what_is_written_is_in_the_range_and_nowhere_else() {
+    let mut owner = Owner::new();
+    let before = owner.disk.content.clone();
+    owner.write(512, &[512, 6000, 144], 0xa5, ENOUGH).unwrap();
+    let end = 512 + 6656;
+    assert!(owner.disk.own()[512..end].iter().all(|byte| *byte == 0xa5));
+    assert_eq!(
+        owner.disk.own()[..512],
+        before[(FIRST * SECTOR) as usize..][..512]
+    );
+    assert_eq!(
+        owner.disk.content[..(FIRST * SECTOR) as usize],
+        before[..(FIRST * SECTOR) as usize]
+    );
+    let behind = ((FIRST + SECTORS) * SECTOR) as usize;
+    assert_eq!(owner.disk.content[behind..], before[behind..]);
+    assert_eq!(owner.disk.pieces, 2, "whole buffers");
+    let read = owner.read(0, &[100, 412, 8000], ENOUGH).unwrap();
+    assert_eq!(read, owner.disk.own()[..8512]);
+}
+
+#[test]
+fn the_last_sector_is_reached_and_none_behind_it() {
+    let mut owner = Owner::new();
+    let last = (SECTORS - 1) * SECTOR;
+    owner.write(last, &[512], 1, ENOUGH).unwrap();
+    assert_eq!(owner.read(last, &[512], ENOUGH).unwrap(), [1; 512]);
+    // Whoever asks is held to the size of the disk before; nothing beyond it is asked for even so.
+    assert_eq!(owner.read(last + 512, &[512], ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.read(last, &[1024], ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.read(u64::MAX, &[512], ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.write(last, &[1024], 2, ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.write(100, &[512], 2, ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.read(last, &[512], ENOUGH).unwrap(), [1; 512]);
+}
+
+#[test]
+fn what_fails_is_told_and_the_next_request_works() {
+    let mut owner = Owner::new();
+    owner.disk.good = false;
+    assert_eq!(owner.read(0, &[512], ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.write(0, &[512], 1, ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.write(0, &[8192], 1, ENOUGH), Err(Halt::Failed));
+    owner.range.begin();
+    assert_eq!(owner.settle(true, ENOUGH), Err(Halt::Failed));
+    owner.disk.good = true;
+    owner.write(0, &[512], 1, ENOUGH).unwrap();
+    assert_eq!(owner.read(0, &[512], ENOUGH).unwrap(), [1; 512]);
+}
+
+#[test]
+fn a_flush_is_the_disks_each_time() {
+    let mut owner = Owner::new();
+    for round in 1..4 {
+        owner.range.begin();
+        owner.settle(true, ENOUGH).unwrap();
+        assert_eq!(owner.disk.flushes, round);
+        owner.write(0, &[512], 1, ENOUGH).unwrap();
+        assert_eq!(owner.disk.flushes, round);
+    }
+    // One that was given up is not the next one's.
+    owner.range.begin();
+    owner.settle(true, 1).unwrap();
+    owner.range.begin();
+    owner.settle(true, ENOUGH).unwrap();
+    assert_eq!(owner.disk.flushes, 5);
+}
+
+#[test]
+fn what_was_given_up_is_no_others() {
+    for calls in 0..8 {
+        let mut owner = Owner::new();
+        owner.disk.delay = 3;
+        owner.write(0, &[512], 1, calls).unwrap();
+        owner.write(512, &[512], 2, ENOUGH).unwrap();
+        assert_eq!(
+            owner.read(512, &[512], ENOUGH).unwrap(),
+            [2; 512],
+            "{calls}"
+        );
+        let first = owner.read(0, &[512], ENOUGH).unwrap();
+        assert_eq!(first, owner.disk.own()[..512], "{calls}");
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Request {
+    Read(u64, Vec<u32>),
+    Write(u64, Vec<u32>, u8),
+    Flush,
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let lengths = || {
+        prop::collection::vec(prop_oneof![1u32..700, Just(512), Just(4096)], 1..5).prop_map(|all| {
+            let mut all = all;
+            let over = all.iter().sum::<u32>() % 512;
+            all.push(512 - over);
+            all
+        })
+    };
+    prop_oneof![
+        (0..SECTORS, lengths()).prop_map(|(sector, lengths)| Request::Read(sector, lengths)),
+        (0..SECTORS, lengths(), any::<u8>())
+            .prop_map(|(s, lengths, v)| Request::Write(s, lengths, v)),
+        Just(Request::Flush),
+    ]
+}
+
+proptest! {
+    /// Whatever is asked for in whatever pieces, given up in the midst or not, with a disk as slow as any:
+    /// what is read is what was written, and nothing outside of the range is touched.
+    #[test]
+    fn it_is_as_a_disk_of_its_own(
+        requests in prop::collection::vec((request(), 0usize..4, prop_oneof![Just(ENOUGH), 0usize..12]), 1..20),
+        pace in prop_oneof![Just(u32::MAX), 1u32..600],
+    ) {
+        let mut owner = Owner::new();
+        owner.pace = pace;
+        let mut model = owner.disk.own().to_vec();
+        let outside = owner.disk.content.clone();
+        for (request, delay, calls) in requests {
+            owner.disk.delay = delay;
+            let size = SECTORS * SECTOR;
+            match request {
+                Request::Flush => owner.range.begin(),
+                Request::Read(sector, lengths) => {
+                    let (from, all) = (sector * SECTOR, lengths.iter().map(|l| u64::from(*l)).sum::<u64>());
+                    if from + all > size {
+                        continue;
+                    }
+                    let read = owner.read(from, &lengths, calls).unwrap();
+                    prop_assert_eq!(&read[..], &model[from as usize..][..read.len()]);
+                    prop_assert!(calls < ENOUGH || read.len() as u64 == all);
+                }
+                Request::Write(sector, lengths, value) => {
+                    let (to, all) = (sector * SECTOR, lengths.iter().map(|l| u64::from(*l)).sum::<u64>());
+                    if to + all > size {
+                        continue;
+                    }
+                    owner.write(to, &lengths, value, calls).unwrap();
+                    if calls == ENOUGH {
+                        model[to as usize..][..all as usize].fill(value);
+                    } else {
+                        // As much of it as came there is there, as of any disk that is reset.
+                        owner.range.begin();
+                        while owner.range.settle(&mut owner.disk, false) != Ok(true) {}
+                        for (at, byte) in model.iter_mut().enumerate() {
+                            let there = owner.disk.own()[at];
+                            let asked = (to..to + all).contains(&(at as u64)) && there == value;
+                            prop_assert!(there == *byte || asked);
+                            *byte = there;
+                        }
+                    }
+                }
+            }
+        }
+        owner.range.begin();
+        while owner.range.settle(&mut owner.disk, true) != Ok(true) {}
+        prop_assert_eq!(owner.disk.own(), &model[..]);
+        let (first, end) = ((FIRST * SECTOR) as usize, ((FIRST + SECTORS) * SECTOR) as usize);
+        prop_assert_eq!(&owner.disk.content[..first], &outside[..first]);
+        prop_assert_eq!(&owner.disk.content[end..], &outside[end..]);
+    }
+}
