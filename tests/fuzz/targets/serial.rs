@@ -4,6 +4,7 @@
 #[macro_use]
 mod any;
 
+use core_manifest::Name;
 use mortise_console::{Argument, Console, Port, Words};
 use mortise_vdev_pl011::Pl011;
 
@@ -19,6 +20,7 @@ impl Port for Nowhere {
 target!(|steps: Vec<(u8, u16, u32)>| {
     let mut serial = Pl011::new();
     let mut console = Console::new();
+    let name = Name::new(b"name").expect("a name");
     for (kind, at, value) in steps {
         let vm = usize::from(at);
         match kind % 6 {
@@ -34,7 +36,7 @@ target!(|steps: Vec<(u8, u16, u32)>| {
             }
             3 => {
                 for byte in value.to_le_bytes() {
-                    while !console.put(vm, byte, &mut Nowhere, || ("name", value.into())) {}
+                    while !console.put(vm, byte, &mut Nowhere, || (&name, value.into())) {}
                 }
             }
             4 => {
@@ -43,7 +45,7 @@ target!(|steps: Vec<(u8, u16, u32)>| {
                     text: "{}",
                     arguments,
                 };
-                console.say(value.into(), "name", words);
+                console.say(value.into(), &name, words);
             }
             _ => {
                 console.input(value as u8, vm);

@@ -6,7 +6,7 @@ use crate::{
     drain,
     fault::Telling,
     lead::Lead,
-    machine::Machine,
+    machine::{Core, Machine},
     memory::Stage2,
     missing::Missing,
     slot::Slot,

@@ -316,11 +316,10 @@ impl Reach<'_> {
 impl Memory for Reach<'_> {
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
         if !bytes.is_empty() {
-            let mut place = self.own(at, bytes.len() as u64)?;
-            for byte in bytes {
+            let place = self.own(at, bytes.len() as u64)?;
+            for (place, byte) in (place..).zip(bytes) {
                 // SAFETY: this core's windows, and the VM's own memory.
                 *byte = unsafe { self.view.read(place) };
-                place += 1;
             }
         }
         Ok(())
@@ -328,11 +327,10 @@ impl Memory for Reach<'_> {
 
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
         if !bytes.is_empty() {
-            let mut place = self.own(at, bytes.len() as u64)?;
-            for &byte in bytes {
+            let place = self.own(at, bytes.len() as u64)?;
+            for (place, &byte) in (place..).zip(bytes) {
                 // SAFETY: as in `read`; nobody in Rust refers to what is a VM's.
                 unsafe { self.view.write(place, byte) };
-                place += 1;
             }
         }
         Ok(())
