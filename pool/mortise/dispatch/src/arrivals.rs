@@ -151,6 +151,9 @@ impl Turn {
             let (due, over) = self.timers.expire_one(now);
             if let Some(number) = due {
                 self.wake_due_one(core, number, true);
+                // Its own devices' interrupts wait in the controller until it is there: taken by
+                // the look below, one would be listed in a switch that follows.
+                self.seats[number].mask.get().apply_while_coming();
             }
             // Silent until the decision, so that the look is at what else is pending.
             core.clock().move_alarm(u64::MAX);
