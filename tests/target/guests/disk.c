@@ -1,6 +1,5 @@
 /* A driver of virtio's block device that does what no driver may, and looks after each time whether its
- * disk still works: on one vCPU, and then while the other one changes everything meanwhile.
- */
+ * disk still works: on one vCPU, and then while the other one changes everything meanwhile. */
 #include <stdint.h>
 
 #define UART ((volatile uint32_t *)0x09000000)
@@ -10,8 +9,7 @@
 #define SYSTEM_OFF 0x84000008
 
 enum { NEXT = 1, WRITE = 2, INDIRECT = 4 };
-enum { READ, STORE };
-enum { NEEDS_RESET = 64, READY = 15 };
+enum { READ, STORE, NEEDS_RESET = 64, READY = 15 };
 
 /* The entries: the first vCPU's, with zeros for its stack, and that of the one it starts. */
 __asm__(".section .text.entry, \"ax\"\n"
@@ -50,8 +48,7 @@ static volatile struct {
 } queue __attribute__((aligned(4096)));
 
 /* Buffers are behind all else, so that whatever a disk does with lengths that were spoilt is done to
- * them: the header, room for a whole disk and more, the verdict.
- */
+ * them: the header, room for a whole disk and more, the verdict. */
 struct header {
 	uint32_t type, priority;
 	uint64_t sector;
