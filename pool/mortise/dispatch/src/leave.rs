@@ -154,10 +154,12 @@ impl Turn {
     }
 
     /// Whether chores go before this one. Who was waited for does not wait for them; who stays on
-    /// the core may.
+    /// the core may, if they press.
     #[inline(always)]
     fn has_chores_for(&self, core: &'static Core, seat: &'static Seat, switched: bool) -> bool {
-        core.has_chores() && !(switched && seat.state.priority() != Priority::LOWEST)
+        core.has_chores()
+            && (seat.state.priority() == Priority::LOWEST
+                || !switched && core.has_pressing_chores())
     }
 
     /// Does one of the things for which nobody could go on; who is to have the core after that.

@@ -128,7 +128,7 @@ impl Machine {
         self.console.lock().console.say(self.now(), about, words);
         let core = Core::current();
         match core.dispatcher() {
-            Some(_) => core.chores.set(true),
+            Some(_) => core.chores.ask(),
             None => core.flush(),
         }
     }
@@ -138,7 +138,7 @@ impl Core {
     /// Puts on the line what waits for it. What is left when the core is wanted becomes a chore.
     pub(crate) fn flush(&'static self) {
         if !flush(self.machine, &|| self.is_wanted()) {
-            self.chores.set(true);
+            self.chores.ask();
         }
     }
 }
@@ -254,7 +254,7 @@ pub(crate) fn access(
 /// Has it told of the level as a chore.
 fn owe_line(core: &Core, vm: &Vm) {
     core.lines.set(core.lines.get() | 1 << vm.index);
-    core.chores.set(true);
+    core.chores.ask();
 }
 
 /// Tells the virtual interrupt controllers of the levels that are owed them, until `stop` says so;
@@ -314,7 +314,7 @@ pub(crate) fn receive(core: &'static Core) {
         serial.disable_receive_interrupt();
     }
     core.typed.set(true);
-    core.chores.set(true);
+    core.chores.ask();
 }
 
 /// Takes what was typed until `stop` says so; whether that is all. What the virtual machine has no

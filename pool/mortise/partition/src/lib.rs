@@ -63,6 +63,7 @@ mod backlog;
 mod board;
 mod boot;
 mod calls;
+mod chores;
 mod colouring;
 mod companion;
 mod console;

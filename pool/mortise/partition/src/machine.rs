@@ -2,6 +2,7 @@
 
 use crate::{
     alarms::Alarms,
+    chores::Chores,
     console::Line,
     controller::Owners,
     dispatch::{Dispatcher, News},
@@ -106,7 +107,12 @@ impl Machine {
     /// Tells a virtual CPU of an order to its VM. On its own core it is told by the doorbell too: what
     /// the order leads to is another section.
     pub(crate) fn summon(&self, vm: &Vm, vcpu: usize) {
-        let cpu = vm.cpu(vcpu);
+        self.summon_on(vm.cpu(vcpu), vm);
+    }
+
+    /// Does so with one that is pinned to core `cpu`.
+    #[inline(always)]
+    fn summon_on(&self, cpu: usize, vm: &Vm) {
         if let Some(core) = self.cores.get(cpu)
             && core.dispatcher().is_some()
         {
@@ -118,15 +124,15 @@ impl Machine {
     /// Tells a virtual CPU that something came for it, wherever it is. If something is pending on this
     /// core, it is told behind that, by the doorbell.
     pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
-        let core = Core::current();
-        if core.cpu == vm.cpu(vcpu)
+        let (core, cpu) = (Core::current(), vm.cpu(vcpu));
+        if core.cpu == cpu
             && let Some(dispatcher) = core.dispatcher()
             && !core.is_occupied_by(vm)
             && !is_interrupt_pending()
         {
             return core.tell(dispatcher, vm);
         }
-        self.summon(vm, vcpu);
+        self.summon_on(cpu, vm);
     }
 
     /// Calls core `cpu` back into Mortise, whatever its guest has masked.
@@ -200,12 +206,10 @@ pub struct Core {
     /// Its trace, and who had it when that was recorded last.
     pub(crate) trace: Writer,
     pub(crate) runs: Cell<u64>,
-    /// Whether that has come, and there is more of it.
-    pub(crate) sounds: Cell<bool>,
     /// Whether something was typed that is yet to be taken.
     pub(crate) typed: Cell<bool>,
-    /// Whether there is that or something else to do for Mortise.
-    pub(crate) chores: Cell<bool>,
+    /// What there is to do for Mortise.
+    pub(crate) chores: Chores,
 }
 
 // SAFETY: the cells are changed by the core itself only, or for it before it runs, and
@@ -238,9 +242,8 @@ impl Core {
             alarm: Cell::new(u64::MAX),
             trace: Writer::new(),
             runs: Cell::new(0),
-            sounds: Cell::new(false),
             typed: Cell::new(false),
-            chores: Cell::new(false),
+            chores: Chores::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a dispatcher asks of its core.
 
-use crate::{Core, Vm, console, exits, gic, interrupts, machine::Timer};
+use crate::{Core, Vm, exits, gic, interrupts, machine::Timer};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_manifest::limits;
@@ -115,35 +115,6 @@ impl Core {
             cpu_interface::end(Group::One, intid);
             interrupts::deliver(self, self.vcpu(), intid);
         }
-    }
-
-    /// Notes that Mortise itself has something to do here by now, which are [chores](Self::chore).
-    pub fn sound(&'static self) {
-        self.sounds.set(true);
-        self.chores.set(true);
-        self.set_own_alarm(u64::MAX);
-    }
-
-    /// Whether there are chores.
-    #[inline]
-    #[must_use]
-    pub fn has_chores(&self) -> bool {
-        self.chores.get()
-    }
-
-    /// Does a step of the chores: until the next look at what is pending, if something is.
-    pub fn chore(&'static self) {
-        let stop = || self.is_wanted();
-        if !console::settle_lines(self, &stop) || !console::flush(self.machine, &stop) || stop() {
-            return;
-        }
-        if self.typed.get() {
-            self.typed.set(!console::take_typed(self.machine, &stop));
-            return;
-        }
-        let more = self.sounds.get() && self.machine.alarms.step(self, &stop);
-        self.sounds.set(more);
-        self.chores.set(more);
     }
 
     /// Brings the list registers of the virtual CPU in the registers up to date.

@@ -348,7 +348,8 @@ impl Vm {
         match core.dispatcher() {
             // One by one, or behind what goes first.
             Some(_) if !one || core.is_wanted() => core.owe(self, set),
-            _ if one => calls.iter().for_each(|vcpu| machine.notify(self, vcpu)),
+            _ if set == 0 => {}
+            _ if one => machine.notify(self, set.trailing_zeros() as usize),
             _ => machine.summon_all(self, calls),
         }
     }
