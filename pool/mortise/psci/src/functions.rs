@@ -13,11 +13,13 @@ mod function {
     pub(super) const SYSTEM_OFF: u32 = 0x8400_0008;
     pub(super) const SYSTEM_RESET: u32 = 0x8400_0009;
     pub(super) const FEATURES: u32 = 0x8400_000a;
+    pub(super) const SYSTEM_RESET2: u32 = 0x8400_0012;
     pub(super) const SMC64: u32 = 0x4000_0000;
 
     pub(super) const CPU_SUSPEND_64: u32 = CPU_SUSPEND | SMC64;
     pub(super) const CPU_ON_64: u32 = CPU_ON | SMC64;
     pub(super) const AFFINITY_INFO_64: u32 = AFFINITY_INFO | SMC64;
+    pub(super) const SYSTEM_RESET2_64: u32 = SYSTEM_RESET2 | SMC64;
 }
 
 /// Results (DEN 0022, 5.2.2).
@@ -36,6 +38,8 @@ pub const VERSION: (u32, u64) = (function::VERSION, VERSION_1_1);
 const VERSION_1_1: u64 = 0x1_0001;
 /// MIGRATE_INFO_TYPE: there is no trusted OS.
 const NO_TRUSTED_OS: u64 = 2;
+/// SYSTEM_WARM_RESET, of the types of SYSTEM_RESET2 the only one that is not a vendor's (5.14).
+const WARM_RESET: u64 = 0;
 /// Affinity fields of MPIDR_EL1: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0.
 const AFFINITY: u64 = 0xff_00ff_ffff;
 
@@ -65,6 +69,10 @@ fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
         function::CPU_OFF => return Outcome::VcpuOff,
         function::SYSTEM_OFF => return Outcome::SystemOff,
         function::SYSTEM_RESET => return Outcome::SystemReset,
+        function::SYSTEM_RESET2 | function::SYSTEM_RESET2_64 => match call.argument(1) {
+            WARM_RESET => return Outcome::SystemReset,
+            _ => status::INVALID_PARAMETERS,
+        },
         _ => Reply::NOT_SUPPORTED,
     };
     reply.into()
@@ -86,6 +94,8 @@ fn features(function: u32) -> Reply {
         | function::MIGRATE_INFO_TYPE
         | function::SYSTEM_OFF
         | function::SYSTEM_RESET
+        | function::SYSTEM_RESET2
+        | function::SYSTEM_RESET2_64
         | SMCCC_VERSION => Reply::SUCCESS,
         _ => Reply::NOT_SUPPORTED,
     }
@@ -201,7 +211,8 @@ mod tests {
         assert_eq!(vm.status(SMCCC_VERSION, [0; 3]), 0x1_0001);
         assert_eq!(vm.status(function::MIGRATE_INFO_TYPE, [0; 3]), 2);
         assert_eq!(vm.status(function::CPU_SUSPEND_64, [0; 3]), 0);
-        assert_eq!(vm.status(function::FEATURES, [0x8400_0012, 0, 0]), -1);
+        assert_eq!(vm.status(function::FEATURES, [0x8400_0012, 0, 0]), 0);
+        assert_eq!(vm.status(function::FEATURES, [0x8400_0013, 0, 0]), -1); // MEM_PROTECT
         assert_eq!(vm.status(0x8400_0005, [0; 3]), -1); // MIGRATE
     }
 
@@ -246,6 +257,11 @@ mod tests {
             vm.call(function::SYSTEM_RESET, [0; 3]),
             Outcome::SystemReset
         );
+        for reset in [function::SYSTEM_RESET2, function::SYSTEM_RESET2_64] {
+            assert_eq!(vm.call(reset, [0, 7, 0]), Outcome::SystemReset);
+            assert_eq!(vm.status(reset, [1, 0, 0]), -2);
+            assert_eq!(vm.status(reset, [1 << 31, 0, 0]), -2); // a vendor's type
+        }
         // They have no 64-bit form.
         assert_eq!(vm.status(function::CPU_OFF | function::SMC64, [0; 3]), -1);
     }

@@ -14,7 +14,7 @@
 //! | CPU_SUSPEND | at once: a wake-up is pending as far as the guest can tell |
 //! | AFFINITY_INFO | the vCPU's state |
 //! | MIGRATE_INFO_TYPE | no trusted OS that would have to migrate |
-//! | SYSTEM_OFF, SYSTEM_RESET | do not return |
+//! | SYSTEM_OFF, SYSTEM_RESET, SYSTEM_RESET2 (warm) | do not return |
 //!
 //! # Guarantees
 //!
