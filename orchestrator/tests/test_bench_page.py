@@ -52,7 +52,7 @@ def test_the_page_needs_nothing_else():
 
 def test_the_page_says_what_was_measured():
     text = page(ROWS)
-    assert len(drawings(text)) == 3 + 4 + 3, "goals, growth, the paper"
+    assert len(drawings(text)) == 3 + 4 + 5, "goals, growth, the paper"
     for shown in ("39", "≤ 40", "84", "Zephyr", "2 of 2", "Table 4", "1,387", "Figure 9"):
         assert shown in words(text), shown
     missed = text[text.index("Boot and size") :]
@@ -129,7 +129,8 @@ def test_points_lie_within_the_plot(points):
 
 def test_the_papers_tables_stand_beside_ours():
     tenonos = next(paper for paper in papers() if paper.name == "TenonOS")
-    four = tenonos.tables[0]
+    named = {table.name: table for table in tenonos.tables}
+    four = named["Table 4"]
     with_fp, without = (four.measured(ours, ROWS) for ours in four.ours)
     assert with_fp == [None] * 5 and without == [39] * 5
     (beside,) = figures().to_json(ROWS[1])["paper"]
@@ -141,9 +142,32 @@ def test_the_papers_tables_stand_beside_ours():
         "unit": "cycles",
     }
     assert figures().to_json(ROWS[5])["paper"] == [], "the paper has no 1,000 threads"
-    eight = tenonos.tables[2]
+    eight = named["Figure 8"]
     assert eight.measured(eight.ours[0], ROWS) == [39], "there and back"
-    assert [table.name for table in tenonos.shown(ROWS[-1:])] == []
+    timer = [row for row in ROWS if row.name == "start"]
+    assert [table.name for table in tenonos.shown(timer)] == []
+
+
+def test_a_row_stands_beside_the_paper_s_of_its_environment_alone():
+    tenonos = next(paper for paper in papers() if paper.name == "TenonOS")
+    six = next(table for table in tenonos.tables if table.name == "Table 6")
+    alone, in_a_vm, beside_linux = (six.measured(ours, ROWS) for ours in six.ours)
+    assert alone == [39, 39, None, 83, None]
+    assert in_a_vm == [39, None, None, None, None]
+    assert beside_linux == [None] * 5
+    figure = {row.label: value for row, value in six.beside(ROWS[6])}
+    assert figure == {"Mortise + Tenon (2 cores)": 164}
+
+
+def test_a_cell_without_a_figure_stays_empty():
+    tenonos = next(paper for paper in papers() if paper.name == "TenonOS")
+    one = next(table for table in tenonos.tables if table.name == "Table 1")
+    sizes = [
+        row("size", "component", 872, "mortise-static", component="arch", part="lines"),
+        row("size", "component", 6_864, "mortise-static", component="arch", part="text"),
+    ]
+    assert one.measured(one.ours[0], sizes) == [872, 6_864, None, None, None]
+    assert "872" in words(page(sizes))
 
 
 def test_every_table_of_the_paper_is_whole():

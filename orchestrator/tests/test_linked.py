@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from tenonos import paths
-from tenonos.build.linked import linked
+from tenonos.build.linked import linked_by_library
 
 SOURCE = """\
 //! A crate.
@@ -53,7 +53,9 @@ def test_a_function_counts_up_to_its_end_and_once(tmp_path, monkeypatch):
 
     def count(*origins, labels=()):
         labelled = {file: set(labels)} if labels else {}
-        return linked(SimpleNamespace(origins=set(origins), labelled=labelled))
+        found = linked_by_library(SimpleNamespace(origins=set(origins), labelled=labelled))
+        assert found.keys() <= {"core/example"}
+        return found.total()
 
     assert count() == 0
     assert count((name, 6)) == 4

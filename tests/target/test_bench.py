@@ -7,7 +7,9 @@ import pytest
 from conftest import ROOT, assert_well
 
 from tenonos.bench.figures import figures, with_sums
+from tenonos.bench.paper import papers
 from tenonos.bench.row import Kinds, Row
+from tenonos.bench.suites import ENVIRONMENTS
 
 SUITES = sorted({figure.suite for figure in figures().all if figure.peers})
 """Those that the README's table and picture draw on: other kernels have figures there."""
@@ -80,6 +82,35 @@ def test_goals_of_mortise_hold(measured):
     found = [row for row in rows(measured, "mortise-static") if row.suite in ("boot", "size")]
     late = [f"{row.name} {row.params}: {row.median}" for row in figures().missed(with_sums(found))]
     assert found and not late, late
+
+
+def test_phases_are_the_whole_start(measured):
+    found = [row for row in rows(measured, "mortise-static") if row.suite == "boot"]
+    whole = {
+        row.params["guest"]: row.max for row in found if row.name == "mortise_entry_to_guest"
+    }
+    assert whole.keys() == {"tiny", "linux"}
+    parts = [row for row in found if row.name == "mortise_phase"]
+    for guest, all_of_it in whole.items():
+        assert sum(row.max for row in parts if row.params["guest"] == guest) == all_of_it
+    # Linux is loaded in place; all else is done for either.
+    empty = {(row.params["guest"], row.params["phase"]) for row in parts if row.max < 100}
+    assert empty <= {("linux", "load")}
+
+
+def test_ours_stand_beside_the_paper_s_tables(measured):
+    every = [row for name in ENVIRONMENTS for row in rows(measured, name)]
+    (tenonos,) = (paper for paper in papers() if paper.name == "TenonOS")
+    left = {
+        (table.name, ours.label)
+        for table in tenonos.tables
+        for ours in table.ours
+        if any(
+            cell is not None and value is None
+            for cell, value in zip(ours.cells, table.measured(ours, every), strict=True)
+        )
+    }
+    assert left <= {("Figure 9", "tick"), ("Table 5", "with floating point")}, left
 
 
 def test_costs_do_not_grow(measured):

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tenonos import build, paths, system
+from tenonos.bench import phases
 from tenonos.bench.exits import STATIC
 from tenonos.bench.machine import LIMIT, Trace, counted, heard, off
 from tenonos.bench.reading import Setting
@@ -22,13 +23,26 @@ from tenonos.bench.row import Kinds, Row
 from tenonos.build import Built
 from tenonos.build.elf import HEADER_MAGIC, sections
 from tenonos.build.size import image_size
+from tenonos.build.sloc import count as count_lines
 from tenonos.errors import WorkError
-from tenonos.run import Target, plugin, qemu
+from tenonos.run import Target, plugin, qemu, symbols
 from tenonos.run.console import RAW
 from tenonos.run.plugin import QUIET, Passage
 from tenonos.system.places import VmLayout
 
 TINY, LINUX = "bench-min", "bench-boot"
+
+COMPONENTS: dict[str, Callable[[str], bool]] = {
+    "arch": lambda owner: owner in ("hw/arch", "mortise/vcpu", "mortise/transfer"),
+    "platform": lambda owner: owner == "generated",
+    "driver": lambda owner: owner.startswith("hw/") and owner != "hw/arch",
+    "lib": lambda owner: (
+        owner.startswith(("core/", "mortise/"))
+        and owner not in ("mortise/vcpu", "mortise/transfer")
+    ),
+    "others": lambda owner: "/" not in owner and owner != "generated",
+}
+"""The components of Mortise as the paper groups them, by who wrote the code; and `others`."""
 
 END = 0
 """Where a path ends that the emulator's own end does."""
@@ -63,17 +77,37 @@ def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
         row = _setting(built).row(("size", "mortise_static"), {"part": part}, [size], Kinds())
         yield replace(row, unit="bytes")
     (image,) = (image for image in built.images if image.name == "mortise")
-    lines = image_size(image.name, built.elves[image.name], image.libraries).lines
-    row = _setting(built).row(("size", "mortise_static"), {"part": "lines"}, [lines], Kinds())
-    yield replace(row, unit="lines")
+    size = image_size(image.name, built.elves[image.name], image.libraries)
+    yield _lines(built, "mortise_static", {"part": "lines"}, size.lines)
+    for component, belongs in COMPONENTS.items():
+        params = {"component": component}
+        text = sum(count for owner, count in size.owners.items() if belongs(owner))
+        row = _setting(built).row(("size", "component"), params | {"part": "text"}, [text], Kinds())
+        yield replace(row, unit="bytes")
+        lines = sum(count for owner, count in size.lines_of.items() if belongs(owner))
+        yield _lines(built, "component", params | {"part": "lines"}, lines)
+    for library in image.libraries:
+        if all(library in other.libraries for other in built.images):
+            lines = count_lines(library.path)
+            yield _lines(built, "shared_library", {"library": library.id}, lines)
+
+
+def _lines(built: Built, name: str, params: dict[str, str], lines: int) -> Row:
+    return replace(_setting(built).row(("size", name), params, [lines], Kinds()), unit="lines")
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     """From Mortise's first instruction to a guest's, and what it executes in Linux's boot."""
     tell(f"{TINY}, start")
     built = build.build(system.load(TINY))
-    started, *_ = _counted(built, lambda machine: heard(machine, RAW, "hello", LIMIT)).passages
+    begun = symbols.address(built, "hello", "hello::main")
+    hears = lambda machine: heard(machine, RAW, "hello", LIMIT)  # noqa: E731
+    started, main, *_ = _counted(built, hears, begun).passages
     yield _entry(built, "tiny", started)
+    yield _setting(built).row(
+        ("boot", "mortise_entry_to_main"), {"guest": "tiny"}, [main.el2 + main.other], _kinds(main)
+    )
+    yield from _phases(built, "tiny", "hello")
     linux = system.load(LINUX)
     (own,) = linux.vms
     virtual = replace(linux, vms=(replace(own, devices=()),))
@@ -83,10 +117,13 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
         started, booted = _counted(built, off).passages
         if uart == "passthrough":
             yield _entry(built, "linux", started)
-        kinds = Kinds(booted.barriers, booted.sysreg_writes, booted.mmio)
+            yield from _phases(built, "linux", "Booting Linux")
         setting, params = _setting(built), {"irq": own.interrupts, "uart": uart}
-        yield setting.row(("boot", "linux_boot_el2"), params, [booted.el2], kinds)
+        yield setting.row(("boot", "linux_boot_el2"), params, [booted.el2], _kinds(booted))
         alone = _alone(built).other
+        if uart == "passthrough":
+            for where, count in (("native", alone), ("mortise", booted.el2 + booted.other)):
+                yield setting.row(("boot", "linux_boot"), {"on": where}, [count], Kinds())
         more = round(100 * (booted.el2 + booted.other - alone) / alone, 3)
         row = setting.row(("boot", "linux_boot_overhead"), params, [more], Kinds())
         yield replace(row, unit="percent")
@@ -100,18 +137,29 @@ def _setting(built: Built) -> Setting:
 
 
 def _entry(built: Built, guest: str, passage: Passage) -> Row:
-    kinds = Kinds(passage.barriers, passage.sysreg_writes, passage.mmio)
     key = ("boot", "mortise_entry_to_guest")
-    return _setting(built).row(key, {"guest": guest}, [passage.el2], kinds)
+    return _setting(built).row(key, {"guest": guest}, [passage.el2], _kinds(passage))
 
 
-def _counted(built: Built, listen: Callable[[qemu.Qemu], list[str]]) -> Trace:
-    """From Mortise's first instruction to the guest's first, and from there to the end."""
+def _kinds(passage: Passage) -> Kinds:
+    return Kinds(passage.barriers, passage.sysreg_writes, passage.mmio)
+
+
+def _phases(built: Built, guest: str, last: str) -> Iterator[Row]:
+    """What that goes into; `last` is what the guest says first."""
+    key = ("boot", "mortise_phase")
+    for phase, (count, kinds) in phases.of_start(built, last).items():
+        yield _setting(built).row(key, {"guest": guest, "phase": phase}, [count], kinds)
+
+
+def _counted(built: Built, listen: Callable[[qemu.Qemu], list[str]], then: int = END) -> Trace:
+    """From Mortise's first instruction to the guest's first, and from there to the end; or from the
+    first one to another address, too."""
     target = Target.of(built)
     target = replace(target, machine=replace(target.machine, cpus=1))
     (place,) = built.layout.vms.values()
-    first = place.entry - place.ipa + place.pa
-    routes = [(built.layout.image_base, first), (first, END)]
+    base, first = built.layout.image_base, place.entry - place.ipa + place.pa
+    routes = [(base, first), (first if then == END else base, then)]
     return counted(target, lambda ram, pipe: _plan(target, ram, pipe, routes), listen)
 
 

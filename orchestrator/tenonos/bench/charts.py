@@ -201,7 +201,7 @@ def theirs(table: Table) -> str | None:
     if not table.theirs:
         return None
     name = f"{table.name} of the paper"
-    most = max(value for row in table.theirs for value in row.values)
+    most = max(value for row in table.theirs for value in row.values if value is not None)
     if len(table.columns) == 1 or any(isinstance(column, str) for column in table.columns):
         return bars(name, [*_apart(table)], most)
     lines = [
@@ -216,5 +216,7 @@ def _apart(table: Table) -> Iterator[Bar]:
     """A bar for each figure of a table."""
     for row in table.theirs:
         for column, value in zip(table.columns, row.values, strict=True):
+            if value is None:
+                continue
             name = row.label if len(table.columns) == 1 else f"{row.label}, {column}"
             yield Bar(name, [(table.unit, value, "peer")], [f"{value:,}"])

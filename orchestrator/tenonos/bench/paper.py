@@ -19,17 +19,41 @@ class Theirs:
     """A row of a table of the paper."""
 
     label: str
-    values: tuple[Number, ...]
+    values: tuple[Number | None, ...]
+    """One for each column, None where the paper has none."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The figure of ours that stands in a column: the sum of the rows of these names."""
+
+    suite: str
+    names: tuple[str, ...]
+    params: Mapping[str, Any]
+    environment: str
+    """Where they were measured."""
+
+    def concerns(self, row: Row) -> bool:
+        """Whether a row is one of them."""
+        return (
+            row.suite == self.suite
+            and row.name in self.names
+            and row.params == self.params
+            and row.environment == self.environment
+        )
+
+    def measured(self, statistic: str, rows: Sequence[Row]) -> Number | None:
+        """What was measured of it, None if not all was."""
+        found: list[Number] = [getattr(row, statistic) for row in rows if self.concerns(row)]
+        return sum(found) if len(found) == len(self.names) else None
 
 
 @dataclass(frozen=True)
 class Ours:
-    """The rows of ours that stand beside: the sum of these names, one for each column."""
+    """A row of ours that stands beside: a figure for each column, if there is one."""
 
     label: str
-    suite: str
-    names: tuple[str, ...]
-    params: Mapping[str, Any]
+    cells: tuple[Cell | None, ...]
     against: str | None = None
 
 
@@ -44,8 +68,6 @@ class Table:
     """The param that the columns are values of."""
     statistics: tuple[str, ...]
     """Of our rows, what stands in each column."""
-    environment: str
-    """Where our rows were measured."""
     unit: str
     """Of the paper's figures."""
     theirs: tuple[Theirs, ...]
@@ -57,38 +79,21 @@ class Table:
     def measured(self, ours: Ours, rows: Sequence[Row]) -> list[Number | None]:
         """Our figures for the columns, None where there is none."""
         return [
-            self._cell(ours, self._params(ours, column), statistic, rows)
-            for column, statistic in zip(self.columns, self.statistics, strict=True)
+            cell and cell.measured(statistic, rows)
+            for cell, statistic in zip(ours.cells, self.statistics, strict=True)
         ]
 
     def beside(self, row: Row) -> Iterator[tuple[Theirs, Number]]:
         """The paper's figures that a row of ours alone is the counterpart of."""
         for ours in self.ours:
-            if (row.suite, (row.name,)) != (ours.suite, ours.names):
-                continue
-            for index, column in enumerate(self.columns):
-                if self._params(ours, column) == row.params:
+            for index, cell in enumerate(ours.cells):
+                if cell and cell.names == (row.name,) and cell.concerns(row):
                     yield from (
-                        (them, them.values[index])
+                        (them, value)
                         for them in self.theirs
                         if them.label == ours.against
+                        if (value := them.values[index]) is not None
                     )
-
-    def _params(self, ours: Ours, column: Any) -> dict[str, Any]:
-        return {**ours.params, **({self.column: column} if self.column else {})}
-
-    def _cell(
-        self, ours: Ours, params: Mapping[str, Any], statistic: str, rows: Sequence[Row]
-    ) -> Number | None:
-        found: list[Number] = [
-            getattr(row, statistic)
-            for row in rows
-            if row.environment == self.environment
-            and row.suite == ours.suite
-            and row.name in ours.names
-            and row.params == params
-        ]
-        return sum(found) if len(found) == len(ours.names) else None
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,10 @@ def papers() -> tuple[Paper, ...]:
     return tuple(sorted(read, key=lambda paper: paper.name, reverse=True))
 
 
+NONE = "-"
+"""What stands for a figure that there is not."""
+
+
 def _read(text: Mapping[str, Any]) -> Paper:
     tables = tuple(
         Table(
@@ -139,13 +148,34 @@ def _read(text: Mapping[str, Any]) -> Paper:
             tuple(entry["columns"]),
             entry.get("column"),
             tuple(entry.get("statistics", ["median"] * len(entry["columns"]))),
-            entry.get("environment", text["environment"]),
             entry.get("unit", text["unit"]),
-            tuple(Theirs(row["label"], tuple(row["values"])) for row in entry["paper"]),
-            tuple(Ours(**row | {"names": tuple(row["names"])}) for row in entry["ours"]),
+            tuple(Theirs(row["label"], _values(row["values"])) for row in entry["paper"]),
+            tuple(
+                Ours(row["label"], tuple(_cells(text, entry, row)), row.get("against"))
+                for row in entry["ours"]
+            ),
             entry["differs"],
             entry.get("counted", "percent" if entry.get("unit") == "percent" else "instructions"),
         )
         for entry in text["table"]
     )
     return Paper(text["name"], text["title"], text["unit"], text["differs"], tables)
+
+
+def _values(row: Sequence[Any]) -> tuple[Number | None, ...]:
+    return tuple(None if value == NONE else value for value in row)
+
+
+def _cells(
+    text: Mapping[str, Any], table: Mapping[str, Any], row: Mapping[str, Any]
+) -> Iterator[Cell | None]:
+    """The cells of a row, which says each, or one of which each column makes another."""
+    environment = row.get("environment", table.get("environment", text["environment"]))
+    over = table.get("column")
+    for index, column in enumerate(table["columns"]):
+        one = row if "suite" in row else row["cells"][index]
+        if one == NONE:
+            yield None
+            continue
+        params = {**one.get("params", {}), **({over: column} if over else {})}
+        yield Cell(one["suite"], tuple(one["names"]), params, one.get("environment", environment))

@@ -10,19 +10,14 @@ Mortise to measure it.
 
 from __future__ import annotations
 
-import struct
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from io import BytesIO
-
-from elftools.elf.elffile import ELFFile
 
 from tenonos import build, system
-from tenonos.analysis.places import Places
 from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row, most_common
+from tenonos.bench.steps import Code
 from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target
@@ -55,57 +50,6 @@ _SGI, _REGISTER = 0xD518_CBE0, 0x1F
 """`MSR ICC_SGI0R_EL1, Xt` (IHI 0069, 12.2)."""
 _TLBI, _DSB = 0xD50C_83DF, 0xD503_3B9F
 """`TLBI VMALLS12E1IS` and `DSB ISH` (Arm ARM, C6.2)."""
-_BARRIERS = {0xD503_309F, 0xD503_30BF, 0xD503_30DF}
-"""DSB, DMB and ISB, whatever they concern."""
-
-
-class Code:
-    """Mortise's instructions, and which of them are of the functions that are asked for."""
-
-    def __init__(self, elf: bytes) -> None:
-        image = ELFFile(BytesIO(elf))
-        self._sections = [
-            (section["sh_addr"], section.data())
-            for section in image.iter_sections("SHT_PROGBITS")
-            if section["sh_flags"] & 4
-        ]
-        # All of them at once: a question about one instruction would read the debug information
-        # each time, and a run has thousands.
-        self._spans = Places(image).spans(DECIDED | {WITHDRAWS} | {*STOPPED.values(), *ORDERS})
-        self.word, self.functions = cache(self._word), cache(self._functions)
-
-    def _word(self, address: int) -> int:
-        """The instruction there."""
-        for start, data in self._sections:
-            if 0 <= address - start < len(data):
-                return struct.unpack_from("<I", data, address - start)[0]
-        return 0
-
-    def kinds(self, steps: Sequence[int]) -> Kinds:
-        """What of the steps costs more on hardware."""
-        return kinds_of(map(self.word, steps))
-
-    def of(self, steps: Sequence[int], names: set[str]) -> list[int]:
-        """Which of the steps are of one of these functions, or of what is inlined into it."""
-        return [index for index, step in enumerate(steps) if self.functions(step) & names]
-
-    def _functions(self, address: int) -> frozenset[str]:
-        """Those of the functions that the instruction there is of."""
-        return frozenset(
-            name
-            for name, spans in self._spans.items()
-            if any(low <= address < high for low, high in spans)
-        )
-
-
-def kinds_of(words: Iterable[int]) -> Kinds:
-    """What of the instructions costs more on hardware (Arm ARM, C4.1.66), but for accesses to
-    devices, which no instruction tells."""
-    barriers = writes = 0
-    for word in words:
-        barriers += word & 0xFFFF_F0FF in _BARRIERS
-        writes += word & 0xFFF0_0000 == 0xD510_0000 or word & 0xFFF8_F01F == 0xD500_401F
-    return Kinds(barriers, writes)
 
 
 @dataclass(frozen=True)
@@ -217,7 +161,9 @@ def rows_of(seen: Seen) -> Iterator[Row]:
 def _seen(built: Built) -> Seen:
     """A run of the system."""
     cpus = {vm.name: vm.cpus[0] for vm in built.system.vms}
-    code = Code(built.elves[MORTISE].read_bytes())
+    code = Code(
+        built.elves[MORTISE].read_bytes(), DECIDED | {WITHDRAWS} | {*STOPPED.values(), *ORDERS}
+    )
     seen = Seen(code, cpus[MANAGER], {cpus[guest]: guest for guest in GUESTS})
     options = RunOptions(
         seconds=PATIENCE, deterministic=True, plan=("visits", "steps"), count=seen.take

@@ -54,7 +54,7 @@ def _suite(suite: str, rows: Sequence[Row]) -> None:
 def _paper(paper: Paper, table: Table, rows: Sequence[Row]) -> None:
     """A table of a paper, ours below."""
     heads = [f"{table.column} {value}" if table.column else value for value in table.columns]
-    theirs = [[f"{row.label}, {table.unit}", *map(number, row.values)] for row in table.theirs]
+    theirs = [[f"{row.label}, {table.unit}", *map(_maybe, row.values)] for row in table.theirs]
     ours = [
         [
             f"ours, {row.label}, {table.counted}",

@@ -6,6 +6,7 @@ image. What is no function (types, constants, imports) makes no code and does no
 """
 
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -20,15 +21,21 @@ _SECTION = re.compile(r"\s*\.section\b")
 _LABEL = re.compile(r"\s*([A-Za-z_]\w*):")
 
 
-def linked(ownership: Ownership) -> int:
-    """Lines of own functions that have code in an image."""
+def linked_by_library(ownership: Ownership) -> Counter[str]:
+    """Lines of own functions that have code in an image, of each library by layer and name."""
     found: set[tuple[Path, int]] = set()
     for name, line in ownership.origins:
         if (match := _OWN.search(name)) and (file := paths.ROOT / match[1]).is_file():
             found |= {(file, each) for each in _function(file, line)}
     for file, labels in ownership.labelled.items():
         found |= {(file, each) for each in _assembly(file, frozenset(labels))}
-    return len(found)
+    return Counter(_library(file) for file, _ in found)
+
+
+def _library(file: Path) -> str:
+    match = _OWN.search(file.as_posix())
+    parts = match[1].split("/") if match else file.parts[-2:]
+    return "/".join(parts[1:3] if parts[0] == "pool" else parts[:2])
 
 
 @cache

@@ -1,5 +1,6 @@
 """The sizes of a built system: sections by kind, code and source lines by micro-library."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Need, Stacks
 from tenonos.build import Built, elf
 from tenonos.build.attribution import Ownership
-from tenonos.build.linked import linked
+from tenonos.build.linked import linked_by_library
 from tenonos.build.sloc import count
 from tenonos.generate.image import Image
 from tenonos.pool.library import Library
@@ -30,7 +31,13 @@ class ImageSize:
     name: str
     sections: dict[str, int]
     owners: dict[str, int]
-    lines: int
+    lines_of: Counter[str]
+    """Own source lines that are linked, of each library."""
+
+    @property
+    def lines(self) -> int:
+        """Of all of them."""
+        return self.lines_of.total()
 
     @property
     def parts(self) -> dict[str, bool]:
@@ -130,4 +137,4 @@ def image_size(name: str, file: Path, libraries: tuple[Library, ...]) -> ImageSi
     content = file.read_bytes()
     folders = {library.id: library.path for library in libraries}
     ownership = Ownership(content, folders)
-    return ImageSize(name, elf.sections(content), ownership.bytes(), linked(ownership))
+    return ImageSize(name, elf.sections(content), ownership.bytes(), linked_by_library(ownership))

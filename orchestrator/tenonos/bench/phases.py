@@ -1,0 +1,82 @@
+"""What Mortise does until a guest runs, phase by phase.
+
+The plugin tells each instruction of Mortise from its first one to the guest's, and the image's
+debug information which functions called it: nothing is added to Mortise to measure it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tenonos.bench.machine import LIMIT, counted, heard
+from tenonos.bench.row import Kinds
+from tenonos.bench.steps import Code
+from tenonos.build import Built
+from tenonos.errors import WorkError
+from tenonos.run import Target, plugin
+from tenonos.run.console import RAW
+from tenonos.run.plugin import QUIET, Visit
+from tenonos.run.symbols import MORTISE
+
+PHASES = {
+    "lines": ("core_log::write", "mortise_partition::machine::Machine::say"),
+    "manifest": ("core_manifest::system::System::parse_within",),
+    "machines": (
+        "mortise_partition::vm::Vm::new",
+        "mortise_partition::vm::Vm::route",
+        "mortise_partition::boot::check",
+        "mortise_partition::boot::seat",
+    ),
+    "maps": (
+        "mortise_partition::machine::Core::give_map",
+        "mortise_partition::machine::Core::adopt_map",
+    ),
+    "controller": (
+        "mortise_partition::boot::open_irqchip",
+        "mortise_partition::machine::Core::silence",
+        "hw_irqchip_gicv3::redistributor::Redistributor::initialise",
+    ),
+    "load": ("mortise_partition::lead::load",),
+    "core": ("mortise_partition::boot::enter",),
+}
+"""The phases by the functions that do them, of several the first one: `core` is what else a core
+does to begin its guest."""
+RESET, REST = "reset", "rest"
+"""Assembly before any function, and what is left of the functions."""
+
+
+def of_start(built: Built, last: str) -> dict[str, tuple[int, Kinds]]:
+    """The instructions of each phase, until the guest begins, which says `last`, on one core."""
+    target = Target.of(built)
+    target = replace(target, machine=replace(target.machine, cpus=1))
+    more = ("visits", "steps", QUIET)
+    trace = counted(
+        target,
+        lambda ram, pipe: plugin.plan(target, ram, pipe, (), more),
+        lambda machine: heard(machine, RAW, last, LIMIT),
+    )
+    visit = next((record for record in trace.records if isinstance(record, Visit)), None)
+    if visit is None or visit.entry != built.layout.image_base:
+        raise WorkError("Mortise's start was not seen")
+    return split(Code(built.elves[MORTISE].read_bytes()), visit)
+
+
+def split(code: Code, visit: Visit) -> dict[str, tuple[int, Kinds]]:
+    """The instructions of each phase of a visit."""
+    steps: Mapping[str, list[int]] = defaultdict(list)
+    for step, functions in zip(visit.steps, code.callers(visit.steps), strict=True):
+        steps[_phase(functions)].append(step)
+    return {name: (len(steps[name]), code.kinds(steps[name])) for name in names()}
+
+
+def names() -> Iterator[str]:
+    """All phases, in the order in which they are shown."""
+    yield from (RESET, *PHASES, REST)
+
+
+def _phase(functions: tuple[str, ...]) -> str:
+    if not functions:
+        return RESET
+    return next((name for name, of in PHASES.items() if not {*of}.isdisjoint(functions)), REST)

@@ -1,0 +1,88 @@
+"""The instructions of a visit, one by one: what they are, and for which functions."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from io import BytesIO
+
+from elftools.elf.elffile import ELFFile
+
+from tenonos.analysis.places import Places
+from tenonos.bench.row import Kinds
+
+_BARRIERS = {0xD503_309F, 0xD503_30BF, 0xD503_30DF}
+"""DSB, DMB and ISB, whatever they concern."""
+
+_CALL, _CALL_MASK = 0x9400_0000, 0xFC00_0000
+"""`BL` (Arm ARM, C6.2)."""
+_CALL_REGISTER, _CALL_REGISTER_MASK = 0xD63F_0000, 0xFFFF_FC1F
+"""`BLR`."""
+
+
+class Code:
+    """Mortise's instructions, and which of them are of the functions that are asked for."""
+
+    def __init__(self, elf: bytes, names: Collection[str] = ()) -> None:
+        image = ELFFile(BytesIO(elf))
+        self._sections = [
+            (section["sh_addr"], section.data())
+            for section in image.iter_sections("SHT_PROGBITS")
+            if section["sh_flags"] & 4
+        ]
+        self._places = Places(image)
+        # All of them at once: a question about one instruction would read the debug information
+        # each time, and a run has thousands.
+        self._spans = self._places.spans(names) if names else {}
+        self.word, self.functions = cache(self._word), cache(self._functions)
+        self._chain = cache(self._chain_at)
+
+    def _word(self, address: int) -> int:
+        """The instruction there."""
+        for start, data in self._sections:
+            if 0 <= address - start < len(data):
+                return struct.unpack_from("<I", data, address - start)[0]
+        return 0
+
+    def kinds(self, steps: Sequence[int]) -> Kinds:
+        """What of the steps costs more on hardware."""
+        return kinds_of(map(self.word, steps))
+
+    def of(self, steps: Sequence[int], names: set[str]) -> list[int]:
+        """Which of the steps are of one of these functions, or of what is inlined into it."""
+        return [index for index, step in enumerate(steps) if self.functions(step) & names]
+
+    def callers(self, steps: Iterable[int]) -> Iterator[tuple[str, ...]]:
+        """The functions that each step is executed for, from the outermost one on: those that
+        called, and those that are inlined where it stands."""
+        called: list[tuple[int, tuple[str, ...]]] = []
+        for step in steps:
+            while called and called[-1][0] == step:
+                called.pop()
+            chain = (*(called[-1][1] if called else ()), *self._chain(step))
+            yield chain
+            word = self.word(step)
+            if word & _CALL_MASK == _CALL or word & _CALL_REGISTER_MASK == _CALL_REGISTER:
+                called.append((step + 4, chain))
+
+    def _chain_at(self, address: int) -> tuple[str, ...]:
+        return tuple(place.name for place in self._places.at(address))
+
+    def _functions(self, address: int) -> frozenset[str]:
+        """Those of the functions that the instruction there is of."""
+        return frozenset(
+            name
+            for name, spans in self._spans.items()
+            if any(low <= address < high for low, high in spans)
+        )
+
+
+def kinds_of(words: Iterable[int]) -> Kinds:
+    """What of the instructions costs more on hardware (Arm ARM, C4.1.66), but for accesses to
+    devices, which no instruction tells."""
+    barriers = writes = 0
+    for word in words:
+        barriers += word & 0xFFFF_F0FF in _BARRIERS
+        writes += word & 0xFFF0_0000 == 0xD510_0000 or word & 0xFFF8_F01F == 0xD500_401F
+    return Kinds(barriers, writes)
