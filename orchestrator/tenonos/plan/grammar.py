@@ -171,11 +171,11 @@ STRUCTURE = frozenset(
     cores cpu cpus processor processors memory ram footprint jitter latency latencies response
     execution wcet budget bound bounds bounded limit limits limited deadlines periods
     computation calculation release releases activation activations companion companions
-    neighbour neighbor tenon mortise tenonos os rtos""".split()
+    neighbour neighbor tenon mortise tenonos""".split()
 )
 """Nouns of the composition itself: they carry demands and are none."""
 
-OURS = frozenset(["tenon", "rtos"])
+OURS = frozenset(["tenon"])
 """What a real-time VM runs, whatever else it does."""
 
 TASKS = CARRIERS & STRUCTURE
