@@ -4,27 +4,42 @@ use crate::{console, machine::Core};
 use core::cell::Cell;
 
 /// Something is to be done before any guest goes on: what one of them asked for.
-const ASKED: u8 = 1;
+const ASKED: usize = 0;
 /// Something is due by the clock.
-const DUE: u8 = 1 << 1;
+const DUE: usize = 1;
 /// That has waited long enough.
-const OVERDUE: u8 = DUE << 1;
+const OVERDUE: usize = 2;
+
+/// The bytes of what waits for nobody.
+const PRESSING: u32 = 0xff << (8 * ASKED) | 0xff << (8 * OVERDUE);
 
 /// Nanoseconds that what is due by the clock waits for somebody urgent at most.
 const PATIENCE: u64 = 1_000_000;
 
-/// What there is to do, of each kind.
-pub(crate) struct Chores(Cell<u8>);
+/// What there is to do: a byte of each kind, so that to ask is a store, and one load sees all.
+#[repr(align(4))]
+pub(crate) struct Chores(Cell<[u8; 4]>);
 
 impl Chores {
     /// Nothing.
     pub(crate) const fn new() -> Self {
-        Self(Cell::new(0))
+        Self(Cell::new([0; 4]))
     }
 
     /// Has there be something that goes before any guest.
     pub(crate) fn ask(&self) {
-        self.0.set(self.0.get() | ASKED);
+        self.kinds()[ASKED].set(1);
+    }
+
+    #[inline(always)]
+    fn kinds(&self) -> &[Cell<u8>] {
+        let kinds: &Cell<[u8]> = &self.0;
+        kinds.as_slice_of_cells()
+    }
+
+    #[inline]
+    fn all(&self) -> u32 {
+        u32::from_le_bytes(self.0.get())
     }
 }
 
@@ -33,12 +48,13 @@ impl Core {
     /// Notes that Mortise itself has something to do here by now. If it is still there to be done
     /// when this comes again, it waits for nobody any more.
     pub fn sound(&'static self) {
-        let chores = self.chores.0.get();
-        self.chores.0.set(chores | DUE | (chores & DUE) << 1);
+        let kinds = self.chores.kinds();
+        let waits = kinds[DUE].replace(1) != 0;
+        kinds[OVERDUE].set(waits.into());
         let clock = self.clock();
-        self.set_own_alarm(match chores & DUE {
-            0 => clock.ticks() + clock.frequency().ticks(PATIENCE),
-            _ => u64::MAX,
+        self.set_own_alarm(match waits {
+            false => clock.ticks() + clock.frequency().ticks(PATIENCE),
+            true => u64::MAX,
         });
     }
 
@@ -46,14 +62,14 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn has_chores(&self) -> bool {
-        self.chores.0.get() != 0
+        self.chores.all() != 0
     }
 
     /// Whether some of them wait for nobody.
     #[inline]
     #[must_use]
     pub fn has_pressing_chores(&self) -> bool {
-        self.chores.0.get() & (ASKED | OVERDUE) != 0
+        self.chores.all() & PRESSING != 0
     }
 
     /// Does a step of the chores: until the next look at what is pending, if something is.
@@ -66,12 +82,10 @@ impl Core {
             self.typed.set(!console::take_typed(self.machine, &stop));
             return;
         }
-        let chores = self.chores.0.get();
-        if chores & ASKED != 0 {
-            // What is due is not for everybody to wait for.
-            self.chores.0.set(chores & !ASKED);
-        } else if !self.machine.alarms.step(self, &stop) {
-            self.chores.0.set(0);
+        // What is due is not for everybody to wait for.
+        let asked = self.chores.kinds()[ASKED].replace(0) != 0;
+        if !asked && !self.machine.alarms.step(self, &stop) {
+            self.chores.0.set([0; 4]);
         }
     }
 }
