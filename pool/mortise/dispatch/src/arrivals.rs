@@ -7,13 +7,20 @@ use crate::{
 use hw_arch::read_register;
 use mortise_partition::{AwayTimer, Core, Dispatcher, News, Taken};
 
-/// Ticks of a counter of 62.5 MHz that it takes to list a device's interrupt and go on, at most: 256 ns.
-const LISTING: u64 = 16;
+/// Ticks of a counter of 62.5 MHz that it takes to list a device's interrupt and go on, or to do a step of
+/// a chore, at most: 256 ns.
+const LENGTHY: u64 = 16;
 
 /// When the core's own timer comes, the hypervisor's.
 #[inline]
 fn alarm() -> u64 {
     read_register!("cnthp_cval_el2")
+}
+
+/// Whether that comes before something lengthy would be over.
+#[inline]
+pub(crate) fn is_about_to_sound(core: &Core) -> bool {
+    alarm() <= core.clock().ticks() + LENGTHY
 }
 
 impl Turn {
@@ -68,7 +75,7 @@ impl Turn {
     fn note(&'static self, core: &'static Core, owner: usize, intid: u32) {
         match self.loaded.get() {
             Some(seat) if seat.number.get() == owner && seat.state.is_ready() => {
-                if alarm() <= core.clock().ticks() + LISTING {
+                if is_about_to_sound(core) {
                     return self.put_off(core, seat, intid);
                 }
                 seat.note(intid);

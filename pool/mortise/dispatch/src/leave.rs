@@ -5,6 +5,7 @@
 //! the way is tried again from its beginning: there is no other one.
 
 use crate::{
+    arrivals::is_about_to_sound,
     seat::Seat,
     turns::{FIQ, IRQ, Turn, is, is_pending, is_pending_now, pending},
 };
@@ -154,12 +155,19 @@ impl Turn {
     }
 
     /// Whether chores go before this one. Who was waited for does not wait for them; who stays on
-    /// the core may, if they press.
+    /// the core may, if they press. None is begun when the core's timer is about to come.
     #[inline(always)]
     fn has_chores_for(&self, core: &'static Core, seat: &'static Seat, switched: bool) -> bool {
         core.has_chores()
-            && (seat.state.priority() == Priority::LOWEST
-                || !switched && core.has_pressing_chores())
+            && match seat.state.priority() == Priority::LOWEST {
+                true => !is_about_to_sound(core),
+                false => !switched && core.has_pressing_chores(),
+            }
+    }
+
+    /// Does a step of the chores, until something is pending or about to be.
+    fn chore(core: &'static Core) {
+        core.chore(&|| is_pending() || is_about_to_sound(core));
     }
 
     /// Does one of the things for which nobody could go on; who is to have the core after that.
@@ -189,7 +197,7 @@ impl Turn {
             match (self.chosen.get(), core.has_chores()) {
                 (None, true) => {
                     core.record_run(None);
-                    core.chore();
+                    Self::chore(core);
                 }
                 (None, false) => {}
                 // An interrupt came in between, and is gone.
@@ -198,7 +206,7 @@ impl Turn {
                 (Some(seat), _) if !seat.vm().is_some_and(|vm| seat.goes_on(vm)) => {
                     self.serve_at_rest(core, seat);
                 }
-                (Some(seat), _) if self.has_chores_for(core, seat, switched) => core.chore(),
+                (Some(seat), _) if self.has_chores_for(core, seat, switched) => Self::chore(core),
                 (Some(_), _) => {}
             }
         } else if self.wake_noted(core) {

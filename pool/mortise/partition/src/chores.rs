@@ -72,19 +72,18 @@ impl Core {
         self.chores.all() & PRESSING != 0
     }
 
-    /// Does a step of the chores: until the next look at what is pending, if something is.
-    pub fn chore(&'static self) {
-        let stop = || self.is_wanted();
-        if !console::settle_lines(self, &stop) || !console::flush(self.machine, &stop) || stop() {
+    /// Does a step of the chores: until `stop` says so, which it is asked between two pieces of it.
+    pub fn chore(&'static self, stop: &dyn Fn() -> bool) {
+        if !console::settle_lines(self, stop) || !console::flush(self.machine, stop) || stop() {
             return;
         }
         if self.typed.get() {
-            self.typed.set(!console::take_typed(self.machine, &stop));
+            self.typed.set(!console::take_typed(self.machine, stop));
             return;
         }
         // What is due is not for everybody to wait for.
         let asked = self.chores.kinds()[ASKED].replace(0) != 0;
-        if !asked && !self.machine.alarms.step(self, &stop) {
+        if !asked && !self.machine.alarms.step(self, stop) {
             self.chores.0.set([0; 4]);
         }
     }
