@@ -21,6 +21,7 @@ from tenonos.bench.machine import LIMIT, Trace, counted, heard, off
 from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Row
 from tenonos.build import Built
+from tenonos.build.attribution import GENERATED
 from tenonos.build.elf import HEADER_MAGIC, sections
 from tenonos.build.size import image_size
 from tenonos.build.sloc import count as count_lines
@@ -32,15 +33,14 @@ from tenonos.system.places import VmLayout
 
 TINY, LINUX = "bench-min", "bench-boot"
 
+_ARCH = frozenset({"hw/arch", "mortise/vcpu", "mortise/transfer"})
+
 COMPONENTS: dict[str, Callable[[str], bool]] = {
-    "arch": lambda owner: owner in ("hw/arch", "mortise/vcpu", "mortise/transfer"),
-    "platform": lambda owner: owner == "generated",
-    "driver": lambda owner: owner.startswith("hw/") and owner != "hw/arch",
-    "lib": lambda owner: (
-        owner.startswith(("core/", "mortise/"))
-        and owner not in ("mortise/vcpu", "mortise/transfer")
-    ),
-    "others": lambda owner: "/" not in owner and owner != "generated",
+    "arch": lambda owner: owner in _ARCH,
+    "platform": lambda owner: owner == GENERATED,
+    "driver": lambda owner: owner.startswith("hw/") and owner not in _ARCH,
+    "lib": lambda owner: owner.startswith(("core/", "mortise/")) and owner not in _ARCH,
+    "others": lambda owner: "/" not in owner and owner != GENERATED,
 }
 """The components of Mortise as the paper groups them, by who wrote the code; and `others`."""
 
