@@ -19,15 +19,15 @@ impl Site<'_> {
         else {
             return Step::Over;
         };
+        if stop() {
+            return Step::More(Phase::Check(other));
+        }
         let Some(record) = registry.record(other) else {
             return match self.setup.template_named(name) {
                 Some(_) => Step::More(Phase::Refused(0)),
                 None => Step::Over,
             };
         };
-        if stop() {
-            return Step::More(Phase::Check(other));
-        }
         let taken = other != own
             && record.state != State::Empty
             && match &record.descriptor {
