@@ -13,11 +13,11 @@ use mortise_psci::Calls;
 
 impl Machine {
     /// [Summons](Self::summon) these vCPUs of a VM: all at once, or, on a core that is
-    /// shared, with its doorbell; one at once if nothing goes first.
+    /// shared, with its doorbell; one at once, which takes no longer than to owe it.
     pub(crate) fn summon_all(&'static self, vm: &'static Vm, vcpus: Calls) {
         let set = vcpus.bits();
         let core = Core::current();
-        if set.is_power_of_two() && !core.is_wanted() {
+        if set.is_power_of_two() {
             return self.summon(vm, set.trailing_zeros() as usize);
         }
         if set == 0 || core.dispatcher().is_none() {
