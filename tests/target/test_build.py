@@ -380,3 +380,15 @@ def test_a_crate_above_its_layer_stops_the_build(clone):
     assert "hw/clock reaches above its layer: it depends on core/timer; hw may use hw" in (
         done.stderr
     )
+
+
+def test_an_image_takes_no_more_memory_than_it_may(build, tenon, tmp_path):
+    objective = "a 1 kHz control loop with 92 KiB of RAM"
+    assert_well(tenon("compose", objective, "-o", tmp_path / "loop", json_file=False))
+    # What the cards say, to the last page, is what is built.
+    assert_well(build(tmp_path / "loop"))
+    file = tmp_path / "loop" / "system.toml"
+    file.write_text(file.read_text().replace('ram_limit = "92K"', 'ram_limit = "88K"'))
+    refused = build(tmp_path / "loop")
+    assert refused.status == 1
+    assert "takes 94208 bytes of memory, and its limit is 90112" in refused.stderr

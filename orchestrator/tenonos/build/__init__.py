@@ -137,7 +137,7 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
 def _alone(system: System, flat: Flat) -> tuple[bytes, Layout]:
     """An image without Mortise is what boots, as it is."""
     vm, ram = system.vms[0], system.board.ram
-    _limit(system, vm, len(flat.content))
+    _check_limits(system, vm, flat)
     size = len(flat.content)
     return flat.content, Layout(ram.base, ram.size, flat.base, size, 0, 0, range(0), {})
 
@@ -146,7 +146,7 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
     """The parts a VM is filled with, but for its tree or header, and what the layout must know."""
     if vm.kind == "tenon":
         flat = flats[vm.name]
-        _limit(system, vm, len(flat.content))
+        _check_limits(system, vm, flat)
         sizes = {"image": len(flat.content), "header": HEADER_SIZE}
         return {"image": flat.content}, Content(sizes, 0, flat.end - flat.base)
     if vm.kind == "image":
@@ -180,14 +180,19 @@ def _tree(system: System, vm: Vm, layout: Layout) -> bytes:
         ) from None
 
 
-def _limit(system: System, vm: Vm, size: int) -> None:
+def _check_limits(system: System, vm: Vm, flat: Flat) -> None:
     """A size that was promised is kept, or there is no system."""
-    if vm.image_limit is not None and size > vm.image_limit:
-        raise WorkError(
-            f'the image of VM "{vm.name}" has {size} bytes, and its limit is {vm.image_limit}',
-            where=system.at(vm, "image_limit"),
-            mend="./tenon size shows what it is made of",
-        )
+    told = (
+        ("image_limit", vm.image_limit, len(flat.content), "has {} bytes"),
+        ("ram_limit", vm.ram_limit, flat.end - flat.base, "takes {} bytes of memory"),
+    )
+    for key, limit, size, says in told:
+        if limit is not None and size > limit:
+            raise WorkError(
+                f'the image of VM "{vm.name}" {says.format(size)}, and its limit is {limit}',
+                where=system.at(vm, key),
+                mend="./tenon size shows what it is made of",
+            )
 
 
 def _write(file: Path, content: bytes) -> None:

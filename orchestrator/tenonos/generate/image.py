@@ -19,6 +19,11 @@ from tenonos.setup import rust
 from tenonos.system.board import Board, Device
 
 LINKER_SCRIPT = POOL / "hw" / "arch" / "image.ld"
+PROTECTION, TABLES_BESIDE = "TENON_THREAD_PROTECTION", 4
+"""Whether an image has a map of its own, and the tables of it that its own memory does not need:
+those of level 2 for devices, RAM and shared areas, and that of level 3 for the guest header."""
+TABLES_OF_ITSELF = 2
+"""Those that its own memory needs, within one block."""
 
 WRAPPED = ("vfprintf", "fputc", "fputs", "puts", "fwrite")
 """The C library's functions on streams, which know no locks: `tenon/libc` has some around them."""
@@ -88,8 +93,7 @@ class Image:
     @property
     def tables(self) -> int:
         """Translation tables it has beside those its own memory needs."""
-        # Devices, RAM and shared areas of level 2, the guest header's of level 3.
-        return 4 if self.config.values.get("TENON_THREAD_PROTECTION") else 0
+        return TABLES_BESIDE if self.config.values.get(PROTECTION) else 0
 
     @property
     def for_c(self) -> tuple[Library, ...]:

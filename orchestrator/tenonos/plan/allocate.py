@@ -128,22 +128,24 @@ def _most(image: str | None, items: Sequence[Item], kind: str) -> int | None:
 
 
 def _memory(guest: Guest, items: Sequence[Item]) -> int:
-    """A VM's memory in blocks of stage 2: a bound is rounded down, an amount up."""
-    rams = [i for i in items if i.image == guest.name and i.kind == "ram"]
-    amounts = {-(-int(i.value or 0) // BLOCK) * BLOCK for i in rams if i.rule != "at-most"}
-    bounds = [int(i.value or 0) // BLOCK * BLOCK for i in rams if i.rule == "at-most"]
-    if len(amounts) > 1:
-        raise Infeasible(f"{guest.name} is given {len(amounts)} amounts of memory")
-    size = next(iter(amounts), TENON_MEMORY if guest.kind == "tenon" else min(bounds, default=0))
-    if bounds and min(bounds) < size:
-        if amounts:
-            raise Infeasible(f"{guest.name} is given more memory than it may have")
-        size = min(bounds)
-    least = LINUX_LEAST if guest.kind == "linux" else BLOCK
-    # An amount is rounded up to blocks, but not to many times what was said.
-    said = min((int(i.value or 0) for i in rams), default=size)
-    if size < least or said < BLOCK // 4:
-        raise Infeasible(f"{guest.name} cannot do with less than {least >> 20} MiB")
+    """A VM's memory in blocks of stage 2: a bound is rounded down, an amount up.
+
+    A real-time VM has one at least. What is less bounds what it takes of it: see `bounds`.
+    """
+    rams = [i for i in items if i.image == guest.name and i.kind == "ram" and i.value]
+    amounts = {int(i.value or 0) for i in rams if i.rule != "at-most"}
+    most = min((int(i.value or 0) for i in rams if i.rule == "at-most"), default=None)
+    blocks = {-(-amount // BLOCK) * BLOCK for amount in amounts}
+    if len(blocks) > 1:
+        raise Infeasible(f"{guest.name} is given {len(blocks)} amounts of memory")
+    if most is not None and max(amounts, default=0) > most:
+        raise Infeasible(f"{guest.name} is given more memory than it may have")
+    bound = TENON_MEMORY if most is None else most // BLOCK * BLOCK
+    if guest.kind == "tenon":
+        return next(iter(blocks), max(min(bound, TENON_MEMORY), BLOCK))
+    size = next(iter(blocks), 0 if most is None else bound)
+    if size < LINUX_LEAST:
+        raise Infeasible(f"{guest.name} cannot do with less than {LINUX_LEAST >> 20} MiB")
     return size
 
 

@@ -1,4 +1,7 @@
-"""The best image for a utility, by the measured cards, within the bound on its size if it has one.
+"""The best image for a utility, by the measured cards, within the bounds on its size if it has any.
+
+One is on its file, one on what it takes of its VM's memory: that is given in blocks, of which most
+images need a small part, so that less than a block says how much of it may be used.
 
 A sum of cards is an estimate. The build has the last word: here a bound is refused that is out of
 reach by that estimate, if every library was measured; there what is larger than it after all.
@@ -6,15 +9,23 @@ reach by that estimate, if every library was measured; there what is larger than
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tenonos.plan.models import Item, Plan, utility
+from tenonos.plan import infer
+from tenonos.plan.models import Item, Kind, Plan, utility
 from tenonos.plan.pool import Pool
 from tenonos.plan.solve import Problem, Solution, solve
+from tenonos.system.limits import BLOCK
 from tenonos.system.units import size_text
 
-FOOTPRINT = "footprint"
+IMAGE: Kind = "image"
+RAM: Kind = "ram"
+SIZES: Mapping[Kind, int] = {IMAGE: 1 << 62, RAM: BLOCK}
+"""What is bounded, by values below which."""
+_SAYS = {IMAGE: "has", RAM: "takes"}
+_LEAST = {IMAGE: "footprint", RAM: "memory"}
+"""What is to be least where a bound is exceeded."""
 MOST = 3
 """Libraries named of an image that is too large."""
 
@@ -22,26 +33,36 @@ MOST = 3
 def best(problem: Problem, name: str, kind: str, plan: Plan, pool: Pool) -> Solution | None:
     """What is best for what matters most; where that is too large, what is smallest."""
     solution = _solved(problem, kind, utility(plan), pool)
-    bound = smallest(name, plan.items)
-    if solution is None or bound is None or pool.loaded(kind, solution.chosen) <= bound:
-        return solution
-    return _solved(problem, kind, FOOTPRINT, pool)
+    bounds = limits(name, plan.items)
+    exceeded = solution and _exceeded(kind, solution, bounds, pool)
+    return _solved(problem, kind, _LEAST[next(iter(exceeded))], pool) if exceeded else solution
 
 
 def objection(
     problem: Problem, name: str, kind: str, items: Iterable[Item], pool: Pool
 ) -> str | None:
     """Why no image that meets the demands is as small as it is to be; None if one may be."""
-    bound = smallest(name, items)
-    if bound is None or (solution := _solved(problem, kind, FOOTPRINT, pool)) is None:
-        return None
-    least = pool.loaded(kind, solution.chosen)
-    if least <= bound or not pool.measured(kind, solution.chosen):
-        return None
-    return (
-        f"by the measured cards the smallest {name} that meets them has {least:,} bytes, "
-        f"and the bound is {size_text(bound)}; most cost {_heaviest(kind, solution, pool)}"
-    )
+    for what, bound in limits(name, items).items():
+        solution = _solved(problem, kind, _LEAST[what], pool)
+        exceeded = solution and _exceeded(kind, solution, {what: bound}, pool)
+        if solution and exceeded and pool.measured(kind, solution.chosen):
+            return (
+                f"by the measured cards the smallest {name} that meets them {_SAYS[what]} "
+                f"{exceeded[what]:,} bytes, and the bound is {size_text(bound)}; "
+                f"most cost {_heaviest(kind, solution, pool)}"
+            )
+    return None
+
+
+def _exceeded(
+    kind: str, solution: Solution, bounds: Mapping[str, int], pool: Pool
+) -> dict[str, int]:
+    """The bytes of what has more than it may have."""
+    loaded = pool.loaded(kind, solution.chosen)
+    saved = infer.saved(pool.deepest(s for s in solution.chosen if s.startswith("APP_")))
+    taken = pool.occupied(kind, solution.chosen, solution.values) - saved
+    sizes = {IMAGE: loaded, RAM: taken}
+    return {what: sizes[what] for what, bound in bounds.items() if sizes[what] > bound}
 
 
 def _heaviest(kind: str, solution: Solution, pool: Pool) -> str:
@@ -51,10 +72,11 @@ def _heaviest(kind: str, solution: Solution, pool: Pool) -> str:
     return ", ".join(f"{pool.entries[s].name} {costs[s]:,}" for s in chosen[:MOST])
 
 
-def smallest(name: str, items: Iterable[Item]) -> int | None:
-    """The tightest bound on the size of an image."""
-    found = [int(i.value) for i in items if i.image == name and i.kind == "image" and i.value]
-    return min(found, default=None)
+def limits(name: str, items: Iterable[Item]) -> dict[str, int]:
+    """The tightest bounds on an image, and on what it takes of its memory."""
+    own = [(i.kind, int(i.value)) for i in items if i.image == name and i.value and i.kind in SIZES]
+    found = {what: [v for k, v in own if k == what and v < SIZES[k]] for what in SIZES}
+    return {what: min(values) for what, values in found.items() if values}
 
 
 def _solved(problem: Problem, kind: str, matters: str, pool: Pool) -> Solution | None:

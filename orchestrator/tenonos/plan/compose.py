@@ -266,7 +266,8 @@ class Composer:
         assert made.solution is not None and made.config is not None
         values = made.config.values
         deepest = self.pool.deepest(s for s in made.solution.chosen if s.startswith("APP_"))
-        made.numbers = [*infer.numbers(name, plan.items, share.memory, values, deepest)]
+        bounded = bounds.RAM in bounds.limits(name, plan.items)
+        made.numbers = [*infer.numbers(name, plan.items, share.memory, values, deepest, bounded)]
         if made.numbers:
             given = [number.assignment for number in made.numbers]
             made.config = self._applied(name, made.solution, len(share.cpus), given)

@@ -22,6 +22,7 @@ TICKS_FEWEST = 10
 """Ticks in a second that a clock can be told to have, at least."""
 TICK_SAID: Kind = "tick"
 STACK = "TENON_THREAD_MAIN_STACK"
+STACK_USUAL = 8_192
 SPARE, PAGE = 1_024, 4_096
 """What interrupts and a preemption put on a stack, and more of it than a card may know of."""
 HEAP = "TENON_LIBC_HEAP"
@@ -44,13 +45,20 @@ class Inferred:
 
 
 def numbers(
-    name: str, items: Sequence[Item], memory: int, values: Mapping[str, Value], deepest: int
+    name: str,
+    items: Sequence[Item],
+    memory: int,
+    values: Mapping[str, Value],
+    deepest: int,
+    bounded: bool,
 ) -> Iterator[Inferred]:
     """The numbers of a real-time image of so much memory, whose alternatives are chosen, and whose
-    program goes so deep by its card."""
-    usual = values.get(STACK)
-    if usual and (needed := stack(deepest)) > int(usual):
+    program goes so deep by its card; and whether less of it is to be used."""
+    usual, needed = values.get(STACK), stack(deepest)
+    if usual and needed > int(usual):
         yield Inferred(STACK, needed, "deepest-of-the-program")
+    elif usual and deepest and bounded and needed < int(usual):
+        yield Inferred(STACK, needed, "no-more-than-the-deepest")
     periods = _of(name, items, "period")
     if periods and is_bare(items) and PERIOD in values:
         yield Inferred(PERIOD, min(periods), "period-of-the-plan")
@@ -68,6 +76,11 @@ def numbers(
 def stack(deepest: int) -> int:
     """The stack of a thread that needs so much by itself: a quarter more, and whole pages."""
     return -(-(deepest + deepest // 4 + SPARE) // PAGE) * PAGE
+
+
+def saved(deepest: int) -> int:
+    """What such a stack takes less than the usual one, if its program is measured."""
+    return STACK_USUAL - stack(deepest) if deepest else 0
 
 
 def ticks(periods: Sequence[int]) -> int:

@@ -38,6 +38,8 @@ RULES = {
     "periods-are-whole-ticks": "the slowest tick from 1 kHz on of which each period is a multiple",
     "deepest-of-the-program": "the deepest way through the program by its card, a quarter more, and"
     " what interrupts add, in whole pages; its library's default if that is more",
+    "no-more-than-the-deepest": "as for the deepest way, even if that is less than usual: of the"
+    " memory less than a block may be used",
     "half-of-the-memory-is-heap": "half of the memory it was given; the rest is image and stacks",
     "messages-while-nobody-reads": "what is written while the reader is not there: Linux for 10 ms,"
     " a task for two of its periods; 16 at least",

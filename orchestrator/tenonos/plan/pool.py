@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from tenonos.cards.card import KINDS, kernel
 from tenonos.cards.estimate import Estimates, of_tree
 from tenonos.errors import InputError
+from tenonos.generate.image import PROTECTION, TABLES_BESIDE, TABLES_OF_ITSELF
 from tenonos.paths import ROOT
 from tenonos.plan import learned
 from tenonos.plan.encode import Encoding, encode
@@ -17,6 +18,7 @@ from tenonos.plan.retrieve import Retriever
 from tenonos.plan.solve import Demand, Problem, satisfiable
 from tenonos.pool import library
 from tenonos.pool.kconfig import Tree, load, symbol_of
+from tenonos.system.limits import PAGE
 
 PERIOD = "TENON_PERIODIC_PERIOD_NS"
 """From one release of a task to the next, of an image that no hypervisor tells."""
@@ -131,8 +133,12 @@ class Pool:
 
     def weights(self, kind: str, utility: str) -> dict[str, int]:
         """What is to be least in an image of a kind, by symbol, for what matters most."""
-        sizes = self.bytes_in(kind)
         crates = self.libraries
+        if utility == "memory":
+            of = self.estimates.size
+            whole = {s: max(1, of(kind, crates[s].id).total) for s in crates}
+            return {symbol: whole.get(symbol, 1) for symbol in self.bytes_in(kind)}
+        sizes = self.bytes_in(kind)
         taken = {s: self.estimates.instructions(crates[s].id) if s in crates else 0 for s in sizes}
         rate = {
             "footprint": 0,
@@ -148,6 +154,17 @@ class Pool:
         costs = self.bytes_in(kind)
         own = self.estimates.size(kind, kernel(kind)).loaded
         return own + sum(costs[symbol] for symbol in symbols if symbol in costs)
+
+    def occupied(self, kind: str, symbols: Iterable[str], values: Mapping[str, bool]) -> int:
+        """The bytes of memory that it is estimated to take: whole pages, and translation tables."""
+        size = self.estimates.size(kind, kernel(kind))
+        for symbol in symbols:
+            if symbol in self.libraries:
+                size += self.estimates.size(kind, self.libraries[symbol].id)
+        sections = (size.text, size.rodata, size.data, size.bss)
+        pages = sum(-(-section // PAGE) for section in sections)
+        tables = TABLES_BESIDE + TABLES_OF_ITSELF if values.get(PROTECTION) else 0
+        return (pages + tables) * PAGE
 
     def measured(self, kind: str, symbols: Iterable[str]) -> bool:
         """Whether that rests on measured cards alone."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
-from tenonos.plan import parameters, templates
+from tenonos.plan import bounds, parameters, templates
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES, is_direct
 from tenonos.plan.models import (
@@ -114,11 +114,11 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
     app = composer.apps[name]
     common |= {"app": composer.pool.entries[app].name, "input": INPUT in image.libraries}
     if is_bare(plan.items):
-        return VmSpec(**common, image_limit=_image_limit(name, plan))
+        return VmSpec(**common, **_limits(name, plan))
     return VmSpec(
         **common,
         interrupts=guest.interrupts,
-        image_limit=_image_limit(name, plan),
+        **_limits(name, plan),
         on_fault="restart",
         restart_limit=RESTARTS,
         devices=answer.devices.get(name, []),
@@ -134,7 +134,7 @@ def _template(name: str, answer: Composition, plan: Plan, composer: Composer) ->
         app=composer.pool.entries[app].name,
         cpus=template.cpus,
         memory=size_text(template.memory),
-        image_limit=_image_limit(name, plan),
+        **_limits(name, plan),
         start_on=template.start_on,
         task=_tasks(name, app, plan, composer),
     )
@@ -145,10 +145,11 @@ def _channel(channel: Channel) -> ChannelSpec:
     return ChannelSpec(name=channel.name, slots=channel.slots, size=size_text(channel.size), **ends)
 
 
-def _image_limit(name: str, plan: Plan) -> str | None:
-    """The bound on an image, which only its build can check."""
-    bounds = [int(i.value) for i in plan.of(name, "image") if i.value is not None]
-    return size_text(min(bounds)) if bounds else None
+def _limits(name: str, plan: Plan) -> dict[str, str]:
+    """The bounds on an image and on what it takes, which only its build can check."""
+    return {
+        f"{kind}_limit": size_text(bound) for kind, bound in bounds.limits(name, plan.items).items()
+    }
 
 
 def _tasks(name: str, app: str, plan: Plan, composer: Composer) -> list[TaskSpec]:

@@ -6,7 +6,9 @@ from tenonos.system.model import System
 BARE = "bare"
 """The mode of such a system."""
 
-_KEYS = frozenset({"name", "kind", "app", "cpus", "memory", "image_limit", "input", "config"})
+_KEYS = frozenset(
+    {"name", "kind", "app", "cpus", "memory", "image_limit", "ram_limit", "input", "config"}
+)
 """What can be said of it; everything else is Mortise's to do, or to hand on."""
 
 _TABLES = ("vm", "name", "board", "pool", "mode", "console")

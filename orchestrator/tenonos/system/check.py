@@ -110,7 +110,7 @@ def _free(system: System) -> str:
 
 
 _KEYS = {
-    "tenon": ("app", "config", "task", "image_limit", "input"),
+    "tenon": ("app", "config", "task", "image_limit", "ram_limit", "input"),
     "linux": (
         *("kernel", "initramfs", "cmdline", "packages", "modules", "files", "programs"),
         "detach",

@@ -81,6 +81,7 @@ class Vm:
     memory: int
     memory_at: int | None
     image_limit: int | None
+    ram_limit: int | None
     interrupts: str
     on_fault: str
     restart_limit: int

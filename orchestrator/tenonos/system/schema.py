@@ -48,6 +48,7 @@ class GuestSpec(_Spec):
     cpus: list[int] = Field(min_length=1)
     memory: Size
     image_limit: Size | None = None
+    ram_limit: Size | None = None
     config: str | None = None
     priority: int | None = Field(default=None, ge=0, le=63)
     schedule: Literal["fixed", "edf", "rate-monotonic"] = "fixed"
@@ -318,6 +319,7 @@ _EXAMPLES = {
     "budget": 'budget = "2ms"',
     "priority": "priority = 40",
     "image_limit": 'image_limit = "64K"',
+    "ram_limit": 'ram_limit = "128K"',
     "devices": 'devices = ["gpio"]',
     "device": 'device = "virtio0"',
     "model": 'model = "e1000e"',

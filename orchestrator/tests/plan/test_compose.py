@@ -16,6 +16,7 @@ from tenonos.plan.defaults import RULES
 from tenonos.plan.explain import Explainer
 from tenonos.plan.models import Item
 from tenonos.plan.pool import Pool
+from tenonos.system.limits import BLOCK
 from tenonos.system.schema import parse
 
 DEMO = (
@@ -94,6 +95,16 @@ def test_a_bound_on_the_image_is_handed_to_the_build(composed, tmp_path):
     motor, linux = system.load(tmp_path).vms
     assert motor.image_limit == 48 << 10
     assert linux.image_limit is None
+
+
+def test_less_memory_than_a_block_bounds_what_the_image_takes(composed, tmp_path):
+    answer = composed("a 1 kHz control loop with 92 KiB of RAM")
+    answer.write(tmp_path)
+    (motor,) = system.load(tmp_path).vms
+    assert (motor.memory, motor.ram_limit) == (BLOCK, 92 << 10)
+    answer = composed("a 1 kHz control loop with 91 KiB of RAM")
+    assert {clash.source for clash in answer.conflict} == {"control loop", "91 KiB"}
+    assert "takes 94,208 bytes" in answer.reason
 
 
 def test_a_bound_that_the_cards_exceed_is_a_conflict_in_the_users_words(composed, pool):

@@ -98,7 +98,7 @@ class Judge:
     def agrees(self, kind, named):
         """Whether the second solver finds a set feasible, too."""
         own = self.pool.loaded(kind, [])
-        bound = bounds.smallest(NAME, self.items(named))
+        bound = bounds.limits(NAME, self.items(named)).get(bounds.IMAGE)
         found = [self.least(kind, named, cores) for cores in self.cores(kind, named)]
         return any(f is not None and (bound is None or own + f <= bound) for f in found)
 
