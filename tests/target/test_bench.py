@@ -86,9 +86,7 @@ def test_goals_of_mortise_hold(measured):
 
 def test_phases_are_the_whole_start(measured):
     found = [row for row in rows(measured, "mortise-static") if row.suite == "boot"]
-    whole = {
-        row.params["guest"]: row.max for row in found if row.name == "mortise_entry_to_guest"
-    }
+    whole = {row.params["guest"]: row.max for row in found if row.name == "mortise_entry_to_guest"}
     assert whole.keys() == {"tiny", "linux"}
     parts = [row for row in found if row.name == "mortise_phase"]
     for guest, all_of_it in whole.items():

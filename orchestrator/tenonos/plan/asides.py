@@ -29,6 +29,7 @@ INSTRUCTION = re.compile(
     r"|\b(?:print|show|reveal|output|dump|quote) (?:me |us )?(?:the|your) system prompt\b"
     r"|\b(?:system prompt|your (?:instructions|rules|prompt|checks|output|answer|reply))\b"
     r"|\byou are (?:now|in|an?|no longer)\b|^\W*(?:\w+,? )?(?:act as|pretend)\b"
+    r"|(?:^|, )(?:please )?pretend\b|\bpretend (?:that|to be|you)\b"
     r"|^\W*(?:please |now |then |and |also )*(?:repeat|recite|quote|echo|sing|translate"
     r"|summari[sz]e"
     r"|(?:report|claim|confirm|certify|declare|assert|swear|promise|assume) that"
@@ -47,6 +48,7 @@ INSTRUCTION = re.compile(
     r"|answer with|respond with|tell me)\b"
     r"|\b(?:report success|(?:answer|say) (?:yes|no|that)|mark (?:all|every|each))\b"
     r"|\b(?:execute|run) the (?:command|following|shell command)|\b(?:sudo|curl|wget|rm -rf)\b"
+    rf"|^\W*{_MACHINES},\s"
     rf"|^\W*(?:note to the )?{_ROLES}\s*:|^\W*(?:\w+ )?instructions?\s*:"
     rf"|^\W*(?:{_ROLES}|system|hidden|internal)(?:['’]s)? (?:note|message|comment|hint)s?\s*:"
     rf"|^\W*(?:dear|hey|hi|hello)\b[^,;]*\b{_ROLES}\b,?"
@@ -105,8 +107,8 @@ WANTING = re.compile(
     re.IGNORECASE,
 )
 CONTRAST = re.compile(
-    r"(.*?), (?:but|yet|still|however),? (?:what )?(?:i|we) (?:\w+ )?"
-    r"(?:want|need|would|wish|'d|require)",
+    r"(.*?), (?:but|yet|still|however|whereas),? (?:(?:what|all|the only thing)(?: that)? )?"
+    r"(?:i|we) (?:\w+ )?(?:want|need|would|wish|'d|require|ask|do is|have to do|care about)\b",
     re.IGNORECASE | re.DOTALL,
 )
 """What others do or say, and then what is wanted instead."""
@@ -139,7 +141,8 @@ MENTION = re.compile(
     r"|according to|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
     r"|(?:tired of|fed up with|used to|accustomed to|(?:fond|fans?) of)(?= (?-i:[A-Z]))"
     r"|(?:exactly |just |much )?the (?:same )?way(?= (?-i:[A-Z]))"
-    r"|(?:after|following) (?:\w+ )?(?:years?|months?) (?:of|with|on|under)(?= (?-i:[A-Z]))"
+    r"|(?:after|following) (?:\w+ ){0,2}?(?:years?|months?|weeks?|decades?) (?:of|with|on|under)"
+    r"(?: \w+ing(?: (?:with|on|under|against|in|over|about))?)?(?= (?-i:[A-Z]))"
     r"|contrary to|(?:as an? )?(?:replacement|substitute) (?:for|of)|(?:to )?replac(?:e|es|ing)"
     r"|(?:an? |the )?(?:re-?write|port|re-?implementation|successor|clone) (?:of|to|for)"
     r"(?= (?:our|the|an?|my|old|existing|legacy)\b)"
@@ -157,6 +160,8 @@ MENTION = re.compile(
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
 )
 """What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
+SPEAKERS = frozenset("i we you they he she".split())
+"""Who says, in a clause of their own, what is wanted."""
 REFERENCE = re.compile(
     r"\((?:see|cf\.?|compare|refer to|as in|as described in)\b[^()]*\)"
     r"|\((?:ticket|issue|bug|ref(?:erence)?|rev(?:ision)?|version|case|item|no|project|order"
@@ -201,6 +206,20 @@ SOMEBODY = re.compile(
     re.IGNORECASE,
 )
 """Who is spoken of, and in a clause what they do: `the people who look after ...`."""
+PERSON = re.compile(
+    r"\b(?:as )?(?:Dr|Prof|Mr|Mrs|Ms|Sir|Professor|Doctor)\b\.? [A-Z][\w-]+"
+    r"(?:, (?:who|whose)\b[^,;:.]*(?=,))?"
+    rf"|\b(?:(?i:my|our|his|her|their|the) )(?:\w+ )?{PEOPLE}(?: [A-Z][\w.-]+){{1,2}}"
+    r"(?:, (?:who|whose|which|an?|the|our|my)\b[^,;:.]*(?=,))?"
+)
+"""Somebody with a name, and who that is: `my colleague Jane, who wrote the ...,`."""
+AS_PEOPLE = re.compile(
+    r"^\W*(?:as|being|we are|we['’]re|coming from) (?:an? |the )?(?!my|our|his|her|their)"
+    r"(?:[\w-]+ ){1,3}?"
+    rf"(?:{PEOPLE}|shop|house|lab|startup|start-up|institute|university)\b",
+    re.IGNORECASE,
+)
+"""Who speaks: `as Linux people, ...`."""
 WHY_INSTRUCTION = "an instruction to the tool, not a demand on the system"
 WHY_BACKGROUND = "says how things are, not what is wanted"
 WHY_MENTION = "a mention of something else, not a demand"
@@ -241,7 +260,7 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
         elif BACKGROUND.search(clause) and not _is_of_mention(clause):
             for first, last in _background(text, start, end):
                 yield first, last, WHY_BACKGROUND
-    for pattern in (REFERENCE, CLOSING, NAME, SAYING):
+    for pattern in (REFERENCE, CLOSING, NAME, PERSON, AS_PEOPLE, SAYING):
         for found in pattern.finditer(text):
             yield found.start(), found.end(), WHY_MENTION
     for found in SOMEBODY.finditer(text):
@@ -341,7 +360,7 @@ def _end_of_mention(text: str, words: Sequence[Token], found: re.Match[str]) -> 
         names = index + 1 < len(words) and words[index + 1].text[0].isupper()
         if word.word in ("and", "or") and end is not None and names:
             continue
-        if word.word in g.SPLITTERS or quantity_at(words, index):
+        if word.word in g.SPLITTERS or word.word in SPEAKERS or quantity_at(words, index):
             break
         if end is not None and word.word in ("on", "at", "in", "using"):
             break

@@ -86,6 +86,8 @@ class _Attacher:
                 self._spread.append(mark)
                 return
         # "Two VMs run a loop each", "two VMs for Linux", "two VMs that regulate".
+        if self._lists(at):
+            return  # "three VMs: Linux, a loop and a shell, each on its own core"
         sole = self.subjects.tenons[0] if len(self.subjects.tenons) == 1 else None
         subject = (
             self._named_after(at)
@@ -97,6 +99,13 @@ class _Attacher:
         if subject and subject.count == 1 and (subject.at > at or later):
             subject.count = min(int(mark.value or 1), MOST)
             self._spread.append(mark)
+
+    def _lists(self, at: int) -> bool:
+        """Whether VMs just counted are told one by one: `three VMs: Linux, a loop and a shell`."""
+        marks = ("count", "own", "cores", "idiom")
+        behind = (e for e in self.elements[at + 1 :] if getattr(e, "kind", None) not in marks)
+        after = next(behind, None)
+        return isinstance(after, Cut) and after.word == ":" and len(self.subjects.all) > 1
 
     def _holds(self, at: int) -> Subject | None:
         """What VMs hold that are counted apart: `two VMs with Linux and one VM with a loop`."""
@@ -118,7 +127,8 @@ class _Attacher:
         if mark.kind not in ATTACHED:
             return []
         if mark.kind == "vms":
-            return [] if mark in self._spread else [Attachment(mark, (None,))]
+            real_time = mark.until and mark.value == sum(s.count for s in self.subjects.tenons)
+            return [] if mark in self._spread or real_time else [Attachment(mark, (None,))]
         if mark.each and mark.kind in ("cores", "own", "ram"):
             several = self._several_before(at)
             subjects = [several] if several else self.subjects.ordered
@@ -131,7 +141,9 @@ class _Attacher:
                 self._parts.add(mark.until)
             # "Use two of the four cores": those four are not all used.
             return [] if mark.whole and mark.last in self._parts else [attached]
-        if mark.kind == "cpu":  # "... on core 3": what it is said of comes first
+        if mark.kind == "cpu" and mark.leads:
+            subject = self._next(self._behind_colon(at), False, (None, "to", "for"))
+        elif mark.kind == "cpu":  # "... on core 3": what it is said of comes first
             subject = self._named_after(at) or self._preceding(at, False)
         elif mark.kind == "own":
             subject = self._owner(at)
@@ -151,13 +163,25 @@ class _Attacher:
             return [Attachment(*pair) for pair in zip(one, names, strict=True)]
         return [Attachment(mark, tuple(subject.names))]
 
+    def _behind_colon(self, at: int) -> int:
+        """Where what a mark leads begins: `core 3: a loop`."""
+        after = self.elements[at + 1] if at + 1 < len(self.elements) else None
+        return at + (isinstance(after, Cut) and after.word == ":")
+
     def _several_before(self, at: int) -> Subject | None:
         """Whom `each` is said of if they were counted just before: `two loops on one core each`."""
         subject = self._preceding(at, timing=False)
         return subject if subject and subject.count > 1 else None
 
     def _owner(self, at: int) -> Subject | None:
-        """Who has a core of its own: the noun just before, else the real-time VM."""
+        """Who has a core of its own: the noun just before, else the real-time VM.
+
+        Between commas it is what follows: `and, on a core of its own, a loop`.
+        """
+        fenced = self.elements[max(0, at - 1)], *self.elements[at + 1 : at + 2]
+        apart = len(fenced) == 2 and all(isinstance(e, Cut) and e.word == "," for e in fenced)
+        if apart and at and (subject := self._next(at + 1, False, (None,))):
+            return subject
         for position in range(at - 1, -1, -1):
             if isinstance(self.elements[position], Cut):
                 break

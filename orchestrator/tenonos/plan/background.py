@@ -15,9 +15,21 @@ PEOPLE = (
 )
 DOCUMENTS = (
     r"(?:spec(?:ification)?s?|documents?|documentation|papers?|brochures?|data ?sheets?|manuals?"
+    r"|thes[ie]s|dissertations?|analys[ei]s|stud(?:y|ies)|surveys?|lectures?|talks?|blogs?|posts?"
     r"|reports?|books?|articles?|leaflets?|slides?|posters?|adverts?|catalogues?|pdfs?|readmes?"
     r"|flyers?|web ?sites?|presentations?|e-?mails?|letters?|notes?|tickets?)"
 )
+RIVALS = (
+    r"(?:competit(?:ors?|ion)|rivals?|boss(?:es)?|suppliers?|vendors?|manufacturers?|predecessors?"
+    r"|neighbou?rs?|marketing|sales|management|professors?|teachers?|students?|interns?|friends?"
+    r"|brothers?|sisters?|uncles?|industry)"
+)
+ASKING = (
+    r"(?:wants?|wanted|needs?|needed|requires?|required|asks?|asked|demands?|demanded|insists?"
+    r"|insisted|expects?|expected|must|should|shall|will|would|can|could|may|has to|have to"
+    r"|wish(?:es)?|ordered|orders?)"
+)
+"""Verbs by which somebody asks for what follows."""
 ELSEWHERE = re.compile(
     r"(.*?),? (?:(?:but|though|and|yet|only) )?(?:all of )?"
     r"(?:that|this|it|they|those|these|which|both)"
@@ -79,9 +91,11 @@ BACKGROUND = re.compile(
     r"|(?<!nothing )had (?:an?|the|no|its|their|our|two|three|several|some|only)"
     r"|(?:ran|was running) (?:on|under|with|in)|(?:hated|relied on|came (?:with|from)|consisted of"
     r"|got rid of|stuck to|swore by)"
-    rf"|(?:the|our|this|that|my|an?|their|some) (?:[\w'’-]+ ){{0,3}}?{DOCUMENTS} (?:\w+ly |also )?"
+    rf"|(?:the|our|this|that|my|an?|their|some) (?:[\w'’-]+ ){{0,3}}?{DOCUMENTS}"
+    r"(?: (?:on|about|of|by|in|from) (?:[\w-]+ ?){1,2}?)? (?:\w+ly |also )?"
     r"(?:mentions?|lists?|shows?|praises?|advertises?|talks? (?:of|about)|describes?|ends? with"
-    r"|discuss(?:es)?|compares?|promises?|raves?|boasts?)"
+    r"|says?|concerns?|covers?|treats?|argues?|claims?|deals? with|discuss(?:es)?"
+    r"|compares?|promises?|raves?|boasts?)"
     r"|(?:the|our|another|some|their) (?:\w+ ){0,2}?(?:teams?|groups?|departments?|company)"
     r" (?:(?:next door|upstairs|downstairs|(?:across|in|down) the \w+) )?"
     r"(?:uses?|used|likes?|prefers?|swears?|runs?|ran|ha[sd]|built|works? (?:on|with))"
@@ -101,6 +115,20 @@ BACKGROUND = re.compile(
     r"|(?:i|we) (?:(?:once|recently|also|just|even) )?(?:read|saw|heard|watched|attended"
     r"|learn(?:ed|t)"
     r"|visited|met|spoke|experimented|evaluated|compared|tested|benchmarked|considered)"
+    rf"|(?:(?:our|my|their|the|his|her|its|an?|some|one) )?(?:[\w-]+ ){{0,2}}?(?:{RIVALS}"
+    rf"|(?:from|of|by|at) (?:(?:our|my|the|an?|their|another) )?(?:\w+ )?{RIVALS})"
+    rf" (?!{ASKING}\b)(?:\w+ly )?(?:\w+[^s\W]s|\w+ed|ha[sd]|have|was|were|ran|had|sold|made|built"
+    r"|wrote|went|did)\b"
+    rf"|(?:(?:our|my|their|the|some|many|most) )?(?:[\w-]+ )?"
+    rf"(?!some|any|every|those){PEOPLE}(?: \w+ \w+)? (?:still )?"
+    r"(?:sits?|sat|thinks?|thought|says?|said|tells?|told|writes?|wrote|speaks?|spoke|sleeps?"
+    r"|works? (?:in|at|from))\b"
+    r"|(?:nobody|no one|none of us|hardly anyone|few of us)(?: (?:here|there|of us|in the \w+))?"
+    r" (?:has|have|had|ever|uses?|used|knows?|knew|remembers?|misses|likes?)"
+    r"|(?:nobody|no one) (?:here |there )?(?:is (?:going|there|likely) to|will ever|would ever)\b"
+    r"|(?:i|we)(?: have|['’]ve| had)(?: (?:all|also|just|once|never|already|even))?"
+    r" (?:read|seen|heard|studied|watched|attended|visited|met|used|played with|looked at"
+    r"|been (?:using|running|told)|worked (?:with|on|under))"
     r"|(?:that|this|which|it) (?:is|['’]s) (?:their|his|her|another|somebody else['’]s"
     r"|someone else['’]s"
     r"|not our|none of our) (?:\w+ )?(?:business|matter|problem|story|concern|affair|job|topic)"
@@ -111,6 +139,6 @@ BACKGROUND = re.compile(
     r"|(?:those|people|anyone|everyone|users|engineers) who (?:know|like|use|used|miss|remember)"
     r"|(?:failed|let) us(?: down)?|could(?: not|n't) (?:do|keep|manage|cope)|not an option"
     r"|we (?:left|dropped|abandoned|ditched|outgrew|gave up|are leaving|are done with)"
-    r"|asked|requested|complained|told us)\b",
+    r"|(?<!has )(?<!have )asked|requested|complained|told us)\b",
     re.IGNORECASE,
 )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from tenonos.errors import InputError
+from tenonos.plan.mark import Mark
+from tenonos.plan.text import Token
 
 OWN_CORE = re.compile(
     r"\b(?:(?:on |with |has |have |gets )*(?:its|their|his) own (?:dedicated )?(?:cpu )?"
@@ -13,7 +16,11 @@ OWN_CORE = re.compile(
     r"(?:core|cpu|processor)(?: of its own)?"
     r"|(?:on )?an? (?:physical |whole |full )?(?:core|cpu|processor)"
     r" (?:all )?(?:of its own|to itself|for itself)"
-    r"|its (?:core|cpu) to itself)\b",
+    r"|its (?:core|cpu) to itself"
+    r"|one (?:per|to (?:a|each|every)|(?:on|for) (?:each|every)) (?:physical )?"
+    r"(?:core|cpu|processor)"
+    r"|(?:core|cpu|processor) (?:that|which) (?:it|he|she) shares with"
+    r" (?:nobody|no one|none|nothing)(?: else)?)\b",
     re.IGNORECASE,
 )
 _UNIT = r"(?!\w|\.\d|\s*-?(?:[kmgt]i?b|[kmgt]?b|[nuµm]s|s|[kmg]?hz)\b)"
@@ -24,6 +31,15 @@ NAMED_CORES = re.compile(
     re.IGNORECASE,
 )
 """`core 3`, `cores 1 to 3`, `CPUs 0, 1 and 2`: cores by their numbers."""
+LEADS = re.compile(
+    r"\s*(?:(?:will |shall |must |should |is to |are to )?(?:run|host|get|have|hold|carry|execute"
+    r"|take|do|serve|own)s?|has|carries|does|(?:is|are|goes?|belongs?|stays?|reserved|dedicated)"
+    r" (?:reserved |dedicated |given |left )?(?:to|for)|[:=→])(?!\w)",
+    re.IGNORECASE,
+)
+"""What stands behind cores that are told what they have: `core 2 runs ...`, `core 3: ...`."""
+GAPPED = re.compile(r"(?:[,;.:(]|\band)\s*(?:and )?$"), re.compile(r"\s+(?:an?|the|\d)\b|\s+[A-Z]")
+"""What stands around them where the verb was said before: `core 2 runs a loop, core 3 a shell`."""
 REST = re.compile(
     r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
     r"(?: (?:cores?|cpus?|processors?))\b"
@@ -50,7 +66,23 @@ _LEFT = re.compile(r"\b(?:leav|keep|spar)(?:e|es|ing|s)? ?$", re.IGNORECASE)
 _FREE = re.compile(r" (?:free|empty|idle|unused|alone)\b", re.IGNORECASE)
 
 
-def check_given(text: str, start: int, end: int) -> None:
+def named(text: str) -> Iterator[tuple[int, int, list[int]]]:
+    """The cores that are named, each with where that is and their numbers."""
+    for found in (*COUNTED_CORE.finditer(text), *NAMED_CORES.finditer(text)):
+        _check_given(text, found.start(), found.end())
+    for found in COUNTED_CORE.finditer(text):
+        yield found.start(), found.end(), [ORDINALS.index(found[1].lower())]
+    for found in NAMED_CORES.finditer(text):
+        if found[1]:
+            last = min(int(found[2]), int(found[1]) + 64)
+            numbers = list(range(int(found[1]), last + 1))
+        else:
+            numbers = [int(number) for number in re.findall(r"\d+", found[3])]
+        if numbers:
+            yield found.start(), found.end(), numbers
+
+
+def _check_given(text: str, start: int, end: int) -> None:
     """Refuses a named core [start, end) that something is kept from: a plan says which it has."""
     left = _LEFT.search(text, 0, start) and _FREE.match(text, end)
     if left or _KEPT_FROM.search(text, 0, start):
@@ -59,3 +91,15 @@ def check_given(text: str, start: int, end: int) -> None:
             "objective",
             "name the cores that it has",
         )
+
+
+def leads(marks: Sequence[Mark], words: Sequence[Token], text: str) -> Iterator[Mark]:
+    """Those of some named cores that are told what they have."""
+    told = False
+    for mark in sorted(marks, key=lambda mark: mark.first):
+        start, end = words[mark.first].start, words[mark.last - 1].end
+        before, behind = GAPPED
+        gapped = told and before.search(text, 0, start) and behind.match(text, end)
+        if LEADS.match(text, end) or gapped:
+            told = True
+            yield mark

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tenonos.plan.elements import Chunk, Unit
+from tenonos.plan.knowledge import GUEST
 from tenonos.plan.meaning import Meaning
 from tenonos.plan.retrieve import Hit
-from tenonos.plan.sense import GUEST
 from tenonos.plan.text import Token
 
 _JOINED = frozenset("and or nor".split())

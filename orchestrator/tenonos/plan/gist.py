@@ -16,11 +16,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tenonos.plan import grammar as g
-from tenonos.plan.knowledge import Entry
+from tenonos.plan.knowledge import GUEST, Entry
 from tenonos.plan.text import Token, stem
 
 REACH = 5
 """Words that count between the words of a group at most, all together."""
+SIZES = range(1, 4)
+"""Words of the names that no gist is around."""
 SHOWN = 6
 """Places of one word in a sentence that are tried."""
 
@@ -69,6 +71,17 @@ class Gists:
             for name in entry.keywords
             if len(words := [stem(word) for word in name.lower().split()]) == 2
         }
+        apps = {entry.symbol for entry in entries if entry.kind == "app"}
+        self._called = {
+            name: entry
+            for entry in entries
+            # What VMs run is spoken of with all that they are to have.
+            if entry.kind == "capability"
+            and apps.isdisjoint(entry.providers)
+            and not entry.name.startswith(GUEST)
+            for keyword in entry.keywords
+            if len(name := tuple(stem(word) for word in keyword.lower().split())) in SIZES
+        }
         self._said = {
             entry.symbol: frozenset(re.findall(r"\w+", " ".join(entry.phrases).lower()))
             for entry in entries
@@ -83,10 +96,25 @@ class Gists:
             stems = [_stem(words[index]) for index in range(first, last)]
             met = [m for group in self.groups if (m := _met(group, stems, first))]
             met = [m for m in met if not self._halves(m, words, range(first, last - 1))]
+            met = [m for m in met if not self._swallows(m, stems, first)]
             for gist in sorted(met, key=lambda gist: gist.rank, reverse=True):
                 if not any(_overlap(gist, other) for other in gists):
                     gists.append(gist)
         return sorted(gists, key=lambda gist: gist.words)
+
+    def _swallows(self, gist: Gist, stems: Sequence[str], first: int) -> bool:
+        """Whether between the words of a gist stands the name of something else, none of it taken:
+        `needs only semaphores signalled from an interrupt`.
+        """
+        inside = range(gist.words[0] + 1, gist.words[-1])
+        for at in inside:
+            for size in SIZES:
+                name = tuple(stems[at - first : at - first + size])
+                part = set(range(at, at + size))
+                whole = part <= set(inside) and not part & set(gist.words)
+                if whole and self._called.get(name, gist.entry) is not gist.entry:
+                    return True
+        return False
 
     def _halves(self, gist: Gist, words: Sequence[Token], inside: range) -> bool:
         """Whether a gist takes half of another entry's name, for another form of the word:

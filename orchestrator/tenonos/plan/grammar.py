@@ -23,6 +23,9 @@ CIRCUMSTANCE = frozenset(
 )
 """Splitters after which words say when and why, more than what."""
 
+REASONS = frozenset("because since as so while though although".split())
+"""Those after which a reason may stand."""
+
 RELATIVE = frozenset("that which who whoever whose where".split())
 """Splitters that begin a clause about the noun before them."""
 
@@ -32,6 +35,7 @@ CARRIERS = frozenset(
 )
 """Nouns that stand for whatever runs: with a period, any periodic task is meant."""
 
+CYCLIC = frozenset("cyclic cyclical recurring recurrent repeating repetitive".split())
 TASK_MEANS = ["periodic", "task"]
 """What those are that have a period, as words to look up."""
 
@@ -97,7 +101,9 @@ VERBS = frozenset(
     computes computing calculate calculates calculating tolerate tolerates tolerating accept
     accepts accepting cause causes causing caused answer answers enabled allowed permitted included
     activated looking planned intended foreseen becomes become called calling calls matters counts
-    lasts lasting""".split()
+    lasts lasting belong belongs rebuild rebuilt implement implements implemented realise realize
+    deliver delivers
+    prepare assemble arrange install installed configure configured deploy deployed""".split()
 )
 """Verbs that say only that something shall be."""
 
@@ -135,6 +141,9 @@ ADVERBS = frozenset(
     longer shorter sooner earlier up out down off more less most enough such per within than best no
     nothing none nobody nowhere
     instead rather anywhere everywhere somewhere whatsoever whatever otherwise anyway
+    exclusively solely purely entirely merely directly accordingly independently separately
+    permanently immediately automatically normally usually regularly constantly continuously
+    respectively individually
     not yet yes below above beneath maximum max minimum min worst case users user people operators
     operator customers engineers able due late done completed""".split()
 )
@@ -193,12 +202,18 @@ LABEL = re.compile(
     r"\b(?:(?i:partition|vm|guest|domain|instance|cell|zone)s? (?i:one|two|three|four|\d\b|[a-h]\b)"
     r"(?=(?i: (?:runs?|is|has|gets?|hosts?|holds?|contains?|executes?|does|"
     r"keeps?|uses?|drives?|needs?|takes?|reads?|controls?|must|should|shall|will)\b)|\s*[:=(,])"
+    r"|\b(?i:partition|vm|guest|domain|cell|zone) ['\"“‘][\w -]{1,20}['\"”’]"
+    r"|(?<=[,;] )(?:and )?(?i:partition|vm|guest|domain|instance|cell|zone) (?:\d|[A-Ha-h])"
+    r"(?= (?:an?|the) )"
+    r"|\b(?i:in|on) (?i:the )(?i:first|second|third|fourth|other)"
+    r"(?i: (?:one|vm|partition|guest))?(?=,)"
     r"|(?<=\w )(?<!in )[A-H](?=\s*:)"
     r"|(?i:(?:(?<=task )|(?<=job )|(?<=thread )|(?<=program ))(?:\d|[a-h])\b"
     r"(?=\s*[:=(,]| (?:runs?|has|is|every|at)\b)))"
 )
 """What tells one of several from the others: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
 
+SIDES = frozenset("left right front rear upper lower top bottom inner outer".split())
 _SIDES = (
     "left right|right left|front rear|rear front|upper lower|top bottom|inner outer"
     "|primary backup|primary secondary|main backup|active standby"
@@ -268,7 +283,8 @@ JITTER = re.compile(
     re.IGNORECASE,
 )
 REAL_TIME = re.compile(
-    r"\b(?:hard[- ])?real[- ]?time\b(?! (?:vms|partitions)\b)|\btime[- ]critical\b"
+    r"\b(?:hard[- ])?real[- ]?time\b(?! (?:vms|partitions)\b)|\b(?-i:RT)\b(?! vms)"
+    r"|\btime[- ]critical\b"
     r"|\b(?:never|without ever|not) (?:be(?:ing)? late|miss(?:es|ing)?(?: an?y?| its| the)? "
     r"(?:deadlines?|periods?|releases?|beats?))\b|\balways (?:on|in) time\b"
     r"|\bno (?:missed|lost|late) (?:deadlines?|releases?|periods?)\b"

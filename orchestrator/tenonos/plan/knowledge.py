@@ -25,6 +25,8 @@ PREFIXES: dict[str, EntryKind] = {
     "APP_": "app",
     "BOARD_": "board",
 }
+GUEST = "guest."
+"""What the capabilities begin with that are guest systems."""
 _FLAGS = re.IGNORECASE | re.DOTALL | re.MULTILINE
 _KEYWORDS = re.compile(r"^keywords?:\s*(.*)\Z", _FLAGS)
 _PHRASES = re.compile(r"^phrases?:\s*(.*?)(?:\n\s*\n|\Z)", _FLAGS)

@@ -35,6 +35,8 @@ def leftover(
     """
     if known and not sense.hit and _is_numbered_place(words, sense):
         return g.WHY_PURPOSE
+    if known and not sense.hit and sense.first and words[sense.first - 1].word in g.SIDES:
+        return g.WHY_PURPOSE  # "the left wheel and the right wheel"
     if known and not sense.hit and _tells_which(sense, unit, words, elements):
         return g.WHY_ARGUMENT
     if known and not sense.hit and _is_stated(sense, words, elements):
@@ -56,7 +58,9 @@ def leftover(
         or _is_beneficiary(sense, words)
         or _is_place(sense, unit, words, elements)
     )
-    return g.WHY_PURPOSE if known and beside else None
+    if known and beside:
+        return g.WHY_PURPOSE
+    return g.WHY_ARGUMENT if known and not _is_asked_for(sense, unit, words) else None
 
 
 def stray(
@@ -83,10 +87,32 @@ def carriers(words: Sequence[Token], marks: Sequence[Mark]) -> list[str]:
     return [*vms, *(word.text for word in found if word.word in g.CARRIERS)]
 
 
+def within_gist(sense: Sense, elements: Sequence[Element]) -> bool:
+    """Whether words stand amid some that say more together, and name nothing by themselves."""
+    named = sense.hit is not None and sense.hit.exactness == 1
+    return (
+        sense.kind in ("capability", "unknown")
+        and not named
+        and any(
+            isinstance(e, Mark)
+            and e.kind == "gist"
+            and e.first < sense.first
+            and sense.last <= (e.until or e.last)
+            for e in elements
+        )
+    )
+
+
+def counts_real_time(mark: Mark, words: Sequence[Token]) -> bool:
+    """Whether VMs are counted that are real-time ones, whatever they do: `two real-time VMs`."""
+    said = {word.word for word in words[mark.first : mark.until or mark.last]}
+    return mark.kind == "vms" and not said.isdisjoint(("real", "rt"))
+
+
 def names_tasks(mark: Mark, words: Sequence[Token]) -> bool:
     """Whether words that say together what something is about say only that tasks run."""
     said = {word.word for word in words[mark.first : mark.until or mark.last]}
-    tasks = bool(said & g.TASKS) and said <= g.TASKS | set(g.TASK_MEANS)
+    tasks = bool(said & g.TASKS) and said <= g.TASKS | set(g.TASK_MEANS) | g.CYCLIC
     return tasks and mark.kind == "gist"
 
 
@@ -201,7 +227,7 @@ def _is_stated(sense: Sense, words: Sequence[Token], elements: Sequence[Element]
     before = words[sense.first - 1].word if sense.first else "."
     after = words[sense.last].word if sense.last < len(words) else "."
     if len(inside) == 1 and inside[0].text.islower() and before in g.COPULAS:
-        return after in g.SENTENCE_END
+        return after in g.SENTENCE_END | {",", "but"}
     if before not in g.SENTENCE_END or after not in g.COPULAS or _has_a_name(inside, True):
         return False
     rest = []
@@ -247,7 +273,8 @@ def _opens_all(
     alone = alone and unit.chunks[0] is sense.chunk
     after = words[sense.last].word if sense.last < len(words) else ""
     ends = after in g.TITLE_END and len(inside) <= MOST_OF_A_TITLE
-    return alone and ends and not _has_a_name(inside, True)
+    heads = len(inside) > 1 and inside[0].text[1:].islower() and inside[-1].is_word
+    return alone and ends and (heads or not _has_a_name(inside, True))
 
 
 def _has_a_name(inside: Sequence[Token], opens: bool) -> bool:
@@ -301,6 +328,27 @@ def _wants(sense: Sense, words: Sequence[Token]) -> bool:
     after = words[sense.last].word if sense.last < len(words) else ""
     plain = not _has_a_name(words[sense.first : sense.last], first == sense.first)
     return opens and plain and after in g.NEEDING - {"should", "must", "shall"}
+
+
+def _is_asked_for(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
+    """Whether common words stand where a demand does.
+
+    That is as a means, with an article in a list, first of all in a sentence, or as what something
+    does: `that plays music`.
+    """
+    chunk = sense.chunk
+    named = any(word.text[1:] != word.text[1:].lower() for word in words[sense.first : sense.last])
+    if chunk is None or named:
+        return True
+    if chunk.preposition is not None:
+        goes = chunk.preposition in ("to", "onto") and chunk.article is None  # "log to flash"
+        return goes or chunk.preposition in g.MEANS
+    before = words[sense.first - 1].word if sense.first else ""
+    if before in (g.NEEDING | g.GIVING) - {"should", "shall", "must"}:
+        return True  # "we need speech recognition"
+    opens = sense.first == 0 or words[sense.first - 1].word in g.SENTENCE_END
+    does = unit.connector in ("that", "which") and chunk.article is None
+    return unit.connector in g.MEANS or chunk.article == "indefinite" or opens or does
 
 
 def _is_name(words: Sequence[Token], sense: Sense, unit: Unit) -> bool:

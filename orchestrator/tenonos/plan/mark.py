@@ -53,6 +53,8 @@ class Mark:
     """Of cores: they are the machine's (`quad-core board`, `of four cores`)."""
     machine: bool = False
     """Of cores: a machine was named that has them (`quad-core board`)."""
+    leads: bool = False
+    """Of named cores: whether what they have follows: `core 2 runs ...`."""
     each: bool = False
     """Whether it is said of each of several."""
     until: int | None = None

@@ -13,19 +13,18 @@ from dataclasses import replace
 from tenonos.plan import grammar as g
 from tenonos.plan import negations
 from tenonos.plan.asides import asides
-from tenonos.plan.cores import COUNTED_CORE, NAMED_CORES, ORDINALS, OWN_CORE, REST, check_given
+from tenonos.plan.cores import OWN_CORE, REST, leads, named
 from tenonos.plan.corrections import corrected
 from tenonos.plan.gist import Gists
 from tenonos.plan.idioms import DOUBLY, FIRM, IDIOM, OTHER_UNITS, WHY_OTHER
 from tenonos.plan.listed import REFERENCE, each_of, each_one, items, names
 from tenonos.plan.mark import Mark, MarkKind
-from tenonos.plan.quantities import CORES, listed_at, quantity_at
+from tenonos.plan.quantities import CORES, listed_at, quantity_at, signed
 from tenonos.plan.roles import roles
 from tenonos.plan.text import Token, number_at
 from tenonos.plan.ticks import is_tick
 from tenonos.plan.utilities import UTILITIES
 
-_REAL_TIME = ["real", "time"]
 _COUNTED = ("only", "just", "exactly", "single")
 """Words before `one` that make a number of it."""
 
@@ -155,17 +154,10 @@ class Marker:
     # Quantities
 
     def _named_cores(self) -> None:
-        for found in (*COUNTED_CORE.finditer(self.text), *NAMED_CORES.finditer(self.text)):
-            check_given(self.text, found.start(), found.end())
-        for found in COUNTED_CORE.finditer(self.text):
-            self._mark("cpu", found.start(), found.end(), ORDINALS.index(found[1].lower()))
-        for found in NAMED_CORES.finditer(self.text):
-            if found[1]:
-                numbers = list(range(int(found[1]), min(int(found[2]), int(found[1]) + 64) + 1))
-            else:
-                numbers = [int(number) for number in re.findall(r"\d+", found[3])]
-            if numbers:
-                self._mark("cpu", found.start(), found.end(), numbers[0], tuple(numbers[1:]))
+        for start, end, numbers in named(self.text):
+            self._mark("cpu", start, end, numbers[0], tuple(numbers[1:]))
+        for mark in leads([m for m in self.marks if m.kind == "cpu"], self.words, self.text):
+            self.marks[self.marks.index(mark)] = replace(mark, leads=True)
 
     def _quantities(self) -> None:
         index = 0
@@ -196,7 +188,7 @@ class Marker:
             return Mark("tick", first, last, value)
         if dimension == "rate":
             start = start if symbol == "period" else first
-            return None if self._signed(first) else Mark("period", start, last, value)
+            return None if signed(self.words, first) else Mark("period", start, last, value)
         if dimension == "count":
             return self._count(value, first, last)
         at_most = bool(
@@ -222,18 +214,12 @@ class Marker:
             return None, first
         return g.SYMBOLS[self._word(at)], at  # type: ignore[return-value]
 
-    def _signed(self, first: int) -> bool:
-        """Whether a minus stands before a number: no quantity of ours is negative."""
-        if self._word(first - 1) not in ("-", "−"):
-            return False
-        sign = self.words[first - 1]
-        apart = first < 2 or self.words[first - 2].end < sign.start
-        return apart and sign.end == self.words[first].start
-
     def _time(self, first: int, last: int, at_most: bool) -> MarkKind | None:
         """What a time measures; None for what no system of ours is asked (how fast it boots)."""
         near = self._nearest(first, last, g.TIME_KINDS)
         before = self._word(first - 1)
+        if before == "each" or (before in g.INDEFINITE and self._is_attribute(last)):
+            near = near if near in ("jitter", "deadline") and before != "each" else "period"
         if before.startswith("last") and g.PERIOD.search(self._word(first - 2)):
             return "period"  # "whose cycle lasts 800 us"
         if near == "period" and (self._word(last) in g.DISTRIBUTING or self._part_of_each(last)):
@@ -244,6 +230,13 @@ class Marker:
             return "deadline"
         known = any(mark.kind == "period" for mark in self.marks)
         return "wcet" if known and at_most else "period"  # "every 2 ms a step of at most 0.3 ms"
+
+    def _is_attribute(self, last: int) -> bool:
+        """Whether a noun follows that the time is told of: `we need a 2 ms loop`."""
+        word = self._word(last)
+        led = word in g.SPLITTERS | g.WEAK | g.STRONG | g.VERBS | {"of", "per"}
+        measured = any(pattern.search(word) for _, pattern in g.TIME_KINDS)
+        return word.isalpha() and not led and not measured
 
     def _part_of_each(self, last: int) -> bool:
         """Whether `of each cycle`, `out of every period` follows."""
@@ -305,8 +298,9 @@ class Marker:
         on_the = before == "the" and self._word(first - 2) == "on"
         if on_the and self._word(last) in g.OTHERS and self._ends(last + 1):
             return Mark("cores", first, last + 1, value)  # Linux on the three others
-        if self._word(last + 1) == "-" and [self._word(last), self._word(last + 2)] == _REAL_TIME:
-            last_adjective = last + 3
+        hyphened = [self._word(at) for at in (last, last + 1, last + 2)] == ["real", "-", "time"]
+        if hyphened or self._word(last) == "rt":
+            last_adjective = last + (3 if hyphened else 1)
             if self._word(last_adjective) in g.GUESTS:
                 if value > 1 or before in _COUNTED:
                     return Mark("vms", first, last, value, until=last_adjective + 1)

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Chunk, Unit
-from tenonos.plan.knowledge import Entry
-from tenonos.plan.rates import is_rated, suffers
+from tenonos.plan.knowledge import GUEST, Entry
+from tenonos.plan.rates import is_rated, is_thing, suffers
 from tenonos.plan.retrieve import Hit, Retriever
-from tenonos.plan.sense import GUEST, Sense, SenseKind, is_part
-from tenonos.plan.text import MANY, Token, compounds, words_of
+from tenonos.plan.sense import Sense, SenseKind, is_part
+from tenonos.plan.text import MANY, Token, compounds
 from tenonos.pool.kconfig import capability, symbol_of
 
 CERTAIN = 0.8
@@ -31,8 +31,10 @@ LONGEST = 6
 class Meaning:
     """The lookup of phrases through a retriever."""
 
-    def __init__(self, retriever: Retriever) -> None:
+    def __init__(self, retriever: Retriever, tasks: bool = False) -> None:
         self.retriever = retriever
+        self.tasks = tasks
+        """Whether whatever has a rate is a task, if nothing in the pool is called so."""
         self._entries = {entry.symbol: entry for entry in retriever.entries}
 
     def apps(self, entry: Entry) -> frozenset[str]:
@@ -69,7 +71,8 @@ class Meaning:
             return [whole]
         senses: list[Sense] = []
         for chunk in unit.chunks:
-            senses += self._chunk(words, chunk, unit.connector in g.CIRCUMSTANCE)
+            opens = chunk is unit.chunks[0] and not chunk.preposition
+            senses += self._chunk(words, chunk, unit.connector in g.CIRCUMSTANCE, opens)
         if unit.aside:
             return [self._aside(words, sense) for sense in senses]
         return [self._unknown(words, sense, senses) for sense in senses]
@@ -102,14 +105,6 @@ class Meaning:
         inside = range(sense.first, sense.last)
         said = [words[index].word for index in inside if words[index].is_word]
         return any(self.retriever.tells(entry, part) for part in (said, said[1:]))
-
-    def absence(self, words: Sequence[Token], indices: Sequence[int]) -> Entry | None:
-        """What is called by the lack of something, as tickless is by "no tick"."""
-        asked = words_of(" ".join(words[index].word for index in indices))
-        for entry in self.retriever.entries:
-            if any(words_of(absence) == asked for absence in entry.absences):
-                return entry
-        return None
 
     def phrase(self, words: Sequence[Token], first: int, last: int) -> Sense:
         """The sense of words that grammar set apart for lookup."""
@@ -149,18 +144,17 @@ class Meaning:
         counted = next((c for c in unit.chunks if c.count), unit.chunks[0])
         return self._sense(words, min(covered), max(covered) + 1, hits[0], counted)
 
-    def _chunk(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
+    def _chunk(
+        self, words: Sequence[Token], chunk: Chunk, circumstance: bool, opens: bool = False
+    ) -> list[Sense]:
         last = chunk.words[-1] + 1
         tasks = words[last - 1].word in g.TASKS and all(
             words[index].word in g.TASKS or words[index].word in g.TASK_MEANS
             for index in chunk.words
         )
-        tasks = tasks or self._names_task(words, chunk)
+        tasks = tasks or self._names_task(words, chunk, opens)
         if tasks or (chunk.task and not self._does(words, chunk)):
-            named = self.retriever.search(g.TASK_MEANS)[:1]
-            return [
-                replace(self._sense(words, last - 1, last, hit, chunk), kind="app") for hit in named
-            ]
+            return self._task(words, chunk)
         if words[chunk.words[0]].word in MANY and len(chunk.words) > 1:
             # "Several threads" are in one image; several of what VMs run want a number.
             rest = self._chunk(words, replace(chunk, words=chunk.words[1:]), circumstance)
@@ -184,6 +178,9 @@ class Meaning:
             )
         covered = [chunk.words[i] for i in sorted(hit.covered)]
         senses = [self._sense(words, covered[0], covered[-1] + 1, hit, chunk)]
+        does = senses[0].kind == "capability" and not self.apps(hit.entry)
+        if self.tasks and opens and does and is_rated(words, chunk.words[0], last):
+            senses = [*self._task(words, chunk), *senses]  # "a 10 Hz supervisor"
         for index in (i for i in chunk.words if i not in covered):
             extra = [h for h in self._search(words, [index], CERTAIN) if not is_part(h.entry)]
             if words[index].word.endswith("'s"):  # "the button's handler": whose it is
@@ -198,12 +195,19 @@ class Meaning:
                 senses.append(Sense("ignored", index, index + 1, why=why))
         return senses
 
-    def _names_task(self, words: Sequence[Token], chunk: Chunk) -> bool:
+    def _task(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
+        """Any periodic task, which is all that a noun stands for."""
+        first = chunk.words[-1]
+        return [
+            replace(self._sense(words, first, first + 1, hit, chunk), kind="app")
+            for hit in self.retriever.search(g.TASK_MEANS)[:1]
+        ]
+
+    def _names_task(self, words: Sequence[Token], chunk: Chunk, opens: bool) -> bool:
         """Whether a phrase is a task with a name and a rate: `the logging task at 5 Hz`."""
-        named = words[chunk.words[-1]].word in g.TASKS and is_rated(
-            words, chunk.words[0], chunk.words[-1] + 1
-        )
-        return named and not self._search(words, chunk.words)
+        task = words[chunk.words[-1]].word in g.TASKS or (self.tasks and opens)
+        rated = task and is_rated(words, chunk.words[0], chunk.words[-1] + 1)
+        return rated and not self._search(words, chunk.words)
 
     def _does(self, words: Sequence[Token], chunk: Chunk) -> bool:
         """Whether an application does what a phrase says."""
@@ -276,7 +280,11 @@ class Meaning:
     def _participle(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
         """`a loop printing ...`: the noun, and what it is doing; nothing if the noun is unknown."""
         for place, index in enumerate(chunk.words):
-            if place and (words[index].word.endswith("ing") or suffers(words, chunk.words, index)):
+            if (
+                place
+                and not (chunk.weak and is_thing(words, index))
+                and (words[index].word.endswith("ing") or suffers(words, chunk.words, index))
+            ):
                 noun = replace(chunk, words=chunk.words[:place])
                 senses = self._chunk(words, noun, circumstance)
                 if all(sense.kind not in ("unknown",) for sense in senses):

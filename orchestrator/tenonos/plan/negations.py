@@ -19,7 +19,7 @@ _NEVER = (
 NEGATORS = (
     r"(?:excluded|unwanted|forbidden|out of scope|not (?:needed|wanted|required|necessary|allowed))"
     r"(?=\s*:)",
-    r"without(?: any| a| an| the| need(?:ing)?(?: for)?| using| requiring)?",
+    r"(?:without|w/o)(?: any| a| an| the| need(?:ing)?(?: for)?| using| requiring)?",
     r"(?:with )?no(?! (?:more|less|later|fewer|greater|longer|sooner|higher|bigger|larger) than)",
     r"(?:do|does|shall|should|must|need|will|is|are|may|can|could)(?: not|n't)"
     r"(?: need| want| require| have| use| include| contain| have to (?:have|use))?",
@@ -28,10 +28,17 @@ NEGATORS = (
     r"(?:needs?|wants?|requires?|has|have) no",
     r"free (?:of|from)",
     r"(?:leav(?:e|ing)|left) out",
+    r"(?:dispens(?:e|es|ing) with|do(?:es|ing)? away with|decided? (?:against|not to have)"
+    r"|(?:steer|stay) (?:clear|away) of|spare (?:me|us|yourself|it)|forgo(?:es|ing)?"
+    r"|refrain(?:s|ing)? from|opt(?:s|ed|ing)? out of|say(?:s|ing)? no to"
+    r"|dropped (?:the )?(?:idea|plan) of"
+    r"|(?:there is|there's|we have|i have) (?:\w+ )?no (?:room|place|space|use|time) for"
+    r"|in (?:lieu|place) of)(?: any| a| an| the)?",
     r"(?:leav(?:e|ing)|keep(?:ing)?)(?= (?:[\w-]+,? ){1,6}?(?:out|away)\b(?! (?:of|from)\b"
     r"(?! (?:it|this|that|there|here|(?:the|this|my|our) (?:image|build|system|vm|product)))))",
     r"(?:leav(?:e|ing)|keep(?:ing)?|turn(?:ing)?|switch(?:ing)?)"
-    r"(?= (?:[\w-]+ ){1,4}?off(?:\W*$|\s*[.,;:)]| (?:and|but|as|because|since)\b))",
+    r"(?= (?:[\w-]+ ){1,4}?off(?:\W*$|\s*[.,;:)]| (?:this|the|our) \w+"
+    r"| (?:and|but|as|because|since)\b))",
     r"(?:leav(?:e|ing)|sav(?:e|ing)|defer(?:ring)?|postpon(?:e|ing))"
     r"(?= (?:[\w-]+ ){1,4}?(?:for|to|until) (?:later|a later|another|the next|next))",
     r"(?:don't|do not|never) (?:give|add|put|build|compile|link)(?: (?:me|us|it|them|in|my|the))*",
@@ -76,6 +83,9 @@ UNWANTED = re.compile(
     r"|\b(?:can|may|must|should|will have to) wait(?=\W*(?:$|[.,;)])"
     r"| (?:until|for) (?:the|a) (?:next|later|future)\b)"
     r"|\b(?:do|does)(?: not|n't) (?:belong|come along)\b"
+    r"|\b(?:would|will|is|are|can) (?:only |just |merely |nothing but )?(?:be )?"
+    r"(?:a burden|in the way|ballast|dead weight|a nuisance|a distraction|overhead)\b"
+    r"|(?<=\w)(?:,|:)? (?:definitely |certainly |absolutely |please )?not?(?=\s*[;.])"
     r"|\b(?:need|must|shall|should)(?: not|n't) be "
     r"(?:\w+ed|there|present|part of (?:this|it|that))\b"
     r"|\b(?:is|are|be|stays?|remains?) (?:(?:turned|switched|left) )?(?:off|disabled|absent)\b"
@@ -85,6 +95,10 @@ UNWANTED = re.compile(
     r"|\bneed(?: not|n't) be \w+ed\b|\b(?:are|is)(?: not|n't)(?=\s*(?:$|[.,;]))"
     r"|\b(?:is|are)(?: not|n't) (?:something|anything|what) (?:that )?"
     r"(?:we|i|you|they|anybody|anyone) (?:wants?|needs?|asked? for|requires?|ordered)\b"
+    r"|(?<=\w)(?:,? (?:that|which))? (?:we|i|you|they|one) (?:(?:can|could|will|would|shall)"
+    r"(?: (?:well|easily|gladly|happily))? (?:do|live|manage|go|cope) without"
+    r"|(?:do not|don't|never) (?:need|want|require|miss))"
+    r"(?=(?: as well| too| at all)?\s*(?:$|[.,;)]))"
     r"|\b(?:is|are) (?:something|a thing) (?:that )?(?:we|i|you|they) (?:can|could) do without\b"
     r"|(?<=\w):? (?:no|none)(?=\s*(?:$|[.,;]))",
     re.IGNORECASE,

@@ -13,7 +13,16 @@ from tenonos.plan import grammar as g
 from tenonos.plan.attach import Attachment, attach
 from tenonos.plan.denials import denials
 from tenonos.plan.elements import Pronoun, Unit
-from tenonos.plan.leftovers import Open, carriers, leftover, names_tasks, stray
+from tenonos.plan.knowledge import GUEST
+from tenonos.plan.leftovers import (
+    Open,
+    carriers,
+    counts_real_time,
+    leftover,
+    names_tasks,
+    stray,
+    within_gist,
+)
 from tenonos.plan.mark import Mark
 from tenonos.plan.marks import Marker
 from tenonos.plan.meaning import Meaning
@@ -30,11 +39,18 @@ from tenonos.plan.models import (
 )
 from tenonos.plan.notebook import Notebook
 from tenonos.plan.phrases import Segmenter
-from tenonos.plan.rates import hurried, names_more
-from tenonos.plan.relations import Mention, Relations, distributes, made, names_its_own, put_apart
+from tenonos.plan.relations import (
+    Mention,
+    Relations,
+    distributes,
+    made,
+    names_its_own,
+    put_apart,
+    told_of_guest,
+)
 from tenonos.plan.retrieve import Hit, Retriever
-from tenonos.plan.sense import GUEST, Sense, same_sentence
-from tenonos.plan.subjects import UNNAMED, Subject, Subjects
+from tenonos.plan.sense import Sense, same_sentence
+from tenonos.plan.subjects import MOST, Subject, Subjects
 from tenonos.plan.text import tokens
 
 PLANNER = "offline"
@@ -52,7 +68,7 @@ class Reader(Notebook):
         tasks: bool = False,
     ) -> None:
         super().__init__(text, tokens(text))
-        self.meaning = Meaning(retriever)
+        self.meaning = Meaning(retriever, tasks)
         self.cpus = cpus
         marks = Marker(text, self.words, boards, retriever.gists, retriever.knows).run()
         if tasks:  # "two periodic tasks": a noun with its number
@@ -143,9 +159,15 @@ class Reader(Notebook):
             return
         last = self.subjects.of_last_unit(position)
         unit.aside = unit.connector in g.RELATIVE and last is not None and last.kind != "tenon"
+        acts = False
         for sense in self.meaning.unit(self.words, unit):
-            if not self._in_gist(sense):
+            if acts and sense.kind == "app" and sense.chunk and not sense.chunk.preposition:
+                source = self._between(sense.first, sense.last)
+                self.ignored.append(Ignored(source=source, why=g.WHY_ARGUMENT))
+            elif not within_gist(sense, self.elements):
                 self._on_sense(position, sense, unit)
+                # "a partition that samples a sensor": what it does, and then to what.
+                acts = unit.connector in ("that", "which") and sense.kind == "app"
 
     def _on_sense(self, position: int, sense: Sense, unit: Unit | None) -> None:
         source = self._between(sense.first, sense.last)
@@ -155,6 +177,9 @@ class Reader(Notebook):
         elif sense.kind == "unknown":
             if unit and self.subjects.explains(sense, self.words):
                 return
+            if unit and not sense.hit and told_of_guest(position, self.elements, self.subjects):
+                self.ignored.append(Ignored(source=source, why=g.WHY_PURPOSE))
+                return
             asked = [demand.entry for demand, _ in self._demands[-1:]]
             if unit and not sense.hit and self.meaning.says_more(self.words, sense, asked):
                 self.ignored.append(Ignored(source=source, why=g.WHY_MORE))
@@ -163,6 +188,8 @@ class Reader(Notebook):
             self.missing.append(missing)
             if unit:
                 self._open.append((missing, sense, unit))
+        elif unit and self._gives_reason(sense, unit):
+            self.ignored.append(Ignored(source=source, why=g.WHY_CIRCUMSTANCE))
         elif sense.kind == "guest":
             subject = self.subjects.guest(
                 position, sense, unit, sense.entry.name.removeprefix(GUEST)
@@ -184,6 +211,11 @@ class Reader(Notebook):
             self._places.append((position, sense))
             self._demands.append((sense, apart or self.subjects.nearest_tenon(position)))
 
+    def _gives_reason(self, sense: Sense, unit: Unit) -> bool:
+        """Whether words only say why something is forbidden: `no shell, since nobody ...`."""
+        forbidden = {item.value for item in self.items if item.kind == "forbid"}
+        return unit.connector in g.REASONS and bool(sense.hit) and sense.entry.name in forbidden
+
     def _on_gist(self, position: int, mark: Mark) -> None:
         """Words that say together what an entry is about: a demand, or its denial."""
         last = mark.until or mark.last
@@ -192,21 +224,6 @@ class Reader(Notebook):
             self._on_sense(position, sense, None)
         elif sense.hit:
             self._prohibit([[sense.hit]], Mark("not", mark.first, last))
-
-    def _in_gist(self, sense: Sense) -> bool:
-        """Whether words stand amid some that say more together, and name nothing by themselves."""
-        named = sense.hit is not None and sense.hit.exactness == 1
-        return (
-            sense.kind in ("capability", "unknown")
-            and not named
-            and any(
-                isinstance(e, Mark)
-                and e.kind == "gist"
-                and e.first < sense.first
-                and sense.last <= (e.until or e.last)
-                for e in self.elements
-            )
-        )
 
     def _understand_together(self) -> None:
         """What is understood with the words around it is not missing."""
@@ -217,14 +234,16 @@ class Reader(Notebook):
             if any(self.meaning.describes(self.words, sense, entry) for entry in own):
                 why: str | None = g.WHY_MORE
             else:
-                why = leftover(sense, unit, self.words, self.elements, bool(asked), bool(own))
+                known = bool(asked) or self.periods > 0
+                why = leftover(sense, unit, self.words, self.elements, known, bool(own))
             if why:
                 self.missing.remove(missing)
                 self.ignored.append(Ignored(source=missing.source, why=why))
 
     def _on_prohibition(self, position: int, unit: Unit) -> None:
         negator = unit.negator or (unit.first, unit.first)
-        if lacking := self.meaning.absence(self.words, unit.words):
+        said = [self.words[index].word for index in unit.words]
+        if lacking := self.meaning.retriever.called_by_lack(said):
             hit = Hit(lacking, 1.0, 1.0, 0.0, frozenset(), tuple(lacking.absences))
             kind = "capability" if lacking.available else "unknown"
             self._on_sense(0, Sense(kind, negator[0], unit.last, hit), None)
@@ -339,10 +358,14 @@ class Reader(Notebook):
             return
         known = any(sense.kind == "capability" for sense, _ in self._demands)
         marks = [e for e in self.elements if isinstance(e, Mark)]
+        if counted := next((m for m in marks if counts_real_time(m, self.words)), None):
+            self.subjects.unnamed(len(self.elements)).count = min(int(counted.value or 1), MOST)
+            return
         periods = [mark for mark in marks if mark.kind == "period"]
         timed = periods or any(mark.kind in ("deadline", "jitter") for mark in marks)
         bare = carriers(self.words, marks)
-        if (periods and bare) or (timed and known):
+        said = bare or any(i.why != g.WHY_CIRCUMSTANCE for i in self.ignored)
+        if (periods and said) or (timed and known):
             self.subjects.unnamed(len(self.elements))
         elif not known:
             named = [self._shown(mark) for mark in periods] or bare
@@ -365,19 +388,3 @@ class Reader(Notebook):
         for mark in self.elements:
             if isinstance(mark, Mark) and mark.kind == "together":
                 self._add("vms", guests + 1, mark, unit=UNITS.get("vms"))
-
-
-def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()) -> Plan:
-    """The plan an objective states for a board; of several periods of nothing named, tasks."""
-    if not text.strip():
-        return Plan(objective=text, planner=PLANNER, missing=[Missing(source=text)])
-    reader = Reader(text, retriever, cpus, boards)
-    plan = reader.read()
-    unnamed = all(subject.base == UNNAMED for subject in reader.subjects.tenons)
-    more = hurried(plan) and names_more(reader.words)
-    if reader.periods < 2 or not (unnamed or more):
-        return plan
-    # "The controller runs at 1 kHz and the logging task at 10 Hz": that is one more.
-    apart = Reader(text, retriever, cpus, boards, tasks=True).read()
-    worse = hurried(apart) or len(apart.missing) > len(plan.missing)
-    return plan if worse and not unnamed else apart

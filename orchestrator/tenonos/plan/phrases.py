@@ -75,7 +75,7 @@ class Segmenter:
             self._deny(mark)
             return
         if mark.kind == "label":
-            self._on_label(mark)
+            self._on_label(mark, str(mark.value or self.words[mark.last - 1].word))
             return
         if mark.kind == "idiom" and self.words[mark.first].word == "as":  # as well as
             self._split(mark.first, "and")
@@ -86,6 +86,8 @@ class Segmenter:
             self._connector, self._count = None, None
         if mark.kind == "gist" and self._labelled:
             mark, self._labelled = replace(mark, new=True), False
+        if mark.leads:
+            self._on_label(mark, " ".join(str(core) for core in (mark.value, *mark.others)))
         carried, count = self._pending, self._count
         self._count = None if mark.kind in CARRIED else count
         self._flush()
@@ -103,9 +105,8 @@ class Segmenter:
         if mark.kind != "tick" or not self._negator:  # "without a 1 ms tick"
             self.elements.append(mark)
 
-    def _on_label(self, mark: Mark) -> None:
+    def _on_label(self, mark: Mark, name: str) -> None:
         """What has a second label is in another VM than what has the first."""
-        name = str(mark.value or self.words[mark.last - 1].word)
         new = bool(self._labels) and name not in self._labels
         self._labels.add(name)
         if self._pending.words:

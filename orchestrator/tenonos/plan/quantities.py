@@ -193,3 +193,12 @@ def _skip_hyphen(words: Sequence[Token], at: int) -> int:
 
 def _word(words: Sequence[Token], at: int) -> str:
     return words[at].word if 0 <= at < len(words) else ""
+
+
+def signed(words: Sequence[Token], first: int) -> bool:
+    """Whether a minus stands before a number: no quantity of ours is negative."""
+    if not first or words[first - 1].word not in ("-", "−"):
+        return False
+    sign = words[first - 1]
+    apart = first < 2 or words[first - 2].end < sign.start
+    return apart and sign.end == words[first].start

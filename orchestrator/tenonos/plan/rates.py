@@ -11,6 +11,7 @@ from tenonos.plan.models import Plan
 from tenonos.plan.quantities import RATE, quantity_at
 from tenonos.plan.text import Token
 
+_NAMED = frozenset("task tasks job jobs thread threads".split())
 _LISTS = frozenset(", and or at &".split())
 """What stands between rates of one thing: `sampling at 1 kHz and at 2 kHz`."""
 
@@ -39,12 +40,12 @@ def is_rated(words: Sequence[Token], first: int, last: int) -> bool:
     """Whether a rate stands beside words: `fan control (5 Hz)`, `a 100 Hz valve control`."""
     if first and words[first - 1].word in RATE:
         return True
-    for at in range(last, min(last + 3, len(words))):
+    for at in range(last, min(last + 6, len(words))):
         found = quantity_at(words, at)
         if found is not None:
             return found.dimension in ("rate", "time")
         if words[at].is_word and words[at].word not in g.VERBS | g.RATE_VERBS | {"at"}:
-            return at == last and words[at].word in ("every", "each")
+            return words[at].word in ("every", "each")
     return False
 
 
@@ -53,6 +54,17 @@ def suffers(words: Sequence[Token], inside: Sequence[int], at: int) -> bool:
     after = words[at + 1].word if at + 1 < len(words) else ""
     verb = at == inside[-1] and words[at].word.endswith("s") and words[at].text.islower()
     return verb and after in g.DEFINITE | g.INDEFINITE
+
+
+def is_thing(words: Sequence[Token], at: int) -> bool:
+    """Whether a participle that ends its phrase is a noun: `in a wheel bearing`."""
+    after = words[at + 1].word if at + 1 < len(words) else ","
+    return words[at].word.endswith("ing") and after in g.SPLITTERS
+
+
+def names_any(words: Sequence[Token]) -> bool:
+    """Whether a task is named as such."""
+    return any(word.word in _NAMED for word in words)
 
 
 def names_more(words: Sequence[Token]) -> bool:

@@ -157,6 +157,21 @@ def put_apart(
     return None
 
 
+def told_of_guest(position: int, elements: Sequence[Element], subjects: Subjects) -> bool:
+    """Whether words stand in brackets behind a guest system: `Linux (maps, user interface)`."""
+    inside = False
+    for at in range(position - 1, -1, -1):
+        element = elements[at]
+        if isinstance(element, Cut):
+            inside = inside or element.word == "("
+            if element.word in g.SENTENCE_END - {"("}:
+                return False
+        elif inside and isinstance(element, Unit):
+            subject = subjects.of(at)
+            return subject is not None and subject.kind != "tenon"
+    return False
+
+
 def _named(elements: Sequence[Element], subjects: Subjects, places: range) -> Subject | None:
     """The first VM named at some places, within the sentence."""
     for place in places:

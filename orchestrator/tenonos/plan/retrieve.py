@@ -84,6 +84,14 @@ class Retriever:
             self._found[key] = self._search(words, threshold)
         return self._found[key]
 
+    def called_by_lack(self, words: Sequence[str]) -> Entry | None:
+        """What is called by the lack of something, as tickless is by "no tick"."""
+        asked = words_of(" ".join(words))
+        for entry in self.entries:
+            if any(words_of(absence) == asked for absence in entry.absences):
+                return entry
+        return None
+
     def tells(self, entry: Entry, words: Sequence[str]) -> bool:
         """Whether all words that matter are in an entry's texts: they say no more than it does."""
         fields = self._fields[self.entries.index(entry)]
@@ -256,8 +264,9 @@ def _cosine(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 def _titles(entry: Entry) -> list[frozenset[str]]:
-    """The words of each name an entry goes by."""
-    names = (entry.name, entry.name.rpartition("/")[2], entry.prompt, *entry.keywords)
+    """The words of each name an entry goes by; a crate's own is a common word too often (`map`)."""
+    own = [] if entry.kind == "library" else [entry.name.rpartition("/")[2]]
+    names = (entry.name, *own, entry.prompt, *entry.keywords)
     return [frozenset(words) for name in names if (words := words_of(name))]
 
 

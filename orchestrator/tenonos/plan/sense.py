@@ -12,7 +12,6 @@ from tenonos.plan.knowledge import Entry
 from tenonos.plan.retrieve import Hit
 from tenonos.plan.text import Token
 
-GUEST = "guest."
 SenseKind = Literal["guest", "app", "board", "capability", "unknown", "ignored"]
 
 

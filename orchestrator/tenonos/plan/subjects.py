@@ -8,9 +8,10 @@ from typing import Literal
 
 from tenonos.plan import grammar as g
 from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
+from tenonos.plan.knowledge import GUEST
 from tenonos.plan.mark import Mark
 from tenonos.plan.meaning import CERTAIN, Meaning
-from tenonos.plan.sense import GUEST, Sense
+from tenonos.plan.sense import Sense
 from tenonos.plan.text import Token
 
 UNNAMED = "tenon"
@@ -78,10 +79,21 @@ class Subjects:
                 if sense.chunk and sense.chunk.count:
                     subject.count = max(subject.count, min(sense.chunk.count, MOST))
                 return subject
+        if again := self._all_again(apps, sense.chunk):
+            again.mentions.append(position)
+            return again
         connector = unit.connector if unit else None
         subject = Subject("tenon", self._base(apps, sense), position, apps, connector)
         subject.plural = sense.plural or self._stands_for_several(position)
         return self._new(subject, position, sense.chunk)
+
+    def _all_again(self, apps: frozenset[str], chunk: Chunk | None) -> Subject | None:
+        """The last of those named before, if all are meant: `keep the three loops apart`."""
+        if chunk is None or chunk.article != "definite" or (chunk.count or 0) < 2:
+            return None
+        alike = [subject for subject in self.tenons if subject.apps & apps]
+        several = sum(subject.count for subject in alike) == chunk.count
+        return alike[-1] if several and len(alike) > 1 else None
 
     def serves_those_named(self, sense: Sense) -> bool:
         """Whether a bare word says what the VMs named before are for: `twice, for redundancy`."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 _TOKEN = re.compile(
-    r"\d+(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+(?![a-z]))?|\.\d+"
+    r"(?<!\S)w/o?(?=\s)|\d+(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+(?![a-z]))?|\.\d+"
     r"|[^\W\d_][^\W_]*(?:['’][^\W\d_]+)*|\S",
     re.IGNORECASE,
 )
@@ -40,6 +40,8 @@ ORDINALS |= {word: 0.1 / value for value, word in enumerate(_TIETH, start=3)}
 """Fractions that count as well: they are parts only of something."""
 PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1, "hundredths": 0.01, "thousandths": 0.001}
 PARTS |= {"thirds": 1 / 3, "fifths": 0.2, "eighths": 0.125}
+SHORT = {"w/": "with", "w/o": "without"}
+"""What notes have for words."""
 MANY = frozenset("several multiple many few various numerous".split())
 """Words for more than one, and not how many."""
 STOP = frozenset(
@@ -61,7 +63,7 @@ class Token:
     @property
     def word(self) -> str:
         """The token in lower case, with plain apostrophes."""
-        return self.text.lower().replace("’", "'")
+        return SHORT.get(self.text) or self.text.lower().replace("’", "'")
 
     @property
     def is_number(self) -> bool:

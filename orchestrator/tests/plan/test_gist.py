@@ -4,7 +4,7 @@ import pytest
 
 from tenonos.plan.gist import Gists
 from tenonos.plan.knowledge import Entry, split_keywords, split_phrases
-from tenonos.plan.objective import read
+from tenonos.plan.readings import read
 from tenonos.plan.text import tokens
 
 LOCK = "never|nobody touch|change (thread) same time"

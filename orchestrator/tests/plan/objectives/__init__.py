@@ -4,6 +4,7 @@ from objectives.attached import ATTACHED
 from objectives.case import Case
 from objectives.compounds import COMPOUNDS
 from objectives.engineers import ENGINEERS
+from objectives.fieldwork import FIELDWORK
 from objectives.idioms import IDIOMS
 from objectives.notes import NOTES
 from objectives.outsiders import OUTSIDERS
@@ -30,6 +31,7 @@ CLASSES = {
     "notes": NOTES,
     "attached": ATTACHED,
     "engineers": ENGINEERS,
+    "fieldwork": FIELDWORK,
     "idioms": IDIOMS,
     "outsiders": OUTSIDERS,
     "strangers": STRANGERS,

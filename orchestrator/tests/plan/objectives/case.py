@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass, field
 
-MS, US, MIB = 1_000_000, 1_000, 1 << 20
+MS, US, MIB, KIB = 1_000_000, 1_000, 1 << 20, 1 << 10
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,27 @@
+"""Readings: an objective is read once, and again if not each period found a VM of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenonos.plan.models import Missing, Plan
+from tenonos.plan.objective import PLANNER, Reader
+from tenonos.plan.rates import hurried, names_any, names_more
+from tenonos.plan.retrieve import Retriever
+from tenonos.plan.subjects import UNNAMED
+
+
+def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()) -> Plan:
+    """The plan an objective states for a board; of several periods of nothing named, tasks."""
+    if not text.strip():
+        return Plan(objective=text, planner=PLANNER, missing=[Missing(source=text)])
+    reader = Reader(text, retriever, cpus, boards)
+    plan = reader.read()
+    unnamed = all(subject.base == UNNAMED for subject in reader.subjects.tenons)
+    more = hurried(plan) and (names_more(reader.words) or not names_any(reader.words))
+    if reader.periods < 2 or not (unnamed or more):
+        return plan
+    # "The controller runs at 1 kHz and the logging task at 10 Hz": that is one more.
+    apart = Reader(text, retriever, cpus, boards, tasks=True).read()
+    worse = hurried(apart) or len(apart.missing) > len(plan.missing)
+    return plan if worse and not unnamed else apart
