@@ -109,11 +109,18 @@ def counts_real_time(mark: Mark, words: Sequence[Token]) -> bool:
     return mark.kind == "vms" and not said.isdisjoint(("real", "rt"))
 
 
-def names_tasks(mark: Mark, words: Sequence[Token]) -> bool:
-    """Whether words that say together what something is about say only that tasks run."""
-    said = {word.word for word in words[mark.first : mark.until or mark.last]}
-    tasks = bool(said & g.TASKS) and said <= g.TASKS | set(g.TASK_MEANS) | g.CYCLIC
-    return tasks and mark.kind == "gist"
+def without_tasks(marks: Sequence[Mark], words: Sequence[Token]) -> list[Mark]:
+    """The marks without those of words that together say only that tasks run: `cyclic ... task`."""
+    said = [mark for mark in marks if mark.kind == "said"]
+    left = list(marks)
+    for mark in marks:
+        until = mark.until or mark.last
+        rest = [other for other in said if mark.last <= other.first < until]
+        taken = {words[at].word for m in (mark, *rest) for at in range(m.first, m.last)}
+        tasks = bool(taken & g.TASKS) and taken <= g.TASKS | set(g.TASK_MEANS) | g.CYCLIC
+        if tasks and mark.kind == "gist":
+            left = [other for other in left if other is not mark and other not in rest]
+    return left
 
 
 def _told(words: Sequence[Token], elements: Sequence[Element]) -> Iterator[tuple[int, int]]:

@@ -19,9 +19,9 @@ from tenonos.plan.leftovers import (
     carriers,
     counts_real_time,
     leftover,
-    names_tasks,
     stray,
     within_gist,
+    without_tasks,
 )
 from tenonos.plan.mark import Mark
 from tenonos.plan.marks import Marker
@@ -72,7 +72,7 @@ class Reader(Notebook):
         self.cpus = cpus
         marks = Marker(text, self.words, boards, retriever.gists, retriever.knows).run()
         if tasks:  # "two periodic tasks": a noun with its number
-            marks = [mark for mark in marks if not names_tasks(mark, self.words)]
+            marks = without_tasks(marks, self.words)
         segmenter = Segmenter(self.words, marks, tasks)
         self.elements = segmenter.run()
         self.periods = periods = sum(mark.kind == "period" for mark in marks)
