@@ -208,7 +208,8 @@ SOMEBODY = re.compile(
 """Who is spoken of, and in a clause what they do: `the people who look after ...`."""
 PERSON = re.compile(
     r"\b(?:as )?(?:Dr|Prof|Mr|Mrs|Ms|Sir|Professor|Doctor)\b\.? [A-Z][\w-]+"
-    r"(?:, (?:who|whose)\b[^,;:.]*(?=,))?"
+    r"(?:, (?:who|whose)\b[^,;:.]*(?=,)"
+    r"| (?:wrote|writes|said|says|explain(?:s|ed)|put it)\b[^,;:.]*)?"
     rf"|\b(?:(?i:my|our|his|her|their|the) )(?:\w+ )?{PEOPLE}(?: [A-Z][\w.-]+){{1,2}}"
     r"(?:, (?:who|whose|which|an?|the|our|my)\b[^,;:.]*(?=,))?"
 )
