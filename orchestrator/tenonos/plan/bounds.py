@@ -24,6 +24,7 @@ RAM: Kind = "ram"
 SIZES: Mapping[Kind, int] = {IMAGE: 1 << 62, RAM: BLOCK}
 """What is bounded, by values below which."""
 _SAYS = {IMAGE: "has", RAM: "takes"}
+_OF = {IMAGE: "", RAM: " with stacks and translation tables"}
 _LEAST = {IMAGE: "footprint", RAM: "memory"}
 """What is to be least where a bound is exceeded."""
 MOST = 3
@@ -48,7 +49,8 @@ def objection(
         if solution and exceeded and pool.measured(kind, solution.chosen):
             return (
                 f"by the measured cards the smallest {name} that meets them {_SAYS[what]} "
-                f"{exceeded[what]:,} bytes, and the bound is {size_text(bound)}; "
+                f"{exceeded[what]:,} bytes{_OF[what]}, and the bound is {size_text(bound)}: "
+                f"allow {-(-exceeded[what] // 1024)}K, or ask for less; "
                 f"most cost {_heaviest(kind, solution, pool)}"
             )
     return None
