@@ -61,7 +61,7 @@ def _exceeded(
 ) -> dict[str, int]:
     """The bytes of what has more than it may have."""
     loaded = pool.loaded(kind, solution.chosen)
-    saved = infer.saved(pool.deepest(s for s in solution.chosen if s.startswith("APP_")))
+    saved = infer.saved(pool.deepest_of_program(solution.chosen))
     taken = pool.occupied(kind, solution.chosen, solution.values) - saved
     sizes = {IMAGE: loaded, RAM: taken}
     return {what: sizes[what] for what, bound in bounds.items() if sizes[what] > bound}

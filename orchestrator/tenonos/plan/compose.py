@@ -265,7 +265,7 @@ class Composer:
         """Give an image the numbers that follow from the plan."""
         assert made.solution is not None and made.config is not None
         values = made.config.values
-        deepest = self.pool.deepest(s for s in made.solution.chosen if s.startswith("APP_"))
+        deepest = self.pool.deepest_of_program(made.solution.chosen)
         bounded = bounds.RAM in bounds.limits(name, plan.items)
         made.numbers = [*infer.numbers(name, plan.items, share.memory, values, deepest, bounded)]
         if made.numbers:

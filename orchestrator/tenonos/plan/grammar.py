@@ -35,9 +35,10 @@ CARRIERS = frozenset(
 )
 """Nouns that stand for whatever runs: with a period, any periodic task is meant."""
 
-CYCLIC = frozenset("cyclic cyclical recurring recurrent repeating repetitive".split())
 TASK_MEANS = ["periodic", "task"]
 """What those are that have a period, as words to look up."""
+CYCLIC = frozenset("cyclic cyclical recurring recurrent repeating repetitive".split())
+"""Adjectives that say only that a task has one."""
 
 COMPANION = frozenset("beside besides alongside along together next near".split())
 """Splitters that put what follows beside the whole of what stands before."""
@@ -213,11 +214,10 @@ LABEL = re.compile(
 )
 """What tells one of several from the others: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
 
-SIDES = frozenset("left right front rear upper lower top bottom inner outer".split())
-_SIDES = (
-    "left right|right left|front rear|rear front|upper lower|top bottom|inner outer"
-    "|primary backup|primary secondary|main backup|active standby"
-)
+_PLACES = "left right|right left|front rear|rear front|upper lower|top bottom|inner outer"
+SIDES = frozenset(re.findall(r"\w+", _PLACES))
+"""Where one of several is: `the left wheel`."""
+_SIDES = f"{_PLACES}|primary backup|primary secondary|main backup|active standby"
 _PAIRS = "|".join(
     rf"(?<={one} )and (?:(?:an?|one|the) )?(?={other} \w)"
     for one, other in (pair.split() for pair in _SIDES.split("|"))

@@ -177,6 +177,10 @@ class Pool:
         cards = (self.estimates.cards[name] for name in ids if name in self.estimates.cards)
         return max((part.stack or 0 for card in cards for part in card.parts.values()), default=0)
 
+    def deepest_of_program(self, symbols: Iterable[str]) -> int:
+        """The same of the applications among these."""
+        return self.deepest(s for s in symbols if s.startswith("APP_"))
+
     @cached_property
     def apps(self) -> list[str]:
         """The symbols of the applications that a kernel runs; a native task has none below it."""
