@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -18,6 +19,9 @@ from tenonos.settings import SETTINGS
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+SILENCE = 20.0
+"""Seconds for which a long activity may say nothing off a terminal."""
 
 
 @cache
@@ -98,16 +102,29 @@ def step(text: str) -> Iterator[None]:
 
 @contextmanager
 def activity(text: str) -> Iterator[Callable[[str], None]]:
-    """A spinner whose text the block may change; off a terminal one line at the start."""
+    """A spinner whose text the block may change; off a terminal lines, now and then."""
     if not animated():
         message(text)
-        yield detail
+        yield _now_and_then(text)
         return
     from rich.markup import escape
 
     width = max(20, err().width - len(text) - 8)
     with err().status(escape(text)) as status:
         yield lambda more: status.update(escape(f"{text}: {more[-width:]}"))
+
+
+def _now_and_then(text: str) -> Callable[[str], None]:
+    """Says of a long activity what it is at, once in a while."""
+    said = time.monotonic()
+
+    def tell(more: str) -> None:
+        nonlocal said
+        if SETTINGS.verbose or time.monotonic() - said >= SILENCE:
+            said = time.monotonic()
+            message(f"{text}: {more}")
+
+    return tell
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """`./tenon bench regain`: what it takes to have a core back from a guest that never yields it."""
 
 import pytest
-from conftest import assert_well
+from conftest import ROOT, assert_well
 
 ASKING = ("decision_to_doorbell", "withdrawal", "call_to_doorbell")
 LEAVING = ("doorbell_to_stopped", "abort_to_left")
@@ -36,3 +36,42 @@ def test_who_blocks_the_doorbell_comes_back_from_a_pause(tenon):
     for name in ("masked-asleep", "masked", "deaf"):
         vm = outcome.vm(name)
         assert (vm["state"], vm["restarts"]) == ("destroyed", 5)
+
+
+COLOURED = """\
+name = "coloured"
+board = "qemu-virt"
+pool = "0.1"
+mode = "dynamic"
+
+[[vm]]
+name = "manager"
+kind = "tenon"
+app = "{root}/systems/bench-regain/manager"
+cpus = [0]
+memory = "8M"
+interrupts = "shared"
+
+[vm.manages]
+vms = ["deaf"]
+
+[[vm]]
+name = "deaf"
+kind = "tenon"
+app = "{root}/tests/target/guests/deaf"
+cpus = [2]
+memory = "4M"
+interrupts = "direct"
+colours = 4
+"""
+
+
+@pytest.mark.timeout(300)
+def test_a_root_that_the_managers_core_does_not_map_is_withdrawn_too(tenon, tmp_path):
+    # The tables of who has colours lie apart: Mortise once reached for them on the manager's core.
+    file = tmp_path / "system.toml"
+    file.write_text(COLOURED.format(root=ROOT))
+    outcome = tenon("run", file, "--headless", "--deterministic", "--seconds", 30, limit=250)
+    assert_well(outcome)
+    assert "manager: 0 calls failed" in outcome.said("manager")
+    assert (outcome.vm("deaf")["state"], outcome.vm("deaf")["restarts"]) == ("destroyed", 5)

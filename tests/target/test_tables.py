@@ -123,26 +123,34 @@ class Reader:
         roots = {cpu: read["TTBR0_EL2"][cpu] & ROOT for cpu in self.control}
         bits = {cpu: 64 - (read["TCR_EL2"][cpu] & 0x3F) for cpu in self.control}
         # What a core's root is in is no frame: its own record.
-        self.tables = set()
+        self.core_tables = {cpu: set() for cpu in roots}
         self.own = {
-            cpu: leaves(session.memory, root, Own, self.tables, bits[cpu])
+            cpu: leaves(session.memory, root, Own, self.core_tables[cpu], bits[cpu])
             for cpu, root in roots.items()
         }
         # A VMID is its VM's index and one; a core that has none yet has no tables either.
         roots = {value >> 48: value & ADDRESS for value in read["VTTBR_EL2"] if value >> 48}
-        self.tables |= set(roots.values())
+        self.vm_tables = {vmid - 1: {root} for vmid, root in roots.items()}
         self.guests = {
-            vmid - 1: leaves(session.memory, root, Guest, self.tables)
+            vmid - 1: leaves(session.memory, root, Guest, self.vm_tables[vmid - 1])
             for vmid, root in roots.items()
         }
+
+    @property
+    def tables(self):
+        """All of them."""
+        return set().union(*self.core_tables.values(), *self.vm_tables.values())
 
     def close(self, session):
         pass
 
 
+FOREMAN = "foreman", "foreman", "foreman: 0 failed"
+
+
 @pytest.fixture(
     scope="module",
-    params=[("motor-linux", "linux", "tenon-ready"), ("foreman", "foreman", "foreman: 0 failed")],
+    params=[("motor-linux", "linux", "tenon-ready"), FOREMAN],
     ids=lambda param: param[0],
 )
 def machine(request):
@@ -169,11 +177,12 @@ def joined(found):
     return [tuple(part) for part in whole]
 
 
-def extent(elf, name):
-    """Where a variable is linked, and its bytes."""
-    with elf.open("rb") as file:
-        (symbol,) = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name(name)
-        return symbol["st_value"], symbol["st_size"]
+def extent(built, name):
+    """Where the variable of Mortise's is linked whose symbol has this in it, and its bytes."""
+    with built.elves[symbols.MORTISE].open("rb") as file:
+        found = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        (place,) = ((it["st_value"], it["st_size"]) for it in found if name in it.name)
+    return place
 
 
 @pytest.mark.timeout(400)
@@ -215,7 +224,7 @@ def test_no_core_maps_memory_of_guests(machine):
 
 def test_a_core_maps_its_own_stack_and_the_status_of_who_runs_there(machine):
     built, reader = machine
-    start, size = extent(built.elves[symbols.MORTISE], "MORTISE_STACKS")
+    start, size = extent(built, "MORTISE_STACKS")
     stride = size // built.system.board.cpus
     for cpu, own in reader.own.items():
         found = [leaf for leaf in own if leaf.overlaps(start, size)]
@@ -224,6 +233,31 @@ def test_a_core_maps_its_own_stack_and_the_status_of_who_runs_there(machine):
         for vm in built.system.vms:
             status = built.layout.vm(vm.name).status_pa
             assert any(leaf.overlaps(status, PAGE) for leaf in own) == (cpu in vm.cpus)
+
+
+def test_a_core_maps_its_own_tables_and_those_of_who_runs_there(machine):
+    """What stands between one VM and the memory of another is reached by its own cores alone."""
+    built, reader = machine
+    vms = {vm.index: vm for vm in built.system.vms}
+    tables = {cpu: reader.core_tables[cpu] for cpu in reader.own}
+    for index, found in reader.vm_tables.items():
+        # Whoever makes a VM while others run fills its tables, on a core of its own.
+        for cpu in vms[index].cpus if index in vms else reader.own:
+            tables[cpu] = tables[cpu] | found
+    for cpu, own in reader.own.items():
+        reached = {table for table in reader.tables if any(it.overlaps(table, PAGE) for it in own)}
+        assert reached == tables[cpu]
+
+
+@pytest.mark.parametrize("machine", [FOREMAN], indirect=True, ids=["foreman"])
+def test_a_core_maps_the_registers_of_those_that_wait_for_it(machine):
+    built, reader = machine
+    start, size = extent(built, "DISPATCH")
+    stride = size // built.system.board.cpus
+    for cpu, own in reader.own.items():
+        found = joined(leaf for leaf in own if leaf.overlaps(start, size))
+        shared = cpu in built.system.reserve.cpus
+        assert found == ([(start + stride * cpu, start + stride * (cpu + 1))] if shared else [])
 
 
 def test_a_guest_reaches_what_it_has_in_blocks(machine):
@@ -261,12 +295,5 @@ def test_frames_are_as_many_as_are_counted(machine):
 @pytest.mark.timeout(400)
 def test_the_least_system_has_a_use_for_every_frame():
     built, reader = read("bench-min", RAW, "hello")
-    assert len(reader.tables) == counted(built) == extent_of_frames(built) // PAGE
-
-
-def extent_of_frames(built):
-    """Bytes that the image has for them."""
-    with built.elves[symbols.MORTISE].open("rb") as file:
-        found = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
-        (size,) = (symbol["st_size"] for symbol in found if "MORTISE_FRAME_ROOM" in symbol.name)
-    return size
+    _, size = extent(built, "MORTISE_FRAME_ROOM")
+    assert len(reader.tables) == counted(built) == size // PAGE

@@ -38,7 +38,7 @@ GUESTS = {"masked-asleep": {DOORBELL}, "masked": {DOORBELL, SYNCHRONOUS}, "deaf"
 ORDERS = ("pause", "restart", "destroy")
 DECIDED = {"keep_off", "end_from_outside"}
 """Where Mortise's part of an order begins: whoever gives it has the authority."""
-WITHDRAWS = "withdraw"
+WITHDRAWS = "withdraw_in"
 STOPPED = {"pause": "note_away", "restart": "rests"}
 """Where it is taken down that a core has left its guest, for those who wait for that. What follows
 is no part of it: a core that leads begins the next run, or ends the last."""

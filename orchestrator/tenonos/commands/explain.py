@@ -10,7 +10,7 @@ import typer
 from tenonos import completion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tenonos.plan.explain import Explanation, Step
 
@@ -42,7 +42,7 @@ def command(
     else:
         ui.table(
             ["image", "library", f">{found[0].cost_unit if found else 'cost'}", "because"],
-            ([e.image, e.name, f"{e.cost:,}" if e.cost else "", e.because] for e in found),
+            _rows(found),
         )
         ui.table(
             ["image", "parameter", ">value", "because"],
@@ -52,6 +52,16 @@ def command(
             ui.data(line)
         for line in analysis_lines(explainer.analysis()):
             ui.data(line)
+
+
+def _rows(found: Sequence[Explanation]) -> Iterator[list[str]]:
+    """A row for each, with a ditto mark for the reason of the one above."""
+    above = None
+    for e in found:
+        reason = (e.image, e.because)
+        cost = "" if e.cost is None else f"{e.cost:,}"
+        yield [e.image, e.name, cost, "″" if reason == above else e.because]
+        above = reason
 
 
 def _show(explanation: Explanation) -> None:
@@ -66,7 +76,7 @@ def _show(explanation: Explanation) -> None:
         ui.data(f"  path     {_arrows(e.path)}")
     if e.pulls_in:
         ui.data(f"  pulls in {', '.join(e.pulls_in)}")
-    if e.cost and (e.chosen or e.measured):
+    if e.cost is not None and (e.chosen or e.measured):
         ui.data(f"  costs    {e.cost:,} {e.cost_unit}{_measured(e)}")
 
 

@@ -171,8 +171,10 @@ class Explainer:
     def _card(self, symbol: str, image: str) -> dict[str, Any]:
         """What the card of a library says of it in an image of that kind."""
         kind = "mortise" if "IMAGE_MORTISE" in self.symbols[image] else "tenon"
-        found: dict[str, Any] = {"cost": self.pool.bytes_in(kind).get(symbol)}
         crate = self.pool.libraries.get(symbol)
+        found: dict[str, Any] = {"cost": None}
+        if crate is not None:
+            found["cost"] = self.pool.estimates.size(kind, crate.id).loaded
         card = self.pool.estimates.cards.get(crate.id) if crate else None
         if card is not None and (part := card.parts.get(kind)):
             found |= {"stack": part.stack, "measured": part.specimen}

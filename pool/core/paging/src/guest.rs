@@ -1,6 +1,6 @@
 //! Stage 2 of a virtual machine.
 
-use crate::tables::{ENTRIES, Table, Tables, VALID, parts, take};
+use crate::tables::{ENTRIES, Table, Tables, VALID, Words, parts, take};
 use crate::{Error, Frames};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,6 +22,8 @@ pub struct GuestMap {
     tables: Tables<Table>,
     /// The entries of the root that map something, one bit each.
     used: [u64; ENTRIES / WORD],
+    /// Words of that up to the last that is not zero.
+    words: usize,
 }
 
 /// Bytes that an entry of the root maps.
@@ -60,6 +62,7 @@ impl GuestMap {
         Ok(Self {
             tables: Tables::new(take(supply)?, supply),
             used: [0; ENTRIES / WORD],
+            words: 0,
         })
     }
 
@@ -69,6 +72,7 @@ impl GuestMap {
         self.tables.map(ipa, pa, size, attributes(access))?;
         for entry in ipa / GIBIBYTE..(ipa + size).div_ceil(GIBIBYTE) {
             self.used[entry / WORD] |= 1 << (entry % WORD);
+            self.words = self.words.max(entry / WORD + 1);
         }
         Ok(())
     }
@@ -83,7 +87,12 @@ impl GuestMap {
     /// Takes everything away: no entry of the root is valid any more. Cores that
     /// are in the map follow once its TLB entries are invalidated.
     pub fn withdraw(&self) {
-        self.used_entries(|entry| {
+        self.withdraw_in(self.tables.root);
+    }
+
+    /// The same where the root is seen elsewhere.
+    pub fn withdraw_in(&self, root: &Words) {
+        self.used_entries(root, |entry| {
             entry.fetch_and(!VALID, Ordering::Release);
         });
     }
@@ -91,14 +100,20 @@ impl GuestMap {
     /// Gives back what [`Self::withdraw`] took. Nothing needs to be invalidated:
     /// what is not valid is not cached (Arm ARM, D5.10.1).
     pub fn restore(&self) {
-        self.used_entries(|entry| {
+        self.restore_in(self.tables.root);
+    }
+
+    /// The same where the root is seen elsewhere.
+    pub fn restore_in(&self, root: &Words) {
+        self.used_entries(root, |entry| {
             entry.fetch_or(VALID, Ordering::Release);
         });
     }
 
-    /// The entries of the root that map something, which the hardware reads at the same time.
-    fn used_entries(&self, mut each: impl FnMut(&AtomicU64)) {
-        for (&(mut used), entries) in self.used.iter().zip(self.tables.root.as_chunks::<WORD>().0) {
+    /// The entries of the root that map something.
+    fn used_entries(&self, root: &Words, mut each: impl FnMut(&AtomicU64)) {
+        let words = self.used.iter().take(self.words);
+        for (&(mut used), entries) in words.zip(root.as_chunks::<WORD>().0) {
             while used != 0 {
                 each(&entries[used.trailing_zeros() as usize % WORD]);
                 used &= used - 1;

@@ -42,6 +42,7 @@ pub use frames::Frames;
 pub use guest::{Access, GuestMap};
 pub use kernel::{KernelMap, Level, Use};
 pub use slot::SlotMap;
+pub use tables::Words;
 pub use window::{WINDOW_SIZE, Window};
 
 use core::fmt;

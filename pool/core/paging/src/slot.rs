@@ -1,7 +1,7 @@
 //! Stage 2 of virtual machines that are made and unmade while others run.
 
 use crate::guest::attributes;
-use crate::tables::{ENTRIES, PAGE, TABLE_OR_PAGE, Table, VALID, link, take};
+use crate::tables::{ENTRIES, PAGE, TABLE_OR_PAGE, Table, VALID, Words, link, take};
 use crate::{Access, Error, Frames};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -95,15 +95,25 @@ impl SlotMap {
     /// Takes everything away; cores that are in the map follow once their translations are
     /// invalidated.
     pub fn withdraw(&self) {
+        self.withdraw_in(self.root);
+    }
+
+    /// The same where the root is seen elsewhere.
+    pub fn withdraw_in(&self, root: &Words) {
         for base in [self.memory_base, self.window_base] {
-            self.root[base / GIBIBYTE % ENTRIES].fetch_and(!VALID, Ordering::Release);
+            root[base / GIBIBYTE % ENTRIES].fetch_and(!VALID, Ordering::Release);
         }
     }
 
     /// Gives back what [`Self::withdraw`] took.
     pub fn restore(&self) {
+        self.restore_in(self.root);
+    }
+
+    /// The same where the root is seen elsewhere.
+    pub fn restore_in(&self, root: &Words) {
         for base in [self.memory_base, self.window_base] {
-            self.root[base / GIBIBYTE % ENTRIES].fetch_or(VALID, Ordering::Release);
+            root[base / GIBIBYTE % ENTRIES].fetch_or(VALID, Ordering::Release);
         }
     }
 

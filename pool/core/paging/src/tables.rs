@@ -6,8 +6,9 @@ use core_memory::Frame;
 
 /// Entries of a table.
 pub(crate) const ENTRIES: usize = 512;
-/// A table: a frame whose words the hardware reads at the same time.
-pub(crate) type Table = &'static [AtomicU64; ENTRIES];
+/// The words of a frame that is a table, which the hardware reads at the same time.
+pub type Words = [AtomicU64; ENTRIES];
+pub(crate) type Table = &'static Words;
 
 pub(crate) const PAGE: usize = 0x1000;
 

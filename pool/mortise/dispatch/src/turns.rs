@@ -12,7 +12,7 @@ pub(crate) use hw_arch::cpu::{
     FIQ, IRQ, is_interrupt_pending as is_pending, is_interrupt_pending_now as is_pending_now,
     pending_interrupts as pending,
 };
-use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, Vm};
+use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, PerCore, Vm};
 use mortise_vcpu::{Cause, FrameCell, Rest, is_wait, skip_instruction, timer_deadline};
 
 /// Cores that can be shared.
@@ -35,10 +35,18 @@ impl Dispatch for Turns {
     fn core(&'static self, cpu: usize, vms: usize) -> Option<&'static dyn Dispatcher> {
         self.0.get(cpu).filter(|_| vms <= VMS).map(|turn| turn as _)
     }
+
+    fn records(&'static self) -> PerCore {
+        PerCore {
+            start: self.0.as_ptr() as usize,
+            stride: size_of::<Turn>(),
+            count: CORES,
+        }
+    }
 }
 
 /// Who has one core, and who waits for it.
-#[repr(C)] // the seats last, so that what every exit uses is within reach of one load
+#[repr(C, align(4096))] // the seats last, so that what every exit uses is within reach of one load
 pub(crate) struct Turn {
     /// Who is in the registers.
     pub loaded: Cell<Option<&'static Seat>>,

@@ -80,6 +80,7 @@ fn partition(
     if let Err(why) = machine.open_iommu() {
         stop(format_args!("{why}"));
     }
+    let made = machine.next_frame();
     for companion in tables::companions() {
         // What they parse is large, and no page guards the stack yet.
         let stacks = (machine.stacks)();
@@ -102,8 +103,10 @@ fn partition(
         let cores = machine.cores.iter();
         cores.filter(|core| core.cpu == 0 || core.is_used())
     };
+    // What no virtual machine of the manifest has: places for those made later, which any manager fills.
+    let common = made..machine.next_frame();
     for core in used() {
-        if let Err(error) = core.give_map() {
+        if let Err(error) = core.give_map(&common) {
             stop(format_args!("CPU {} has no map: {error}", core.cpu));
         }
     }

@@ -5,7 +5,7 @@
 //! virtual CPU for good; with one, so does each core that only one virtual CPU uses.
 
 use crate::{
-    Core, Machine, Vm, tables,
+    Core, Machine, PerCore, Vm, tables,
     vm::{DISCARDED, HELD},
 };
 use core::sync::atomic::Ordering;
@@ -26,6 +26,9 @@ pub enum News {
 pub trait Dispatch: Sync {
     /// The dispatcher of core `cpu`, if there is one for so many virtual machines.
     fn core(&'static self, cpu: usize, vms: usize) -> Option<&'static dyn Dispatcher>;
+
+    /// Where the dispatchers are: whole pages of each core's own.
+    fn records(&'static self) -> PerCore;
 }
 
 /// Shares one core out among virtual CPUs. Called on that core, with every interrupt masked.
@@ -83,7 +86,7 @@ impl Vm {
         self.away.store(0, Ordering::Release);
         if !self.is_shared() {
             // It can make its cores deaf to the doorbell (see `call_in`).
-            self.stage2.withdraw();
+            self.stage2.withdraw_from_outside();
             mortise_vcpu::invalidate_translations_of(self.vttbr());
         }
         machine.summon_all(self, self.all_vcpus());
@@ -100,7 +103,7 @@ impl Vm {
     /// begins: a core that has not come back yet would go on in it.
     pub fn release(&'static self, machine: &'static Machine) {
         if !self.is_shared() && !self.is_ending() {
-            self.stage2.restore();
+            self.stage2.restore_from_outside();
             if self.is_ending() {
                 self.withdraw();
             }

@@ -33,8 +33,8 @@ macro_rules! image {
         static mut MORTISE_STACKS: [$crate::Stack<MORTISE_STACK>; MORTISE_CPUS] =
             [$crate::Stack::NEW; MORTISE_CPUS];
 
-        fn mortise_stacks() -> $crate::Stacks {
-            $crate::Stacks {
+        fn mortise_stacks() -> $crate::PerCore {
+            $crate::PerCore {
                 start: &raw const MORTISE_STACKS as usize,
                 stride: size_of::<$crate::Stack<MORTISE_STACK>>(),
                 count: MORTISE_CPUS,
@@ -44,6 +44,12 @@ macro_rules! image {
         const MORTISE_FRAME_COUNT: usize = mortise_config::MORTISE_PAGE_TABLES;
         static MORTISE_FRAME_ROOM: $crate::deps::FrameRoom<MORTISE_FRAME_COUNT> =
             $crate::deps::FrameRoom::new();
+
+        fn mortise_frame_room() -> core::ops::Range<usize> {
+            let start = &raw const MORTISE_FRAME_ROOM as usize;
+            start..start + size_of_val(&MORTISE_FRAME_ROOM)
+        }
+
         static MORTISE_FRAMES: $crate::deps::FramePool<
             MORTISE_FRAME_COUNT,
             &'static $crate::deps::FrameRoom<MORTISE_FRAME_COUNT>,
@@ -135,6 +141,7 @@ macro_rules! image {
             cores: &MORTISE_CORES,
             vms: &MORTISE_VMS,
             frames: &MORTISE_FRAMES,
+            frame_room: mortise_frame_room,
             rings: &MORTISE_TRACE_RINGS,
         };
 

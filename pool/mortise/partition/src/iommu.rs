@@ -92,7 +92,9 @@ impl Machine {
         if !owner.is_shared() || core.is_none_or(|core| core.dispatcher().is_some()) {
             return Err("who has PCI devices has shared interrupts, and its first CPU for itself");
         }
+        let first = self.next_frame();
         iommu.open(board.root_complex(), owner, self.frames)?;
+        self.device_tables.call_once(|| first..self.next_frame());
         let distributor = board.distributor();
         distributor.route(board.iommu_irq, board.affinity(owner.cpu(0)));
         distributor.set_priority(board.iommu_irq, OWN_PRIORITY);
@@ -148,6 +150,9 @@ impl Core {
             let board = &self.machine.board;
             map.map(board.iommu_base, board.iommu_size, Use::Device)?;
             map.map(board.pci_base, board.pci_size, Use::Device)?;
+            if let Some(tables) = self.machine.device_tables.get() {
+                map.map(tables.start, tables.len(), Use::Data)?;
+            }
         }
         Ok(())
     }

@@ -114,7 +114,7 @@ pub use gic::Mask;
 pub use iommu::{Iommu, RootComplex, only_one_iommu};
 pub use irqchip::{Carry, Gic, Irqchip, Owned, only_one_irqchip};
 pub use machine::{Core, Machine};
-pub use memory::{Stack, Stacks, loaded_end};
+pub use memory::{PerCore, Stack, loaded_end};
 pub use mortise_console::Argument;
 pub use mortise_hypercall::{PowerState, Start};
 pub use mortise_psci::Loan;

@@ -7,15 +7,14 @@ use crate::{
     controller::Owners,
     dispatch::{Dispatcher, News},
     drain::Drain,
-    memory,
     tables::{self, Parts},
     vm::{DISCARDED, Vm},
 };
 use core::cell::Cell;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core_manifest::System;
-use core_paging::{Error, KernelMap};
+use core_paging::KernelMap;
 use core_sync::TicketLock;
 use core_trace::Writer;
 use hw_arch::{El2, ExceptionLevel, cpu::is_interrupt_pending, entry::SecondaryStart};
@@ -41,6 +40,8 @@ pub struct Machine {
     pub(crate) live: AtomicU32,
     /// When Mortise started, in nanoseconds of the counter.
     pub(crate) start_time: Once<u64>,
+    /// The frames that say what devices reach.
+    pub(crate) device_tables: Once<Range<usize>>,
     /// What the manifest says.
     pub(crate) system: Once<System<'static>>,
 }
@@ -66,6 +67,7 @@ impl Machine {
             alarms: Alarms::new(),
             live: AtomicU32::new(0),
             start_time: Once::new(),
+            device_tables: Once::new(),
             system: Once::new(),
         }
     }
@@ -180,9 +182,9 @@ pub struct Core {
     /// What its first instructions find.
     pub(crate) start: Once<SecondaryStart>,
     /// Its map, once the first core has made it.
-    map: TicketLock<Option<KernelMap<El2>>>,
+    pub(crate) map: TicketLock<Option<KernelMap<El2>>>,
     /// Its windows to memory that it does not map.
-    transfer: Once<Transfer>,
+    pub(crate) transfer: Once<Transfer>,
     /// The virtual CPU that has this core to itself.
     pub(crate) resident: Resident,
     /// Whose guest is in its registers.
@@ -255,33 +257,6 @@ impl Core {
     /// First byte after its stack.
     pub(crate) fn stack_top(&self) -> usize {
         (self.machine.stacks)().top(self.cpu)
-    }
-
-    /// Has this core, which does not run its guest yet, a map of its own.
-    pub(crate) fn give_map(&'static self) -> Result<(), Error> {
-        let mut own = self.map.lock();
-        let map = own.insert(memory::core_map(self)?);
-        // SAFETY: the map stays in this record for good, and has all it will have.
-        let transfer = unsafe { Transfer::new(map, hw_arch::layout::image_start()) }?;
-        self.transfer.call_once(|| transfer);
-        Ok(())
-    }
-
-    /// Makes its map that of this core, which must be the running one; whether it has one.
-    pub(crate) fn adopt_map(&self) -> bool {
-        let map = self.map.lock();
-        if let Some(map) = &*map {
-            // SAFETY: the map stays in this record for good, and holds what `memory::core_map` says, all
-            // of it where it was.
-            unsafe { map.activate() };
-        }
-        map.is_some()
-    }
-
-    /// Its windows to memory that it does not map, once it has a map.
-    #[must_use]
-    pub fn transfer(&self) -> Option<&Transfer> {
-        self.transfer.get()
     }
 
     /// Has a shared core come back to a virtual CPU's seat that waits, after looking at interrupts.

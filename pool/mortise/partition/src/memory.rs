@@ -2,20 +2,25 @@
 //!
 //! Every core has a map of its own. It holds Mortise's code (read and execute),
 //! constants (read), variables, its own stack between two unmapped guard pages,
-//! the devices Mortise drives, and the status page and log ring of the virtual
-//! machine that runs on it, and what companions reach; nothing of another core's
-//! stack, and no guest memory but through a window while it is being filled.
+//! the devices Mortise drives; of the virtual machines that run on it the translation
+//! tables, the registers of those that wait, the status page and the log ring; and what
+//! companions reach. Of other cores' virtual machines it has the records by which cores talk
+//! to each other and nothing of that: no stack, no table, no register, and a root only
+//! through a window while it is being withdrawn or given back. It has no guest memory but
+//! through a window while that is being filled.
 
 use crate::{
     board::{Board, GIC_FRAME},
     colouring,
-    machine::Core,
+    machine::{Core, Machine},
     tables,
 };
+use core::ops::Range;
 use core_manifest::Console;
 use core_memory::PhysicalRange;
-use core_paging::{Access, Error, GuestMap, KernelMap, SlotMap, Use};
+use core_paging::{Access, Error, GuestMap, KernelMap, SlotMap, Use, Words};
 use hw_arch::{El2, layout};
+use mortise_transfer::Transfer;
 
 /// Smallest unit that is mapped.
 const PAGE: usize = 0x1000;
@@ -59,20 +64,21 @@ impl<const SIZE: usize> Stack<SIZE> {
     };
 }
 
-/// Where all stacks stand.
+/// Whole pages of which each core maps its own alone, in an array.
 #[derive(Debug, Clone, Copy)]
-pub struct Stacks {
-    /// First byte of the first guard page.
+pub struct PerCore {
+    /// First byte of those of the first core, which of stacks is a guard page.
     pub start: usize,
-    /// Bytes of one stack with its guard page.
+    /// Bytes that each core has.
     pub stride: usize,
-    /// How many there are.
+    /// How many cores.
     pub count: usize,
 }
 
-impl Stacks {
-    const fn end(&self) -> usize {
-        self.start + self.stride * self.count
+impl PerCore {
+    /// All of them.
+    const fn all(&self) -> Range<usize> {
+        self.start..self.top(self.count - 1)
     }
 
     /// Marks the page below the first core's stack. Until that core has its own map, in which the
@@ -96,30 +102,88 @@ impl Stacks {
         (0..PAGE / size_of::<u64>()).map(move |word| page.wrapping_add(word))
     }
 
-    /// First byte after the stack of core `cpu`.
+    /// First byte after those of core `cpu`: the top of its stack.
     #[must_use]
     pub const fn top(&self, cpu: usize) -> usize {
         self.start + self.stride * (cpu + 1)
     }
 }
 
-/// Builds the map of `core`.
-pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
+impl Machine {
+    /// Where the frame is that will be taken next.
+    pub(crate) fn next_frame(&self) -> usize {
+        (self.frame_room)().end - self.frames.available() * PAGE
+    }
+}
+
+impl Core {
+    /// Has this core, which does not run its guest yet, a map of its own: with its tables, and the frames
+    /// `common` as all cores have.
+    pub(crate) fn give_map(&'static self, common: &Range<usize>) -> Result<(), Error> {
+        let mut own = self.map.lock();
+        let mut start = self.machine.next_frame();
+        let map = own.insert(core_map(self, common)?);
+        // To map them may take another one.
+        while start < self.machine.next_frame() {
+            let end = self.machine.next_frame();
+            map.map(start, end - start, Use::Data)?;
+            start = end;
+        }
+        // SAFETY: the map stays in this record for good, and has all it will have.
+        let transfer = unsafe { Transfer::new(map, layout::image_start()) }?;
+        self.transfer.call_once(|| transfer);
+        Ok(())
+    }
+
+    /// Makes its map that of this core, which must be the running one; whether it has one.
+    pub(crate) fn adopt_map(&self) -> bool {
+        let map = self.map.lock();
+        if let Some(map) = &*map {
+            // SAFETY: the map stays in this record for good, and holds what `memory::core_map` says, all
+            // of it where it was.
+            unsafe { map.activate() };
+        }
+        map.is_some()
+    }
+
+    /// Its windows to memory that it does not map, once it has a map.
+    #[must_use]
+    pub fn transfer(&self) -> Option<&Transfer> {
+        self.transfer.get()
+    }
+}
+
+/// Builds the map of `core`, which has the frames `common` as all cores have.
+fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;
     let (board, stacks) = (&machine.board, (machine.stacks)());
+    let turns = tables::dispatcher().map(|dispatcher| dispatcher.records());
     let mut map = KernelMap::new(machine.frames);
     map.map_image()?;
-    map.map(
-        layout::rodata_end(),
-        stacks.start - layout::rodata_end(),
-        Use::Data,
-    )?;
-    map.map(stacks.end(), layout::image_end() - stacks.end(), Use::Data)?;
+    let apart = [
+        Some(stacks.all()),
+        Some((machine.frame_room)()),
+        turns.map(|turns| turns.all()),
+    ];
+    let mut at = layout::rodata_end();
+    while at < layout::image_end() {
+        let behind = apart.iter().flatten().filter(|range| range.start >= at);
+        let next = behind.min_by_key(|range| range.start);
+        let (end, then) = next.map_or((layout::image_end(), usize::MAX), |range| {
+            (range.start, range.end)
+        });
+        map.map(at, end - at, Use::Data)?;
+        at = then;
+    }
     map.map(
         stacks.top(core.cpu) - stacks.stride + PAGE,
         stacks.stride - PAGE,
         Use::Data,
     )?;
+    if let Some(turns) = turns.filter(|_| core.dispatcher().is_some()) {
+        map.map(turns.top(core.cpu) - turns.stride, turns.stride, Use::Data)?;
+    }
+    map.map(common.start, common.len(), Use::Data)?;
     map.map(
         layout::image_end(),
         loaded_end() - layout::image_end(),
@@ -148,8 +212,9 @@ pub(crate) fn core_map(core: &'static Core) -> Result<KernelMap<El2>, Error> {
         let own = vm.vcpu_on(core.cpu).is_some();
         if own {
             map_range(&mut map, vm.description().status, Use::Data)?;
+            map.map(vm.tables.start, vm.tables.len(), Use::Data)?;
             if colouring::frames(vm.index).is_some() {
-                // Not with Mortise's own tables, yet what is withdrawn is withdrawn there.
+                // Not among Mortise's own, yet what is withdrawn is withdrawn there.
                 map.map(vm.stage2.root(), PAGE, Use::Data)?;
             }
         }
@@ -197,7 +262,7 @@ impl Stage2 {
         }
     }
 
-    /// Takes everything away from the guest.
+    /// Takes everything away from the guest. On one of its cores, as the next.
     pub(crate) fn withdraw(&self) {
         match self {
             Self::Fixed(map) => map.withdraw(),
@@ -210,6 +275,30 @@ impl Stage2 {
         match self {
             Self::Fixed(map) => map.restore(),
             Self::Slot(map) => map.restore(),
+        }
+    }
+
+    /// Does so on any core, which sees the root through its window.
+    pub(crate) fn withdraw_from_outside(&self) {
+        self.at_root(|root| match self {
+            Self::Fixed(map) => map.withdraw_in(root),
+            Self::Slot(map) => map.withdraw_in(root),
+        });
+    }
+
+    /// Gives back what was taken, on any core.
+    pub(crate) fn restore_from_outside(&self) {
+        self.at_root(|root| match self {
+            Self::Fixed(map) => map.restore_in(root),
+            Self::Slot(map) => map.restore_in(root),
+        });
+    }
+
+    fn at_root(&self, change: impl FnOnce(&Words)) {
+        // Who has somebody else's changed runs, with a map.
+        if let Some(transfer) = Core::current().transfer() {
+            // SAFETY: these are the windows of this core, and the root is a table for good.
+            unsafe { transfer.at_table(self.root(), change) };
         }
     }
 }

@@ -57,7 +57,7 @@ impl Vm {
         if let Some(calls) = calls {
             self.missing.call(machine.board.clock.ticks());
             self.orders.fetch_or(ENDING, Ordering::AcqRel);
-            self.stage2.withdraw();
+            self.stage2.withdraw_from_outside();
             mortise_vcpu::invalidate_translations_of(self.vttbr());
             self.call(calls, machine);
         }
@@ -70,7 +70,7 @@ impl Vm {
 
     /// Takes its memory from it for good, once its run is over.
     pub fn withdraw(&self) {
-        self.stage2.withdraw();
+        self.stage2.withdraw_from_outside();
         mortise_vcpu::invalidate_translations_of(self.vttbr());
     }
 

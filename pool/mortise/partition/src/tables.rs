@@ -6,9 +6,10 @@
 
 use crate::{
     board::Board, colouring::Colouring, companion::Companion, devices::Device, dispatch::Dispatch,
-    iommu::Iommu, irqchip::Irqchip, machine::Core, memory::Stacks, regulation::Regulator,
+    iommu::Iommu, irqchip::Irqchip, machine::Core, memory::PerCore, regulation::Regulator,
     tenant::Tenant, vm::Vm, witness::Witness,
 };
+use core::ops::Range;
 #[cfg(not(target_os = "none"))]
 use core_memory::FramePool;
 use core_paging::Frames;
@@ -50,13 +51,15 @@ pub struct Parts {
     /// The board it runs on.
     pub board: Board,
     /// Where the cores' stacks stand.
-    pub stacks: fn() -> Stacks,
+    pub stacks: fn() -> PerCore,
     /// One record per core of the board.
     pub cores: &'static [Core],
     /// One slot per virtual machine of the manifest.
     pub vms: &'static [Once<Vm>],
     /// Where translation tables come from.
     pub frames: &'static dyn Frames,
+    /// Where those are, in the order in which they are taken, and for good.
+    pub frame_room: fn() -> Range<usize>,
     /// Where the cores record events: one ring for each, or none.
     pub rings: &'static [Ring],
 }
@@ -96,7 +99,7 @@ static MORTISE_PARTS: Parts = {
     static FRAMES: FramePool<1> = FramePool::new();
     Parts {
         board: Board::NONE,
-        stacks: || Stacks {
+        stacks: || PerCore {
             start: 0,
             stride: 0,
             count: 0,
@@ -104,6 +107,7 @@ static MORTISE_PARTS: Parts = {
         cores: &[],
         vms: &[],
         frames: &FRAMES,
+        frame_room: || 0..0,
         rings: &[],
     }
 };

@@ -13,6 +13,7 @@ use crate::{
     suspend::Suspension,
     tables,
 };
+use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use core_manifest::{Console, FaultPolicy, InterruptMode, limits};
 use core_ring::{Area, stream::Consumer};
@@ -43,6 +44,8 @@ pub struct Vm {
     description: &'static Description,
     /// Its memory, as it sees it.
     pub(crate) stage2: Stage2,
+    /// The frames of Mortise's that are tables of that, for its cores alone.
+    pub(crate) tables: Range<usize>,
     /// The place it has, if it was made at run time.
     slot: Option<&'static Slot>,
     /// Its status page.
@@ -93,6 +96,7 @@ impl Vm {
         kick: bool,
     ) -> Result<Self, VmError> {
         let frames = crate::colouring::frames(index).unwrap_or(machine.frames);
+        let first = machine.next_frame();
         let map = crate::memory::guest_map(frames, description, &machine.board)?;
         let stage2 = Stage2::Fixed(map);
         let page = description.status;
@@ -110,6 +114,7 @@ impl Vm {
         Ok(Self {
             index,
             stage2,
+            tables: first..machine.next_frame(),
             status,
             power: TicketLock::new(Power::new(vcpus, restarts)),
             interrupts: Interrupts::new(machine, description)?,
@@ -147,6 +152,7 @@ impl Vm {
         Ok(Self {
             index,
             stage2: Stage2::Slot(&slot.map),
+            tables: 0..0,
             status: slot.status().ok_or("its slots have no status page")?,
             power: TicketLock::new(Power::new(0, 0)),
             interrupts: Interrupts::Shared(TicketLock::new(gic)),

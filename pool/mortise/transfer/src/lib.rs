@@ -4,7 +4,7 @@
 //!
 //! A core's map holds nothing of a guest's memory. What a guest has Mortise fill, scrub or read is
 //! seen through two [`Window`]s of the core that works, for as long as it works; what is a word here and
-//! a word there, through a [`View`].
+//! a word there, through a [`View`]. A third shows the root of a stage 2 that it does not map.
 //!
 //! # Guarantees
 //!
@@ -38,7 +38,7 @@ mod view;
 pub use view::{View, Word};
 
 use core_memory::PhysicalRange;
-use core_paging::{Error, KernelMap, WINDOW_SIZE, Window};
+use core_paging::{Error, KernelMap, WINDOW_SIZE, Window, Words};
 use hw_arch::{El2, cache, cpu::is_interrupt_pending};
 
 /// Bytes copied in a step: 12 instructions for 64.
@@ -55,6 +55,7 @@ const CLEAN_STEP: u64 = 1024;
 pub struct Transfer {
     source: Window<El2>,
     target: Window<El2>,
+    table: Window<El2>,
 }
 
 impl Transfer {
@@ -73,6 +74,7 @@ impl Transfer {
             Ok(Self {
                 source: map.window(near)?,
                 target: map.window(near)?,
+                table: map.window(near)?,
             })
         }
     }
@@ -161,6 +163,18 @@ impl Transfer {
         }
         self.target.close();
         at
+    }
+
+    /// Shows the table at physical address `table` for as long as `change` takes.
+    ///
+    /// # Safety
+    ///
+    /// Called on the core of this map, for a frame that is a table for good.
+    pub unsafe fn at_table(&self, table: usize, change: impl FnOnce(&Words)) {
+        let words = see(&self.table, &mut None, table as u64) as *const Words;
+        // SAFETY: the window shows all of it; whoever refers to it does so as atomic words.
+        change(unsafe { &*words });
+        self.table.close();
     }
 
     /// Reads words from physical address `start` on, a multiple of 8, that lie in one page. Others may

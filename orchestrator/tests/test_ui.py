@@ -1,0 +1,27 @@
+"""What a person is told of something long where nothing can be drawn anew."""
+
+import pytest
+
+from tenonos import ui
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(ui.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_long_activity_is_told_of_now_and_then(clock, capsys):
+    with ui.activity("measuring") as tell:
+        tell("one")
+        clock[0] = ui.SILENCE
+        tell("two")
+        tell("three")
+        clock[0] = 3 * ui.SILENCE
+        tell("[four]")
+    assert capsys.readouterr().err.splitlines() == [
+        "measuring",
+        "measuring: two",
+        "measuring: [four]",
+    ]
