@@ -86,8 +86,7 @@ impl Vm {
         self.away.store(0, Ordering::Release);
         if !self.is_shared() {
             // It can make its cores deaf to the doorbell (see `call_in`).
-            self.stage2.withdraw_from_outside();
-            mortise_vcpu::invalidate_translations_of(self.vttbr());
+            self.withdraw();
         }
         machine.summon_all(self, self.all_vcpus());
     }

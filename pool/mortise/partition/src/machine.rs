@@ -256,7 +256,7 @@ impl Core {
 
     /// First byte after its stack.
     pub(crate) fn stack_top(&self) -> usize {
-        (self.machine.stacks)().top(self.cpu)
+        (self.machine.stacks)().of(self.cpu).end
     }
 
     /// Has a shared core come back to a virtual CPU's seat that waits, after looking at interrupts.

@@ -78,7 +78,7 @@ pub struct PerCore {
 impl PerCore {
     /// All of them.
     const fn all(&self) -> Range<usize> {
-        self.start..self.top(self.count - 1)
+        self.start..self.start + self.stride * self.count
     }
 
     /// Marks the page below the first core's stack. Until that core has its own map, in which the
@@ -102,10 +102,11 @@ impl PerCore {
         (0..PAGE / size_of::<u64>()).map(move |word| page.wrapping_add(word))
     }
 
-    /// First byte after those of core `cpu`: the top of its stack.
+    /// Those of core `cpu`.
     #[must_use]
-    pub const fn top(&self, cpu: usize) -> usize {
-        self.start + self.stride * (cpu + 1)
+    pub const fn of(&self, cpu: usize) -> Range<usize> {
+        let start = self.start + self.stride * cpu;
+        start..start + self.stride
     }
 }
 
@@ -175,13 +176,11 @@ fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>
         map.map(at, end - at, Use::Data)?;
         at = then;
     }
-    map.map(
-        stacks.top(core.cpu) - stacks.stride + PAGE,
-        stacks.stride - PAGE,
-        Use::Data,
-    )?;
+    let stack = stacks.of(core.cpu);
+    map.map(stack.start + PAGE, stack.len() - PAGE, Use::Data)?;
     if let Some(turns) = turns.filter(|_| core.dispatcher().is_some()) {
-        map.map(turns.top(core.cpu) - turns.stride, turns.stride, Use::Data)?;
+        let own = turns.of(core.cpu);
+        map.map(own.start, own.len(), Use::Data)?;
     }
     map.map(common.start, common.len(), Use::Data)?;
     map.map(

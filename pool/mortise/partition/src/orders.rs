@@ -57,8 +57,7 @@ impl Vm {
         if let Some(calls) = calls {
             self.missing.call(machine.board.clock.ticks());
             self.orders.fetch_or(ENDING, Ordering::AcqRel);
-            self.stage2.withdraw_from_outside();
-            mortise_vcpu::invalidate_translations_of(self.vttbr());
+            self.withdraw();
             self.call(calls, machine);
         }
     }
@@ -68,7 +67,8 @@ impl Vm {
         machine.summon_all(self, self.all_vcpus());
     }
 
-    /// Takes its memory from it for good, once its run is over.
+    /// Takes its memory from it, on any core, until it is given back: for good once its run is over.
+    #[inline]
     pub fn withdraw(&self) {
         self.stage2.withdraw_from_outside();
         mortise_vcpu::invalidate_translations_of(self.vttbr());
