@@ -60,7 +60,7 @@ def boards(incomplete: str) -> list[str]:
 
 def symbols(incomplete: str) -> list[str]:
     """Libraries, capabilities and symbols of the pool, by all names that are understood."""
-    from tenonos.plan.knowledge import entries
+    from tenonos.plan.retrieval.knowledge import entries
     from tenonos.pool.kconfig import PREFIX, load
 
     tree = load()

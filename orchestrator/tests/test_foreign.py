@@ -6,7 +6,7 @@ import pytest
 
 from tenonos import cli
 from tenonos.errors import InputError
-from tenonos.plan.graph import lib_graph
+from tenonos.plan.retrieval.graph import lib_graph
 from tenonos.pool import foreign
 
 TOP = """\

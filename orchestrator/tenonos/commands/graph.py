@@ -34,8 +34,8 @@ def command(
     """Show what the configuration is made of, and what leads from one part to another."""
     from tenonos import outputs, ui
     from tenonos.errors import InputError
-    from tenonos.plan.graph import lib_graph, to_json
     from tenonos.plan.page import page
+    from tenonos.plan.retrieval.graph import lib_graph, to_json
     from tenonos.pool import foreign
     from tenonos.pool import kconfig as pool
 

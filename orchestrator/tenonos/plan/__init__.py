@@ -2,8 +2,8 @@
 
 The stages, each in modules of its own and each replaceable:
 
-* *read* the objective into a typed plan (`objective`, behind `planner.Planner`);
-* *retrieve* what its function words mean in the pool's own texts (`retrieve`, `graph`);
+* *read* the objective into a typed plan (`english`, behind `planner.Planner`);
+* *retrieve* what its function words mean in the pool's own texts (`retrieval`);
 * *allocate* CPUs and memory, with a named rule for every default (`allocate`);
 * *analyse* whether tasks are done in time there (`schedule`);
 * *solve* each image's Kconfig constraints for the cheapest set (`encode`, `solve`);

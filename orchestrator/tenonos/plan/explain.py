@@ -14,12 +14,12 @@ from pydantic import Field
 from tenonos.errors import InputError
 from tenonos.plan import parameters
 from tenonos.plan.amend import MORTISE
-from tenonos.plan.graph import lib_graph, why
-from tenonos.plan.knowledge import kind_of
 from tenonos.plan.models import Analysis, Channel, Model, Template
 from tenonos.plan.parameters import Parameter
 from tenonos.plan.pool import COST, Pool
-from tenonos.plan.retrieve import THRESHOLD
+from tenonos.plan.retrieval.graph import lib_graph, why
+from tenonos.plan.retrieval.knowledge import kind_of
+from tenonos.plan.retrieval.retrieve import THRESHOLD
 from tenonos.system import load
 
 FILE = "explain.json"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tenonos import outputs
-from tenonos.plan.retrieve import THRESHOLD, Hit
+from tenonos.plan.retrieval.retrieve import THRESHOLD, Hit
 
 Kind = Literal[
     "period",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from tenonos.plan import templates
 from tenonos.plan.amend import MORTISE
+from tenonos.plan.english.subjects import UNNAMED
 from tenonos.plan.models import CHANNEL, OF_LINUX, Guest, Item, Kind, Plan, is_bare, shares_cores
 from tenonos.plan.pool import Pool
-from tenonos.plan.subjects import UNNAMED
 
 RULE = "a-vm-for-each-application"
 DOES_IT = "a-linux-that-does-it"

@@ -46,7 +46,7 @@ class Offline:
 
     def plan(self, objective: str, board: Board, pool: Pool) -> Plan:
         """The demands an objective states."""
-        from tenonos.plan.readings import read
+        from tenonos.plan.english.readings import read
         from tenonos.system.board import played
 
         return read(objective, pool.retriever, board.cpus, played())

@@ -13,8 +13,8 @@ from tenonos.generate.image import PROTECTION, TABLES_BESIDE, TABLES_OF_ITSELF
 from tenonos.paths import ROOT
 from tenonos.plan import learned
 from tenonos.plan.encode import Encoding, encode
-from tenonos.plan.knowledge import Entry, entries
-from tenonos.plan.retrieve import Retriever
+from tenonos.plan.retrieval.knowledge import Entry, entries
+from tenonos.plan.retrieval.retrieve import Retriever
 from tenonos.plan.solve import Demand, Problem, satisfiable
 from tenonos.pool import library
 from tenonos.pool.kconfig import Tree, load, symbol_of
@@ -69,8 +69,8 @@ class Pool:
         """The index of the texts."""
         if self.retrieval == FUSED:
             return Retriever(self.entries.values())
-        from tenonos.plan.graph import lib_graph
-        from tenonos.plan.lightrag import GraphRetriever
+        from tenonos.plan.retrieval.graph import lib_graph
+        from tenonos.plan.retrieval.lightrag import GraphRetriever
 
         return GraphRetriever(self.entries.values(), lib_graph(self.tree.kconf))
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tenonos.plan.gist import Gists
-from tenonos.plan.knowledge import Entry, split_keywords, split_phrases
-from tenonos.plan.readings import read
-from tenonos.plan.text import tokens
+from tenonos.plan.english.gist import Gists
+from tenonos.plan.english.readings import read
+from tenonos.plan.english.text import tokens
+from tenonos.plan.retrieval.knowledge import Entry, split_keywords, split_phrases
 
 LOCK = "never|nobody touch|change (thread) same time"
 TURNS = "take turns|rotation"

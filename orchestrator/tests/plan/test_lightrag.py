@@ -10,10 +10,10 @@ from tenonos import cli
 from tenonos.errors import InputError, WorkError
 from tenonos.plan.compose import compose
 from tenonos.plan.explain import Explainer
-from tenonos.plan.graph import lib_graph
-from tenonos.plan.lightrag import MODEL, knowledge
 from tenonos.plan.llm.embeddings import BATCH, Embeddings
 from tenonos.plan.pool import LIGHTRAG, Pool, pool_by
+from tenonos.plan.retrieval.graph import lib_graph
+from tenonos.plan.retrieval.lightrag import MODEL, knowledge
 from tenonos.settings import SETTINGS
 from tenonos.setup import lightrag
 

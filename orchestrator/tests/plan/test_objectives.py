@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from objectives import CASES, Case
 
-from tenonos.plan.readings import read
+from tenonos.plan.english.readings import read
 
 FEWEST = 40
 

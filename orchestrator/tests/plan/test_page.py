@@ -8,7 +8,7 @@ import pytest
 from browser import browser
 
 from tenonos import cli
-from tenonos.plan.graph import lib_graph
+from tenonos.plan.retrieval.graph import lib_graph
 from tenonos.setup.browser import find
 
 OBJECTIVE = "a 1 kHz control loop beside Linux"

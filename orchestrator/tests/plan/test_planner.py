@@ -4,8 +4,8 @@ import pytest
 
 from tenonos.errors import WorkError
 from tenonos.plan.compose import compose
-from tenonos.plan.graph import RELATIONS, lib_graph, to_json, why
 from tenonos.plan.models import Guest, Item, Plan
+from tenonos.plan.retrieval.graph import RELATIONS, lib_graph, to_json, why
 
 TEXT = "a 1 kHz control loop"
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenonos.plan.quantities import quantity_at
-from tenonos.plan.text import number_at, stem, tokens
+from tenonos.plan.english.quantities import quantity_at
+from tenonos.plan.english.text import number_at, stem, tokens
 
 
 def only(text):

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tenonos.paths import ROOT
-from tenonos.plan.rankings import Grams, Words
+from tenonos.plan.retrieval.rankings import Grams, Words
 
 TEXTS = [
     "messages wait in a queue",
@@ -45,7 +45,7 @@ def test_a_text_is_most_like_itself(text):
 TIE = """
 import sys
 from tenonos.plan.compose import compose
-from tenonos.plan.retrieve import Retriever
+from tenonos.plan.retrieval.retrieve import Retriever
 from tenonos.plan.pool import Pool
 fused, decide = [], Retriever._fused
 Retriever._fused = lambda self, words, *rest: fused.append(words) or decide(self, words, *rest)

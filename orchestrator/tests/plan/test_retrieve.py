@@ -8,8 +8,8 @@ import pytest
 from tenonos import new
 from tenonos.paths import ROOT
 from tenonos.plan.compose import compose
-from tenonos.plan.knowledge import split_keywords
 from tenonos.plan.pool import Pool
+from tenonos.plan.retrieval.knowledge import split_keywords
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenonos.plan.scoring import WEIGHTS, Path, importance, scored
+from tenonos.plan.retrieval.scoring import WEIGHTS, Path, importance, scored
 
 EDGES = [
     ("CAP_A.help", "describes", "CAP_A"),

@@ -4,10 +4,10 @@ import pytest
 
 from tenonos import system
 from tenonos.build.images import images
+from tenonos.plan.english.quantities import quantity_at
+from tenonos.plan.english.text import tokens
+from tenonos.plan.english.ticks import is_tick
 from tenonos.plan.explain import Explainer
-from tenonos.plan.quantities import quantity_at
-from tenonos.plan.text import tokens
-from tenonos.plan.ticks import is_tick
 
 MS = 1_000_000
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from tenonos.plan.knowledge import GUEST
 from tenonos.plan.llm.reply import Claim, Remark, Reply, shown
 from tenonos.plan.llm.words import Span, Words
 from tenonos.plan.models import CPU, UNITS, Evidence, Guest, Ignored, Item, Kind, Missing, Plan
 from tenonos.plan.pool import Pool
+from tenonos.plan.retrieval.knowledge import GUEST
 
 T = TypeVar("T")
 PLANNER = "llm"

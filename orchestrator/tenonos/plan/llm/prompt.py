@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tenonos.plan.knowledge import GUEST
 from tenonos.plan.llm.reply import schema, shown
 from tenonos.plan.pool import Pool
+from tenonos.plan.retrieval.knowledge import GUEST
 
 TASK = """You read an objective for a real-time system and answer with one JSON object, nothing
 else, of this JSON schema: {schema}

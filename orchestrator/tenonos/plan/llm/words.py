@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tenonos.plan.marks import Marker
-from tenonos.plan.quantities import Dimension, quantity_at
-from tenonos.plan.text import number_at, tokens
+from tenonos.plan.english.marks import Marker
+from tenonos.plan.english.quantities import Dimension, quantity_at
+from tenonos.plan.english.text import number_at, tokens
 
 Span = tuple[int, int]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tenonos.plan import grammar as g
-from tenonos.plan.quantities import RATE, SIZE, TIME
-from tenonos.plan.text import Token, number_at, stem
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.quantities import RATE, SIZE, TIME
+from tenonos.plan.english.text import Token, number_at, stem
 
 _PICKS = frozenset("the each every both all".split())
 _NO_NOUNS = g.STRUCTURE | g.SPLITTERS | g.VERBS | g.ADJECTIVES | g.ADVERBS | {*TIME, *RATE, *SIZE}

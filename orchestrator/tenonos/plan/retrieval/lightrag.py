@@ -17,11 +17,11 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tenonos.plan.knowledge import Entry
 from tenonos.plan.llm.embeddings import Embeddings
 from tenonos.plan.planner import SECONDS
-from tenonos.plan.retrieve import NEARER, Hit, Retriever
-from tenonos.plan.scoring import Edge, scored
+from tenonos.plan.retrieval.knowledge import Entry
+from tenonos.plan.retrieval.retrieve import NEARER, Hit, Retriever
+from tenonos.plan.retrieval.scoring import Edge, scored
 
 if TYPE_CHECKING:
     import networkx

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tenonos.plan import grammar as g
-from tenonos.plan.elements import Cut, Element, Unit
-from tenonos.plan.mark import Mark
-from tenonos.plan.meaning import Meaning
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.elements import Cut, Element, Unit
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.meaning import Meaning
+from tenonos.plan.english.sense import Sense
+from tenonos.plan.english.subjects import Subject, Subjects
+from tenonos.plan.english.text import Token
 from tenonos.plan.models import Direction
-from tenonos.plan.sense import Sense
-from tenonos.plan.subjects import Subject, Subjects
-from tenonos.plan.text import Token
 
 TO = frozenset("to toward towards into".split())
 PARTS = g.SENTENCE_END | g.RELATIVE | frozenset([",", "and", "while", "but"])

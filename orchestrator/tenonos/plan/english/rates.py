@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tenonos.plan import grammar as g
-from tenonos.plan.elements import Cut, Element, Unit
-from tenonos.plan.mark import Mark
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.elements import Cut, Element, Unit
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.quantities import RATE, quantity_at
+from tenonos.plan.english.text import Token
 from tenonos.plan.models import Plan
-from tenonos.plan.quantities import RATE, quantity_at
-from tenonos.plan.text import Token
 
 _NAMED = frozenset("task tasks job jobs thread threads".split())
 _LISTS = frozenset(", and or at &".split())

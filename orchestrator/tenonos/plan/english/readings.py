@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tenonos.plan.english.objective import PLANNER, Reader
+from tenonos.plan.english.rates import hurried, names_any, names_more
+from tenonos.plan.english.subjects import UNNAMED
 from tenonos.plan.models import Missing, Plan
-from tenonos.plan.objective import PLANNER, Reader
-from tenonos.plan.rates import hurried, names_any, names_more
-from tenonos.plan.retrieve import Retriever
-from tenonos.plan.subjects import UNNAMED
+from tenonos.plan.retrieval.retrieve import Retriever
 
 
 def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()) -> Plan:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenonos.plan import grammar as g
-from tenonos.plan.elements import Chunk, Unit
-from tenonos.plan.knowledge import GUEST, Entry
-from tenonos.plan.rates import is_rated, is_thing, suffers
-from tenonos.plan.retrieve import Hit, Retriever
-from tenonos.plan.sense import Sense, SenseKind, is_part
-from tenonos.plan.text import MANY, Token, compounds
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.elements import Chunk, Unit
+from tenonos.plan.english.rates import is_rated, is_thing, suffers
+from tenonos.plan.english.sense import Sense, SenseKind, is_part
+from tenonos.plan.english.text import MANY, Token, compounds
+from tenonos.plan.retrieval.knowledge import GUEST, Entry
+from tenonos.plan.retrieval.retrieve import Hit, Retriever
 from tenonos.pool.kconfig import capability, symbol_of
 
 CERTAIN = 0.8

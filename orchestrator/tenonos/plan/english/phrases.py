@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenonos.plan import grammar as g
-from tenonos.plan import negations
-from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
-from tenonos.plan.idioms import WHY_OTHER
-from tenonos.plan.mark import Mark
-from tenonos.plan.rates import does_by_itself
-from tenonos.plan.text import Token, stem
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english import negations
+from tenonos.plan.english.elements import Chunk, Cut, Element, Pronoun, Unit
+from tenonos.plan.english.idioms import WHY_OTHER
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.rates import does_by_itself
+from tenonos.plan.english.text import Token, stem
 
 CARRIED = frozenset("period ram cores utility jitter deadline image wcet".split())
 """Marks between an article or number and its noun."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tenonos.plan import grammar as g
-from tenonos.plan.mark import Mark
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.mark import Mark
 
 Article = Literal["definite", "indefinite", "another"]
 

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tenonos.plan import grammar as g
-from tenonos.plan.knowledge import GUEST, Entry
-from tenonos.plan.text import Token, stem
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.text import Token, stem
+from tenonos.plan.retrieval.knowledge import GUEST, Entry
 
 REACH = 5
 """Words that count between the words of a group at most, all together."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from tenonos.plan.text import Token, number_at
+from tenonos.plan.english.text import Token, number_at
 
 Dimension = Literal["rate", "time", "size", "count"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tenonos.plan import grammar as g
-from tenonos.plan.elements import Cut, Element, Unit
-from tenonos.plan.gist import sentences
-from tenonos.plan.mark import Mark
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.elements import Cut, Element, Unit
+from tenonos.plan.english.gist import sentences
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.sense import Sense
+from tenonos.plan.english.text import Token
 from tenonos.plan.models import Missing
-from tenonos.plan.sense import Sense
-from tenonos.plan.text import Token
 
 MOST_OF_A_TITLE = 4
 """Words."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tenonos.plan import grammar as g
 from tenonos.plan.allocate import WHOLE
-from tenonos.plan.elements import Cut, Element, Pronoun, Unit
-from tenonos.plan.mark import Mark
-from tenonos.plan.subjects import MOST, UNNAMED, Subject, Subjects, is_company
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.elements import Cut, Element, Pronoun, Unit
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.subjects import MOST, UNNAMED, Subject, Subjects, is_company
 
 TIMING = ("period", "deadline", "jitter", "wcet", "tick", "priority", "image")
 ATTACHED = (*TIMING, "ram", "cores", "cpu", "own", "rest", "vms")

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from tenonos.plan.gist import Gists
-from tenonos.plan.knowledge import Entry
-from tenonos.plan.rankings import Grams, Words
-from tenonos.plan.text import STOP, stem, words_of
+from tenonos.plan.english.gist import Gists
+from tenonos.plan.english.text import STOP, stem, words_of
+from tenonos.plan.retrieval.knowledge import Entry
+from tenonos.plan.retrieval.rankings import Grams, Words
 
 THRESHOLD = 0.57
 """The least evidence that counts; tuned on the table of objectives in the tests."""

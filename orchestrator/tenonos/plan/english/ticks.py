@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenonos.plan import grammar as g
-from tenonos.plan.text import Token
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.text import Token
 
 TICK = "tick"
 _MEASURES = frozenset("rate frequency period interval length".split())

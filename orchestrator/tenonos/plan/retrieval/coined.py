@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
-from tenonos.plan import grammar as g
-from tenonos.plan.text import STOP, words_of
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.text import STOP, words_of
 
 LONGEST = 4
 """Words in the longest name."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenonos.plan import grammar as g
-from tenonos.plan.attach import Attachment, attach
-from tenonos.plan.denials import denials
-from tenonos.plan.elements import Pronoun, Unit
-from tenonos.plan.knowledge import GUEST
-from tenonos.plan.leftovers import (
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.attach import Attachment, attach
+from tenonos.plan.english.denials import denials
+from tenonos.plan.english.elements import Pronoun, Unit
+from tenonos.plan.english.leftovers import (
     Open,
     carriers,
     counts_real_time,
@@ -23,9 +22,23 @@ from tenonos.plan.leftovers import (
     within_gist,
     without_tasks,
 )
-from tenonos.plan.mark import Mark
-from tenonos.plan.marks import Marker
-from tenonos.plan.meaning import Meaning
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.marks import Marker
+from tenonos.plan.english.meaning import Meaning
+from tenonos.plan.english.notebook import Notebook
+from tenonos.plan.english.phrases import Segmenter
+from tenonos.plan.english.relations import (
+    Mention,
+    Relations,
+    distributes,
+    made,
+    names_its_own,
+    put_apart,
+    told_of_guest,
+)
+from tenonos.plan.english.sense import Sense, same_sentence
+from tenonos.plan.english.subjects import MOST, Subject, Subjects
+from tenonos.plan.english.text import tokens
 from tenonos.plan.models import (
     CHANNEL,
     TEMPLATE,
@@ -37,21 +50,8 @@ from tenonos.plan.models import (
     Plan,
     Talk,
 )
-from tenonos.plan.notebook import Notebook
-from tenonos.plan.phrases import Segmenter
-from tenonos.plan.relations import (
-    Mention,
-    Relations,
-    distributes,
-    made,
-    names_its_own,
-    put_apart,
-    told_of_guest,
-)
-from tenonos.plan.retrieve import Hit, Retriever
-from tenonos.plan.sense import Sense, same_sentence
-from tenonos.plan.subjects import MOST, Subject, Subjects
-from tenonos.plan.text import tokens
+from tenonos.plan.retrieval.knowledge import GUEST
+from tenonos.plan.retrieval.retrieve import Hit, Retriever
 
 PLANNER = "offline"
 

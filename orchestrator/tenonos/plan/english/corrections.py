@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenonos.plan.mark import Mark
-from tenonos.plan.quantities import quantity_at
-from tenonos.plan.text import Token, number_at
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.quantities import quantity_at
+from tenonos.plan.english.text import Token, number_at
 
 _SAID = r"(?:no|sorry|pardon|correction|scratch that|or rather|i mean|make (?:that|it)|wait)"
 CORRECTION = re.compile(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import kconfiglib as kc
 
-from tenonos.plan.knowledge import help_of, kind_of
+from tenonos.plan.retrieval.knowledge import help_of, kind_of
 
 if TYPE_CHECKING:
     import networkx

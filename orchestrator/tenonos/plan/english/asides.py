@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tenonos.plan import grammar as g
-from tenonos.plan.background import BACKGROUND, ELSEWHERE, PAST, PEOPLE, UNTOUCHED
-from tenonos.plan.negations import FORBIDS
-from tenonos.plan.quantities import quantity_at
-from tenonos.plan.text import Token
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.background import BACKGROUND, ELSEWHERE, PAST, PEOPLE, UNTOUCHED
+from tenonos.plan.english.negations import FORBIDS
+from tenonos.plan.english.quantities import quantity_at
+from tenonos.plan.english.text import Token
 
 _ROLES = (
     r"(?:assistant|developer|admin(?:istrator)?|planner|composer|compiler|ai|(?:language )?model"

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tenonos.plan import grammar as g
-from tenonos.plan.elements import Chunk, Cut, Element, Pronoun, Unit
-from tenonos.plan.knowledge import GUEST
-from tenonos.plan.mark import Mark
-from tenonos.plan.meaning import CERTAIN, Meaning
-from tenonos.plan.sense import Sense
-from tenonos.plan.text import Token
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.elements import Chunk, Cut, Element, Pronoun, Unit
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.meaning import CERTAIN, Meaning
+from tenonos.plan.english.sense import Sense
+from tenonos.plan.english.text import Token
+from tenonos.plan.retrieval.knowledge import GUEST
 
 UNNAMED = "tenon"
 MOST = 16

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenonos.plan.mark import Mark
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.sense import Sense
+from tenonos.plan.english.text import Token
 from tenonos.plan.models import Evidence, Item, Kind
-from tenonos.plan.retrieve import Hit
-from tenonos.plan.sense import Sense
-from tenonos.plan.text import Token
+from tenonos.plan.retrieval.retrieve import Hit
 
 
 class Notebook:

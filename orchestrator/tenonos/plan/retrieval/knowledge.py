@@ -14,7 +14,7 @@ from typing import Literal
 
 import kconfiglib as kc
 
-from tenonos.plan.coined import coined, spellings
+from tenonos.plan.retrieval.coined import coined, spellings
 from tenonos.pool.kconfig import capability
 from tenonos.system import board
 

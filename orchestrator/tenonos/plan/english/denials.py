@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tenonos.plan.elements import Chunk, Unit
-from tenonos.plan.knowledge import GUEST
-from tenonos.plan.meaning import Meaning
-from tenonos.plan.retrieve import Hit
-from tenonos.plan.text import Token
+from tenonos.plan.english.elements import Chunk, Unit
+from tenonos.plan.english.meaning import Meaning
+from tenonos.plan.english.text import Token
+from tenonos.plan.retrieval.knowledge import GUEST
+from tenonos.plan.retrieval.retrieve import Hit
 
 _JOINED = frozenset("and or nor".split())
 

@@ -10,20 +10,20 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from tenonos.plan import grammar as g
-from tenonos.plan import negations
-from tenonos.plan.asides import asides
-from tenonos.plan.cores import OWN_CORE, REST, leads, named
-from tenonos.plan.corrections import corrected
-from tenonos.plan.gist import Gists
-from tenonos.plan.idioms import DOUBLY, FIRM, IDIOM, OTHER_UNITS, WHY_OTHER
-from tenonos.plan.listed import REFERENCE, each_of, each_one, items, names
-from tenonos.plan.mark import Mark, MarkKind
-from tenonos.plan.quantities import CORES, listed_at, quantity_at, signed
-from tenonos.plan.roles import roles
-from tenonos.plan.text import Token, number_at
-from tenonos.plan.ticks import is_tick
-from tenonos.plan.utilities import UTILITIES
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english import negations
+from tenonos.plan.english.asides import asides
+from tenonos.plan.english.cores import OWN_CORE, REST, leads, named
+from tenonos.plan.english.corrections import corrected
+from tenonos.plan.english.gist import Gists
+from tenonos.plan.english.idioms import DOUBLY, FIRM, IDIOM, OTHER_UNITS, WHY_OTHER
+from tenonos.plan.english.listed import REFERENCE, each_of, each_one, items, names
+from tenonos.plan.english.mark import Mark, MarkKind
+from tenonos.plan.english.quantities import CORES, listed_at, quantity_at, signed
+from tenonos.plan.english.roles import roles
+from tenonos.plan.english.text import Token, number_at
+from tenonos.plan.english.ticks import is_tick
+from tenonos.plan.english.utilities import UTILITIES
 
 _COUNTED = ("only", "just", "exactly", "single")
 """Words before `one` that make a number of it."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tenonos.plan import grammar as g
-from tenonos.plan.elements import Chunk
-from tenonos.plan.knowledge import Entry
-from tenonos.plan.retrieve import Hit
-from tenonos.plan.text import Token
+from tenonos.plan.english import grammar as g
+from tenonos.plan.english.elements import Chunk
+from tenonos.plan.english.text import Token
+from tenonos.plan.retrieval.knowledge import Entry
+from tenonos.plan.retrieval.retrieve import Hit
 
 SenseKind = Literal["guest", "app", "board", "capability", "unknown", "ignored"]
 

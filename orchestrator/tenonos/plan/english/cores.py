@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tenonos.errors import InputError
-from tenonos.plan.mark import Mark
-from tenonos.plan.text import Token
+from tenonos.plan.english.mark import Mark
+from tenonos.plan.english.text import Token
 
 OWN_CORE = re.compile(
     r"\b(?:(?:on |with |has |have |gets )*(?:its|their|his) own (?:dedicated )?(?:cpu )?"

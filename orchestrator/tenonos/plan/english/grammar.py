@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from tenonos.plan.negations import NEGATORS
+from tenonos.plan.english.negations import NEGATORS
 
 SPLITTERS = frozenset(
     """and or nor but with plus beside besides alongside along together next near while whilst
