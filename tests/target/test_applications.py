@@ -9,7 +9,7 @@ import random
 import pytest
 
 from tenonos import build, system
-from tenonos.bench.applications import applications, attempt, without
+from tenonos.bench.applications import DIALOGUE, Application, applications, attempt, without
 from tenonos.plan.compose import compose
 from tenonos.plan.pool import Pool
 from tenonos.run import RunOptions, Session, Target, script
@@ -31,6 +31,21 @@ def test_what_is_composed_answers_and_has_the_bytes_of_its_cards(pool, name):
     assert tried.correct, tried.fault
     assert tried.card_error is not None
     assert abs(tried.card_error) <= 10
+
+
+def test_what_is_sampled_is_sent_to_linux(pool):
+    asked = Application(
+        name="herald",
+        text="A real-time VM samples a strain gauge every 2 ms and sends the values to Linux.",
+        steps=100,
+        scripts={
+            "herald": DIALOGUE,
+            "linux": "expect tenon-ready\nexpect #\n"
+            "send grep -m 1 -x ANSWER /dev/tenon/values\nexpect ANSWER\nexpect #\n",
+        },
+    )
+    tried = attempt(asked, pool, random.randrange(1, 1 << 32))
+    assert tried.correct, tried.fault
 
 
 def test_without_a_library_it_is_not_built(pool):

@@ -14,6 +14,8 @@ from tenonos.system.limits import BLOCK
 
 SMP = "sched.smp"
 MORTISE = "mortise"
+INTERRUPTS = frozenset(("virt.irq.direct", "virt.irq.shared"))
+"""The two ways in which a VM may have its interrupts: one of them."""
 FEWER = ": let VMs share a core, or ask for fewer"
 """How demands for too many cores are mended."""
 WHOLE = "cores-of-the-whole-system"
@@ -105,6 +107,9 @@ def check_count(guests: Sequence[Guest], items: Sequence[Item]) -> None:
 def check_company(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> None:
     """That nothing is there that is forbidden, and only one board is named."""
     wanted = {f"guest.{guest.kind}" for guest in guests}
+    asked = {str(item.value) for item in items if item.kind == "capability" and item.stated}
+    if len(guests) < 2 and asked >= INTERRUPTS:
+        raise Infeasible("a VM has its interrupts either directly or from the hypervisor")
     wanted |= {str(item.value) for item in items if item.kind == "capability"}
     for item in items:
         if item.kind == "forbid" and item.value in wanted:

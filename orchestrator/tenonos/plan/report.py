@@ -57,7 +57,12 @@ def value_text(item: Item) -> str:
 def demand(item: Item) -> list[str]:
     """A demand or default as a line of a table, and where it comes from."""
     source = f"“{item.source}”" if item.source else f"rule {item.rule}"
-    return [item.kind, value_text(item), item.image or "system", source]
+    return [_kind(item), value_text(item), item.image or "system", source]
+
+
+def _kind(item: Item) -> str:
+    """What a demand is about: `cores` is how many, and which one where its unit says so."""
+    return "on CPU" if item.unit == "cpu" else item.kind
 
 
 def analysis_lines(analysis: Analysis) -> list[str]:
@@ -123,7 +128,7 @@ def _resource(resource: Resource) -> str:
 
 
 def _understood(answer: Composition) -> list[str]:
-    found = [f"{i.kind} {value_text(i)}" for i in answer.plan if i.stated]
+    found = [f"{_kind(i)} {value_text(i)}" for i in answer.plan if i.stated]
     unique = list(dict.fromkeys(found))
     return unique[:SHOWN] + (["…"] if len(unique) > SHOWN else [])
 

@@ -9,7 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tenonos.plan.english import grammar as g
-from tenonos.plan.english.background import BACKGROUND, ELSEWHERE, PAST, PEOPLE, UNTOUCHED
+from tenonos.plan.english.background import (
+    BACKGROUND,
+    DOCUMENTS,
+    ELSEWHERE,
+    PAST,
+    PEOPLE,
+    UNTOUCHED,
+)
 from tenonos.plan.english.negations import FORBIDS
 from tenonos.plan.english.quantities import quantity_at
 from tenonos.plan.english.text import Token
@@ -125,6 +132,11 @@ REASON = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Why something is wanted, and then what."""
+TURN = re.compile(
+    r", (?:(?:but|yet|however|whereas)(?: for)?,? (?=(?:the|our|this|these|an?) \w)|(?=ours ))",
+    re.IGNORECASE,
+)
+"""Where how things are with others ends, and a clause about one's own begins."""
 HEADING = re.compile(
     r"^\W*(?:(?:background|context|history|motivation)\s*:|it(?: is|['’]s) true that\b|admittedly\b"
     r"|granted\b|to be fair\b|(?:i|we) admit\b|no doubt\b|true enough\b|true,)",
@@ -155,6 +167,7 @@ MENTION = re.compile(
     r"|as (?:fast|small|good|quick|simple|light) as(?! possible| can))\b"
     r"|\b(?<!would )(?<!'d )(?<!I )[Ll]ike(?= (?:an? |the |my |their )?(?:old |other |our )?[A-Z])"
     r"|\b[Aa]s (?:described|documented|explained|shown|specified|proposed) (?:in|by|at)\b"
+    rf"|\b(?i:your|the|an?|his|her|their|our|my) (?:\w+ )?{DOCUMENTS} (?:about|on)\b"
     r"|\bas (?:in|with|on)(?= [A-Z])|\bthan(?= [A-Z])"
     r"|\bas (?:we|I|they|you) \w+ (?:it |them |this )?(?:from|under|in|on|with)(?= [A-Z])"
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
@@ -309,6 +322,12 @@ def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         rest = start + follows.end()
         if BACKGROUND.search(text, start + follows.start(), end) and not _asks(text[rest:end]):
             yield start + follows.start(), end
+        return
+    turn = TURN.search(clause)
+    if turn and BACKGROUND.search(clause, 0, turn.start()):
+        yield start, start + turn.start()
+        if BACKGROUND.search(text, start + turn.end(), end):
+            yield from _background(text, start + turn.end(), end)
         return
     if fronted := FRONTED.match(clause):
         yield start, start + fronted.end()

@@ -12,6 +12,7 @@ from tenonos.plan.retrieval.knowledge import GUEST
 from tenonos.plan.retrieval.retrieve import Hit
 
 _JOINED = frozenset("and or nor".split())
+_HAVING = frozenset("needs need uses use requires require has have wants want contains".split())
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Denial:
 def denials(unit: Unit, words: Sequence[Token], meaning: Meaning) -> Iterator[Denial]:
     """What a negated phrase denies."""
     agents = [chunk for chunk in unit.chunks if _is_agent(chunk, unit, words, meaning)]
-    if not agents:
+    lacks = len(unit.chunks) > 1 and _lacks(unit.chunks[0], unit.chunks[1], words)
+    if not agents and not lacks:
         whole = sorted({*unit.words, *unit.structure})
         named = meaning.all_of(words, whole)
         if named and named[0].exactness == 1:
@@ -41,6 +43,9 @@ def denials(unit: Unit, words: Sequence[Token], meaning: Meaning) -> Iterator[De
             continue
         if owner := _owner(chunk, words):
             yield Denial(first, owner + 1, presupposed=True)
+            continue
+        if chunk is unit.chunks[0] and after is not None and _lacks(chunk, after, words):
+            yield Denial(first, last, presupposed=True)
             continue
         # "never delayed by ...": what is done to it is no name of anything.
         if (
@@ -64,6 +69,12 @@ def _name_in(chunk: Chunk, words: Sequence[Token], meaning: Meaning) -> Denial |
         if hits and hits[0].entry.kind == "capability" and not hits[0].entry.name.startswith(GUEST):
             return Denial(at, at + 1, hits)
     return None
+
+
+def _lacks(chunk: Chunk, after: Chunk, words: Sequence[Token]) -> bool:
+    """Whether the first noun is there and has no other: `none of its threads needs a lock`."""
+    between = {words[at].word for at in range(chunk.words[-1] + 1, after.words[0])}
+    return after.preposition is None and bool(between & _HAVING)
 
 
 def _owner(chunk: Chunk, words: Sequence[Token]) -> int | None:

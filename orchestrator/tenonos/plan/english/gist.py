@@ -32,6 +32,9 @@ NEGATORS = frozenset("no not never nobody none without cannot neither nor".split
 APART = frozenset((stem("without"), stem("no")))
 """What stands behind one of them does not belong together with what stands before."""
 
+_DENIED = frozenset(("not", stem("never")))
+"""Negations of the verb behind them."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -58,6 +61,8 @@ class Gist:
     """The tokens [first, last) it was found in."""
     rank: tuple[bool, int, int]
     """How much it says: of gists that overlap, the highest counts."""
+    denied: bool = False
+    """Whether a negation stands between its words: `interrupts must not come through ...`."""
 
 
 class Gists:
@@ -187,14 +192,15 @@ def _met(group: Group, stems: Sequence[str], offset: int) -> Gist | None:
     if chosen is None:
         return None
     first, last = min(chosen), max(chosen) + 1
-    if not group.denies and not APART.isdisjoint(stems[first:last]):
+    if ":" in stems[first:last] or (not group.denies and not APART.isdisjoint(stems[first:last])):
         return None  # "threads and a queue, without POSIX"
+    denied = not group.denies and not _DENIED.isdisjoint(stems[first:last])
     between = sum(_counts(stems[i]) for i in range(first, last) if i not in chosen)
     if between > REACH:
         return None
     taken = sorted(i + offset for i, heard in zip(chosen, group.heard, strict=True) if not heard)
     rank = (group.denies, len(chosen), -between)
-    return Gist(group.entry, tuple(taken), first + offset, last + offset, rank)
+    return Gist(group.entry, tuple(taken), first + offset, last + offset, rank, denied)
 
 
 def _choices(places: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:

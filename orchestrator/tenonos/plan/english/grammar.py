@@ -207,7 +207,7 @@ LABEL = re.compile(
     r"|(?<=[,;] )(?:and )?(?i:partition|vm|guest|domain|instance|cell|zone) (?:\d|[A-Ha-h])"
     r"(?= (?:an?|the) )"
     r"|\b(?i:in|on) (?i:the )(?i:first|second|third|fourth|other)"
-    r"(?i: (?:one|vm|partition|guest))?(?=,)"
+    r"(?i: (?:one|vm|partition|guest))?(?=,| (?i:the|an?) )"
     r"|(?<=\w )(?<!in )[A-H](?=\s*:)"
     r"|(?i:(?:(?<=task )|(?<=job )|(?<=thread )|(?<=program ))(?:\d|[a-h])\b"
     r"(?=\s*[:=(,]| (?:runs?|has|is|every|at)\b)))"
@@ -344,3 +344,13 @@ WHY_ABSENT = "nothing in the pool does that, so it is left out in any case"
 WHY_CIRCUMSTANCE = "says under what circumstances; nothing the pool could add"
 WHY_MORE = "says more of what is asked for"
 WHY_ARGUMENT = "says what is worked on; nothing the pool could add"
+
+EVERYDAY = frozenset(
+    """step steps order moment moments bit bits word words place places way ways matter case cases
+    point points sort kind lot lots pair middle whole rest end ends beginning start half instant
+    instants microsecond microseconds millisecond milliseconds second seconds minute minutes hour
+    hours day days week weeks month months year years turn turns extent degree manner fashion
+    thing things fact facts reason reasons occurs occurred happens happened lies lie stands stand
+    comes goes""".split()
+)
+"""Words that name nothing which a system could have or lack."""

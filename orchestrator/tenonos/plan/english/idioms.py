@@ -73,6 +73,10 @@ IDIOM = re.compile(
     r"| very much)?(?: for (?:your|the) \w+)?"
     r"|(?<!on )the (?:two|three|four|both)(?= (?:of them|must|should|shall|may|can|do|does|are"
     r"|have|need|never|will|don't|mustn't)\b|\W*(?:$|[.,;:)]))"
+    r"|(?:such as|like|e\.g\.|for example|say) \d[\d.,]*\d"
+    r"(?! ?(?:[kM]?Hz|[mµun]?s|[KMG]i?B|%|cores?|cpus?|\w+onds)\b)"
+    r"|(?:lasts?|runs?|works?|lives?|survives?|holds?|operates?) (?:for )?(?:an?|one|two|three|four"
+    r"|five|six|ten|several|many|some|\d+) (?:\w+ )?(?:hours?|days?|weeks?|months?|years?|decades?)"
     rf"|{_YEAR}|(?:i\.e|e\.g|cf)\b\.?)(?!\w)",
     re.IGNORECASE,
 )

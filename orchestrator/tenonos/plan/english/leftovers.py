@@ -35,6 +35,8 @@ def leftover(
     """
     if known and not sense.hit and _is_numbered_place(words, sense):
         return g.WHY_PURPOSE
+    if known and not sense.hit and {w.word for w in words[sense.first : sense.last]} <= g.EVERYDAY:
+        return g.WHY_MORE  # "step by step"
     if known and not sense.hit and sense.first and words[sense.first - 1].word in g.SIDES:
         return g.WHY_PURPOSE  # "the left wheel and the right wheel"
     if known and not sense.hit and _tells_which(sense, unit, words, elements):
@@ -106,7 +108,7 @@ def within_gist(sense: Sense, elements: Sequence[Element]) -> bool:
 def counts_real_time(mark: Mark, words: Sequence[Token]) -> bool:
     """Whether VMs are counted that are real-time ones, whatever they do: `two real-time VMs`."""
     said = {word.word for word in words[mark.first : mark.until or mark.last]}
-    return mark.kind == "vms" and not said.isdisjoint(("real", "rt"))
+    return mark.kind == "vms" and not said.isdisjoint(g.OURS | {"real", "rt"})
 
 
 def without_tasks(marks: Sequence[Mark], words: Sequence[Token]) -> list[Mark]:

@@ -80,7 +80,8 @@ def parts_of(listed: str) -> list[str]:
 
 EACH_OF = re.compile(
     rf"\b(?:each|every one|each one) of (?:the |our |its |their |these |those )?"
-    rf"(?:[\w-]+ ){{0,2}}?(?:[\w-]+['’]s )?(?P<number>{_NUMBER}) (?P<noun>[\w-]+s)\b",
+    rf"(?:[\w-]+ ){{0,2}}?(?:[\w-]+['’]s )?(?P<number>{_NUMBER}) "
+    r"(?P<noun>(?!(?:[mµun]?s|\w+onds|minutes|hours)\b)[\w-]+s)\b",
     re.IGNORECASE,
 )
 """What there is one of for each of several: `each of the two joints has ...`."""

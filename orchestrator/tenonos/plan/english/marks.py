@@ -20,7 +20,7 @@ from tenonos.plan.english.idioms import DOUBLY, FIRM, IDIOM, OTHER_UNITS, WHY_OT
 from tenonos.plan.english.listed import REFERENCE, each_of, each_one, items, names
 from tenonos.plan.english.mark import Mark, MarkKind
 from tenonos.plan.english.quantities import CORES, listed_at, quantity_at, signed
-from tenonos.plan.english.roles import roles
+from tenonos.plan.english.roles import is_purpose, roles
 from tenonos.plan.english.text import Token, number_at
 from tenonos.plan.english.ticks import is_tick
 from tenonos.plan.english.utilities import UTILITIES
@@ -64,6 +64,7 @@ class Marker:
             self._mark("label", start, end, f"item {number}")
         self._take("idiom", REFERENCE)
         self._each_one()
+        self._take("apart", g.APART)
         self._say_together()
         self._take("label", g.LABEL)
         self._take("count", g.COUPLE, 2)
@@ -101,7 +102,7 @@ class Marker:
             first = gist.words[0]
             last = next(i for i in range(first, gist.last + 1) if i not in gist.words)
             symbol, end = gist.entry.symbol, gist.words[-1] + 1
-            self._add(Mark("gist", first, last, symbol, until=end))
+            self._add(Mark("gist", first, last, symbol, until=end, denied=gist.denied))
             for index in (i for i in gist.words if i >= last):
                 self._add(Mark("said", index, index + 1))
 
@@ -114,7 +115,6 @@ class Marker:
         yield "jitter", g.JITTER, None
         yield "deadline", g.REAL_TIME, None
         yield "bare", g.BARE, None
-        yield "apart", g.APART, None
         yield "phrase", g.SHARING, None
         yield "together", g.TOGETHER, None
         yield "own", OWN_CORE, 1
@@ -317,13 +317,17 @@ class Marker:
             return Mark("cores", first, last, value, until=last + 2)
         if (told := self._told_apart(last)) and self._word(told) in g.GUESTS and value > 1:
             return Mark("vms", first, last, value, until=told + 1)
+        if value > 1 and is_purpose(self.words[last : last + 2], self.known):  # "two pump VMs"
+            return Mark("vms", first, last + 2, value)
         noun = last + (self._word(last) == "virtual")
         while self._word(noun) in g.ADJECTIVES | g.OURS:
             noun += 1
         if self._word(noun) in g.GUESTS:
             # "One VM with ..., one VM with ...": the one spoken of, not how many there are.
             counted = value > 1 or before in _COUNTED
-            return Mark("vms" if counted else "idiom", first, noun + 1, value)
+            ours = any(self._word(at) in g.OURS for at in range(last, noun))
+            until = noun + 1 if ours else None  # "two Tenon VMs ... and a Linux"
+            return Mark("vms" if counted else "idiom", first, noun + 1, value, until=until)
         if self._word(last) == "with" and any(m.kind == "vms" for m in self.marks):
             return Mark("count", first, last, value)  # of three VMs, "two with control loops"
         if self._picks(last):  # of three VMs, "two of them control loops"

@@ -211,7 +211,7 @@ class Meaning:
 
     def _does(self, words: Sequence[Token], chunk: Chunk) -> bool:
         """Whether an application does what a phrase says."""
-        return any(hit.entry.kind == "app" for hit in self._search(words, chunk.words)[:1])
+        return any(bool(self.apps(hit.entry)) for hit in self._search(words, chunk.words)[:1])
 
     def _with_adjective(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
         """`real numbers`: a name that begins with a word which only praises elsewhere."""

@@ -27,6 +27,7 @@ from tenonos.plan.english.marks import Marker
 from tenonos.plan.english.meaning import Meaning
 from tenonos.plan.english.notebook import Notebook
 from tenonos.plan.english.phrases import Segmenter
+from tenonos.plan.english.rates import does_more
 from tenonos.plan.english.relations import (
     Mention,
     Relations,
@@ -160,7 +161,12 @@ class Reader(Notebook):
         last = self.subjects.of_last_unit(position)
         unit.aside = unit.connector in g.RELATIVE and last is not None and last.kind != "tenon"
         acts = False
-        for sense in self.meaning.unit(self.words, unit):
+        senses = self.meaning.unit(self.words, unit)
+        runs = [sense for sense in senses if sense.kind in ("app", "guest")]
+        named = any(not self.subjects.serves_those_named(sense) for sense in runs)
+        if self.meaning.tasks and not named and does_more(position, self.elements, self.words):
+            self.subjects.unnamed(position)
+        for sense in senses:
             if acts and sense.kind == "app" and sense.chunk and not sense.chunk.preposition:
                 source = self._between(sense.first, sense.last)
                 self.ignored.append(Ignored(source=source, why=g.WHY_ARGUMENT))

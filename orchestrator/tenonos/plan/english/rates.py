@@ -14,6 +14,8 @@ from tenonos.plan.models import Plan
 _NAMED = frozenset("task tasks job jobs thread threads".split())
 _LISTS = frozenset(", and or at &".split())
 """What stands between rates of one thing: `sampling at 1 kHz and at 2 kHz`."""
+_CLAUSES = frozenset((None, ",", ";", ".", "and", "but", "while", "whilst"))
+"""What clauses with subjects of their own begin with."""
 
 
 def does_by_itself(
@@ -34,6 +36,25 @@ def does_by_itself(
         return False
     later = [other.first for other in periods if other.first >= mark.last]
     return not later or any(w.word not in _LISTS for w in words[mark.last : min(later)])
+
+
+def does_more(position: int, elements: Sequence[Element], words: Sequence[Token]) -> bool:
+    """Whether a clause has a subject and a rate of its own: `and the tank is weighed every 5 s`."""
+    unit = elements[position]
+    if not isinstance(unit, Unit) or unit.connector not in _CLAUSES or unit.structure:
+        return False
+    following = [e for e in elements[position + 1 : position + 3] if not _joins(e)]
+    rated = bool(following) and isinstance(following[0], Mark) and following[0].kind == "period"
+    noun = next((c for c in unit.chunks if c.preposition is None), None)
+    if not rated or noun is None or noun.article is None:
+        return False
+    own = noun.words[0] == 0 or words[noun.words[0] - 1].word not in g.PRONOUNS
+    return own and not any(g.PERIOD.search(words[index].word) for index in noun.words)
+
+
+def _joins(element: Element) -> bool:
+    """Whether a rate belongs to what stands before this: `updated with a period of 16 ms`."""
+    return isinstance(element, Cut) and element.word == "with"
 
 
 def is_rated(words: Sequence[Token], first: int, last: int) -> bool:
@@ -79,5 +100,6 @@ def names_more(words: Sequence[Token]) -> bool:
 
 def hurried(plan: Plan) -> bool:
     """Whether a VM has several periods."""
-    images = [item.image for item in plan.items if item.kind == "period" and item.image]
+    timed = [item for item in plan.items if item.kind == "period" and item.image]
+    images = [image for image, _ in {(item.image, item.value) for item in timed}]
     return len(set(images)) < len(images)

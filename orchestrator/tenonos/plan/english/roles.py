@@ -30,6 +30,14 @@ class Role:
     """The first of the two tokens that name it later."""
 
 
+def is_purpose(pair: Sequence[Token], known: Callable[[str], bool]) -> bool:
+    """Whether a noun before VMs says no more than what they are for: `pump VMs`."""
+    if len(pair) < 2 or pair[1].word not in g.GUESTS or not pair[0].text.islower():
+        return False
+    plain = pair[0].is_word and pair[0].word not in g.ADJECTIVES | g.OURS | {"virtual"}
+    return plain and not known(pair[0].word)
+
+
 def roles(
     words: Sequence[Token], taken: Sequence[bool], known: Callable[[str], bool]
 ) -> Iterator[Role]:

@@ -2,6 +2,7 @@
 
 from objectives.attached import ATTACHED
 from objectives.case import Case
+from objectives.clauses import CLAUSES
 from objectives.compounds import COMPOUNDS
 from objectives.engineers import ENGINEERS
 from objectives.fieldwork import FIELDWORK
@@ -27,6 +28,7 @@ CLASSES = {
     "missing": MISSING,
     "unused": UNUSED,
     "conflict": CONFLICT,
+    "clauses": CLAUSES,
     "compounds": COMPOUNDS,
     "notes": NOTES,
     "attached": ATTACHED,
