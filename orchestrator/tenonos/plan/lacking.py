@@ -53,16 +53,10 @@ def _without(item: Item) -> Missing:
 
 
 def _candidates(plan: Plan, pool: Pool, name: str) -> list[str]:
-    """The applications a VM may get: those asked for, or the lightest.
-
-    Of Rust's, of C's, and of those with a periodic task.
-    """
+    """The applications a VM may get: those asked for, or any that nobody has to type to."""
     asked = [pool.symbol(str(i.value)) for i in plan.of(name, "capability")]
     named = [a for a in pool.apps if a in asked or set(pool.entries[a].provides) & set(asked)]
-    idle = [a for a in pool.apps if not pool.listens(a)]
-    kinds = [[a for a in idle if pool.in_c(a) is c] for c in (False, True)]
-    kinds.append([a for a in idle if pool.tasks(a)])
-    return named or [min(kind, key=pool.costs.__getitem__) for kind in kinds if kind]
+    return named or [a for a in pool.apps if not pool.listens(a)]
 
 
 def _available(pool: Pool, name: str) -> bool:
