@@ -57,10 +57,12 @@ def choices(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> dict[
     for guest in guests:
         if guest.kind == "tenon":
             asked = {pool.symbol(v) for v in _asked(guest, items)}
-            named = [a for a in pool.apps if a in asked or set(pool.entries[a].provides) & asked]
+            several = guest.tasks > 1
+            possible = [a for a in pool.apps if a in asked or pool.has_any_task(a) == several]
+            named = [a for a in possible if a in asked or set(pool.entries[a].provides) & asked]
             talks = _is_asked(guest, items)
             fit = [a for a in named if a in asked or bool(ends(pool, a)) == talks]
-            found[guest.name] = fit or named or list(pool.apps)
+            found[guest.name] = fit or named or (possible if several else list(pool.apps))
     return found
 
 
@@ -78,6 +80,15 @@ def wanted_by_any(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) ->
 def serves(pool: Pool, app: str, guest: Guest, guests: Sequence[Guest], apps: Apps) -> bool:
     """Whether an application in a VM has an end of what is asked, and somebody the other one."""
     return any(need.peers for need in _needs(pool, app, guest, guests, apps))
+
+
+def talks(
+    pool: Pool, app: str, guest: Guest, guests: Sequence[Guest], items: Sequence[Item]
+) -> bool:
+    """Whether an application has the ends of channels that are asked of its VM, if any are."""
+    if not wanted(pool, guest, items):
+        return True
+    return serves(pool, app, guest, guests, choices(pool, guests, items))
 
 
 def check(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> None:

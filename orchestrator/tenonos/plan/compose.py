@@ -30,6 +30,7 @@ from tenonos.plan.amend import (
     with_apps,
     with_cores,
 )
+from tenonos.plan.crews import together
 from tenonos.plan.defaults import complete, is_direct
 from tenonos.plan.english.text import UNREADABLE
 from tenonos.plan.infer import Inferred
@@ -37,6 +38,7 @@ from tenonos.plan.lacking import lacking
 from tenonos.plan.models import (
     CHANNEL,
     DISPATCH,
+    TIMING,
     Clash,
     Composition,
     Guest,
@@ -110,7 +112,7 @@ class Composer:
         plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
         if (other := self._named_board(plan)) is not None:
             return replace(self, board=other, asked=True).run(objective, name)
-        plan = placed(plan, self.pool)
+        plan = placed(together(plan, self.pool), self.pool)
         plan = renamed(plan, self._names(plan))
         plan = plan.model_copy(
             update={"missing": plan.missing or lacking(plan, self.pool, self.board)}
@@ -219,15 +221,15 @@ class Composer:
                 demands.append(Demand((self.pool.symbol(value),), True, value))
         if kind == MORTISE:
             return demands + self._mortise(guests, items)
-        timing = ("period", "deadline", "jitter", "wcet")
-        periodic = any(i.image == name and i.kind in timing for i in items)
+        periodic = any(i.image == name and i.kind in TIMING for i in items)
         asked = {symbol for demand in demands if demand.value for symbol in demand.symbols}
+        guest = next(guest for guest in guests if guest.name == name)
         fit = [
             app
             for app in self.pool.apps
-            if (not periodic or self.pool.tasks(app))
+            if self.pool.has_tasks(app, periodic, guest.tasks, app in asked)
             and self.pool.is_whole(app, asked)
-            and self._talks(app, name, guests, items)
+            and channels.talks(self.pool, app, guest, guests, items)
         ]
         one = [Demand(pair, False, "one application") for pair in combinations(self.pool.apps, 2)]
         rust = [a for a in self.pool.apps if not self.pool.in_c(a)]
@@ -235,14 +237,6 @@ class Composer:
         if not self.pool.speaks_of_c(asked):
             fit = [app for app in fit if app in rust] or fit
         return [*demands, Demand(tuple(fit), True, "an application"), *one, *alien]
-
-    def _talks(self, app: str, name: str, guests: Sequence[Guest], items: Sequence[Item]) -> bool:
-        """Whether an application has the ends of channels that are asked of its VM, if any are."""
-        guest = next(guest for guest in guests if guest.name == name)
-        if not channels.wanted(self.pool, guest, items):
-            return True
-        apps = channels.choices(self.pool, guests, items)
-        return channels.serves(self.pool, app, guest, guests, apps)
 
     def _mortise(self, guests: Sequence[Guest], items: Sequence[Item]) -> list[Demand]:
         needs = {"virt.partition"} | ({DISPATCH} if manages(items) else set())

@@ -84,8 +84,10 @@ class _Defaults:
         rule = "board-of-the-command-line" if self.asked else "default-board"
         self._unless(None, "board", self.board.name, rule)
         self._unless(None, "utility", "balance", "no-utility-stated")
-        for name in self.tenons:
-            self._timing(name)
+        for guest in self.plan.guests:
+            # Of several tasks each has its own period for a deadline.
+            if guest.kind == "tenon" and guest.tasks == 1:
+                self._timing(guest.name)
         self._capabilities()
         self._memory()
 

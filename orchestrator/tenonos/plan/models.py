@@ -27,6 +27,8 @@ Kind = Literal[
     "utility",
     "board",
 ]
+TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
+"""What is told of a periodic task."""
 Utility = Literal["footprint", "latency", "balance"]
 
 DISPATCH, LIFECYCLE, TEMPLATE = "virt.dispatch", "virt.lifecycle", "virt.template"
@@ -162,6 +164,8 @@ class Guest(Model):
     """Of one that is not there at boot: the VM that has it made."""
     asked: Item | None = None
     """The demand that it is made so."""
+    tasks: int = 1
+    """How many periodic tasks of its own it has, if it has any."""
     talks: tuple[Talk, ...] = ()
 
 

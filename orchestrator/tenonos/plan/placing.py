@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from tenonos.plan import templates
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.english.subjects import UNNAMED
-from tenonos.plan.models import CHANNEL, OF_LINUX, Guest, Item, Kind, Plan, is_bare, shares_cores
+from tenonos.plan.models import CHANNEL, OF_LINUX, TIMING, Guest, Item, Plan, is_bare, shares_cores
 from tenonos.plan.pool import Pool
 
 RULE = "a-vm-for-each-application"
 DOES_IT = "a-linux-that-does-it"
 LINUX, GUEST_LINUX = "linux", "guest.linux"
 SHARED = "virt.irq.shared"
-_TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
 
 
 def placed(plan: Plan, pool: Pool) -> Plan:
@@ -90,6 +89,7 @@ class _Group:
         return any(
             pool.is_whole(app, asked) and (pool.tasks(app) or not self.periodic)
             for app in pool.apps
+            if not pool.has_any_task(app) or app in asked
         )
 
 
@@ -99,7 +99,7 @@ def _apart(plan: Plan, pool: Pool) -> Plan:
         return plan
     guests, items = list(plan.guests), list(plan.items)
     for guest in plan.guests:
-        if guest.kind != "tenon":
+        if guest.kind != "tenon" or guest.tasks > 1:
             continue
         for number, group in enumerate(_groups(plan, guest, pool)[1:], start=2):
             own = guest.model_copy(update={"name": f"{guest.name}-{number}"})
@@ -132,7 +132,7 @@ def _last_before(item: Item, plan: Plan, guest: Guest) -> Item | None:
 
 def _groups(plan: Plan, guest: Guest, pool: Pool) -> Sequence[_Group]:
     """The capabilities of a VM by application: that with the period first."""
-    first = _Group(periodic=bool(plan.of(guest.name, *_TIMING)))
+    first = _Group(periodic=bool(plan.of(guest.name, *TIMING)))
     groups = [first]
     for item in plan.of(guest.name, "capability"):
         home = next((group for group in reversed(groups) if group.takes(item, pool)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -56,7 +57,13 @@ class Pool:
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """What can be demanded, by symbol."""
-        return entries(self.tree.kconf)
+        found = entries(self.tree.kconf)
+        # What has any tasks stands in for others, and is what nobody means by their names.
+        several = {symbol for symbol in found if self.has_any_task(symbol)}
+        return {
+            symbol: replace(entry, providers=tuple(p for p in entry.providers if p not in several))
+            for symbol, entry in found.items()
+        }
 
     @cached_property
     def by_name(self) -> dict[str, Entry]:
@@ -249,8 +256,8 @@ class Pool:
         if not all(each.name == POSIX or self.uses([app], each.name) for each in entries):
             return False
         # What applications alone do, another one does not.
-        done = [set(each.providers) for each in entries if each.providers]
-        if any(by <= set(self.apps) and app not in by for by in done):
+        done = [each for each in entries if each.providers and {*each.providers} <= {*self.apps}]
+        if any(each.symbol not in self.entries[app].provides for each in done):
             return False
         provided = set(self.entries[app].provides) & set(asked)
         if self.listens(app) and not provided and app not in asked:
@@ -266,6 +273,17 @@ class Pool:
         """The periodic tasks of an application, with the period each has by default."""
         crate = self.libraries.get(app)
         return dict(crate.tasks) if crate else {}
+
+    def has_any_task(self, app: str) -> bool:
+        """Whether an application has whatever tasks its system names, several of them too."""
+        crate = self.libraries.get(app)
+        return crate is not None and crate.any_task
+
+    def has_tasks(self, app: str, periodic: bool, count: int, named: bool) -> bool:
+        """Whether an application has the tasks of a VM, so many if they are periodic."""
+        if self.has_any_task(app):
+            return count > 1 or named
+        return count == 1 and (bool(self.tasks(app)) or not periodic)
 
     def symbol(self, name: str) -> str:
         """The symbol a demand names: a capability's, a library's or an application's."""

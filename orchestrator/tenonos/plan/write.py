@@ -153,15 +153,18 @@ def _limits(name: str, plan: Plan) -> dict[str, str]:
 
 
 def _tasks(name: str, app: str, plan: Plan, composer: Composer) -> list[TaskSpec]:
-    def value(kind: str) -> str | None:
-        found = [i.value for i in plan.items if i.image == name and i.kind == kind]
-        return duration_text(min(int(v) for v in found if v is not None)) if found else None
+    def values(kind: str) -> list[int]:
+        return sorted(int(i.value) for i in plan.of(name, kind) if i.value is not None)
 
-    period = value("period")
-    if period is None:
+    periods, deadlines = values("period"), values("deadline")
+    if not periods:
         return []
+    if composer.pool.has_any_task(app):
+        named = enumerate(map(duration_text, periods), start=1)
+        return [TaskSpec(name=f"task-{number}", period=period) for number, period in named]
     task = next(iter(composer.pool.tasks(app)))
-    return [TaskSpec(name=task, period=period, deadline=value("deadline"))]
+    deadline = duration_text(deadlines[0]) if deadlines else None
+    return [TaskSpec(name=task, period=duration_text(periods[0]), deadline=deadline)]
 
 
 def _console(plan: Plan) -> str:

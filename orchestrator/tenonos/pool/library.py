@@ -83,6 +83,8 @@ class Library:
     grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tasks: Mapping[str, int] = field(default_factory=dict)
     """Of an application: its periodic tasks, and the period in ns each has unless told."""
+    any_task: bool = False
+    """Whether an application has whatever tasks its system names instead."""
     startup: tuple[str, ...] = ()
     """Packages, its own or of the registry, that run only as an image starts."""
     sources: tuple[Path, ...] = ()
@@ -159,6 +161,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         },
         options=_options(values),
         tasks={task: duration(period) for task, period in meta.get("tasks", {}).items()},
+        any_task=meta.get("any_task", False),
         ends=tuple(_ends(meta)),
         startup=tuple(meta.get("startup", ())),
         rights=tuple(meta["rights"]) if "rights" in meta else None,
@@ -222,7 +225,7 @@ def _symbol(text: str) -> str:
 
 _KEYS = {
     *("authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"),
-    *("rights", "layer", "drives"),
+    *("rights", "layer", "drives", "any_task"),
     *ENDS,
 }
 

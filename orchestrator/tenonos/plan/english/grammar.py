@@ -265,7 +265,12 @@ SHARED = "share a core"
 """What is not to be where nothing is shared, as words to look up."""
 TOGETHER = re.compile(
     r"\b(?:in|inside|within) (?:the same|a single|one single|one common|one and the same) "
-    r"(?:vm|partition|guest|image)\b|\b(?:both|all) in one (?:vm|partition|guest|image)\b",
+    r"(?:vm|partition|guest|image)\b|\b(?:both|all) in one (?:vm|partition|guest|image)\b"
+    r"|(?<=tasks )(?:(?:running|that run) )?(?:in|inside|within) (?:an?|one) (?:real[ -]time )?"
+    r"(?:vm|partition|guest|image)\b"
+    r"|\b(?:in|inside|within) (?:the|an?|one|our) (?:real[ -]time )?(?:vm|partition|guest|image)\b"
+    r"(?= (?:[\w'’-]+ ){0,6}?[\w'’-]*,? (?:one|two|three|several|the first) (?:periodic )?tasks?"
+    r"\b)",
     re.IGNORECASE,
 )
 """Several in one VM: a demand that each application in a VM of its own does not meet."""

@@ -65,6 +65,7 @@ class Marker:
         self._take("idiom", REFERENCE)
         self._each_one()
         self._take("apart", g.APART)
+        self._take("together", g.TOGETHER)
         self._say_together()
         self._take("label", g.LABEL)
         self._take("count", g.COUPLE, 2)
@@ -116,7 +117,6 @@ class Marker:
         yield "deadline", g.REAL_TIME, None
         yield "bare", g.BARE, None
         yield "phrase", g.SHARING, None
-        yield "together", g.TOGETHER, None
         yield "own", OWN_CORE, 1
         yield "alone", g.ALONE, None
         yield "rest", REST, None

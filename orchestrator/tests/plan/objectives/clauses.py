@@ -89,4 +89,45 @@ TURNS = [
         ignored=("her thesis about cache colouring",),
     ),
 ]
-CLAUSES = [*RATES, *COUNTS, *DENIED, *TURNS]
+CREW = [
+    Case(
+        "Two periodic tasks in one and the same VM: stabilising the roll axis 250 times a second "
+        "and checking the battery every 5 s.",
+        {"crew": [0]},
+        (period(4 * MS, "crew"), period(5 * SECOND, "crew"), ("vms", 1, None)),
+    ),
+    Case(
+        "In the real-time VM of our press, one task regulates the temperature every 100 ms and "
+        "another prepares the drops every millisecond.",
+        {"crew": [0]},
+        (period(100 * MS, "crew"), period(MS, "crew")),
+    ),
+    Case(
+        "A control loop at 1 kHz and a sampler at 200 Hz in the same VM, beside Linux.",
+        {"crew": [3], "linux": [0, 1, 2]},
+        (
+            ("capability", "control.loop", "crew"),
+            ("capability", "sampling", "crew"),
+            period(MS, "crew"),
+            period(5 * MS, "crew"),
+        ),
+    ),
+    Case(
+        "A sampler at 20 kHz together with a control loop at 1 kHz.",
+        {"sampler": [0], "motor": [1]},
+        (period(MS // 20, "sampler"), period(MS)),
+    ),
+]
+PINS = [
+    Case("GPIO and message queues", {"blinker": [0]}, (("capability", "driver.gpio", "blinker"),)),
+    Case("a 1 kHz control loop that drives GPIO pins", {"thermostat": [0]}),
+    Case("PWM on a GPIO pin", {"dimmer": [0]}),
+]
+SENT = [
+    Case(
+        "A real-time VM samples a strain gauge every 10 ms and sends the values to Linux.",
+        {"herald": [3], "linux": [0, 1, 2]},
+        (period(10 * MS, "herald"), ("capability", "ipc.channel", "herald")),
+    ),
+]
+CLAUSES = [*RATES, *COUNTS, *DENIED, *TURNS, *CREW, *PINS, *SENT]

@@ -1,0 +1,45 @@
+"""Programs that the planner has for what no single application of a customer's is there for yet."""
+
+import pytest
+from conftest import assert_well
+
+from tenonos.plan.compose import compose
+from tenonos.plan.pool import Pool
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return Pool()
+
+
+def test_several_tasks_of_one_vm_keep_their_periods(tenon, pool, tmp_path):
+    text = "three periodic tasks in one VM: 2 ms, 5 ms and 10 ms, beside Linux"
+    compose(text, pool=pool).write(tmp_path)
+    outcome = tenon("run", tmp_path, "--deterministic", "--seconds", "0.2")
+    assert_well(outcome)
+    tasks = {task["task"]: task for task in outcome.result["periodic"]}
+    assert {name: task["period_ns"] // 1_000_000 for name, task in tasks.items()} == {
+        "task-1": 2,
+        "task-2": 5,
+        "task-3": 10,
+    }
+    for task in tasks.values():
+        assert task["released"] == task["completed"] > 0
+        assert task["late"] == task["duplicates"] == 0
+    assert {f"{name} holds its value" for name in tasks} <= {
+        line.partition("] ")[2] or line for line in outcome.said("crew")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "vm", "said"),
+    [
+        ("GPIO every 5 ms", "blinker", "the lamp blinks"),
+        ("a 1 kHz control loop that drives GPIO pins", "thermostat", "holds 60 degrees"),
+    ],
+)
+def test_pins_are_driven(tenon, pool, tmp_path, text, vm, said):
+    compose(text, pool=pool).write(tmp_path)
+    outcome = tenon("run", tmp_path, "--deterministic", "--seconds", "0.5")
+    assert_well(outcome)
+    assert any(line.endswith(said) for line in outcome.said(vm))
