@@ -10,6 +10,7 @@ they would stand for what a kernel takes.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -145,14 +146,32 @@ def _alone(known: Collection[str]) -> Iterator[Specimen]:
 def _made(app: str, setting: str | None = None, value: str = "y") -> Iterator[Specimen]:
     name = f"alone-{app}" if setting is None else f"alone-{setting.lower().replace('_', '-')}"
     folder = paths.ensure(paths.DOT / "measure" / name)
-    write(folder / "system.toml", _ALONE.format(name=name, vm=app, app=app))
+    described = _ALONE.format(name=name, vm=app, app=app)
     if setting:
         write(folder / f"{app}.config", f"CONFIG_{setting}={value}\n")
     try:
-        found = list(_of(system.load(folder)))
+        found = _loaded(folder, described, app)
+        if devices := _driven(found):  # without them the compiler leaves all that is for them out
+            found = _loaded(folder, f"{described}devices = {json.dumps(devices)}\n", app)
     except InputError:
         return
-    yield from (specimen for specimen in found if specimen.image.name == app)
+    yield from found
+
+
+def _loaded(folder: Path, described: str, app: str) -> list[Specimen]:
+    write(folder / "system.toml", described)
+    return [specimen for specimen in _of(system.load(folder)) if specimen.image.name == app]
+
+
+def _driven(found: Iterable[Specimen]) -> list[str]:
+    """The devices of the board that libraries of an image drive, one of each kind."""
+    devices = {}
+    for specimen in found:
+        kinds = {kind for library in specimen.image.libraries for kind in library.drives}
+        for name, device in specimen.system.board.devices.items():
+            if device.kind in kinds:
+                devices.setdefault(device.kind, name)
+    return sorted(devices.values())
 
 
 def choose(candidates: Iterable[Specimen]) -> list[Specimen]:

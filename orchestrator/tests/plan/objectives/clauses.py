@@ -122,6 +122,7 @@ PINS = [
     Case("GPIO and message queues", {"blinker": [0]}, (("capability", "driver.gpio", "blinker"),)),
     Case("a 1 kHz control loop that drives GPIO pins", {"thermostat": [0]}),
     Case("PWM on a GPIO pin", {"dimmer": [0]}),
+    Case("blink at 10 Hz", {"blinker": [0]}, (period(100 * MS, "blinker"),)),
 ]
 SENT = [
     Case(

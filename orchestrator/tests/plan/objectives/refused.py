@@ -14,7 +14,7 @@ MISSING = [
     Case(
         "a control loop at 1 kHz that answers UDP requests", missing=(("net.ip", "UDP requests"),)
     ),
-    Case("blink at 10 Hz", missing=(("driver.gpio", "blink"),)),
+    Case("Bluetooth at 10 Hz", missing=((None, "Bluetooth"),)),
     Case(
         "read wheel speeds from a CAN bus", missing=((None, "read wheel speeds"), (None, "CAN bus"))
     ),
