@@ -317,7 +317,8 @@ class Marker:
             return Mark("cores", first, last, value, until=last + 2)
         if (told := self._told_apart(last)) and self._word(told) in g.GUESTS and value > 1:
             return Mark("vms", first, last, value, until=told + 1)
-        if value > 1 and is_purpose(self.words[last : last + 2], self.known):  # "two pump VMs"
+        purpose = is_purpose(self.words[last : last + 2], self.known)
+        if value > 1 and before != "the" and purpose:  # "two pump VMs"
             return Mark("vms", first, last + 2, value)
         noun = last + (self._word(last) == "virtual")
         while self._word(noun) in g.ADJECTIVES | g.OURS:
