@@ -34,7 +34,7 @@ def test_several_tasks_of_one_vm_keep_their_periods(tenon, pool, tmp_path):
 @pytest.mark.parametrize(
     ("text", "vm", "said"),
     [
-        ("GPIO every 5 ms", "blinker", "the lamp blinks"),
+        ("GPIO every 5 ms", "beacon", "the lamp blinks"),
         ("a 1 kHz control loop that drives GPIO pins", "thermostat", "holds 60 degrees"),
     ],
 )

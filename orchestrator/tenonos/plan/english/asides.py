@@ -15,6 +15,7 @@ from tenonos.plan.english.background import (
     ELSEWHERE,
     PAST,
     PEOPLE,
+    RIVALS,
     UNTOUCHED,
 )
 from tenonos.plan.english.negations import FORBIDS
@@ -212,7 +213,7 @@ CLOSING = re.compile(
 OPENING = re.compile(r"([^\d.:;!?,]*),\s*(?:but|yet|we|i|just|only|this|here|now)\b", re.IGNORECASE)
 """What is spoken of at the beginning of a sentence, up to what is wanted instead."""
 SOMEBODY = re.compile(
-    rf"\b(?:as )?(?:(?:the|our|my|an?|some|his|her|their) )?(?:\w+ )?{PEOPLE}"
+    rf"\b(?:as )?(?:(?:the|our|my|an?|some|his|her|their) )?(?:\w+ )?(?:{PEOPLE}|{RIVALS})"
     r" (?:who|that|which|whose)\b[^.;:!?,]*?"
     r"(?=\s*(?:[.;:!?,]|\Z)|\s+(?:will|shall|must|wants?|needs?|wish(?:es)?|asks?|requires?"
     r"|demands?|(?:woul|shoul)d)\b)",

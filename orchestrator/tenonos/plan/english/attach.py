@@ -7,7 +7,7 @@ machine's instead: of two readings, the one that uses every core is taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos.plan.allocate import WHOLE
@@ -15,8 +15,11 @@ from tenonos.plan.english import grammar as g
 from tenonos.plan.english.elements import Cut, Element, Pronoun, Unit
 from tenonos.plan.english.mark import Mark
 from tenonos.plan.english.subjects import MOST, UNNAMED, Subject, Subjects, is_company
+from tenonos.plan.english.text import Token
 
 TIMING = ("period", "deadline", "jitter", "wcet", "tick", "priority", "image")
+_BEFORE = frozenset("at with once is are".split())
+"""What may stand between a verb and its rate."""
 ATTACHED = (*TIMING, "ram", "cores", "cpu", "own", "rest", "vms")
 
 
@@ -301,3 +304,17 @@ class _Attacher:
             if subject and not (timing and subject.kind != "tenon"):
                 return subject
         return next((s for s in self.subjects.tenons), None) if timing else None
+
+
+def verbs_of(
+    subjects: Sequence[Subject], elements: Sequence[Element], words: Sequence[Token]
+) -> Iterator[tuple[int, int]]:
+    """Of VMs of which nothing else is known: where they are, and the verb their rate is told of."""
+    marks = [(i, e) for i, e in enumerate(elements) if isinstance(e, Mark) and e.kind == "period"]
+    for subject in [each for each in subjects if not each.apps]:
+        behind = [mark for at, mark in marks if at > subject.at] or [m for _, m in marks[-1:]]
+        at = behind[0].first - 1 if behind else 0
+        while at > 0 and words[at].word in _BEFORE:
+            at -= 1
+        if behind and at >= 0 and words[at].word in g.RATE_VERBS:
+            yield subject.at, at

@@ -79,6 +79,8 @@ UNWANTED = re.compile(
     r"|\b(?:is|are)(?: not|n't) what (?:we|i|they)(?: (?:are|am))? \w+(?: for)?\b|\beven less so\b"
     r"|\b(?:is|are) (?:of )?no (?:interest|use|concern|help|value|importance)\b"
     r"(?: (?:to|for) (?:us|me|you|anybody|anyone|them))?"
+    r"|,? (?:which|that) (?:nobody|no one|none of us) (?:needs|wants|uses|misses|asked for)\b"
+    r"(?: any ?more| any longer| here| now)?"
     r"|\b(?:is|are) nothing for (?:us|me)\b"
     r"|\b(?:can|may|must|should|will have to) wait(?=\W*(?:$|[.,;)])"
     r"| (?:until|for) (?:the|a) (?:next|later|future)\b)"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tenonos.plan.english import grammar as g
-from tenonos.plan.english.attach import Attachment, attach
+from tenonos.plan.english.attach import Attachment, attach, verbs_of
 from tenonos.plan.english.denials import denials
 from tenonos.plan.english.elements import Pronoun, Unit
 from tenonos.plan.english.leftovers import (
@@ -103,6 +103,10 @@ class Reader(Notebook):
         self._make()
         self._understand_together()
         self._nothing_left_out()
+        for at, verb in verbs_of(self.subjects.tenons, self.elements, self.words):
+            sense = self.meaning.phrase(self.words, verb, verb + 1)
+            if sense.kind == "app":  # "the weight is sampled at 50 Hz"
+                self._on_sense(at, sense, None)
         self._keep_together()
         self._call_real_time()
         attachments = attach(self.elements, self.subjects, self.cpus, distributes(self.words))

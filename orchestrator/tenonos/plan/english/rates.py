@@ -45,8 +45,8 @@ def does_more(position: int, elements: Sequence[Element], words: Sequence[Token]
         return False
     following = [e for e in elements[position + 1 : position + 3] if not _joins(e)]
     rated = bool(following) and isinstance(following[0], Mark) and following[0].kind == "period"
-    noun = next((c for c in unit.chunks if c.preposition is None), None)
-    if not rated or noun is None or noun.article is None:
+    noun = next((c for c in unit.chunks if c.preposition is None and c.article), None)
+    if not rated or noun is None:
         return False
     own = noun.words[0] == 0 or words[noun.words[0] - 1].word not in g.PRONOUNS
     return own and not any(g.PERIOD.search(words[index].word) for index in noun.words)

@@ -31,6 +31,26 @@ RATES = [
         conflict=(("period", "1 kHz"), ("period", "2 ms")),
     ),
 ]
+VERBS = [
+    Case("The press needs the weight sampled 50 times a second.", {"sampler": [0]}),
+    Case(
+        "The phase currents are sampled at 10 kHz.",
+        {"sampler": [0]},
+        (period(MS // 10, "sampler"),),
+    ),
+    Case(
+        "Toggle a GPIO pin at intervals of 40 ms and run the crane's control loop at intervals "
+        "of 16 ms.",
+        {"beacon": [0], "motor": [1]},
+        (period(40 * MS, "beacon"), period(16 * MS)),
+    ),
+    Case(
+        "The old firmware spoke TCP, which nobody needs any more; just sample the temperature "
+        "every 250 ms.",
+        {"sampler": [0]},
+        (period(250 * MS, "sampler"),),
+    ),
+]
 COUNTS = [
     Case(
         "Two Tenon VMs, one with a control loop at 100 Hz and one with a command shell, and one "
@@ -119,10 +139,10 @@ CREW = [
     ),
 ]
 PINS = [
-    Case("GPIO and message queues", {"blinker": [0]}, (("capability", "driver.gpio", "blinker"),)),
+    Case("GPIO and message queues", {"beacon": [0]}, (("capability", "driver.gpio", "beacon"),)),
     Case("a 1 kHz control loop that drives GPIO pins", {"thermostat": [0]}),
     Case("PWM on a GPIO pin", {"dimmer": [0]}),
-    Case("blink at 10 Hz", {"blinker": [0]}, (period(100 * MS, "blinker"),)),
+    Case("blink at 10 Hz", {"beacon": [0]}, (period(100 * MS, "beacon"),)),
 ]
 SENT = [
     Case(
@@ -131,4 +151,4 @@ SENT = [
         (period(10 * MS, "herald"), ("capability", "ipc.channel", "herald")),
     ),
 ]
-CLAUSES = [*RATES, *COUNTS, *DENIED, *TURNS, *CREW, *PINS, *SENT]
+CLAUSES = [*RATES, *VERBS, *COUNTS, *DENIED, *TURNS, *CREW, *PINS, *SENT]
