@@ -104,12 +104,16 @@ def check_count(guests: Sequence[Guest], items: Sequence[Item]) -> None:
             raise Infeasible(f"{item.value} VMs are asked for, and {len(guests)} named")
 
 
-def check_company(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> None:
-    """That nothing is there that is forbidden, and only one board is named."""
-    wanted = {f"guest.{guest.kind}" for guest in guests}
+def check_interrupts(guests: Sequence[Guest], items: Sequence[Item]) -> None:
+    """That a single VM is not to have its interrupts in both ways."""
     asked = {str(item.value) for item in items if item.kind == "capability" and item.stated}
     if len(guests) < 2 and asked >= INTERRUPTS:
         raise Infeasible("a VM has its interrupts either directly or from the hypervisor")
+
+
+def check_company(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> None:
+    """That nothing is there that is forbidden, and only one board is named."""
+    wanted = {f"guest.{guest.kind}" for guest in guests}
     wanted |= {str(item.value) for item in items if item.kind == "capability"}
     for item in items:
         if item.kind == "forbid" and item.value in wanted:

@@ -19,6 +19,7 @@ from tenonos.plan.allocate import (
     check_bare,
     check_company,
     check_count,
+    check_interrupts,
     check_timing,
 )
 from tenonos.plan.amend import (
@@ -175,6 +176,7 @@ class Composer:
         """Why demands cannot hold together, in one clause; None if they can."""
         try:
             check_company(guests, items, self.board)
+            check_interrupts(guests, items)
             check_count(guests, items)
             check_bare(guests, items)
             check_timing(guests, items)
