@@ -3,13 +3,9 @@
 import pytest
 from conftest import assert_well
 
-OPEN = {"vm_switch"}
-"""Goals that are not reached yet; what is reached is taken out, and stays reached."""
-
 LOADS = {"idle", "cpu", "block", "irq"}
 
-SWITCH = {"reservations": 396, "deadline": 361}
-"""What a switch took at most when it was measured last where a policy decides. The goal is 300."""
+SCHEDULES = {"reservations", "deadline"}
 
 
 @pytest.fixture(scope="module")
@@ -47,27 +43,27 @@ def test_goals_hold(measured):
         bounds = ((judged, row["goal"]), (row["max"], row.get("goal_worst")))
         if any(limit is not None and value > limit for value, limit in bounds):
             late.append((row["name"], row["params"], row["median"], row["max"]))
-    assert {name for name, *_ in late} <= OPEN, late
+    assert not late
 
 
 @pytest.mark.timeout(1000)
 def test_no_switch_waits_for_what_can_come_behind_it(measured):
-    # A device's interrupt that was taken just before the timer's was listed first: 651.
+    # A device's interrupt that was taken just before the timer's was listed first: 651; one that is
+    # put back when the timer is near is not part of the switch.
+    assert named(measured, "vm_switch").keys() == LOADS - {"idle"}
     for fp, goal in ((False, 300), (True, 360)):
         for row in named(measured, "vm_switch", fp=fp).values():
-            assert row["p99"] <= goal
-            # The timer came when another interrupt had just been taken.
-            assert row["max"] <= goal + 150
+            assert row["goal"] == goal and row["max"] <= goal
 
 
 @pytest.mark.timeout(1000)
-def test_a_policy_decides_in_no_more_than_before(measured):
+def test_a_policy_takes_no_longer(measured):
     rows = [row for row in measured if row["name"] == "vm_switch" and "schedule" in row["params"]]
-    assert {row["params"]["schedule"] for row in rows} == SWITCH.keys()
+    assert {row["params"]["schedule"] for row in rows} == SCHEDULES
     for row in rows:
         assert row["samples"] > 700
         # A budget whose time came in the midst of a switch had it made in vain: 575.
-        assert row["max"] <= SWITCH[row["params"]["schedule"]]
+        assert row["max"] <= row["goal"] == 300
 
 
 @pytest.mark.timeout(1000)

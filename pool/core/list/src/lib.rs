@@ -1,10 +1,10 @@
-//! Intrusive circular lists in safe Rust.
+//! Intrusive lists in safe Rust: circular ones, and two that are open.
 //!
 //! The links live inside the listed thing, a thread or a timer, which is named by a shared
-//! reference; the list itself is one word. Run queues, timer queues and wait queues are made of
-//! it, so that queueing never allocates and never searches.
+//! reference; the list itself is a word or two. Run queues, timer queues and wait queues are made of
+//! it, so that queueing never allocates, and searches only where an order is asked for.
 //!
-//! Guarantees: every operation is O(1), without allocation, panic or `unsafe`. The links are
+//! Guarantees: every operation but an insertion in order is O(1), all are without allocation, panic or `unsafe`. The links are
 //! [`Cell`]s, so a list belongs to one context at a time: the caller's lock or masked interrupts
 //! see to that, and the compiler refuses to share one without.
 //!
@@ -33,8 +33,10 @@
 #![forbid(unsafe_code)]
 
 mod chain;
+mod row;
 
 pub use chain::Chain;
+pub use row::Row;
 
 use core::cell::Cell;
 

@@ -173,3 +173,27 @@ fn turns_are_as_long_as_they_should_be() {
         decision = core.decide(due + 2);
     }
 }
+
+/// Who runs on without a budget hears of it, and once more when it has one: by then it is as urgent as
+/// it was. Of who waits the same is true, whatever it had left.
+#[test]
+fn who_falls_behind_hears_of_it() {
+    let share = Share {
+        priority: 2,
+        deadline: false,
+        reservation: Some((2, 10)),
+        background: true,
+    };
+    let vcpu = share.vcpu(0);
+    let core = Shares::new(5);
+    core.wake(&vcpu, 0);
+    assert_eq!(core.decide(0).until, Some(2));
+    core.decide(2);
+    assert_eq!((vcpu.behind.get(), vcpu.priority()), (true, 0));
+    core.decide(10);
+    assert_eq!((vcpu.behind.get(), vcpu.priority()), (false, 2));
+    core.decide(12);
+    assert!(vcpu.behind.get());
+    core.wait(&vcpu, 13);
+    assert_eq!((vcpu.behind.get(), vcpu.priority()), (false, 2));
+}

@@ -27,6 +27,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod claim;
 mod policy;
 mod queue;
 mod scheduler;
@@ -40,8 +41,14 @@ mod model;
 #[cfg(test)]
 mod tests;
 
+pub use claim::{Claim, Claimant};
 pub use policy::{Entity, Exhausted, Policy, Reservation, Server};
 pub use queue::{Priority, RunQueue, Schedulable, State};
 pub use scheduler::{Reason, Scheduler};
 pub use servers::{Account, Served, Servers};
-pub use shares::{Decision, Shares};
+pub use shares::{Charged, Decision, Shares};
+
+/// Tells the compiler that the way here is taken seldom.
+#[cold]
+#[inline(always)]
+pub const fn cold_path() {}

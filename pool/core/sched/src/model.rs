@@ -2,8 +2,8 @@
 
 extern crate std;
 
-use crate::{Entity, Exhausted, Policy, Priority, Reservation, Schedulable, Server, Shares, State};
-use core_list::{Link, Linked};
+use crate::{Claim, Claimant, Entity, Exhausted, Policy, Priority, Reservation, Server, Shares};
+use core::cell::Cell;
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -11,26 +11,29 @@ const SLICE: u64 = 3;
 
 pub(crate) struct Vcpu<'a> {
     pub(crate) number: usize,
-    link: Link<&'a Vcpu<'a>>,
-    state: State,
-    server: Server<&'a Vcpu<'a>>,
+    pub(crate) behind: Cell<bool>,
+    claim: Claim<&'a Vcpu<'a>>,
 }
 
-impl<'a> Linked for &'a Vcpu<'a> {
-    fn link(&self) -> &Link<Self> {
-        &self.link
-    }
-}
-
-impl<'a> Schedulable for &'a Vcpu<'a> {
-    fn state(&self) -> &State {
-        &self.state
+impl Vcpu<'_> {
+    pub(crate) fn priority(&self) -> u8 {
+        self.claim.priority().number()
     }
 }
 
 impl<'a> Entity for &'a Vcpu<'a> {
     fn server(&self) -> &Server<Self> {
-        &self.server
+        &self.claim.server
+    }
+}
+
+impl<'a> Claimant for &'a Vcpu<'a> {
+    fn claim(&self) -> &Claim<Self> {
+        &self.claim
+    }
+
+    fn moved(&self, behind: bool) {
+        self.behind.set(behind);
     }
 }
 
@@ -62,12 +65,11 @@ impl Share {
     pub(crate) fn vcpu<'a>(&self, number: usize) -> Vcpu<'a> {
         let vcpu = Vcpu {
             number,
-            link: Link::new(),
-            state: State::new(Priority::LOWEST),
-            server: Server::new(),
+            behind: Cell::new(false),
+            claim: Claim::new(),
         };
         let priority = Priority::new(self.priority);
-        vcpu.server.begin(&vcpu.state, priority, self.policy(), 0);
+        vcpu.claim.begin(priority, self.policy(), 0);
         vcpu
     }
 }

@@ -1,6 +1,5 @@
 //! How an entity shares its core with others, and what it has left of its share.
 
-use crate::{Priority, State};
 use core::cell::Cell;
 use core_list::{Link, Linked};
 
@@ -60,13 +59,11 @@ pub enum Policy {
     Deadline(Reservation),
 }
 
-/// What the scheduler keeps inside each entity, beside its [`State`].
+/// A reservation, and what is left of it.
 pub struct Server<S> {
     kind: Cell<Kind>,
     /// Whether it runs on without a budget.
     background: Cell<bool>,
-    /// The entity's own; that of its state is lower while it runs in the background.
-    priority: Cell<Priority>,
     budget: Cell<i64>,
     period: Cell<u64>,
     /// Ticks left of the budget. What it ran beyond its budget before the caller asked is below zero,
@@ -92,20 +89,12 @@ impl<S> Server<S> {
         Self {
             kind: Cell::new(Kind::Fixed),
             background: Cell::new(false),
-            priority: Cell::new(Priority::LOWEST),
             budget: Cell::new(0),
             period: Cell::new(0),
             left: Cell::new(0),
             end: Cell::new(u64::MAX),
             link: Link::new(),
         }
-    }
-
-    /// For a life to begin at `now`, of an entity that is not ready: the first period begins too.
-    pub fn begin(&self, state: &State, priority: Priority, policy: Policy, now: u64) {
-        state.set_priority(priority);
-        self.priority.set(priority);
-        self.start(policy, now);
     }
 
     /// Lets the first period begin.
@@ -125,16 +114,11 @@ impl<S> Server<S> {
     }
 
     #[inline(always)]
-    pub(crate) fn priority(&self) -> Priority {
-        self.priority.get()
-    }
-
-    #[inline(always)]
     pub(crate) fn end(&self) -> u64 {
         self.end.get()
     }
 
-    /// Whether a deadline orders it among its peers.
+    /// Whether its budget is good until a deadline.
     #[inline(always)]
     pub(crate) fn has_deadline(&self) -> bool {
         self.kind.get() == Kind::Deadline
@@ -172,6 +156,12 @@ impl<S> Server<S> {
             Some(boundary) => now - boundary,
             None => ran,
         };
+        self.left.set(self.left.get() - ran as i64);
+    }
+
+    /// The same within the period.
+    #[inline(always)]
+    pub(crate) fn charge_within(&self, ran: u64) {
         self.left.set(self.left.get() - ran as i64);
     }
 

@@ -5,7 +5,8 @@ use crate::{
     turns::{IRQ, Turn, is_pending, pending},
 };
 use hw_arch::read_register;
-use mortise_partition::{AwayTimer, Core, Dispatcher, News, Taken};
+use mortise_partition::{Core, Dispatcher, News, Taken};
+use mortise_vcpu::Timer;
 
 /// Ticks of a counter of 62.5 MHz that it takes to list a device's interrupt and go on, or to do a step of
 /// a chore, at most: 448 ns. Of an exit for such an interrupt, 399 instructions or with others behind it
@@ -14,7 +15,7 @@ const LENGTHY: u64 = 28;
 
 /// When the core's own timer comes, the hypervisor's.
 #[inline]
-fn alarm() -> u64 {
+pub(crate) fn alarm() -> u64 {
     read_register!("cnthp_cval_el2")
 }
 
@@ -26,7 +27,7 @@ pub(crate) fn is_about_to_sound(core: &Core) -> bool {
 
 impl Turn {
     /// Takes a Group 1 interrupt, and what came meanwhile; who is to have the core after that.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
         match core.take_interrupt() {
             Taken::Alarm => self.wake_due(core),
@@ -34,23 +35,45 @@ impl Turn {
         }
     }
 
-    /// The same as an exit's first step, of which it may be the last.
-    #[inline(always)]
-    pub(crate) fn exit_for_interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
-        match core.take_interrupt() {
-            Taken::Alarm => {
-                let now = core.clock().ticks();
-                match self.plain.get() {
-                    true => self.wake_due_plainly(core, now),
-                    false => self.end_by_policy(core, now),
-                }
-            }
-            taken => self.pass_on(core, taken),
+    /// Ends an exit for the hypervisor timer's, where time does not matter: has whose deadline came want
+    /// the core. `other` is in the registers.
+    #[inline(never)]
+    pub(crate) fn end_plainly(
+        &'static self,
+        core: &'static Core,
+        other: &'static Seat,
+        now: u64,
+    ) -> ! {
+        let Some(number) = self.timers.expire_alone(now) else {
+            self.end_with_several(core, now)
+        };
+        self.wake_due_one(core, number, true);
+        let alarm = self.timers.earliest();
+        match self.shares.most_urgent() {
+            Some(seat) => self.leave_to(core, other, seat, alarm),
+            None => self.leave_to_nobody(core, alarm),
         }
     }
 
-    /// Passes on an interrupt that was taken, and those that came meanwhile.
+    #[cold]
     #[inline(never)]
+    fn end_with_several(&'static self, core: &'static Core, now: u64) -> ! {
+        let chosen = match self.wake_several_due(core, now) {
+            true => self.decide(core, true),
+            false => None,
+        };
+        self.leave(core, chosen)
+    }
+
+    /// Ends an exit for any other interrupt, and those that came meanwhile.
+    #[inline(never)]
+    pub(crate) fn end_passing_on(&'static self, core: &'static Core, intid: u32) -> ! {
+        let chosen = self.pass_on(core, core.take(intid));
+        self.leave(core, chosen)
+    }
+
+    /// Passes on an interrupt that was taken, and those that came meanwhile.
+    #[inline(always)]
     fn pass_on(&'static self, core: &'static Core, mut taken: Taken) -> Option<&'static Seat> {
         loop {
             match taken {
@@ -75,7 +98,7 @@ impl Turn {
     #[inline(always)]
     fn note(&'static self, core: &'static Core, owner: usize, intid: u32) {
         match self.loaded.get() {
-            Some(seat) if seat.number.get() == owner && seat.state.is_ready() => {
+            Some(seat) if seat.number.get() == owner && seat.claim.is_ready() => {
                 if is_about_to_sound(core) {
                     return self.put_off(core, seat, intid);
                 }
@@ -107,7 +130,7 @@ impl Turn {
     #[inline(always)]
     fn wake_loaded(&'static self, core: &'static Core) {
         if let Some(seat) = self.loaded.get()
-            && !seat.state.is_ready()
+            && !seat.claim.is_ready()
             && let Some(vm) = seat.vm()
         {
             self.wake(core, vm, News::Listed);
@@ -118,7 +141,7 @@ impl Turn {
     #[inline(always)]
     fn wake_due(&'static self, core: &'static Core) -> Option<&'static Seat> {
         let now = core.clock().ticks();
-        match self.plain.get() {
+        match self.is_plain() {
             true => self.wake_due_plainly(core, now),
             false => self.wake_due_by_policy(core, now),
         }
@@ -231,7 +254,7 @@ impl Turn {
     /// are more, who go before the decision.
     pub(crate) fn wake_noted(&'static self, core: &'static Core) -> bool {
         self.timers.take_noted().is_some_and(|(number, more)| {
-            self.wake_due_one(core, number, self.plain.get());
+            self.wake_due_one(core, number, self.is_plain());
             more
         })
     }
@@ -250,14 +273,14 @@ impl Turn {
             // The core was idle: its own interrupt need not come any more.
             self.inject_timer(core, seat);
         } else {
-            seat.timer.set(AwayTimer::Due);
+            seat.note_timer(Timer::First);
         }
     }
 
     #[inline(never)]
     fn inject_timer(&self, core: &'static Core, seat: &'static Seat) {
-        if let Some(vm) = seat.vm() {
-            core.inject_timer(vm, seat.vcpu.get());
+        if let Some((vm, vcpu)) = seat.occupant() {
+            core.inject_timer(vm, vcpu);
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::{
     seat::Seat,
     turns::{FIQ, IRQ, Turn, is, is_pending, is_pending_now, pending},
 };
-use core_sched::Priority;
+use core_sched::cold_path;
 use hw_arch::cpu;
-use mortise_partition::{Core, Vm};
+use mortise_partition::{Core, Vcpu};
 use mortise_vcpu::{Rest, enter};
 
 /// Enters the guest of who is in the registers.
@@ -29,6 +29,16 @@ fn go_on_held_back(core: &'static Core, seat: &'static Seat) -> ! {
     // SAFETY: it is in the registers, was made ready for its first entry or came here by an exit,
     // and nothing of an exit stays on the stack.
     unsafe { enter(&seat.frame) }
+}
+
+/// How far somebody was exchanged for another one.
+enum Exchange {
+    /// That one is in the registers.
+    Done,
+    /// Who was there was stored, and nobody is needed there.
+    Stored,
+    /// Who was there is there.
+    Kept,
 }
 
 impl Turn {
@@ -53,6 +63,91 @@ impl Turn {
         }
     }
 
+    /// Ends an exit that may have been for who was chosen: it has the core until `alarm`, instead of the
+    /// other one who is in the registers.
+    #[inline(always)]
+    pub(crate) fn leave_to(
+        &'static self,
+        core: &'static Core,
+        other: &'static Seat,
+        seat: &'static Seat,
+        alarm: u64,
+    ) -> ! {
+        core.clock().move_alarm(alarm);
+        self.chosen.set(Some(seat));
+        seat.mask.get().apply_while_coming();
+        let Some(occupant) = seat.occupant() else {
+            cold_path();
+            self.leave_later(core, false)
+        };
+        if core::ptr::eq(other, seat) {
+            cold_path();
+            if !is_pending_now()
+                && seat.is_ready(occupant.0)
+                && !self.has_chores_for(core, seat, false)
+            {
+                go_on(core, seat)
+            }
+            self.leave_later(core, false)
+        }
+        let Some(usual) = seat.usual(core) else {
+            cold_path();
+            self.leave_unusually(core, seat)
+        };
+        other.silence();
+        if is_pending_now() {
+            self.leave_kept(core, other)
+        }
+        other.store_usual(core, usual);
+        if is_pending_now() {
+            self.leave_vacated(core)
+        }
+        seat.load_usual(core, occupant, usual);
+        self.loaded.set(Some(seat));
+        if seat.is_ready(occupant.0) && !self.has_chores_for(core, seat, true) {
+            go_on(core, seat)
+        }
+        self.leave_later(core, true)
+    }
+
+    /// The same where there is more to exchange.
+    #[inline(never)]
+    fn leave_unusually(&'static self, core: &'static Core, seat: &'static Seat) -> ! {
+        self.leave(core, Some(seat))
+    }
+
+    /// The same where the other one is there still, whose timer is silent.
+    #[cold]
+    #[inline(never)]
+    fn leave_kept(&'static self, core: &'static Core, other: &'static Seat) -> ! {
+        other.go_on_sounding();
+        self.leave_later(core, true)
+    }
+
+    /// The same where nobody was chosen.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave_to_nobody(&'static self, core: &'static Core, alarm: u64) -> ! {
+        let chosen = self.appoint(core, None, alarm);
+        self.leave(core, chosen)
+    }
+
+    /// The same where something goes before the decision, which is asked for again.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave_asking(&'static self, core: &'static Core, alarm: u64) -> ! {
+        self.ask.set(true);
+        self.leave_to_nobody(core, alarm)
+    }
+
+    /// The same where nobody is in the registers.
+    #[cold]
+    #[inline(never)]
+    fn leave_vacated(&'static self, core: &'static Core) -> ! {
+        self.vacate(core);
+        self.leave_later(core, true)
+    }
+
     /// Has who was chosen go on; returns if something stands against it.
     #[inline(always)]
     fn enter(
@@ -62,11 +157,13 @@ impl Turn {
         switched: &mut bool,
     ) {
         let Some(seat) = chosen else { return };
-        let Some(vm) = seat.vm() else { return };
+        let Some(occupant) = seat.occupant() else {
+            return;
+        };
         let other = match self.loaded.get() {
             Some(loaded) if core::ptr::eq(loaded, seat) => {
                 if !is_pending_now()
-                    && seat.is_ready(vm)
+                    && seat.is_ready(occupant.0)
                     && !self.has_chores_for(core, seat, *switched)
                 {
                     go_on(core, seat)
@@ -76,11 +173,14 @@ impl Turn {
             other => other,
         };
         *switched = true;
-        if self.exchange(core, other, seat, vm)
-            && seat.is_ready(vm)
-            && !self.has_chores_for(core, seat, true)
-        {
-            go_on(core, seat)
+        match self.exchange(core, other, seat, occupant) {
+            Exchange::Done
+                if seat.is_ready(occupant.0) && !self.has_chores_for(core, seat, true) =>
+            {
+                go_on(core, seat)
+            }
+            Exchange::Stored => self.vacate(core),
+            Exchange::Done | Exchange::Kept => {}
         }
     }
 
@@ -93,7 +193,7 @@ impl Turn {
         }
     }
 
-    /// Puts somebody into the registers instead of the other one who is there; false if an interrupt is
+    /// Puts somebody into the registers instead of the other one who is there, unless an interrupt is
     /// pending. What that one's timer signals is none: it would lengthen the switch, and comes again.
     #[inline(always)]
     fn exchange(
@@ -101,44 +201,43 @@ impl Turn {
         core: &'static Core,
         other: Option<&'static Seat>,
         seat: &'static Seat,
-        vm: &'static Vm,
-    ) -> bool {
+        occupant: Vcpu,
+    ) -> Exchange {
         if let Some(other) = other {
             other.silence();
             if is_pending_now() {
                 other.go_on_sounding();
-                return false;
+                return Exchange::Kept;
             }
             other.store_silent(core);
         }
         if is_pending_now() {
-            return self.vacate(core);
+            return Exchange::Stored;
         }
-        match seat.trap.get() {
+        match seat.trap() {
             Some(trap) => trap.apply(),
             None => {
                 self.exchange_floating_point(seat);
                 if is_pending() {
-                    return self.vacate(core);
+                    return Exchange::Stored;
                 }
             }
         }
         if self.rest.get() != Rest::NONE {
             self.exchange_rest(Some(seat));
         }
-        seat.load(core, vm);
+        seat.load(core, occupant);
         self.loaded.set(Some(seat));
-        true
+        Exchange::Done
     }
 
-    /// Leaves nobody in the registers, after who was there was stored; false, as it does not go on.
+    /// Leaves nobody in the registers, after who was there was stored.
     #[cold]
     #[inline(never)]
-    pub(crate) fn vacate(&self, core: &'static Core) -> bool {
+    pub(crate) fn vacate(&self, core: &'static Core) {
         self.exchange_rest(None);
         self.loaded.set(None);
         core.vacate();
-        false
     }
 
     /// Exchanges what few cores have: of who is in the registers, for who comes.
@@ -159,7 +258,7 @@ impl Turn {
     #[inline(always)]
     fn has_chores_for(&self, core: &'static Core, seat: &'static Seat, switched: bool) -> bool {
         core.has_chores()
-            && match seat.state.priority() == Priority::LOWEST {
+            && match seat.claim.is_behind() {
                 true => !is_about_to_sound(core),
                 false => !switched && core.has_pressing_chores(),
             }
@@ -218,7 +317,7 @@ impl Turn {
     /// Whether this one, who is in the registers, wants to run and is not let.
     #[inline(always)]
     fn holds_back(&self, core: &'static Core, seat: &'static Seat) -> bool {
-        core.regulator().is_some() && seat.state.is_ready()
+        core.regulator().is_some() && seat.claim.is_ready()
     }
 
     /// Waits for an interrupt. Who is held, or held back, leaves the registers first: what is listed for

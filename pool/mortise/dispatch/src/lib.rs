@@ -31,6 +31,7 @@
 #![expect(unsafe_code, reason = "contexts of virtual CPUs are exchanged here")]
 
 mod arrivals;
+mod entry;
 mod leave;
 mod lives;
 mod policy;

@@ -2,11 +2,11 @@
 
 use crate::{
     seat::{Phase, Seat},
-    terms,
+    terms::{self, Terms},
     turns::{Turn, is, is_pending},
 };
 use core_sched::Priority;
-use mortise_partition::{Core, Duty, Mask, Part, Vm};
+use mortise_partition::{Core, Duty, Part, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
 /// Ticks of a counter of 62.5 MHz for which clearing up waits for somebody urgent at most: 20 us.
@@ -17,7 +17,7 @@ impl Turn {
     #[cold]
     #[inline(never)]
     pub(crate) fn serve_at_rest(&'static self, core: &'static Core, seat: &'static Seat) {
-        let (Some(vm), vcpu) = (seat.vm(), seat.vcpu.get()) else {
+        let Some((vm, vcpu)) = seat.occupant() else {
             return;
         };
         if vm.is_kept_off() {
@@ -104,8 +104,8 @@ impl Turn {
         // this core, which is the only one to come here.
         unsafe {
             if let Some(other) = self.floating_point.replace(Some(seat)) {
-                if other.trap.get() == Some(FloatingPointTrap::OFF) {
-                    other.trap.set(None);
+                if other.trap() == Some(FloatingPointTrap::OFF) {
+                    other.set_trap(None);
                 }
                 other.floating_point.save();
             }
@@ -115,13 +115,13 @@ impl Turn {
 
     /// Whether its floating-point registers are in the core, and do not trap.
     fn reaches_floating_point(&self, seat: &'static Seat) -> bool {
-        is(self.floating_point.get(), seat) && seat.trap.get() == Some(FloatingPointTrap::OFF)
+        is(self.floating_point.get(), seat) && seat.trap() == Some(FloatingPointTrap::OFF)
     }
 
     /// Has the first use of floating point trap: who has it in the core may never use it.
     fn expect_floating_point(seat: &'static Seat) {
         FloatingPointTrap::ON.apply();
-        seat.trap.set(Some(FloatingPointTrap::ON));
+        seat.set_trap(Some(FloatingPointTrap::ON));
     }
 
     /// Has the next decisions [admit](Self::admit) the virtual CPU that a machine has on this core;
@@ -176,7 +176,7 @@ impl Turn {
         } else if let Some(vm) = core.machine().vm(number)
             && let Some(vcpu) = vm.vcpu_on(core.cpu)
         {
-            seat.give(vm, vcpu);
+            seat.give(self, vm, vcpu);
             self.seated.set(self.seated.get() | bit);
             core.name_in_trace(vm, vcpu);
         } else {
@@ -188,9 +188,7 @@ impl Turn {
     /// Has one that has a seat be dispatched by its terms.
     fn read_terms(core: &'static Core, seat: &'static Seat, vm: &'static Vm) {
         let (priority, policy) = terms::of(core, vm);
-        let now = core.clock().ticks();
-        seat.server.begin(&seat.state, priority, policy, now);
-        seat.mask.set(Mask::of(priority.number()));
+        seat.begin(priority, policy, core.clock().ticks());
     }
 
     /// Has a machine's virtual CPU leave the core with the next decision, behind a look at what is
@@ -262,8 +260,7 @@ impl Turn {
     /// Has the next decision find out anew whether time matters on this core, as somebody of this
     /// priority comes or goes.
     fn doubt_terms(&self, core: &'static Core, priority: u8) {
-        self.plain.set(false);
-        if !self.doubt.replace(true) {
+        if self.terms.replace(Terms::Unknown) != Terms::Unknown {
             self.put_off.set(core.clock().ticks() + PUT_OFF);
             self.moving.set(0);
         }
@@ -283,7 +280,10 @@ impl Turn {
             background += u32::from(schedule.priority == Priority::LOWEST.number());
         }
         let regulated = background > 0 && core.regulator().is_some();
-        self.plain.set(plain && background < 2 && !regulated);
+        self.terms.set(match plain && background < 2 && !regulated {
+            true => Terms::Plain,
+            false => Terms::Promised,
+        });
     }
 }
 

@@ -2,21 +2,127 @@
 
 use crate::{
     seat::Seat,
+    terms::Terms,
     turns::{Turn, is, is_pending, is_pending_now},
 };
-use core_sched::Priority;
+use core_sched::{Charged, cold_path};
 use core_trace::Event;
-use mortise_partition::{Background, Core, Mask};
+use mortise_partition::{Background, Core};
 
 /// Ticks of a counter of 62.5 MHz from the time of a decision to the last look of the switch that it
 /// leads to, at most: 256 ns. Budgets and turns that come or end within that do so behind it.
 const SWITCH: u64 = 16;
 
 impl Turn {
-    /// Has whose deadline came want the core, and ends the exit, of whose stack nothing else is in use.
+    /// Ends an exit for the hypervisor timer's: gives and ends budgets, and decides. `other` is in the
+    /// registers.
     #[inline(never)]
-    pub(crate) fn end_by_policy(&'static self, core: &'static Core, now: u64) -> ! {
-        let chosen = self.decide_due(core, now);
+    pub(crate) fn end_by_policy(
+        &'static self,
+        core: &'static Core,
+        other: &'static Seat,
+        now: u64,
+    ) -> ! {
+        match self.shares.charge(now) {
+            Charged::Going => self.end_charged(core, other, now, None),
+            Charged::Ended(seat) => self.end_charged(core, other, now, Some(seat)),
+            Charged::Late => {
+                cold_path();
+                self.end_in_doubt(core, now)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn end_charged(
+        &'static self,
+        core: &'static Core,
+        other: &'static Seat,
+        now: u64,
+        ended: Option<&'static Seat>,
+    ) -> ! {
+        let alarm = self.timers.earliest();
+        if alarm <= now {
+            cold_path();
+            self.end_with_waiter(core, other, now, ended)
+        }
+        self.conclude(core, other, alarm, now, ended)
+    }
+
+    /// The same where the deadline came of somebody who waits, who wants the core then.
+    #[inline(never)]
+    fn end_with_waiter(
+        &'static self,
+        core: &'static Core,
+        other: &'static Seat,
+        now: u64,
+        ended: Option<&'static Seat>,
+    ) -> ! {
+        let Some(number) = self.timers.expire_alone(now) else {
+            self.end_in_doubt(core, now)
+        };
+        let seat = &self.seats[number];
+        self.tell_of_timer(core, seat);
+        self.want_charged(core, seat, now);
+        self.conclude(core, other, self.timers.earliest(), now, ended)
+    }
+
+    /// The same where more than one may wait, something is to be found out first, or a deadline passed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn end_in_doubt(&'static self, core: &'static Core, now: u64) -> ! {
+        let chosen = self.wake_due_by_policy(core, now);
+        self.leave(core, chosen)
+    }
+
+    /// Decides, with everybody charged until `now`, and has whoever is chosen go on.
+    #[inline(always)]
+    fn conclude(
+        &'static self,
+        core: &'static Core,
+        other: &'static Seat,
+        alarm: u64,
+        now: u64,
+        ended: Option<&'static Seat>,
+    ) -> ! {
+        // Silent until the decision, before which the core looks at its interrupts.
+        core.clock().move_alarm(u64::MAX);
+        if is_pending_now() {
+            self.leave_asking(core, alarm)
+        }
+        if let Some(seat) = ended {
+            self.shares.end(seat);
+        }
+        if let Some(seat) = self.shares.due(now) {
+            self.shares.give(seat, now);
+            if self.shares.due(now).is_some() {
+                cold_path();
+                self.end_by_steps(core, alarm, ended)
+            }
+        }
+        if let Some(seat) = ended {
+            self.shares.spend(seat);
+        }
+        match self.choose(core, alarm, now) {
+            (Some(seat), until) => self.leave_to(core, other, seat, until),
+            (None, until) => self.leave_to_nobody(core, until),
+        }
+    }
+
+    /// The same where more than one budget is to be given, with a look at what is pending between two.
+    #[cold]
+    #[inline(never)]
+    fn end_by_steps(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+        ended: Option<&'static Seat>,
+    ) -> ! {
+        if let Some(seat) = ended {
+            self.shares.hold_back();
+            self.shares.spend(seat);
+        }
+        let chosen = self.decide_by_policy(core, alarm);
         self.leave(core, chosen)
     }
 
@@ -27,14 +133,9 @@ impl Turn {
         core: &'static Core,
         now: u64,
     ) -> Option<&'static Seat> {
-        self.decide_due(core, now)
-    }
-
-    #[inline(always)]
-    fn decide_due(&'static self, core: &'static Core, now: u64) -> Option<&'static Seat> {
+        let ended = self.charge(now);
         let mut alarm = self.timers.earliest();
         let mut all = true;
-        self.shares.charge(now);
         if alarm <= now {
             all = match self.timers.expire_alone(now) {
                 Some(number) => {
@@ -46,26 +147,26 @@ impl Turn {
             };
             alarm = self.timers.earliest();
         }
-        // Silent until the decision, before which the core looks at its interrupts.
         core.clock().move_alarm(u64::MAX);
         match all {
-            true => self.decide_charged(core, alarm, now),
+            true => self.decide_charged(core, alarm, now, ended),
             false => None,
         }
     }
 
-    /// Decides by what was promised, with everybody charged until `now`; the first deadline of who waits
-    /// is at `alarm`.
+    /// Decides by what was promised, with everybody charged until `now`, and `ended` who ran if its budget
+    /// is used up; the first deadline of who waits is at `alarm`.
     #[inline(always)]
     fn decide_charged(
         &'static self,
         core: &'static Core,
         alarm: u64,
         now: u64,
+        ended: Option<&'static Seat>,
     ) -> Option<&'static Seat> {
-        let (chosen, alarm) = match self.doubt.get() {
+        let (chosen, alarm) = match self.terms.get() == Terms::Unknown {
             true => self.decide_in_doubt(core, alarm),
-            false => self.decide_between(core, alarm, now, None),
+            false => self.decide_between(core, alarm, now, ended, None),
         };
         self.appoint(core, chosen, alarm)
     }
@@ -80,8 +181,8 @@ impl Turn {
         alarm: u64,
     ) -> Option<&'static Seat> {
         let now = core.clock().ticks();
-        self.shares.charge(now);
-        self.decide_charged(core, alarm, now)
+        let ended = self.charge(now);
+        self.decide_charged(core, alarm, now, ended)
     }
 
     /// Has the one in the registers wait, and ends the exit.
@@ -92,7 +193,8 @@ impl Turn {
             self.shares.wait(seat, now);
             self.start_timer(core, seat);
         }
-        let chosen = self.decide_charged(core, self.timers.earliest(), now);
+        let ended = self.charge(now);
+        let chosen = self.decide_charged(core, self.timers.earliest(), now, ended);
         self.leave(core, chosen)
     }
 
@@ -105,7 +207,7 @@ impl Turn {
     /// The same, with everybody charged until `now`.
     #[inline(always)]
     fn want_charged(&self, core: &'static Core, seat: &'static Seat, now: u64) {
-        if !seat.state.is_ready() {
+        if !seat.claim.is_ready() {
             self.shares.wake_charged(seat, now);
         }
         seat.record(core, Event::Ready);
@@ -129,8 +231,8 @@ impl Turn {
         }
         let sooner = urgent.map_or(alarm, |_| alarm.min(self.put_off.get()));
         let now = core.clock().ticks();
-        self.shares.charge(now);
-        self.decide_between(core, sooner, now, urgent)
+        let ended = self.charge(now);
+        self.decide_between(core, sooner, now, ended, urgent)
     }
 
     /// Decides between those who are there, from the time of the charge on; for nobody if another one is to go first than `urgent`.
@@ -140,13 +242,14 @@ impl Turn {
         core: &'static Core,
         alarm: u64,
         now: u64,
+        ended: Option<&'static Seat>,
         urgent: Option<&'static Seat>,
     ) -> (Option<&'static Seat>, u64) {
         if is_pending_now() {
             self.ask.set(true);
             return (None, alarm);
         }
-        let mut settled = self.settle(now);
+        let mut settled = self.settle(now, ended);
         if let Some(seat) = urgent
             && !is(self.shares.most_urgent(), seat)
         {
@@ -157,37 +260,49 @@ impl Turn {
             self.ask.set(true);
             return (None, alarm);
         }
+        self.choose(core, alarm, now)
+    }
+
+    /// Who runs of those who are there, and until when nothing else than `alarm` can change that.
+    #[inline(always)]
+    fn choose(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+        now: u64,
+    ) -> (Option<&'static Seat>, u64) {
         let (run, until) = self.regulate(core, self.shares.choose(now));
-        if let Some(seat) = run
-            && seat.server.has_background()
-        {
-            // Who has no budget may go on in the background.
-            seat.mask.set(Mask::of(seat.state.priority().number()));
-        }
         // In the midst of the switch, it would be made in vain.
         (run, until.max(now + SWITCH).min(alarm))
     }
 
-    /// Gives the budgets whose time has come and ends that of who ran, with a look at what is pending
-    /// between two of them; false if something is.
+    /// Charges who ran; who has used up its budget.
     #[inline(always)]
-    fn settle(&self, now: u64) -> bool {
+    fn charge(&self, now: u64) -> Option<&'static Seat> {
+        self.shares.charge(now);
+        self.shares.used_up()
+    }
+
+    /// Gives the budgets whose time has come and ends that of who ran, if it is used up; with a look at
+    /// what is pending between two that are given, and false if something is.
+    #[inline(always)]
+    fn settle(&self, now: u64, ended: Option<&'static Seat>) -> bool {
+        if let Some(seat) = ended {
+            self.shares.hold_back();
+            self.shares.end(seat);
+        }
         let mut due = self.shares.due(now);
-        let given = due.is_some();
         while let Some(seat) = due {
             self.shares.give(seat, now);
             due = self.shares.due(now);
             if due.is_some() && is_pending() {
-                return false;
+                break;
             }
         }
-        if let Some(seat) = self.shares.used_up() {
-            if given && is_pending() {
-                return false;
-            }
-            self.shares.end(seat, now);
+        if let Some(seat) = ended {
+            self.shares.exhaust(seat, now);
         }
-        true
+        due.is_none()
     }
 
     /// Who waits for the core and is more urgent than all who come and go: clearing up waits for it, but
@@ -195,7 +310,7 @@ impl Turn {
     #[inline(always)]
     fn wanted_before(&'static self, core: &'static Core) -> Option<&'static Seat> {
         let first = self.shares.most_urgent()?;
-        let urgent = first.state.priority().number() > self.moving.get();
+        let urgent = first.claim.priority().number() > self.moving.get();
         let goes_first = urgent && !self.holds(first) && core.clock().ticks() < self.put_off.get();
         goes_first.then_some(first)
     }
@@ -205,14 +320,13 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn clear_up(&'static self, core: &'static Core) -> bool {
-        while self.doubt.get() {
+        while self.terms.get() == Terms::Unknown {
             if is_pending() {
                 return false;
             }
             let goes = self.leaving.get() | self.gone.get() != 0;
             let stepped = goes && self.let_go(core);
             if !stepped && !self.admit(core) {
-                self.doubt.set(false);
                 self.look_at_terms(core);
             }
         }
@@ -226,7 +340,7 @@ impl Turn {
         core: &'static Core,
         (run, until): (Option<&'static Seat>, u64),
     ) -> (Option<&'static Seat>, u64) {
-        let background = |seat: &&'static Seat| seat.state.priority() == Priority::LOWEST;
+        let background = |seat: &&'static Seat| seat.claim.is_behind();
         match (core.regulator(), run.filter(background)) {
             // To find that out is a section of its own.
             (Some(_), Some(_)) if is_pending() => {

@@ -1,14 +1,16 @@
 //! A virtual CPU's place on a core that it shares.
 
-use crate::turns::is_pending;
+mod exchange;
+
+use crate::turns::{Turn, is_pending};
 use core::cell::Cell;
+use core::mem::offset_of;
 use core::sync::atomic::AtomicU64;
-use core_list::{Link, Linked};
-use core_sched::{Entity, Priority, Schedulable, Server, State};
+use core_sched::{Claim, Claimant, Entity, Policy, Priority, Server};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
-use mortise_partition::{AwayTimer, Core, Mask, Part, Start, Vm};
-use mortise_vcpu::{Context, FloatingPoint, FloatingPointTrap, FrameCell, Interface, Rest, vmpidr};
+use mortise_partition::{Core, Mask, Part, Start, Vcpu, Vm};
+use mortise_vcpu::{Context, FloatingPoint, FloatingPointTrap, FrameCell, Rare, Timer, vmpidr};
 
 /// No timer's interrupt is listed with this.
 static NO_TEMPLATE: AtomicU64 = AtomicU64::new(0);
@@ -48,17 +50,15 @@ impl Phase {
 /// A place on a core, and all that is kept there of the virtual CPU that has it.
 #[repr(C)] // what each switch uses first, within reach of a load of two words
 pub(crate) struct Seat {
-    vm: Cell<Option<&'static Vm>>,
-    pub vcpu: Cell<usize>,
-    /// `VTTBR_EL2` and `VMPIDR_EL2`.
-    identity: Cell<(u64, u64)>,
-    link: Link<&'static Self>,
-    pub state: State,
-    pub server: Server<&'static Self>,
-    /// What is held back while it has the core.
+    context: Context,
+    pub claim: Claim<&'static Self>,
+    /// Who has it: its machine, and its number there.
+    occupant: Cell<Option<Vcpu>>,
+    /// Whose seat it is, once it was given to somebody.
+    home: Cell<Option<&'static Turn>>,
+    /// What is held back while it has the core, now and unless it is in the background.
     pub mask: Cell<Mask>,
-    /// Its timer's interrupt, while it is off the core.
-    pub timer: Cell<AwayTimer>,
+    own_mask: Cell<Mask>,
     /// What stands against its guest's going on, of what is known here: where something is that is
     /// yet to be listed for it, rows of `noted`, one bit each, and [`WRITTEN`]; and [`APART`].
     against: Cell<u32>,
@@ -70,10 +70,11 @@ pub(crate) struct Seat {
     template: Cell<&'static AtomicU64>,
     /// Whether floating point traps while it is on the core. Not known of who uses it and has its
     /// registers here: they are to be in the core before it is.
-    pub trap: Cell<Option<FloatingPointTrap>>,
-    interface: Interface,
+    trap: Cell<Option<FloatingPointTrap>>,
+    /// The same, where the core has no registers that few cores have: nothing else is exchanged then.
+    usual_trap: Cell<Option<FloatingPointTrap>>,
     pub frame: FrameCell,
-    context: Context,
+    rare: Rare,
     /// Shared interrupts that were acknowledged for it.
     noted: [Cell<u32>; ROWS],
     /// In which rows, one bit each.
@@ -89,54 +90,86 @@ impl Seat {
     /// A seat that nobody has.
     pub const fn new() -> Self {
         Self {
-            vm: Cell::new(None),
+            home: Cell::new(None),
+            occupant: Cell::new(None),
             number: Cell::new(0),
-            vcpu: Cell::new(0),
-            identity: Cell::new((0, 0)),
             frame: FrameCell::new(),
             phase: Cell::new(Phase::Rest),
-            timer: Cell::new(AwayTimer::Idle),
             template: Cell::new(&NO_TEMPLATE),
             exits: Cell::new(ExitCount::unread()),
             against: Cell::new(APART),
             noted: [const { Cell::new(0) }; ROWS],
             rows: Cell::new(0),
-            link: Link::new(),
-            state: State::new(Priority::LOWEST),
-            server: Server::new(),
+            claim: Claim::new(),
             mask: Cell::new(Mask::OPEN),
+            own_mask: Cell::new(Mask::OPEN),
             context: Context::new(),
-            interface: Interface::new(),
+            rare: Rare::new(),
             trap: Cell::new(Some(FloatingPointTrap::ON)),
+            usual_trap: Cell::new(None),
             floating_point: FloatingPoint::new(),
         }
     }
 
+    /// The one that a frame stands in.
+    ///
+    /// # Safety
+    ///
+    /// It must stand in one.
+    #[inline(always)]
+    pub unsafe fn of(frame: &'static FrameCell) -> &'static Self {
+        let seat = core::ptr::from_ref(frame).wrapping_byte_sub(offset_of!(Self, frame));
+        // SAFETY: the caller vouches for it.
+        unsafe { &*seat.cast() }
+    }
+
     /// Gives it to a virtual CPU.
-    pub fn give(&self, vm: &'static Vm, vcpu: usize) {
-        self.vm.set(Some(vm));
+    pub fn give(&self, home: &'static Turn, vm: &'static Vm, vcpu: usize) {
+        self.home.set(Some(home));
+        self.set_trap(self.trap.get());
+        self.occupant.set(Some((vm, vcpu)));
         self.number.set(vm.index());
-        self.vcpu.set(vcpu);
-        self.identity.set((vm.vttbr(), vmpidr(vcpu)));
+        // SAFETY: nobody has the seat yet.
+        unsafe { self.context.identify(vm.vttbr(), vmpidr(vcpu)) };
         self.template
             .set(vm.timer_template_of(vcpu).unwrap_or(&NO_TEMPLATE));
         self.exits
             .set(vm.exits(vcpu).unwrap_or(ExitCount::unread()));
     }
 
+    /// Has who has it be dispatched by these terms, from `now` on.
+    pub fn begin(&self, priority: Priority, policy: Policy, now: u64) {
+        self.claim.begin(priority, policy, now);
+        self.own_mask.set(Mask::of(priority.number()));
+        self.mask.set(self.own_mask.get());
+    }
+
     /// Takes it from whom it was given to, with all that is kept there.
     pub fn take(&self) {
-        self.vm.set(None);
+        self.occupant.set(None);
         self.set_phase(Phase::Rest);
-        self.interface.clear();
-        self.trap.set(Some(FloatingPointTrap::ON));
+        self.context.clear_interface();
+        self.set_trap(Some(FloatingPointTrap::ON));
         self.forget();
+    }
+
+    /// Whose seat it is, of one that is in the registers.
+    #[inline(always)]
+    pub fn home(&self) -> &'static Turn {
+        // SAFETY: it has been given to who is there, with that.
+        unsafe { self.home.get().unwrap_unchecked() }
+    }
+
+    /// Who has it.
+    #[inline(always)]
+    pub fn occupant(&self) -> Option<Vcpu> {
+        self.occupant.get()
     }
 
     /// The machine of who has it.
     #[inline]
     pub fn vm(&self) -> Option<&'static Vm> {
-        self.vm.get()
+        self.occupant().map(|(vm, _)| vm)
     }
 
     /// Notes that something stands in memory that its list registers do not tell.
@@ -153,8 +186,8 @@ impl Seat {
     /// Records an event about whoever sits here.
     #[inline(always)]
     pub fn record(&self, core: &Core, event: Event) {
-        if let Some(vm) = self.vm() {
-            core.record_of(event, vm, self.vcpu.get());
+        if let Some((vm, vcpu)) = self.occupant() {
+            core.record_of(event, vm, vcpu);
         }
     }
 
@@ -189,7 +222,7 @@ impl Seat {
     pub fn forget(&self) {
         self.noted.iter().for_each(|row| row.set(0));
         self.rows.set(0);
-        self.timer.set(AwayTimer::Idle);
+        self.note_timer(Timer::Nowhere);
         self.catch_nothing_up();
     }
 
@@ -202,65 +235,6 @@ impl Seat {
     #[inline]
     pub fn count(&self, kind: ExitKind) {
         self.exits.get().count(kind);
-    }
-
-    /// Takes it off the core, whose registers hold it.
-    pub fn store(&self, core: &'static Core) {
-        self.silence();
-        self.store_silent(core);
-    }
-
-    /// Has its timer be silent, the first part of that.
-    #[inline(always)]
-    pub fn silence(&self) {
-        // SAFETY: the registers hold this virtual CPU, and only its core comes here.
-        unsafe { self.context.save_timer() };
-    }
-
-    /// Takes the first part back.
-    #[cold]
-    pub fn go_on_sounding(&self) {
-        // SAFETY: as above, and nothing else was done since.
-        unsafe { self.context.continue_timer() };
-    }
-
-    /// The second part of it.
-    #[inline(always)]
-    pub fn store_silent(&self, core: &'static Core) {
-        // SAFETY: as above.
-        unsafe { self.context.save() };
-        self.timer.set(core.store_interface(&self.interface));
-    }
-
-    /// Does the same with what few cores have.
-    pub fn store_rest(&self, rest: Rest) {
-        // SAFETY: as above.
-        unsafe { self.context.save_rest(rest) };
-    }
-
-    /// Puts it on the core, whose registers hold nobody who is needed.
-    #[inline(always)]
-    pub fn load(&self, core: &'static Core, vm: &'static Vm) {
-        core.occupy(vm, self.vcpu.get());
-        core.load_interface(&self.interface, &self.timer, &self.template);
-        let (vttbr, vmpidr) = self.identity.get();
-        // With the timer, whose interrupt is listed already if it is due.
-        //
-        // SAFETY: whoever was there was taken off; stage 2 is this virtual machine's.
-        unsafe { self.context.load(vttbr, vmpidr) };
-    }
-
-    /// Does the same with what few cores have.
-    pub fn load_rest(&self, rest: Rest) {
-        // SAFETY: as above.
-        unsafe { self.context.load_rest(rest) };
-    }
-
-    /// Has floating point not trap on the core any more.
-    #[inline]
-    pub fn use_floating_point(&self) {
-        FloatingPointTrap::OFF.apply();
-        self.trap.set(Some(FloatingPointTrap::OFF));
     }
 
     /// Whether its guest can be entered.
@@ -280,11 +254,12 @@ impl Seat {
     #[cold]
     #[inline(never)]
     pub fn catch_up(&self, core: &'static Core) {
-        let Some(vm) = self.vm() else { return };
+        let Some((vm, vcpu)) = self.occupant() else {
+            return;
+        };
         if self.phase().is_between() {
             return self.catch_nothing_up();
         }
-        let vcpu = self.vcpu.get();
         let against = self.against.get();
         let row = against.trailing_zeros();
         let Some(noted) = self.noted.get(row as usize) else {
@@ -309,20 +284,22 @@ impl Seat {
     }
 }
 
-impl Linked for &'static Seat {
-    fn link(&self) -> &Link<Self> {
-        &self.link
-    }
-}
-
-impl Schedulable for &'static Seat {
-    fn state(&self) -> &State {
-        &self.state
-    }
-}
-
 impl Entity for &'static Seat {
     fn server(&self) -> &Server<Self> {
-        &self.server
+        &self.claim.server
+    }
+}
+
+impl Claimant for &'static Seat {
+    fn claim(&self) -> &Claim<Self> {
+        &self.claim
+    }
+
+    #[inline(always)]
+    fn moved(&self, behind: bool) {
+        self.mask.set(match behind {
+            true => Mask::OPEN,
+            false => self.own_mask.get(),
+        });
     }
 }

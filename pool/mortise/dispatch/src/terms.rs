@@ -1,7 +1,18 @@
-//! What of a core a virtual machine is promised and kept to.
+//! What of a core a virtual machine is promised and kept to, and what that makes of the core.
 
 use core_sched::{Exhausted, Policy, Priority, Reservation};
 use mortise_partition::{Core, Vm};
+
+/// By what a core is shared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Terms {
+    /// What was promised is kept: reservations, deadlines, turns in the background.
+    Promised,
+    /// Time does not matter: all have fixed priorities, one at most is in the background.
+    Plain,
+    /// To be found out anew: somebody came or went, or is to.
+    Unknown,
+}
 
 /// How urgent a virtual machine is on a core, and by which policy it shares it.
 pub(crate) fn of(core: &Core, vm: &Vm) -> (Priority, Policy) {

@@ -2,6 +2,7 @@
 
 use crate::{
     seat::{Phase, Seat},
+    terms::Terms,
     timers::Timers,
 };
 use core::cell::Cell;
@@ -54,12 +55,9 @@ pub(crate) struct Turn {
     pub chosen: Cell<Option<&'static Seat>>,
     /// Whether the decision may be another one by now.
     pub ask: Cell<bool>,
-    /// Whether time does not matter: all have fixed priorities, one at most is in the
-    /// background.
-    pub plain: Cell<bool>,
-    /// Whether that is to be found out anew: somebody came or went, or is to.
-    pub doubt: Cell<bool>,
-    /// Until when that may wait for somebody more urgent than all of them, and how urgent they are.
+    /// By what the core is shared.
+    pub terms: Cell<Terms>,
+    /// Until when to find that out may wait for somebody more urgent than all of them, and how urgent they are.
     pub put_off: Cell<u64>,
     pub moving: Cell<u8>,
     /// The seats that somebody has, one bit each.
@@ -102,10 +100,7 @@ impl Dispatcher for Turn {
     fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell {
         core.record_exit(cause);
         core.witness_exit(cause);
-        let chosen = if cause == Cause::Irq {
-            self.count(ExitKind::Interrupt);
-            self.exit_for_interrupt(core)
-        } else if cause == Cause::Synchronous && is_wait() {
+        let chosen = if cause == Cause::Synchronous && is_wait() {
             self.count(ExitKind::Wait);
             skip_instruction();
             match core.is_listed() {
@@ -119,7 +114,7 @@ impl Dispatcher for Turn {
     }
 
     fn wait(&self, core: &'static Core) {
-        self.give_up(core, self.plain.get());
+        self.give_up(core, self.is_plain());
         self.ask.set(true);
     }
 
@@ -142,9 +137,9 @@ impl Dispatcher for Turn {
             News::Written => seat.set_behind(),
             News::Interrupt(intid) => seat.note(intid),
         }
-        if !seat.state.is_ready() && !vm.is_kept_off() && !self.is_new(vm) {
+        if !seat.claim.is_ready() && !vm.is_kept_off() && !self.is_new(vm) {
             self.timers.cancel(vm.index());
-            let plain = self.plain.get();
+            let plain = self.is_plain();
             if !plain && is_pending() {
                 // By what was promised it takes long, and goes behind that.
                 return self.have_want(core, vm);
@@ -160,7 +155,7 @@ impl Dispatcher for Turn {
         };
         self.timers.cancel(vm.index());
         seat.record(core, Event::Park);
-        if forget || !self.plain.get() {
+        if forget || !self.is_plain() {
             return self.have_leave(core, vm, forget);
         }
         self.shares.give_up(seat);
@@ -206,8 +201,7 @@ impl Turn {
             loaded: Cell::new(None),
             chosen: Cell::new(None),
             ask: Cell::new(true),
-            plain: Cell::new(true),
-            doubt: Cell::new(false),
+            terms: Cell::new(Terms::Plain),
             put_off: Cell::new(0),
             moving: Cell::new(0),
             seated: Cell::new(0),
@@ -223,11 +217,20 @@ impl Turn {
         }
     }
 
+    /// Whether time does not matter on this core.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.terms.get() == Terms::Plain
+    }
+
     /// Takes any other exit.
     #[cold]
     #[inline(never)]
     fn take_other(&'static self, cause: Cause, core: &'static Core) -> Option<&'static Seat> {
-        if cause == Cause::Fiq {
+        if cause == Cause::Irq {
+            // Of a 32-bit guest; it is found pending.
+            self.count(ExitKind::Interrupt);
+        } else if cause == Cause::Fiq {
             // The doorbell is found pending on the way out, and taken there.
             self.count(ExitKind::Interrupt);
         } else if let Some(seat) = self.loaded.get() {
@@ -258,7 +261,7 @@ impl Turn {
     /// Has the one in the registers wait; who is to have the core after that.
     #[inline(always)]
     fn give_way(&'static self, core: &'static Core) -> Option<&'static Seat> {
-        match self.plain.get() {
+        match self.is_plain() {
             true => {
                 self.give_up(core, true);
                 self.decide(core, true)
@@ -305,13 +308,13 @@ impl Turn {
     #[inline(always)]
     pub(crate) fn decide_if_asked(&'static self, core: &'static Core) -> Option<&'static Seat> {
         match self.ask.replace(false) {
-            true => self.decide(core, self.plain.get()),
+            true => self.decide(core, self.is_plain()),
             false => self.chosen.get(),
         }
     }
 
     /// Decides who has the core, what is held back meanwhile, and sets the timer for what may change
-    /// that; the end of time never comes. `plain` is what the field of that name says.
+    /// that; the end of time never comes. `plain` is whether time does not matter.
     #[inline(always)]
     pub(crate) fn decide(&'static self, core: &'static Core, plain: bool) -> Option<&'static Seat> {
         let alarm = self.timers.earliest();

@@ -146,7 +146,7 @@ fn seat(core: &'static Core) -> Result<(), &'static str> {
     }
     if own().count() < 2 {
         if let Some((vm, vcpu)) = own().next() {
-            core.occupy(vm, vcpu);
+            core.occupy((vm, vcpu));
         }
         return Ok(());
     }

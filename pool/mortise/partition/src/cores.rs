@@ -270,7 +270,7 @@ impl Core {
             return unclaimed(vm, cpu::wait_for_interrupt);
         }
         // The vectors may have listed the timer's, and noted it nowhere.
-        self.listed.set(self.listed.get() | 1);
+        self.listed.set(self.listed.get().put(0, true));
         if !is_interrupt_listed(self) {
             cpu::wait_for_interrupt();
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     dispatch::News,
-    machine::{Core, Machine, Timer},
+    machine::{Core, Machine},
     tables,
     vm::Vm,
 };
@@ -35,6 +35,12 @@ pub struct Mask {
 impl Mask {
     /// Nothing: nobody has the core.
     pub const OPEN: Self = Self::of(0);
+
+    /// All but Mortise's own.
+    pub const CLOSED: Self = Self {
+        here: TIMER_PRIORITY,
+        coming: TIMER_PRIORITY,
+    };
 
     /// While one as urgent as that has it.
     #[must_use]
@@ -97,10 +103,7 @@ fn clear_list_registers() {
         ich_lr::write(index, 0);
     }
     let core = Core::current();
-    core.listed.set(0);
-    if core.timer.get() == Timer::Listed {
-        core.timer.set(Timer::Elsewhere);
-    }
+    core.listed.set(core.listed.get().cleared());
 }
 
 /// Turns the virtual CPU interface of this core on, with what stands in it.
@@ -112,7 +115,7 @@ pub(crate) fn open_virtual_interface() {
 /// Whether an interrupt waits in a list register of this core.
 #[inline(never)]
 pub(crate) fn is_interrupt_listed(core: &Core) -> bool {
-    let mut listed = core.listed.get();
+    let mut listed = core.listed.get().registers();
     while listed != 0 {
         let index = listed.trailing_zeros() as usize;
         listed &= listed - 1;
@@ -132,8 +135,9 @@ pub(crate) fn list_timer(core: &Core, vm: &Vm, vcpu: usize) -> bool {
     if fits {
         ich_lr::write(0, template);
         core.record_injection(ListRegister::from_bits(template).intid());
-        core.listed.set(core.listed.get() | 1);
-        core.timer.set(Timer::Listed);
+        let listed = core.listed.get().put(0, true);
+        core.listed
+            .set(listed.with_timer(mortise_vcpu::Timer::First));
     }
     fits
 }
@@ -193,16 +197,8 @@ impl Physical for VmInterrupts {
         if value.is_pending() {
             core.record_injection(value.intid());
         }
-        if index == 0 && core.timer.get() == Timer::Listed {
-            core.timer.set(Timer::Elsewhere);
-        }
-        let listed = &core.listed;
-        let bit = 1 << (index % 16);
-        listed.set(if value == ListRegister::EMPTY {
-            listed.get() & !bit
-        } else {
-            listed.get() | bit
-        });
+        let something = value != ListRegister::EMPTY;
+        core.listed.set(core.listed.get().put(index, something));
     }
 
     fn clear(&mut self) {

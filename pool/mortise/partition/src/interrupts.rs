@@ -9,13 +9,14 @@ use crate::{
     console,
     dispatch::News,
     gic::{self, VmInterrupts},
-    machine::{Core, Timer},
+    machine::Core,
     tables,
     vm::Vm,
 };
 use core::sync::atomic::Ordering;
 use core_trace::Event;
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
+use mortise_vcpu::Timer;
 
 /// Takes the doorbell. What it is about stands in the VM's power states or in its
 /// virtual interrupt controller.
@@ -141,7 +142,8 @@ fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool
         if gic::list_timer(core, vm, vcpu) {
             return true;
         }
-        core.timer.set(Timer::Elsewhere);
+        let listed = core.listed.get();
+        core.listed.set(listed.with_timer(Timer::Elsewhere));
     }
     list(core, vm, vcpu, intid)
 }

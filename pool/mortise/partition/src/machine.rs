@@ -23,7 +23,7 @@ use hw_irqchip_gicv3::{
     cpu_interface::{self, Sgi},
 };
 use mortise_transfer::Transfer;
-use mortise_vcpu::Resident;
+use mortise_vcpu::{Listed, Resident};
 use spin::Once;
 
 /// What all cores share, with the [parts](Parts) of the image.
@@ -153,19 +153,14 @@ impl Machine {
     }
 }
 
-/// Where the interrupt stands that a guest's virtual timer raised.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Timer {
-    /// Nowhere: it is not active in the physical controller.
-    Inactive,
-    /// In list register 0, by its template; active as long as it is there.
-    Listed,
-    /// Where the virtual interrupt controller put it; the physical one knows.
-    Elsewhere,
-}
+/// A virtual CPU: its machine, and its number there.
+pub type Vcpu = (&'static Vm, usize);
 
 /// One core.
+#[repr(C)] // what each switch writes first, within reach of a store of two words
 pub struct Core {
+    /// Whose guest is in its registers.
+    occupant: Cell<Option<Vcpu>>,
     /// The machine it belongs to.
     pub(crate) machine: &'static Machine,
     /// Its number on the board.
@@ -187,8 +182,6 @@ pub struct Core {
     pub(crate) transfer: Once<Transfer>,
     /// The virtual CPU that has this core to itself.
     pub(crate) resident: Resident,
-    /// Whose guest is in its registers.
-    occupant: Cell<Option<(&'static Vm, usize)>>,
     /// Who shares it out among several virtual CPUs, if somebody does.
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
     /// The VMs for whose virtual CPU here something came on another core, one bit each.
@@ -197,10 +190,8 @@ pub struct Core {
     pub(crate) errands: Cell<u32>,
     /// The VMs whose virtual controller is yet to be told of their PL011's line, one bit each.
     pub(crate) lines: Cell<u32>,
-    /// The list registers that were written since they were empty, one bit each.
-    pub(crate) listed: Cell<u32>,
-    /// Where the interrupt of the virtual timer stands, on a core that is shared out.
-    pub(crate) timer: Cell<Timer>,
+    /// What stands in its list registers; of the timer's, on a core that is shared out.
+    pub(crate) listed: Cell<Listed>,
     /// What makes the virtual timer's interrupt active here, once the core runs.
     pub(crate) timer_activation: Cell<Option<Lever>>,
     /// When Mortise itself has something to do here, in ticks of the counter.
@@ -238,8 +229,7 @@ impl Core {
             mail: AtomicU32::new(0),
             errands: Cell::new(0),
             lines: Cell::new(0),
-            listed: Cell::new(0),
-            timer: Cell::new(Timer::Inactive),
+            listed: Cell::new(Listed::NOTHING),
             timer_activation: Cell::new(None),
             alarm: Cell::new(u64::MAX),
             trace: Writer::new(),
@@ -289,14 +279,14 @@ impl Core {
     /// The virtual CPU whose guest is in this core's registers: its machine and its index
     /// there.
     #[inline]
-    pub fn vcpu(&self) -> Option<(&'static Vm, usize)> {
+    pub fn vcpu(&self) -> Option<Vcpu> {
         self.occupant.get()
     }
 
     /// Makes a virtual CPU the one whose guest is in this core's registers.
     #[inline]
-    pub fn occupy(&self, vm: &'static Vm, vcpu: usize) {
-        self.occupant.set(Some((vm, vcpu)));
+    pub fn occupy(&self, occupant: Vcpu) {
+        self.occupant.set(Some(occupant));
     }
 
     /// Notes that nobody's guest is in this core's registers.

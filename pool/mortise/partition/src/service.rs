@@ -1,14 +1,14 @@
 //! What a dispatcher asks of its core.
 
-use crate::{Core, Vm, exits, gic, interrupts, machine::Timer};
+use crate::{Core, Vm, exits, gic, interrupts};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_manifest::limits;
 use core_trace::Event;
 use hw_arch::{El2, registers::ich_lr};
 use hw_clock::Clock;
-use hw_irqchip_gicv3::{Group, cpu_interface, is_special};
-use mortise_vcpu::{Cause, Frame, Interface};
+use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
+use mortise_vcpu::{Cause, Context, Frame, Listed, Rare, Timer};
 
 /// What an interrupt was that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +28,8 @@ pub enum Taken {
     Other,
 }
 
-/// Where the interrupt of a timer stands whose virtual CPU is off its core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AwayTimer {
-    /// Nowhere.
-    Idle,
-    /// The deadline passed while it waited.
-    Due,
-    /// It has been listed, and was active in the physical controller.
-    Active,
-}
+/// The first interrupt that is no other core's call.
+const FIRST_PPI: u32 = 16;
 
 /// Each on that core.
 impl Core {
@@ -55,23 +47,64 @@ impl Core {
     pub fn is_listed(&self) -> bool {
         // A list register that is empty by itself, as its interrupt has ended, needs no look.
         let empty = hw_arch::registers::ich_elrsr_el2::read();
-        u64::from(self.listed.get()) & !empty != 0 && gic::is_interrupt_listed(self)
+        u64::from(self.listed.get().registers()) & !empty != 0 && gic::is_interrupt_listed(self)
     }
 
     /// Takes one pending Group 1 interrupt. What came for others than the guest in the registers
     /// is told the dispatcher.
     #[inline(always)]
     pub fn take_interrupt(&'static self) -> Taken {
-        let intid = cpu_interface::acknowledge_any(Group::One);
-        let board = &self.machine.board;
-        if intid == board.hypervisor_timer {
+        let intid = self.acknowledge();
+        match self.is_alarm(intid) {
+            true => Taken::Alarm,
+            false => self.take(intid),
+        }
+    }
+
+    /// Acknowledges one, which is to be taken.
+    #[inline(always)]
+    #[must_use]
+    pub fn acknowledge(&self) -> u32 {
+        cpu_interface::acknowledge_any(Group::One)
+    }
+
+    /// Whether an interrupt that was acknowledged is the hypervisor timer's, which is ended then.
+    #[inline(always)]
+    pub fn is_alarm(&self, intid: u32) -> bool {
+        let is_alarm = intid == self.machine.board.hypervisor_timer;
+        if is_alarm {
             cpu_interface::end(Group::One, intid);
             self.record(Event::Enter, intid.into());
             self.record(Event::Leave, intid.into());
             cpu_interface::deactivate(intid);
-            return Taken::Alarm;
         }
-        if intid == board.virtual_timer && self.take_timer(intid) {
+        is_alarm
+    }
+
+    /// Puts any other one back as it was, pending in the controller, and takes the hypervisor timer's for
+    /// come instead; false if that one is none to come again.
+    #[inline(always)]
+    #[must_use]
+    pub fn put_back(&self, intid: u32) -> bool {
+        if intid < FIRST_PPI || is_special(intid) {
+            return false;
+        }
+        cpu_interface::end(Group::One, intid);
+        if intid >= FIRST_SPI {
+            // What an edge triggers does not come again by itself.
+            self.machine.board.distributor().set_pending(intid, true);
+        }
+        cpu_interface::deactivate(intid);
+        let timer = self.machine.board.hypervisor_timer;
+        self.record(Event::Enter, timer.into());
+        self.record(Event::Leave, timer.into());
+        true
+    }
+
+    /// Takes any other one.
+    #[inline(always)]
+    pub fn take(&'static self, intid: u32) -> Taken {
+        if intid == self.machine.board.virtual_timer && self.take_timer(intid) {
             return Taken::Listed;
         }
         let owner = self.machine.owners.of(intid);
@@ -155,70 +188,90 @@ impl Core {
         }
     }
 
-    /// Takes the virtual CPU interface of the one in the registers into `interface`; where the
-    /// interrupt of its timer stands from here on, which is not active in the physical controller.
+    /// What stands in its list registers.
     #[inline(always)]
-    pub fn store_interface(&self, interface: &Interface) -> AwayTimer {
-        interface.save(self.listed.get());
-        match self.timer.get() {
-            Timer::Inactive => AwayTimer::Idle,
-            // The guest's end of it frees its list register and deactivates it, at once.
-            Timer::Listed if interface.is_first_free() => AwayTimer::Idle,
-            Timer::Listed => {
-                cpu_interface::deactivate(self.machine.board.virtual_timer);
-                AwayTimer::Active
-            }
-            Timer::Elsewhere => self.deactivate_timer(),
+    pub fn listed(&self) -> Listed {
+        self.listed.get()
+    }
+
+    /// Takes the virtual CPU interface of the one in the registers into `context`, with what is `listed`
+    /// there, where that is [usual](Listed::is_usual). The interrupt of its timer is not active in the
+    /// physical controller from here on.
+    #[inline(always)]
+    pub fn store_interface(&self, context: &Context, listed: Listed) {
+        context.save_interface();
+        context.set_listed(match listed.has_first() {
+            true => self.take_first(context, listed),
+            false => listed,
+        });
+    }
+
+    #[inline(always)]
+    fn take_first(&self, context: &Context, listed: Listed) -> Listed {
+        // The guest's end of it frees its list register and deactivates it, at once.
+        if context.is_first_free() {
+            return listed.with_timer(Timer::Nowhere);
+        }
+        cpu_interface::deactivate(self.machine.board.virtual_timer);
+        listed.with_timer(Timer::Elsewhere)
+    }
+
+    /// The same where it may be any.
+    pub fn store_any_interface(&self, context: &Context, rare: &Rare) {
+        let listed = self.listed.get();
+        self.store_interface(context, listed);
+        rare.save_lists(listed);
+        if listed.timer() == Timer::Elsewhere {
+            context.set_listed(listed.with_timer(self.deactivate_timer()));
         }
     }
 
     /// Ends the active state of the virtual timer's interrupt.
     #[cold]
     #[inline(never)]
-    fn deactivate_timer(&self) -> AwayTimer {
+    fn deactivate_timer(&self) -> Timer {
         let board = &self.machine.board;
         let private = board.redistributor(self.cpu);
         if !private.is_active(board.virtual_timer) {
-            return AwayTimer::Idle;
+            return Timer::Nowhere;
         }
         private.deactivate(board.virtual_timer);
-        AwayTimer::Active
+        Timer::Elsewhere
     }
 
-    /// Puts the virtual CPU interface of one that comes into the registers. The interrupt of its
-    /// timer, if that is due, is listed by its [template](Vm::timer_template) if there is one and
-    /// the list register for it is free, and made active.
+    /// Puts the virtual CPU interface of one that comes into the registers, with what is `listed` there,
+    /// where that is usual. The
+    /// interrupt of its timer, if that is due, is listed by its [template](Vm::timer_template) if
+    /// there is one and the list register for it is free, and made active.
     #[inline(always)]
-    pub fn load_interface(
-        &self,
-        interface: &Interface,
-        timer: &Cell<AwayTimer>,
-        template: &Cell<&AtomicU64>,
-    ) {
-        let listed = interface.load();
-        match timer.get() {
-            AwayTimer::Idle => self.note_interface(listed, Timer::Inactive),
-            AwayTimer::Due => {
-                let template = template.get().load(Ordering::Acquire);
-                if template == 0 || !interface.is_first_free() {
-                    return self.note_interface(listed, Timer::Inactive);
-                }
-                ich_lr::write(0, template);
-                self.record_injection(self.machine.board.virtual_timer);
-                self.activate_timer();
-                self.note_interface(listed | 1, Timer::Listed);
-            }
-            AwayTimer::Active => {
-                self.activate_timer();
-                self.note_interface(listed, Timer::Elsewhere);
-            }
+    pub fn load_interface(&self, context: &Context, listed: Listed, template: &Cell<&AtomicU64>) {
+        context.load_interface();
+        self.listed.set(match listed.has_first() {
+            true => self.list_due(context, template.get(), listed),
+            false => listed,
+        });
+    }
+
+    #[inline(always)]
+    fn list_due(&self, context: &Context, template: &AtomicU64, listed: Listed) -> Listed {
+        let template = template.load(Ordering::Acquire);
+        if template == 0 || !context.is_first_free() {
+            return listed.with_timer(Timer::Nowhere);
         }
+        ich_lr::write(0, template);
+        self.record_injection(self.machine.board.virtual_timer);
+        self.activate_timer();
+        listed.put(0, true).with_timer(Timer::First)
     }
 
-    #[inline(always)]
-    fn note_interface(&self, listed: u32, timer: Timer) {
-        self.listed.set(listed);
-        self.timer.set(timer);
+    /// The same where it may be any.
+    pub fn load_any_interface(&self, context: &Context, rare: &Rare, template: &Cell<&AtomicU64>) {
+        let listed = context.listed();
+        rare.load_lists(listed);
+        self.load_interface(context, listed, template);
+        if listed.timer() == Timer::Elsewhere {
+            self.activate_timer();
+        }
     }
 
     /// The hypervisor's clock of this core.

@@ -11,7 +11,8 @@
 //! What a guest cannot change stands in no context: what traps ([`Traps`](crate::Traps)),
 //! debug and the performance monitor among it, is the same for all of a shared core.
 
-use core::cell::UnsafeCell;
+use crate::Interface;
+use core::cell::{Cell, UnsafeCell};
 
 /// Registers that are exchanged two by two, each pair with its offset in a [`Context`].
 ///
@@ -94,13 +95,25 @@ macro_rules! auxiliary {
 /// Bytes of what `pairs` lists.
 const PAIRS: usize = 176;
 
-/// The system registers of a virtual CPU that is not on its core.
+/// What each switch exchanges of a virtual CPU that is not on its core: within reach of the loads and
+/// stores of two words from its address.
 #[repr(C, align(16))]
 #[derive(Debug)]
 pub struct Context {
     registers: UnsafeCell<[u64; PAIRS / 8]>,
     /// `CNTV_CVAL_EL0` and `CNTV_CTL_EL0`: the timer of who is not on the core is off.
     timer: UnsafeCell<[u64; 2]>,
+    /// `VTTBR_EL2` and `VMPIDR_EL2`.
+    identity: UnsafeCell<[u64; 2]>,
+    /// What is in the virtual CPU interface.
+    pub(crate) interface: Interface,
+}
+
+/// What few switches exchange.
+#[derive(Debug)]
+pub struct Rare {
+    /// List registers from the third one on.
+    pub(crate) lists: [Cell<u64>; 14],
     keys: UnsafeCell<[u64; 10]>,
     auxiliary: UnsafeCell<[u64; 4]>,
 }
@@ -148,6 +161,8 @@ pub fn has_keys() -> bool {
 // SAFETY: the cells are reached by `save` and `load`, whose callers vouch that one core at
 // a time does, and by reads of single words that were written by that core.
 unsafe impl Sync for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Rare {}
 
 /// `CNTV_CTL_EL0`: ENABLE without IMASK.
 const SIGNALS: u64 = 1;
@@ -168,9 +183,19 @@ impl Context {
         Self {
             registers: UnsafeCell::new([0; PAIRS / 8]),
             timer: UnsafeCell::new([0; 2]),
-            keys: UnsafeCell::new([0; 10]),
-            auxiliary: UnsafeCell::new([0; 4]),
+            identity: UnsafeCell::new([0; 2]),
+            interface: Interface::new(),
         }
+    }
+
+    /// Makes it that of a virtual CPU with these values of `VTTBR_EL2` and `VMPIDR_EL2`.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else may use the context.
+    pub unsafe fn identify(&self, vttbr: u64, vmpidr: u64) {
+        // SAFETY: the caller is alone with it.
+        unsafe { *self.identity.get() = [vttbr, vmpidr] };
     }
 
     /// Takes down the virtual timer and turns it off: what it signals and nobody has taken yet, it
@@ -227,12 +252,53 @@ impl Context {
         }
     }
 
+    /// Puts it back into the core's registers, with stage 2 and affinity of the virtual CPU.
+    ///
+    /// # Safety
+    ///
+    /// What the registers held must have been saved, or not be needed; nobody else may use
+    /// the context, which must have been [identified](Self::identify) by its machine.
+    #[inline]
+    pub unsafe fn load(&self) {
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: all bind EL1 and EL0 only; the caller vouches for stage 2.
+        unsafe {
+            core::arch::asm!(
+                load_pair!("vttbr_el2", "vmpidr_el2", "192"),
+                pairs!(load_pair),
+                "ldp {a}, {b}, [{from}, #176]",
+                "msr cntv_cval_el0, {a}",
+                "msr cntv_ctl_el0, {b}",
+                from = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Rare {
+    /// That of a virtual CPU that never ran.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            lists: [const { Cell::new(0) }; 14],
+            keys: UnsafeCell::new([0; 10]),
+            auxiliary: UnsafeCell::new([0; 4]),
+        }
+    }
+
     /// Takes down what few cores have.
     ///
     /// # Safety
     ///
-    /// As for [`save`](Self::save), and the core must have it.
-    pub unsafe fn save_rest(&self, rest: Rest) {
+    /// As for [`Context::save`], and the core must have it.
+    pub unsafe fn save(&self, rest: Rest) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as in `save`; the core has these registers.
         unsafe {
@@ -252,43 +318,15 @@ impl Context {
             }
         }
         #[cfg(not(target_arch = "aarch64"))]
-        let _ = rest;
-    }
-
-    /// Puts it back into the core's registers, with stage 2 and affinity of the virtual
-    /// CPU: `vttbr` and `vmpidr` are the values of those registers.
-    ///
-    /// # Safety
-    ///
-    /// What the registers held must have been saved, or not be needed; nobody else may use
-    /// the context; `vttbr` must be that of the virtual CPU's machine.
-    #[inline]
-    pub unsafe fn load(&self, vttbr: u64, vmpidr: u64) {
-        #[cfg(target_arch = "aarch64")]
-        // SAFETY: all bind EL1 and EL0 only; the caller vouches for stage 2.
-        unsafe {
-            core::arch::asm!(
-                "msr vttbr_el2, {vttbr}",
-                "msr vmpidr_el2, {vmpidr}",
-                pairs!(load_pair),
-                "ldp {a}, {b}, [{from}, #176]",
-                "msr cntv_cval_el0, {a}",
-                "msr cntv_ctl_el0, {b}",
-                from = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
-                vttbr = in(reg) vttbr, vmpidr = in(reg) vmpidr,
-                options(nostack, preserves_flags)
-            );
-        }
-        #[cfg(not(target_arch = "aarch64"))]
-        let _ = (vttbr, vmpidr);
+        let _ = (rest, &self.keys, &self.auxiliary);
     }
 
     /// Puts back what few cores have.
     ///
     /// # Safety
     ///
-    /// As for [`load`](Self::load), and the core must have it.
-    pub unsafe fn load_rest(&self, rest: Rest) {
+    /// As for [`Context::load`], and the core must have it.
+    pub unsafe fn load(&self, rest: Rest) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as in `load`; the core has these registers.
         unsafe {
@@ -308,11 +346,11 @@ impl Context {
             }
         }
         #[cfg(not(target_arch = "aarch64"))]
-        let _ = rest;
+        let _ = (rest, &self.keys, &self.auxiliary);
     }
 }
 
-impl Default for Context {
+impl Default for Rare {
     fn default() -> Self {
         Self::new()
     }
@@ -327,6 +365,8 @@ mod tests {
         assert_eq!(PAIRS, 160 + 16, "the last pair's offset");
         assert_eq!(core::mem::offset_of!(Context, registers), 0);
         assert_eq!(core::mem::offset_of!(Context, timer), 176);
+        assert_eq!(core::mem::offset_of!(Context, identity), 192);
+        assert_eq!(core::mem::offset_of!(Context, interface), 208);
         let listed = pairs!(count);
         assert_eq!(listed.len(), PAIRS / 16, "one mark for each pair");
     }

@@ -1,26 +1,123 @@
 //! The virtual CPU interface of the interrupt controller, for cores that several virtual
 //! CPUs share (IHI 0069, 12.4).
 
+use crate::{Context, Rare};
 use core::cell::Cell;
 use hw_arch::registers::ich_lr;
+
+/// Where the interrupt stands that a guest's virtual timer raised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timer {
+    /// Nowhere: it is not active in the physical controller.
+    Nowhere,
+    /// In the first list register, by its template, and active as long as it is there. Of a virtual
+    /// CPU that is not on its core: it is to be there, as the deadline passed.
+    First,
+    /// Where the virtual interrupt controller put it, and the physical one knows. Of a virtual CPU
+    /// that is not on its core: it was active.
+    Elsewhere,
+}
+
+/// What stands in list registers: those that were written since they were empty, one bit each from
+/// bit 0 on, and where the [timer's](Timer) interrupt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listed(u32);
+
+const REGISTERS: u32 = 0xffff;
+/// Beside the bits of what takes some time to exchange, so that one mask tells.
+const ELSEWHERE: u32 = 1 << 16;
+const FIRST: u32 = 1 << 31;
+/// The list registers that are always exchanged.
+const ALWAYS: u32 = 3;
+const UNUSUAL: u32 = (REGISTERS | ELSEWHERE) & !ALWAYS;
+
+impl Listed {
+    /// Nothing.
+    pub const NOTHING: Self = Self(0);
+
+    /// The list registers.
+    #[inline]
+    #[must_use]
+    pub const fn registers(self) -> u32 {
+        self.0 & REGISTERS
+    }
+
+    /// Whether the timer's interrupt is in the first list register, or is to be there.
+    #[inline(always)]
+    #[must_use]
+    pub const fn has_first(self) -> bool {
+        self.0 & FIRST != 0
+    }
+
+    /// Where the timer's interrupt is.
+    #[inline(always)]
+    #[must_use]
+    pub const fn timer(self) -> Timer {
+        match self.0 & (FIRST | ELSEWHERE) {
+            0 => Timer::Nowhere,
+            FIRST => Timer::First,
+            _ => Timer::Elsewhere,
+        }
+    }
+
+    /// The same with the timer's there.
+    #[inline(always)]
+    #[must_use]
+    pub const fn with_timer(self, timer: Timer) -> Self {
+        Self(
+            self.registers()
+                | match timer {
+                    Timer::Nowhere => 0,
+                    Timer::First => FIRST,
+                    Timer::Elsewhere => ELSEWHERE,
+                },
+        )
+    }
+
+    /// Whether it takes the fewest steps to exchange this for that, or that for this: there are no list
+    /// registers but those that are always exchanged, and the physical controller has nothing to say
+    /// of the timer.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_usual(self, other: Self) -> bool {
+        (self.0 | other.0) & UNUSUAL == 0
+    }
+
+    /// The same with something in a list register, or nothing; the first one's is not by the timer's
+    /// template.
+    #[inline]
+    #[must_use]
+    pub const fn put(self, index: usize, something: bool) -> Self {
+        let bit = 1 << (index % 16);
+        let moved = if self.has_first() && index == 0 {
+            FIRST | ELSEWHERE
+        } else {
+            0
+        };
+        Self((self.0 ^ moved) & !bit | if something { bit } else { 0 })
+    }
+
+    /// The same with all list registers empty.
+    #[inline]
+    #[must_use]
+    pub const fn cleared(self) -> Self {
+        Self(if self.0 > REGISTERS { ELSEWHERE } else { 0 })
+    }
+}
 
 /// What a virtual CPU that is not on its core has in its virtual CPU interface.
 ///
 /// The first two list registers, the timer's and a device's as a rule, are exchanged as they are:
-/// that takes fewer instructions than to find out whether they hold something. Others are where
-/// they do.
+/// that takes fewer instructions than to find out whether they hold something. [Others](Rare) are
+/// where they do.
 #[repr(C, align(16))]
 #[derive(Debug)]
 pub struct Interface {
     /// `ICH_VMCR_EL2`, `ICH_AP0R0_EL2`, `ICH_AP1R0_EL2` and `ICH_HCR_EL2`.
     control: Cell<[u64; 4]>,
-    lists: [Cell<u64>; 16],
-    /// List registers that were written since they were empty, one bit each.
-    held: Cell<u32>,
+    lists: [Cell<u64>; 2],
+    listed: Cell<Listed>,
 }
-
-/// The list registers that are always exchanged.
-const ALWAYS: u32 = 3;
 
 impl Interface {
     /// That of a virtual CPU that never ran: off and empty.
@@ -28,91 +125,100 @@ impl Interface {
     pub const fn new() -> Self {
         Self {
             control: Cell::new([0; 4]),
-            lists: [const { Cell::new(0) }; 16],
-            held: Cell::new(0),
+            lists: [const { Cell::new(0) }; 2],
+            listed: Cell::new(Listed::NOTHING),
         }
     }
+}
 
-    /// Forgets what was taken down: off and empty.
-    pub fn clear(&self) {
-        self.held.set(0);
-        self.control.set([0; 4]);
-        self.lists.iter().for_each(|list| list.set(0));
+/// Of which the virtual CPU interface is a part.
+impl Context {
+    /// Forgets what was taken down of it: off and empty.
+    pub fn clear_interface(&self) {
+        self.interface.listed.set(Listed::NOTHING);
+        self.interface.control.set([0; 4]);
+        self.interface.lists.iter().for_each(|list| list.set(0));
+    }
+
+    /// What stands in its list registers.
+    #[inline(always)]
+    pub fn listed(&self) -> Listed {
+        self.interface.listed.get()
+    }
+
+    /// Notes that.
+    #[inline(always)]
+    pub fn set_listed(&self, listed: Listed) {
+        self.interface.listed.set(listed);
     }
 
     /// Whether the first list register is free, as it was taken down.
     #[inline]
     pub fn is_first_free(&self) -> bool {
         // Neither pending nor active.
-        self.lists[0].get() >> 62 == 0
+        self.interface.lists[0].get() >> 62 == 0
     }
 
-    /// Takes down what is in the core's interface and leaves it off, to be loaded before it is
-    /// turned on again; `held` has a bit for each list register that was written since it was
-    /// empty.
+    /// Takes down what is in the core's interface, but for the rarer list registers, and leaves it off,
+    /// to be loaded before it is turned on again.
     #[inline(always)]
-    pub fn save(&self, held: u32) {
+    pub fn save_interface(&self) {
         // Off, as empty list registers are what an interrupt of maintenance may wait for.
         #[cfg(target_arch = "aarch64")]
         // SAFETY: the arrays have room for six; what is off takes no interrupt.
         unsafe {
             core::arch::asm!(
-                "mrs {a}, S3_4_C12_C11_7", "mrs {b}, S3_4_C12_C8_0", "stp {a}, {b}, [{to}]",
-                "mrs {a}, S3_4_C12_C9_0", "mrs {b}, S3_4_C12_C11_0", "stp {a}, {b}, [{to}, #16]",
-                "mrs {a}, S3_4_C12_C12_0", "mrs {b}, S3_4_C12_C12_1", "stp {a}, {b}, [{to}, #32]",
+                "mrs {a}, S3_4_C12_C11_7", "mrs {b}, S3_4_C12_C8_0", "stp {a}, {b}, [{to}, #208]",
+                "mrs {a}, S3_4_C12_C9_0", "mrs {b}, S3_4_C12_C11_0", "stp {a}, {b}, [{to}, #224]",
+                "mrs {a}, S3_4_C12_C12_0", "mrs {b}, S3_4_C12_C12_1", "stp {a}, {b}, [{to}, #240]",
                 "msr S3_4_C12_C11_0, xzr",
                 to = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
                 options(nostack, preserves_flags)
             );
         }
-        self.held.set(held);
-        if held & !ALWAYS != 0 {
-            self.save_others(held & !ALWAYS);
-        }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn save_others(&self, mut held: u32) {
-        while held != 0 {
-            let index = held.trailing_zeros() as usize % self.lists.len();
-            held &= held - 1;
-            self.lists[index].set(ich_lr::read(index));
-            ich_lr::write(index, 0);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn load_others(&self, mut held: u32) {
-        while held != 0 {
-            let index = held.trailing_zeros() as usize % self.lists.len();
-            held &= held - 1;
-            ich_lr::write(index, self.lists[index].get());
-        }
-    }
-
-    /// Puts it back into the core's interface, of which nothing is needed; returns the list
-    /// registers that may hold something.
+    /// Puts that back into the core's interface, of which nothing is needed.
     #[inline(always)]
-    pub fn load(&self) -> u32 {
-        let held = self.held.get();
-        let others = held & !ALWAYS;
-        if others != 0 {
-            self.load_others(others);
-        }
+    pub fn load_interface(&self) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: binds EL1 only.
         unsafe {
             core::arch::asm!(
-                "ldp {a}, {b}, [{from}, #32]", "msr S3_4_C12_C12_0, {a}", "msr S3_4_C12_C12_1, {b}",
-                "ldp {a}, {b}, [{from}]", "msr S3_4_C12_C11_7, {a}", "msr S3_4_C12_C8_0, {b}",
-                "ldp {a}, {b}, [{from}, #16]", "msr S3_4_C12_C9_0, {a}", "msr S3_4_C12_C11_0, {b}",
+                "ldp {a}, {b}, [{from}, #240]", "msr S3_4_C12_C12_0, {a}", "msr S3_4_C12_C12_1, {b}",
+                "ldp {a}, {b}, [{from}, #208]", "msr S3_4_C12_C11_7, {a}", "msr S3_4_C12_C8_0, {b}",
+                "ldp {a}, {b}, [{from}, #224]", "msr S3_4_C12_C9_0, {a}", "msr S3_4_C12_C11_0, {b}",
                 from = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
                 options(nostack, preserves_flags)
             );
         }
-        held
+    }
+}
+
+/// Of which the other list registers are a part.
+impl Rare {
+    /// Takes down those of them that were written, and empties them.
+    pub fn save_lists(&self, listed: Listed) {
+        self.each_of(listed, |index, list| {
+            list.set(ich_lr::read(index));
+            ich_lr::write(index, 0);
+        });
+    }
+
+    /// Puts them back, before the interface is turned on.
+    pub fn load_lists(&self, listed: Listed) {
+        self.each_of(listed, |index, list| ich_lr::write(index, list.get()));
+    }
+
+    fn each_of(&self, listed: Listed, action: impl Fn(usize, &Cell<u64>)) {
+        let mut rest = listed.registers() & !ALWAYS;
+        while rest != 0 {
+            let index = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            if let Some(list) = self.lists.get(index - 2) {
+                action(index, list);
+            }
+        }
     }
 }
 
@@ -124,25 +230,45 @@ impl Default for Interface {
 
 #[cfg(test)]
 mod tests {
-    use super::Interface;
+    use super::{Interface, Listed, Timer};
+    use crate::Context;
     use core::mem::offset_of;
 
     #[test]
     fn layout_is_the_assembly_s() {
-        assert_eq!(
-            (offset_of!(Interface, control), offset_of!(Interface, lists)),
-            (0, 32)
-        );
+        let interface = offset_of!(Context, interface);
+        let control = interface + offset_of!(Interface, control);
+        let lists = interface + offset_of!(Interface, lists);
+        assert_eq!((control, lists), (208, 240));
     }
 
     #[test]
     fn what_is_cleared_is_as_if_it_never_ran() {
-        let interface = Interface::new();
-        interface.lists[0].set(1 << 62);
-        interface.held.set(1);
-        assert!(!interface.is_first_free());
-        interface.clear();
-        assert!(interface.is_first_free());
-        assert_eq!(interface.held.get(), 0);
+        let context = Context::new();
+        context.interface.lists[0].set(1 << 62);
+        context.set_listed(Listed::NOTHING.put(0, true));
+        assert!(!context.is_first_free());
+        context.clear_interface();
+        assert!(context.is_first_free());
+        assert_eq!(context.listed(), Listed::NOTHING);
+    }
+
+    #[test]
+    fn what_is_listed_is_told_by_one_word() {
+        for timer in [Timer::Nowhere, Timer::First, Timer::Elsewhere] {
+            let listed = Listed::NOTHING.put(1, true).with_timer(timer);
+            assert_eq!((listed.registers(), listed.timer()), (2, timer));
+            let (first, cleared) = (listed.put(0, true), listed.cleared());
+            let left = match timer {
+                Timer::First => Timer::Elsewhere,
+                other => other,
+            };
+            assert_eq!((first.registers(), first.timer()), (3, left));
+            assert_eq!((cleared.registers(), cleared.timer()), (0, left));
+            assert_eq!(listed.put(2, true).put(2, false), listed);
+            let usual = listed.is_usual(Listed::NOTHING);
+            assert_eq!(usual, timer != Timer::Elsewhere);
+            assert!(!listed.is_usual(Listed::NOTHING.put(2, true)));
+        }
     }
 }

@@ -18,9 +18,10 @@
 //! interface stay in the hardware: it shares them with nobody. An exit stores 31 registers and returns through
 //! 16 load pairs; all else is the handler's.
 //!
-//! The image defines three functions that the vectors here call:
+//! The image defines the functions that the vectors here call:
 //! `mortise_exit(&mut Frame, Cause)`, which returns the frame of the guest that
-//! goes on; `mortise_resident_exit`, the same on a core that one virtual CPU has
+//! goes on; `mortise_interrupted(&FrameCell) -> !`, of an interrupt of a 64-bit guest on a core that
+//! several share; `mortise_resident_exit`, the same as the first on a core that one virtual CPU has
 //! to itself, which returns only with that one's frame and if it changed none of
 //! x19 to x29 there; and `mortise_fault(u64) -> !`, which finds itself a stack.
 #![no_std]
@@ -39,11 +40,11 @@ mod traps;
 mod usual;
 mod world;
 
-pub use context::{Context, Rest, has_keys, timer_deadline};
+pub use context::{Context, Rare, Rest, has_keys, timer_deadline};
 pub use floating_point::{FloatingPoint, FloatingPointTrap};
 pub use identity::identity;
 pub use inject::inject_undefined;
-pub use interface::Interface;
+pub use interface::{Interface, Listed, Timer};
 pub use quick::{Answer, NOTICE, Resident, install_quick_vectors};
 pub use reset::{invalidate_translations, invalidate_translations_of, reset};
 pub use role::Role;

@@ -243,7 +243,9 @@ core::arch::global_asm!(
     own_fault!("2"),
     own_fault!("3"),
     from_guest!("0"),
-    from_guest!("1"),
+    ".balign 128",
+    "    stp x0, x1, [sp]",
+    "    b mortise_save_interrupted",
     from_guest!("2"),
     from_guest!("3"),
     from_guest!("0"),
@@ -259,6 +261,9 @@ core::arch::global_asm!(
     // The frame of the guest that goes on.
     "    mov sp, x0",
     restore!(),
+    // Most exits of a shared core: nothing is to be told apart, and none comes back.
+    "mortise_save_interrupted:",
+    save!("mortise_interrupted"),
     ".previous",
     // Apart, as the vectors of an image without shared cores lead nowhere else here.
     ".section .text.vectors.fault, \"ax\"",

@@ -1,0 +1,169 @@
+//! What somebody has of a core that several share: how urgent it is, and where it stands.
+
+use crate::{Entity, Policy, Priority, Server};
+use core::cell::Cell;
+use core_list::{Link, Linked};
+
+/// The order of those that could run: who has the smaller one goes first. Twice the levels above, and
+/// one more without a deadline, as who has one goes before its peers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place(u8);
+
+impl Place {
+    /// The last one.
+    pub(crate) const BACKGROUND: Self = Self(2 * Priority::HIGHEST.number() + 1);
+
+    /// In the background all take turns, whatever their deadlines.
+    const fn of(priority: Priority, by_deadline: bool) -> Self {
+        let own = 2 * (Priority::HIGHEST.number() - priority.number()) + 1;
+        Self(own - (by_deadline && own < Self::BACKGROUND.0) as u8)
+    }
+
+    /// The priority that it is of.
+    const fn priority(self) -> Priority {
+        Priority::new(Priority::HIGHEST.number() - self.0 / 2)
+    }
+
+    /// Whether a deadline orders it among those that have the same.
+    #[inline(always)]
+    const fn has_deadline(self) -> bool {
+        self.0 & 1 == 0
+    }
+
+    /// Whether it is of as urgent a priority, at least.
+    #[inline(always)]
+    pub(crate) const fn is_as_urgent_as(self, other: Self) -> bool {
+        self.0 <= other.0 | 1
+    }
+}
+
+/// What [`Shares`](crate::Shares) keep inside each entity.
+pub struct Claim<S> {
+    /// Its reservation, and what is left of it.
+    pub server: Server<S>,
+    link: Link<Ready<S>>,
+    /// Where it stands: its own place, or in the background meanwhile.
+    place: Cell<Place>,
+    own: Cell<Place>,
+    /// Among whom it is.
+    among: Cell<Among>,
+}
+
+/// Where an entity is linked: a bit for those that could run, one for those whose budget is used up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Among(u8);
+
+impl Among {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const READY: Self = Self(1);
+    pub(crate) const SPENT: Self = Self(2);
+    pub(crate) const BOTH: Self = Self(3);
+}
+
+impl<S> Claim<S> {
+    /// That of an entity whose life has not begun.
+    pub const fn new() -> Self {
+        Self {
+            server: Server::new(),
+            link: Link::new(),
+            place: Cell::new(Place::BACKGROUND),
+            own: Cell::new(Place::BACKGROUND),
+            among: Cell::new(Among::NONE),
+        }
+    }
+
+    /// For a life to begin at `now`, of an entity that is not ready: the first period begins too.
+    pub fn begin(&self, priority: Priority, policy: Policy, now: u64) {
+        let own = Place::of(priority, matches!(policy, Policy::Deadline(_)));
+        self.own.set(own);
+        self.place.set(own);
+        self.server.start(policy, now);
+    }
+
+    /// Whether it runs or could run.
+    #[inline(always)]
+    pub fn is_ready(&self) -> bool {
+        self.among.get().0 & Among::READY.0 != 0
+    }
+
+    /// The priority that it has now.
+    #[inline(always)]
+    pub fn priority(&self) -> Priority {
+        self.place.get().priority()
+    }
+
+    /// Whether it is in the background: that is its priority, or its budget is used up.
+    #[inline(always)]
+    pub fn is_behind(&self) -> bool {
+        self.place.get() == Place::BACKGROUND
+    }
+
+    /// Whether its budget is used up, and the next one awaited.
+    #[inline(always)]
+    pub(crate) fn is_spent(&self) -> bool {
+        self.among.get().0 & Among::SPENT.0 != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_among(&self, among: Among) {
+        self.among.set(among);
+    }
+
+    #[inline(always)]
+    pub(crate) fn place(&self) -> Place {
+        self.place.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn own(&self) -> Place {
+        self.own.get()
+    }
+
+    /// Has it go on in the background, or where it is by itself.
+    #[inline(always)]
+    pub(crate) fn fall_behind(&self) {
+        self.place.set(Place::BACKGROUND);
+    }
+
+    /// Whether it was elsewhere.
+    #[inline(always)]
+    pub(crate) fn come_back(&self) -> bool {
+        self.place.replace(self.own.get()) != self.own.get()
+    }
+}
+
+impl<S> Default for Claim<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A reference to an entity of a core that is shared, like a vCPU.
+pub trait Claimant: Entity {
+    /// The part of it that keeps its claim, which its [`Entity::server`] is in as well.
+    fn claim(&self) -> &Claim<Self>;
+
+    /// Hears that it falls behind without a budget, or has one again.
+    #[inline(always)]
+    fn moved(&self, _behind: bool) {}
+}
+
+/// One among those that could run.
+#[derive(Clone, Copy)]
+pub(crate) struct Ready<S>(pub(crate) S);
+
+impl<S: Claimant> Ready<S> {
+    /// Whether it goes before another one that came earlier.
+    #[inline(always)]
+    pub(crate) fn precedes(&self, other: &Self) -> bool {
+        let (own, its) = (self.0.claim().place(), other.0.claim().place());
+        let by_deadline = || own.has_deadline() && self.0.server().end() < other.0.server().end();
+        own < its || own == its && by_deadline()
+    }
+}
+
+impl<S: Claimant> Linked for Ready<S> {
+    fn link(&self) -> &Link<Self> {
+        &self.0.claim().link
+    }
+}
