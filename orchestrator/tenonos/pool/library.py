@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -124,16 +124,15 @@ def read(folder: Path, layer: str | None = None) -> Library:
     if is_c(folder):
         return _c_application(folder)
     manifest = folder / "Cargo.toml"
-    where = shown(manifest)
     try:
-        values = tomllib.loads(manifest.read_text())
+        values = _values(manifest.read_text())
         package = values["package"]["name"]
     except OSError:
         raise InputError("no Cargo.toml and no C file", where=shown(folder)) from None
     except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise InputError(f"not a crate's manifest: {error}", where=where) from None
+        raise InputError(f"not a crate's manifest: {error}", where=shown(manifest)) from None
     meta = values["package"].get("metadata", {}).get("tenon", {})
-    _known(meta, where)
+    _known(meta, manifest)
     layer = layer or meta.get("layer") or folder.parent.name
     app = layer == "apps"
     identity = f"{layer}/{folder.name}"
@@ -168,6 +167,12 @@ def read(folder: Path, layer: str | None = None) -> Library:
         drives=tuple(meta.get("drives", ())),
         operations=dict(meta.get("operations", {})),
     )
+
+
+@cache
+def _values(text: str) -> Mapping[str, Any]:
+    """What a manifest of that text says: who asks for many systems reads each library often."""
+    return tomllib.loads(text)
 
 
 def is_app(folder: Path) -> bool:
@@ -235,20 +240,21 @@ def _ends(meta: Mapping[str, Any]) -> Iterator[End]:
         yield from (End(name, does, size) for name, size in meta.get(does, {}).items())
 
 
-def _known(meta: Mapping[str, Any], where: str) -> None:
+def _known(meta: Mapping[str, Any], manifest: Path) -> None:
     for key in meta.keys() - _KEYS:
+        where = shown(manifest)
         raise InputError(f'unknown key "{key}" in [package.metadata.tenon]', where=where)
     for name in (*meta.get("authority", ()), *meta.get("grants", {})):
         if name not in AUTHORITIES:
             raise InputError(
                 f'unknown authority "{name}"',
-                where=where,
+                where=shown(manifest),
                 mend=f"known are {', '.join(AUTHORITIES)}",
             )
     if meta.get("drives") and "mmio" not in meta.get("authority", ()):
         raise InputError(
             "what drives a device reaches its registers",
-            where=where,
+            where=shown(manifest),
             mend='add "mmio" to authority in [package.metadata.tenon]',
         )
 
