@@ -34,7 +34,7 @@ def traced(tenon, tmp_path_factory):
         assert_well(outcome)
         return outcome, file
 
-    return run
+    return run("first.json"), run("again.json")
 
 
 def events_of(file, vm):
@@ -48,7 +48,7 @@ def events_of(file, vm):
 
 @pytest.mark.timeout(300)
 def test_a_periodic_thread_event_by_event(traced):
-    outcome, file = traced("pulse.json")
+    outcome, file = traced[0]
     events = events_of(file, "pulse")
     tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
     assert list(tracks.values())[:2] == ["core 0", "core 0 interrupts"]
@@ -79,7 +79,7 @@ def test_a_periodic_thread_event_by_event(traced):
 
 @pytest.mark.timeout(300)
 def test_two_deterministic_runs_leave_the_same_trace(traced):
-    first, again = traced("first.json")[1], traced("again.json")[1]
+    first, again = (file for _, file in traced)
     assert first.read_bytes() == again.read_bytes()
 
 
