@@ -114,7 +114,7 @@ def test_who_shares_a_core_is_not_told_of_its_monitor(tenon, tmp_path):
     )
     (tmp_path / "system.toml").write_text(SYSTEM.partition("[regulation]")[0] + "".join(vms))
     shutil.copytree(ROOT / "tests/target/linux/seen", tmp_path / "seen")
-    last = until(tmp_path, **dict.fromkeys(places, "granule"))
+    last = until(tmp_path, **dict.fromkeys(places, "atomics 0"))
     outcome = tenon("run", tmp_path, "--headless", "--deterministic", *last)
     assert_well(outcome)
     for name, monitor in {"one": (0, 0), "other": (0, 0), "alone": (1, 3)}.items():
