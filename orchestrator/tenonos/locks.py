@@ -10,6 +10,9 @@ from pathlib import Path
 
 from tenonos.paths import ensure
 
+FILE = "lock"
+"""In the folder that one is alone in."""
+
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
@@ -18,9 +21,9 @@ def exclusive(folder: Path) -> Iterator[None]:
     Whoever is in it may remove the folder: who waited for it then begins with a new one.
     """
     while True:
-        with (ensure(folder) / "lock").open("w") as lock:
+        with (ensure(folder) / FILE).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if _is_there(folder / "lock", lock.fileno()):
+            if _is_there(folder / FILE, lock.fileno()):
                 yield
                 return
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tenonos import ui
+from tenonos import locks, ui
 from tenonos.build import c, foreign
 from tenonos.build.cargo import compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
@@ -23,8 +23,7 @@ from tenonos.build.vm_image import vm_image
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
 from tenonos.linux import boot
-from tenonos.locks import exclusive
-from tenonos.paths import BUILD, SYSTEMS, TARGET, shown
+from tenonos.paths import BUILD, SYSTEMS, shown
 from tenonos.system import colours, handover, manifest, trees
 from tenonos.system.bare import BARE
 from tenonos.system.layout import lay_out
@@ -81,10 +80,9 @@ def build(
     if system.board.qemu is None:
         ui.warn(f"no image was ever run on {system.board.name}, which is metal")
     target = folder(system)
-    # Whatever folder it is in, what the compiler makes is in one.
-    with exclusive(TARGET):
-        if pristine and target.exists():
-            shutil.rmtree(target)
+    with locks.exclusive(target):
+        if pristine:
+            _empty(target)
         made = images_of(system, defines)
         elves = {}
         for image in made:
@@ -193,6 +191,15 @@ def _check_limits(system: System, vm: Vm, flat: Flat) -> None:
                 where=system.at(vm, key),
                 mend="./tenon size shows what it is made of",
             )
+
+
+def _empty(target: Path) -> None:
+    """Remove what is in a folder, but for the lock that keeps others out of it meanwhile."""
+    for path in target.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != locks.FILE:
+            path.unlink()
 
 
 def _write(file: Path, content: bytes) -> None:

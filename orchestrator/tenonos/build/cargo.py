@@ -23,6 +23,7 @@ from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Stacks
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import LINKER_SCRIPT, Image
+from tenonos.locks import exclusive
 from tenonos.paths import LOG, ROOT, TARGET, ensure, shown
 from tenonos.settings import SETTINGS
 from tenonos.setup import rust
@@ -40,19 +41,25 @@ def compile_image(image: Image, folder: Path) -> Path:
         ui.detail(f"{image.name}: nothing to do")
         return elf
     stamp.unlink(missing_ok=True)
-    # To cargo, crates of one name are one, whatever folder they are in, and it is made again only
-    # if its sources are younger than what was made last.
-    os.utime(folder / "src/main.rs")
     with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
-        built = _run(image, folder)
+        content = _linked(image, folder)
     _check_lock(folder)
-    graph = Graph(built.read_bytes())
+    graph = Graph(content)
     waiting.check(graph, image.name)
     for line in Stacks(graph).short():
         ui.message(line, "yellow")
-    shutil.copyfile(built, elf)
+    elf.write_bytes(content)
     stamp.write_text(_fingerprint(image, folder))
     return elf
+
+
+def _linked(image: Image, folder: Path) -> bytes:
+    """What cargo makes of the crate. Whatever folder a crate is in, what is made is in one."""
+    with exclusive(TARGET):
+        # To cargo, crates of one name are one, whatever folder they are in, and it is made again
+        # only if its sources are younger than what was made last.
+        os.utime(folder / "src/main.rs")
+        return _run(image, folder).read_bytes()
 
 
 def _run(image: Image, folder: Path) -> Path:

@@ -22,7 +22,7 @@ from tenonos.errors import InputError
 from tenonos.generate.image import Image
 from tenonos.locks import exclusive
 from tenonos.outputs import write
-from tenonos.paths import SYSTEMS, TARGET
+from tenonos.paths import SYSTEMS
 from tenonos.pool import kconfig
 from tenonos.pool.library import index
 from tenonos.system.model import System
@@ -92,8 +92,9 @@ class Specimen:
 
     def built(self) -> Path:
         """Its ELF."""
-        with exclusive(TARGET):
-            return build.compiled(self.image, build.folder(self.system))
+        folder = build.folder(self.system)
+        with exclusive(folder):
+            return build.compiled(self.image, folder)
 
 
 def settings(image: Image) -> frozenset[str]:
