@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from tenonos import paths
 from tenonos.run import plugin
 from tenonos.setup import rust
 from tenonos.testing.count import Count
+from tenonos.testing.lanes import Lanes
 from tenonos.testing.process import Process, Silent
 
 SILENCE = 600.0
@@ -45,21 +46,23 @@ def count(lines: Iterable[str], show: Show) -> Count:
     return total
 
 
-def run(show: Show, _lanes: int = 1) -> Count:
+def run(show: Show, lanes: int = 1) -> Count:
     """Every test of the workspace, examples in the docs included, the models, and the plugin's.
 
-    Cargo shares out the processors itself.
+    Each builds in a folder of its own. Cargo shares out the processors itself, but what is linked
+    and what is run has one for long: side by side, another has its use.
     """
-    total = _test("test-host", ["--workspace", "--no-fail-fast"], {}, show)
+    parts = [_Part("test-host", ["--workspace", "--no-fail-fast"], {}, show)]
     if packages := modelled():
         # Another atomic library under the same code: a build of its own.
         target = str(paths.TARGET / "models")
         chosen = [word for package in packages for word in ("-p", package)]
         arguments = ["--release", "--lib", "--no-fail-fast", "--target-dir", target, *chosen]
-        total += _test("test-models", arguments, {"RUSTFLAGS": "--cfg loom"}, show)
+        parts.append(_Part("test-models", arguments, {"RUSTFLAGS": "--cfg loom"}, show))
     target = paths.TARGET / "plugin"
     arguments = [f"--manifest-path={plugin.SOURCE / 'Cargo.toml'}", f"--target-dir={target}"]
-    return total + _test("test-plugin", arguments, {}, show)
+    parts.append(_Part("test-plugin", arguments, {}, show))
+    return Lanes(lanes).run((part.start, part.read) for part in parts)
 
 
 def modelled() -> list[str]:
@@ -69,16 +72,27 @@ def modelled() -> list[str]:
     return [it["package"]["name"] for it in described if "cfg(loom)" in it.get("target", {})]
 
 
-def _test(name: str, arguments: list[str], extra: dict[str, str], show: Show) -> Count:
-    command, environment = rust.cargo("test", *arguments)
-    log = paths.ensure(paths.LOG) / f"{name}.log"
-    process = Process(command, log, paths.ROOT, environment | extra)
-    try:
-        total = count(process.lines(SILENCE), show)
-    except Silent:
-        total = Count()
-        total.fail(f"cargo test: silent for {SILENCE:.0f} s (see {paths.shown(log)})")
+class _Part:
+    """One call of `cargo test`, with variables of its own."""
+
+    def __init__(
+        self, name: str, arguments: list[str], extra: Mapping[str, str], show: Show
+    ) -> None:
+        self._command, own = rust.cargo("test", *arguments)
+        self._environment, self._show = {**own, **extra}, show
+        self._log = paths.ensure(paths.LOG) / f"{name}.log"
+
+    def start(self, environment: Mapping[str, str]) -> Process:
+        return Process(self._command, self._log, paths.ROOT, {**environment, **self._environment})
+
+    def read(self, process: Process) -> Count:
+        log = paths.shown(self._log)
+        try:
+            total = count(process.lines(SILENCE), self._show)
+        except Silent:
+            total = Count()
+            total.fail(f"cargo test: silent for {SILENCE:.0f} s (see {log})")
+            return total
+        if process.status and not total.failed:
+            total.fail(f"cargo test: does not build (see {log})")
         return total
-    if process.status and not total.failed:
-        total.fail(f"cargo test: does not build (see {paths.shown(log)})")
-    return total
