@@ -46,6 +46,12 @@ RUNNING, LOST = 2, 10
 LINE = re.compile(r"(\d) (\w+): answer (-?\d+), listed (\d), state (\d+), told (\d+)")
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One for all systems: images that several have are linked once."""
+    return tmp_path_factory.mktemp("warden")
+
+
 def stopped(tenon, folder, names, wfi, seconds=60):
     """What came of them when a manager has had each begin anew and then be no more.
 
@@ -80,8 +86,8 @@ def lines_about_loss(outcome):
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("names", [SPINS, SLEEPS], ids=["spins", "sleeps"])
-def test_whoever_waits_in_mortise_or_executes_is_taken_back(tenon, tmp_path, names):
-    outcome, told = stopped(tenon, tmp_path, names, "trap")
+def test_whoever_waits_in_mortise_or_executes_is_taken_back(tenon, folder, names):
+    outcome, told = stopped(tenon, folder, names, "trap")
     assert outcome.status == 0, outcome.stderr
     for name in names:
         assert_taken_back(outcome, name, told[name])
@@ -89,8 +95,8 @@ def test_whoever_waits_in_mortise_or_executes_is_taken_back(tenon, tmp_path, nam
 
 
 @pytest.mark.timeout(300)
-def test_whoever_executes_is_taken_back_though_its_wfi_does_not_trap(tenon, tmp_path):
-    outcome, told = stopped(tenon, tmp_path, SPINS, "pass")
+def test_whoever_executes_is_taken_back_though_its_wfi_does_not_trap(tenon, folder):
+    outcome, told = stopped(tenon, folder, SPINS, "pass")
     assert outcome.status == 0, outcome.stderr
     for name in SPINS:
         assert_taken_back(outcome, name, told[name])
@@ -98,8 +104,8 @@ def test_whoever_executes_is_taken_back_though_its_wfi_does_not_trap(tenon, tmp_
 
 
 @pytest.mark.timeout(300)
-def test_a_core_that_nothing_wakes_is_said_to_be_lost(tenon, tmp_path):
-    outcome, told = stopped(tenon, tmp_path, SLEEPS, "pass", seconds=12)
+def test_a_core_that_nothing_wakes_is_said_to_be_lost(tenon, folder):
+    outcome, told = stopped(tenon, folder, SLEEPS, "pass", seconds=12)
     # No call waits for it for good, and it is told what it is, its destruction included.
     assert told[NOBODY]["runs"] == (0, 1, RUNNING, RUNNING)
     for when in ("restarted", "later", "destroyed"):

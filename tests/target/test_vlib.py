@@ -75,17 +75,25 @@ def put(folder, keys, app="caller"):
     (folder / "caller.config").write_text("CONFIG_TENON_THREAD_SERVERS=y\n")
     (folder / "callee.c").write_bytes((PROGRAMS / "callee.c").read_bytes())
     start = folder / "root/etc/start"
-    start.parent.mkdir(parents=True)
+    start.parent.mkdir(parents=True, exist_ok=True)
     start.write_text(START)
     start.chmod(0o755)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One for all cases: images that several have are linked once."""
+    return tmp_path_factory.mktemp("helped")
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("name", "keys"), CASES, ids=[name for name, _ in CASES])
-def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(tenon, tmp_path, name, keys):
-    put(tmp_path, keys)
+def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(
+    tenon, folder, tmp_path, name, keys
+):
+    put(folder, keys)
     outcome = tenon(
-        *("run", tmp_path, "--headless", "--deterministic"),
+        *("run", folder, "--headless", "--deterministic"),
         *until(tmp_path, caller="caller: done"),
         limit=800,
     )
