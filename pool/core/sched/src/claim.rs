@@ -119,13 +119,13 @@ impl<S> Claim<S> {
         self.own.get()
     }
 
-    /// Has it go on in the background, or where it is by itself.
+    /// Has it go on in the background.
     #[inline(always)]
     pub(crate) fn fall_behind(&self) {
         self.place.set(Place::BACKGROUND);
     }
 
-    /// Whether it was elsewhere.
+    /// Has it stand where it is by itself; whether it stood elsewhere.
     #[inline(always)]
     pub(crate) fn come_back(&self) -> bool {
         self.place.replace(self.own.get()) != self.own.get()

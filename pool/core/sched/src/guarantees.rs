@@ -197,3 +197,28 @@ fn who_falls_behind_hears_of_it() {
     core.wait(&vcpu, 13);
     assert_eq!((vcpu.behind.get(), vcpu.priority()), (false, 2));
 }
+
+/// A caller that takes what is about to come for come is a little ahead of time.
+#[test]
+fn what_was_charged_ahead_of_time_is_given_back() {
+    for (deadline, priority) in [(false, 1), (true, 1), (false, 0)] {
+        let share = Share {
+            priority,
+            deadline,
+            reservation: Some((20, 100)),
+            background: false,
+        };
+        let (vcpu, other) = (share.vcpu(0), share.vcpu(1));
+        let core = Shares::new(10);
+        core.wake(&vcpu, 0);
+        assert_eq!(core.decide(0).until, Some(20));
+        assert_eq!(core.decide(12).until, Some(20));
+        assert_eq!(core.decide(9).until, Some(20));
+        core.wake(&other, 21);
+        core.wait(&vcpu, 18);
+        assert_eq!(core.decide(18).run.map(|vcpu| vcpu.number), Some(1));
+        core.wake(&vcpu, 19);
+        core.wait(&other, 19);
+        assert_eq!(core.decide(19).until, Some(21), "two are left");
+    }
+}

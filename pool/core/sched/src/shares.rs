@@ -24,7 +24,7 @@ pub enum Charged<S> {
     Going,
     /// Its budget is used up.
     Ended(S),
-    /// Its deadline passed before its budget was used up, if that is: [`Shares::used_up`] says.
+    /// Its deadline passed; whether its budget is used up too, [`Shares::used_up`] says.
     Late,
 }
 
@@ -32,7 +32,8 @@ pub enum Charged<S> {
 ///
 /// The caller reports who [wakes](Shares::wake) and [waits](Shares::wait), and asks who is to run
 /// after that and whenever the time given with the last [decision](Decision) has come. Time is a
-/// counter that never goes back; what ran between two questions is charged to who ran.
+/// counter that does not go back; what ran between two questions is charged to who ran. Who asked a
+/// little ahead of time, and asks behind that next, has what was charged ahead given back.
 ///
 /// ```
 /// use core_sched::{Claim, Claimant, Entity, Exhausted, Policy, Priority, Reservation, Server, Shares};
@@ -180,13 +181,15 @@ impl<S: Claimant> Shares<S> {
         if item.claim().is_spent() {
             self.spent.remove(Spent(item));
         }
-        self.give_up(item);
+        if item.claim().is_ready() {
+            self.ready.remove(Ready(item));
+        }
         item.claim().set_among(Among::NONE);
         if item.claim().come_back() {
             item.moved(false);
         }
         if is(self.current(), item) {
-            self.hold_back();
+            self.charge_nobody();
         }
     }
 
@@ -267,7 +270,8 @@ impl<S: Claimant> Shares<S> {
     }
 
     /// The second part: who has used up its budget does not run, so that whoever gets one need not be
-    /// put before it. It is to be [exhausted](Shares::exhaust) before anything else is asked.
+    /// put before it. It is to be [exhausted](Shares::exhaust) behind the third part, before anybody is
+    /// chosen.
     #[inline(always)]
     pub fn end(&self, item: S) {
         self.ready.remove(Ready(item));
@@ -324,7 +328,7 @@ impl<S: Claimant> Shares<S> {
     #[inline(always)]
     pub fn choose(&self, now: u64) -> (Option<S>, u64) {
         let Some(first) = self.most_urgent() else {
-            self.hold_back();
+            self.charge_nobody();
             return (None, self.next_budget(Place::BACKGROUND));
         };
         let place = first.claim().place();
@@ -337,16 +341,16 @@ impl<S: Claimant> Shares<S> {
                 first.server().take_over(now)
             }
             false => {
-                self.hold_back();
+                self.charge_nobody();
                 u64::MAX
             }
         };
         (Some(first), budget.min(self.next_budget(place)))
     }
 
-    /// Nobody runs after all, from the time of the last decision on: who was chosen is held back by
-    /// its caller, and wants to run still.
-    pub fn hold_back(&self) {
+    /// Nobody is charged from the time of the last charge on: nobody runs, or who was chosen is held
+    /// back by the caller, and wants to run still.
+    pub fn charge_nobody(&self) {
         self.turning.set(false);
         self.metered.set(None);
     }

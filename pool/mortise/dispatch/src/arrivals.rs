@@ -1,17 +1,14 @@
 //! Interrupts that come to a core: whom they wake, and what of them can wait.
 
 use crate::{
+    margins::LENGTHY,
     seat::Seat,
     turns::{IRQ, Turn, is_pending, pending},
 };
+use core_sched::cold_path;
 use hw_arch::read_register;
 use mortise_partition::{Core, Dispatcher, News, Taken};
 use mortise_vcpu::Timer;
-
-/// Ticks of a counter of 62.5 MHz that it takes to list a device's interrupt and go on, or to do a step of
-/// a chore, at most: 448 ns. Of an exit for such an interrupt, 399 instructions or with others behind it
-/// 513, some 90 are over by then.
-const LENGTHY: u64 = 28;
 
 /// When the core's own timer comes, the hypervisor's.
 #[inline]
@@ -47,7 +44,13 @@ impl Turn {
         let Some(number) = self.timers.expire_alone(now) else {
             self.end_with_several(core, now)
         };
-        self.wake_due_one(core, number, true);
+        let due = &self.seats[number];
+        if core::ptr::eq(due, other) {
+            cold_path();
+            self.end_with_own(core, due)
+        }
+        due.note_timer(Timer::First);
+        self.want(core, due, true);
         let alarm = self.timers.earliest();
         match self.shares.most_urgent() {
             Some(seat) => self.leave_to(core, other, seat, alarm),
@@ -55,14 +58,33 @@ impl Turn {
         }
     }
 
+    /// The same where it is that of who is in the registers.
+    #[cold]
+    #[inline(never)]
+    fn end_with_own(&'static self, core: &'static Core, seat: &'static Seat) -> ! {
+        self.tell_of_timer(core, seat);
+        self.want(core, seat, true);
+        let chosen = self.decide(core, true);
+        self.leave(core, chosen)
+    }
+
+    /// The same where more than one wait, or Mortise itself has something to do.
     #[cold]
     #[inline(never)]
     fn end_with_several(&'static self, core: &'static Core, now: u64) -> ! {
+        self.let_all_come();
         let chosen = match self.wake_several_due(core, now) {
             true => self.decide(core, true),
             false => None,
         };
         self.leave(core, chosen)
+    }
+
+    /// Lets come again what was [put back](crate::entry), where there are looks before the decision.
+    pub(crate) fn let_all_come(&self) {
+        if let Some(seat) = self.loaded.get() {
+            seat.mask.get().apply();
+        }
     }
 
     /// Ends an exit for any other interrupt, and those that came meanwhile.

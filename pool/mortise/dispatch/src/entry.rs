@@ -15,24 +15,6 @@ extern "C" fn mortise_interrupted(frame: &'static FrameCell) -> ! {
     seat.home().interrupted(core, seat)
 }
 
-/// Ticks of a counter of 62.5 MHz from an interrupt's being taken to the first instruction of a switch's
-/// guest, at least: 192 ns. What is to come within that has come by then.
-const NEAR: u64 = 12;
-
-/// Puts an interrupt that was acknowledged back where the core's timer is near, which is taken for its
-/// own then: the switch that it may lead to has nothing before it, and whatever came comes again. When
-/// that is.
-#[inline(always)]
-fn put_back(core: &'static Core, intid: u32) -> Option<u64> {
-    let (alarm, now) = (alarm(), core.clock().ticks());
-    if alarm > now + NEAR || !core.put_back(intid) {
-        return None;
-    }
-    // Until it is decided who has the core.
-    Mask::CLOSED.apply();
-    Some(alarm.max(now))
-}
-
 impl Turn {
     /// The same for who is in the registers.
     #[inline(always)]
@@ -41,17 +23,41 @@ impl Turn {
         core.witness_exit(Cause::Irq);
         seat.count(ExitKind::Interrupt);
         let intid = core.acknowledge();
-        let now = match core.is_alarm(intid) {
-            true => core.clock().ticks(),
-            false => match put_back(core, intid) {
-                Some(alarm) => alarm,
-                None => self.end_passing_on(core, intid),
-            },
-        };
+        match core.is_alarm(intid) {
+            true => self.end_with_alarm(core, seat, core.clock().ticks()),
+            false => self.end_with_other(core, seat, intid),
+        }
+    }
+
+    /// Ends it for the hypervisor timer's.
+    #[inline(always)]
+    fn end_with_alarm(&'static self, core: &'static Core, seat: &'static Seat, now: u64) -> ! {
         match self.terms.get() {
             Terms::Promised => self.end_by_policy(core, seat, now),
             Terms::Plain => self.end_plainly(core, seat, now),
             Terms::Unknown => self.end_in_doubt(core, now),
         }
+    }
+
+    /// Ends it for any other one.
+    #[inline(never)]
+    fn end_with_other(&'static self, core: &'static Core, seat: &'static Seat, intid: u32) -> ! {
+        match self.put_back(core, intid) {
+            Some(alarm) => self.end_with_alarm(core, seat, alarm),
+            None => self.end_passing_on(core, intid),
+        }
+    }
+
+    /// Puts a guest's interrupt that was acknowledged back where the core's timer is near, which is taken
+    /// for come then: the switch that it may lead to has nothing before it. When that is.
+    #[inline(always)]
+    fn put_back(&self, core: &'static Core, intid: u32) -> Option<u64> {
+        let (alarm, now) = (alarm(), core.clock().ticks());
+        if alarm > now + self.near.get() || !core.put_back(intid) {
+            return None;
+        }
+        // Until it is decided who has the core, or a look is to see it.
+        Mask::CLOSED.apply();
+        Some(alarm.max(now))
     }
 }

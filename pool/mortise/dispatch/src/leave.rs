@@ -1,8 +1,9 @@
 //! How an exit ends: who was decided on is put into the registers and goes on.
 //!
 //! The usual way is straight: look at what is pending, store one, look again, load the other,
-//! enter. Whatever stands against it is done by [`Turn::attend`], one thing at a time, and then
-//! the way is tried again from its beginning: there is no other one.
+//! enter. [`Turn::leave_to`] is that and nothing else, for what the core's timer leads to as a rule;
+//! [`Turn::enter`] can exchange whatever there is. What stands against either is done by
+//! [`Turn::attend`], one thing at a time, and then the way is tried again from its beginning.
 
 use crate::{
     arrivals::is_about_to_sound,
@@ -82,10 +83,7 @@ impl Turn {
         };
         if core::ptr::eq(other, seat) {
             cold_path();
-            if !is_pending_now()
-                && seat.is_ready(occupant.0)
-                && !self.has_chores_for(core, seat, false)
-            {
+            if !is_pending_now() && self.lets(core, seat, occupant, false) {
                 go_on(core, seat)
             }
             self.leave_later(core, false)
@@ -104,7 +102,7 @@ impl Turn {
         }
         seat.load_usual(core, occupant, usual);
         self.loaded.set(Some(seat));
-        if seat.is_ready(occupant.0) && !self.has_chores_for(core, seat, true) {
+        if self.lets(core, seat, occupant, true) {
             go_on(core, seat)
         }
         self.leave_later(core, true)
@@ -162,10 +160,7 @@ impl Turn {
         };
         let other = match self.loaded.get() {
             Some(loaded) if core::ptr::eq(loaded, seat) => {
-                if !is_pending_now()
-                    && seat.is_ready(occupant.0)
-                    && !self.has_chores_for(core, seat, *switched)
-                {
+                if !is_pending_now() && self.lets(core, seat, occupant, *switched) {
                     go_on(core, seat)
                 }
                 return;
@@ -174,11 +169,7 @@ impl Turn {
         };
         *switched = true;
         match self.exchange(core, other, seat, occupant) {
-            Exchange::Done
-                if seat.is_ready(occupant.0) && !self.has_chores_for(core, seat, true) =>
-            {
-                go_on(core, seat)
-            }
+            Exchange::Done if self.lets(core, seat, occupant, true) => go_on(core, seat),
             Exchange::Stored => self.vacate(core),
             Exchange::Done | Exchange::Kept => {}
         }
@@ -251,6 +242,18 @@ impl Turn {
         if let Some(seat) = seat {
             seat.load_rest(rest);
         }
+    }
+
+    /// Whether nothing that is known here stands against the going on of one in the registers.
+    #[inline(always)]
+    fn lets(
+        &self,
+        core: &'static Core,
+        seat: &'static Seat,
+        occupant: Vcpu,
+        switched: bool,
+    ) -> bool {
+        seat.is_ready(occupant.0) && !self.has_chores_for(core, seat, switched)
     }
 
     /// Whether chores go before this one. Who was waited for does not wait for them; who stays on

@@ -34,6 +34,7 @@ mod arrivals;
 mod entry;
 mod leave;
 mod lives;
+mod margins;
 mod policy;
 mod seat;
 mod terms;

@@ -251,6 +251,8 @@ impl Turn {
         if is(self.floating_point.get(), seat) {
             self.floating_point.set(None);
         }
+        // Whatever came for it since.
+        self.shares.wait(seat, core.clock().ticks());
         seat.take();
         self.seated
             .set(self.seated.get() & !(1 << seat.number.get()));

@@ -1,6 +1,7 @@
 //! Deciding where time matters: budgets, deadlines, turns in the background.
 
 use crate::{
+    margins::SWITCH,
     seat::Seat,
     terms::Terms,
     turns::{Turn, is, is_pending, is_pending_now},
@@ -8,10 +9,6 @@ use crate::{
 use core_sched::{Charged, cold_path};
 use core_trace::Event;
 use mortise_partition::{Background, Core};
-
-/// Ticks of a counter of 62.5 MHz from the time of a decision to the last look of the switch that it
-/// leads to, at most: 256 ns. Budgets and turns that come or end within that do so behind it.
-const SWITCH: u64 = 16;
 
 impl Turn {
     /// Ends an exit for the hypervisor timer's: gives and ends budgets, and decides. `other` is in the
@@ -71,6 +68,7 @@ impl Turn {
     #[cold]
     #[inline(never)]
     pub(crate) fn end_in_doubt(&'static self, core: &'static Core, now: u64) -> ! {
+        self.let_all_come();
         let chosen = self.wake_due_by_policy(core, now);
         self.leave(core, chosen)
     }
@@ -118,8 +116,9 @@ impl Turn {
         alarm: u64,
         ended: Option<&'static Seat>,
     ) -> ! {
+        self.let_all_come();
         if let Some(seat) = ended {
-            self.shares.hold_back();
+            self.shares.charge_nobody();
             self.shares.spend(seat);
         }
         let chosen = self.decide_by_policy(core, alarm);
@@ -288,7 +287,7 @@ impl Turn {
     #[inline(always)]
     fn settle(&self, now: u64, ended: Option<&'static Seat>) -> bool {
         if let Some(seat) = ended {
-            self.shares.hold_back();
+            self.shares.charge_nobody();
             self.shares.end(seat);
         }
         let mut due = self.shares.due(now);
@@ -344,14 +343,14 @@ impl Turn {
         match (core.regulator(), run.filter(background)) {
             // To find that out is a section of its own.
             (Some(_), Some(_)) if is_pending() => {
-                self.shares.hold_back();
+                self.shares.charge_nobody();
                 self.ask.set(true);
                 (None, until)
             }
             (Some(regulator), Some(_)) => match regulator.background(core, core.clock().ticks()) {
                 Background::Runs(time) => (run, until.min(time)),
                 Background::Waits(time) => {
-                    self.shares.hold_back();
+                    self.shares.charge_nobody();
                     (None, until.min(time))
                 }
             },

@@ -1,6 +1,7 @@
 //! Who has a core, and until when.
 
 use crate::{
+    margins,
     seat::{Phase, Seat},
     terms::Terms,
     timers::Timers,
@@ -70,6 +71,8 @@ pub(crate) struct Turn {
     /// Machines whose virtual CPU here is to leave the core, and those that are to be forgotten then.
     pub leaving: Cell<u32>,
     pub gone: Cell<u32>,
+    /// Ticks within which the core's timer is [near](margins::NEAR).
+    pub near: Cell<u64>,
     /// Whether the core has registers that few cores have.
     pub rest: Cell<Rest>,
     /// Whose floating-point registers are in the core.
@@ -90,6 +93,7 @@ impl Dispatcher for Turn {
     fn begin(&'static self, core: &'static Core) -> ! {
         // SAFETY: no guest has run on this core.
         self.rest.set(unsafe { Rest::of_core() });
+        self.near.set(core.clock().frequency().ticks(margins::NEAR));
         core.clock().set_alarm(u64::MAX);
         if let Some(regulator) = core.regulator() {
             regulator.begin(core);
@@ -209,6 +213,7 @@ impl Turn {
             ready: Cell::new(0),
             leaving: Cell::new(0),
             gone: Cell::new(0),
+            near: Cell::new(0),
             rest: Cell::new(Rest::NONE),
             floating_point: Cell::new(None),
             timers: Timers::new(),

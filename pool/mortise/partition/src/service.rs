@@ -7,7 +7,7 @@ use core_manifest::limits;
 use core_trace::Event;
 use hw_arch::{El2, registers::ich_lr};
 use hw_clock::Clock;
-use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
+use hw_irqchip_gicv3::{Group, cpu_interface, is_special};
 use mortise_vcpu::{Cause, Context, Frame, Listed, Rare, Timer};
 
 /// What an interrupt was that was taken.
@@ -27,9 +27,6 @@ pub enum Taken {
     /// Any other, with which all is done.
     Other,
 }
-
-/// The first interrupt that is no other core's call.
-const FIRST_PPI: u32 = 16;
 
 /// Each on that core.
 impl Core {
@@ -81,20 +78,22 @@ impl Core {
         is_alarm
     }
 
-    /// Puts any other one back as it was, pending in the controller, and takes the hypervisor timer's for
-    /// come instead; false if that one is none to come again.
+    /// Puts an interrupt of a guest's back as it was, pending in the controller, and has the hypervisor
+    /// timer's be taken for come; false if it is Mortise's own, or none.
     #[inline(always)]
     #[must_use]
     pub fn put_back(&self, intid: u32) -> bool {
-        if intid < FIRST_PPI || is_special(intid) {
+        let of_timer = intid == self.machine.board.virtual_timer;
+        if !of_timer && self.machine.owners.of(intid) >= limits::VMS {
             return false;
         }
         cpu_interface::end(Group::One, intid);
-        if intid >= FIRST_SPI {
-            // What an edge triggers does not come again by itself.
-            self.machine.board.distributor().set_pending(intid, true);
+        if of_timer {
+            // It comes again as long as the timer signals.
+            cpu_interface::deactivate(intid);
+        } else {
+            self.return_interrupt(intid);
         }
-        cpu_interface::deactivate(intid);
         let timer = self.machine.board.hypervisor_timer;
         self.record(Event::Enter, timer.into());
         self.record(Event::Leave, timer.into());
@@ -134,8 +133,7 @@ impl Core {
     }
 
     /// Returns a device's interrupt that was taken to the controller: it is pending again, and active no more.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub fn return_interrupt(&self, intid: u32) {
         let distributor = self.machine.board.distributor();
         distributor.set_pending(intid, true);

@@ -14,8 +14,8 @@ impl<S: Claimant> Shares<S> {
             true => run.server().take_over(now),
             false => u64::MAX,
         };
-        let first = budget.min(self.next_budget(Place::BACKGROUND));
-        (Some(run), first.min(self.turn_end(run, now)))
+        let until = budget.min(self.next_budget(Place::BACKGROUND));
+        (Some(run), until.min(self.turn_end(run, now)))
     }
 
     /// Who runs instead of the first one in the background: the next one, if its turn is over.
