@@ -1,15 +1,15 @@
 //! The scheduler of both kernels.
 //!
 //! [`RunQueue`] holds what is ready, by priority; [`Scheduler`] adds who runs, and decides who
-//! runs next: Algorithm 1 of the TenonOS paper (section 4.3). It is generic over the
-//! [`Schedulable`], so that a thread of Tenon and a vCPU of Mortise meet one scheduler.
-//! [`Shares`] is for a core whose users do not trust each other: over the same queue it knows
-//! [`Policy`]: fixed priority, reservations, earliest deadline first, and the background, priority
-//! 0, where all have turns. [`Servers`] gives the threads of a scheduler budgets, by their periods.
+//! runs next: Algorithm 1 of the TenonOS paper (section 4.3). Threads of Tenon meet it, thousands of
+//! them. [`Shares`] is for a core whose few users, vCPUs of Mortise, do not trust each other: by the same
+//! priorities it knows [`Policy`]: fixed priority, reservations, earliest deadline first, and the
+//! background, priority 0, where all have turns. [`Servers`] gives the threads of a scheduler budgets,
+//! by their periods, which are those of the same [`Server`].
 //!
-//! Guarantees: 64 priorities, first in first out within a priority; every operation is O(1),
-//! without allocation or lock; those of `Shares` look at the entities without budget and at the
-//! deadlines of one priority besides, which a core's few vCPUs bound. The caller has interrupts
+//! Guarantees: 64 priorities, first in first out within a priority; every operation is without
+//! allocation or lock, and O(1), but that those of `Shares` look at the entities in the order in which
+//! they would run, or have a budget, which a core's few vCPUs bound. The caller has interrupts
 //! masked, or holds the lock of its core; switching contexts is the caller's work too.
 //!
 //! What `Shares` guarantees, to an entity that wants to run for a whole period, if the caller asks

@@ -58,9 +58,7 @@ impl Turn {
         let Some(number) = self.timers.expire_alone(now) else {
             self.end_in_doubt(core, now)
         };
-        let seat = &self.seats[number];
-        self.tell_of_timer(core, seat);
-        self.want_charged(core, seat, now);
+        self.want_due(core, number, now);
         self.conclude(core, other, self.timers.earliest(), now, ended)
     }
 
@@ -138,8 +136,7 @@ impl Turn {
         if alarm <= now {
             all = match self.timers.expire_alone(now) {
                 Some(number) => {
-                    self.tell_of_timer(core, &self.seats[number]);
-                    self.want_charged(core, &self.seats[number], now);
+                    self.want_due(core, number, now);
                     true
                 }
                 None => self.note_all_due(core, now),
@@ -203,9 +200,11 @@ impl Turn {
         self.shares.wake(seat, core.clock().ticks());
     }
 
-    /// The same, with everybody charged until `now`.
+    /// The same of one whose deadline came, with everybody charged until `now`.
     #[inline(always)]
-    fn want_charged(&self, core: &'static Core, seat: &'static Seat, now: u64) {
+    fn want_due(&'static self, core: &'static Core, number: usize, now: u64) {
+        let seat = &self.seats[number];
+        self.tell_of_timer(core, seat);
         if !seat.claim.is_ready() {
             self.shares.wake_charged(seat, now);
         }

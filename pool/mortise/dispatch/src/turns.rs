@@ -232,11 +232,8 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn take_other(&'static self, cause: Cause, core: &'static Core) -> Option<&'static Seat> {
-        if cause == Cause::Irq {
-            // Of a 32-bit guest; it is found pending.
-            self.count(ExitKind::Interrupt);
-        } else if cause == Cause::Fiq {
-            // The doorbell is found pending on the way out, and taken there.
+        if matches!(cause, Cause::Irq | Cause::Fiq) {
+            // The doorbell, or what came to a 32-bit guest, is found pending on the way out, and taken there.
             self.count(ExitKind::Interrupt);
         } else if let Some(seat) = self.loaded.get() {
             // SAFETY: its guest, on this core, has just left its registers there.
