@@ -200,6 +200,9 @@ impl Turn {
         if !self.sound(core, now) {
             return false;
         }
+        if !self.timers.is_awaited() {
+            return true;
+        }
         loop {
             let (due, over) = self.timers.expire_one(now);
             if let Some(number) = due {

@@ -278,9 +278,11 @@ impl Turn {
         let pending = pending();
         if pending & FIQ != 0 {
             core.take_doorbell();
-            if self::pending() & !FIQ != 0 {
+            let pending = self::pending();
+            if pending & !FIQ != 0 || pending != 0 && !self.is_plain() {
                 // Who is to have the core is decided behind what waits. Another doorbell does not: it
-                // may be one's own, for what that decision does.
+                // may be one's own, for what that decision does. But one that looks would only find it,
+                // and while it is pending the controller signals nothing that is behind it.
                 return None;
             }
         } else if !self.ask.get() && self.chosen.get().is_none() && !core.has_chores() {

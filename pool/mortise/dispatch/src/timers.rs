@@ -44,6 +44,12 @@ impl<const COUNT: usize> Timers<COUNT> {
         self.earliest.get()
     }
 
+    /// Whether anybody waits for a deadline.
+    #[inline]
+    pub fn is_awaited(&self) -> bool {
+        self.pending.get() != 0
+    }
+
     /// The alarm.
     #[inline]
     pub fn alarm(&self) -> u64 {
