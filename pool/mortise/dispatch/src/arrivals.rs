@@ -197,11 +197,13 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn wake_several_due(&'static self, core: &'static Core, now: u64) -> bool {
-        if !self.sound(core, now) {
-            return false;
-        }
-        if !self.timers.is_awaited() {
-            return true;
+        if now >= self.timers.alarm() {
+            if !self.sound(core) {
+                return false;
+            }
+            if !self.timers.is_awaited() {
+                return true;
+            }
         }
         loop {
             let (due, over) = self.timers.expire_one(now);
@@ -239,18 +241,13 @@ impl Turn {
 
     /// Does what Mortise itself has to do by now; false if something is pending behind it.
     #[inline(always)]
-    fn sound(&'static self, core: &'static Core, now: u64) -> bool {
-        if now >= self.timers.alarm() {
-            core.sound();
-            core.clock().move_alarm(u64::MAX);
-            if is_pending() {
-                self.ask.set(true);
-                return false;
-            }
-            // It is decided on by who called.
-            self.ask.set(false);
-        }
-        true
+    fn sound(&'static self, core: &'static Core) -> bool {
+        core.sound();
+        core.clock().move_alarm(u64::MAX);
+        let pending = is_pending();
+        // Without, it is decided on by who called.
+        self.ask.set(pending);
+        !pending
     }
 
     /// The same where policies decide: to have one want the core takes long there. So whose deadline came
@@ -259,7 +256,7 @@ impl Turn {
     #[cold]
     #[inline(never)]
     pub(crate) fn note_all_due(&'static self, core: &'static Core, now: u64) -> bool {
-        if !self.sound(core, now) {
+        if now >= self.timers.alarm() && !self.sound(core) {
             return false;
         }
         loop {
