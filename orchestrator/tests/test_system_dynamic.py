@@ -133,7 +133,11 @@ WRONG_DYNAMIC = [
         '["linux"]',
         '24: VM "linux" cannot manage itself; use motor, job, *',
     ),
-    ('"16M"\ncpus = [2]', '"64M"\ncpus = [2]', '25: VM "linux" may make VMs, and has no part of'),
+    (
+        '"16M"\ncpus = [2]',
+        '"64M"\ncpus = [2]',
+        '25: VM "linux" may make VMs of more memory than the reserve has; use at most "32M"',
+    ),
     ('"16M"\ncpus = [2]', '"16M"\ncpus = [3]', '26: VM "linux" names CPU 3, which is not in the'),
     ('"16M"\ncpus = [2]', '"16M"', '25: VM "linux" may make VMs, and has no part of the reserve'),
     ('from = "linux"', 'from = "lunix"', '41: channel "jobs" goes from "lunix", which is no VM;'),

@@ -117,11 +117,19 @@ def _manages(system: System, vm: Vm, manages: Manages) -> None:
             where=system.at(vm, "manages"),
             mend='add [reserve] with memory = "32M" and cpus = [2]',
         )
-    if not BLOCK <= manages.memory <= reserve.memory or not manages.cpus:
+    part = system.at(vm, "manages", "memory")
+    most = f'"{reserve.memory >> 20}M"'
+    if manages.memory > reserve.memory:
+        raise InputError(
+            f'VM "{vm.name}" may make VMs of more memory than the reserve has',
+            where=part,
+            mend=f"use at most {most}",
+        )
+    if manages.memory < BLOCK or not manages.cpus:
         raise InputError(
             f'VM "{vm.name}" may make VMs, and has no part of the reserve for them',
-            where=system.at(vm, "manages", "memory"),
-            mend=f'give it memory, at most "{reserve.memory >> 20}M", and cpus',
+            where=part,
+            mend=f"give it memory, at most {most}, and cpus",
         )
     where = system.at(vm, "manages", "cpus")
     _of_reserve(system, manages.cpus, reserve, f'VM "{vm.name}"', where)
