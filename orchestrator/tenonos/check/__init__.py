@@ -6,9 +6,16 @@ two together. A breach is one line: where, which rule, what, and how to mend it.
 
 from __future__ import annotations
 
-from tenonos.check import measured, sources, tools, tree
+from tenonos.check import language, measured, sources, structure, tools, tree
 from tenonos.check.rule import Breach, Context, Rule, Skipped
 
-RULES: tuple[Rule, ...] = (*tree.RULES, *sources.RULES, *measured.RULES, *tools.RULES)
+RULES: tuple[Rule, ...] = (
+    *tree.RULES,
+    *structure.RULES,
+    *sources.RULES,
+    *language.RULES,
+    *measured.RULES,
+    *tools.RULES,
+)
 
 __all__ = ["RULES", "Breach", "Context", "Rule", "Skipped"]

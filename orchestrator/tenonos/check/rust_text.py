@@ -53,6 +53,11 @@ def code(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
+def block_end(text: str, start: int) -> int:
+    """The position behind the brace that closes the first one from `start` on, in plain code."""
+    return _extent(text, start) + 1
+
+
 def _extent(text: str, start: int) -> int:
     """The end of the item or block an `unsafe` opens: its closing brace, or a semicolon."""
     depth = 0

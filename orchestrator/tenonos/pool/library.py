@@ -95,6 +95,8 @@ class Library:
     """Of an application: the ends of channels that it opens, by their names."""
     drives: tuple[str, ...] = ()
     """Of a driver: the kinds of devices that it is for, as boards name them."""
+    small: str = ""
+    """Of a crate of few lines: the reason why it stands alone."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Its key operations, and what the bench calls each: `SUITE/NAME`."""
 
@@ -165,6 +167,7 @@ def read(folder: Path, layer: str | None = None) -> Library:
         startup=tuple(meta.get("startup", ())),
         rights=tuple(meta["rights"]) if "rights" in meta else None,
         drives=tuple(meta.get("drives", ())),
+        small=meta.get("small", ""),
         operations=dict(meta.get("operations", {})),
     )
 
@@ -230,7 +233,7 @@ def _symbol(text: str) -> str:
 
 _KEYS = {
     *("authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"),
-    *("rights", "layer", "drives", "any_task"),
+    *("rights", "layer", "drives", "any_task", "small"),
     *ENDS,
 }
 
