@@ -135,7 +135,7 @@ def _counted() -> Counted:
 
     client = next(vm for vm in target.vms if vm.name == CLIENT).memory
     vector = interrupt(built, CLIENT)
-    call = address(built, MORTISE, "mortise_quick_vectors") + SYNCHRONOUS
+    call = address(built, MORTISE, "mortise_fast_vectors") + SYNCHRONOUS
     plan = ("marks", "visits", f"guest {client.start:x} {client.stop:x}")
     options = RunOptions(
         seconds=PATIENCE, deterministic=True, routes=((vector, call),), plan=plan, count=take

@@ -33,7 +33,7 @@ impl Context {
         write_register!("tpidr_el0", get(thread));
         write_register!("tpidrro_el0", get(read_only));
         load_control(cell, level);
-        if mortise_vcpu::has_keys() {
+        if mortise_vcpu::has_pointer_auth() {
             load_keys(&cell.keys);
         }
         if floating_point {

@@ -87,8 +87,8 @@ impl Run<'_> {
             let cause = unsafe { world::run(registers) };
             self.core.record_exit(cause);
             let end = match cause {
-                Cause::Synchronous | Cause::Call => self.synchronous(),
-                Cause::Irq | Cause::Fiq | Cause::Taken => {
+                Cause::Synchronous | Cause::Hypercall => self.synchronous(),
+                Cause::Irq | Cause::Fiq | Cause::Acknowledged => {
                     self.core.serve();
                     self.wanted()
                 }

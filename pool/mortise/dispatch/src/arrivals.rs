@@ -8,7 +8,7 @@ use crate::{
 use core_sched::cold_path;
 use hw_arch::read_register;
 use mortise_partition::{Core, Dispatcher, News, Taken};
-use mortise_vcpu::Timer;
+use mortise_vcpu::TimerIrq;
 
 /// When the core's own timer comes, the hypervisor's.
 #[inline]
@@ -49,7 +49,7 @@ impl Turn {
             cold_path();
             self.end_with_own(core, due)
         }
-        due.note_timer(Timer::First);
+        due.note_timer(TimerIrq::InLr0);
         self.want(core, due, true);
         let alarm = self.timers.earliest();
         match self.shares.most_urgent() {
@@ -295,7 +295,7 @@ impl Turn {
             // The core was idle: its own interrupt need not come any more.
             self.inject_timer(core, seat);
         } else {
-            seat.note_timer(Timer::First);
+            seat.note_timer(TimerIrq::InLr0);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::{
 use core_sched::cold_path;
 use hw_arch::cpu;
 use mortise_partition::{Core, Vcpu};
-use mortise_vcpu::{Rest, enter};
+use mortise_vcpu::{OptionalRegisters, enter};
 
 /// Enters the guest of who is in the registers.
 #[inline(always)]
@@ -214,7 +214,7 @@ impl Turn {
                 }
             }
         }
-        if self.rest.get() != Rest::NONE {
+        if self.rest.get() != OptionalRegisters::NONE {
             self.exchange_rest(Some(seat));
         }
         seat.load(core, occupant);

@@ -10,7 +10,9 @@ use core_sched::{Claim, Claimant, Entity, Policy, Priority, Server};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
 use mortise_partition::{Core, Mask, Part, Start, Vcpu, Vm};
-use mortise_vcpu::{Context, FloatingPoint, FloatingPointTrap, FrameCell, Rare, Timer, vmpidr};
+use mortise_vcpu::{
+    ColdContext, Context, FloatingPoint, FloatingPointTrap, FrameCell, TimerIrq, vmpidr,
+};
 
 /// No timer's interrupt is listed with this.
 static NO_TEMPLATE: AtomicU64 = AtomicU64::new(0);
@@ -74,7 +76,7 @@ pub(crate) struct Seat {
     /// The same, where the core has no registers that few cores have: nothing else is exchanged then.
     usual_trap: Cell<Option<FloatingPointTrap>>,
     pub frame: FrameCell,
-    rare: Rare,
+    rare: ColdContext,
     /// Shared interrupts that were acknowledged for it.
     noted: [Cell<u32>; ROWS],
     /// In which rows, one bit each.
@@ -104,7 +106,7 @@ impl Seat {
             mask: Cell::new(Mask::OPEN),
             own_mask: Cell::new(Mask::OPEN),
             context: Context::new(),
-            rare: Rare::new(),
+            rare: ColdContext::new(),
             trap: Cell::new(Some(FloatingPointTrap::ON)),
             usual_trap: Cell::new(None),
             floating_point: FloatingPoint::new(),
@@ -130,7 +132,7 @@ impl Seat {
         self.occupant.set(Some((vm, vcpu)));
         self.number.set(vm.index());
         // SAFETY: nobody has the seat yet.
-        unsafe { self.context.identify(vm.vttbr(), vmpidr(vcpu)) };
+        unsafe { self.context.set_identity(vm.vttbr(), vmpidr(vcpu)) };
         self.template
             .set(vm.timer_template_of(vcpu).unwrap_or(&NO_TEMPLATE));
         self.exits
@@ -222,7 +224,7 @@ impl Seat {
     pub fn forget(&self) {
         self.noted.iter().for_each(|row| row.set(0));
         self.rows.set(0);
-        self.note_timer(Timer::Nowhere);
+        self.note_timer(TimerIrq::NotListed);
         self.catch_nothing_up();
     }
 

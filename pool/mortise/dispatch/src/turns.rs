@@ -15,7 +15,9 @@ pub(crate) use hw_arch::cpu::{
     pending_interrupts as pending,
 };
 use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, PerCore, Vm};
-use mortise_vcpu::{Cause, FrameCell, Rest, is_wait, skip_instruction, timer_deadline};
+use mortise_vcpu::{
+    Cause, FrameCell, OptionalRegisters, is_wait, skip_instruction, timer_deadline,
+};
 
 /// Cores that can be shared.
 const CORES: usize = 4;
@@ -74,7 +76,7 @@ pub(crate) struct Turn {
     /// Ticks within which the core's timer is [near](margins::NEAR).
     pub near: Cell<u64>,
     /// Whether the core has registers that few cores have.
-    pub rest: Cell<Rest>,
+    pub rest: Cell<OptionalRegisters>,
     /// Whose floating-point registers are in the core.
     pub floating_point: Cell<Option<&'static Seat>>,
     /// Who waits for its timer, by its machine's number, and when Mortise itself has something to
@@ -92,7 +94,7 @@ unsafe impl Sync for Turn {}
 impl Dispatcher for Turn {
     fn begin(&'static self, core: &'static Core) -> ! {
         // SAFETY: no guest has run on this core.
-        self.rest.set(unsafe { Rest::of_core() });
+        self.rest.set(unsafe { OptionalRegisters::detect() });
         self.near.set(core.clock().frequency().ticks(margins::NEAR));
         core.clock().set_alarm(u64::MAX);
         if let Some(regulator) = core.regulator() {
@@ -182,7 +184,7 @@ impl Dispatcher for Turn {
     }
 
     fn identity(&self, encoding: u16) -> u64 {
-        mortise_vcpu::identity(encoding)
+        mortise_vcpu::id_register(encoding)
     }
 }
 
@@ -214,7 +216,7 @@ impl Turn {
             leaving: Cell::new(0),
             gone: Cell::new(0),
             near: Cell::new(0),
-            rest: Cell::new(Rest::NONE),
+            rest: Cell::new(OptionalRegisters::NONE),
             floating_point: Cell::new(None),
             timers: Timers::new(),
             shares: Shares::new(SLICE),

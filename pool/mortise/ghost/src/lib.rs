@@ -22,7 +22,7 @@
 //! | table | its tables are among Mortise's variables | goes |
 //! | owner | no page of RAM is one VM's own and reached by another | boot |
 //!
-//! What the assembly of `mortise_vcpu::Resident` does in between is looked at when the guest comes next.
+//! What the assembly of `mortise_vcpu::DedicatedVcpu` does in between is looked at when the guest comes next.
 //!
 //! # What it cannot see
 //!
@@ -278,7 +278,7 @@ impl Witness for Ghost {
             trap_wait: description.wait == WaitPolicy::Trap,
             core_shared: core.is_shared_out(),
             cores_shared: core.machine().shares_cores(),
-            keys: mortise_vcpu::has_keys(),
+            keys: mortise_vcpu::has_pointer_auth(),
             vttbr: kept.vttbr.load(SeqCst),
             vcpu,
         };

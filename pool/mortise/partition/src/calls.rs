@@ -7,7 +7,7 @@ use mortise_hypercall::{
     Call, Caller, Group, Outcome, PowerState, Reply, SMCCC_VERSION, Start, VERSION_1_1, route,
 };
 use mortise_psci::{End, VERSION};
-use mortise_vcpu::{Answer, Frame};
+use mortise_vcpu::{ConstantReply, Frame};
 
 /// Function identifier of the console kick: fast, SMC64, vendor hypervisor
 /// service (SMCCC, 6.2).
@@ -25,10 +25,10 @@ pub const CONSOLE: Group = Group {
 };
 
 /// Calls whose answer is always the same, which the vectors give on a core that is not shared.
-pub(crate) static ANSWERS: [Answer; 3] = [
-    Answer::new(VERSION.0, VERSION.1),
-    Answer::new(SMCCC_VERSION, VERSION_1_1),
-    Answer::END,
+pub(crate) static CONSTANT_REPLIES: [ConstantReply; 3] = [
+    ConstantReply::new(VERSION.0, VERSION.1),
+    ConstantReply::new(SMCCC_VERSION, VERSION_1_1),
+    ConstantReply::END,
 ];
 
 /// Answers the call that the guest's registers hold.
@@ -144,9 +144,9 @@ impl Caller for Vcpu {
 
 #[cfg(test)]
 mod tests {
-    use super::ANSWERS;
+    use super::CONSTANT_REPLIES;
     use mortise_hypercall::{ARCHITECTURE, Call, Caller, Outcome, PowerState, Reply, Start, route};
-    use mortise_vcpu::Answer;
+    use mortise_vcpu::ConstantReply;
 
     /// Nothing may depend on who calls.
     struct Nobody;
@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn the_vectors_answer_as_the_groups_do() {
-        let (end, answers) = ANSWERS.split_last().unwrap();
-        assert_eq!(*end, Answer::END);
+        let (end, answers) = CONSTANT_REPLIES.split_last().unwrap();
+        assert_eq!(*end, ConstantReply::END);
         for answer in answers {
             // Whatever else the caller has in its registers.
             let x0 = 0xdead_beef << 32 | u64::from(answer.function());

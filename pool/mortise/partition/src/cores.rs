@@ -14,7 +14,7 @@
 
 use crate::{
     boot::stop,
-    calls::ANSWERS,
+    calls::CONSTANT_REPLIES,
     gic::{OWN_PRIORITY, TIMER_PRIORITY, is_interrupt_listed, reset_virtual_interface},
     interrupts,
     machine::Core,
@@ -44,7 +44,7 @@ pub enum Duty {
 impl Core {
     /// Takes this core from its first Rust instruction into its guest.
     pub(crate) fn run(&'static self) -> ! {
-        self.install_vectors();
+        self.install_shared_vectors();
         self.start_trace();
         self.settle();
         if let Some(dispatcher) = self.dispatcher() {
@@ -78,27 +78,28 @@ impl Core {
     }
 
     /// Makes this core's vectors those that are right for who runs on it.
-    fn install_vectors(&self) {
+    fn install_shared_vectors(&self) {
         if self.dispatcher().is_some() {
-            return mortise_vcpu::install_vectors();
+            return mortise_vcpu::install_shared_vectors();
         }
         if let Some((vm, vcpu)) = self.vcpu() {
-            self.hasten(vm, vcpu);
+            self.enable_fast_paths(vm, vcpu);
         }
         // SAFETY: the only frame that is entered here is the resident's, if one is.
-        unsafe { mortise_vcpu::install_quick_vectors() };
+        unsafe { mortise_vcpu::install_fast_vectors() };
     }
 
     /// Has the exits counted of the virtual CPU that has this core to itself, and the vectors do what
     /// they can for it; with a trace nothing, as what they do is not recorded.
-    fn hasten(&self, vm: &'static Vm, vcpu: usize) {
+    fn enable_fast_paths(&self, vm: &'static Vm, vcpu: usize) {
         const { assert!(ExitKind::Interrupt as u32 == 0 && ExitKind::Hypercall as u32 == 1) };
         if let Some(exits) = vm.exits(vcpu) {
             self.resident.count_in(exits.words());
         }
         if let (Some(template), false) = (vm.timer_template_of(vcpu), trace::recorded()) {
             let timer = self.machine.board.virtual_timer;
-            self.resident.hasten(timer, template, &ANSWERS);
+            self.resident
+                .enable_fast_paths(timer, template, &CONSTANT_REPLIES);
         }
     }
 
@@ -154,7 +155,7 @@ impl Core {
         let traps = Traps {
             interrupts: InterruptMode::Shared,
             trap_wait: true,
-            trap_observers: true,
+            trap_pmu_and_debug: true,
             trap_physical_timer: true,
         };
         // Nobody's guest runs before its own stage 2 is in place; until then any will do.

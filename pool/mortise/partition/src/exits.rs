@@ -8,7 +8,7 @@ use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_gic_frame::SgiRequest;
 use mortise_vcpu::{
-    Cause, Exit, Frame, FrameCell, Role, SystemRegister, inject_undefined, skip_instruction,
+    Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_undefined, skip_instruction,
 };
 
 /// Takes an exit. Called by the vectors with the guest's registers; returns those
@@ -32,7 +32,7 @@ pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
     core.witness_exit(cause);
     match (cause, core.vcpu()) {
-        (Cause::Call, _) => call_alone(core, frame),
+        (Cause::Hypercall, _) => call_alone(core, frame),
         (Cause::Synchronous, Some((vm, vcpu))) if short::exit(core, vm, vcpu, frame) => {
             core.witness_return();
             &core.resident.frame
@@ -46,7 +46,7 @@ pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
 fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
     if !short::call(core, frame) {
         // Without the registers that the other exits need kept.
-        through(core, frame, Cause::Call, |vm, vcpu, frame| {
+        through(core, frame, Cause::Hypercall, |vm, vcpu, frame| {
             if !vm.is_ending() {
                 hypercall(core, vm, vcpu, frame);
             }
@@ -96,14 +96,14 @@ pub(crate) fn handle(
     match cause {
         // The virtual machine's end is under way, its memory withdrawn: what its
         // vCPUs do now is no fault of theirs.
-        Cause::Synchronous | Cause::Call if vm.is_ending() => {}
+        Cause::Synchronous | Cause::Hypercall if vm.is_ending() => {}
         Cause::Irq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
             interrupts::shared(core, Some((vm, vcpu)));
         }
-        Cause::Taken => {
+        Cause::Acknowledged => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
-            interrupts::taken(core, Some((vm, vcpu)), core.resident.taken());
+            interrupts::taken(core, Some((vm, vcpu)), core.resident.acknowledged_intid());
         }
         Cause::Fiq => match core.dispatcher() {
             Some(_) => {
@@ -121,7 +121,7 @@ pub(crate) fn handle(
             vm.status.count_exit(vcpu, ExitKind::Other);
             vm.stop_for(vcpu, Fault::SYSTEM_ERROR);
         }
-        Cause::Call => hypercall(core, vm, vcpu, frame),
+        Cause::Hypercall => hypercall(core, vm, vcpu, frame),
         Cause::Synchronous => synchronous(core, vm, vcpu, frame),
     }
 }
@@ -208,24 +208,24 @@ fn system_register(
     frame: &mut Frame,
     access: SystemRegister,
 ) {
-    match access.role() {
-        Role::Sgi { group1 } => {
+    match access.response() {
+        TrapResponse::Sgi { group1 } => {
             let request = SgiRequest::new(frame.register(access.register));
             send_sgi(core, vm, vcpu, request, group1);
         }
-        Role::Constant(value) => {
+        TrapResponse::Constant(value) => {
             if !access.write {
                 frame.set_register(access.register, value);
             }
         }
-        Role::Identity => match core.dispatcher() {
+        TrapResponse::IdRegister => match core.dispatcher() {
             Some(dispatcher) => {
                 let value = dispatcher.identity(access.encoding);
                 frame.set_register(access.register, value);
             }
             None => return inject_undefined(),
         },
-        Role::Undefined => return inject_undefined(),
+        TrapResponse::Undefined => return inject_undefined(),
     }
     skip_instruction();
 }

@@ -137,7 +137,7 @@ pub(crate) fn list_timer(core: &Core, vm: &Vm, vcpu: usize) -> bool {
         core.record_injection(ListRegister::from_bits(template).intid());
         let listed = core.listed.get().put(0, true);
         core.listed
-            .set(listed.with_timer(mortise_vcpu::Timer::First));
+            .set(listed.with_timer_irq(mortise_vcpu::TimerIrq::InLr0));
     }
     fits
 }

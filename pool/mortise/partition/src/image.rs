@@ -181,7 +181,7 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
-        extern "C" fn mortise_resident_exit(
+        extern "C" fn mortise_dedicated_exit(
             frame: &mut $crate::deps::Frame,
             cause: $crate::deps::Cause,
         ) -> &'static $crate::deps::FrameCell {
@@ -189,7 +189,7 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
-        extern "C" fn mortise_resident_notice() -> &'static $crate::deps::FrameCell {
+        extern "C" fn mortise_posted_interrupt() -> &'static $crate::deps::FrameCell {
             $crate::take_notice()
         }
 

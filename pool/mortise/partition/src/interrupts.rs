@@ -16,7 +16,7 @@ use crate::{
 use core::sync::atomic::Ordering;
 use core_trace::Event;
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
-use mortise_vcpu::Timer;
+use mortise_vcpu::TimerIrq;
 
 /// Takes the doorbell. What it is about stands in the VM's power states or in its
 /// virtual interrupt controller.
@@ -143,7 +143,7 @@ fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool
             return true;
         }
         let listed = core.listed.get();
-        core.listed.set(listed.with_timer(Timer::Elsewhere));
+        core.listed.set(listed.with_timer_irq(TimerIrq::InOtherLr));
     }
     list(core, vm, vcpu, intid)
 }

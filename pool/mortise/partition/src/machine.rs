@@ -23,7 +23,7 @@ use hw_irqchip_gicv3::{
     cpu_interface::{self, Sgi},
 };
 use mortise_transfer::Transfer;
-use mortise_vcpu::{Listed, Resident};
+use mortise_vcpu::{DedicatedVcpu, LrUsage};
 use spin::Once;
 
 /// What all cores share, with the [parts](Parts) of the image.
@@ -181,7 +181,7 @@ pub struct Core {
     /// Its windows to memory that it does not map.
     pub(crate) transfer: Once<Transfer>,
     /// The virtual CPU that has this core to itself.
-    pub(crate) resident: Resident,
+    pub(crate) resident: DedicatedVcpu,
     /// Who shares it out among several virtual CPUs, if somebody does.
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
     /// The VMs for whose virtual CPU here something came on another core, one bit each.
@@ -191,7 +191,7 @@ pub struct Core {
     /// The VMs whose virtual controller is yet to be told of their PL011's line, one bit each.
     pub(crate) lines: Cell<u32>,
     /// What stands in its list registers; of the timer's, on a core that is shared out.
-    pub(crate) listed: Cell<Listed>,
+    pub(crate) listed: Cell<LrUsage>,
     /// What makes the virtual timer's interrupt active here, once the core runs.
     pub(crate) timer_activation: Cell<Option<Lever>>,
     /// When Mortise itself has something to do here, in ticks of the counter.
@@ -223,13 +223,13 @@ impl Core {
             start: Once::new(),
             map: TicketLock::new(None),
             transfer: Once::new(),
-            resident: Resident::new(),
+            resident: DedicatedVcpu::new(),
             occupant: Cell::new(None),
             dispatcher: Cell::new(None),
             mail: AtomicU32::new(0),
             errands: Cell::new(0),
             lines: Cell::new(0),
-            listed: Cell::new(Listed::NOTHING),
+            listed: Cell::new(LrUsage::EMPTY),
             timer_activation: Cell::new(None),
             alarm: Cell::new(u64::MAX),
             trace: Writer::new(),

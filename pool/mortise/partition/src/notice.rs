@@ -24,7 +24,7 @@ use hw_irqchip_gicv3::{
     cpu_interface::{self, Sgi},
 };
 use mortise_psci::LEADER;
-use mortise_vcpu::{Cause, FrameCell, NOTICE};
+use mortise_vcpu::{Cause, FrameCell, POSTED_SGI};
 
 /// Exits of interrupts, as a core that one virtual CPU has to itself counts them.
 pub(crate) const INTERRUPT: usize = ExitKind::Interrupt as usize;
@@ -61,7 +61,7 @@ impl Machine {
         let Some(bell) = Sgi::from_bits(core.notice_bell.load(Ordering::Relaxed)) else {
             return false;
         };
-        let left = leave(&core.resident.notice, intid);
+        let left = leave(&core.resident.posted_intid, intid);
         if left {
             cpu_interface::send(Group::Zero, bell);
         }
@@ -79,14 +79,14 @@ impl Vm {
         let alone =
             core.dispatcher().is_none() && core.vcpu().is_some_and(|(_, vcpu)| vcpu == LEADER);
         let own = self.is_shared() && core.is_occupied_by(self) && alone;
-        if !own || core.machine.board.doorbell == NOTICE {
+        if !own || core.machine.board.doorbell == POSTED_SGI {
             return None;
         }
         let private = core.machine.board.redistributor(core.cpu);
-        private.set_group(NOTICE, Group::Zero);
-        private.set_priority(NOTICE, 0);
-        private.enable(NOTICE);
-        let bell = Sgi::new(NOTICE, hw_arch::cpu::affinity());
+        private.set_group(POSTED_SGI, Group::Zero);
+        private.set_priority(POSTED_SGI, 0);
+        private.enable(POSTED_SGI);
+        let bell = Sgi::new(POSTED_SGI, hw_arch::cpu::affinity());
         core.notice_bell.store(bell.bits(), Ordering::Relaxed);
         core.forget_notice(intid);
         Some(core.cpu)
@@ -102,7 +102,7 @@ impl Vm {
 
 impl Core {
     fn forget_notice(&self, intid: u32) {
-        let _other = self.resident.notice.compare_exchange(
+        let _other = self.resident.posted_intid.compare_exchange(
             intid.into(),
             0,
             Ordering::Relaxed,
@@ -117,7 +117,7 @@ impl Core {
         if tables::companions().is_empty() {
             return;
         }
-        if let Some(intid) = take(&self.resident.notice)
+        if let Some(intid) = take(&self.resident.posted_intid)
             && let Some((vm, _)) = self.vcpu()
             && let Interrupts::Shared(gic) = &vm.interrupts
         {

@@ -8,7 +8,7 @@ use core_trace::Event;
 use hw_arch::{El2, registers::ich_lr};
 use hw_clock::Clock;
 use hw_irqchip_gicv3::{Group, cpu_interface, is_special};
-use mortise_vcpu::{Cause, Context, Frame, Listed, Rare, Timer};
+use mortise_vcpu::{Cause, ColdContext, Context, Frame, LrUsage, TimerIrq};
 
 /// What an interrupt was that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,53 +188,53 @@ impl Core {
 
     /// What stands in its list registers.
     #[inline(always)]
-    pub fn listed(&self) -> Listed {
+    pub fn listed(&self) -> LrUsage {
         self.listed.get()
     }
 
     /// Takes the virtual CPU interface of the one in the registers into `context`, with what is `listed`
-    /// there, where that is [usual](Listed::is_usual). The interrupt of its timer is not active in the
+    /// there, where that is [usual](LrUsage::is_fast_switch). The interrupt of its timer is not active in the
     /// physical controller from here on.
     #[inline(always)]
-    pub fn store_interface(&self, context: &Context, listed: Listed) {
+    pub fn store_interface(&self, context: &Context, listed: LrUsage) {
         context.save_interface();
-        context.set_listed(match listed.has_first() {
+        context.set_lr_usage(match listed.has_timer_in_lr0() {
             true => self.take_first(context, listed),
             false => listed,
         });
     }
 
     #[inline(always)]
-    fn take_first(&self, context: &Context, listed: Listed) -> Listed {
+    fn take_first(&self, context: &Context, listed: LrUsage) -> LrUsage {
         // The guest's end of it frees its list register and deactivates it, at once.
-        if context.is_first_free() {
-            return listed.with_timer(Timer::Nowhere);
+        if context.is_lr0_free() {
+            return listed.with_timer_irq(TimerIrq::NotListed);
         }
         cpu_interface::deactivate(self.machine.board.virtual_timer);
-        listed.with_timer(Timer::Elsewhere)
+        listed.with_timer_irq(TimerIrq::InOtherLr)
     }
 
     /// The same where it may be any.
-    pub fn store_any_interface(&self, context: &Context, rare: &Rare) {
+    pub fn store_any_interface(&self, context: &Context, rare: &ColdContext) {
         let listed = self.listed.get();
         self.store_interface(context, listed);
-        rare.save_lists(listed);
-        if listed.timer() == Timer::Elsewhere {
-            context.set_listed(listed.with_timer(self.deactivate_timer()));
+        rare.save_lrs(listed);
+        if listed.timer_irq() == TimerIrq::InOtherLr {
+            context.set_lr_usage(listed.with_timer_irq(self.deactivate_timer()));
         }
     }
 
     /// Ends the active state of the virtual timer's interrupt.
     #[cold]
     #[inline(never)]
-    fn deactivate_timer(&self) -> Timer {
+    fn deactivate_timer(&self) -> TimerIrq {
         let board = &self.machine.board;
         let private = board.redistributor(self.cpu);
         if !private.is_active(board.virtual_timer) {
-            return Timer::Nowhere;
+            return TimerIrq::NotListed;
         }
         private.deactivate(board.virtual_timer);
-        Timer::Elsewhere
+        TimerIrq::InOtherLr
     }
 
     /// Puts the virtual CPU interface of one that comes into the registers, with what is `listed` there,
@@ -242,32 +242,37 @@ impl Core {
     /// interrupt of its timer, if that is due, is listed by its [template](Vm::timer_template) if
     /// there is one and the list register for it is free, and made active.
     #[inline(always)]
-    pub fn load_interface(&self, context: &Context, listed: Listed, template: &Cell<&AtomicU64>) {
+    pub fn load_interface(&self, context: &Context, listed: LrUsage, template: &Cell<&AtomicU64>) {
         context.load_interface();
-        self.listed.set(match listed.has_first() {
+        self.listed.set(match listed.has_timer_in_lr0() {
             true => self.list_due(context, template.get(), listed),
             false => listed,
         });
     }
 
     #[inline(always)]
-    fn list_due(&self, context: &Context, template: &AtomicU64, listed: Listed) -> Listed {
+    fn list_due(&self, context: &Context, template: &AtomicU64, listed: LrUsage) -> LrUsage {
         let template = template.load(Ordering::Acquire);
-        if template == 0 || !context.is_first_free() {
-            return listed.with_timer(Timer::Nowhere);
+        if template == 0 || !context.is_lr0_free() {
+            return listed.with_timer_irq(TimerIrq::NotListed);
         }
         ich_lr::write(0, template);
         self.record_injection(self.machine.board.virtual_timer);
         self.activate_timer();
-        listed.put(0, true).with_timer(Timer::First)
+        listed.put(0, true).with_timer_irq(TimerIrq::InLr0)
     }
 
     /// The same where it may be any.
-    pub fn load_any_interface(&self, context: &Context, rare: &Rare, template: &Cell<&AtomicU64>) {
-        let listed = context.listed();
-        rare.load_lists(listed);
+    pub fn load_any_interface(
+        &self,
+        context: &Context,
+        rare: &ColdContext,
+        template: &Cell<&AtomicU64>,
+    ) {
+        let listed = context.lr_usage();
+        rare.load_lrs(listed);
         self.load_interface(context, listed, template);
-        if listed.timer() == Timer::Elsewhere {
+        if listed.timer_irq() == TimerIrq::InOtherLr {
             self.activate_timer();
         }
     }

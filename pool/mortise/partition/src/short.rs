@@ -9,7 +9,7 @@ use crate::{gic::VmInterrupts, machine::Core, tables, trace, vm::Vm};
 use core_statistics::ExitKind;
 use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
 use mortise_gic_frame::{Enables, SgiRequest};
-use mortise_vcpu::{Frame, Usual, enter, skip_instruction, word_address};
+use mortise_vcpu::{ExitClass, Frame, enter, skip_instruction, word_access_ipa};
 
 const HYPERCALL: usize = ExitKind::Hypercall as usize;
 const MMIO: usize = ExitKind::Mmio as usize;
@@ -23,9 +23,9 @@ pub(crate) fn exit(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
     if trace::recorded() {
         return false;
     }
-    match Usual::last() {
-        Some(Usual::Word { register, write }) => word(core, vm, frame, register, write),
-        Some(Usual::Sgi { register }) => {
+    match ExitClass::last() {
+        Some(ExitClass::WordAccess { register, write }) => word(core, vm, frame, register, write),
+        Some(ExitClass::SgiWrite { register }) => {
             let request = SgiRequest::new(frame.register(register));
             request.is_to(vcpu) && sgi(core, vm, vcpu, request.intid())
         }
@@ -86,7 +86,7 @@ fn word(
     write: bool,
 ) -> bool {
     let base = core.distributor as u64;
-    let offset = word_address().wrapping_sub(base) as usize;
+    let offset = word_access_ipa().wrapping_sub(base) as usize;
     let Some(Enables { row, sets }) = Enables::at(offset) else {
         return false;
     };
@@ -118,7 +118,7 @@ fn word(
     };
     finish(core);
     frame.set_register(register, value.into());
-    if Frame::is_kept(register) {
+    if Frame::is_callee_saved(register) {
         core.witness_return();
         // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
         // more.

@@ -240,13 +240,13 @@ impl Vm {
         Traps {
             interrupts: match self.description().interrupt_mode {
                 InterruptMode::Direct if tables::irqchip().is_some() => {
-                    mortise_vcpu::InterruptMode::Whole
+                    mortise_vcpu::InterruptMode::DirectAll
                 }
                 InterruptMode::Direct => mortise_vcpu::InterruptMode::Direct,
                 InterruptMode::Shared => mortise_vcpu::InterruptMode::Shared,
             },
             trap_wait: self.description().wait == core_manifest::WaitPolicy::Trap,
-            trap_observers: false,
+            trap_pmu_and_debug: false,
             trap_physical_timer: tables::cores_are_shared(),
         }
     }

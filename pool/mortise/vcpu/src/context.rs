@@ -111,7 +111,7 @@ pub struct Context {
 
 /// What few switches exchange.
 #[derive(Debug)]
-pub struct Rare {
+pub struct ColdContext {
     /// List registers from the third one on.
     pub(crate) lists: [Cell<u64>; 14],
     keys: UnsafeCell<[u64; 10]>,
@@ -120,9 +120,9 @@ pub struct Rare {
 
 /// What this core has that few cores have, and that is exchanged too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rest(u8);
+pub struct OptionalRegisters(u8);
 
-impl Rest {
+impl OptionalRegisters {
     /// Nothing.
     pub const NONE: Self = Self(0);
     const KEYS: u8 = 1;
@@ -134,7 +134,7 @@ impl Rest {
     ///
     /// Nobody's registers of EL1 may be in the core.
     #[must_use]
-    pub unsafe fn of_core() -> Self {
+    pub unsafe fn detect() -> Self {
         use hw_arch::{read_register, write_register};
         macro_rules! keeps {
             ($name:literal) => {{
@@ -145,7 +145,7 @@ impl Rest {
                 kept
             }};
         }
-        let keys = has_keys();
+        let keys = has_pointer_auth();
         let auxiliary = keeps!("amair_el1") | keeps!("afsr0_el1") | keeps!("afsr1_el1");
         Self((u8::from(keys) * Self::KEYS) | (u8::from(auxiliary) * Self::AUXILIARY))
     }
@@ -153,7 +153,7 @@ impl Rest {
 
 /// Whether the core authenticates pointers, so that there are keys to exchange.
 #[must_use]
-pub fn has_keys() -> bool {
+pub fn has_pointer_auth() -> bool {
     // ID_AA64ISAR1_EL1: APA, API, GPA, GPI.
     hw_arch::read_register!("id_aa64isar1_el1") & 0xff00_0ff0 != 0
 }
@@ -162,7 +162,7 @@ pub fn has_keys() -> bool {
 // a time does, and by reads of single words that were written by that core.
 unsafe impl Sync for Context {}
 // SAFETY: as above.
-unsafe impl Sync for Rare {}
+unsafe impl Sync for ColdContext {}
 
 /// `CNTV_CTL_EL0`: ENABLE without IMASK.
 const SIGNALS: u64 = 1;
@@ -193,7 +193,7 @@ impl Context {
     /// # Safety
     ///
     /// Nobody else may use the context.
-    pub unsafe fn identify(&self, vttbr: u64, vmpidr: u64) {
+    pub unsafe fn set_identity(&self, vttbr: u64, vmpidr: u64) {
         // SAFETY: the caller is alone with it.
         unsafe { *self.identity.get() = [vttbr, vmpidr] };
     }
@@ -225,7 +225,7 @@ impl Context {
     /// # Safety
     ///
     /// As there, and nobody else may have used the timer since.
-    pub unsafe fn continue_timer(&self) {
+    pub unsafe fn resume_timer(&self) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: binds EL1 only; the caller is alone with the array.
         unsafe {
@@ -282,7 +282,7 @@ impl Default for Context {
     }
 }
 
-impl Rare {
+impl ColdContext {
     /// That of a virtual CPU that never ran.
     #[must_use]
     pub const fn new() -> Self {
@@ -298,18 +298,18 @@ impl Rare {
     /// # Safety
     ///
     /// As for [`Context::save`], and the core must have it.
-    pub unsafe fn save(&self, rest: Rest) {
+    pub unsafe fn save(&self, optional: OptionalRegisters) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as in `save`; the core has these registers.
         unsafe {
-            if rest.0 & Rest::KEYS != 0 {
+            if optional.0 & OptionalRegisters::KEYS != 0 {
                 core::arch::asm!(
                     keys!(save_pair),
                     to = in(reg) self.keys.get(), a = out(reg) _, b = out(reg) _,
                     options(nostack, preserves_flags)
                 );
             }
-            if rest.0 & Rest::AUXILIARY != 0 {
+            if optional.0 & OptionalRegisters::AUXILIARY != 0 {
                 core::arch::asm!(
                     auxiliary!(save_pair),
                     to = in(reg) self.auxiliary.get(), a = out(reg) _, b = out(reg) _,
@@ -318,7 +318,7 @@ impl Rare {
             }
         }
         #[cfg(not(target_arch = "aarch64"))]
-        let _ = (rest, &self.keys, &self.auxiliary);
+        let _ = (optional, &self.keys, &self.auxiliary);
     }
 
     /// Puts back what few cores have.
@@ -326,18 +326,18 @@ impl Rare {
     /// # Safety
     ///
     /// As for [`Context::load`], and the core must have it.
-    pub unsafe fn load(&self, rest: Rest) {
+    pub unsafe fn load(&self, optional: OptionalRegisters) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as in `load`; the core has these registers.
         unsafe {
-            if rest.0 & Rest::KEYS != 0 {
+            if optional.0 & OptionalRegisters::KEYS != 0 {
                 core::arch::asm!(
                     keys!(load_pair),
                     from = in(reg) self.keys.get(), a = out(reg) _, b = out(reg) _,
                     options(nostack, preserves_flags)
                 );
             }
-            if rest.0 & Rest::AUXILIARY != 0 {
+            if optional.0 & OptionalRegisters::AUXILIARY != 0 {
                 core::arch::asm!(
                     auxiliary!(load_pair),
                     from = in(reg) self.auxiliary.get(), a = out(reg) _, b = out(reg) _,
@@ -346,11 +346,11 @@ impl Rare {
             }
         }
         #[cfg(not(target_arch = "aarch64"))]
-        let _ = (rest, &self.keys, &self.auxiliary);
+        let _ = (optional, &self.keys, &self.auxiliary);
     }
 }
 
-impl Default for Rare {
+impl Default for ColdContext {
     fn default() -> Self {
         Self::new()
     }

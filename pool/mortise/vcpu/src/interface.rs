@@ -1,39 +1,39 @@
 //! The virtual CPU interface of the interrupt controller, for cores that several virtual
 //! CPUs share (IHI 0069, 12.4).
 
-use crate::{Context, Rare};
+use crate::{ColdContext, Context};
 use core::cell::Cell;
 use hw_arch::registers::ich_lr;
 
 /// Where the interrupt stands that a guest's virtual timer raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timer {
-    /// Nowhere: it is not active in the physical controller.
-    Nowhere,
+pub enum TimerIrq {
+    /// NotListed: it is not active in the physical controller.
+    NotListed,
     /// In the first list register, by its template, and active as long as it is there. Of a virtual
     /// CPU that is not on its core: it is to be there, as the deadline passed.
-    First,
+    InLr0,
     /// Where the virtual interrupt controller put it, and the physical one knows. Of a virtual CPU
     /// that is not on its core: it was active.
-    Elsewhere,
+    InOtherLr,
 }
 
 /// What stands in list registers: those that were written since they were empty, one bit each from
-/// bit 0 on, and where the [timer's](Timer) interrupt is.
+/// bit 0 on, and where the [timer's](TimerIrq) interrupt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listed(u32);
+pub struct LrUsage(u32);
 
 const REGISTERS: u32 = 0xffff;
 /// Beside the bits of what takes some time to exchange, so that one mask tells.
-const ELSEWHERE: u32 = 1 << 16;
-const FIRST: u32 = 1 << 31;
+const IN_OTHER_LR: u32 = 1 << 16;
+const IN_LR0: u32 = 1 << 31;
 /// The list registers that are always exchanged.
-const ALWAYS: u32 = 3;
-const UNUSUAL: u32 = (REGISTERS | ELSEWHERE) & !ALWAYS;
+const EAGER_LRS: u32 = 3;
+const SLOW_SWITCH: u32 = (REGISTERS | IN_OTHER_LR) & !EAGER_LRS;
 
-impl Listed {
+impl LrUsage {
     /// Nothing.
-    pub const NOTHING: Self = Self(0);
+    pub const EMPTY: Self = Self(0);
 
     /// The list registers.
     #[inline]
@@ -45,31 +45,31 @@ impl Listed {
     /// Whether the timer's interrupt is in the first list register, or is to be there.
     #[inline(always)]
     #[must_use]
-    pub const fn has_first(self) -> bool {
-        self.0 & FIRST != 0
+    pub const fn has_timer_in_lr0(self) -> bool {
+        self.0 & IN_LR0 != 0
     }
 
     /// Where the timer's interrupt is.
     #[inline(always)]
     #[must_use]
-    pub const fn timer(self) -> Timer {
-        match self.0 & (FIRST | ELSEWHERE) {
-            0 => Timer::Nowhere,
-            FIRST => Timer::First,
-            _ => Timer::Elsewhere,
+    pub const fn timer_irq(self) -> TimerIrq {
+        match self.0 & (IN_LR0 | IN_OTHER_LR) {
+            0 => TimerIrq::NotListed,
+            IN_LR0 => TimerIrq::InLr0,
+            _ => TimerIrq::InOtherLr,
         }
     }
 
     /// The same with the timer's there.
     #[inline(always)]
     #[must_use]
-    pub const fn with_timer(self, timer: Timer) -> Self {
+    pub const fn with_timer_irq(self, timer: TimerIrq) -> Self {
         Self(
             self.registers()
                 | match timer {
-                    Timer::Nowhere => 0,
-                    Timer::First => FIRST,
-                    Timer::Elsewhere => ELSEWHERE,
+                    TimerIrq::NotListed => 0,
+                    TimerIrq::InLr0 => IN_LR0,
+                    TimerIrq::InOtherLr => IN_OTHER_LR,
                 },
         )
     }
@@ -79,8 +79,8 @@ impl Listed {
     /// of the timer.
     #[inline(always)]
     #[must_use]
-    pub const fn is_usual(self, other: Self) -> bool {
-        (self.0 | other.0) & UNUSUAL == 0
+    pub const fn is_fast_switch(self, other: Self) -> bool {
+        (self.0 | other.0) & SLOW_SWITCH == 0
     }
 
     /// The same with something in a list register, or nothing; the first one's is not by the timer's
@@ -89,8 +89,8 @@ impl Listed {
     #[must_use]
     pub const fn put(self, index: usize, something: bool) -> Self {
         let bit = 1 << (index % 16);
-        let moved = if self.has_first() && index == 0 {
-            FIRST | ELSEWHERE
+        let moved = if self.has_timer_in_lr0() && index == 0 {
+            IN_LR0 | IN_OTHER_LR
         } else {
             0
         };
@@ -101,14 +101,14 @@ impl Listed {
     #[inline]
     #[must_use]
     pub const fn cleared(self) -> Self {
-        Self(if self.0 > REGISTERS { ELSEWHERE } else { 0 })
+        Self(if self.0 > REGISTERS { IN_OTHER_LR } else { 0 })
     }
 }
 
 /// What a virtual CPU that is not on its core has in its virtual CPU interface.
 ///
 /// The first two list registers, the timer's and a device's as a rule, are exchanged as they are:
-/// that takes fewer instructions than to find out whether they hold something. [Others](Rare) are
+/// that takes fewer instructions than to find out whether they hold something. [Others](ColdContext) are
 /// where they do.
 #[repr(C, align(16))]
 #[derive(Debug)]
@@ -116,7 +116,7 @@ pub struct Interface {
     /// `ICH_VMCR_EL2`, `ICH_AP0R0_EL2`, `ICH_AP1R0_EL2` and `ICH_HCR_EL2`.
     control: Cell<[u64; 4]>,
     lists: [Cell<u64>; 2],
-    listed: Cell<Listed>,
+    listed: Cell<LrUsage>,
 }
 
 impl Interface {
@@ -126,7 +126,7 @@ impl Interface {
         Self {
             control: Cell::new([0; 4]),
             lists: [const { Cell::new(0) }; 2],
-            listed: Cell::new(Listed::NOTHING),
+            listed: Cell::new(LrUsage::EMPTY),
         }
     }
 }
@@ -135,26 +135,26 @@ impl Interface {
 impl Context {
     /// Forgets what was taken down of it: off and empty.
     pub fn clear_interface(&self) {
-        self.interface.listed.set(Listed::NOTHING);
+        self.interface.listed.set(LrUsage::EMPTY);
         self.interface.control.set([0; 4]);
         self.interface.lists.iter().for_each(|list| list.set(0));
     }
 
     /// What stands in its list registers.
     #[inline(always)]
-    pub fn listed(&self) -> Listed {
+    pub fn lr_usage(&self) -> LrUsage {
         self.interface.listed.get()
     }
 
     /// Notes that.
     #[inline(always)]
-    pub fn set_listed(&self, listed: Listed) {
+    pub fn set_lr_usage(&self, listed: LrUsage) {
         self.interface.listed.set(listed);
     }
 
     /// Whether the first list register is free, as it was taken down.
     #[inline]
-    pub fn is_first_free(&self) -> bool {
+    pub fn is_lr0_free(&self) -> bool {
         // Neither pending nor active.
         self.interface.lists[0].get() >> 62 == 0
     }
@@ -196,9 +196,9 @@ impl Context {
 }
 
 /// Of which the other list registers are a part.
-impl Rare {
+impl ColdContext {
     /// Takes down those of them that were written, and empties them.
-    pub fn save_lists(&self, listed: Listed) {
+    pub fn save_lrs(&self, listed: LrUsage) {
         self.each_of(listed, |index, list| {
             list.set(ich_lr::read(index));
             ich_lr::write(index, 0);
@@ -206,12 +206,12 @@ impl Rare {
     }
 
     /// Puts them back, before the interface is turned on.
-    pub fn load_lists(&self, listed: Listed) {
+    pub fn load_lrs(&self, listed: LrUsage) {
         self.each_of(listed, |index, list| ich_lr::write(index, list.get()));
     }
 
-    fn each_of(&self, listed: Listed, action: impl Fn(usize, &Cell<u64>)) {
-        let mut rest = listed.registers() & !ALWAYS;
+    fn each_of(&self, listed: LrUsage, action: impl Fn(usize, &Cell<u64>)) {
+        let mut rest = listed.registers() & !EAGER_LRS;
         while rest != 0 {
             let index = rest.trailing_zeros() as usize;
             rest &= rest - 1;
@@ -230,7 +230,7 @@ impl Default for Interface {
 
 #[cfg(test)]
 mod tests {
-    use super::{Interface, Listed, Timer};
+    use super::{Interface, LrUsage, TimerIrq};
     use crate::Context;
     use core::mem::offset_of;
 
@@ -246,29 +246,29 @@ mod tests {
     fn what_is_cleared_is_as_if_it_never_ran() {
         let context = Context::new();
         context.interface.lists[0].set(1 << 62);
-        context.set_listed(Listed::NOTHING.put(0, true));
-        assert!(!context.is_first_free());
+        context.set_lr_usage(LrUsage::EMPTY.put(0, true));
+        assert!(!context.is_lr0_free());
         context.clear_interface();
-        assert!(context.is_first_free());
-        assert_eq!(context.listed(), Listed::NOTHING);
+        assert!(context.is_lr0_free());
+        assert_eq!(context.lr_usage(), LrUsage::EMPTY);
     }
 
     #[test]
     fn what_is_listed_is_told_by_one_word() {
-        for timer in [Timer::Nowhere, Timer::First, Timer::Elsewhere] {
-            let listed = Listed::NOTHING.put(1, true).with_timer(timer);
-            assert_eq!((listed.registers(), listed.timer()), (2, timer));
+        for timer in [TimerIrq::NotListed, TimerIrq::InLr0, TimerIrq::InOtherLr] {
+            let listed = LrUsage::EMPTY.put(1, true).with_timer_irq(timer);
+            assert_eq!((listed.registers(), listed.timer_irq()), (2, timer));
             let (first, cleared) = (listed.put(0, true), listed.cleared());
             let left = match timer {
-                Timer::First => Timer::Elsewhere,
+                TimerIrq::InLr0 => TimerIrq::InOtherLr,
                 other => other,
             };
-            assert_eq!((first.registers(), first.timer()), (3, left));
-            assert_eq!((cleared.registers(), cleared.timer()), (0, left));
+            assert_eq!((first.registers(), first.timer_irq()), (3, left));
+            assert_eq!((cleared.registers(), cleared.timer_irq()), (0, left));
             assert_eq!(listed.put(2, true).put(2, false), listed);
-            let usual = listed.is_usual(Listed::NOTHING);
-            assert_eq!(usual, timer != Timer::Elsewhere);
-            assert!(!listed.is_usual(Listed::NOTHING.put(2, true)));
+            let usual = listed.is_fast_switch(LrUsage::EMPTY);
+            assert_eq!(usual, timer != TimerIrq::InOtherLr);
+            assert!(!listed.is_fast_switch(LrUsage::EMPTY.put(2, true)));
         }
     }
 }

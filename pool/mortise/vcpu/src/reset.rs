@@ -1,6 +1,6 @@
 //! The state in which a virtual CPU starts.
 
-use crate::{context::has_keys, traps};
+use crate::{context::has_pointer_auth, traps};
 use hw_arch::{El2, ExceptionLevel, read_register, write_register};
 
 /// `SCTLR_EL1` with MMU and caches off: the RES1 bits only.
@@ -22,7 +22,7 @@ pub unsafe fn reset(entry: u64, part: usize) -> bool {
     match part {
         0 => reset_registers(),
         // Who shares its core reaches neither, and Mortise may count there.
-        1 if traps::observers_trap() => {}
+        1 if traps::traps_pmu_and_debug() => {}
         1 => {
             reset_monitor();
             reset_debug();
@@ -51,7 +51,7 @@ fn reset_registers() {
         "contextidr_el1" "tpidr_el0" "tpidrro_el0" "tpidr_el1" "elr_el1" "spsr_el1" "esr_el1"
         "far_el1" "afsr0_el1" "afsr1_el1" "par_el1" "csselr_el1" "sp_el0" "sp_el1"
         "cntkctl_el1" "cntv_ctl_el0" "cntv_cval_el0" "cntp_ctl_el0" "mdscr_el1");
-    if has_keys() {
+    if has_pointer_auth() {
         zero!("S3_0_C2_C1_0" "S3_0_C2_C1_1" "S3_0_C2_C1_2" "S3_0_C2_C1_3" "S3_0_C2_C2_0"
             "S3_0_C2_C2_1" "S3_0_C2_C2_2" "S3_0_C2_C2_3" "S3_0_C2_C3_0" "S3_0_C2_C3_1");
     }

@@ -29,7 +29,7 @@
 //!
 //! *Own*: the hardware's, not shared with anybody, because the core is the
 //! guest's alone. What a trapped register is to its guest says
-//! [`SystemRegister::role`](crate::SystemRegister::role). *Virtual*: the virtual CPU interface's. Sections: Arm ARM
+//! [`SystemRegister::response`](crate::SystemRegister::response). *Virtual*: the virtual CPU interface's. Sections: Arm ARM
 //! D19.2.48 (HCR_EL2), D19.3 (MDCR_EL2), D24.10 (timer); IHI 0069, 6.1.
 
 use hw_arch::registers as r;
@@ -40,7 +40,7 @@ pub enum InterruptMode {
     /// Group 1 interrupts go straight to EL1, with no exit.
     Direct,
     /// All interrupts do: the CPU interface is the guest's, as a page of registers.
-    Whole,
+    DirectAll,
     /// Interrupts come to Mortise and reach EL1 through list registers.
     Shared,
 }
@@ -53,7 +53,7 @@ pub(crate) const CPTR: u64 = 0x33ff | 1 << 20 | 1 << 30;
 const MDCR: u64 = 3 << 10 | 1 << 14 | 1 << 19;
 
 /// `MDCR_EL2`: TPM, TPMCR, and TDA.
-const MDCR_OBSERVERS: u64 = 3 << 5 | 1 << 9;
+const MDCR_PMU_AND_DEBUG: u64 = 3 << 5 | 1 << 9;
 
 /// The traps that hold one virtual CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct Traps {
     /// Whether what observes a core traps, as on one that several share: the performance
     /// monitor, which would tell one what another does, and self-hosted debug, which would
     /// stop one where another wants to be.
-    pub trap_observers: bool,
+    pub trap_pmu_and_debug: bool,
     /// Whether EL1's physical timer traps, which is not exchanged between those that share a
     /// core.
     pub trap_physical_timer: bool,
@@ -102,13 +102,17 @@ impl Traps {
             | hcr::RW
             | hcr::POINTER_AUTHENTICATION;
         let interrupts = match self.interrupts {
-            InterruptMode::Whole => 0,
+            InterruptMode::DirectAll => 0,
             InterruptMode::Direct => hcr::FMO,
             InterruptMode::Shared => hcr::FMO | hcr::IMO,
         };
         let wait = if self.trap_wait { hcr::TWI } else { 0 };
         // What is hidden is not announced.
-        let identity = if self.trap_observers { hcr::TID3 } else { 0 };
+        let identity = if self.trap_pmu_and_debug {
+            hcr::TID3
+        } else {
+            0
+        };
         always | interrupts | wait | identity
     }
 
@@ -133,8 +137,8 @@ impl Traps {
             r::cptr_el2::write(CPTR);
             // All event counters to the guest.
             let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
-            let observers = if self.trap_observers {
-                MDCR_OBSERVERS
+            let observers = if self.trap_pmu_and_debug {
+                MDCR_PMU_AND_DEBUG
             } else {
                 0
             };
@@ -152,8 +156,8 @@ impl Traps {
 }
 
 /// Whether the performance monitor and self-hosted debug trap on this core.
-pub(crate) fn observers_trap() -> bool {
-    r::mdcr_el2::read() & MDCR_OBSERVERS != 0
+pub(crate) fn traps_pmu_and_debug() -> bool {
+    r::mdcr_el2::read() & MDCR_PMU_AND_DEBUG != 0
 }
 
 /// `VMPIDR_EL2` of a virtual CPU: RES1, and the index as Aff0.
@@ -170,7 +174,7 @@ const fn vtcr(size: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{CPTR, InterruptMode, MDCR, MDCR_OBSERVERS, Traps, vtcr};
+    use super::{CPTR, InterruptMode, MDCR, MDCR_PMU_AND_DEBUG, Traps, vtcr};
 
     #[test]
     fn registers_are_what_the_manual_says() {
@@ -179,7 +183,7 @@ mod tests {
         assert_eq!(CPTR & 1 << 10, 0, "floating point is the guest's");
         assert_eq!(MDCR & 1 << 8, 0, "debug exceptions go to EL1");
         assert_eq!(MDCR, 0x8_4c00);
-        assert_eq!(MDCR_OBSERVERS, 0x260);
+        assert_eq!(MDCR_PMU_AND_DEBUG, 0x260);
     }
 
     #[test]
@@ -187,7 +191,7 @@ mod tests {
         let direct = Traps {
             interrupts: InterruptMode::Direct,
             trap_wait: false,
-            trap_observers: false,
+            trap_pmu_and_debug: false,
             trap_physical_timer: false,
         };
         let shared = Traps {
@@ -196,7 +200,7 @@ mod tests {
         };
         assert_eq!(direct.hcr() ^ shared.hcr(), 1 << 4);
         let whole = Traps {
-            interrupts: InterruptMode::Whole,
+            interrupts: InterruptMode::DirectAll,
             ..direct
         };
         assert_eq!(whole.hcr() ^ direct.hcr(), 1 << 3, "nor fast ones");
@@ -211,7 +215,7 @@ mod tests {
         );
         assert_eq!(
             Traps {
-                trap_observers: true,
+                trap_pmu_and_debug: true,
                 ..direct
             }
             .hcr()

@@ -2,16 +2,16 @@
 
 use super::Seat;
 use mortise_partition::{Core, Vcpu};
-use mortise_vcpu::{FloatingPointTrap, Listed, Rest, Timer};
+use mortise_vcpu::{FloatingPointTrap, LrUsage, OptionalRegisters, TimerIrq};
 
 /// What is exchanged beside the registers where that takes the fewest steps.
 #[derive(Clone, Copy)]
-pub(crate) struct Usual {
+pub(crate) struct ExitClass {
     /// Whether floating point traps then.
     trap: FloatingPointTrap,
     /// What stands in list registers, and is to stand there.
-    there: Listed,
-    coming: Listed,
+    there: LrUsage,
+    coming: LrUsage,
 }
 
 impl Seat {
@@ -25,7 +25,7 @@ impl Seat {
         let bare = self
             .home
             .get()
-            .is_some_and(|home| home.rest.get() == Rest::NONE);
+            .is_some_and(|home| home.rest.get() == OptionalRegisters::NONE);
         self.trap.set(trap);
         self.usual_trap.set(trap.filter(|_| bare));
     }
@@ -47,7 +47,7 @@ impl Seat {
     #[cold]
     pub fn go_on_sounding(&self) {
         // SAFETY: as above, and nothing else was done since.
-        unsafe { self.context.continue_timer() };
+        unsafe { self.context.resume_timer() };
     }
 
     /// The second part of it.
@@ -59,7 +59,7 @@ impl Seat {
 
     /// The same where the exchange is [usual](Self::usual).
     #[inline(always)]
-    pub fn store_usual(&self, core: &'static Core, usual: Usual) {
+    pub fn store_usual(&self, core: &'static Core, usual: ExitClass) {
         self.store_registers();
         core.store_interface(&self.context, usual.there);
     }
@@ -72,24 +72,28 @@ impl Seat {
 
     /// What is to be exchanged for it, if that takes the fewest steps.
     #[inline(always)]
-    pub fn usual(&self, core: &'static Core) -> Option<Usual> {
-        let (trap, there, coming) = (self.usual_trap.get()?, core.listed(), self.context.listed());
-        let usual = Usual {
+    pub fn usual(&self, core: &'static Core) -> Option<ExitClass> {
+        let (trap, there, coming) = (
+            self.usual_trap.get()?,
+            core.listed(),
+            self.context.lr_usage(),
+        );
+        let usual = ExitClass {
             trap,
             there,
             coming,
         };
-        there.is_usual(coming).then_some(usual)
+        there.is_fast_switch(coming).then_some(usual)
     }
 
     /// Notes where the interrupt of its timer is, while it is off the core.
-    pub fn note_timer(&self, timer: Timer) {
-        let listed = self.context.listed().with_timer(timer);
-        self.context.set_listed(listed);
+    pub fn note_timer(&self, timer: TimerIrq) {
+        let listed = self.context.lr_usage().with_timer_irq(timer);
+        self.context.set_lr_usage(listed);
     }
 
     /// Does the same with what few cores have.
-    pub fn store_rest(&self, rest: Rest) {
+    pub fn store_rest(&self, rest: OptionalRegisters) {
         // SAFETY: as above.
         unsafe { self.rare.save(rest) };
     }
@@ -104,7 +108,7 @@ impl Seat {
 
     /// The same where the exchange is [usual](Self::usual).
     #[inline(always)]
-    pub fn load_usual(&self, core: &'static Core, occupant: Vcpu, usual: Usual) {
+    pub fn load_usual(&self, core: &'static Core, occupant: Vcpu, usual: ExitClass) {
         core.occupy(occupant);
         usual.trap.apply();
         core.load_interface(&self.context, usual.coming, &self.template);
@@ -120,7 +124,7 @@ impl Seat {
     }
 
     /// Does the same with what few cores have.
-    pub fn load_rest(&self, rest: Rest) {
+    pub fn load_rest(&self, rest: OptionalRegisters) {
         // SAFETY: as above.
         unsafe { self.rare.load(rest) };
     }

@@ -11,7 +11,7 @@ fn sound(shared: bool, trap_wait: bool, core_shared: bool) -> (Control, Holds) {
             InterruptMode::Direct
         },
         trap_wait: trap_wait || core_shared,
-        trap_observers: core_shared,
+        trap_pmu_and_debug: core_shared,
         trap_physical_timer: core_shared,
     };
     let vttbr = 2 << 48 | 0x4030_0000;

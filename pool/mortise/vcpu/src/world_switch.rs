@@ -53,7 +53,7 @@ impl Frame {
     /// Whether a function keeps register `index`, by the procedure call standard.
     #[inline(always)]
     #[must_use]
-    pub const fn is_kept(index: u8) -> bool {
+    pub const fn is_callee_saved(index: u8) -> bool {
         matches!(index, 19..30)
     }
 
@@ -116,10 +116,10 @@ pub enum Cause {
     /// System error.
     SError = 3,
     /// Group 1 interrupt, which the vectors have acknowledged already
-    /// ([`Resident::taken`](crate::Resident::taken)).
-    Taken = 4,
+    /// ([`DedicatedVcpu::taken`](crate::DedicatedVcpu::taken)).
+    Acknowledged = 4,
     /// HVC, which the vectors have found to be one.
-    Call = 5,
+    Hypercall = 5,
 }
 
 impl Cause {
@@ -127,8 +127,8 @@ impl Cause {
     #[must_use]
     pub const fn vector(self) -> Self {
         match self {
-            Self::Taken => Self::Irq,
-            Self::Call => Self::Synchronous,
+            Self::Acknowledged => Self::Irq,
+            Self::Hypercall => Self::Synchronous,
             other => other,
         }
     }
@@ -138,7 +138,7 @@ impl Cause {
 #[cfg(target_os = "none")]
 macro_rules! from_guest {
     ($cause:literal) => {
-        $crate::world::from_guest!($cause, "mortise_save")
+        $crate::world_switch::from_guest!($cause, "mortise_save")
     };
     ($cause:literal, $save:literal) => {
         concat!(
@@ -296,7 +296,7 @@ core::arch::global_asm!(
 );
 
 /// Makes the vectors of a core that several virtual CPUs share those of this core.
-pub fn install_vectors() {
+pub fn install_shared_vectors() {
     #[cfg(target_os = "none")]
     {
         unsafe extern "C" {

@@ -2,12 +2,12 @@
 //!
 //! - The interrupt of its virtual timer goes into list register 0 by the template that the virtual
 //!   interrupt controller made for it, if there is one and the list register is free.
-//! - A call whose answer is always the same has it ([`Answer`]).
-//! - A notice that came ([`Resident::notice`]) goes to the image's `mortise_resident_notice`, behind 20 registers
+//! - A call whose answer is always the same has it ([`ConstantReply`]).
+//! - A notice that came ([`DedicatedVcpu::notice`]) goes to the image's `mortise_posted_interrupt`, behind 20 registers
 //!   instead of 31.
 //!
 //! Three or four registers are stored for that instead of 31. Everything else goes to the image's
-//! `mortise_resident_exit`, an interrupt as [`Cause::Taken`], a call as [`Cause::Call`]. If that
+//! `mortise_dedicated_exit`, an interrupt as [`Cause::Acknowledged`], a call as [`Cause::Hypercall`]. If that
 //! returns, the guest goes on with x19 to x29 as the function found them, which is short too.
 //!
 //! In no short way somebody looks for orders to the vCPU's VM: who gives one rings the doorbell behind
@@ -16,7 +16,7 @@
 
 use crate::FrameCell;
 #[cfg(target_os = "none")]
-use crate::world::{from_guest, own_fault, save};
+use crate::world_switch::{from_guest, own_fault, save};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -24,7 +24,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// of it.
 #[repr(C, align(16))]
 #[derive(Debug)]
-pub struct Resident {
+pub struct DedicatedVcpu {
     /// Its general registers.
     pub frame: FrameCell,
     /// The list register with which its timer is injected; zero as long as it is not to be so.
@@ -34,20 +34,20 @@ pub struct Resident {
     /// Counters of its exits: for interrupts, then for calls.
     exits: Cell<&'static [AtomicU64; 8]>,
     /// Behind the last there is a zero.
-    answers: Cell<&'static Answer>,
+    answers: Cell<&'static ConstantReply>,
     /// The interrupt that was acknowledged last.
-    taken: Cell<u64>,
-    /// What another core has for its virtual CPU, which [`NOTICE`] says has come; zero if nothing.
-    pub notice: AtomicU64,
+    acknowledged: Cell<u64>,
+    /// What another core has for its virtual CPU, which [`POSTED_SGI`] says has come; zero if nothing.
+    pub posted_intid: AtomicU64,
 }
 
 /// The SGI of Group 0 that says that there is a notice.
-pub const NOTICE: u32 = 1;
+pub const POSTED_SGI: u32 = 1;
 
 /// A call whose answer is always the same: x0, with zero in x1 to x3.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
+pub struct ConstantReply {
     function: u64,
     value: u64,
 }
@@ -55,9 +55,9 @@ pub struct Answer {
 /// A timer that is never injected by a template.
 static NEVER: AtomicU64 = AtomicU64::new(0);
 static UNREAD: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
-static NONE: Answer = Answer::END;
+static NONE: ConstantReply = ConstantReply::END;
 
-impl Answer {
+impl ConstantReply {
     /// What stands behind the last one.
     pub const END: Self = Self {
         function: 0,
@@ -87,7 +87,7 @@ impl Answer {
     }
 }
 
-impl Resident {
+impl DedicatedVcpu {
     /// One that goes the general way for all it does.
     #[must_use]
     pub const fn new() -> Self {
@@ -97,8 +97,8 @@ impl Resident {
             timer: Cell::new(0),
             exits: Cell::new(&UNREAD),
             answers: Cell::new(&NONE),
-            taken: Cell::new(0),
-            notice: AtomicU64::new(0),
+            acknowledged: Cell::new(0),
+            posted_intid: AtomicU64::new(0),
         }
     }
 
@@ -117,34 +117,39 @@ impl Resident {
 
     /// Lets the vectors do what they can: its timer's interrupt is `timer`, injected by `template`
     /// while that is not zero, and calls have these answers, behind the last of which stands
-    /// [`Answer::END`].
-    pub fn hasten(&self, timer: u32, template: &'static AtomicU64, answers: &'static [Answer]) {
+    /// [`ConstantReply::END`].
+    pub fn enable_fast_paths(
+        &self,
+        timer: u32,
+        template: &'static AtomicU64,
+        answers: &'static [ConstantReply],
+    ) {
         self.timer.set(timer.into());
         self.template.set(template);
-        if let (Some(first), Some(&Answer::END)) = (answers.first(), answers.last()) {
+        if let (Some(first), Some(&ConstantReply::END)) = (answers.first(), answers.last()) {
             self.answers.set(first);
         }
     }
 
-    /// The interrupt that was acknowledged, after [`Cause::Taken`](crate::Cause::Taken).
+    /// The interrupt that was acknowledged, after [`Cause::Acknowledged`](crate::Cause::Acknowledged).
     #[must_use]
-    pub fn taken(&self) -> u32 {
-        self.taken.get() as u32
+    pub fn acknowledged_intid(&self) -> u32 {
+        self.acknowledged.get() as u32
     }
 }
 
-impl Default for Resident {
+impl Default for DedicatedVcpu {
     fn default() -> Self {
         Self::new()
     }
 }
 
-// Offsets of `Resident`: template 256, timer 264, exits 272, answers 280, taken 288, notice 296.
+// Offsets of `DedicatedVcpu`: template 256, timer 264, exits 272, answers 280, taken 288, notice 296.
 #[cfg(target_os = "none")]
 core::arch::global_asm!(
     ".section .text.vectors.quick, \"ax\"",
     ".balign 2048",
-    "mortise_quick_vectors:",
+    "mortise_fast_vectors:",
     own_fault!("0"),
     own_fault!("1"),
     own_fault!("2"),
@@ -179,10 +184,10 @@ core::arch::global_asm!(
     "    dsb nsh",
     "    isb",
     "2:  mov x1, #0",
-    "    b mortise_save_resident",
+    "    b mortise_save_dedicated",
     "3:  ldp x2, x3, [sp, #16]",
     "4:  mov x1, #5",
-    "    b mortise_save_resident",
+    "    b mortise_save_dedicated",
     // ICC_IAR1_EL1, ICC_EOIR1_EL1, ICH_LR0_EL2, of which the upper two bits are its state.
     ".balign 128",
     "    stp x0, x1, [sp]",
@@ -210,7 +215,7 @@ core::arch::global_asm!(
     "1:  str x0, [sp, #288]",
     "    ldr x2, [sp, #16]",
     "    mov x1, #4",
-    "    b mortise_save_resident",
+    "    b mortise_save_dedicated",
     // ICC_HPPIR0_EL1, which is read only where a notice stands: there the controller is a GICv3.
     ".balign 128",
     "    stp x0, x1, [sp]",
@@ -231,22 +236,22 @@ core::arch::global_asm!(
     "    str x18, [sp, #144]",
     "    str x30, [sp, #240]",
     "    mov sp, x0",
-    "    bl mortise_resident_notice",
-    "    b mortise_enter_resident",
+    "    bl mortise_posted_interrupt",
+    "    b mortise_enter_dedicated",
     "1:  mov x1, #2",
-    "    b mortise_save_resident",
-    from_guest!("3", "mortise_save_resident"),
-    from_guest!("0", "mortise_save_resident"),
-    from_guest!("1", "mortise_save_resident"),
-    from_guest!("2", "mortise_save_resident"),
-    from_guest!("3", "mortise_save_resident"),
+    "    b mortise_save_dedicated",
+    from_guest!("3", "mortise_save_dedicated"),
+    from_guest!("0", "mortise_save_dedicated"),
+    from_guest!("1", "mortise_save_dedicated"),
+    from_guest!("2", "mortise_save_dedicated"),
+    from_guest!("3", "mortise_save_dedicated"),
     ".balign 128",
     ".previous",
     ".section .text.vectors.resident, \"ax\"",
-    "mortise_save_resident:",
-    save!("mortise_resident_exit"),
+    "mortise_save_dedicated:",
+    save!("mortise_dedicated_exit"),
     // What the function keeps, as any does, is the guest's still: x19 to x29.
-    "mortise_enter_resident:",
+    "mortise_enter_dedicated:",
     "    mov sp, x0",
     "    ldp x2, x3, [sp, #16]",
     "    ldp x4, x5, [sp, #32]",
@@ -265,43 +270,46 @@ core::arch::global_asm!(
     ".previous",
 );
 
-/// Makes the vectors here those of this core, which no virtual CPUs [share](crate::install_vectors).
+/// Makes the vectors here those of this core, which no virtual CPUs [share](crate::install_shared_vectors).
 ///
 /// # Safety
 ///
-/// Every frame that is entered on this core must be that of a [`Resident`].
-pub unsafe fn install_quick_vectors() {
+/// Every frame that is entered on this core must be that of a [`DedicatedVcpu`].
+pub unsafe fn install_fast_vectors() {
     #[cfg(target_os = "none")]
     {
         use hw_arch::{El2, ExceptionLevel};
         unsafe extern "C" {
-            static mortise_quick_vectors: u8;
+            static mortise_fast_vectors: u8;
         }
         // SAFETY: the symbol is a vector table of 2 KiB, aligned, never written; the caller vouches
         // for what it finds behind a frame.
-        unsafe { El2::write_vbar(&raw const mortise_quick_vectors as u64) };
+        unsafe { El2::write_vbar(&raw const mortise_fast_vectors as u64) };
         hw_arch::barrier::isb();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Resident};
+    use super::{ConstantReply, DedicatedVcpu};
     use core::mem::offset_of;
 
     #[test]
     fn layout_is_the_assembly_s() {
         let offsets = [
-            offset_of!(Resident, frame),
-            offset_of!(Resident, template),
-            offset_of!(Resident, timer),
-            offset_of!(Resident, exits),
-            offset_of!(Resident, answers),
-            offset_of!(Resident, taken),
-            offset_of!(Resident, notice),
+            offset_of!(DedicatedVcpu, frame),
+            offset_of!(DedicatedVcpu, template),
+            offset_of!(DedicatedVcpu, timer),
+            offset_of!(DedicatedVcpu, exits),
+            offset_of!(DedicatedVcpu, answers),
+            offset_of!(DedicatedVcpu, acknowledged),
+            offset_of!(DedicatedVcpu, posted_intid),
         ];
         assert_eq!(offsets, [0, 256, 264, 272, 280, 288, 296]);
-        assert_eq!(super::NOTICE, 1, "what the vector compares with");
-        assert_eq!((size_of::<Answer>(), offset_of!(Answer, value)), (16, 8));
+        assert_eq!(super::POSTED_SGI, 1, "what the vector compares with");
+        assert_eq!(
+            (size_of::<ConstantReply>(), offset_of!(ConstantReply, value)),
+            (16, 8)
+        );
     }
 }

@@ -4,16 +4,16 @@ use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 
 /// A synchronous exit of the usual kinds. What [`Exit`](crate::Exit) says of it is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Usual {
+pub enum ExitClass {
     /// A load or store of one word, where the virtual machine has no memory.
-    Word {
+    WordAccess {
         /// Register loaded, with zero in its upper half, or stored; 31 is the zero register.
         register: u8,
         /// Whether it is a store.
         write: bool,
     },
     /// A write to `ICC_SGI1R_EL1`.
-    Sgi {
+    SgiWrite {
         /// Register written from; 31 is the zero register.
         register: u8,
     },
@@ -29,18 +29,18 @@ const SGI_MASK: u64 = 0xffff_ffff & !(1 << 25) & !(31 << 5);
 /// An MSR of op0 3, op1 0, CRn 12, CRm 11, op2 5.
 const SGI: u64 = 0x18 << 26 | 3 << 20 | 5 << 17 | 12 << 10 | 11 << 1;
 
-impl Usual {
+impl ExitClass {
     /// Decodes `ESR_EL2`; nothing if it is another exit.
     #[inline(always)]
     #[must_use]
     pub const fn decode(esr: u64) -> Option<Self> {
         if esr & WORD_MASK == WORD {
-            Some(Self::Word {
+            Some(Self::WordAccess {
                 register: (esr >> 16 & 31) as u8,
                 write: esr >> 6 & 1 != 0,
             })
         } else if esr & SGI_MASK == SGI {
-            Some(Self::Sgi {
+            Some(Self::SgiWrite {
                 register: (esr >> 5 & 31) as u8,
             })
         } else {
@@ -56,20 +56,20 @@ impl Usual {
     }
 }
 
-/// Where the guest accessed, in its physical space, at an exit that is a [`Usual::Word`].
+/// Where the guest accessed, in its physical space, at an exit that is a [`ExitClass::WordAccess`].
 #[inline(always)]
 #[must_use]
-pub fn word_address() -> u64 {
+pub fn word_access_ipa() -> u64 {
     (hpfar_el2::read() & 0x0fff_ffff_fff0) << 8 | El2::read_far() & 0xfff
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Usual;
-    use crate::{Access, Exit, Role};
+    use super::ExitClass;
+    use crate::{Access, Exit, TrapResponse};
 
     /// What the general decoder makes of it.
-    fn general(esr: u64) -> Option<Usual> {
+    fn general(esr: u64) -> Option<ExitClass> {
         match Exit::decode(esr, 0, 0) {
             Exit::DataAbort {
                 ipa: Some(_),
@@ -85,13 +85,14 @@ mod tests {
                 else {
                     return None;
                 };
-                Some(Usual::Word { register, write })
+                Some(ExitClass::WordAccess { register, write })
             }
             // Bits 24 to 22 are zero.
             Exit::SystemRegister(access)
-                if access.role() == Role::Sgi { group1: true } && esr >> 22 & 7 == 0 =>
+                if access.response() == TrapResponse::Sgi { group1: true }
+                    && esr >> 22 & 7 == 0 =>
             {
-                Some(Usual::Sgi {
+                Some(ExitClass::SgiWrite {
                     register: access.register,
                 })
             }
@@ -108,13 +109,16 @@ mod tests {
             for one in 0..32 {
                 for two in 0..32 {
                     let esr = start ^ (1 << one) ^ (1 << two);
-                    assert_eq!(Usual::decode(esr), general(esr), "{esr:#x}");
-                    usual += u32::from(Usual::decode(esr).is_some());
+                    assert_eq!(ExitClass::decode(esr), general(esr), "{esr:#x}");
+                    usual += u32::from(ExitClass::decode(esr).is_some());
                 }
             }
         }
         assert!(usual > 100, "{usual}");
         let register = 7;
-        assert_eq!(Usual::decode(sgi), Some(Usual::Sgi { register }));
+        assert_eq!(
+            ExitClass::decode(sgi),
+            Some(ExitClass::SgiWrite { register })
+        );
     }
 }

@@ -4,7 +4,7 @@ use crate::SystemRegister;
 
 /// What an access to a trapped register comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum TrapResponse {
     /// A write sends software-generated interrupts: of Group 1, or of Group 0.
     Sgi {
         /// Whether of Group 1.
@@ -13,7 +13,7 @@ pub enum Role {
     /// It reads as this and ignores writes.
     Constant(u64),
     /// It identifies what the core has, of which not all is the guest's.
-    Identity,
+    IdRegister,
     /// It does not exist.
     Undefined,
 }
@@ -33,30 +33,30 @@ impl SystemRegister {
     /// What the access comes to.
     ///
     /// ```
-    /// use mortise_vcpu::{Role, SystemRegister};
+    /// use mortise_vcpu::{TrapResponse, SystemRegister};
     /// let encoding = SystemRegister::encode(3, 0, 14, 2, 1); // CNTP_CTL_EL0
     /// let access = SystemRegister { encoding, register: 0, write: true };
-    /// assert_eq!(access.role(), Role::Undefined);
+    /// assert_eq!(access.response(), TrapResponse::Undefined);
     /// ```
     #[must_use]
-    pub const fn role(&self) -> Role {
+    pub const fn response(&self) -> TrapResponse {
         match self.encoding {
-            SGI1R if self.write => Role::Sgi { group1: true },
-            ASGI1R | SGI0R if self.write => Role::Sgi { group1: false },
+            SGI1R if self.write => TrapResponse::Sgi { group1: true },
+            ASGI1R | SGI0R if self.write => TrapResponse::Sgi { group1: false },
             // The system register interface, without bypass (IHI 0069, 12.2).
-            SRE => Role::Constant(7),
+            SRE => TrapResponse::Constant(7),
             // By set and way a core empties its caches before it loses power,
             // which a virtual machine's never does; other cores' would suffer.
-            ISW | CSW | CISW if self.write => Role::Constant(0),
+            ISW | CSW | CISW if self.write => TrapResponse::Constant(0),
             // Linux looks at it, and leaves it alone afterwards.
-            ACTLR => Role::Constant(0),
+            ACTLR => TrapResponse::Constant(0),
             // Traps on shared cores only: a performance monitor that never counts.
-            _ if self.is_monitor() => Role::Constant(0),
+            _ if self.is_pmu_register() => TrapResponse::Constant(0),
             // On shared cores only, too.
-            _ if self.is_identity() && !self.write => Role::Identity,
+            _ if self.is_id_register() && !self.write => TrapResponse::IdRegister,
             // The OS lock, which is open; on shared cores all of self-hosted debug.
-            _ if self.op0() == 2 => Role::Constant(0),
-            _ => Role::Undefined,
+            _ if self.op0() == 2 => TrapResponse::Constant(0),
+            _ => TrapResponse::Undefined,
         }
     }
 }
@@ -64,7 +64,7 @@ impl SystemRegister {
 impl SystemRegister {
     /// Whether it is one of the performance monitor's: CRn 9 with CRm 12 to 14, of which
     /// EL1 has two in CRm 14, and CRn 14 with CRm 8 to 15 (Arm ARM, D19.5).
-    const fn is_monitor(&self) -> bool {
+    const fn is_pmu_register(&self) -> bool {
         let (op1, crn, crm) = (
             self.encoding >> 11 & 7,
             self.encoding >> 7 & 15,
@@ -83,7 +83,7 @@ impl SystemRegister {
 impl SystemRegister {
     /// Whether it is one of those that `HCR_EL2.TID3` traps: CRn 0 with CRm 1 to 7 (Arm ARM,
     /// D19.2.48).
-    const fn is_identity(&self) -> bool {
+    const fn is_id_register(&self) -> bool {
         const FIRST: u16 = SystemRegister::encode(3, 0, 0, 1, 0);
         const LAST: u16 = SystemRegister::encode(3, 0, 0, 7, 7);
         FIRST <= self.encoding && self.encoding <= LAST
@@ -92,10 +92,10 @@ impl SystemRegister {
 
 #[cfg(test)]
 mod tests {
-    use super::{Role, SystemRegister};
+    use super::{SystemRegister, TrapResponse};
     use mortise_authority::{Access, Answer, Authority, TABLE};
 
-    fn role(fields: [u16; 5], write: bool) -> Role {
+    fn response(fields: [u16; 5], write: bool) -> TrapResponse {
         let [op0, op1, crn, crm, op2] = fields;
         let encoding = SystemRegister::encode(op0, op1, crn, crm, op2);
         SystemRegister {
@@ -103,7 +103,7 @@ mod tests {
             register: 3,
             write,
         }
-        .role()
+        .response()
     }
 
     #[test]
@@ -114,14 +114,14 @@ mod tests {
                     continue;
                 };
                 let expected = |write| match answer {
-                    Answer::Undefined => Role::Undefined,
-                    Answer::Constant(value) => Role::Constant(value),
-                    Answer::Identity if write => Role::Undefined,
-                    Answer::Identity => Role::Identity,
-                    Answer::Sgi if write => Role::Sgi {
+                    Answer::Undefined => TrapResponse::Undefined,
+                    Answer::Constant(value) => TrapResponse::Constant(value),
+                    Answer::Identity if write => TrapResponse::Undefined,
+                    Answer::Identity => TrapResponse::IdRegister,
+                    Answer::Sgi if write => TrapResponse::Sgi {
                         group1: row.name == "ICC_SGI1R_EL1",
                     },
-                    Answer::Sgi => Role::Undefined,
+                    Answer::Sgi => TrapResponse::Undefined,
                 };
                 let (reads, writes) = match row.access {
                     Access::Read => (true, false),
@@ -129,7 +129,7 @@ mod tests {
                     Access::Both(_) => (true, true),
                 };
                 for (write, is_tried) in [(false, reads), (true, writes)] {
-                    let found = role(row.register, write);
+                    let found = response(row.register, write);
                     assert!(
                         !is_tried || found == expected(write),
                         "{} {alone}",
@@ -143,10 +143,16 @@ mod tests {
     #[test]
     fn sgis_are_written_only() {
         let group1 = [3, 0, 12, 11, 5];
-        assert_eq!(role(group1, true), Role::Sgi { group1: true });
-        assert_eq!(role([3, 0, 12, 11, 6], true), Role::Sgi { group1: false });
-        assert_eq!(role([3, 0, 12, 11, 7], true), Role::Sgi { group1: false });
-        assert_eq!(role(group1, false), Role::Undefined);
+        assert_eq!(response(group1, true), TrapResponse::Sgi { group1: true });
+        assert_eq!(
+            response([3, 0, 12, 11, 6], true),
+            TrapResponse::Sgi { group1: false }
+        );
+        assert_eq!(
+            response([3, 0, 12, 11, 7], true),
+            TrapResponse::Sgi { group1: false }
+        );
+        assert_eq!(response(group1, false), TrapResponse::Undefined);
     }
 
     #[test]
@@ -157,34 +163,59 @@ mod tests {
                 register: 0,
                 write: false,
             })
-            .filter(|access| matches!(access.role(), Role::Constant(_)) && !access.is_monitor());
+            .filter(|access| {
+                matches!(access.response(), TrapResponse::Constant(_)) && !access.is_pmu_register()
+            });
         assert_eq!(constants.count(), 2, "ICC_SRE_EL1 and ACTLR_EL1");
-        assert_eq!(role([3, 3, 9, 13, 0], false), Role::Constant(0), "PMCCNTR");
-        assert_eq!(role([3, 0, 12, 12, 5], false), Role::Constant(7));
-        assert_eq!(role([2, 0, 1, 0, 4], true), Role::Constant(0), "OSLAR_EL1");
-        assert_eq!(role([1, 0, 7, 14, 2], true), Role::Constant(0), "DC CISW");
+        assert_eq!(
+            response([3, 3, 9, 13, 0], false),
+            TrapResponse::Constant(0),
+            "PMCCNTR"
+        );
+        assert_eq!(
+            response([3, 0, 12, 12, 5], false),
+            TrapResponse::Constant(7)
+        );
+        assert_eq!(
+            response([2, 0, 1, 0, 4], true),
+            TrapResponse::Constant(0),
+            "OSLAR_EL1"
+        );
+        assert_eq!(
+            response([1, 0, 7, 14, 2], true),
+            TrapResponse::Constant(0),
+            "DC CISW"
+        );
     }
 
     #[test]
     fn what_identifies_a_core_is_read_only() {
         let features = [3, 0, 0, 5, 0]; // ID_AA64DFR0_EL1
-        assert_eq!(role(features, false), Role::Identity);
-        assert_eq!(role(features, true), Role::Undefined);
-        assert_eq!(role([3, 0, 0, 1, 0], false), Role::Identity, "ID_PFR0_EL1");
+        assert_eq!(response(features, false), TrapResponse::IdRegister);
+        assert_eq!(response(features, true), TrapResponse::Undefined);
         assert_eq!(
-            role([3, 0, 0, 7, 7], false),
-            Role::Identity,
+            response([3, 0, 0, 1, 0], false),
+            TrapResponse::IdRegister,
+            "ID_PFR0_EL1"
+        );
+        assert_eq!(
+            response([3, 0, 0, 7, 7], false),
+            TrapResponse::IdRegister,
             "not named yet"
         );
-        assert_eq!(role([3, 0, 1, 0, 0], false), Role::Undefined, "SCTLR_EL1");
+        assert_eq!(
+            response([3, 0, 1, 0, 0], false),
+            TrapResponse::Undefined,
+            "SCTLR_EL1"
+        );
     }
 
     #[test]
     fn what_would_disturb_others_does_not_exist() {
         // CNTP_TVAL_EL0, S3_1_C15_C2_1 (CPUECTLR of a Cortex-A53), PMSCR_EL1.
         for fields in [[3, 3, 14, 2, 0], [3, 1, 15, 2, 1], [3, 0, 9, 9, 0]] {
-            assert_eq!(role(fields, true), Role::Undefined);
-            assert_eq!(role(fields, false), Role::Undefined);
+            assert_eq!(response(fields, true), TrapResponse::Undefined);
+            assert_eq!(response(fields, false), TrapResponse::Undefined);
         }
     }
 }

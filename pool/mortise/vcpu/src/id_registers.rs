@@ -43,7 +43,7 @@ const fn hidden(encoding: u16) -> u64 {
 
 /// What a register of identification says to a guest on a core that several share.
 #[must_use]
-pub fn identity(encoding: u16) -> u64 {
+pub fn id_register(encoding: u16) -> u64 {
     read(encoding) & !hidden(encoding)
 }
 
