@@ -26,7 +26,7 @@ static WILD: Storage<4096> = Storage::new();
 
 pub fn main() {
     let wild = || {
-        thread::forgo_floats();
+        thread::disable_fp();
         touch();
     };
     let _ = WILD.spawn("wild", Priority::new(20), wild);

@@ -2,7 +2,7 @@
 
 use crate::{CORE, samples};
 use tenon::sync::Semaphore;
-use tenon::thread::{self, Handle, Packed, relative};
+use tenon::thread::{self, Handle, Packed, relative_priority};
 
 const MOST: usize = 1_000;
 
@@ -21,7 +21,7 @@ pub fn run() {
 pub fn spawn(number: usize, difference: i8, body: fn()) -> Option<Handle> {
     let storage = PEERS.get(number)?;
     storage
-        .spawn_on(CORE, "peer", relative(difference), body)
+        .spawn_on(CORE, "peer", relative_priority(difference), body)
         .ok()
 }
 

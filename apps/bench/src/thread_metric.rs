@@ -15,7 +15,7 @@ use tenon::irq::{self, Trigger};
 use tenon::memory::Pool;
 use tenon::queue::Queue;
 use tenon::sync::Semaphore;
-use tenon::thread::{self, Handle, Packed, relative};
+use tenon::thread::{self, Handle, Packed, relative_priority};
 
 /// Threads of a test, the main thread among them.
 const THREADS: usize = 5;
@@ -80,7 +80,9 @@ fn report(name: &str) {
 /// Five threads of one priority: each yields and counts.
 fn cooperative() {
     for (index, storage) in THREAD.iter().enumerate().take(THREADS).skip(1) {
-        let _ = storage.spawn_on(CORE, "cooperative", relative(0), move || turns(index));
+        let _ = storage.spawn_on(CORE, "cooperative", relative_priority(0), move || {
+            turns(index)
+        });
     }
     turns(0);
     // Here the others find out that it is over.
@@ -98,7 +100,7 @@ fn turns(thread: usize) {
 /// counts, and suspends itself. A sample is a round of all five.
 fn preemptive() -> Result<(), thread::Error> {
     let storage = |index| &THREAD[THREADS + index];
-    let last = storage(4).spawn_on(CORE, "preemptive", relative(4), || {
+    let last = storage(4).spawn_on(CORE, "preemptive", relative_priority(4), || {
         loop {
             thread::park();
             count(4);
@@ -106,13 +108,18 @@ fn preemptive() -> Result<(), thread::Error> {
     });
     // Each is made before the one that resumes it.
     let first = [3, 2, 1].into_iter().try_fold(last?, |next, index| {
-        storage(index).spawn_on(CORE, "preemptive", relative(index as i8), move || {
-            loop {
-                thread::park();
-                let _ = next.unpark();
-                count(index);
-            }
-        })
+        storage(index).spawn_on(
+            CORE,
+            "preemptive",
+            relative_priority(index as i8),
+            move || {
+                loop {
+                    thread::park();
+                    let _ = next.unpark();
+                    count(index);
+                }
+            },
+        )
     })?;
     measure("preemptive", || {
         let _ = first.unpark();
@@ -192,7 +199,7 @@ fn interrupt() {
 /// A handler resumes a more urgent thread, which runs at once, counts, and suspends itself.
 fn interrupt_preemption() {
     static URGENT: Once<Handle> = Once::new();
-    let urgent = THREAD[2 * THREADS].spawn_on(CORE, "urgent", relative(1), || {
+    let urgent = THREAD[2 * THREADS].spawn_on(CORE, "urgent", relative_priority(1), || {
         loop {
             thread::park();
             count(2);

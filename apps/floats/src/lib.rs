@@ -11,7 +11,7 @@ mod registers;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use registers::{CONTROL, Registers, STATUS, fill, hold, keep_over};
 use tenon::irq::{self, Trigger};
-use tenon::thread::{self, Storage, relative};
+use tenon::thread::{self, Storage, relative_priority};
 use tenon::time::{self, Duration, Instant, Timer};
 use tenon_cases::{Case, Failure, ensure, run};
 
@@ -39,7 +39,7 @@ pub fn main() {
 
 /// What a handler does to the registers: what it may.
 fn disturb_in_handler() {
-    if irq::may_use_floats() {
+    if irq::handlers_may_use_fp() {
         disturb();
     } else {
         ROUNDS.fetch_add(1, Relaxed);
@@ -85,15 +85,15 @@ fn nested() -> Result<(), Failure> {
     static INNER: AtomicBool = AtomicBool::new(false);
     static RIGHT: AtomicBool = AtomicBool::new(false);
     const REFUSED: &str = "handlers to be registered";
-    INNER.store(!irq::nests(), Relaxed);
+    INNER.store(!irq::nesting_enabled(), Relaxed);
     STOP.store(false, Relaxed);
     irq::register_at(1, Trigger::Edge, irq::Priority::new(1), |_| {
         irq::raise(2);
         let (given, mut found) = (Registers::filled(5), Registers::new());
-        if irq::may_use_floats() {
+        if irq::handlers_may_use_fp() {
             hold(&given, &mut found, &INNER);
         }
-        RIGHT.store(given == found || !irq::may_use_floats(), Relaxed);
+        RIGHT.store(given == found || !irq::handlers_may_use_fp(), Relaxed);
         disturb_in_handler();
         STOP.store(true, Relaxed);
     })
@@ -123,7 +123,7 @@ fn preemption() -> Result<(), Failure> {
                 time::sleep(Duration::from_micros(7));
             }
         };
-        let spawned = storage.spawn("disturbs", relative(1), disturbs);
+        let spawned = storage.spawn("disturbs", relative_priority(1), disturbs);
         spawned.map_err(|_| "a new thread")?;
     }
     held(2)?;
@@ -144,7 +144,7 @@ fn waiting() -> Result<(), Failure> {
             thread::yield_now();
         }
     };
-    let spawned = A.spawn("disturbs", relative(0), disturbs);
+    let spawned = A.spawn("disturbs", relative_priority(0), disturbs);
     spawned.map_err(|_| "a new thread")?;
     let (given, mut found) = (Registers::filled(3), Registers::new());
     let before = ROUNDS.load(Relaxed);
@@ -170,7 +170,7 @@ fn beginning() -> Result<(), Failure> {
             RIGHT.store(right && found.control == 0, Relaxed);
         };
         // It runs at once.
-        let _ = A.spawn("looks", relative(1), looks);
+        let _ = A.spawn("looks", relative_priority(1), looks);
     }
     RIGHT.store(false, Relaxed);
     STOP.store(true, Relaxed);
@@ -203,7 +203,7 @@ fn arithmetic() -> Result<(), Failure> {
             time::sleep(Duration::from_micros(7));
         }
     };
-    A.spawn("disturbs", relative(1), disturbs)
+    A.spawn("disturbs", relative_priority(1), disturbs)
         .map_err(|_| "a new thread")?;
     let disturbed = series(terms, 1.5);
     STOP.store(true, Relaxed);
@@ -216,7 +216,7 @@ fn forgone() -> Result<(), Failure> {
     ROUNDS.store(0, Relaxed);
     STOP.store(false, Relaxed);
     let integers = || {
-        thread::forgo_floats();
+        thread::disable_fp();
         while !STOP.load(Relaxed) {
             if ROUNDS.fetch_add(1, Relaxed) >= 100 {
                 STOP.store(true, Relaxed);
@@ -225,7 +225,7 @@ fn forgone() -> Result<(), Failure> {
         }
     };
     for (storage, difference) in [(&A, 1), (&B, 2)] {
-        let spawned = storage.spawn("integers", relative(difference), integers);
+        let spawned = storage.spawn("integers", relative_priority(difference), integers);
         spawned.map_err(|_| "a new thread")?;
     }
     held(7)?;
@@ -236,7 +236,7 @@ fn forgone() -> Result<(), Failure> {
         disturb();
         STOP.store(true, Relaxed);
     };
-    A.spawn("disturbs", relative(0), disturbs)
+    A.spawn("disturbs", relative_priority(0), disturbs)
         .map_err(|_| "a new thread")?;
     let (given, mut found) = (Registers::filled(8), Registers::new());
     keep_over(&given, &mut found, give_way);
@@ -265,9 +265,9 @@ fn pointers() -> Result<(), Failure> {
             }
         }
     };
-    A.spawn("a", relative(0), move || has(0xa000))
+    A.spawn("a", relative_priority(0), move || has(0xa000))
         .map_err(|_| "a new thread")?;
-    B.spawn("b", relative(1), move || has(0xb000))
+    B.spawn("b", relative_priority(1), move || has(0xb000))
         .map_err(|_| "a new thread")?;
     has(0xc000);
     time::sleep(Duration::from_millis(2));

@@ -3,7 +3,7 @@
 use crate::threads::{A, B, C, failed};
 use crate::{Trail, refused};
 use tenon::sync::{Condvar, Error, Mutex, Wake};
-use tenon::thread::{self, relative};
+use tenon::thread::{self, relative_priority};
 use tenon::time::{self, Duration, Instant, Timer};
 use tenon_cases::{Case, Failure, expect};
 
@@ -28,7 +28,8 @@ fn one_goes_on() -> Result<(), Failure> {
         TRAIL.note(ready.map_or(0, |value| *value as usize));
     };
     CONDVAR.notify_one();
-    A.spawn("waits", relative(1), waits).map_err(failed)?;
+    A.spawn("waits", relative_priority(1), waits)
+        .map_err(failed)?;
     // Notified without a reason, it waits on.
     CONDVAR.notify_one();
     TRAIL.note(1);
@@ -52,7 +53,7 @@ fn all_go_on() -> Result<(), Failure> {
             drop(guard);
         };
         storage
-            .spawn("waits", relative(difference), waits)
+            .spawn("waits", relative_priority(difference), waits)
             .map_err(failed)?;
     }
     let guard = MUTEX.lock().map_err(refused)?;
@@ -69,7 +70,8 @@ fn notified_one_lends() -> Result<(), Failure> {
         let guard = MUTEX.lock().and_then(|guard| CONDVAR.wait(guard));
         TRAIL.note(usize::from(guard.is_ok()));
     };
-    A.spawn("waits", relative(3), waits).map_err(failed)?;
+    A.spawn("waits", relative_priority(3), waits)
+        .map_err(failed)?;
     let guard = MUTEX.lock().map_err(refused)?;
     let own = thread::current().priority();
     let before = thread::current().effective_priority();
@@ -77,7 +79,7 @@ fn notified_one_lends() -> Result<(), Failure> {
     CONDVAR.notify_one();
     let after = thread::current().effective_priority();
     expect(
-        after == relative(3),
+        after == relative_priority(3),
         "a loan from who waits for the mutex",
         0,
     )?;
@@ -123,7 +125,8 @@ fn one_mutex() -> Result<(), Failure> {
     static MUTEXES: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
     static CONDVAR: Condvar = Condvar::new();
     let waits = || drop(MUTEXES[0].lock().and_then(|guard| CONDVAR.wait(guard)));
-    A.spawn("waits", relative(1), waits).map_err(failed)?;
+    A.spawn("waits", relative_priority(1), waits)
+        .map_err(failed)?;
     let guard = MUTEXES[1].lock().map_err(refused)?;
     let refusal = CONDVAR.wait(guard).err();
     expect(refusal == Some(Error::OtherMutex), "a refusal", 0)?;

@@ -6,7 +6,7 @@ use crate::threads::{A, failed};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use tenon::irq::{self, Entry, Error, Priority, Threaded, Trigger};
 use tenon::sync::Semaphore;
-use tenon::thread::relative;
+use tenon::thread::relative_priority;
 use tenon::time::{self, Duration, Instant, Timer};
 use tenon_cases::{Case, Failure, expect};
 
@@ -102,7 +102,7 @@ fn urgent_first() -> Result<(), Failure> {
     let ended = soon(|| ENDED.load(Relaxed) == 3);
     [1, 2, 3].into_iter().for_each(irq::unregister);
     expect(ended, "three handlers", ENDED.load(Relaxed).into())?;
-    let order = if irq::nests() { 1_342 } else { 1_432 };
+    let order = if irq::nesting_enabled() { 1_342 } else { 1_432 };
     TRAIL.expect(order, "the order of their priorities")
 }
 
@@ -112,7 +112,8 @@ fn threads_wait() -> Result<(), Failure> {
         WAITS.take();
         TRAIL.note(5);
     };
-    A.spawn("waits", relative(1), waits).map_err(failed)?;
+    A.spawn("waits", relative_priority(1), waits)
+        .map_err(failed)?;
     irq::register_at(1, Trigger::Edge, Priority::new(2), |_| {
         TRAIL.note(1);
         irq::raise(2);
@@ -130,7 +131,11 @@ fn threads_wait() -> Result<(), Failure> {
     irq::raise(1);
     time::sleep(Duration::from_millis(1));
     [1, 2].into_iter().for_each(irq::unregister);
-    let order = if irq::nests() { 13_425 } else { 12_345 };
+    let order = if irq::nesting_enabled() {
+        13_425
+    } else {
+        12_345
+    };
     TRAIL.expect(order, "the thread after both handlers")
 }
 
@@ -140,7 +145,7 @@ fn threaded() -> Result<(), Failure> {
     static BEGUN: AtomicU32 = AtomicU32::new(0);
     Threaded::start(
         || &SERVED,
-        relative(1),
+        relative_priority(1),
         |_| {
             TRAIL.note(1);
             BEGUN.fetch_add(1, Relaxed);
@@ -159,7 +164,7 @@ fn threaded() -> Result<(), Failure> {
     let second = soon(|| BEGUN.load(Relaxed) == 2);
     TRAIL.note(4);
     let _ = GO_ON.give();
-    let again = Threaded::start(|| &SERVED, relative(1), |_| {});
+    let again = Threaded::start(|| &SERVED, relative_priority(1), |_| {});
     irq::unregister(DEVICE);
     expect(
         first && second,

@@ -4,7 +4,7 @@ use crate::threads::{A, B, C, failed};
 use crate::{Trail, refused};
 use tenon::sync::raw::{Acquired, MutexError, RawMutex};
 use tenon::sync::{Error, Mutex, MutexGuard, Semaphore};
-use tenon::thread::{self, Priority, Storage, relative};
+use tenon::thread::{self, Priority, Storage, relative_priority};
 use tenon::time::{self, Duration, Instant};
 use tenon_cases::{Case, Failure, expect};
 
@@ -51,7 +51,7 @@ fn goes_in_order() -> Result<(), Failure> {
     for (number, storage, difference) in [(1, &A, 1), (2, &B, 2), (3, &C, 1)] {
         let body = locks(&MUTEX, number);
         storage
-            .spawn("locks", relative(difference), body)
+            .spawn("locks", relative_priority(difference), body)
             .map_err(failed)?;
     }
     *guard += 1;
@@ -65,10 +65,10 @@ fn goes_in_order() -> Result<(), Failure> {
 fn middle_one_waits() -> Result<(), Failure> {
     static MUTEX: Mutex<()> = Mutex::new(());
     let guard = MUTEX.lock().map_err(refused)?;
-    A.spawn("high", relative(2), locks(&MUTEX, 1))
+    A.spawn("high", relative_priority(2), locks(&MUTEX, 1))
         .map_err(failed)?;
     expect(loan() == 2, "the high one's priority", loan())?;
-    B.spawn("middle", relative(1), || TRAIL.note(2))
+    B.spawn("middle", relative_priority(1), || TRAIL.note(2))
         .map_err(failed)?;
     TRAIL.note(3);
     drop(guard);
@@ -87,13 +87,14 @@ fn chain_of_four() -> Result<(), Failure> {
         }
     }
     let guard = MUTEXES[0].lock().map_err(refused)?;
-    A.spawn("first", relative(1), holds(1, 0)).map_err(failed)?;
-    B.spawn("second", relative(2), holds(2, 1))
+    A.spawn("first", relative_priority(1), holds(1, 0))
         .map_err(failed)?;
-    C.spawn("third", relative(4), locks(&MUTEXES[2], 2))
+    B.spawn("second", relative_priority(2), holds(2, 1))
+        .map_err(failed)?;
+    C.spawn("third", relative_priority(4), locks(&MUTEXES[2], 2))
         .map_err(failed)?;
     expect(loan() == 4, "the last one's priority", loan())?;
-    D.spawn("middle", relative(3), || TRAIL.note(3))
+    D.spawn("middle", relative_priority(3), || TRAIL.note(3))
         .map_err(failed)?;
     TRAIL.note(4);
     drop(guard);
@@ -110,13 +111,15 @@ fn raised_in_queue() -> Result<(), Failure> {
         TRAIL.note(1);
         drop(guard);
     };
-    A.spawn("owner", relative(1), owner).map_err(failed)?;
+    A.spawn("owner", relative_priority(1), owner)
+        .map_err(failed)?;
     let other = || {
         SEMAPHORE.take();
         TRAIL.note(2);
     };
-    B.spawn("other", relative(2), other).map_err(failed)?;
-    C.spawn("high", relative(3), locks(&MUTEX, 3))
+    B.spawn("other", relative_priority(2), other)
+        .map_err(failed)?;
+    C.spawn("high", relative_priority(3), locks(&MUTEX, 3))
         .map_err(failed)?;
     for _ in 0..2 {
         let _ = SEMAPHORE.give();
@@ -133,7 +136,8 @@ fn loan_ends_with_time() -> Result<(), Failure> {
         let late = MUTEX.lock_until(end).err() == Some(Error::TimedOut);
         TRAIL.note(usize::from(late && Instant::now() >= end));
     };
-    A.spawn("waits", relative(2), waits).map_err(failed)?;
+    A.spawn("waits", relative_priority(2), waits)
+        .map_err(failed)?;
     expect(loan() == 2, "a loan", loan())?;
     time::sleep_until(end + Duration::from_millis(20));
     expect(loan() == 0, "no loan any more", loan())?;
@@ -144,11 +148,11 @@ fn loan_ends_with_time() -> Result<(), Failure> {
 
 fn changes_beneath_loan() -> Result<(), Failure> {
     static MUTEX: Mutex<()> = Mutex::new(());
-    let (own, lower) = (thread::current().priority(), relative(-2));
+    let (own, lower) = (thread::current().priority(), relative_priority(-2));
     let guard = MUTEX.lock().map_err(refused)?;
-    A.spawn("high", relative(2), locks(&MUTEX, 1))
+    A.spawn("high", relative_priority(2), locks(&MUTEX, 1))
         .map_err(failed)?;
-    B.spawn("low", relative(-1), || TRAIL.note(2))
+    B.spawn("low", relative_priority(-1), || TRAIL.note(2))
         .map_err(failed)?;
     thread::current().set_priority(lower);
     TRAIL.note(3);
@@ -163,7 +167,7 @@ fn ceiling_raises() -> Result<(), Failure> {
     let guard = MUTEX.lock().map_err(refused)?;
     let effective = thread::current().effective_priority();
     expect(effective == Priority::new(40), "the ceiling", 0)?;
-    A.spawn("middle", relative(1), || TRAIL.note(1))
+    A.spawn("middle", relative_priority(1), || TRAIL.note(1))
         .map_err(failed)?;
     TRAIL.note(2);
     drop(guard);
@@ -177,11 +181,13 @@ fn only_owner_unlocks() -> Result<(), Failure> {
     static MUTEX: RawMutex = RawMutex::new();
     let owner = || {
         TRAIL.note(usize::from(MUTEX.lock() == Ok(Acquired::Consistent)));
-        TRAIL.note(usize::from(MUTEX.lock() == Err(MutexError::Owned)));
+        TRAIL.note(usize::from(MUTEX.lock() == Err(MutexError::AlreadyOwned)));
         thread::park();
         TRAIL.note(usize::from(MUTEX.unlock().is_ok()));
     };
-    let owner = A.spawn("owner", relative(1), owner).map_err(failed)?;
+    let owner = A
+        .spawn("owner", relative_priority(1), owner)
+        .map_err(failed)?;
     let unlocked = MUTEX.unlock();
     expect(unlocked == Err(MutexError::NotOwner), "a refusal", 0)?;
     let locked = MUTEX.try_lock();
@@ -199,10 +205,12 @@ fn only_owner_unlocks() -> Result<(), Failure> {
 fn outlives_owner() -> Result<(), Failure> {
     static MUTEX: Mutex<u32> = Mutex::new(0);
     let leaves = || core::mem::forget(MUTEX.lock());
-    A.spawn("leaves", relative(1), leaves).map_err(failed)?;
+    A.spawn("leaves", relative_priority(1), leaves)
+        .map_err(failed)?;
     // Its storage has another thread's number by now.
     let other = || TRAIL.note(usize::from(MUTEX.lock().err() == Some(Error::Abandoned)));
-    A.spawn("other", relative(1), other).map_err(failed)?;
+    A.spawn("other", relative_priority(1), other)
+        .map_err(failed)?;
     let locked = MUTEX.try_lock().err();
     expect(locked == Some(Error::Abandoned), "a refusal", 0)?;
     *MUTEX.recover().map_err(refused)? = 3;
@@ -214,8 +222,11 @@ fn outlives_owner() -> Result<(), Failure> {
         thread::park();
         core::mem::forget(guard);
     };
-    let leaves = A.spawn("leaves", relative(1), leaves).map_err(failed)?;
-    B.spawn("waits", relative(1), other).map_err(failed)?;
+    let leaves = A
+        .spawn("leaves", relative_priority(1), leaves)
+        .map_err(failed)?;
+    B.spawn("waits", relative_priority(1), other)
+        .map_err(failed)?;
     leaves.unpark().map_err(failed)?;
     TRAIL.expect(11, "the end known to both")
 }

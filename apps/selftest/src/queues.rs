@@ -4,7 +4,7 @@ use crate::Trail;
 use crate::threads::{A, B, C, failed};
 use tenon::queue::{Error, Mailbox, Pipe, Queue};
 use tenon::sync::{self, EventFlags, Wanted};
-use tenon::thread::relative;
+use tenon::thread::relative_priority;
 use tenon::time::{Duration, Instant, Timer};
 use tenon_cases::{Case, Failure, expect};
 
@@ -32,7 +32,7 @@ fn flags_wake() -> Result<(), Failure> {
     for ((wanted, storage), difference) in wanted.into_iter().zip([&A, &B, &C]).zip([1, 2, 3]) {
         let waits = move || TRAIL.note(FLAGS.wait(wanted) as usize);
         storage
-            .spawn("waits", relative(difference), waits)
+            .spawn("waits", relative_priority(difference), waits)
             .map_err(failed)?;
     }
     for flag in [0b1, 0b10, 0b100] {
@@ -54,7 +54,7 @@ fn flags_are_taken() -> Result<(), Failure> {
             TRAIL.note(number + flags as usize);
         };
         storage
-            .spawn("waits", relative(difference), waits)
+            .spawn("waits", relative_priority(difference), waits)
             .map_err(failed)?;
     }
     SETTER.start(soon());
@@ -75,7 +75,7 @@ fn messages_in_order() -> Result<(), Failure> {
             TRAIL.note(message);
         };
         storage
-            .spawn("gets", relative(difference), gets)
+            .spawn("gets", relative_priority(difference), gets)
             .map_err(failed)?;
     }
     for message in [7, 8, 9] {
@@ -93,7 +93,7 @@ fn room_in_turn() -> Result<(), Failure> {
     for (number, storage, difference) in [(2, &A, 1), (3, &B, 2)] {
         let puts = move || QUEUE.put(number);
         storage
-            .spawn("puts", relative(difference), puts)
+            .spawn("puts", relative_priority(difference), puts)
             .map_err(failed)?;
     }
     for _ in 0..3 {
@@ -112,7 +112,8 @@ fn read_in_place() -> Result<(), Failure> {
     let (first, second) = (QUEUE.receive(), QUEUE.receive());
     expect(QUEUE.try_reserve().is_err(), "both places lent", 0)?;
     let sender = || QUEUE.put([3; 100]);
-    A.spawn("sender", relative(1), sender).map_err(failed)?;
+    A.spawn("sender", relative_priority(1), sender)
+        .map_err(failed)?;
     drop(second);
     let third = QUEUE.receive();
     let right = first[99] == 1 && third[0] == 3;
@@ -180,7 +181,8 @@ fn pipe_passes() -> Result<(), Failure> {
         let bytes: [u8; COUNT] = core::array::from_fn(|index| index as u8);
         PIPE.write(&bytes);
     };
-    A.spawn("writer", relative(1), writer).map_err(failed)?;
+    A.spawn("writer", relative_priority(1), writer)
+        .map_err(failed)?;
     let (mut bytes, mut count) = ([0; 70], 0);
     while count < COUNT {
         let read = PIPE.read(&mut bytes);
@@ -195,7 +197,9 @@ fn pipe_passes() -> Result<(), Failure> {
     // Two who read are both woken by what is enough for both.
     for (number, storage) in [(1, &B), (2, &C)] {
         let reads = move || TRAIL.note(PIPE.read(&mut [0; 1]) * number);
-        storage.spawn("reads", relative(1), reads).map_err(failed)?;
+        storage
+            .spawn("reads", relative_priority(1), reads)
+            .map_err(failed)?;
     }
     PIPE.write(b"12");
     TRAIL.expect(12, "a byte for each")

@@ -9,7 +9,7 @@ use crate::threads::{A, B, C, failed};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tenon::queue::{Mailbox, Pipe, Queue};
 use tenon::sync::{Condvar, EventFlags, Mutex, Semaphore, Wake, Wanted};
-use tenon::thread::{self, Handle, Storage, relative};
+use tenon::thread::{self, Handle, Storage, relative_priority};
 use tenon::time::{self, Duration, Instant, Timer};
 use tenon_cases::{Case, Failure, expect};
 
@@ -114,7 +114,9 @@ fn mutex_or_time() -> Result<(), Failure> {
             GOT.fetch_add(1, Relaxed);
         }
     };
-    let other = A.spawn("tries", relative(1), tries).map_err(failed)?;
+    let other = A
+        .spawn("tries", relative_priority(1), tries)
+        .map_err(failed)?;
     for round in 0..ROUNDS / 2 {
         let guard = MUTEX.lock().map_err(refused)?;
         let (_, until) = moments(round);
@@ -144,7 +146,7 @@ fn spawn_somewhere<F: FnOnce() + Send + 'static>(
     body: F,
 ) -> Result<Handle, Failure> {
     let core = core % thread::cores();
-    let spawned = storage.spawn_on(core, "elsewhere", relative(difference), body);
+    let spawned = storage.spawn_on(core, "elsewhere", relative_priority(difference), body);
     spawned.map_err(failed)
 }
 

@@ -4,7 +4,7 @@ use crate::Trail;
 use crate::threads::{A, B, C, failed};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tenon::sync::{Error, Semaphore};
-use tenon::thread::{relative, without_preemption};
+use tenon::thread::{relative_priority, without_preemption};
 use tenon::time::{self, Duration, Instant, Timer};
 use tenon_cases::{Case, Failure, expect};
 
@@ -38,7 +38,7 @@ fn urgent_first() -> Result<(), Failure> {
             TRAIL.note(number);
         };
         storage
-            .spawn("waits", relative(difference), waits)
+            .spawn("waits", relative_priority(difference), waits)
             .map_err(failed)?;
     }
     for _ in 0..3 {
@@ -58,10 +58,14 @@ fn turn_changes() -> Result<(), Failure> {
             SEMAPHORE.take();
             TRAIL.note(number);
         };
-        *thread = Some(storage.spawn("waits", relative(1), waits).map_err(failed)?);
+        *thread = Some(
+            storage
+                .spawn("waits", relative_priority(1), waits)
+                .map_err(failed)?,
+        );
     }
     if let [_, Some(second)] = threads {
-        second.set_priority(relative(2)).map_err(failed)?;
+        second.set_priority(relative_priority(2)).map_err(failed)?;
     }
     let _ = SEMAPHORE.give();
     let _ = SEMAPHORE.give();
@@ -97,7 +101,9 @@ fn timeout_stands() -> Result<(), Failure> {
         let late = SEMAPHORE.take_until(end) == Err(Error::TimedOut);
         TRAIL.note(if late { 1 } else { 9 });
     };
-    let thread = A.spawn("waits", relative(1), waits).map_err(failed)?;
+    let thread = A
+        .spawn("waits", relative_priority(1), waits)
+        .map_err(failed)?;
     // Its time is over, and before it goes on its priority changes and a unit comes.
     LATER.start(end + Duration::from_micros(1));
     without_preemption(|| {
@@ -105,7 +111,7 @@ fn timeout_stands() -> Result<(), Failure> {
         while !PASSED.load(Relaxed) {
             core::hint::spin_loop();
         }
-        let changed = thread.set_priority(relative(2)).map_err(failed);
+        let changed = thread.set_priority(relative_priority(2)).map_err(failed);
         let _ = SEMAPHORE.give();
         TRAIL.note(2);
         changed

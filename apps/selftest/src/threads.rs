@@ -3,7 +3,7 @@
 use crate::Trail;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tenon::thread::{self, Error, Storage, relative};
+use tenon::thread::{self, Error, Storage, relative_priority};
 use tenon::time::{self, Duration};
 use tenon_cases::{Case, Failure, expect};
 
@@ -30,7 +30,7 @@ pub fn failed(_: Error) -> Failure {
 }
 
 fn urgent_first() -> Result<(), Failure> {
-    A.spawn("a", relative(1), || TRAIL.note(1))
+    A.spawn("a", relative_priority(1), || TRAIL.note(1))
         .map_err(failed)?;
     TRAIL.note(2);
     TRAIL.expect(12, "the new thread first")
@@ -44,7 +44,9 @@ fn peers_in_order() -> Result<(), Failure> {
                 thread::yield_now();
             }
         };
-        storage.spawn("peer", relative(0), turns).map_err(failed)?;
+        storage
+            .spawn("peer", relative_priority(0), turns)
+            .map_err(failed)?;
     }
     for _ in 0..4 {
         thread::yield_now();
@@ -58,7 +60,9 @@ fn less_urgent_waits() -> Result<(), Failure> {
         TRAIL.note(1);
         main.unpark();
     };
-    let other = A.spawn("other", relative(-1), other).map_err(failed)?;
+    let other = A
+        .spawn("other", relative_priority(-1), other)
+        .map_err(failed)?;
     TRAIL.note(2);
     thread::yield_now();
     TRAIL.note(3);
@@ -77,7 +81,9 @@ fn unpark_is_kept() -> Result<(), Failure> {
         thread::park();
         TRAIL.note(3);
     };
-    let parker = A.spawn("parker", relative(1), parker).map_err(failed)?;
+    let parker = A
+        .spawn("parker", relative_priority(1), parker)
+        .map_err(failed)?;
     TRAIL.note(4);
     parker.unpark().map_err(failed)?;
     TRAIL.note(5);
@@ -94,7 +100,9 @@ fn interrupt_preempts() -> Result<(), Failure> {
         time::sleep(Duration::from_micros(200));
         CAME.store(true, Ordering::Relaxed);
     };
-    let waker = A.spawn("waker", relative(1), waker).map_err(failed)?;
+    let waker = A
+        .spawn("waker", relative_priority(1), waker)
+        .map_err(failed)?;
     let end = time::Instant::now() + Duration::from_millis(200);
     while !CAME.load(Ordering::Relaxed) {
         if time::Instant::now() > end {
@@ -129,7 +137,7 @@ fn registers_survive() -> Result<(), Failure> {
         }
     };
     let disturber = A
-        .spawn("disturber", relative(1), disturber)
+        .spawn("disturber", relative_priority(1), disturber)
         .map_err(failed)?;
     let disturbed = mix(rounds);
     STOP.store(true, Ordering::Relaxed);
@@ -139,7 +147,7 @@ fn registers_survive() -> Result<(), Failure> {
 
 fn nobody_between() -> Result<(), Failure> {
     thread::without_preemption(|| {
-        A.spawn("a", relative(1), || TRAIL.note(1))
+        A.spawn("a", relative_priority(1), || TRAIL.note(1))
             .map_err(failed)?;
         TRAIL.note(2);
         // Also not by an interrupt that wakes somebody.
@@ -155,14 +163,14 @@ fn nobody_between() -> Result<(), Failure> {
 fn priority_changes() -> Result<(), Failure> {
     let own = thread::current().priority();
     let other = A
-        .spawn("a", relative(-1), || TRAIL.note(1))
+        .spawn("a", relative_priority(-1), || TRAIL.note(1))
         .map_err(failed)?;
     TRAIL.note(2);
-    other.set_priority(relative(1)).map_err(failed)?;
+    other.set_priority(relative_priority(1)).map_err(failed)?;
     TRAIL.note(3);
-    B.spawn("b", relative(-1), || TRAIL.note(4))
+    B.spawn("b", relative_priority(-1), || TRAIL.note(4))
         .map_err(failed)?;
-    thread::current().set_priority(relative(-2));
+    thread::current().set_priority(relative_priority(-2));
     TRAIL.note(5);
     thread::current().set_priority(own);
     TRAIL.expect(21_345, "raised before, lowered after")
@@ -170,12 +178,12 @@ fn priority_changes() -> Result<(), Failure> {
 
 fn storage_is_free() -> Result<(), Failure> {
     let first = A
-        .spawn("first", relative(1), thread::park)
+        .spawn("first", relative_priority(1), thread::park)
         .map_err(failed)?;
-    let second = A.spawn("second", relative(1), || {});
+    let second = A.spawn("second", relative_priority(1), || {});
     expect(second.err() == Some(Error::InUse), "the storage in use", 0)?;
     first.unpark().map_err(failed)?;
-    A.spawn("third", relative(1), || {})
+    A.spawn("third", relative_priority(1), || {})
         .map(drop)
         .map_err(failed)
 }
@@ -183,6 +191,7 @@ fn storage_is_free() -> Result<(), Failure> {
 fn closure_is_taken() -> Result<(), Failure> {
     let numbers: [u64; 20] = core::array::from_fn(|index| index as u64);
     let adder = move || TRAIL.note(usize::from(numbers.iter().sum::<u64>() == 190));
-    A.spawn("adder", relative(1), adder).map_err(failed)?;
+    A.spawn("adder", relative_priority(1), adder)
+        .map_err(failed)?;
     TRAIL.expect(1, "the sum of what was taken along")
 }

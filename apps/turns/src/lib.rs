@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
-use tenon::thread::{self, PreemptionLock, Storage, relative};
+use tenon::thread::{self, PreemptionLock, Storage, relative_priority};
 use tenon::time::{self, Duration, Instant, Timer};
 use tenon_cases::{Case, Failure, ensure, run};
 use tenon_thread::options;
@@ -60,7 +60,7 @@ fn busy_peers(peers: usize, end: Instant) -> Result<(), Failure> {
                 note(number, peers);
             }
         };
-        let spawned = storage.spawn("busy", relative(-1), body);
+        let spawned = storage.spawn("busy", relative_priority(-1), body);
         spawned.map_err(|_| "a new thread")?;
     }
     Ok(())
@@ -110,9 +110,9 @@ fn without_slices() -> Result<(), Failure> {
     LAST.store(usize::MAX, Relaxed);
     CHANGES.store(0, Relaxed);
     let [first, second, _] = &STORAGES;
-    let spawned = first.spawn("busy", relative(-1), body);
+    let spawned = first.spawn("busy", relative_priority(-1), body);
     spawned.map_err(|_| "a new thread")?;
-    let spawned = second.spawn("peer", relative(-1), || note(1, 2));
+    let spawned = second.spawn("peer", relative_priority(-1), || note(1, 2));
     spawned.map_err(|_| "a new thread")?;
     time::sleep_until(end + slice());
     let changes = CHANGES.load(Relaxed);
@@ -122,7 +122,7 @@ fn without_slices() -> Result<(), Failure> {
 fn turn_under_lock() -> Result<(), Failure> {
     LAST.store(usize::MAX, Relaxed);
     CHANGES.store(0, Relaxed);
-    let spawned = STORAGES[0].spawn("peer", relative(0), || note(0, 2));
+    let spawned = STORAGES[0].spawn("peer", relative_priority(0), || note(0, 2));
     spawned.map_err(|_| "a new thread")?;
     let (outer, inner) = (PreemptionLock::new(), PreemptionLock::new());
     let end = Instant::now() + slice() * 3;
@@ -135,7 +135,7 @@ fn turn_under_lock() -> Result<(), Failure> {
 
 fn yield_lets_run() -> Result<(), Failure> {
     LAST.store(usize::MAX, Relaxed);
-    let spawned = STORAGES[0].spawn("urgent", relative(1), || note(0, 2));
+    let spawned = STORAGES[0].spawn("urgent", relative_priority(1), || note(0, 2));
     spawned.map_err(|_| "a new thread")?;
     ensure(LAST.load(Relaxed) == usize::MAX, "main to go on")?;
     thread::yield_now();
@@ -153,7 +153,7 @@ fn woken_waits() -> Result<(), Failure> {
         time::sleep_until(begin + Duration::from_millis(20));
         note(0, 2);
     };
-    let spawned = STORAGES[0].spawn("urgent", relative(1), body);
+    let spawned = STORAGES[0].spawn("urgent", relative_priority(1), body);
     spawned.map_err(|_| "a new thread")?;
     thread::yield_now();
     TIMER.start(begin + Duration::from_millis(20));

@@ -153,8 +153,8 @@ pub fn write_all(bytes: &[u8]) {
 /// Nothing where nothing can be typed.
 pub fn read_line(into: &mut [MaybeUninit<u8>]) -> usize {
     let mut length = 0;
-    while let (true, Some(place)) = (input::is_there(), into.get_mut(length)) {
-        let Some(byte) = input::take() else {
+    while let (true, Some(place)) = (input::is_available(), into.get_mut(length)) {
+        let Some(byte) = input::read_byte() else {
             time::sleep(PAUSE);
             continue;
         };

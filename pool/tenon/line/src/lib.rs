@@ -87,12 +87,12 @@ impl Line {
 
 /// The next line that is typed.
 pub fn read() -> Result<Line, Error> {
-    if !input::is_there() {
+    if !input::is_available() {
         return Err(Error::NoInput);
     }
     let mut line = Line::new();
     loop {
-        match input::take() {
+        match input::read_byte() {
             Some(byte) if line.ends_with(byte) => return Ok(line),
             Some(_) => {}
             None => time::sleep(PAUSE),

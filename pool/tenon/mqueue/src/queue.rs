@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use tenon_libc::Errno;
 use tenon_pthread::wait::{self, Cut};
 use tenon_thread::time::Instant;
-use tenon_thread::wait::{Guarded, Note, WaitQueue, Waking};
+use tenon_thread::wait::{Guarded, WaitQueue, WaitValue, Waking};
 
 /// How long an operation may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +167,6 @@ impl Default for Queue {
 
 /// Gives a message to the most urgent of those who wait for one; returns whether anybody does.
 fn hand(line: &WaitQueue, waking: &Waking, message: &'static Message) -> bool {
-    let note: Note = core::ptr::from_ref(message).cast();
-    line.wake_with(waking, note)
+    let note: WaitValue = core::ptr::from_ref(message).cast();
+    line.wake_with_value(waking, note)
 }

@@ -67,13 +67,13 @@ impl Condition {
         wait::attend();
         let deadline = limit.instant()?;
         let again = mutex.again().get();
-        if !mutex.raw().is_mine() {
+        if !mutex.raw().is_held() {
             return Err(Errno::EPERM);
         }
         mutex.again().set(0);
         let (woken, interrupted) =
             wait::that_may_end(|over| self.raw().wait_unless(mutex.raw(), deadline, over));
-        if mutex.raw().is_mine() {
+        if mutex.raw().is_held() {
             mutex.again().set(again);
         }
         match woken {
@@ -87,7 +87,7 @@ impl Condition {
     }
 
     fn unmake(&'static self) -> Result<(), Errno> {
-        if self.raw().is_waited_for() {
+        if self.raw().has_waiters() {
             return Err(Errno::EBUSY);
         }
         self.mark.set(UNMADE);

@@ -76,8 +76,8 @@ impl Mutex {
     #[cold]
     fn lock_in_turn(&'static self, error: MutexError, limit: Limit<'_>) -> Result<(), Errno> {
         match error {
-            MutexError::Owned if self.kind.get() == RECURSIVE => self.lock_again(),
-            MutexError::Owned if self.kind.get() == NORMAL => wait_for_oneself(limit),
+            MutexError::AlreadyOwned if self.kind.get() == RECURSIVE => self.lock_again(),
+            MutexError::AlreadyOwned if self.kind.get() == NORMAL => wait_for_oneself(limit),
             MutexError::Busy => self.got(self.wait(limit)?),
             error => Err(errno(error)),
         }
@@ -87,8 +87,8 @@ impl Mutex {
     pub(crate) fn try_lock(&'static self) -> Result<(), Errno> {
         match self.raw().try_lock() {
             Ok(acquired) => self.got(acquired),
-            Err(MutexError::Owned) if self.kind.get() == RECURSIVE => self.lock_again(),
-            Err(MutexError::Owned) => Err(Errno::EBUSY),
+            Err(MutexError::AlreadyOwned) if self.kind.get() == RECURSIVE => self.lock_again(),
+            Err(MutexError::AlreadyOwned) => Err(Errno::EBUSY),
             Err(error) => Err(errno(error)),
         }
     }
@@ -118,7 +118,7 @@ impl Mutex {
     pub(crate) fn got(&self, acquired: Acquired) -> Result<(), Errno> {
         match acquired {
             Acquired::Consistent => Ok(()),
-            Acquired::Abandoned => {
+            Acquired::OwnerDied => {
                 self.inconsistent.set(true);
                 self.again.set(0);
                 Err(Errno::EOWNERDEAD)
@@ -128,7 +128,7 @@ impl Mutex {
 
     #[inline(always)]
     pub(crate) fn unlock(&'static self) -> Result<(), Errno> {
-        if self.again.get() > 0 && self.raw().is_mine() {
+        if self.again.get() > 0 && self.raw().is_held() {
             self.again.set(self.again.get() - 1);
             return Ok(());
         }
@@ -141,7 +141,7 @@ impl Mutex {
     }
 
     pub(crate) fn make_consistent(&'static self) -> Result<(), Errno> {
-        let able = self.robust.get() && self.raw().is_mine() && self.inconsistent.get();
+        let able = self.robust.get() && self.raw().is_held() && self.inconsistent.get();
         if !able {
             return Err(Errno::EINVAL);
         }
@@ -153,13 +153,13 @@ impl Mutex {
     pub(crate) fn unmake(&'static self) -> Result<(), Errno> {
         match self.raw().try_lock() {
             Ok(acquired) => {
-                if acquired == Acquired::Abandoned {
+                if acquired == Acquired::OwnerDied {
                     // It is ours for a moment, and nobody's any more then.
                     let _ = self.raw().make_consistent();
                 }
                 self.raw().unlock().map_err(errno)?;
             }
-            Err(MutexError::Owned | MutexError::Busy) => return Err(Errno::EBUSY),
+            Err(MutexError::AlreadyOwned | MutexError::Busy) => return Err(Errno::EBUSY),
             Err(_) => {}
         }
         self.mark.set(UNMADE);
@@ -205,7 +205,7 @@ fn wait_for_oneself(limit: Limit<'_>) -> Result<(), Errno> {
 
 pub(crate) fn errno(error: MutexError) -> Errno {
     match error {
-        MutexError::Owned => Errno::EDEADLK,
+        MutexError::AlreadyOwned => Errno::EDEADLK,
         MutexError::NotOwner => Errno::EPERM,
         MutexError::Busy => Errno::EBUSY,
         MutexError::TimedOut => Errno::ETIMEDOUT,

@@ -4,7 +4,7 @@ use crate::attributes::Attributes;
 use core::ffi::c_void;
 use core::ptr;
 use tenon_libc::{Errno, tls};
-use tenon_thread::thread::Ground;
+use tenon_thread::thread::StackLayout;
 
 unsafe extern "C" {
     fn memalign(alignment: usize, size: usize) -> *mut c_void;
@@ -38,7 +38,7 @@ impl Memory {
             let end = (attributes.stack as usize).checked_add(attributes.size);
             let end = end.ok_or(Errno::EINVAL)? & !15;
             let size = end.saturating_sub(begin).checked_sub(room);
-            let stack = Ground {
+            let stack = StackLayout {
                 start: begin as *mut u8,
                 size: size.ok_or(Errno::EINVAL)?,
                 guarded: false,
@@ -54,7 +54,7 @@ impl Memory {
         if whole.is_null() {
             return Err(Errno::EAGAIN);
         }
-        let stack = Ground {
+        let stack = StackLayout {
             start: whole.cast::<u8>().wrapping_add(guard),
             size,
             guarded: guard > 0,
@@ -62,7 +62,7 @@ impl Memory {
         Ok(Self::at(whole, stack, room))
     }
 
-    fn at(whole: *mut c_void, stack: Ground, room: usize) -> Self {
+    fn at(whole: *mut c_void, stack: StackLayout, room: usize) -> Self {
         let guard = if stack.guarded { PAGE } else { 0 };
         Self {
             whole,
@@ -74,8 +74,8 @@ impl Memory {
     }
 
     /// The stack.
-    pub(crate) fn ground(&self) -> Ground {
-        Ground {
+    pub(crate) fn ground(&self) -> StackLayout {
+        StackLayout {
             start: self.start,
             size: self.size,
             guarded: self.guard > 0,

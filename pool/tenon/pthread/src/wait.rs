@@ -8,7 +8,7 @@
 use crate::table::{Slot, current};
 use core::cell::Cell;
 use tenon_thread::time::Instant;
-use tenon_thread::wait::{Guarded, Note, WaitQueue, Waiting, Waking};
+use tenon_thread::wait::{Guarded, WaitQueue, WaitValue, Waiting, Waking};
 
 /// Why a wait ended before its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,14 +63,14 @@ pub fn exchange<T>(
     waiting: &Waiting<T>,
     queue: impl for<'a> FnOnce(&'a T) -> &'a WaitQueue,
     deadline: Option<Instant>,
-    note: Note,
-) -> Result<Note, Cut> {
+    note: WaitValue,
+) -> Result<WaitValue, Cut> {
     let slot = current();
     if slot.attention.get() {
         return Err(Cut::Interrupted);
     }
     slot.interruptible.set(Interruptible::ForGood);
-    let woken = waiting.exchange(queue, deadline, note);
+    let woken = waiting.wait_with(queue, deadline, note);
     slot.interruptible.set(Interruptible::Not);
     woken.map_err(|_| {
         if slot.attention.get() {
@@ -162,7 +162,7 @@ impl Slot {
         if let (Some(thread), Interruptible::ForGood) =
             (self.thread.get(), self.interruptible.get())
         {
-            thread.cut_short(waking);
+            thread.interrupt_wait(waking);
         }
     }
 
@@ -173,7 +173,7 @@ impl Slot {
         if let (Some(thread), Interruptible::ForAWhile) =
             (self.thread.get(), self.interruptible.get())
         {
-            thread.cut_lock_short(waking);
+            thread.interrupt_queue_wait(waking);
         }
     }
 
@@ -181,7 +181,7 @@ impl Slot {
     pub fn interrupt(&self, waking: &Waking) {
         self.rouse(waking);
         if let Some(thread) = self.thread.get() {
-            thread.interject(waking, attend_in_place);
+            thread.inject_call(waking, attend_in_place);
         }
     }
 }

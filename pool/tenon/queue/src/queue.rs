@@ -6,7 +6,7 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::{Deref, DerefMut};
 use core::ptr;
 use tenon_thread::time::Instant;
-use tenon_thread::wait::{Guarded, Note, WaitQueue};
+use tenon_thread::wait::{Guarded, WaitQueue, WaitValue};
 
 /// The place of a message.
 struct Slot<T: 'static> {
@@ -21,14 +21,14 @@ unsafe impl<T: Send> Sync for Slot<T> {}
 
 impl<T> Slot<T> {
     /// As a note from who gives a slot to who waits for one.
-    fn note(&'static self) -> Note {
+    fn note(&'static self) -> WaitValue {
         ptr::from_ref(self).cast()
     }
 
     /// # Safety
     ///
     /// The note is of a slot of the same type.
-    unsafe fn of_note(note: Note) -> &'static Self {
+    unsafe fn of_note(note: WaitValue) -> &'static Self {
         // SAFETY: the caller's promise; slots are static.
         unsafe { &*note.cast() }
     }
@@ -232,7 +232,7 @@ impl<T: Send, const CAPACITY: usize> Queue<T, CAPACITY> {
             if let Some(slot) = state.take_free() {
                 return Ok(slot);
             }
-            let note = waiting.exchange(|state| &state.senders, deadline, ptr::null());
+            let note = waiting.wait_with(|state| &state.senders, deadline, ptr::null());
             // SAFETY: whoever wakes a sender gives it a slot.
             note.map(|note| unsafe { Slot::of_note(note) })
         });
@@ -246,7 +246,7 @@ impl<T: Send, const CAPACITY: usize> Queue<T, CAPACITY> {
             if let Some(slot) = state.take_first() {
                 return Ok(slot);
             }
-            let note = waiting.exchange(|state| &state.receivers, deadline, ptr::null());
+            let note = waiting.wait_with(|state| &state.receivers, deadline, ptr::null());
             // SAFETY: whoever wakes a receiver gives it a slot.
             note.map(|note| unsafe { Slot::of_note(note) })
         });
@@ -272,7 +272,7 @@ fn pass_on<T: Send>(
     state.try_or_wake(
         |state, _| waiters(state).is_empty().then(|| keep(state, slot)),
         |state, waking| {
-            waiters(state).wake_with(waking, slot.note());
+            waiters(state).wake_with_value(waking, slot.note());
         },
     );
 }

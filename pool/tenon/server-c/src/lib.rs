@@ -54,7 +54,7 @@ pub(crate) extern "C" fn tenon_server_attach_background(thread: Name) -> c_int {
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_server_detach(thread: Name) -> c_int {
     report(handle(thread).and_then(|thread| {
-        let own = ALL.iter().find(|server| server.serves(thread));
+        let own = ALL.iter().find(|server| server.is_attached_to(thread));
         own.map(Server::detach).ok_or(Errno::EINVAL)
     }))
 }
@@ -63,7 +63,7 @@ fn attach(thread: Name, share: Option<(Duration, Duration)>) -> Result<(), Errno
     let thread = handle(thread)?;
     // What a server promises is its thread's: nobody takes it in between.
     let _alone = PreemptionLock::new();
-    let free = ALL.iter().find(|server| server.promise(share));
+    let free = ALL.iter().find(|server| server.set_reservation(share));
     free.ok_or(Errno::ENOMEM)?
         .attach(thread)
         .map_err(|error| match error {

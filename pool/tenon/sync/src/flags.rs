@@ -4,7 +4,7 @@ use crate::Error;
 use core::cell::Cell;
 use core::ptr;
 use tenon_thread::time::Instant;
-use tenon_thread::wait::{Guarded, Note, WaitQueue};
+use tenon_thread::wait::{Guarded, WaitQueue, WaitValue};
 
 /// Which flags a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,12 +54,12 @@ impl Wanted {
     }
 
     /// As a word: 32 flags and two bits above.
-    fn note(self) -> Note {
+    fn note(self) -> WaitValue {
         let modes = usize::from(self.all) << 32 | usize::from(self.taking) << 33;
         ptr::without_provenance(self.flags as usize | modes)
     }
 
-    fn of_note(note: Note) -> Self {
+    fn of_note(note: WaitValue) -> Self {
         let word = note.addr();
         Self {
             flags: word as u32,
@@ -186,7 +186,7 @@ impl EventFlags {
             if let Some(found) = state.find(wanted) {
                 return Ok(found);
             }
-            let note = waiting.exchange(|state| &state.waiters, deadline, wanted.note());
+            let note = waiting.wait_with(|state| &state.waiters, deadline, wanted.note());
             note.map(|note| note.addr() as u32)
                 .map_err(|_| Error::TimedOut)
         })

@@ -97,7 +97,7 @@ impl<T> Mutex<T> {
                 mutex: self,
                 of_this_thread: PhantomData,
             }),
-            Ok(Acquired::Abandoned) => {
+            Ok(Acquired::OwnerDied) => {
                 // So nobody gets it but by `recover`. It is this thread's to unlock.
                 let _ = self.raw.unlock();
                 Err(Error::Abandoned)
@@ -110,7 +110,7 @@ impl<T> Mutex<T> {
 impl From<MutexError> for Error {
     fn from(error: MutexError) -> Self {
         match error {
-            MutexError::Owned => Self::Owned,
+            MutexError::AlreadyOwned => Self::Owned,
             MutexError::Busy => Self::Busy,
             MutexError::TimedOut => Self::TimedOut,
             MutexError::NotOwner => Self::NotOwner,

@@ -57,7 +57,7 @@ pub(crate) fn switches(previous: &'static Thread, next: &'static Thread) {
     // SAFETY: every thread has been given a stack, whose lowest word is nothing but this.
     let canary = unsafe { (previous.stack() as *const u64).read_volatile() };
     if canary != CANARY {
-        fault::end("stack overflow", previous);
+        fault::abort("stack overflow", previous);
     }
 }
 

@@ -163,7 +163,7 @@ pub unsafe fn boot<const MAIN: usize, const STACK: usize, const LINES: usize>(
     let first = start_threads(image, kernel);
     if options::cores() > 1 {
         // SAFETY: the kernel is complete.
-        unsafe { cores::start_others(image, kernel) };
+        unsafe { cores::start_secondaries(image, kernel) };
     }
     kernel.record(Event::Run, first);
     // SAFETY: the first thread waits at its beginning; nothing here is used afterwards.
@@ -209,8 +209,8 @@ fn start_threads<const MAIN: usize, const STACK: usize, const LINES: usize>(
     let first = stack.prepare(block, kernel, "main", priority, tenon_application);
     match (idle, first) {
         (Ok(idle), Ok(first)) => {
-            idle.residence().settle(0, true);
-            first.residence().settle(0, true);
+            idle.smp().settle(0, true);
+            first.smp().settle(0, true);
             kernel.scheduler.start(first);
             kernel.scheduler.wake(idle);
             first
@@ -222,7 +222,7 @@ fn start_threads<const MAIN: usize, const STACK: usize, const LINES: usize>(
 /// What runs when nothing else does. No condition is checked before the wait, so none is missed:
 /// whatever an interrupt makes ready preempts this thread.
 fn idle() {
-    thread::forgo_floats();
+    thread::disable_fp();
     loop {
         cpu::wait_for_interrupt();
     }

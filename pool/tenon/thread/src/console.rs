@@ -43,7 +43,7 @@ impl Console {
     fn write_line(&mut self, pieces: &[Piece<'_>]) {
         // Mortise writes the time itself.
         if matches!(self, Self::Serial(_)) && Kernel::guest().is_none() {
-            let time = Kernel::own_clock().nanoseconds();
+            let time = Kernel::local_clock().nanoseconds();
             self.put(b"[");
             self.put_number(time / 1_000_000_000, 10, (5, b' '));
             self.put(b".");
@@ -159,11 +159,15 @@ pub(crate) fn write_line(pieces: &[Piece<'_>]) {
 /// As [`write_line`], for the last line of this core, which a fault may have interrupted while it
 /// wrote another one: that one ends there.
 pub(crate) fn write_last_line(pieces: &[Piece<'_>]) {
-    Kernel::aside(|kernel| {
+    Kernel::with_irqs_masked(|kernel| {
         if WRITER.load(Ordering::Relaxed) == kernel.index() + 1 {
             // SAFETY: this core is still within, and whom the fault interrupted never goes on.
-            let (_stay, console) =
-                unsafe { (CONSOLE.gate().stay(), &mut *CONSOLE.inside(kernel).get()) };
+            let (_guard, console) = unsafe {
+                (
+                    CONSOLE.lock().adopt_guard(),
+                    &mut *CONSOLE.inside(kernel).get(),
+                )
+            };
             console.end_line();
             WRITER.store(NOBODY, Ordering::Relaxed);
         }

@@ -103,7 +103,7 @@ fn is_overflow(esr: u64, far: usize, thread: Option<&Thread>) -> bool {
 }
 
 /// Ends the image because a thread failed: says so, and acts as for an exception.
-pub fn end(reason: &str, thread: &Thread) -> ! {
+pub fn abort(reason: &str, thread: &Thread) -> ! {
     report(&[
         Piece::Text("fatal: "),
         Piece::Text(reason),

@@ -6,11 +6,11 @@
 use crate::console;
 
 /// Whether there is a serial port on which something can be typed.
-pub fn is_there() -> bool {
+pub fn is_available() -> bool {
     console::listens()
 }
 
 /// The next byte that was typed, if one came: it is looked for, and nobody waits.
-pub fn take() -> Option<u8> {
+pub fn read_byte() -> Option<u8> {
     console::take()
 }

@@ -11,11 +11,11 @@ use crate::assembly;
 use crate::assertions;
 use crate::cores::Core;
 use crate::options;
-use crate::server::Service;
+use crate::server::ServerState;
 use crate::sites;
 use crate::slice::Slice;
 use crate::thread::Thread;
-use crate::timekeeping::Timekeeping;
+use crate::timekeeping::TimerStore;
 use crate::timer::Timer;
 use core::cell::Cell;
 use core_guest::Guest;
@@ -29,7 +29,7 @@ use tenon_irq::{Drivers, Interrupts};
 /// Timers that one interrupt expires or moves at most, so that interrupts stay masked for a bounded
 /// time whatever is due; the alarm, still due, then interrupts at once again. One whose slot is to
 /// be looked after takes twice what one of a circle of peers takes, and counts as two.
-pub(crate) const STEPS: usize = 8;
+pub(crate) const EXPIRY_STEPS: usize = 8;
 
 /// The drivers of interrupt controllers that this image has.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl<T> PerCore<T> {
     }
 }
 
-// SAFETY: what is wrapped is private to this crate, which reaches it through `Kernel::with` and from
+// SAFETY: what is wrapped is private to this crate, which reaches it through `Kernel::with_reschedule` and from
 // the vector, each on one core with its interrupts masked.
 unsafe impl<T> Sync for PerCore<T> {}
 
@@ -86,11 +86,11 @@ pub struct Kernel {
     /// The turn of the thread that runs.
     pub(crate) slice: Slice,
     /// What is to happen when.
-    pub(crate) timers: Timekeeping,
+    pub(crate) timers: TimerStore,
     /// The same in an image with a few timers.
     few_timers: SortedTimers<&'static Timer>,
     /// Shares of the core.
-    pub(crate) service: Service,
+    pub(crate) server_state: ServerState,
 }
 
 impl Default for Kernel {
@@ -114,9 +114,9 @@ impl Kernel {
             shared: Cell::new(None),
             index: Cell::new(0),
             slice: Slice::new(),
-            timers: Timekeeping::unset(),
+            timers: TimerStore::unset(),
             few_timers: SortedTimers::new(),
-            service: Service::new(),
+            server_state: ServerState::new(),
         }
     }
 
@@ -126,7 +126,7 @@ impl Kernel {
         self.index.set(index);
         shared
             .get(index)
-            .inspect(|core| core.has_timers(self.timers.queue()));
+            .inspect(|core| core.set_timers(self.timers.queue()));
     }
 
     /// What the cores share; nothing in an image for one.
@@ -180,13 +180,13 @@ impl Kernel {
     /// Calls `action` with interrupts masked; if somebody more urgent became ready in it, they run
     /// before this returns. Not to be nested: the inner call would let others run.
     #[inline(always)]
-    pub(crate) fn with<R>(action: impl FnOnce(&'static Self) -> R) -> R {
-        Self::with_from(assembly::mask(), action)
+    pub(crate) fn with_reschedule<R>(action: impl FnOnce(&'static Self) -> R) -> R {
+        Self::with_reschedule_from(assembly::mask(), action)
     }
 
-    /// [`with`](Kernel::with), for who has masked interrupts already.
+    /// [`with_reschedule`](Kernel::with_reschedule), for who has masked interrupts already.
     #[inline(always)]
-    pub(crate) fn with_from<R>(mask: u64, action: impl FnOnce(&'static Self) -> R) -> R {
+    pub(crate) fn with_reschedule_from<R>(mask: u64, action: impl FnOnce(&'static Self) -> R) -> R {
         // SAFETY: whoever calls runs in a thread or in a handler, which exist since `boot`;
         // interrupts are masked until the end.
         let this = unsafe { Self::this() };
@@ -201,14 +201,14 @@ impl Kernel {
 
     /// Calls `action` with interrupts masked; it makes nobody ready.
     #[inline(always)]
-    pub(crate) fn aside<R>(action: impl FnOnce(&'static Self) -> R) -> R {
+    pub(crate) fn with_irqs_masked<R>(action: impl FnOnce(&'static Self) -> R) -> R {
         // SAFETY: as in `with`.
-        Self::masked(|| action(unsafe { Self::this() }))
+        Self::without_irqs(|| action(unsafe { Self::this() }))
     }
 
     /// Calls `action`, which has nothing to do with the kernel, with interrupts masked.
     #[inline(always)]
-    pub(crate) fn masked<R>(action: impl FnOnce() -> R) -> R {
+    pub(crate) fn without_irqs<R>(action: impl FnOnce() -> R) -> R {
         let mask = assembly::mask();
         let result = action();
         // SAFETY: as in `with`.
@@ -221,14 +221,14 @@ impl Kernel {
     /// lead here from a handler do not build, and what no build can see, a call through a pointer,
     /// ends here.
     #[inline(always)]
-    pub(crate) fn waiting<R>(action: impl FnOnce(&'static Self) -> R) -> R {
-        Self::waiting_from(assembly::mask(), action)
+    pub(crate) fn with_blocking<R>(action: impl FnOnce(&'static Self) -> R) -> R {
+        Self::with_blocking_from(assembly::mask(), action)
     }
 
-    /// [`waiting`](Kernel::waiting), for who has masked interrupts already.
+    /// [`with_blocking`](Kernel::with_blocking), for who has masked interrupts already.
     #[inline(always)]
-    pub(crate) fn waiting_from<R>(mask: u64, action: impl FnOnce(&'static Self) -> R) -> R {
-        sites::waits();
+    pub(crate) fn with_blocking_from<R>(mask: u64, action: impl FnOnce(&'static Self) -> R) -> R {
+        sites::note_blocking();
         assert!(
             !assembly::is_bound(mask),
             "an interrupt handler must not wait"
@@ -242,14 +242,14 @@ impl Kernel {
 
     /// The clock of this core; it does not change after `boot`, so that nothing needs masking.
     #[inline(always)]
-    pub(crate) fn own_clock() -> Clock<El1> {
+    pub(crate) fn local_clock() -> Clock<El1> {
         // SAFETY: whoever calls runs since `boot`; only what never changes is read.
         unsafe { Self::this() }.clock()
     }
 
     /// What this guest was told; it does not change after `boot` either.
     pub(crate) fn guest() -> Option<Guest<'static>> {
-        // SAFETY: as in `own_clock`.
+        // SAFETY: as in `local_clock`.
         unsafe { Self::this() }.guest.get()
     }
 
@@ -266,17 +266,17 @@ impl Kernel {
     /// again. Interrupts are masked, before and after.
     #[inline(always)]
     fn switch(&self, previous: &'static Thread, next: Option<&'static Thread>) {
-        self.serve(next.unwrap_or(previous));
+        self.switch_server(next.unwrap_or(previous));
         if let Some(next) = next {
             assertions::switches(previous, next);
             self.record(Event::Run, next);
             if options::cores() > 1 {
                 self.leave(previous, next);
             }
-            self.begin_turn(next);
+            self.start_slice(next);
             if options::remote() {
-                previous.leaves();
-                next.comes();
+                previous.suspend_remote_work();
+                next.resume_remote_work();
             }
             if options::thread_pointer() {
                 assembly::set_thread_pointer(next.pointer());
@@ -290,14 +290,14 @@ impl Kernel {
                 )
             };
             if options::cores() > 1 {
-                self.here().arrive();
+                self.this_core().finish_switch();
             }
         }
     }
 
     /// The kernel of the core this is on now: after a wait, a thread may be on another one.
     #[inline(always)]
-    pub(crate) fn here(&self) -> &Self {
+    pub(crate) fn this_core(&self) -> &Self {
         if options::cores() == 1 {
             return self;
         }
@@ -309,13 +309,13 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn preempt(&self) {
         let previous = self.current();
-        self.settle_servers();
-        self.interrupt_turn(previous);
-        if options::interjections() {
+        self.update_budgets();
+        self.save_slice(previous);
+        if options::call_injection() {
             previous.preempted().set(true);
         }
         self.switch(previous, self.scheduler.next(Reason::Preemption));
-        if options::interjections() {
+        if options::call_injection() {
             previous.preempted().set(false);
         }
     }
@@ -335,25 +335,25 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn block(&self) {
         self.scheduler.block(self.current());
-        self.rest();
+        self.switch_away();
     }
 
     /// Goes on with somebody else, as the current thread has left the run queue.
     #[inline(always)]
-    pub(crate) fn rest(&self) {
+    pub(crate) fn switch_away(&self) {
         let previous = self.current();
-        self.settle_servers();
-        self.waive_turn(previous);
+        self.update_budgets();
+        self.reset_slice(previous);
         self.switch(previous, self.scheduler.next(Reason::Blocking));
     }
 
     /// Gives way to the others of the current thread's priority.
     #[inline(always)]
-    pub(crate) fn give_way(&self) {
+    pub(crate) fn yield_current(&self) {
         let previous = self.current();
-        self.settle_servers();
-        self.yield_turn(previous);
-        self.waive_turn(previous);
+        self.update_budgets();
+        self.yield_background(previous);
+        self.reset_slice(previous);
         self.switch(previous, self.scheduler.give_way());
     }
 }

@@ -56,7 +56,7 @@ mod timer;
 pub mod trace;
 pub mod wait;
 
-pub use fault::end;
+pub use fault::abort;
 
 #[cfg(test)]
 mod tests;

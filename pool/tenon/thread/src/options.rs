@@ -100,7 +100,7 @@ options! { $
     /// Whether each thread has a thread pointer of its own, TPIDR_EL0.
     thread_pointer: bool = TENON_THREAD_POINTER, on_the_host: false;
     /// Whether a preempted thread may be made to call something.
-    interjections: bool = TENON_THREAD_INTERJECTIONS, on_the_host: false;
+    call_injection: bool = TENON_THREAD_INTERJECTIONS, on_the_host: false;
     /// Whether threads have work done elsewhere.
     remote: bool = TENON_THREAD_REMOTE, on_the_host: false;
 }

@@ -51,7 +51,7 @@ impl PeriodicTimer {
     /// Starts it, anew if it is pending: it is first due at `first`, and from then on each `period`,
     /// which is a tick of the counter at least.
     pub fn start(&'static self, first: Instant, period: Duration) {
-        Kernel::aside(|kernel| self.start_in(kernel, first, period));
+        Kernel::with_irqs_masked(|kernel| self.start_in(kernel, first, period));
     }
 
     pub(crate) fn start_in(&'static self, kernel: &Kernel, first: Instant, period: Duration) {
@@ -61,7 +61,7 @@ impl PeriodicTimer {
         let begin = || {
             self.series.begin(frequency, first, period);
             self.overruns.set(0);
-            self.timer.does(Action::Release(self));
+            self.timer.set_action(Action::Release(self));
             self.series.ticks()
         };
         if options::cores() > 1 {
@@ -74,16 +74,18 @@ impl PeriodicTimer {
 
     /// Stops it; returns whether it was pending.
     pub fn cancel(&'static self) -> bool {
-        Kernel::aside(|kernel| kernel.cancel_timer(&self.timer))
+        Kernel::with_irqs_masked(|kernel| kernel.cancel_timer(&self.timer))
     }
 
     /// How many releases were left out since it was started, as the next ones were due already.
     pub fn overruns(&self) -> u64 {
         let overruns = || self.overruns.get();
         if options::cores() > 1 {
-            return Kernel::aside(|kernel| kernel.read_shared_timer(&self.timer, overruns));
+            return Kernel::with_irqs_masked(|kernel| {
+                kernel.read_shared_timer(&self.timer, overruns)
+            });
         }
-        Kernel::masked(overruns)
+        Kernel::without_irqs(overruns)
     }
 
     #[cfg(test)]
@@ -93,8 +95,8 @@ impl PeriodicTimer {
 
     /// Lets it be released at the counter value `now`.
     #[inline(always)]
-    pub(crate) fn fire(&'static self, kernel: &Kernel, now: u64) {
-        sites::calls_timers();
+    pub(crate) fn expire_timer(&'static self, kernel: &Kernel, now: u64) {
+        sites::note_timer_call();
         (self.release)(self, kernel, now);
     }
 
@@ -104,13 +106,13 @@ impl PeriodicTimer {
         if options::cores() > 1 {
             kernel.restart_shared_timer(&self.timer, || {
                 self.series.advance();
-                self.leave_out(kernel, now);
+                self.skip_missed(kernel, now);
                 self.series.ticks()
             });
         } else {
             let ticks = self.series.advance();
             if ticks <= now || !kernel.rejoin_timer(&self.timer, ticks) {
-                self.go_alone(kernel, now);
+                self.restart_slow(kernel, now);
             }
         }
         call::<F>();
@@ -119,15 +121,15 @@ impl PeriodicTimer {
     /// Starts it where nobody is to be joined; leaves out what is due at `now` already. Out of line,
     /// so that those who meet again need no register saved.
     #[inline(never)]
-    fn go_alone(&'static self, kernel: &Kernel, now: u64) {
-        self.leave_out(kernel, now);
+    fn restart_slow(&'static self, kernel: &Kernel, now: u64) {
+        self.skip_missed(kernel, now);
         if let Some(alarm) = kernel.restart_timer(&self.timer, self.series.ticks()) {
             kernel.clock().move_alarm(alarm);
         }
     }
     /// Leaves out what is due at `now` already.
     #[inline(always)]
-    fn leave_out(&self, kernel: &Kernel, now: u64) {
+    fn skip_missed(&self, kernel: &Kernel, now: u64) {
         if self.series.ticks() <= now {
             let left_out = self.series.pass(kernel.clock().frequency(), now);
             self.overruns

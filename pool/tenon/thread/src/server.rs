@@ -88,30 +88,30 @@ impl Server {
         if reservation.is_some_and(|own| !servers.admits(own)) {
             return Err(Error::Overload);
         }
-        handle.in_chains(|kernel, thread| {
+        handle.with_pi_chain_locked(|kernel, thread| {
             if self.thread.get().is_some() || thread.server().get().is_some() {
                 return Err(Error::InUse);
             }
             let now = kernel.clock().ticks();
-            kernel.settle_servers();
+            kernel.update_budgets();
             servers.attach(self, reservation, now);
             self.thread.set(Some(thread));
             self.before.set(thread.own());
             thread.server().set(Some(self));
-            thread.turn().take(false);
+            thread.time_slice().take(false);
             if reservation.is_none() {
-                kernel.place_server(self, false);
+                kernel.set_server_priority(self, false);
             }
             Ok(())
         })??;
         for (server, rank) in servers.ranks() {
             let number = options::server_priority() + rank;
             server.foreground.set(Priority::new(number as u8));
-            Kernel::with(|kernel| {
+            Kernel::with_reschedule(|kernel| {
                 if !server.account.is_behind() {
-                    kernel.place_server(server, true);
+                    kernel.set_server_priority(server, true);
                 }
-                kernel.serve(kernel.current());
+                kernel.switch_server(kernel.current());
             });
         }
         Ok(())
@@ -119,8 +119,8 @@ impl Server {
 
     /// Has it promise something else, a budget in each period or nothing, to whom it is given next;
     /// whether it serves nobody now, so that it does.
-    pub fn promise(&self, share: Option<(Duration, Duration)>) -> bool {
-        Kernel::masked(|| {
+    pub fn set_reservation(&self, share: Option<(Duration, Duration)>) -> bool {
+        Kernel::without_irqs(|| {
             let free = self.thread.get().is_none();
             if free {
                 self.share.set(share);
@@ -130,19 +130,21 @@ impl Server {
     }
 
     /// Whether it is this thread's.
-    pub fn serves(&self, thread: Handle) -> bool {
+    pub fn is_attached_to(&self, thread: Handle) -> bool {
         let own = |thread: &'static Thread| self.thread.get().is_some_and(|own| own.is(&thread));
-        thread.in_chains(|_, thread| own(thread)).unwrap_or(false)
+        thread
+            .with_pi_chain_locked(|_, thread| own(thread))
+            .unwrap_or(false)
     }
 
     /// Takes the server from its thread, if it has one, which has its former priority again.
     pub fn detach(&'static self) {
-        Kernel::with(|kernel| {
+        Kernel::with_reschedule(|kernel| {
             if let Some(thread) = self.thread.get() {
-                kernel.settle_servers();
-                kernel.dismiss(thread);
-                thread.own_priority(kernel, self.before.get());
-                kernel.serve(kernel.current());
+                kernel.update_budgets();
+                kernel.detach_server(thread);
+                thread.set_base_priority(kernel, self.before.get());
+                kernel.switch_server(kernel.current());
             }
         });
     }
@@ -152,7 +154,7 @@ impl Server {
         let Some((budget, period)) = self.share.get() else {
             return Ok(None);
         };
-        let frequency = Kernel::own_clock().frequency();
+        let frequency = Kernel::local_clock().frequency();
         let [budget, period] = [budget, period].map(|time| frequency.ticks(nanoseconds(time)));
         let reservation = Reservation::new(budget, period, Exhausted::Background);
         // SAFETY: `attach` has the lock.
@@ -192,14 +194,14 @@ impl Thread {
 }
 
 /// What a core has for its servers. All of it is zero at first.
-pub(crate) struct Service {
+pub(crate) struct ServerState {
     servers: core_sched::Servers<&'static Server>,
     timer: Timer,
     /// What the timer is set for; zero if it is not.
     due: Cell<u64>,
 }
 
-impl Service {
+impl ServerState {
     pub(crate) const fn new() -> Self {
         Self {
             servers: core_sched::Servers::new(),
@@ -218,7 +220,7 @@ impl Kernel {
     /// but who is attached: no interrupt changes that.
     unsafe fn servers() -> &'static core_sched::Servers<&'static Server> {
         // SAFETY: the caller's contract; threads run since `boot`.
-        &unsafe { Self::this() }.service.servers
+        &unsafe { Self::this() }.server_state.servers
     }
 
     /// Lets budgets end from here on; the clock has started.
@@ -226,27 +228,27 @@ impl Kernel {
         if options::servers() {
             let turn = options::server_turn() as u64 * 1_000;
             let ticks = self.clock().frequency().ticks(turn);
-            self.service.servers.set_slice(ticks);
-            self.service.timer.calls(expired);
+            self.server_state.servers.set_slice(ticks);
+            self.server_state.timer.set_handler(expired);
         }
     }
 
     /// Brings all budgets to this time, before somebody is chosen to run.
     #[inline(always)]
-    pub(crate) fn settle_servers(&self) {
+    pub(crate) fn update_budgets(&self) {
         if options::servers() {
-            self.settle_all();
+            self.update_all_budgets();
         }
     }
 
     #[inline(never)]
-    fn settle_all(&self) {
-        let servers = &self.service.servers;
+    fn update_all_budgets(&self) {
+        let servers = &self.server_state.servers;
         servers.settle(
             self.clock().ticks(),
-            self.is_awaited(),
+            self.background_contended(),
             |server, foreground| {
-                self.place_server(server, foreground);
+                self.set_server_priority(server, foreground);
             },
         );
         if servers.ends_turn() {
@@ -255,17 +257,17 @@ impl Kernel {
     }
 
     /// Whether others wait in the background for the turn of who runs there.
-    fn is_awaited(&self) -> bool {
+    fn background_contended(&self) -> bool {
         self.current().effective_priority() == BACKGROUND && self.scheduler.has_peers()
     }
 
     /// Gives a server's thread the priority that it has with a budget, or without.
-    fn place_server(&self, server: &'static Server, foreground: bool) {
+    fn set_server_priority(&self, server: &'static Server, foreground: bool) {
         let Some(thread) = server.thread.get() else {
             return;
         };
         let own = server.foreground.get();
-        thread.own_priority(self, if foreground { own } else { BACKGROUND });
+        thread.set_base_priority(self, if foreground { own } else { BACKGROUND });
         if thread.is(&self.current()) {
             // It has the last place, not the one it ran in.
             self.scheduler.end_turn();
@@ -274,55 +276,60 @@ impl Kernel {
 
     /// Who runs in the background and yields has its next turn when all had as much.
     #[inline(always)]
-    pub(crate) fn yield_turn(&self, thread: &Thread) {
+    pub(crate) fn yield_background(&self, thread: &Thread) {
         if options::servers()
             && let Some(server) = thread.server().get()
             && server.account.is_behind()
         {
-            self.service.servers.enter(server);
+            self.server_state.servers.enter(server);
         }
     }
 
     /// A thread is about to be ready.
     #[inline(always)]
-    pub(crate) fn admit(&self, thread: &Thread) {
+    pub(crate) fn server_ready(&self, thread: &Thread) {
         if options::servers()
             && let Some(server) = thread.server().get()
             && server.account.is_behind()
         {
             let now = self.clock().ticks();
-            self.service.servers.join(server, now, self.is_awaited());
+            self.server_state
+                .servers
+                .join(server, now, self.background_contended());
         }
     }
 
     /// Somebody became ready, who may wait for the end of a turn.
     #[inline(always)]
-    pub(crate) fn note_rival(&self) {
+    pub(crate) fn update_budget_timer(&self) {
         if options::servers() {
-            self.time_budgets();
+            self.arm_budget_timer();
         }
     }
 
     /// From here on `next` runs: has its budget or its turn end in time.
     #[inline(always)]
-    pub(crate) fn serve(&self, next: &'static Thread) {
+    pub(crate) fn switch_server(&self, next: &'static Thread) {
         if options::servers() {
-            self.service.servers.run(next.server().get());
-            self.time_budgets();
+            self.server_state.servers.run(next.server().get());
+            self.arm_budget_timer();
         }
     }
 
     /// Sets the timer for whatever is next.
     #[inline(never)]
-    fn time_budgets(&self) {
-        let service = &self.service;
-        let due = service.servers.until(self.is_awaited()).unwrap_or(0);
-        let before = service.due.replace(due);
+    fn arm_budget_timer(&self) {
+        let server_state = &self.server_state;
+        let due = server_state
+            .servers
+            .until(self.background_contended())
+            .unwrap_or(0);
+        let before = server_state.due.replace(due);
         if due == before {
             return;
         }
         // SAFETY: kernels are statics.
-        let timer = unsafe { &*core::ptr::from_ref(&service.timer) };
+        let timer = unsafe { &*core::ptr::from_ref(&server_state.timer) };
         if before != 0 {
             self.cancel_timer(timer);
         }
@@ -333,30 +340,30 @@ impl Kernel {
 
     /// Takes the server from a thread that has one.
     #[inline(always)]
-    pub(crate) fn dismiss(&self, thread: &Thread) {
+    pub(crate) fn detach_server(&self, thread: &Thread) {
         if options::servers()
             && let Some(server) = thread.server().take()
         {
-            self.service.servers.detach(server);
+            self.server_state.servers.detach(server);
             server.thread.set(None);
         }
     }
 
     /// The timer expired: a budget, a turn or a period is over.
     fn expire_budgets(&self) {
-        self.service.due.set(0);
-        self.settle_servers();
+        self.server_state.due.set(0);
+        self.update_budgets();
         if self.scheduler.is_needed() {
             // Who runs has no turn of its own any more, but may be locked in its place.
-            return self.time_budgets();
+            return self.arm_budget_timer();
         }
-        self.serve(self.current());
+        self.switch_server(self.current());
     }
 }
 
 /// The handler of the timer.
 fn expired() {
-    sites::handles_timers();
+    sites::note_timer_handler();
     // SAFETY: timers expire since `boot`, with interrupts masked.
     unsafe { Kernel::this() }.expire_budgets();
 }

@@ -7,7 +7,7 @@
 //! finds (`docs/decisions/waiting-in-handlers.md`), and names the threads whose stacks it measures.
 
 /// Writes the address of this place, and more words, into a section that is no part of the image.
-macro_rules! note {
+macro_rules! wait_value {
     ($section:literal $(, $more:literal)* $(; $($operands:tt)*)?) => {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: no instruction, and no memory of the image.
@@ -26,36 +26,36 @@ macro_rules! note {
 
 /// Notes that the function this is inlined into may wait, here.
 #[inline(always)]
-pub(crate) fn waits() {
-    note!("waits");
+pub(crate) fn note_blocking() {
+    wait_value!("waits");
 }
 
 /// Notes that the function this is inlined into is called by an interrupt: all it reaches runs in a
 /// handler.
 #[inline(always)]
-pub(crate) fn handles() {
-    note!("handlers");
+pub(crate) fn note_handler() {
+    wait_value!("handlers");
 }
 
 /// The same of one that an expiry calls, through the pointer in a timer.
 #[inline(always)]
-pub(crate) fn handles_timers() {
-    note!("handlers");
-    note!("timers");
+pub(crate) fn note_timer_handler() {
+    wait_value!("handlers");
+    wait_value!("timers");
 }
 
 /// Notes that the function this is inlined into calls those of timers, and no others through a
 /// pointer.
 #[inline(always)]
-pub(crate) fn calls_timers() {
-    note!("expiries");
+pub(crate) fn note_timer_call() {
+    wait_value!("expiries");
 }
 
 /// Notes the first function of the threads that run an `F` on a stack of `STACK` bytes, whose top
 /// the `F` itself takes.
 #[inline(always)]
-pub(crate) fn spawns<F: FnOnce(), const STACK: usize>() {
-    note!(
+pub(crate) fn note_thread<F: FnOnce(), const STACK: usize>() {
+    wait_value!(
         "threads", "{entry}", "{stack}", "{taken}";
         entry = sym crate::thread::run::<F>,
         stack = const STACK,

@@ -37,14 +37,14 @@ impl Slice {
 }
 
 /// A thread's part of it.
-pub(crate) struct Turn {
+pub(crate) struct TimeSlice {
     /// Ticks of its turn that it had before it was preempted.
     used: Cell<u64>,
     /// It takes turns with its peers.
     taken: Cell<bool>,
 }
 
-impl Turn {
+impl TimeSlice {
     pub(crate) const fn new() -> Self {
         Self {
             used: Cell::new(0),
@@ -68,9 +68,9 @@ impl Thread {
     /// Whether it lets its peers run after each time slice, as threads do at first in an image with
     /// slices, or runs until it waits or yields. In other images it makes no difference.
     pub fn set_slicing(&'static self, slicing: bool) {
-        Kernel::with(|kernel| {
-            self.turn().taken.set(slicing);
-            kernel.note_peer();
+        Kernel::with_reschedule(|kernel| {
+            self.time_slice().taken.set(slicing);
+            kernel.update_slice_timer();
         });
     }
 }
@@ -83,17 +83,17 @@ impl Kernel {
             let length = self.clock().frequency().ticks(nanoseconds);
             self.slice.length.set(length);
             self.slice.began.set(self.clock().ticks());
-            self.slice.timer.calls(expired);
+            self.slice.timer.set_handler(expired);
         }
     }
 
     /// A thread that runs stops, and may have more of its turn to come.
     #[inline(always)]
-    pub(crate) fn interrupt_turn(&self, thread: &Thread) {
+    pub(crate) fn save_slice(&self, thread: &Thread) {
         if options::slice() != 0 {
             let now = self.clock().ticks();
             thread
-                .turn()
+                .time_slice()
                 .used
                 .set(now.saturating_sub(self.slice.began.get()));
         }
@@ -101,36 +101,39 @@ impl Kernel {
 
     /// A thread that runs stops of its own accord: its next turn is a whole one.
     #[inline(always)]
-    pub(crate) fn waive_turn(&self, thread: &Thread) {
+    pub(crate) fn reset_slice(&self, thread: &Thread) {
         if options::slice() != 0 {
-            thread.turn().used.set(0);
+            thread.time_slice().used.set(0);
         }
     }
 
     /// A thread begins to run, or goes on.
     #[inline(always)]
-    pub(crate) fn begin_turn(&self, thread: &Thread) {
+    pub(crate) fn start_slice(&self, thread: &Thread) {
         if options::slice() != 0 {
             let now = self.clock().ticks();
             self.slice
                 .began
-                .set(now.saturating_sub(thread.turn().used.get()));
-            self.time_turn();
+                .set(now.saturating_sub(thread.time_slice().used.get()));
+            self.arm_slice_timer();
         }
     }
 
     /// Somebody became ready, maybe a peer of the thread that runs.
     #[inline(always)]
-    pub(crate) fn note_peer(&self) {
+    pub(crate) fn update_slice_timer(&self) {
         if options::slice() != 0 {
-            self.time_turn();
+            self.arm_slice_timer();
         }
     }
 
     /// Sees to it that the turn ends if somebody waits for that.
-    fn time_turn(&self) {
+    fn arm_slice_timer(&self) {
         let slice = &self.slice;
-        if !slice.timed.get() && self.scheduler.has_peers() && self.current().turn().taken.get() {
+        if !slice.timed.get()
+            && self.scheduler.has_peers()
+            && self.current().time_slice().taken.get()
+        {
             slice.timed.set(true);
             // SAFETY: kernels are statics.
             let timer = unsafe { &*core::ptr::from_ref(&slice.timer) };
@@ -139,24 +142,24 @@ impl Kernel {
     }
 
     /// The timer expired: the turn ends, unless it is a later one that has time left.
-    pub(crate) fn check_turn(&self) {
+    pub(crate) fn slice_expired(&self) {
         let slice = &self.slice;
         slice.timed.set(false);
         let over = slice.began.get() + slice.length.get() <= self.clock().ticks();
-        if over && self.scheduler.has_peers() && self.current().turn().taken.get() {
+        if over && self.scheduler.has_peers() && self.current().time_slice().taken.get() {
             slice.began.set(self.clock().ticks());
             self.scheduler.end_turn();
         } else {
-            self.time_turn();
+            self.arm_slice_timer();
         }
     }
 }
 
 /// The handler of the timer.
 fn expired() {
-    sites::handles_timers();
+    sites::note_timer_handler();
     // SAFETY: timers expire since `boot`, with interrupts masked.
-    unsafe { Kernel::this() }.check_turn();
+    unsafe { Kernel::this() }.slice_expired();
 }
 
 #[cfg(test)]
@@ -182,12 +185,12 @@ mod tests {
         assert!(kernel.current().is(&first) && kernel.slice.timed.get());
         // On the host the clock stands: a turn is over if it has no length.
         kernel.slice.length.set(0);
-        kernel.check_turn();
+        kernel.slice_expired();
         assert!(kernel.scheduler.is_needed() && !kernel.slice.timed.get());
         kernel.preempt();
         assert!(kernel.current().is(&peer) && kernel.slice.timed.get());
-        peer.turn().taken.set(false);
-        kernel.check_turn();
+        peer.time_slice().taken.set(false);
+        kernel.slice_expired();
         assert!(!kernel.scheduler.is_needed() && !kernel.slice.timed.get());
     }
 }

@@ -5,11 +5,11 @@ extern crate std;
 
 mod mutex;
 
-use crate::kernel::{Kernel, PerCore, STEPS};
+use crate::kernel::{EXPIRY_STEPS, Kernel, PerCore};
 use crate::thread::{Error, Packed, Priority, Thread, Wait};
 use crate::time::{Duration, Instant, PeriodicTimer};
 use crate::timer::Timer;
-use crate::wait::{Gate, WaitQueue};
+use crate::wait::{ObjectLock, WaitQueue};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_list::Linked;
 use hw_clock::{Clock, Frequency};
@@ -66,7 +66,7 @@ fn a_sleeper_is_woken_when_its_time_has_come() {
 fn one_interrupt_expires_a_bounded_number_of_timers() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let (kernel, _) = kernel();
-    let timers: Vec<&'static Timer> = (0..STEPS + 3)
+    let timers: Vec<&'static Timer> = (0..EXPIRY_STEPS + 3)
         .map(|_| {
             leak(Timer::new(|| {
                 CALLS.fetch_add(1, Ordering::Relaxed);
@@ -76,9 +76,9 @@ fn one_interrupt_expires_a_bounded_number_of_timers() {
     timers.iter().for_each(|timer| kernel.start_timer(timer, 0));
     kernel.expire();
     // Finding the slot takes the place of one.
-    assert_eq!(CALLS.load(Ordering::Relaxed), STEPS - 1);
+    assert_eq!(CALLS.load(Ordering::Relaxed), EXPIRY_STEPS - 1);
     kernel.expire();
-    assert_eq!(CALLS.load(Ordering::Relaxed), STEPS + 3);
+    assert_eq!(CALLS.load(Ordering::Relaxed), EXPIRY_STEPS + 3);
     assert!(timers.iter().all(|timer| !kernel.cancel_timer(timer)));
 }
 
@@ -109,7 +109,7 @@ fn without_preemption_threads_run_until_they_wait_or_yield() {
     urgent.wake(kernel);
     kernel.preempt();
     assert!(kernel.current().is(&idle));
-    kernel.give_way();
+    kernel.yield_current();
     assert!(kernel.current().is(&urgent));
 }
 
@@ -126,7 +126,7 @@ fn storage_holds_one_thread_at_a_time() {
     assert_eq!(prepare().unwrap_err(), Error::InUse);
     thread.wake(kernel);
     kernel.preempt();
-    thread.wait(kernel, Wait::Spawn);
+    thread.wait(kernel, Wait::Dormant);
     assert!(prepare().is_ok(), "it ended");
 }
 
@@ -149,8 +149,8 @@ fn what_a_thread_takes_along_fits_its_stack_or_is_refused() {
 /// Lets the current thread wait. On the host the switch returns at once, so that the thread stays
 /// where the call left it.
 fn wait_in(queue: &'static WaitQueue, kernel: &Kernel) {
-    let stay = leak(Gate::new()).enter();
-    assert_eq!(queue.wait_in(kernel, None, &stay), Ok(()));
+    let guard = leak(ObjectLock::new()).lock();
+    assert_eq!(queue.wait_in(kernel, None, &guard), Ok(()));
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn who_timed_out_is_in_the_run_queue_alone_whatever_its_priority_becomes() {
     // It is ready, but somebody more urgent runs first and changes its priority.
     high.wake(kernel);
     kernel.preempt();
-    late.time_out(kernel);
-    late.own_priority(kernel, Priority::new(7));
+    late.expire_wait(kernel);
+    late.set_base_priority(kernel, Priority::new(7));
     assert!(queue.is_empty(), "it waits no longer");
     assert!(
         queue.wake_in(kernel).is_none(),
@@ -188,7 +188,7 @@ fn the_most_urgent_has_the_first_turn_and_equals_take_turns() {
         thread.wake(kernel);
         kernel.preempt();
         while !kernel.current().is(&thread) {
-            kernel.give_way();
+            kernel.yield_current();
         }
         wait_in(queue, kernel);
     }

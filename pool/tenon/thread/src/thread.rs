@@ -1,13 +1,13 @@
 //! Threads: made in static storage, scheduled by priority, preempted.
 
-use crate::cores::{Residence, matter};
+use crate::cores::{SmpState, request};
 use crate::kernel::Kernel;
 use crate::options;
 use crate::server::Server;
-use crate::slice::Turn;
+use crate::slice::TimeSlice;
 use crate::timer::Timer;
 use crate::trace;
-use crate::wait::{CHAINS, Gate, Guarded, Note, RawMutex, WaitQueue};
+use crate::wait::{Guarded, ObjectLock, PI_CHAIN_LOCK, RawMutex, WaitQueue, WaitValue};
 use core::cell::Cell;
 use core::fmt;
 use core_list::{Link, Linked, List};
@@ -26,28 +26,28 @@ mod timeout;
 pub use block::Block;
 pub use core_sched::Priority;
 pub use current::{
-    PreemptionLock, core, cores, current, forgo_floats, park, pointer, relative, relax,
+    PreemptionLock, core, cores, current, disable_fp, park, pointer, relative_priority, relax,
     set_pointer, without_preemption, yield_now,
 };
 pub use error::Error;
 pub use handle::Handle;
-pub use remote::{Remote, remotely};
-pub use storage::{Ground, Packed, Stack, Storage};
+pub use remote::{RemoteWork, run_remotely};
+pub use storage::{Packed, Stack, StackLayout, Storage};
 
 /// What a thread that is not ready waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// To be made: it has not begun or has ended. Zero, as all of a thread is at first, so that
     /// storage takes no room in the image.
-    Spawn = 0,
+    Dormant = 0,
     /// Nothing: it runs or could.
-    Nothing,
+    None,
     /// Its timer.
     Timer,
     /// [`Thread::unpark`].
     Unpark,
     /// Its turn in the queue it is in.
-    Turn,
+    Queue,
 }
 
 /// A thread, or what its storage holds once it has ended: for who knows that it lives, and the
@@ -60,17 +60,17 @@ pub struct Thread {
     link: Link<&'static Thread>,
     state: State,
     timer: Timer,
-    waits: Cell<Wait>,
+    wait_reason: Cell<Wait>,
     /// An unpark came before the park.
     token: Cell<bool>,
     /// Where it waits for its turn.
     queue: Cell<Option<&'static WaitQueue>>,
     /// It left that queue out of turn, and has not heard of it yet: by the same link as in the queue
     /// it may be in the run queue now, or on its way to another core.
-    timed_out: Cell<bool>,
-    turn: Turn,
+    wait_timed_out: Cell<bool>,
+    turn: TimeSlice,
     /// What it and whoever gives it its turn exchange.
-    note: Cell<Note>,
+    wait_value: Cell<WaitValue>,
     /// What TPIDR_EL0 holds while it runs, in an image with thread pointers.
     pointer: Cell<usize>,
     /// The mutex that queue belongs to, if it does to one.
@@ -86,22 +86,22 @@ pub struct Thread {
     /// Who waits for its end.
     joiners: Guarded<WaitQueue>,
     name: Cell<Option<&'static str>>,
-    residence: Residence,
+    smp: SmpState,
     /// The lock of the object that queue belongs to, if that is no mutex.
-    gate: Cell<Option<&'static Gate>>,
+    gate: Cell<Option<&'static ObjectLock>>,
     /// That object is a condition: who notifies it moves it to a mutex.
-    moves_on: Cell<bool>,
+    requeues: Cell<bool>,
     /// Its share of the core. In an image with servers.
     server: Cell<Option<&'static Server>>,
     /// What is done elsewhere while it has the core, in an image with such threads.
-    remote: Cell<Option<&'static dyn Remote>>,
+    remote: Cell<Option<&'static dyn RemoteWork>>,
 }
 
 // SAFETY: all fields are private to this crate, which touches them with interrupts masked. With
-// several cores, `residence` says which one a thread is at home on, and that core touches it; but
+// several cores, `smp` says which one a thread is at home on, and that core touches it; but
 // while it waits in a queue, the queue, and its place and priority there, belong to who holds the
 // object's lock, and what concerns mutexes (`blocked_on`, `held`, `priority`, `number`) to who holds
-// `CHAINS`. A name is set before there is anybody to ask for it.
+// `PI_CHAIN_LOCK`. A name is set before there is anybody to ask for it.
 unsafe impl Sync for Thread {}
 
 impl Thread {
@@ -112,12 +112,12 @@ impl Thread {
             link: Link::new(),
             state: State::new(Priority::LOWEST),
             timer: Timer::unset(),
-            waits: Cell::new(Wait::Spawn),
+            wait_reason: Cell::new(Wait::Dormant),
             token: Cell::new(false),
             queue: Cell::new(None),
-            timed_out: Cell::new(false),
-            turn: Turn::new(),
-            note: Cell::new(core::ptr::null()),
+            wait_timed_out: Cell::new(false),
+            turn: TimeSlice::new(),
+            wait_value: Cell::new(core::ptr::null()),
             pointer: Cell::new(0),
             blocked_on: Cell::new(None),
             preempted: Cell::new(false),
@@ -126,9 +126,9 @@ impl Thread {
             number: Cell::new(0),
             joiners: Guarded::new(WaitQueue::new()),
             name: Cell::new(None),
-            residence: Residence::new(),
+            smp: SmpState::new(),
             gate: Cell::new(None),
-            moves_on: Cell::new(false),
+            requeues: Cell::new(false),
             server: Cell::new(None),
             remote: Cell::new(None),
         }
@@ -141,10 +141,10 @@ impl Thread {
 
     /// Its own priority.
     pub fn priority(&self) -> Priority {
-        Kernel::masked(|| CHAINS.within(|| self.priority.get()))
+        Kernel::without_irqs(|| PI_CHAIN_LOCK.locked(|| self.priority.get()))
     }
 
-    /// [`priority`](Thread::priority), for who is in `CHAINS`.
+    /// [`priority`](Thread::priority), for who is in `PI_CHAIN_LOCK`.
     pub(crate) fn own(&self) -> Priority {
         self.priority.get()
     }
@@ -153,34 +153,36 @@ impl Thread {
     /// wait for a mutex of its.
     pub fn effective_priority(&self) -> Priority {
         if options::cores() > 1 {
-            return self.residence.priority();
+            return self.smp.priority();
         }
         self.state.priority()
     }
 
     /// Changes its own priority; it runs, or gives way, accordingly before this returns.
     pub fn set_priority(&'static self, priority: Priority) {
-        Kernel::with(|kernel| CHAINS.within(|| self.own_priority(kernel, priority)));
+        Kernel::with_reschedule(|kernel| {
+            PI_CHAIN_LOCK.locked(|| self.set_base_priority(kernel, priority))
+        });
     }
 
-    pub(crate) fn own_priority(&'static self, kernel: &Kernel, priority: Priority) {
-        self.priority.set(at_least_one(priority));
+    pub(crate) fn set_base_priority(&'static self, kernel: &Kernel, priority: Priority) {
+        self.priority.set(above_idle(priority));
         self.settle(kernel);
     }
 
     /// Schedules it by another priority, wherever it stands.
-    pub(crate) fn schedule_by(&'static self, kernel: &Kernel, priority: Priority) {
-        self.residence.set_priority(priority);
+    pub(crate) fn set_effective_priority(&'static self, kernel: &Kernel, priority: Priority) {
+        self.smp.set_priority(priority);
         // While it waits for a mutex it is in no core's hands.
-        if self.blocked_on.get().is_some() || kernel.is_home_of(self) {
-            self.follow_priority(kernel, priority);
+        if self.blocked_on.get().is_some() || kernel.is_home_core_of(self) {
+            self.apply_priority(kernel, priority);
         } else {
-            kernel.post(self, matter::PRIORITY);
+            kernel.post(self, request::PRIORITY);
         }
     }
 
     /// Does so on its core.
-    pub(crate) fn follow_priority(&'static self, kernel: &Kernel, priority: Priority) {
+    pub(crate) fn apply_priority(&'static self, kernel: &Kernel, priority: Priority) {
         let follow = || {
             let queue = self.queue.get();
             queue.inspect(|queue| queue.leave(self));
@@ -189,7 +191,7 @@ impl Thread {
         };
         match self.gate.get() {
             Some(gate) if options::cores() > 1 && self.blocked_on.get().is_none() => {
-                gate.within(follow);
+                gate.locked(follow);
             }
             _ => follow(),
         }
@@ -199,22 +201,22 @@ impl Thread {
     /// from an interrupt handler.
     #[inline(always)]
     pub fn unpark(&'static self) {
-        Kernel::with(|kernel| self.unpark_in(kernel));
+        Kernel::with_reschedule(|kernel| self.unpark_in(kernel));
     }
 
     #[inline(always)]
     pub(crate) fn unpark_in(&'static self, kernel: &Kernel) {
-        if kernel.is_home_of(self) {
-            self.unpark_at_home(kernel);
+        if kernel.is_home_core_of(self) {
+            self.unpark_local(kernel);
         } else {
-            kernel.post(self, matter::UNPARK);
+            kernel.post(self, request::UNPARK);
         }
     }
 
     #[inline(always)]
-    pub(crate) fn unpark_at_home(&'static self, kernel: &Kernel) {
-        if self.waits.get() == Wait::Unpark {
-            self.wake_at_home(kernel);
+    pub(crate) fn unpark_local(&'static self, kernel: &Kernel) {
+        if self.wait_reason.get() == Wait::Unpark {
+            self.wake_local(kernel);
         } else {
             self.token.set(true);
         }
@@ -224,16 +226,16 @@ impl Thread {
         &self.stack_pointer
     }
 
-    pub(crate) fn residence(&self) -> &Residence {
-        &self.residence
+    pub(crate) fn smp(&self) -> &SmpState {
+        &self.smp
     }
 
     /// Notes, before it waits, whose queue it waits in.
     #[inline(always)]
-    pub(crate) fn set_gate(&self, gate: Option<&'static Gate>, moves_on: bool) {
+    pub(crate) fn set_queue_lock(&self, gate: Option<&'static ObjectLock>, requeues: bool) {
         if options::cores() > 1 {
             self.gate.set(gate);
-            self.moves_on.set(moves_on);
+            self.requeues.set(requeues);
         }
     }
 
@@ -253,7 +255,7 @@ impl Thread {
         &self.queue
     }
 
-    pub(crate) fn turn(&self) -> &Turn {
+    pub(crate) fn time_slice(&self) -> &TimeSlice {
         &self.turn
     }
 
@@ -261,8 +263,8 @@ impl Thread {
         &self.server
     }
 
-    pub(crate) fn note(&self) -> &Cell<Note> {
-        &self.note
+    pub(crate) fn wait_value(&self) -> &Cell<WaitValue> {
+        &self.wait_value
     }
 
     pub(crate) fn preempted(&self) -> &Cell<bool> {
@@ -290,55 +292,55 @@ impl Thread {
     /// Makes it ready on its core.
     #[inline(always)]
     pub(crate) fn wake(&'static self, kernel: &Kernel) {
-        if kernel.is_home_of(self) {
-            self.wake_at_home(kernel);
+        if kernel.is_home_core_of(self) {
+            self.wake_local(kernel);
         } else {
-            kernel.post(self, matter::WAKE);
+            kernel.post(self, request::WAKE);
         }
     }
 
     #[inline(always)]
-    pub(crate) fn wake_at_home(&'static self, kernel: &Kernel) {
-        self.waits.set(Wait::Nothing);
+    pub(crate) fn wake_local(&'static self, kernel: &Kernel) {
+        self.wait_reason.set(Wait::None);
         kernel.record(Event::Ready, self);
         kernel.make_ready(self);
     }
 
     /// Ends it, the current one.
     pub(crate) fn end(&'static self, kernel: &Kernel) {
-        kernel.dismiss(self);
-        CHAINS.within(|| {
-            self.abandon_all(kernel);
+        kernel.detach_server(self);
+        PI_CHAIN_LOCK.locked(|| {
+            self.release_held_mutexes(kernel);
             // Who joins looks at the number, and waits, in there.
-            self.joiners.gate().within(|| {
+            self.joiners.lock().locked(|| {
                 self.number.set(0);
                 self.wake_joiners(kernel);
             });
         });
-        self.wait(kernel, Wait::Spawn);
+        self.wait(kernel, Wait::Dormant);
     }
 
     /// It no longer runs, and its context is saved; if it ended, its storage may be used again.
     pub(crate) fn left(&self) {
-        if self.waits.get() == Wait::Spawn {
-            self.residence.release();
+        if self.wait_reason.get() == Wait::Dormant {
+            self.smp.release();
         }
     }
 
     /// Blocks it, the current one.
     #[inline(always)]
     pub(crate) fn wait(&self, kernel: &Kernel, reason: Wait) {
-        self.waits.set(reason);
-        trace::waits(kernel, self, reason);
+        self.wait_reason.set(reason);
+        trace::wait_reason(kernel, self, reason);
         kernel.block();
     }
 
     /// Lets somebody else run until its turn comes, as it has left the run queue for a wait queue.
     #[inline(always)]
-    pub(crate) fn wait_for_turn(&self, kernel: &Kernel) {
-        self.waits.set(Wait::Turn);
-        trace::waits(kernel, self, Wait::Turn);
-        kernel.rest();
+    pub(crate) fn wait_in_queue(&self, kernel: &Kernel) {
+        self.wait_reason.set(Wait::Queue);
+        trace::wait_reason(kernel, self, Wait::Queue);
+        kernel.switch_away();
     }
 }
 
@@ -377,10 +379,10 @@ pub(crate) extern "C" fn run<F: FnOnce()>(body: *mut F) -> ! {
     let body = unsafe { body.read() };
     body();
     // Its storage may be used again as soon as somebody else runs.
-    Kernel::waiting(|kernel| kernel.current().end(kernel));
+    Kernel::with_blocking(|kernel| kernel.current().end(kernel));
     hw_arch::cpu::park()
 }
 
-pub(crate) fn at_least_one(priority: Priority) -> Priority {
+pub(crate) fn above_idle(priority: Priority) -> Priority {
     priority.max(Priority::new(1))
 }

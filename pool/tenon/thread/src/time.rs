@@ -22,7 +22,7 @@ impl Instant {
     #[inline(always)]
     pub fn now() -> Self {
         // Neither the counter nor its frequency changes: nothing needs masking.
-        Self(Kernel::own_clock().nanoseconds())
+        Self(Kernel::local_clock().nanoseconds())
     }
 
     /// Nanoseconds since the counter was zero.
@@ -38,7 +38,7 @@ impl Instant {
 
 /// From one value of [`Instant::now`] to the next: a tick of the counter, rounded up.
 pub fn resolution() -> Duration {
-    let hertz = Kernel::own_clock().frequency().hertz();
+    let hertz = Kernel::local_clock().frequency().hertz();
     Duration::from_nanos(1_000_000_000_u64.div_ceil(hertz.into()))
 }
 
@@ -69,7 +69,7 @@ impl Sub<Duration> for Instant {
 /// Blocks the current thread until `instant`; one that passed is no wait at all.
 #[inline(always)]
 pub fn sleep_until(instant: Instant) {
-    Kernel::waiting(|kernel| {
+    Kernel::with_blocking(|kernel| {
         let clock = kernel.clock();
         let ticks = clock.frequency().ticks(instant.nanoseconds());
         if clock.ticks() < ticks {

@@ -2,7 +2,7 @@
 //!
 //! An image has one of them, by its options; the code of the other one, and its room, are not in it.
 
-use crate::kernel::{Kernel, STEPS};
+use crate::kernel::{EXPIRY_STEPS, Kernel};
 use crate::options;
 use crate::timer::Timer;
 use core::cell::Cell;
@@ -15,25 +15,25 @@ use hw_clock::Clock;
 type Queue = TimerQueue<&'static Timer>;
 
 /// The timers of a core. All of it is zero at first.
-pub(crate) struct Timekeeping {
-    kept: Kept,
+pub(crate) struct TimerStore {
+    backend: Backend,
     /// Counter ticks in a tick of the wheel.
     length: Cell<u64>,
 }
 
 /// The queue first: it is the larger one.
-union Kept {
+union Backend {
     queue: ManuallyDrop<Queue>,
     wheel: ManuallyDrop<Wheel<&'static Timer>>,
 }
 
 const _: () = assert!(size_of::<Wheel<&Timer>>() <= size_of::<Queue>());
 
-impl Timekeeping {
+impl TimerStore {
     /// To be [begun](Timekeeping::begin).
     pub(crate) const fn unset() -> Self {
         Self {
-            kept: Kept {
+            backend: Backend {
                 queue: ManuallyDrop::new(Queue::unset()),
             },
             length: Cell::new(0),
@@ -43,14 +43,14 @@ impl Timekeeping {
     #[inline(always)]
     pub(crate) fn queue(&self) -> &Queue {
         // SAFETY: the queue was put there, and an image without a tick uses nothing else.
-        unsafe { &self.kept.queue }
+        unsafe { &self.backend.queue }
     }
 
     #[inline(always)]
     pub(crate) fn wheel(&self) -> &Wheel<&'static Timer> {
         // SAFETY: a queue is all zero at first, as a wheel without timers is, which is no larger;
         // an image with a tick uses nothing else.
-        unsafe { &self.kept.wheel }
+        unsafe { &self.backend.wheel }
     }
 
     /// Lets time begin; returns when the first interrupt is due.
@@ -82,9 +82,9 @@ impl Kernel {
         let wheel = self.timers.wheel();
         let length = self.timers.length.get().max(1);
         let tick = now / length;
-        for _ in 0..STEPS {
+        for _ in 0..EXPIRY_STEPS {
             match wheel.expire(tick) {
-                Step::Expired(timer) => timer.fire_apart(self, now),
+                Step::Expired(timer) => timer.expire_out_of_line(self, now),
                 Step::Moved => {}
                 Step::Idle => return self.clock().move_alarm((tick + 1).saturating_mul(length)),
             }

@@ -70,14 +70,14 @@ impl Timer {
         }
     }
 
-    pub(crate) fn does(&self, action: Action) {
+    pub(crate) fn set_action(&self, action: Action) {
         self.action.set(action);
     }
 
     /// Makes one that is all zero a timer that calls `handler`, whose first act is to note that it is
     /// one.
-    pub(crate) fn calls(&self, handler: fn()) {
-        self.does(Action::Call(Some(handler)));
+    pub(crate) fn set_handler(&self, handler: fn()) {
+        self.set_action(Action::Call(Some(handler)));
     }
 
     /// The number of the core in whose queue it is, or was last.
@@ -103,7 +103,7 @@ impl Timer {
     #[inline(never)]
     pub fn start(&'static self, instant: Instant) {
         if options::cores() > 1 {
-            return Kernel::aside(|kernel| {
+            return Kernel::with_irqs_masked(|kernel| {
                 kernel.record(Event::Start, self);
                 let ticks = kernel.clock().frequency().ticks(instant.nanoseconds());
                 kernel.start_timer(self, ticks);
@@ -139,21 +139,21 @@ impl Timer {
 
     /// Stops it; returns whether it was pending.
     pub fn cancel(&'static self) -> bool {
-        Kernel::aside(|kernel| kernel.cancel_timer(self))
+        Kernel::with_irqs_masked(|kernel| kernel.cancel_timer(self))
     }
 
     /// Does what it is there for, in the timer interrupt that came at the counter value `now`.
     #[inline(always)]
-    pub(crate) fn fire(&self, kernel: &Kernel, now: u64) {
+    pub(crate) fn expire_timer(&self, kernel: &Kernel, now: u64) {
         match self.action.get() {
-            Action::Release(timer) => timer.fire(kernel, now),
+            Action::Release(timer) => timer.expire_timer(kernel, now),
             Action::Wake(thread) => {
                 self.expired();
-                thread.time_out(kernel);
+                thread.expire_wait(kernel);
             }
             Action::Call(handler) => {
                 kernel.record(Event::Expire, self);
-                sites::calls_timers();
+                sites::note_timer_call();
                 self.expired();
                 let Some(handler) = handler else { return };
                 handler();
@@ -174,20 +174,20 @@ impl Timer {
         self.due.set_idle();
     }
 
-    /// [`fire`](Timer::fire) as one of several of an instant: of those, periodic timers, which meet
+    /// [`expire_timer`](Timer::fire) as one of several of an instant: of those, periodic timers, which meet
     /// again and again, find their way in line.
     #[inline(always)]
-    pub(crate) fn fire_among_peers(&self, kernel: &Kernel, now: u64) {
+    pub(crate) fn expire_in_batch(&self, kernel: &Kernel, now: u64) {
         match self.action.get() {
-            Action::Release(timer) => timer.fire(kernel, now),
-            _ => self.fire_apart(kernel, now),
+            Action::Release(timer) => timer.expire_timer(kernel, now),
+            _ => self.expire_out_of_line(kernel, now),
         }
     }
 
-    /// [`fire`](Timer::fire) out of line.
+    /// [`expire_timer`](Timer::fire) out of line.
     #[inline(never)]
-    pub(crate) fn fire_apart(&self, kernel: &Kernel, now: u64) {
-        self.fire(kernel, now);
+    pub(crate) fn expire_out_of_line(&self, kernel: &Kernel, now: u64) {
+        self.expire_timer(kernel, now);
     }
 }
 
@@ -212,7 +212,7 @@ impl Kernel {
 #[inline(always)]
 pub(crate) fn call<F: Fn() + Copy + 'static>() {
     const { assert!(size_of::<F>() == 0, "a timer's handler captures nothing") };
-    sites::handles_timers();
+    sites::note_timer_handler();
     // SAFETY: F has no size, so any aligned address holds one; it was given one, so F
     // has values; F is Copy, so using it up is no matter.
     let handler = unsafe { core::ptr::NonNull::<F>::dangling().read() };

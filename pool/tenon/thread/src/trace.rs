@@ -54,7 +54,7 @@ impl Mark {
     #[inline(always)]
     pub fn value(&'static self, value: u64) {
         if options::trace() {
-            Kernel::aside(|kernel| {
+            Kernel::with_irqs_masked(|kernel| {
                 kernel.record(Event::Mark, self);
                 kernel.record_number(Event::Value, value);
             });
@@ -64,7 +64,7 @@ impl Mark {
     #[inline(always)]
     fn record(&'static self, event: Event) {
         if options::trace() {
-            Kernel::aside(|kernel| kernel.record(event, self));
+            Kernel::with_irqs_masked(|kernel| kernel.record(event, self));
         }
     }
 }
@@ -98,7 +98,7 @@ pub(crate) fn start(kernel: &Kernel, rings: &'static [Ring], clock: Clock<El1>) 
 }
 
 /// Names a thread, once it is made.
-pub(crate) fn names(kernel: &Kernel, thread: &Thread) {
+pub(crate) fn record_name(kernel: &Kernel, thread: &Thread) {
     if options::trace() {
         let subject = core::ptr::from_ref(thread) as u64;
         kernel.trace.name(subject, thread.name());
@@ -107,25 +107,25 @@ pub(crate) fn names(kernel: &Kernel, thread: &Thread) {
 
 /// Records that the current thread is about to wait, and for what.
 #[inline(always)]
-pub(crate) fn waits(kernel: &Kernel, thread: &Thread, reason: Wait) {
+pub(crate) fn wait_reason(kernel: &Kernel, thread: &Thread, reason: Wait) {
     if options::trace() {
         match (reason, thread.queue().get()) {
-            (Wait::Turn, Some(queue)) => kernel.record(Event::Wait, queue),
+            (Wait::Queue, Some(queue)) => kernel.record(Event::Wait, queue),
             (Wait::Timer, _) => kernel.record(Event::Sleep, thread),
-            (Wait::Spawn, _) => kernel.record(Event::End, thread),
+            (Wait::Dormant, _) => kernel.record(Event::End, thread),
             _ => kernel.record(Event::Park, thread),
         }
     }
 }
 
-/// Calls `serve`, the handler of interrupt `intid`.
+/// Calls `switch_server`, the handler of interrupt `intid`.
 #[inline(always)]
-pub(crate) fn serving(intid: u32, serve: impl FnOnce()) {
+pub(crate) fn serving(intid: u32, switch_server: impl FnOnce()) {
     if options::trace() {
-        Kernel::aside(|kernel| kernel.record_number(Event::Enter, intid.into()));
+        Kernel::with_irqs_masked(|kernel| kernel.record_number(Event::Enter, intid.into()));
     }
-    serve();
+    switch_server();
     if options::trace() {
-        Kernel::aside(|kernel| kernel.record_number(Event::Leave, intid.into()));
+        Kernel::with_irqs_masked(|kernel| kernel.record_number(Event::Leave, intid.into()));
     }
 }

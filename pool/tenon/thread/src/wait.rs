@@ -17,16 +17,16 @@
 //! each less urgent thread that waits already; among equals it is first come, first served.
 
 mod condvar;
-mod gate;
 mod mutex;
+mod object_lock;
 mod ownership;
 
 pub use condvar::RawCondvar;
-pub(crate) use gate::{CHAINS, Gate};
 pub use mutex::{Acquired, MutexError, Protocol, RawMutex, Robustness};
-pub(crate) use ownership::involved;
+pub(crate) use object_lock::{ObjectLock, PI_CHAIN_LOCK};
+pub(crate) use ownership::pi_used;
 
-use self::gate::Stay;
+use self::object_lock::Guard;
 use crate::assembly;
 use crate::kernel::Kernel;
 use crate::options;
@@ -85,7 +85,7 @@ impl Deref for Waking {
 /// As [`Masked`], in a thread that entered `object` and may wait there.
 pub struct Waiting<T: 'static> {
     object: &'static Guarded<T>,
-    stay: Stay<'static>,
+    guard: Guard<'static>,
     masked: Masked,
 }
 
@@ -98,22 +98,22 @@ impl<T> Waiting<T> {
         queue: impl for<'a> FnOnce(&'a T) -> &'a WaitQueue,
         deadline: Option<Instant>,
     ) -> Result<(), TimedOut> {
-        queue(&self.object.state).wait_in(self.kernel(), deadline, &self.stay)
+        queue(&self.object.state).wait_in(self.kernel(), deadline, &self.guard)
     }
 
     /// As [`wait`](Waiting::wait), with a word for whoever gives the turn to read, by
     /// [`wake_each`](WaitQueue::wake_each), and to change; returns what became of it.
     #[inline(always)]
-    pub fn exchange(
+    pub fn wait_with(
         &self,
         queue: impl for<'a> FnOnce(&'a T) -> &'a WaitQueue,
         deadline: Option<Instant>,
-        note: Note,
-    ) -> Result<Note, TimedOut> {
+        wait_value: WaitValue,
+    ) -> Result<WaitValue, TimedOut> {
         let thread = self.kernel().current();
-        thread.note().set(note);
+        thread.wait_value().set(wait_value);
         self.wait(queue, deadline)?;
-        Ok(thread.note().get())
+        Ok(thread.wait_value().get())
     }
 
     /// Ends the thread after an `action`, whoever is woken in which finds it ended.
@@ -134,12 +134,12 @@ impl<T> Deref for Waiting<T> {
 }
 
 /// Interrupts are masked and an object is entered, for what goes on out of line; the mask was that.
-struct Entered(u64);
+struct Locked(u64);
 
 /// State that one core at a time reaches, with interrupts masked; all of it is cells.
 #[derive(Debug, Default)]
 pub struct Guarded<T> {
-    gate: Gate,
+    gate: ObjectLock,
     state: T,
 }
 
@@ -147,7 +147,7 @@ impl<T> Guarded<T> {
     /// Guards `state`.
     pub const fn new(state: T) -> Self {
         Self {
-            gate: Gate::new(),
+            gate: ObjectLock::new(),
             state,
         }
     }
@@ -160,21 +160,21 @@ impl<T> Guarded<T> {
 
     /// Its gate, for who knows that it is masked.
     #[inline(always)]
-    pub(crate) fn gate(&self) -> &Gate {
+    pub(crate) fn lock(&self) -> &ObjectLock {
         &self.gate
     }
 
     /// Enters for an `action` that wakes nobody and does not wait.
     #[inline(always)]
     pub fn masked<R>(&self, action: impl FnOnce(&T, &Masked) -> R) -> R {
-        Kernel::masked(|| self.gate.within(|| action(&self.state, &Masked::NOW)))
+        Kernel::without_irqs(|| self.gate.locked(|| action(&self.state, &Masked::NOW)))
     }
 
     /// Enters for an `action` that may wake: somebody more urgent runs before this returns, or at
     /// the end of the interrupt handler this is called in.
     #[inline(always)]
     pub fn waking<R>(&self, action: impl FnOnce(&T, &Waking) -> R) -> R {
-        Kernel::with(|_| self.gate.within(|| action(&self.state, &Waking::NOW)))
+        Kernel::with_reschedule(|_| self.gate.locked(|| action(&self.state, &Waking::NOW)))
     }
 
     /// Enters for an `attempt` that wakes nobody and does not wait; if it comes to nothing, for an
@@ -186,15 +186,15 @@ impl<T> Guarded<T> {
         action: impl FnOnce(&T, &Waking) -> R,
     ) -> R {
         self.attempt(attempt)
-            .unwrap_or_else(|Entered(mask)| self.wake_after_all(mask, action))
+            .unwrap_or_else(|Locked(mask)| self.wake_slow(mask, action))
     }
 
     #[cold]
     #[inline(never)]
-    fn wake_after_all<R>(&self, mask: u64, action: impl FnOnce(&T, &Waking) -> R) -> R {
-        Kernel::with_from(mask, |_| {
+    fn wake_slow<R>(&self, mask: u64, action: impl FnOnce(&T, &Waking) -> R) -> R {
+        Kernel::with_reschedule_from(mask, |_| {
             // SAFETY: the attempt went on into this.
-            let _stay = unsafe { self.gate.stay() };
+            let _guard = unsafe { self.gate.adopt_guard() };
             action(&self.state, &Waking::NOW)
         })
     }
@@ -208,19 +208,19 @@ impl<T> Guarded<T> {
         action: impl FnOnce(&T, &Waiting<T>) -> R,
     ) -> R {
         self.attempt(attempt)
-            .unwrap_or_else(|Entered(mask)| self.wait_after_all(mask, action))
+            .unwrap_or_else(|Locked(mask)| self.wait_slow(mask, action))
     }
 
     /// Enters for an `attempt`, and stays within if it comes to nothing.
     #[inline(always)]
-    fn attempt<R>(&self, attempt: impl FnOnce(&T, &Masked) -> Option<R>) -> Result<R, Entered> {
+    fn attempt<R>(&self, attempt: impl FnOnce(&T, &Masked) -> Option<R>) -> Result<R, Locked> {
         let mask = assembly::mask();
-        let stay = self.gate.enter();
+        let guard = self.gate.lock();
         let Some(result) = attempt(&self.state, &Masked::NOW) else {
-            stay.go_on();
-            return Err(Entered(mask));
+            guard.leak();
+            return Err(Locked(mask));
         };
-        drop(stay);
+        drop(guard);
         // SAFETY: the attempt is over.
         unsafe { assembly::unmask(mask) };
         Ok(result)
@@ -228,12 +228,12 @@ impl<T> Guarded<T> {
 
     #[cold]
     #[inline(never)]
-    fn wait_after_all<R>(&'static self, mask: u64, action: impl FnOnce(&T, &Waiting<T>) -> R) -> R {
-        Kernel::waiting_from(mask, |_| {
+    fn wait_slow<R>(&'static self, mask: u64, action: impl FnOnce(&T, &Waiting<T>) -> R) -> R {
+        Kernel::with_blocking_from(mask, |_| {
             let waiting = Waiting {
                 object: self,
                 // SAFETY: as above.
-                stay: unsafe { self.gate.stay() },
+                guard: unsafe { self.gate.adopt_guard() },
                 masked: Masked::NOW,
             };
             action(&self.state, &waiting)
@@ -244,10 +244,10 @@ impl<T> Guarded<T> {
     /// message.
     #[inline(always)]
     pub fn waiting<R>(&'static self, action: impl FnOnce(&T, &Waiting<T>) -> R) -> R {
-        Kernel::waiting(|_| {
+        Kernel::with_blocking(|_| {
             let waiting = Waiting {
                 object: self,
-                stay: self.gate.enter(),
+                guard: self.gate.lock(),
                 masked: Masked::NOW,
             };
             action(&self.state, &waiting)
@@ -264,7 +264,7 @@ unsafe impl<T: Send> Sync for Guarded<T> {}
 pub struct TimedOut;
 
 /// A word that who waits and who gives the turn exchange; what it means is up to their object.
-pub type Note = *const ();
+pub type WaitValue = *const ();
 
 /// Threads that wait for their turn, the most urgent first.
 #[derive(Default)]
@@ -291,7 +291,7 @@ impl WaitQueue {
         &'static self,
         kernel: &Kernel,
         deadline: Option<Instant>,
-        stay: &Stay<'static>,
+        guard: &Guard<'static>,
     ) -> Result<(), TimedOut> {
         let thread = kernel.current();
         if !kernel.limit_wait(thread, deadline) {
@@ -300,12 +300,12 @@ impl WaitQueue {
         // It leaves the run queue first: it is in one list at a time.
         kernel.scheduler.block(thread);
         self.enqueue(thread);
-        thread.set_gate(Some(stay.gate()), false);
-        stay.suspend();
-        thread.wait_for_turn(kernel);
-        stay.resume();
-        thread.set_gate(None, false);
-        if thread.take_timed_out() {
+        thread.set_queue_lock(Some(guard.object_lock()), false);
+        guard.release();
+        thread.wait_in_queue(kernel);
+        guard.reacquire();
+        thread.set_queue_lock(None, false);
+        if thread.take_wait_timed_out() {
             return Err(TimedOut);
         }
         Ok(())
@@ -319,20 +319,26 @@ impl WaitQueue {
 
     /// Gives the first one its turn and this note; returns whether there was anybody.
     #[inline(always)]
-    pub fn wake_with(&self, waking: &Waking, note: Note) -> bool {
+    pub fn wake_with_value(&self, waking: &Waking, wait_value: WaitValue) -> bool {
         let woken = self.wake(waking);
-        woken.inspect(|thread| thread.note().set(note)).is_some()
+        woken
+            .inspect(|thread| thread.wait_value().set(wait_value))
+            .is_some()
     }
 
     /// Gives their turn to those whose note has an `answer`, which they get, the most urgent first;
     /// asks it of each once.
-    pub fn wake_each(&self, waking: &Waking, mut answer: impl FnMut(Note) -> Option<Note>) {
+    pub fn wake_each(
+        &self,
+        waking: &Waking,
+        mut answer: impl FnMut(WaitValue) -> Option<WaitValue>,
+    ) {
         let mut next = self.0.first();
         while let Some(thread) = next {
             // Whoever is woken is in the run queue next.
             next = self.0.after(thread);
-            if let Some(note) = answer(thread.note().get()) {
-                thread.note().set(note);
+            if let Some(wait_value) = answer(thread.wait_value().get()) {
+                thread.wait_value().set(wait_value);
                 self.0.remove(thread);
                 Self::end_wait(waking.kernel(), thread);
                 thread.wake(waking.kernel());
@@ -359,7 +365,7 @@ impl WaitQueue {
     fn end_wait(kernel: &Kernel, thread: &'static Thread) {
         thread.queue().set(None);
         // Its own core stops the timer when it hears of this.
-        if kernel.is_home_of(thread) {
+        if kernel.is_home_core_of(thread) {
             kernel.cancel_timer(thread.timer());
         }
     }

@@ -60,7 +60,7 @@ pub(crate) fn ask(
     taken.ok_or(Error::Busy)?;
     let priority = thread::current().priority();
     let thread = worker((index, port), priority)?;
-    if !server.serves(thread) {
+    if !server.is_attached_to(thread) {
         let _ = thread.set_priority(priority);
     }
     port.turns.ask(channel);
@@ -80,7 +80,7 @@ pub(crate) fn promise(
         return Ok(());
     }
     let thread = worker((index, port), thread::current().priority())?;
-    server.promise(share);
+    server.set_reservation(share);
     server.attach(thread).map_err(|_| Error::Overload)
 }
 

@@ -8,7 +8,7 @@ use hw_arch::firmware::ask_hypervisor;
 use spin::Once;
 use tenon_thread::environment::{self, VlibEnd};
 use tenon_thread::interrupt::{self, Trigger};
-use tenon_thread::thread::{Remote, remotely};
+use tenon_thread::thread::{RemoteWork, run_remotely};
 use tenon_thread::time::{Instant, Timer};
 use tenon_thread::wait::Guarded;
 
@@ -221,7 +221,7 @@ impl Port {
                 _ => None,
             }
         };
-        let result = remotely(self, begin, || {
+        let result = run_remotely(self, begin, || {
             if self.has_time() {
                 return ended();
             }
@@ -244,14 +244,14 @@ impl Port {
     }
 }
 
-impl Remote for Port {
-    fn leaves(&self) {
+impl RemoteWork for Port {
+    fn suspend(&self) {
         if let Some(end) = self.end.get() {
             let _ = Self::order(end, STOP);
         }
     }
 
-    fn comes(&self) {
+    fn resume(&self) {
         if let Some(end) = self.end.get()
             && self.has_time()
         {

@@ -3,7 +3,7 @@
 use crate::room::CHANNELS;
 use core::cell::Cell;
 use tenon_thread::time::Instant;
-use tenon_thread::wait::{Guarded, Note, TimedOut, WaitQueue, Waking};
+use tenon_thread::wait::{Guarded, TimedOut, WaitQueue, WaitValue, Waking};
 
 struct State {
     /// Somebody has the turn.
@@ -37,7 +37,7 @@ impl State {
 pub(crate) struct Turns(Guarded<State>);
 
 /// A ticket as what a thread waits with.
-fn note(ticket: usize) -> Note {
+fn note(ticket: usize) -> WaitValue {
     core::ptr::without_provenance(ticket)
 }
 
@@ -59,7 +59,7 @@ impl Turns {
             |state, _| (!state.taken.replace(true)).then_some(Ok(())),
             |state, waiting| {
                 let ticket = note(state.ticket());
-                let turn = waiting.exchange(|state| &state.waiters, deadline, ticket);
+                let turn = waiting.wait_with(|state| &state.waiters, deadline, ticket);
                 turn.map(drop)
             },
         )

@@ -107,7 +107,7 @@ fn look_at_all() {
         look(watched, Instant::now())
     });
     match found {
-        Look::Missed(thread) => tenon_thread::end("no check-in with the watchdog", thread),
+        Look::Missed(thread) => tenon_thread::abort("no check-in with the watchdog", thread),
         Look::Next(Some(instant)) => TIMER.start(instant + TICK),
         Look::Next(None) => {}
     }

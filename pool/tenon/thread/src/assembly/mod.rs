@@ -33,11 +33,11 @@ const INTEGERS: usize = 12;
 const FLOATS: usize = 10;
 
 /// The bit of a context's address that says that its thread has forgone floating point.
-pub const FORGONE: usize = 1;
+pub const FP_DISABLED: usize = 1;
 
 /// Where a context is.
 pub fn place(context: usize) -> usize {
-    context & !FORGONE
+    context & !FP_DISABLED
 }
 
 /// Has a use of floating point by this core trapped from here on (CPACR_EL1.FPEN).

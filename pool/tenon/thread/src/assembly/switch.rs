@@ -144,7 +144,7 @@ unsafe extern "C" fn switch_by_kind(previous: *mut usize, next: usize) {
         "ldp x29, x30, [sp, #80]",
         "ldp x19, x20, [sp], #176",
         "ret",
-        forgone = const super::FORGONE,
+        forgone = const super::FP_DISABLED,
     )
 }
 

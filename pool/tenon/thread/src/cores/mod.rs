@@ -13,15 +13,15 @@ mod start;
 mod timers;
 
 pub use start::boot_secondary;
-pub(crate) use start::start_others;
+pub(crate) use start::start_secondaries;
 
-use crate::kernel::{Kernel, Linked as Drivers, STEPS};
+use crate::kernel::{EXPIRY_STEPS, Kernel, Linked as Drivers};
 use crate::options;
 use crate::sites;
 use crate::thread::Thread;
 use crate::timer::Timer;
 use crate::trace;
-use crate::wait::{CHAINS, Gate};
+use crate::wait::{ObjectLock, PI_CHAIN_LOCK};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use core_inbox::{Batch, Inbox, Post, Slip};
@@ -33,10 +33,10 @@ use tenon_irq::Target;
 
 /// The SGI that calls a core to its inbox. Mortise keeps SGI 0 of Group 0 for itself, and channels
 /// come by 8 to 15.
-pub(crate) const CALL: u32 = 1;
+pub(crate) const KICK_SGI: u32 = 1;
 
 /// What is wanted of a posted thread, one bit each.
-pub(crate) mod matter {
+pub(crate) mod request {
     /// Its wait is over.
     pub const WAKE: u32 = 1 << 0;
     /// It is at home here now, and ready.
@@ -57,16 +57,16 @@ pub struct Core {
     target: Cell<Option<Target>>,
     /// Its timers, likewise.
     timers: Cell<Option<&'static TimerQueue<&'static Timer>>>,
-    timers_gate: Gate,
+    timers_lock: ObjectLock,
     /// Somebody wants what waits here and could run elsewhere.
-    asked: AtomicBool,
+    pull_requested: AtomicBool,
     // What follows is touched by the core itself, with interrupts masked.
     /// The free threads that are ready and do not run.
-    movable: RunQueue<Movable>,
+    migratable: RunQueue<Migratable>,
     /// What is left of what was collected from the inbox.
     batch: Cell<Batch<Thread>>,
     /// Who ran before, until its context is known to be saved.
-    leaving: Cell<Option<&'static Thread>>,
+    outgoing: Cell<Option<&'static Thread>>,
     /// Where it goes then.
     destination: Cell<Option<usize>>,
 }
@@ -84,17 +84,17 @@ impl Core {
             present: AtomicBool::new(false),
             target: Cell::new(None),
             timers: Cell::new(None),
-            timers_gate: Gate::new(),
-            asked: AtomicBool::new(false),
-            movable: RunQueue::new(),
+            timers_lock: ObjectLock::new(),
+            pull_requested: AtomicBool::new(false),
+            migratable: RunQueue::new(),
             batch: Cell::new(Batch::empty()),
-            leaving: Cell::new(None),
+            outgoing: Cell::new(None),
             destination: Cell::new(None),
         }
     }
 
     /// Says where its timers are.
-    pub(crate) fn has_timers(&self, timers: &'static TimerQueue<&'static Timer>) {
+    pub(crate) fn set_timers(&self, timers: &'static TimerQueue<&'static Timer>) {
         self.timers.set(Some(timers));
     }
 
@@ -116,13 +116,13 @@ impl Default for Core {
 }
 
 /// Where a thread lives: its part of all this.
-pub(crate) struct Residence {
+pub(crate) struct SmpState {
     /// The number of its core.
     home: AtomicUsize,
     /// It stays there.
     pinned: Cell<bool>,
     slip: Slip<Thread>,
-    link: Link<Movable>,
+    link: Link<Migratable>,
     state: State,
     /// What it is to be scheduled by, as last decided; its core follows.
     priority: AtomicU8,
@@ -130,7 +130,7 @@ pub(crate) struct Residence {
     claimed: AtomicBool,
 }
 
-impl Residence {
+impl SmpState {
     pub(crate) const fn new() -> Self {
         Self {
             home: AtomicUsize::new(0),
@@ -182,23 +182,23 @@ impl Residence {
 
 /// A thread by its second link: among those that could run elsewhere.
 #[derive(Clone, Copy)]
-struct Movable(&'static Thread);
+struct Migratable(&'static Thread);
 
-impl Linked for Movable {
+impl Linked for Migratable {
     fn link(&self) -> &Link<Self> {
-        &self.0.residence().link
+        &self.0.smp().link
     }
 }
 
-impl Schedulable for Movable {
+impl Schedulable for Migratable {
     fn state(&self) -> &State {
-        &self.0.residence().state
+        &self.0.smp().state
     }
 }
 
 impl Post for Thread {
     fn slip(&self) -> &Slip<Self> {
-        &self.residence().slip
+        &self.smp().slip
     }
 }
 
@@ -211,8 +211,8 @@ impl Kernel {
 
     /// Whether a thread is at home on this core.
     #[inline(always)]
-    pub(crate) fn is_home_of(&self, thread: &Thread) -> bool {
-        options::cores() == 1 || thread.residence().home() == self.index()
+    pub(crate) fn is_home_core_of(&self, thread: &Thread) -> bool {
+        options::cores() == 1 || thread.smp().home() == self.index()
     }
 
     /// Whether there is a core of that number.
@@ -220,11 +220,11 @@ impl Kernel {
         number == self.index() || self.cores().get(number).is_some_and(Core::is_present)
     }
 
-    /// Wants `matters` done about `thread` by the core it is at home on.
+    /// Wants `requests` done about `thread` by the core it is at home on.
     #[cold]
-    pub(crate) fn post(&self, thread: &'static Thread, matters: u32) {
-        if let Some(core) = self.cores().get(thread.residence().home())
-            && core.inbox.post(thread, matters)
+    pub(crate) fn post(&self, thread: &'static Thread, requests: u32) {
+        if let Some(core) = self.cores().get(thread.smp().home())
+            && core.inbox.post(thread, requests)
         {
             self.call(core);
         }
@@ -233,7 +233,9 @@ impl Kernel {
     /// Interrupts a core, which sees all that was stored before.
     fn call(&self, core: &Core) {
         if let Some(target) = core.target.get() {
-            self.interrupts.controller().send::<Drivers>(CALL, target);
+            self.interrupts
+                .controller()
+                .send::<Drivers>(KICK_SGI, target);
         }
     }
 
@@ -247,43 +249,43 @@ impl Kernel {
         if batch.is_empty() {
             batch = core.inbox.collect();
         }
-        for (thread, matters) in batch.by_ref().take(STEPS) {
-            self.deal_with(thread, matters);
+        for (thread, requests) in batch.by_ref().take(EXPIRY_STEPS) {
+            self.handle_requests(thread, requests);
         }
         let over = batch.is_empty() && core.inbox.is_empty();
         core.batch.set(batch);
         if !over {
             self.call(core);
         }
-        if core.asked.swap(false, Ordering::AcqRel) {
+        if core.pull_requested.swap(false, Ordering::AcqRel) {
             self.balance();
         }
     }
 
-    fn deal_with(&self, thread: &'static Thread, matters: u32) {
-        if !self.is_home_of(thread) {
+    fn handle_requests(&self, thread: &'static Thread, requests: u32) {
+        if !self.is_home_core_of(thread) {
             // It moved on; what is wanted of it follows.
-            return self.post(thread, matters);
+            return self.post(thread, requests);
         }
-        if matters & matter::PRIORITY != 0 {
-            CHAINS.within(|| thread.follow_priority(self, thread.residence().priority()));
+        if requests & request::PRIORITY != 0 {
+            PI_CHAIN_LOCK.locked(|| thread.apply_priority(self, thread.smp().priority()));
         }
-        if matters & matter::WAKE != 0 {
+        if requests & request::WAKE != 0 {
             self.cancel_timer(thread.timer());
-            thread.wake_at_home(self);
+            thread.wake_local(self);
         }
-        if matters & matter::ARRIVE != 0 {
+        if requests & request::ARRIVE != 0 {
             self.place(thread, place::Origin::Sent);
         }
-        if matters & matter::UNPARK != 0 {
-            thread.unpark_at_home(self);
+        if requests & request::UNPARK != 0 {
+            thread.unpark_local(self);
         }
     }
 }
 
 /// The handler of the call.
-pub(crate) extern "C" fn called(intid: u32) {
-    sites::handles();
+pub(crate) extern "C" fn kicked(intid: u32) {
+    sites::note_handler();
     trace::serving(intid, || {
         // SAFETY: handlers are called by the vector alone.
         let this = unsafe { Kernel::this() };

@@ -6,7 +6,7 @@
 //! elsewhere and would run here. What is compared, and why no core idles beside a waiting thread,
 //! is in `core_placement`.
 
-use super::{Core, Movable};
+use super::{Core, Migratable};
 use crate::assertions;
 use crate::kernel::Kernel;
 use crate::options;
@@ -30,7 +30,7 @@ impl Thread {
     }
 
     fn is_free(&self) -> bool {
-        !self.residence().pinned.get()
+        !self.smp().pinned.get()
     }
 }
 
@@ -45,10 +45,10 @@ impl Kernel {
     pub(crate) fn make_ready(&self, thread: &'static Thread) {
         assertions::becomes_ready(thread);
         if options::cores() == 1 {
-            self.admit(thread);
+            self.server_ready(thread);
             self.scheduler.wake(thread);
-            self.note_peer();
-            self.note_rival();
+            self.update_slice_timer();
+            self.update_budget_timer();
         } else {
             self.place(thread, Origin::Here);
         }
@@ -67,10 +67,10 @@ impl Kernel {
             {
                 return self.send(thread, other);
             }
-            self.insert_movable(thread);
+            self.insert_migratable(thread);
         }
         self.scheduler.wake(thread);
-        self.note_peer();
+        self.update_slice_timer();
         if wins {
             self.placement().expect(self.index(), urgency);
         } else {
@@ -95,22 +95,22 @@ impl Kernel {
             if locked { CLOSED } else { current.urgency() },
         );
         for _ in self.cores() {
-            let waiting = core.movable.highest();
-            let waits = waiting.map_or(0, |Movable(thread)| thread.urgency());
+            let waiting = core.migratable.highest();
+            let waits = waiting.map_or(0, |Migratable(thread)| thread.urgency());
             placement.publish(self.index(), runs, waits);
-            let Some(Movable(thread)) = waiting else {
+            let Some(Migratable(thread)) = waiting else {
                 break;
             };
             let Some(other) = placement.elsewhere(self.index(), waits) else {
                 break;
             };
-            core.movable.remove(Movable(thread));
+            core.migratable.remove(Migratable(thread));
             self.scheduler.block(thread);
             self.send(thread, other);
         }
         let other = placement.to_ask(self.index(), runs);
         if let Some(other) = other.and_then(|other| self.cores().get(other))
-            && !other.asked.swap(true, Ordering::AcqRel)
+            && !other.pull_requested.swap(true, Ordering::AcqRel)
         {
             self.call(other);
         }
@@ -121,7 +121,7 @@ impl Kernel {
         let Some(core) = self.core() else {
             return;
         };
-        let leaves = core.leaving.get();
+        let leaves = core.outgoing.get();
         if leaves.is_some_and(|leaves| core::ptr::eq(leaves, thread)) {
             // Its context is still in the registers.
             core.destination.set(Some(other));
@@ -132,30 +132,30 @@ impl Kernel {
 
     fn hand_over(&self, thread: &'static Thread, other: usize) {
         // Release: the other core sees what this one did with it.
-        thread.residence().home.store(other, Ordering::Release);
-        self.post(thread, super::matter::ARRIVE);
+        thread.smp().home.store(other, Ordering::Release);
+        self.post(thread, super::request::ARRIVE);
     }
 
     /// Before a switch: `previous` runs until here, `next` from here on.
     pub(crate) fn leave(&self, previous: &'static Thread, next: &'static Thread) {
         // A thread that has just begun may be interrupted before it completes the switch to it.
-        self.arrive();
+        self.finish_switch();
         if let Some(core) = self.core() {
-            core.leaving.set(Some(previous));
-            core.movable.remove(Movable(next));
+            core.outgoing.set(Some(previous));
+            core.migratable.remove(Migratable(next));
             if previous.is_free() && previous.state().is_ready() {
-                self.insert_movable(previous);
+                self.insert_migratable(previous);
             }
         }
         self.balance();
     }
 
     /// After a switch, in whose context ever: the one before has its context saved, and may go.
-    pub(crate) fn arrive(&self) {
+    pub(crate) fn finish_switch(&self) {
         let Some(core) = self.core() else {
             return;
         };
-        let Some(thread) = core.leaving.take() else {
+        let Some(thread) = core.outgoing.take() else {
             return;
         };
         match core.destination.take() {
@@ -169,30 +169,30 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn begin() {
         if options::cores() > 1 {
-            Self::aside(Self::arrive);
+            Self::with_irqs_masked(Self::finish_switch);
         }
     }
 
-    fn insert_movable(&self, thread: &'static Thread) {
+    fn insert_migratable(&self, thread: &'static Thread) {
         if let Some(core) = self.core() {
-            let movable = Movable(thread);
-            movable.state().set_priority(thread.state().priority());
-            core.movable.insert_first(movable);
+            let migratable = Migratable(thread);
+            migratable.state().set_priority(thread.state().priority());
+            core.migratable.insert_first(migratable);
         }
     }
 
     /// Schedules a thread that is at home here by another priority.
     pub(crate) fn set_priority(&self, thread: &'static Thread, priority: core_sched::Priority) {
-        self.admit(thread);
+        self.server_ready(thread);
         self.scheduler.set_priority(thread, priority);
-        self.note_peer();
+        self.update_slice_timer();
         if options::cores() > 1
             && let Some(core) = self.core()
         {
-            let movable = Movable(thread);
-            if movable.state().is_ready() {
-                core.movable.remove(movable);
-                self.insert_movable(thread);
+            let migratable = Migratable(thread);
+            if migratable.state().is_ready() {
+                core.migratable.remove(migratable);
+                self.insert_migratable(thread);
             }
             self.balance();
         }

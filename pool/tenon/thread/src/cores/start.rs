@@ -1,6 +1,6 @@
 //! The start of all cores but the first.
 
-use super::{CALL, called};
+use super::{KICK_SGI, kicked};
 use crate::assembly;
 use crate::boot::Image;
 use crate::controller;
@@ -15,7 +15,7 @@ use tenon_irq::{Priority as InterruptPriority, Target, Trigger};
 
 /// How long the first core waits for another one to begin, in nanoseconds: it has started within
 /// some microseconds or not at all.
-const PATIENCE: u64 = 1_000_000_000;
+const START_TIMEOUT: u64 = 1_000_000_000;
 
 unsafe extern "C" {
     /// Where a core begins that PSCI turns on (`hw_arch::image_entry!`).
@@ -29,13 +29,18 @@ unsafe extern "C" {
 /// # Safety
 ///
 /// To be called once, on the first core, whose kernel is complete.
-pub(crate) unsafe fn start_others<const MAIN: usize, const STACK: usize, const LINES: usize>(
+pub(crate) unsafe fn start_secondaries<
+    const MAIN: usize,
+    const STACK: usize,
+    const LINES: usize,
+>(
     image: &Image<MAIN, STACK, LINES>,
     kernel: &'static Kernel,
 ) {
-    let calls = kernel
-        .interrupts
-        .register(CALL, Trigger::Edge, InterruptPriority::DEFAULT, called);
+    let calls =
+        kernel
+            .interrupts
+            .register(KICK_SGI, Trigger::Edge, InterruptPriority::DEFAULT, kicked);
     if let Err(error) = calls {
         panic!("no calls between cores: {error}");
     }
@@ -60,7 +65,8 @@ pub(crate) unsafe fn start_others<const MAIN: usize, const STACK: usize, const L
         // SAFETY: the entry of this image expects just that.
         let started = unsafe { turn_on(other_affinity, start as u64) };
         let begin = kernel.clock().nanoseconds();
-        while started && !other.is_present() && kernel.clock().nanoseconds() - begin < PATIENCE {
+        while started && !other.is_present() && kernel.clock().nanoseconds() - begin < START_TIMEOUT
+        {
             cpu::relax();
         }
         if !other.is_present() {
@@ -103,7 +109,7 @@ unsafe fn turn_on(_: u64, _: u64) -> bool {
 ///
 /// # Safety
 ///
-/// As for [`boot`](crate::parts::boot), on the core that [`start_others`] turned on with this
+/// As for [`boot`](crate::parts::boot), on the core that [`start_secondaries`] turned on with this
 /// number.
 pub unsafe fn boot_secondary<const MAIN: usize, const STACK: usize, const LINES: usize>(
     image: &Image<MAIN, STACK, LINES>,
@@ -139,11 +145,11 @@ pub unsafe fn boot_secondary<const MAIN: usize, const STACK: usize, const LINES:
     kernel.interrupts.share(timer.0, timer.1, urgency);
     kernel
         .interrupts
-        .share(CALL, Trigger::Edge, InterruptPriority::DEFAULT);
+        .share(KICK_SGI, Trigger::Edge, InterruptPriority::DEFAULT);
     let Ok(idle) = image.prepare_idle(kernel, number) else {
         cpu::park()
     };
-    idle.residence().settle(number, true);
+    idle.smp().settle(number, true);
     kernel.scheduler.start(idle);
     kernel.balance();
     if let Some(core) = kernel.core() {

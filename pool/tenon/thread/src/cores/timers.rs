@@ -5,7 +5,7 @@
 //! for one step of it. A thread's own timer is touched by its home alone.
 
 use super::Core;
-use crate::kernel::{Kernel, STEPS};
+use crate::kernel::{EXPIRY_STEPS, Kernel};
 use crate::timer::Timer;
 use core_timer::{Step, TimerQueue};
 
@@ -21,7 +21,7 @@ impl Kernel {
         loop {
             let owner = timer.core();
             let core: &Core = self.cores().get(owner)?;
-            let _stay = core.timers_gate.enter();
+            let _guard = core.timers_lock.lock();
             // Another core may have started it anew at this instant.
             if timer.core() == owner {
                 return core.timers.get().map(|timers| action(timers, owner));
@@ -80,8 +80,8 @@ impl Kernel {
         let Some(core) = self.core() else {
             return;
         };
-        for _ in 0..STEPS {
-            let step = core.timers_gate.within(|| {
+        for _ in 0..EXPIRY_STEPS {
+            let step = core.timers_lock.locked(|| {
                 let step = match self.timers.queue().pop() {
                     Some(timer) => Step::Expired(timer),
                     None => self.timers.queue().deal(now),
@@ -93,7 +93,7 @@ impl Kernel {
                 step
             });
             match step {
-                Step::Expired(timer) => timer.fire_apart(self, now),
+                Step::Expired(timer) => timer.expire_out_of_line(self, now),
                 Step::Moved => {}
                 Step::Idle => return self.clock().move_alarm(self.timers.queue().alarm()),
             }

@@ -45,7 +45,7 @@ pub fn register_at<F: Fn(u32) + Copy + 'static>(
     priority: Priority,
     handler: F,
 ) -> Result<(), Error> {
-    Kernel::with(|kernel| register_in(kernel, intid, trigger, priority, handler))
+    Kernel::with_reschedule(|kernel| register_in(kernel, intid, trigger, priority, handler))
 }
 
 fn register_in<F: Fn(u32) + Copy + 'static>(
@@ -62,7 +62,7 @@ fn register_in<F: Fn(u32) + Copy + 'static>(
 
 /// What the vector calls: the handler, made of nothing.
 extern "C" fn call<F: Fn(u32) + Copy + 'static>(intid: u32) {
-    sites::handles();
+    sites::note_handler();
     // SAFETY: `register` saw that F has no size, so any aligned address holds one; it was given one,
     // so F has values; F is Copy, so using it up is no matter.
     let handler = unsafe { core::ptr::NonNull::<F>::dangling().read() };
@@ -82,25 +82,25 @@ extern "C" fn call<F: Fn(u32) + Copy + 'static>(intid: u32) {
 /// Makes interrupt `intid` come as if its device had raised it; of 0 to 15, which no device has, on
 /// this core.
 pub fn raise(intid: u32) {
-    Kernel::with(|kernel| kernel.interrupts.raise(intid));
+    Kernel::with_reschedule(|kernel| kernel.interrupts.raise(intid));
 }
 
 /// Whether handlers may use floating point, in this image.
-pub fn may_use_floats() -> bool {
+pub fn handlers_may_use_fp() -> bool {
     options::fp_handlers()
 }
 
 /// Whether more urgent interrupts interrupt the handlers of less urgent ones, in this image.
-pub fn nests() -> bool {
+pub fn nesting_enabled() -> bool {
     options::nesting()
 }
 
 /// Stops interrupt `intid` and forgets its handler.
 pub fn unregister(intid: u32) {
-    Kernel::with(|kernel| kernel.interrupts.unregister(intid));
+    Kernel::with_reschedule(|kernel| kernel.interrupts.unregister(intid));
 }
 
 /// Interrupts that came without a handler so far; each was switched off.
 pub fn unexpected() -> u32 {
-    Kernel::with(|kernel| kernel.interrupts.unexpected())
+    Kernel::with_reschedule(|kernel| kernel.interrupts.unexpected())
 }

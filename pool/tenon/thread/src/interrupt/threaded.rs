@@ -2,7 +2,7 @@
 
 use super::{Error, Priority as Urgency, Trigger, register_in};
 use crate::kernel::Kernel;
-use crate::thread::{self, Priority, Storage, Thread, at_least_one};
+use crate::thread::{self, Priority, Storage, Thread, above_idle};
 use core::cell::Cell;
 
 /// The first interrupt that all cores share; those before it each core has for itself (GICv3, IHI
@@ -62,20 +62,20 @@ impl<const STACK: usize> Threaded<STACK> {
             loop {
                 thread::park();
                 body(intid);
-                Kernel::aside(|kernel| kernel.interrupts.enable(intid));
+                Kernel::with_irqs_masked(|kernel| kernel.interrupts.enable(intid));
             }
         };
         // In one masked section, so that no interrupt comes before there is a thread for it.
-        Kernel::with(|kernel| {
+        Kernel::with_reschedule(|kernel| {
             register_in(kernel, intid, this.trigger, Urgency::DEFAULT, move |_| {
                 itself().interrupted()
             })?;
             let storage = &this.storage;
-            match storage.prepare(kernel, this.name, at_least_one(priority), serve) {
+            match storage.prepare(kernel, this.name, above_idle(priority), serve) {
                 Ok(thread) => {
                     if intid < SHARED {
                         // Each core has a line of its own, which it alone opens again.
-                        thread.residence().settle(kernel.index(), true);
+                        thread.smp().settle(kernel.index(), true);
                     }
                     this.thread.set(Some(thread));
                     thread.wake(kernel);
@@ -91,7 +91,7 @@ impl<const STACK: usize> Threaded<STACK> {
 
     /// The handler proper.
     fn interrupted(&self) {
-        Kernel::aside(|kernel| kernel.interrupts.disable(self.intid));
+        Kernel::with_irqs_masked(|kernel| kernel.interrupts.disable(self.intid));
         if let Some(thread) = self.thread.get() {
             thread.unpark();
         }

@@ -1,7 +1,7 @@
 //! The timers of a core, as its kernel uses them: one queue for any number of them; in an image with a
 //! few, a sorted list; in one with a fixed tick, a wheel.
 
-use super::{Kernel, STEPS};
+use super::{EXPIRY_STEPS, Kernel};
 use crate::options;
 use crate::timer::Timer;
 use core_timer::Step;
@@ -89,16 +89,16 @@ impl Kernel {
             && let Some((timer, alarm)) = self.timers.queue().expire_only(now)
         {
             clock.move_alarm(alarm);
-            return timer.fire(self, now);
+            return timer.expire_timer(self, now);
         }
         self.expire_several(now);
     }
 
     /// Expires what is due of a few timers.
     fn expire_few(&self, now: u64) {
-        for _ in 0..STEPS {
+        for _ in 0..EXPIRY_STEPS {
             match self.few_timers.expire(now) {
-                Ok(timer) => timer.fire(self, now),
+                Ok(timer) => timer.expire_timer(self, now),
                 Err(next) => return self.clock().move_alarm(next),
             }
         }
@@ -109,16 +109,16 @@ impl Kernel {
     #[inline(never)]
     fn expire_several(&self, now: u64) {
         let timers = self.timers.queue();
-        let mut steps = STEPS;
+        let mut steps = EXPIRY_STEPS;
         while steps > 0 {
             steps -= 1;
             if let Some(timer) = timers.pop() {
-                timer.fire_among_peers(self, now);
+                timer.expire_in_batch(self, now);
                 continue;
             }
             steps = steps.saturating_sub(1);
             match timers.deal(now) {
-                Step::Expired(timer) => timer.fire_apart(self, now),
+                Step::Expired(timer) => timer.expire_out_of_line(self, now),
                 Step::Moved => {}
                 Step::Idle => return self.clock().move_alarm(timers.alarm()),
             }

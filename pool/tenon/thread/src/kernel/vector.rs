@@ -27,7 +27,7 @@ pub(crate) extern "C" fn reschedule() {
 
 /// The handler of the timer interrupt.
 pub(crate) extern "C" fn timer_interrupt(intid: u32) {
-    sites::handles();
+    sites::note_handler();
     trace::serving(intid, || {
         // SAFETY: handlers are called by the vector alone.
         let this = unsafe { Kernel::this() };

@@ -116,11 +116,11 @@ proptest! {
                 }
                 (Operation::SetPriority(thread, priority), _) => {
                     model.own[thread] = priority;
-                    threads[thread].own_priority(kernel, Priority::new(priority));
+                    threads[thread].set_base_priority(kernel, Priority::new(priority));
                 }
                 (Operation::TimeOut(thread), _) if model.waits_for[thread].is_some() => {
                     model.waits_for[thread] = None;
-                    threads[thread].time_out(kernel);
+                    threads[thread].expire_wait(kernel);
                 }
                 _ => {}
             }
@@ -165,7 +165,7 @@ fn a_ceiling_holds_from_the_lock_to_the_unlock() {
     assert_eq!(low.effective_priority(), Priority::new(7));
     assert_eq!(mutex.unlock_in(kernel), Ok(()));
     assert_eq!(low.effective_priority(), Priority::new(3));
-    low.own_priority(kernel, Priority::new(8));
+    low.set_base_priority(kernel, Priority::new(8));
     assert_eq!(mutex.lock_in(kernel, None), Err(MutexError::AboveCeiling));
 }
 
@@ -197,7 +197,7 @@ fn what_an_ended_owner_held_goes_on_once_it_is_consistent() {
         if !waiting {
             high.wake(kernel);
             preempt(kernel);
-            assert_eq!(mutex.lock_in(kernel, None), Ok(Acquired::Abandoned));
+            assert_eq!(mutex.lock_in(kernel, None), Ok(Acquired::OwnerDied));
         }
         assert!(mutex.owner(kernel).is_some_and(|owner| owner.is(&high)));
         let state = mutex.state(kernel);
@@ -205,7 +205,7 @@ fn what_an_ended_owner_held_goes_on_once_it_is_consistent() {
         assert_eq!(mutex.unlock_in(kernel), Ok(()));
         assert_eq!(mutex.lock_in(kernel, None), Err(MutexError::Unrecoverable));
         assert_eq!(mutex.recover_in(kernel), Ok(()));
-        assert_eq!(mutex.recover_in(kernel), Err(MutexError::Owned));
+        assert_eq!(mutex.recover_in(kernel), Err(MutexError::AlreadyOwned));
         assert_eq!(mutex.unlock_in(kernel), Ok(()));
         assert_eq!(mutex.lock_in(kernel, None), Ok(Acquired::Consistent));
     }

@@ -1,7 +1,7 @@
 //! Threads on stacks from somewhere else.
 
-use super::storage::Ground;
-use super::{Error, Priority, Thread, Wait, at_least_one, run};
+use super::storage::StackLayout;
+use super::{Error, Priority, Thread, Wait, above_idle, run};
 use crate::assembly;
 use crate::assertions;
 use crate::kernel::Kernel;
@@ -9,7 +9,7 @@ use crate::options;
 use crate::space;
 use crate::timer::Action;
 use crate::trace;
-use crate::wait::CHAINS;
+use crate::wait::PI_CHAIN_LOCK;
 use tenon_map::PAGE;
 
 impl Thread {
@@ -21,7 +21,7 @@ impl Thread {
     pub(super) unsafe fn prepare<F: FnOnce() + Send + 'static>(
         &'static self,
         kernel: &Kernel,
-        ground: Ground,
+        ground: StackLayout,
         name: &'static str,
         priority: Priority,
         body: F,
@@ -46,7 +46,7 @@ impl Thread {
     unsafe fn lay(
         &'static self,
         kernel: &Kernel,
-        ground: Ground,
+        ground: StackLayout,
         (name, priority): (&'static str, Priority),
         (room, run): (usize, usize),
     ) -> Result<usize, Error> {
@@ -75,40 +75,40 @@ impl Thread {
         self.stack_pointer.set(context);
         self.pointer.set(0);
         self.name.set(Some(name));
-        trace::names(kernel, self);
+        trace::record_name(kernel, self);
         self.token.set(false);
         self.turn.begin();
-        self.timer.does(Action::Wake(self));
+        self.timer.set_action(Action::Wake(self));
         self.state.begin(kernel.cooperative.get());
-        CHAINS.within(|| {
+        PI_CHAIN_LOCK.locked(|| {
             self.number.set(kernel.number());
             self.priority.set(priority);
         });
-        self.residence.settle(kernel.index(), false);
-        self.residence.set_priority(priority);
+        self.smp.settle(kernel.index(), false);
+        self.smp.set_priority(priority);
         kernel.scheduler.set_priority(self, priority);
-        self.waits.set(Wait::Nothing);
+        self.wait_reason.set(Wait::None);
         Ok(place)
     }
 
     /// Whether there is no thread in this control block: it has not begun or has ended.
     pub(super) fn has_ended(&self) -> bool {
         if options::cores() > 1 {
-            return !self.residence.is_claimed();
+            return !self.smp.is_claimed();
         }
-        self.waits.get() == Wait::Spawn
+        self.wait_reason.get() == Wait::Dormant
     }
 
     /// Takes it for a thread to come; returns whether it was to be had.
     fn claim(&self) -> bool {
         if options::cores() > 1 {
-            return self.residence.claim();
+            return self.smp.claim();
         }
         self.has_ended()
     }
 }
 
-impl Ground {
+impl StackLayout {
     /// Makes the page below a guarded stack memory again.
     ///
     /// # Safety
@@ -137,7 +137,7 @@ impl Block {
 
     /// Whether there is no thread in it: none has begun, or it has ended.
     pub fn is_free(&self) -> bool {
-        Kernel::aside(|_| self.0.has_ended())
+        Kernel::with_irqs_masked(|_| self.0.has_ended())
     }
 
     /// As [`Storage::spawn`](crate::thread::Storage::spawn), on a stack from somewhere else; whether
@@ -149,18 +149,18 @@ impl Block {
     /// The stack is as it says, and nobody else's until the block is free again.
     pub unsafe fn spawn<F: FnOnce() + Send + 'static>(
         &'static self,
-        ground: Ground,
+        ground: StackLayout,
         name: &'static str,
         (priority, slicing): (Priority, bool),
         body: F,
     ) -> Result<&'static Thread, Error> {
-        Kernel::with(|kernel| {
-            let priority = at_least_one(priority);
+        Kernel::with_reschedule(|kernel| {
+            let priority = above_idle(priority);
             // SAFETY: the caller's contract.
             let thread = unsafe { self.0.prepare(kernel, ground, name, priority, body) }?;
             // Whoever uses this may cut a wait short, which only its own core can.
-            thread.residence.settle(kernel.index(), true);
-            thread.turn().take(slicing);
+            thread.smp.settle(kernel.index(), true);
+            thread.time_slice().take(slicing);
             thread.wake(kernel);
             Ok(thread)
         })

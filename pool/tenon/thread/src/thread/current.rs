@@ -8,18 +8,18 @@ use core::marker::PhantomData;
 
 /// The thread that runs.
 pub fn current() -> &'static Thread {
-    Kernel::aside(Kernel::current)
+    Kernel::with_irqs_masked(Kernel::current)
 }
 
 /// A priority relative to that of the thread that runs: so much more urgent, or less.
-pub fn relative(difference: i8) -> Priority {
+pub fn relative_priority(difference: i8) -> Priority {
     current().priority().offset(difference)
 }
 
 /// Makes `pointer` the thread pointer of the current thread, TPIDR_EL0, by which compiled C finds its
 /// thread-local data; zero at first. Without TENON_THREAD_POINTER it stays until the next switch.
 pub fn set_pointer(pointer: usize) {
-    Kernel::aside(|kernel| {
+    Kernel::with_irqs_masked(|kernel| {
         kernel.current().pointer.set(pointer);
         assembly::set_thread_pointer(pointer);
     });
@@ -32,11 +32,11 @@ pub fn pointer() -> usize {
 
 /// Declares that the current thread uses no floating point from here to its end: a use of it ends the
 /// image with the thread's name. Without TENON_THREAD_FP_CHOICE it says nothing.
-pub fn forgo_floats() {
+pub fn disable_fp() {
     if options::fp_choice() {
-        Kernel::aside(|kernel| {
+        Kernel::with_irqs_masked(|kernel| {
             let context = &kernel.current().stack_pointer;
-            context.set(context.get() | assembly::FORGONE);
+            context.set(context.get() | assembly::FP_DISABLED);
             assembly::trap_floats();
         });
     }
@@ -51,13 +51,13 @@ pub fn relax() {
 /// Gives way to the others of the same priority.
 #[inline(always)]
 pub fn yield_now() {
-    Kernel::waiting(Kernel::give_way);
+    Kernel::with_blocking(Kernel::yield_current);
 }
 
 /// Blocks the current thread until somebody calls its [`Thread::unpark`].
 #[inline(always)]
 pub fn park() {
-    Kernel::waiting(|kernel| {
+    Kernel::with_blocking(|kernel| {
         let thread = kernel.current();
         if !thread.token.take() {
             thread.wait(kernel, Wait::Unpark);
@@ -67,12 +67,12 @@ pub fn park() {
 
 /// How many cores run threads.
 pub fn cores() -> usize {
-    Kernel::aside(|kernel| (0..).take_while(|&core| kernel.has_core(core)).count())
+    Kernel::with_irqs_masked(|kernel| (0..).take_while(|&core| kernel.has_core(core)).count())
 }
 
 /// The number of the core this runs on: of a free thread, at this moment.
 pub fn core() -> usize {
-    Kernel::aside(|kernel| kernel.index())
+    Kernel::with_irqs_masked(|kernel| kernel.index())
 }
 
 /// As long as it lives, the thread that has it is not preempted by other threads; interrupts are
@@ -83,7 +83,7 @@ pub struct PreemptionLock(PhantomData<*const ()>);
 impl PreemptionLock {
     /// Locks out the other threads.
     pub fn new() -> Self {
-        Kernel::aside(|kernel| kernel.current().state.lock());
+        Kernel::with_irqs_masked(|kernel| kernel.current().state.lock());
         Self(PhantomData)
     }
 }
@@ -97,7 +97,7 @@ impl Default for PreemptionLock {
 impl Drop for PreemptionLock {
     /// What became ready meanwhile runs at the end of this.
     fn drop(&mut self) {
-        Kernel::with(|kernel| {
+        Kernel::with_reschedule(|kernel| {
             kernel.current().state.unlock();
             if options::cores() > 1 {
                 kernel.balance();

@@ -14,7 +14,7 @@ pub enum Error {
     /// The thread has ended.
     Ended,
     /// A thread cannot wait for its own end.
-    Itself,
+    Deadlock,
     /// The time was over.
     TimedOut,
     /// The core cannot promise the budget.
@@ -28,7 +28,7 @@ impl fmt::Display for Error {
             Self::StackTooSmall => "the thread's stack is too small for its closure",
             Self::NoSuchCore => "there is no core of that number",
             Self::Ended => "the thread has ended",
-            Self::Itself => "a thread cannot wait for its own end",
+            Self::Deadlock => "a thread cannot wait for its own end",
             Self::TimedOut => "the time to wait was over",
             Self::Overload => "the core cannot promise that budget",
         })

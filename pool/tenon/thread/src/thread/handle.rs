@@ -4,7 +4,7 @@ use super::{Error, Priority, Thread};
 use crate::kernel::Kernel;
 use crate::options;
 use crate::time::Instant;
-use crate::wait::CHAINS;
+use crate::wait::PI_CHAIN_LOCK;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core_list::Linked;
@@ -46,7 +46,7 @@ impl Handle {
     /// Calls `action` on the thread, unless it has ended, and lets others run if need be.
     #[inline(always)]
     fn with<R>(self, action: impl FnOnce(&Kernel, &'static Thread) -> R) -> Result<R, Error> {
-        Kernel::with(|kernel| {
+        Kernel::with_reschedule(|kernel| {
             if self.is_there() {
                 Ok(action(kernel, self.thread))
             } else {
@@ -55,13 +55,13 @@ impl Handle {
         })
     }
 
-    /// The same in `CHAINS`, where it does not end meanwhile.
-    pub(crate) fn in_chains<R>(
+    /// The same in `PI_CHAIN_LOCK`, where it does not end meanwhile.
+    pub(crate) fn with_pi_chain_locked<R>(
         self,
         action: impl FnOnce(&Kernel, &'static Thread) -> R,
     ) -> Result<R, Error> {
-        Kernel::with(|kernel| {
-            CHAINS.within(|| {
+        Kernel::with_reschedule(|kernel| {
+            PI_CHAIN_LOCK.locked(|| {
                 if self.thread.number() == self.number {
                     Ok(action(kernel, self.thread))
                 } else {
@@ -75,14 +75,14 @@ impl Handle {
     #[inline(always)]
     fn is_there(self) -> bool {
         if options::cores() > 1 {
-            return CHAINS.within(|| self.thread.number() == self.number);
+            return PI_CHAIN_LOCK.locked(|| self.thread.number() == self.number);
         }
         self.thread.number() == self.number
     }
 
     /// Whether it has ended.
     pub fn has_ended(self) -> bool {
-        Kernel::masked(|| !self.is_there())
+        Kernel::without_irqs(|| !self.is_there())
     }
 
     /// As [`Thread::unpark`]. Also from an interrupt handler.
@@ -93,29 +93,29 @@ impl Handle {
 
     /// As [`Thread::set_priority`].
     pub fn set_priority(self, priority: Priority) -> Result<(), Error> {
-        self.in_chains(|kernel, thread| thread.own_priority(kernel, priority))
+        self.with_pi_chain_locked(|kernel, thread| thread.set_base_priority(kernel, priority))
     }
 
     /// Its own priority.
     pub fn priority(self) -> Result<Priority, Error> {
-        self.in_chains(|_, thread| thread.own())
+        self.with_pi_chain_locked(|_, thread| thread.own())
     }
 
     /// Waits until it has ended; then its storage may be used again.
     pub fn join(self) -> Result<(), Error> {
-        self.join_in_turn(None)
+        self.join_slow(None)
     }
 
     /// Waits until it has ended, at the latest until `deadline`.
     pub fn join_until(self, deadline: Instant) -> Result<(), Error> {
-        self.join_in_turn(Some(deadline))
+        self.join_slow(Some(deadline))
     }
 
-    fn join_in_turn(self, deadline: Option<Instant>) -> Result<(), Error> {
+    fn join_slow(self, deadline: Option<Instant>) -> Result<(), Error> {
         let outcome = self.thread.joiners().waiting(|_, waiting| {
             JOINED.store(true, Ordering::Relaxed);
             if waiting.current().is(&self.thread) && self.thread.number() == self.number {
-                return Err(Error::Itself);
+                return Err(Error::Deadlock);
             }
             if self.thread.number() != self.number {
                 return Ok(());
@@ -124,14 +124,14 @@ impl Handle {
             turn.map_err(|_| Error::TimedOut)
         });
         if options::cores() > 1 && outcome.is_ok() {
-            self.await_storage();
+            self.wait_for_storage();
         }
         outcome
     }
 
     /// Waits the moment that another core takes to leave the stack of the thread that ended.
-    fn await_storage(self) {
-        while self.thread.is_leaving() {
+    fn wait_for_storage(self) {
+        while self.thread.is_exiting() {
             core::hint::spin_loop();
         }
     }
@@ -147,7 +147,7 @@ impl Thread {
     /// A handle of it, for who outlives it. It has not ended: it is the current one, or somebody
     /// sees to that.
     pub fn handle(&'static self) -> Handle {
-        Kernel::masked(|| CHAINS.within(|| Handle::of(self)))
+        Kernel::without_irqs(|| PI_CHAIN_LOCK.locked(|| Handle::of(self)))
     }
 
     /// Wakes who waits for its end, in the gate of their queue.
@@ -160,7 +160,8 @@ impl Thread {
     }
 
     /// It has ended, and its storage is not free yet.
-    fn is_leaving(&self) -> bool {
-        Kernel::masked(|| CHAINS.within(|| self.number() == 0)) && self.residence().is_claimed()
+    fn is_exiting(&self) -> bool {
+        Kernel::without_irqs(|| PI_CHAIN_LOCK.locked(|| self.number() == 0))
+            && self.smp().is_claimed()
     }
 }

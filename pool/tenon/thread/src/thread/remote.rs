@@ -5,30 +5,30 @@ use crate::kernel::Kernel;
 use hw_arch::cpu;
 
 /// What works elsewhere for a thread. Both are called with interrupts masked, and wake nobody.
-pub trait Remote: Sync {
+pub trait RemoteWork: Sync {
     /// The thread loses the core: nothing is to be done for it.
-    fn leaves(&self);
+    fn suspend(&self);
 
     /// It has the core again.
-    fn comes(&self);
+    fn resume(&self);
 }
 
 /// Has `remote` work for the current thread, which keeps its priority and its turns: it is ready, and
 /// idles. `begin` starts it; then `ends` is asked at each interrupt whether it is over, and what came
 /// of it. Both are called with interrupts masked. Only with TENON_THREAD_REMOTE the work stops while
 /// others have the core.
-pub fn remotely<R, E>(
-    remote: &'static dyn Remote,
+pub fn run_remotely<R, E>(
+    remote: &'static dyn RemoteWork,
     begin: impl FnOnce() -> Result<(), E>,
     ends: impl Fn() -> Option<R>,
 ) -> Result<R, E> {
-    Kernel::aside(|kernel| {
+    Kernel::with_irqs_masked(|kernel| {
         begin()?;
         kernel.current().remote.set(Some(remote));
         Ok(())
     })?;
     loop {
-        let end = Kernel::aside(|kernel| {
+        let end = Kernel::with_irqs_masked(|kernel| {
             let end = ends();
             match end {
                 Some(_) => kernel.current().remote.set(None),
@@ -46,17 +46,17 @@ pub fn remotely<R, E>(
 impl Thread {
     /// It loses the core.
     #[inline(always)]
-    pub(crate) fn leaves(&self) {
+    pub(crate) fn suspend_remote_work(&self) {
         if let Some(remote) = self.remote.get() {
-            remote.leaves();
+            remote.suspend();
         }
     }
 
     /// It has the core.
     #[inline(always)]
-    pub(crate) fn comes(&self) {
+    pub(crate) fn resume_remote_work(&self) {
         if let Some(remote) = self.remote.get() {
-            remote.comes();
+            remote.resume();
         }
     }
 }

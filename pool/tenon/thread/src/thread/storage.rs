@@ -5,7 +5,7 @@
 //! | [`Storage`] | a page that is not mapped: an overflow is reported with the thread's name | whole pages, one of them the guard |
 //! | [`Packed`] | whatever the linker put there | its stack and some 200 bytes |
 
-use super::{Block, Error, Handle, Priority, Thread, at_least_one};
+use super::{Block, Error, Handle, Priority, Thread, above_idle};
 use crate::kernel::Kernel;
 use crate::sites;
 use core::cell::UnsafeCell;
@@ -14,7 +14,7 @@ use tenon_map::PAGE;
 
 /// Where a thread's stack is.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground {
+pub struct StackLayout {
     /// Its first byte, a multiple of 16.
     pub start: *mut u8,
     /// Its bytes, a multiple of 16.
@@ -37,8 +37,8 @@ impl<const SIZE: usize> Bytes<SIZE> {
         Self(UnsafeCell::new([MaybeUninit::uninit(); SIZE]))
     }
 
-    fn ground(&'static self, guarded: bool) -> Ground {
-        Ground {
+    fn ground(&'static self, guarded: bool) -> StackLayout {
+        StackLayout {
             start: self.0.get().cast(),
             size: SIZE,
             guarded,
@@ -82,7 +82,7 @@ impl<const SIZE: usize> Stack<SIZE> {
         priority: Priority,
         body: F,
     ) -> Result<&'static Thread, Error> {
-        sites::spawns::<F, SIZE>();
+        sites::note_thread::<F, SIZE>();
         let ground = self.bytes.ground(true);
         // SAFETY: `boot` gives each stack to one block.
         unsafe { block.0.prepare(kernel, ground, name, priority, body) }
@@ -125,7 +125,7 @@ impl<const STACK: usize> Packed<STACK> {
 
     /// Whether there is no thread in it: none has begun, or it has ended.
     pub fn is_free(&self) -> bool {
-        Kernel::aside(|_| self.thread.has_ended())
+        Kernel::with_irqs_masked(|_| self.thread.has_ended())
     }
 
     /// As [`Storage::spawn`].
@@ -157,13 +157,13 @@ impl<const STACK: usize> Packed<STACK> {
         priority: Priority,
         body: F,
     ) -> Result<Handle, Error> {
-        Kernel::with(|kernel| {
+        Kernel::with_reschedule(|kernel| {
             if core.is_some_and(|core| !kernel.has_core(core)) {
                 return Err(Error::NoSuchCore);
             }
-            let thread = self.prepare(guarded, kernel, name, at_least_one(priority), body)?;
+            let thread = self.prepare(guarded, kernel, name, above_idle(priority), body)?;
             if let Some(core) = core {
-                thread.residence.settle(core, true);
+                thread.smp.settle(core, true);
             }
             let handle = Handle::of(thread);
             thread.wake(kernel);
@@ -180,7 +180,7 @@ impl<const STACK: usize> Packed<STACK> {
         priority: Priority,
         body: F,
     ) -> Result<&'static Thread, Error> {
-        sites::spawns::<F, STACK>();
+        sites::note_thread::<F, STACK>();
         let ground = self.stack.ground(guarded);
         // SAFETY: the stack lives as long as the thread beside it, whose alone it is.
         unsafe { self.thread.prepare(kernel, ground, name, priority, body) }

@@ -3,30 +3,30 @@
 use super::{Thread, Wait};
 use crate::kernel::Kernel;
 use crate::options;
-use crate::wait::{CHAINS, involved};
+use crate::wait::{PI_CHAIN_LOCK, pi_used};
 
 impl Thread {
     /// Its timer expired: makes it ready, out of turn if it waits for its turn.
     #[inline(always)]
-    pub(crate) fn time_out(&'static self, kernel: &Kernel) {
-        if options::cores() == 1 || self.waits.get() != Wait::Turn {
+    pub(crate) fn expire_wait(&'static self, kernel: &Kernel) {
+        if options::cores() == 1 || self.wait_reason.get() != Wait::Queue {
             self.leave_queue(kernel);
-        } else if !self.is_too_late(kernel) {
+        } else if !self.leave_queue_locked(kernel) {
             // Another core has given it its turn, and it is about to hear of that.
             return;
         }
-        self.wake_at_home(kernel);
+        self.wake_local(kernel);
     }
 
     /// Leaves the queue it waits in, whosever that is, unless it was taken out of it before.
-    fn is_too_late(&'static self, kernel: &Kernel) -> bool {
+    fn leave_queue_locked(&'static self, kernel: &Kernel) -> bool {
         let leave = || self.leave_queue(kernel);
         match self.gate.get() {
-            Some(gate) if self.moves_on.get() => {
-                CHAINS.within(|| self.blocked_on.get().is_none() && gate.within(leave))
+            Some(gate) if self.requeues.get() => {
+                PI_CHAIN_LOCK.locked(|| self.blocked_on.get().is_none() && gate.locked(leave))
             }
-            Some(gate) => gate.within(leave),
-            None => CHAINS.within(leave),
+            Some(gate) => gate.locked(leave),
+            None => PI_CHAIN_LOCK.locked(leave),
         }
     }
 
@@ -38,19 +38,19 @@ impl Thread {
         };
         queue.leave(self);
         self.queue.set(None);
-        if involved()
+        if pi_used()
             && let Some(mutex) = self.blocked_on.take()
         {
-            mutex.withdraw(kernel);
+            mutex.waiter_left(kernel);
         } else {
-            self.timed_out.set(true);
+            self.wait_timed_out.set(true);
         }
         true
     }
 
     /// Whether its wait in a queue, no mutex's, ended out of turn; asked once, by itself.
     #[inline(always)]
-    pub(crate) fn take_timed_out(&self) -> bool {
-        self.timed_out.replace(false)
+    pub(crate) fn take_wait_timed_out(&self) -> bool {
+        self.wait_timed_out.replace(false)
     }
 }

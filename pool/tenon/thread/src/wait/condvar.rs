@@ -1,7 +1,7 @@
 //! The condition variable that guards and other languages' interfaces are made of.
 
 use super::mutex::{Acquired, MutexError, RawMutex};
-use super::{CHAINS, Guarded, WaitQueue};
+use super::{Guarded, PI_CHAIN_LOCK, WaitQueue};
 use crate::kernel::Kernel;
 use crate::time::Instant;
 use core::cell::Cell;
@@ -51,7 +51,7 @@ impl RawCondvar {
         deadline: Option<Instant>,
         over: impl FnOnce() -> bool,
     ) -> Result<Acquired, MutexError> {
-        Kernel::waiting(|kernel| {
+        Kernel::with_blocking(|kernel| {
             if over() && mutex.is_owned_by(kernel, kernel.current()) {
                 return Err(MutexError::TimedOut);
             }
@@ -62,7 +62,7 @@ impl RawCondvar {
     /// Notifies the first who waits. Also from an interrupt handler.
     #[inline(always)]
     pub fn notify_one(&self) {
-        if self.is_waited_for() {
+        if self.has_waiters() {
             self.notify(1);
         }
     }
@@ -70,20 +70,20 @@ impl RawCondvar {
     /// Notifies all who wait. Also from an interrupt handler.
     #[inline(always)]
     pub fn notify_all(&self) {
-        if self.is_waited_for() {
+        if self.has_waiters() {
             self.notify(usize::MAX);
         }
     }
 
     /// Whether anybody waits.
     #[inline(always)]
-    pub fn is_waited_for(&self) -> bool {
+    pub fn has_waiters(&self) -> bool {
         self.0.masked(|state, _| !state.waiters.is_empty())
     }
 
     #[cold]
     fn notify(&self, most: usize) {
-        Kernel::with(|kernel| self.notify_in(kernel, most));
+        Kernel::with_reschedule(|kernel| self.notify_in(kernel, most));
     }
 
     pub(crate) fn wait_in(
@@ -95,8 +95,8 @@ impl RawCondvar {
         let (state, thread) = (self.0.inside(kernel), kernel.current());
         let begin = || {
             let others = state.mutex.replace(Some(mutex));
-            let alone = state.waiters.is_empty();
-            if !alone && others.is_some_and(|other| !core::ptr::eq(other, mutex)) {
+            let uncontended = state.waiters.is_empty();
+            if !uncontended && others.is_some_and(|other| !core::ptr::eq(other, mutex)) {
                 state.mutex.set(others);
                 return Err(MutexError::OtherMutex);
             }
@@ -105,34 +105,34 @@ impl RawCondvar {
             }
             kernel.scheduler.block(thread);
             state.waiters.enqueue(thread);
-            thread.set_gate(Some(self.0.gate()), true);
+            thread.set_queue_lock(Some(self.0.lock()), true);
             Ok(())
         };
-        // In `CHAINS`, nobody notifies between the beginning of the wait and the unlocking.
-        CHAINS.within(|| {
-            if !mutex.gated(|| mutex.is_owned_by(kernel, thread)) {
+        // In `PI_CHAIN_LOCK`, nobody notifies between the beginning of the wait and the unlocking.
+        PI_CHAIN_LOCK.locked(|| {
+            if !mutex.locked(|| mutex.is_owned_by(kernel, thread)) {
                 return Err(MutexError::NotOwner);
             }
-            self.0.gate().within(begin)?;
-            mutex.gated(|| mutex.release(kernel, thread));
+            self.0.lock().locked(begin)?;
+            mutex.locked(|| mutex.release(kernel, thread));
             Ok(())
         })?;
-        thread.wait_for_turn(kernel);
-        thread.set_gate(None, false);
-        let (timed_out, acquired) = mutex.alone(|| {
-            let timed_out = thread.take_timed_out();
+        thread.wait_in_queue(kernel);
+        thread.set_queue_lock(None, false);
+        let (wait_timed_out, acquired) = mutex.pi_locked(|| {
+            let wait_timed_out = thread.take_wait_timed_out();
             let owned = mutex.is_owned_by(kernel, thread);
-            (timed_out, owned.then(|| mutex.acquired(kernel)))
+            (wait_timed_out, owned.then(|| mutex.acquired(kernel)))
         });
         let acquired = match acquired {
             Some(acquired) => {
-                kernel.here().record(Event::Acquire, mutex);
+                kernel.this_core().record(Event::Acquire, mutex);
                 acquired
             }
-            None => mutex.lock_in(kernel.here(), None)?,
+            None => mutex.lock_in(kernel.this_core(), None)?,
         };
         match acquired {
-            Acquired::Consistent if timed_out => Err(MutexError::TimedOut),
+            Acquired::Consistent if wait_timed_out => Err(MutexError::TimedOut),
             acquired => Ok(acquired),
         }
     }
@@ -140,10 +140,10 @@ impl RawCondvar {
     pub(crate) fn notify_in(&self, kernel: &Kernel, most: usize) {
         let state = self.0.inside(kernel);
         for _ in 0..most {
-            let notified = CHAINS.within(|| {
+            let notified = PI_CHAIN_LOCK.locked(|| {
                 let first = || Some((state.waiters.pop(kernel)?, state.mutex.get()?));
-                let (thread, mutex) = self.0.gate().within(first)?;
-                mutex.gated(|| mutex.receive(kernel, thread));
+                let (thread, mutex) = self.0.lock().locked(first)?;
+                mutex.locked(|| mutex.receive(kernel, thread));
                 Some(())
             });
             if notified.is_none() {

@@ -37,14 +37,14 @@ pub enum Acquired {
     Consistent,
     /// From an owner that ended: what the mutex protects is in an unknown state. Unlocked without
     /// [`RawMutex::make_consistent`] it is lost for all.
-    Abandoned,
+    OwnerDied,
 }
 
 /// Why a mutex was not locked or unlocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MutexError {
     /// The calling thread owns it already.
-    Owned,
+    AlreadyOwned,
     /// The calling thread does not own it.
     NotOwner,
     /// Somebody else owns it.
@@ -62,7 +62,7 @@ pub enum MutexError {
 impl fmt::Display for MutexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Owned => "the thread owns the mutex already",
+            Self::AlreadyOwned => "the thread owns the mutex already",
             Self::NotOwner => "the thread does not own the mutex",
             Self::Busy => "another thread owns the mutex",
             Self::TimedOut => "the time to wait was over",
@@ -107,19 +107,19 @@ impl RawMutex {
     /// Locks it, and waits until it can.
     #[inline(always)]
     pub fn lock(&'static self) -> Result<Acquired, MutexError> {
-        if self.take_free() {
+        if self.try_lock_fast() {
             return Ok(Acquired::Consistent);
         }
-        self.lock_in_turn(None)
+        self.lock_slow(None)
     }
 
     /// Locks it, and waits until it can, at the latest until `deadline`.
     #[inline(always)]
     pub fn lock_until(&'static self, deadline: Instant) -> Result<Acquired, MutexError> {
-        if self.take_free() {
+        if self.try_lock_fast() {
             return Ok(Acquired::Consistent);
         }
-        self.lock_in_turn(Some(deadline))
+        self.lock_slow(Some(deadline))
     }
 
     /// As [`lock_until`](Self::lock_until), but its time counts as over if `over` says so, which is
@@ -129,7 +129,7 @@ impl RawMutex {
         deadline: Option<Instant>,
         over: impl FnOnce() -> bool,
     ) -> Result<Acquired, MutexError> {
-        Kernel::waiting(|kernel| {
+        Kernel::with_blocking(|kernel| {
             if over() {
                 return Err(MutexError::TimedOut);
             }
@@ -140,17 +140,18 @@ impl RawMutex {
     /// Locks it if nobody owns it.
     #[inline(always)]
     pub fn try_lock(&'static self) -> Result<Acquired, MutexError> {
-        if self.take_free() {
+        if self.try_lock_fast() {
             return Ok(Acquired::Consistent);
         }
-        self.lock_at_once()
+        self.try_lock_slow()
     }
 
     /// Unlocks it: whoever waits first owns it before this returns.
     #[inline(always)]
     pub fn unlock(&'static self) -> Result<(), MutexError> {
         let forgotten = self.state.masked(|state, masked| {
-            let plain = state.number.get() == masked.current().number() && !state.involved.get();
+            let plain =
+                state.number.get() == masked.current().number() && !state.needs_slow_unlock.get();
             if plain {
                 masked.record(Event::Release, self);
                 state.number.set(FREE);
@@ -160,11 +161,11 @@ impl RawMutex {
         if forgotten {
             return Ok(());
         }
-        self.unlock_in_turn()
+        self.unlock_slow()
     }
 
     /// Whether the calling thread owns it.
-    pub fn is_mine(&self) -> bool {
+    pub fn is_held(&self) -> bool {
         self.state
             .masked(|state, masked| state.number.get() == masked.current().number())
     }
@@ -177,17 +178,17 @@ impl RawMutex {
             }
             let state = self.state(kernel);
             state.inconsistent.set(false);
-            state.note_involvement();
+            state.update_slow_unlock();
             Ok(())
         };
-        // Who waits is known in `CHAINS` only: there a waiter may be on its way to its new place.
-        Kernel::aside(|kernel| self.alone(|| mend(kernel)))
+        // Who waits is known in `PI_CHAIN_LOCK` only: there a waiter may be on its way to its new place.
+        Kernel::with_irqs_masked(|kernel| self.pi_locked(|| mend(kernel)))
     }
 
     /// Locks it, as consistent, though an owner ended or it is unrecoverable; who calls this sets
     /// right what the mutex protects.
     pub fn recover(&'static self) -> Result<(), MutexError> {
-        Kernel::with(|kernel| self.alone(|| self.recover_in(kernel)))
+        Kernel::with_reschedule(|kernel| self.pi_locked(|| self.recover_in(kernel)))
     }
 
     /// What it lends its owner.
@@ -208,32 +209,32 @@ impl RawMutex {
             }
             Ok(())
         };
-        Kernel::with(|kernel| self.alone(|| set(kernel)))
+        Kernel::with_reschedule(|kernel| self.pi_locked(|| set(kernel)))
     }
 
     #[inline(always)]
-    fn take_free(&'static self) -> bool {
+    fn try_lock_fast(&'static self) -> bool {
         self.state.masked(|state, masked| {
             let free = state.number.get() == FREE;
             if free {
                 masked.record(Event::Acquire, self);
-                state.note_owner(masked.current());
+                state.set_owner(masked.current());
             }
             free
         })
     }
 
     #[cold]
-    fn lock_in_turn(&'static self, deadline: Option<Instant>) -> Result<Acquired, MutexError> {
-        Kernel::waiting(|kernel| self.lock_in(kernel, deadline))
+    fn lock_slow(&'static self, deadline: Option<Instant>) -> Result<Acquired, MutexError> {
+        Kernel::with_blocking(|kernel| self.lock_in(kernel, deadline))
     }
 
     #[cold]
-    fn lock_at_once(&'static self) -> Result<Acquired, MutexError> {
+    fn try_lock_slow(&'static self) -> Result<Acquired, MutexError> {
         // A handler is no owner: one that tries to become one does not build either.
-        sites::waits();
-        Kernel::with(|kernel| {
-            let acquired = self.alone(|| self.acquire(kernel, kernel.current()));
+        sites::note_blocking();
+        Kernel::with_reschedule(|kernel| {
+            let acquired = self.pi_locked(|| self.acquire(kernel, kernel.current()));
             if let Some(Ok(_)) = acquired {
                 kernel.record(Event::Acquire, self);
             }
@@ -242,8 +243,8 @@ impl RawMutex {
     }
 
     #[cold]
-    fn unlock_in_turn(&'static self) -> Result<(), MutexError> {
-        Kernel::with(|kernel| self.alone(|| self.unlock_in(kernel)))
+    fn unlock_slow(&'static self) -> Result<(), MutexError> {
+        Kernel::with_reschedule(|kernel| self.pi_locked(|| self.unlock_in(kernel)))
     }
 }
 

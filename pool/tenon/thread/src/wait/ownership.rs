@@ -7,7 +7,7 @@
 //! and unlocking touch the mutex alone.
 
 use super::mutex::{Acquired, MutexError, Protocol, RawMutex, Robustness};
-use super::{CHAINS, WaitQueue};
+use super::{PI_CHAIN_LOCK, WaitQueue};
 use crate::kernel::Kernel;
 use crate::thread::{Priority, Thread};
 use crate::time::Instant;
@@ -25,12 +25,12 @@ const UNRECOVERABLE: u64 = u64::MAX - 1;
 
 /// Some thread has waited for a mutex, or had one with a ceiling. In an image without mutexes nothing
 /// sets it, so that the linker knows its value, and threads are left with nothing of this.
-static INVOLVED: AtomicBool = AtomicBool::new(false);
+static PI_USED: AtomicBool = AtomicBool::new(false);
 
 /// Whether threads may have to do with mutexes at all.
 #[inline(always)]
-pub(crate) fn involved() -> bool {
-    INVOLVED.load(Ordering::Relaxed)
+pub(crate) fn pi_used() -> bool {
+    PI_USED.load(Ordering::Relaxed)
 }
 
 pub(crate) struct State {
@@ -39,7 +39,7 @@ pub(crate) struct State {
     /// Its owner; meaningless unless it still bears that number.
     owner: Cell<Option<&'static Thread>>,
     /// Unlocking takes more than to forget the owner.
-    pub(super) involved: Cell<bool>,
+    pub(super) needs_slow_unlock: Cell<bool>,
     /// An owner ended, and no owner after it made it consistent.
     pub(crate) inconsistent: Cell<bool>,
     robustness: Robustness,
@@ -56,7 +56,7 @@ impl State {
         Self {
             number: Cell::new(if ceiling { FREE_WITH_CEILING } else { FREE }),
             owner: Cell::new(None),
-            involved: Cell::new(ceiling),
+            needs_slow_unlock: Cell::new(ceiling),
             inconsistent: Cell::new(false),
             robustness,
             protocol: Cell::new(protocol),
@@ -65,14 +65,14 @@ impl State {
     }
 
     #[inline(always)]
-    pub(super) fn note_owner(&self, thread: &'static Thread) {
+    pub(super) fn set_owner(&self, thread: &'static Thread) {
         self.number.set(thread.number());
         self.owner.set(Some(thread));
     }
 
-    pub(super) fn note_involvement(&self) {
+    pub(super) fn update_slow_unlock(&self) {
         let waited_for = !self.waiters.is_empty();
-        self.involved
+        self.needs_slow_unlock
             .set(waited_for || self.has_ceiling() || self.inconsistent.get());
     }
 
@@ -89,16 +89,16 @@ impl RawMutex {
     /// Calls `action`, which concerns this mutex and whoever is lent a priority on account of it,
     /// while no other core does anything of the kind. What uncontended locking changes is changed
     /// within the gate of the mutex, so that this excludes that too; of a mutex that is waited for,
-    /// uncontended locking changes nothing, and being in `CHAINS` is enough.
+    /// uncontended locking changes nothing, and being in `PI_CHAIN_LOCK` is enough.
     #[inline(always)]
-    pub(super) fn alone<R>(&self, action: impl FnOnce() -> R) -> R {
-        CHAINS.within(|| self.gated(action))
+    pub(super) fn pi_locked<R>(&self, action: impl FnOnce() -> R) -> R {
+        PI_CHAIN_LOCK.locked(|| self.locked(action))
     }
 
-    /// As [`alone`](RawMutex::alone), for who is in `CHAINS` already.
+    /// As [`pi_locked`](RawMutex::alone), for who is in `PI_CHAIN_LOCK` already.
     #[inline(always)]
-    pub(super) fn gated<R>(&self, action: impl FnOnce() -> R) -> R {
-        self.state.gate().within(action)
+    pub(super) fn locked<R>(&self, action: impl FnOnce() -> R) -> R {
+        self.state.lock().locked(action)
     }
 
     /// Who owns it, while that thread has not ended.
@@ -115,7 +115,7 @@ impl RawMutex {
     /// How its owner got it.
     pub(crate) fn acquired(&self, kernel: &Kernel) -> Acquired {
         if self.state(kernel).inconsistent.get() {
-            Acquired::Abandoned
+            Acquired::OwnerDied
         } else {
             Acquired::Consistent
         }
@@ -127,7 +127,7 @@ impl RawMutex {
         deadline: Option<Instant>,
     ) -> Result<Acquired, MutexError> {
         let (state, thread) = (self.state(kernel), kernel.current());
-        let at_once = self.alone(|| {
+        let at_once = self.pi_locked(|| {
             if let Some(acquired) = self.acquire(kernel, thread) {
                 return Some(acquired);
             }
@@ -139,15 +139,15 @@ impl RawMutex {
             None
         });
         let result = at_once.unwrap_or_else(|| {
-            thread.wait_for_turn(kernel);
-            self.alone(|| match state.number.get() {
+            thread.wait_in_queue(kernel);
+            self.pi_locked(|| match state.number.get() {
                 number if number == thread.number() => Ok(self.acquired(kernel)),
                 UNRECOVERABLE => Err(MutexError::Unrecoverable),
                 _ => Err(MutexError::TimedOut),
             })
         });
         if result.is_ok() {
-            kernel.here().record(Event::Acquire, self);
+            kernel.this_core().record(Event::Acquire, self);
         }
         result
     }
@@ -165,7 +165,7 @@ impl RawMutex {
     pub(crate) fn release(&'static self, kernel: &Kernel, owner: &'static Thread) {
         kernel.record(Event::Release, self);
         if self.state(kernel).inconsistent.get() {
-            self.give_up(kernel);
+            self.make_unrecoverable(kernel);
         } else {
             self.hand_over(kernel);
         }
@@ -182,7 +182,7 @@ impl RawMutex {
         match state.number.get() {
             FREE | FREE_WITH_CEILING => {}
             UNRECOVERABLE => return Some(Err(MutexError::Unrecoverable)),
-            number if number == thread.number() => return Some(Err(MutexError::Owned)),
+            number if number == thread.number() => return Some(Err(MutexError::AlreadyOwned)),
             _ if self.owner(kernel).is_some() || state.robustness == Robustness::Stalled => {
                 return None;
             }
@@ -194,7 +194,7 @@ impl RawMutex {
         {
             return Some(Err(MutexError::AboveCeiling));
         }
-        self.give_to(kernel, thread);
+        self.grant(kernel, thread);
         thread.settle(kernel);
         Some(Ok(self.acquired(kernel)))
     }
@@ -202,13 +202,13 @@ impl RawMutex {
     pub(crate) fn recover_in(&'static self, kernel: &Kernel) -> Result<(), MutexError> {
         let (state, thread) = (self.state(kernel), kernel.current());
         if state.number.get() == UNRECOVERABLE {
-            self.give_to(kernel, thread);
+            self.grant(kernel, thread);
         } else {
             self.acquire(kernel, thread)
                 .unwrap_or(Err(MutexError::Busy))?;
         }
         state.inconsistent.set(false);
-        state.note_involvement();
+        state.update_slow_unlock();
         thread.settle(kernel);
         Ok(())
     }
@@ -224,11 +224,11 @@ impl RawMutex {
 
     /// Puts `thread`, which is in no list, among those that wait.
     pub(crate) fn join(&'static self, kernel: &Kernel, thread: &'static Thread) {
-        INVOLVED.store(true, Ordering::Relaxed);
+        PI_USED.store(true, Ordering::Relaxed);
         let state = self.state(kernel);
         state.waiters.enqueue(thread);
         thread.blocked_on().set(Some(self));
-        state.involved.set(true);
+        state.needs_slow_unlock.set(true);
         if let Some(owner) = self.owner(kernel) {
             if !self.is_linked() {
                 owner.held().push(self);
@@ -238,9 +238,9 @@ impl RawMutex {
     }
 
     /// Notes that somebody who waited no longer does.
-    pub(crate) fn withdraw(&'static self, kernel: &Kernel) {
+    pub(crate) fn waiter_left(&'static self, kernel: &Kernel) {
         let state = self.state(kernel);
-        self.gated(|| state.note_involvement());
+        self.locked(|| state.update_slow_unlock());
         if let Some(owner) = self.owner(kernel) {
             if state.waiters.is_empty() && !state.has_ceiling() {
                 owner.held().remove(self);
@@ -250,12 +250,12 @@ impl RawMutex {
     }
 
     /// Makes `thread` its owner; who waits for it already lends it nothing before it settles.
-    fn give_to(&'static self, kernel: &Kernel, thread: &'static Thread) {
+    fn grant(&'static self, kernel: &Kernel, thread: &'static Thread) {
         let state = self.state(kernel);
-        state.note_owner(thread);
-        state.note_involvement();
+        state.set_owner(thread);
+        state.update_slow_unlock();
         if !state.waiters.is_empty() || state.has_ceiling() {
-            INVOLVED.store(true, Ordering::Relaxed);
+            PI_USED.store(true, Ordering::Relaxed);
             thread.held().push(self);
         }
     }
@@ -269,7 +269,7 @@ impl RawMutex {
         match state.waiters.pop(kernel) {
             Some(next) => {
                 next.blocked_on().set(None);
-                self.give_to(kernel, next);
+                self.grant(kernel, next);
                 next.settle(kernel);
                 next.wake(kernel);
             }
@@ -277,13 +277,13 @@ impl RawMutex {
                 let ceiling = state.has_ceiling();
                 let free = if ceiling { FREE_WITH_CEILING } else { FREE };
                 state.number.set(free);
-                state.note_involvement();
+                state.update_slow_unlock();
             }
         }
     }
 
     /// Takes it from its owner, who has to settle then, for good: all who wait go on without it.
-    fn give_up(&'static self, kernel: &Kernel) {
+    fn make_unrecoverable(&'static self, kernel: &Kernel) {
         let state = self.state(kernel);
         if let Some(owner) = self.owner(kernel) {
             owner.held().remove(self);
@@ -296,13 +296,13 @@ impl RawMutex {
     }
 
     /// Its owner, which holds it for others, ends.
-    fn abandon(&'static self, kernel: &Kernel, owner: &'static Thread) {
+    fn owner_exits(&'static self, kernel: &Kernel, owner: &'static Thread) {
         let state = self.state(kernel);
         match state.robustness {
             Robustness::Stalled => {
                 owner.held().remove(self);
             }
-            Robustness::Robust => self.gated(|| {
+            Robustness::Robust => self.locked(|| {
                 state.inconsistent.set(true);
                 self.hand_over(kernel);
             }),
@@ -310,7 +310,7 @@ impl RawMutex {
     }
 
     /// The priority its owner has from it.
-    fn lent(&self, kernel: &Kernel) -> Priority {
+    fn donated_priority(&self, kernel: &Kernel) -> Priority {
         let state = self.state(kernel);
         match state.protocol.get() {
             Protocol::None => Priority::LOWEST,
@@ -327,12 +327,15 @@ impl Thread {
     pub(crate) fn settle(&'static self, kernel: &Kernel) {
         let mut thread = self;
         loop {
-            let lent = thread.held().iter().map(|mutex| mutex.lent(kernel));
-            let priority = lent.fold(thread.own(), Priority::max);
+            let donated_priority = thread
+                .held()
+                .iter()
+                .map(|mutex| mutex.donated_priority(kernel));
+            let priority = donated_priority.fold(thread.own(), Priority::max);
             if priority == thread.effective_priority() {
                 return;
             }
-            thread.schedule_by(kernel, priority);
+            thread.set_effective_priority(kernel, priority);
             let owner = thread.blocked_on().get();
             let Some(owner) = owner.and_then(|mutex| mutex.owner(kernel)) else {
                 return;
@@ -342,11 +345,11 @@ impl Thread {
     }
 
     /// Passes on what it holds for others as it ends.
-    pub(crate) fn abandon_all(&'static self, kernel: &Kernel) {
-        while involved()
+    pub(crate) fn release_held_mutexes(&'static self, kernel: &Kernel) {
+        while pi_used()
             && let Some(mutex) = self.held().first()
         {
-            mutex.abandon(kernel, self);
+            mutex.owner_exits(kernel, self);
         }
     }
 }

@@ -7,35 +7,35 @@ use core_sync::raw::{RawMutex as _, RawTicketLock, Ticket};
 
 /// A ticket lock in an image for several cores, nothing in one for a single core, where masked
 /// interrupts are enough. It is taken with interrupts masked.
-pub(crate) struct Gate(RawTicketLock);
+pub(crate) struct ObjectLock(RawTicketLock);
 
 /// What concerns more than one mutex: who lends whom a priority. Taken before the gate of any
 /// object, and by contended mutexes only; nobody is in two objects' gates.
-pub(crate) static CHAINS: Gate = Gate::new();
+pub(crate) static PI_CHAIN_LOCK: ObjectLock = ObjectLock::new();
 
-impl Gate {
+impl ObjectLock {
     pub(crate) const fn new() -> Self {
         Self(RawTicketLock::INIT)
     }
 
     /// Calls `action` while no other core is within.
     #[inline(always)]
-    pub(crate) fn within<R>(&self, action: impl FnOnce() -> R) -> R {
-        let stay = self.enter();
+    pub(crate) fn locked<R>(&self, action: impl FnOnce() -> R) -> R {
+        let guard = self.lock();
         let result = action();
-        drop(stay);
+        drop(guard);
         result
     }
 
     /// Enters; the returned leaves at its end.
     #[inline(always)]
-    pub(crate) fn enter(&self) -> Stay<'_> {
-        let stay = Stay {
+    pub(crate) fn lock(&self) -> Guard<'_> {
+        let guard = Guard {
             gate: self,
             ticket: Cell::new(None),
         };
-        stay.resume();
-        stay
+        guard.reacquire();
+        guard
     }
 
     /// The stay of who entered and [went on](Stay::go_on).
@@ -44,56 +44,56 @@ impl Gate {
     ///
     /// The caller is within, and this is called once for each stay that went on.
     #[inline(always)]
-    pub(crate) unsafe fn stay(&self) -> Stay<'_> {
+    pub(crate) unsafe fn adopt_guard(&self) -> Guard<'_> {
         let ticket = if options::cores() > 1 {
             // SAFETY: the caller's contract.
             Some(unsafe { self.0.ticket() })
         } else {
             None
         };
-        Stay {
+        Guard {
             gate: self,
             ticket: Cell::new(ticket),
         }
     }
 }
 
-impl Default for Gate {
+impl Default for ObjectLock {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for Gate {
+impl fmt::Debug for ObjectLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Gate")
     }
 }
 
-/// A stay within a [`Gate`].
-pub(crate) struct Stay<'a> {
-    gate: &'a Gate,
+/// A stay within a [`ObjectLock`].
+pub(crate) struct Guard<'a> {
+    gate: &'a ObjectLock,
     /// None while it is suspended, and in an image for one core.
     ticket: Cell<Option<Ticket>>,
 }
 
-impl<'a> Stay<'a> {
+impl<'a> Guard<'a> {
     /// The gate one is within.
     #[inline(always)]
-    pub(crate) fn gate(&self) -> &'a Gate {
+    pub(crate) fn object_lock(&self) -> &'a ObjectLock {
         self.gate
     }
 
-    /// Stays within, to be taken up by [`Gate::stay`]: so that what goes out of line need not be
+    /// Stays within, to be taken up by [`ObjectLock::guard`]: so that what goes out of line need not be
     /// handed the stay.
     #[inline(always)]
-    pub(crate) fn go_on(self) {
+    pub(crate) fn leak(self) {
         core::mem::forget(self);
     }
 
     /// Leaves until [`resume`](Stay::resume).
     #[inline(always)]
-    pub(crate) fn suspend(&self) {
+    pub(crate) fn release(&self) {
         if options::cores() > 1
             && let Some(ticket) = self.ticket.take()
         {
@@ -104,16 +104,16 @@ impl<'a> Stay<'a> {
 
     /// Enters again.
     #[inline(always)]
-    pub(crate) fn resume(&self) {
+    pub(crate) fn reacquire(&self) {
         if options::cores() > 1 {
             self.ticket.set(Some(self.gate.0.lock()));
         }
     }
 }
 
-impl Drop for Stay<'_> {
+impl Drop for Guard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.suspend();
+        self.release();
     }
 }
