@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from tenonos import paths
 from tenonos.run import plugin
@@ -12,6 +15,7 @@ from tenonos.setup import rust
 from tenonos.testing.count import Count
 from tenonos.testing.lanes import Lanes
 from tenonos.testing.process import Process, Silent
+from tenonos.testing.selection import ALL, Selection
 
 SILENCE = 600.0
 """Seconds without a line: longer than any build or property test takes to say something."""
@@ -46,30 +50,69 @@ def count(lines: Iterable[str], show: Show) -> Count:
     return total
 
 
-def run(show: Show, lanes: int = 1) -> Count:
+def run(show: Show, lanes: int = 1, selection: Selection = ALL) -> Count:
     """Every test of the workspace, examples in the docs included, the models, and the plugin's.
 
-    Each builds in a folder of its own. Cargo shares out the processors itself, but what is linked
-    and what is run has one for long: side by side, another has its use.
+    Each part builds in a folder of its own. Cargo uses all processors to compile, but one to link
+    and to run a test program: side by side, the parts use both.
     """
-    parts = [_Part("test-host", ["--workspace", "--no-fail-fast"], {}, show)]
-    if packages := modelled():
+    filters = ["--", selection.words] if selection.words else []
+    parts = []
+    everything = ["--workspace"]
+    if selection.is_narrow:
+        everything = _chosen(selection.packages(_crates()))
+    if everything:
+        parts.append(_Part("test-host", ["--no-fail-fast", *everything, *filters], {}, show))
+    if packages := _chosen(name for name in modelled() if selection.packages(_crates([name]))):
         # Another atomic library under the same code: a build of its own.
         target = str(paths.TARGET / "models")
-        chosen = [word for package in packages for word in ("-p", package)]
-        arguments = ["--release", "--lib", "--no-fail-fast", "--target-dir", target, *chosen]
-        parts.append(_Part("test-models", arguments, {"RUSTFLAGS": "--cfg loom"}, show))
-    target = paths.TARGET / "plugin"
-    arguments = [f"--manifest-path={plugin.SOURCE / 'Cargo.toml'}", f"--target-dir={target}"]
-    parts.append(_Part("test-plugin", arguments, {}, show))
+        arguments = ["--release", "--lib", "--no-fail-fast", "--target-dir", target, *packages]
+        parts.append(
+            _Part("test-models", [*arguments, *filters], {"RUSTFLAGS": "--cfg loom"}, show)
+        )
+    if selection.packages([("plugin", plugin.SOURCE)]):
+        target = paths.TARGET / "plugin"
+        arguments = [f"--manifest-path={plugin.SOURCE / 'Cargo.toml'}", f"--target-dir={target}"]
+        parts.append(_Part("test-plugin", [*arguments, *filters], {}, show))
     return Lanes(lanes).run((part.start, part.read) for part in parts)
+
+
+def holds(selection: Selection) -> bool:
+    """Whether a package has tests that the selection names."""
+    return bool(selection.packages([*_crates(), ("plugin", plugin.SOURCE)]))
+
+
+def _chosen(packages: Iterable[str]) -> list[str]:
+    return [word for package in packages for word in ("-p", package)]
+
+
+@cache
+def _manifests() -> dict[str, tuple[Path, dict[str, Any]]]:
+    """The packages of the workspace: folder and manifest."""
+    found = {}
+    workspace = tomllib.loads((paths.ROOT / "Cargo.toml").read_text())["workspace"]
+    for pattern in workspace["members"]:
+        for folder in sorted(paths.ROOT.glob(pattern)):
+            manifest = (folder / "Cargo.toml").resolve()
+            if manifest.exists():
+                values = tomllib.loads(manifest.read_text())
+                found[values["package"]["name"]] = (manifest.parent, values)
+    return found
+
+
+def _crates(names: Iterable[str] | None = None) -> list[tuple[str, Path]]:
+    """(package, folder) of the packages of the workspace, or of some of them."""
+    found = _manifests()
+    return [(name, found[name][0]) for name in (found if names is None else names)]
 
 
 def modelled() -> list[str]:
     """The packages whose lock-free code loom runs in every order the memory model allows."""
-    manifests = sorted(paths.POOL.glob("*/*/Cargo.toml"))
-    described = [tomllib.loads(manifest.read_text()) for manifest in manifests]
-    return [it["package"]["name"] for it in described if "cfg(loom)" in it.get("target", {})]
+    return [
+        name
+        for name, (_, values) in _manifests().items()
+        if "cfg(loom)" in values.get("target", {})
+    ]
 
 
 class _Part:

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tenonos import paths
@@ -19,6 +19,7 @@ from tenonos.testing.cargo import Show
 from tenonos.testing.count import Count
 from tenonos.testing.lanes import Lanes
 from tenonos.testing.process import Process, Silent
+from tenonos.testing.selection import ALL, Selection
 
 _TEST = re.compile(r"^(?P<name>\S+::.+?) (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b")
 
@@ -52,27 +53,40 @@ def _first_line(message: str) -> str:
 
 
 def run(
-    name: str, folder: Path, silence: float, show: Show, lanes: int, by_folder: bool = False
+    name: str,
+    folder: Path,
+    silence: float,
+    show: Show,
+    lanes: int,
+    selection: Selection = ALL,
+    by_folder: bool = False,
+    has_long_forms: bool = False,
 ) -> Count:
-    """Every test below `folder`; `silence` bounds one test from outside pytest."""
-    files = list(folder.rglob("test_*.py"))
+    """The selected tests below `folder`; `silence` bounds one test from outside pytest."""
+    files = selection.files(folder)
     if not files:
         return Count()
+    options = [f"--deselect={test.node}" for test in selection.left_out(files)]
+    options += ["-k", selection.words] if selection.words else []
+    options += ["--full"] if selection.full and has_long_forms else []
     if lanes == 1 or len(files) == 1:
-        return _Part(name, [folder], silence, show).run()
+        where = selection.nodes(files) if selection.is_narrow else [folder]
+        return _Part(name, where, silence, show, options=options).run()
     groups: dict[str, list[Path]] = {}
     for file in files:
         key = file.parent.name if by_folder else file.stem.removeprefix("test_")
         groups.setdefault(key, []).append(file)
     mark = "" if by_folder else "not alone"
     beside = [
-        _Part(f"{name}-{key}", groups[key], silence, show, mark)
+        _Part(f"{name}-{key}", selection.nodes(groups[key]), silence, show, mark, options)
         for key in sorted(groups, key=lambda key: _length(groups[key]), reverse=True)
     ]
     total = Lanes(lanes).run((part.start, part.read) for part in beside)
-    if by_folder:
+    alone = [file for file in files if "mark.alone" in file.read_text()]
+    if by_folder or not alone:
         return total
-    return total + _Part(f"{name}-alone", [folder], silence, show, "alone").run()
+    where = selection.nodes(alone)
+    return total + _Part(f"{name}-alone", where, silence, show, "alone", options).run()
 
 
 def _length(files: list[Path]) -> tuple[int, int]:
@@ -86,9 +100,15 @@ class _Part:
     """One pytest process: a suite, or those tests of some files that a mark chooses."""
 
     def __init__(
-        self, name: str, where: list[Path], silence: float, show: Show, mark: str = ""
+        self,
+        name: str,
+        where: Sequence[Path | str],
+        silence: float,
+        show: Show,
+        mark: str = "",
+        options: Sequence[str] = (),
     ) -> None:
-        self._name, self._where, self._mark = name, where, mark
+        self._name, self._where, self._mark, self._options = name, where, mark, options
         self._silence, self._show = silence, show
         self._log = paths.ensure(paths.LOG) / f"test-{name}.log"
         self._report = paths.ensure(paths.RUN) / f"test-{name}.xml"
@@ -100,7 +120,8 @@ class _Part:
         self._report.unlink(missing_ok=True)
         command = [sys.executable, "-u", "-m", "pytest", "-v", "--tb=short", "--color=no"]
         command += ["-p", "no:cacheprovider", "--continue-on-collection-errors"]
-        command += [f"--junit-xml={self._report}", "-m", self._mark, *map(str, self._where)]
+        command += [f"--junit-xml={self._report}", "-m", self._mark]
+        command += [*self._options, *map(str, self._where)]
         return Process(command, self._log, paths.ROOT, environment)
 
     def read(self, process: Process) -> Count:

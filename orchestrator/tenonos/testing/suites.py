@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 
 from tenonos import paths, ui
 from tenonos.errors import TenonError
@@ -12,6 +12,10 @@ from tenonos.setup import browser, lightrag
 from tenonos.testing import cargo, pytest
 from tenonos.testing.cargo import Show
 from tenonos.testing.count import Count
+from tenonos.testing.selection import LongTest, Selection
+
+Run = Callable[[Show, int, Selection], Count]
+"""Runs the selected tests in so many lanes if it can, and shows which one runs."""
 
 
 @dataclass(frozen=True)
@@ -20,38 +24,64 @@ class Suite:
 
     name: str
     purpose: str
-    run: Callable[[Show, int], Count]
-    """Says what it is at; uses so many lanes if it can."""
+    run: Run
+    folder: Path | None = None
+    """Where its test files are; None for the tests beside the libraries' code."""
     usual: bool = True
 
+    def holds(self, selection: Selection) -> bool:
+        """Whether the places that a selection names have tests of this suite."""
+        if self.folder is None:
+            return cargo.holds(selection)
+        return selection.admits(self.folder)
 
-def _python(name: str, folder: str, silence: float, **how: bool) -> Callable[[Show, int], Count]:
-    return partial(pytest.run, name, paths.ROOT / folder, silence, **how)
+    def left_out(self, selection: Selection) -> list[LongTest]:
+        """The long tests that a run of the selection leaves out."""
+        return selection.left_out(selection.files(self.folder)) if self.folder else []
 
 
-def _one_lane(run: Callable[[Show, int], Count]) -> Callable[[Show, int], Count]:
+def _python(name: str, folder: Path, silence: float, **how: bool) -> Run:
+    def run(show: Show, lanes: int, selection: Selection) -> Count:
+        return pytest.run(name, folder, silence, show, lanes, selection, **how)
+
+    return run
+
+
+def _one_lane(run: Run) -> Run:
     """Of a suite that has the machine to itself."""
-    return lambda show, _: run(show, 1)
+    return lambda show, _, selection: run(show, 1, selection)
 
 
-def _orchestrator(show: Show, lanes: int) -> Count:
-    """Its pages are tried in a browser, its retrieval by LightRAG too: nobody else needs either."""
-    browser.provide()
-    try:
-        lightrag.provide()
-    except TenonError as error:
-        ui.warn(f"retrieval by LightRAG is not tested: {error}")
-    return _python("python", "orchestrator/tests", 180, by_folder=True)(show, lanes)
+def _orchestrator(show: Show, lanes: int, selection: Selection) -> Count:
+    """The tests of the orchestrator, with the browser and the retrieval library that they need."""
+    if not selection.is_narrow:
+        browser.provide()
+        try:
+            lightrag.provide()
+        except TenonError as error:
+            ui.warn(f"retrieval by LightRAG is not tested: {error}")
+    run = _python("python", ORCHESTRATOR, 180, by_folder=True)
+    return run(show, lanes, selection)
 
+
+ORCHESTRATOR = paths.ROOT / "orchestrator/tests"
+TARGET = paths.ROOT / "tests/target"
+BOOTSTRAP = paths.ROOT / "tests/bootstrap"
 
 SUITES = (
-    Suite("python", "the orchestrator", _orchestrator),
+    Suite("python", "the orchestrator", _orchestrator, ORCHESTRATOR),
     Suite("host", "the libraries' logic", cargo.run),
-    Suite("target", "whole systems in QEMU", _python("target", "tests/target", 900)),
+    Suite(
+        "target",
+        "whole systems in QEMU",
+        _python("target", TARGET, 900, has_long_forms=True),
+        TARGET,
+    ),
     Suite(
         "bootstrap",
         "the way in, on minimal Debian systems",
-        _one_lane(_python("bootstrap", "tests/bootstrap", 2400)),
+        _one_lane(_python("bootstrap", BOOTSTRAP, 2400)),
+        BOOTSTRAP,
         usual=False,
     ),
 )
