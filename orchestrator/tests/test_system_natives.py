@@ -64,5 +64,5 @@ def test_mortise_is_composed_with_what_its_tasks_need(tmp_path):
         ("inside", "apps/beat", 1)
     ]
     (plain,) = images(load(tmp_path, native("[0]")))
-    assert plain.root.id == "mortise/plain"
+    assert plain.root.id == "core/bare"
     assert "mortise/partition" not in {library.id for library in plain.libraries}

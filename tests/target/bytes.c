@@ -1,4 +1,4 @@
-/* Tries the bytes of `pool/mortise/bytes` against the plainest there are, at every alignment. */
+/* Tries the bytes of `pool/mortise/memcpy` against the plainest there are, at every alignment. */
 
 typedef unsigned char byte;
 typedef unsigned long word;

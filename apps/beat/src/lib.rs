@@ -4,7 +4,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use core_native::{Console, Time};
+use core_bare::{Console, Time};
 
 /// From one release to the next, in nanoseconds.
 const PERIOD: u64 = 1_000_000;

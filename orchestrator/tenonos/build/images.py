@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tenonos.errors import InputError
-from tenonos.generate.image import Image, Native, choose, root_of
+from tenonos.generate.image import NATIVE, Image, Native, choose, root_of
 from tenonos.paths import APPS
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
@@ -46,13 +46,14 @@ class Space:
             names = [kind, self.apps[image].symbol]
         given = [Assignment(name, "y", shown) for name in (*names, self.system.board.symbol)]
         if image == "mortise":
-            # It divides the machine unless told otherwise.
-            roots = [
-                lib for lib in self.index.libraries if lib.root in ("mortise", "mortise-plain")
-            ]
+            # Without VMs there is no hypervisor: partitioning, the default, is left out.
+            kernels = [lib for lib in self.index.libraries if lib.root == "mortise"]
             given += [
-                Assignment(lib.symbol, "y" if lib.root == root else "n", shown) for lib in roots
+                Assignment(lib.symbol, "y" if lib.root == root else "n", shown) for lib in kernels
             ]
+        if root == NATIVE:
+            without = [lib for lib in self.index.libraries if lib.root == root]
+            given += [Assignment(lib.symbol, "y", shown) for lib in without]
         if root == "mortise":
             given += self._demanded()
         elif root == "tenon":
@@ -64,8 +65,8 @@ class Space:
     def root(self, image: str) -> str:
         """The kind of library that makes an image: a kernel, or what has none for a native task."""
         if image == "mortise":
-            return "mortise" if self.system.vms else "mortise-plain"
-        return "tenon" if self.apps[image].rights is None else "tenon-plain"
+            return "mortise" if self.system.vms else NATIVE
+        return "tenon" if self.apps[image].rights is None else NATIVE
 
     def _demanded(self) -> list[Assignment]:
         """What the system's mode and tables ask of Mortise, from the library that has it."""

@@ -25,6 +25,9 @@ those of level 2 for devices, RAM and shared areas, and that of level 3 for the 
 TABLES_OF_ITSELF = 2
 """Those that its own memory needs, within one block."""
 
+NATIVE, MEMCPY = "native", "mortise-memcpy"
+"""The root of an image without a kernel; the crate that replaces the toolchain's `memcpy`."""
+
 WRAPPED = ("vfprintf", "fputc", "fputs", "puts", "fwrite")
 """The C library's functions on streams, which know no locks: `tenon/libc` has some around them."""
 
@@ -240,6 +243,11 @@ def _build_script(image: Image, objects: list[Path]) -> str:
 
 def _main(image: Image) -> str:
     fields = ["config: crate::config", "tables: crate::tables"]
+    used: list[str] = []
+    if image.root.root == NATIVE:
+        fields.append(f'level: "{"el2" if image.kind == "mortise" else "el1"}"')
+        # The memory functions replace the toolchain's only where their crate is named.
+        used = [f"use {lib.crate} as _;" for lib in image.libraries if lib.package == MEMCPY]
     process: list[str] = []
     if image.app is not None and image.app.sources:
         process = ["", f"{image.app.crate}::process! {{ config: crate::config }}"]
@@ -256,6 +264,7 @@ def _main(image: Image) -> str:
             "mod config;",
             "mod tables;",
             "",
+            *used,
             f"{image.root.crate}::image! {{",
             *(f"    {field}," for field in fields),
             "}",
@@ -268,13 +277,13 @@ def _main(image: Image) -> str:
 
 def _natives(image: Image) -> Iterator[str]:
     """The native tasks, each called with the rights its manifest names."""
-    if not any(lib.package == "core-native" for lib in image.libraries):
+    if not any(lib.package == "core-bare" for lib in image.libraries):
         return
     for native in image.natives:
         rights = ", ".join(f"grant.{right}()" for right in native.app.rights or ())
         yield from (
             "",
-            f"fn {native.function}(grant: &core_native::Grant) {{",
+            f"fn {native.function}(grant: &core_bare::Grant) {{",
             f"    {native.app.crate}::main({rights})",
             "}",
         )
@@ -282,9 +291,9 @@ def _natives(image: Image) -> Iterator[str]:
         "",
         "/// The native tasks of this image.",
         "#[unsafe(no_mangle)]",
-        "pub static NATIVE_TASKS: core_native::Tasks = core_native::Tasks(&[",
+        "pub static NATIVE_TASKS: core_bare::Tasks = core_bare::Tasks(&[",
         *(
-            f'    core_native::Task {{ name: "{native.name}", cpu: {native.cpu},'
+            f'    core_bare::Task {{ name: "{native.name}", cpu: {native.cpu},'
             f" main: {native.function} }},"
             for native in image.natives
         ),

@@ -56,7 +56,7 @@
 )]
 
 // What the compiler has bytes moved by.
-use mortise_bytes as _;
+use mortise_memcpy as _;
 
 mod alarms;
 mod backlog;

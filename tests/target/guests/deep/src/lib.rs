@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use core::hint::black_box;
-use core_native::{Console, Time};
+use core_bare::{Console, Time};
 
 /// The task, with what it may do.
 pub fn main(time: Time, console: Console) {

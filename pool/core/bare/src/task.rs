@@ -1,71 +1,30 @@
-//! Programs with no kernel below them: what they may do is what they are given.
-//!
-//! # Purpose
-//!
-//! A *native task* has a core to itself and is called once on it. It runs linked into Mortise, or is
-//! an image of its own at EL1 or EL2 (TenonOS paper, 4.4: applications straight on the
-//! hypervisor). What runs it is its [`Host`]; the task sees none of that, and is the same code in
-//! all three.
-//!
-//! # Authority
-//!
-//! Each right is a value: [`Time`], [`Console`]. A task takes those it needs as arguments, and there
-//! is no other way to them: only a [`Grant`] makes one, and only who vouches for a whole core, by
-//! an `unsafe` call, makes a grant. So the signature of a task written in safe Rust says all that it
-//! can do, and its manifest, `rights = ["time", "console"]`, says the same, in the order of the
-//! arguments; a system gives a task these rights, or is refused.
-//!
-//! # Guarantees
-//!
-//! Nothing allocates, nothing is formatted by `core::fmt`, and nothing interrupts a task: it waits
-//! with interrupts masked, and from its deadline to its next instruction there is what its host does
-//! to look at the counter.
-//!
-//! # Example
-//!
-//! ```
-//! use core_native::{Console, Time};
-//!
-//! pub fn beat(time: Time, console: Console) {
-//!     let mut beats = time.every(1_000_000);
-//!     let late = beats.wait();
-//!     console.line("the first beat, {} ns late", &[late]);
-//! }
-//! ```
+//! Native tasks, their rights and their host.
 
-#![cfg_attr(not(test), no_std)]
-#![expect(
-    unsafe_code,
-    reason = "who makes a grant vouches for a core; the image's tasks are linked by name"
-)]
+use crate::fill;
 
-mod text;
-
-pub use text::fill;
-
-/// What runs a native task: what it does for it, on the core that calls.
+/// The environment of a native task. Its functions serve the core that calls them.
 pub trait Host: Sync {
-    /// Nanoseconds of the counter.
+    /// The counter, in nanoseconds.
     fn now(&self) -> u64;
 
-    /// Returns when the counter has reached so many nanoseconds, at once if it has already.
+    /// Returns when the counter has reached `nanoseconds`, at once if it already has.
     fn wait_until(&self, nanoseconds: u64);
 
-    /// Puts bytes on the console, where a line ends with a line feed.
+    /// Writes bytes to the console. A line ends with a line feed.
     fn write(&self, bytes: &[u8]);
 }
 
-/// A core to run a task on, from which its rights are made.
+/// A core that is granted to a task; the source of its rights.
 pub struct Grant {
     host: &'static dyn Host,
 }
 
 impl Grant {
-    /// The grant of a core whose host is `host`.
+    /// The grant of the core that `host` serves.
     ///
     /// # Safety
     ///
-    /// The core is this task's alone for as long as it runs, and `host` is made for it.
+    /// No other code runs on the core while the task runs, and `host` may be called on it.
     #[must_use]
     pub const unsafe fn new(host: &'static dyn Host) -> Self {
         Self { host }
@@ -84,24 +43,24 @@ impl Grant {
     }
 }
 
-/// To read the counter and to wait for it.
+/// The right to read the counter and to wait for a point in time.
 pub struct Time {
     host: &'static dyn Host,
 }
 
 impl Time {
-    /// Nanoseconds of the counter.
+    /// The counter, in nanoseconds.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.host.now()
     }
 
-    /// Stands still until the counter has reached so many nanoseconds.
+    /// Waits until the counter has reached `nanoseconds`.
     pub fn wait_until(&self, nanoseconds: u64) {
         self.host.wait_until(nanoseconds);
     }
 
-    /// Releases that far apart, in nanoseconds, the first one that far from now.
+    /// Periodic releases, `period` nanoseconds apart; the first is one period from now.
     #[must_use]
     pub fn every(self, period: u64) -> Releases {
         let next = self.now().saturating_add(period);
@@ -113,7 +72,7 @@ impl Time {
     }
 }
 
-/// Releases of a periodic task, at absolute times: what takes long delays none that come after.
+/// Releases of a periodic task at absolute times: a late job does not delay later releases.
 pub struct Releases {
     time: Time,
     period: u64,
@@ -121,7 +80,7 @@ pub struct Releases {
 }
 
 impl Releases {
-    /// Waits for the next release; how late it is, in nanoseconds.
+    /// Waits for the next release and returns its latency in nanoseconds.
     pub fn wait(&mut self) -> u64 {
         let release = self.next;
         self.time.wait_until(release);
@@ -129,46 +88,46 @@ impl Releases {
         self.time.now().saturating_sub(release)
     }
 
-    /// Gives back the time.
+    /// Ends the releases and returns the right.
     #[must_use]
     pub fn end(self) -> Time {
         self.time
     }
 }
 
-/// To write lines.
+/// The right to write lines.
 pub struct Console {
     host: &'static dyn Host,
 }
 
 impl Console {
-    /// Writes a line: `text`, in which each `{}` stands for the next of `numbers`, in decimal.
+    /// Writes `text` as a line, with each `{}` replaced by the next of `numbers` in decimal.
     pub fn line(&self, text: &str, numbers: &[u64]) {
         fill(text, numbers, &mut |bytes| self.host.write(bytes));
         self.host.write(b"\n");
     }
 }
 
-/// A task of an image, and where it runs.
+/// A task of an image and its core.
 pub struct Task {
-    /// What its lines begin with.
+    /// Prefix of its lines.
     pub name: &'static str,
-    /// The core that it has to itself.
+    /// The core that it runs on, alone.
     pub cpu: usize,
-    /// Calls it with its rights.
+    /// Calls the task with its rights.
     pub main: fn(&Grant),
 }
 
-/// All tasks of an image.
+/// The tasks of an image.
 pub struct Tasks(pub &'static [Task]);
 
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
-    // SAFETY: the generated image defines it with this type, and nothing writes it.
+    // SAFETY: the generated image defines this static with this type, and it is never written.
     safe static NATIVE_TASKS: Tasks;
 }
 
-/// On the host there is none.
+/// Tests on the host link no task.
 #[cfg(not(target_os = "none"))]
 static NATIVE_TASKS: Tasks = Tasks(&[]);
 
@@ -185,7 +144,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// A host whose counter goes on by seven at each look, and to where it is waited for.
+    /// A host with a counter that advances by seven at each read, and to the end of each wait.
     struct Model {
         now: AtomicU64,
         written: Mutex<Vec<u8>>,
@@ -213,13 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn releases_keep_their_times_whatever_happens_between() {
+    fn a_late_job_does_not_delay_later_releases() {
         let model = model();
-        // SAFETY: there is no core; the model is made for that.
+        // SAFETY: the model runs no core, and its functions may be called anywhere.
         let grant = unsafe { Grant::new(model) };
         let mut releases = grant.time().every(1000);
         assert_eq!(releases.wait(), 0);
-        // One takes more than two periods: the next two are late, the third is not.
+        // One job takes more than two periods: the next two releases are late, the third is not.
         model.now.fetch_max(3_400, Ordering::Relaxed);
         assert_eq!(releases.wait(), 1_400);
         assert_eq!(releases.wait(), 407);
@@ -229,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_whole() {
+    fn a_line_holds_text_numbers_and_a_line_feed() {
         let model = model();
-        // SAFETY: as above.
+        // SAFETY: the model runs no core, and its functions may be called anywhere.
         let grant = unsafe { Grant::new(model) };
         grant.console().line("{} of {}", &[3, 10]);
         assert_eq!(*model.written.lock().unwrap(), b"3 of 10\n");

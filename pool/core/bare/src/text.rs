@@ -1,10 +1,10 @@
-//! Text with numbers in it, without the formatter of the language, which is 15 kB.
+//! Decimal formatting of a line of text. `core::fmt` would add 15 kB to an image.
 
-/// Digits of the longest number.
+/// Digits of `u64::MAX`.
 const DIGITS: usize = 20;
 
-/// Hands `text` on in pieces, each `{}` replaced by the next of `numbers` in decimal; where there is
-/// none left, it stays.
+/// Writes `text` by `put`, with each `{}` replaced by the next of `numbers` in decimal. Without a
+/// number left, `{}` is written as it is.
 pub fn fill(text: &str, numbers: &[u64], put: &mut dyn FnMut(&[u8])) {
     let mut rest = text;
     for number in numbers {
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_by_the_formatter() {
+    fn numbers_are_written_as_by_core_fmt() {
         for shift in 0..64 {
             let number = u64::MAX >> shift;
             assert_eq!(filled("{}", &[number]), format!("{number}"));
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_number_stays_and_what_has_no_place_is_left_out() {
+    fn surplus_braces_are_kept_and_surplus_numbers_are_dropped() {
         assert_eq!(filled("{} and {}", &[1]), "1 and {}");
         assert_eq!(filled("one {}", &[1, 2]), "one 1");
         assert_eq!(filled("", &[1]), "");

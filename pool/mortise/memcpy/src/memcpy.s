@@ -1,21 +1,21 @@
 // x0: to (and the answer), x1: from or the byte, x2: how many. x3 goes along x0.
 
-.section .text.bytes, "ax"
+.section .text.memcpy, "ax"
 
-.macro whole name
+.macro function name
 .global \name
 .type \name, %function
 \name:
 .endm
 
 // Upwards, the target lies in what is still to be read where it begins behind the source.
-whole memmove
+function memmove
     sub     x3, x0, x1
     cmp     x3, x2
     b.lo    5f
 
 // Each step loads all of it before it stores: a target before its source may overlap it.
-whole memcpy
+function memcpy
     mov     x3, x0
     subs    x2, x2, #64
     b.lo    2f
@@ -76,7 +76,7 @@ whole memcpy
     strb    w4, [x3, #-1]
 8:  ret
 
-whole memset
+function memset
     and     x1, x1, #0xff
     orr     x1, x1, x1, lsl #8
     orr     x1, x1, x1, lsl #16
@@ -106,8 +106,8 @@ whole memset
 4:  ret
 
 // The first word that differs decides, by its first byte in memory: the highest of the reversed one.
-whole bcmp
-whole memcmp
+function bcmp
+function memcmp
     subs    x2, x2, #16
     b.lo    2f
 1:  ldp     x4, x5, [x0], #16

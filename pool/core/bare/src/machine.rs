@@ -1,88 +1,57 @@
-//! An image without a kernel: one native task on one core.
-//!
-//! # Purpose
-//!
-//! From the first instruction to the task of [`core_native`], and no further: a stack, a clock and a
-//! console, at the exception level that is the type parameter. `mortise/plain` and `tenon/plain` are
-//! images of it at EL2 and EL1.
-//!
-//! # Guarantees
-//!
-//! No scheduler, no handler, no allocator. Interrupts stay masked: the timer's ends a wait, and
-//! nobody takes it. Where there is no GICv3 the counter is polled. The console is the ring that
-//! Mortise reads, where it gave one, and the serial port otherwise. The map is the one that the
-//! image starts with, so that all of RAM can be written and executed: there is nobody here to be
-//! kept from it. What traps is named on the console, and turns the machine off, as does the end of
-//! the task.
+//! Machine of an image without a kernel: one core with its clock, timer interrupt and console.
 
-#![cfg_attr(not(test), no_std)]
-#![expect(
-    unsafe_code,
-    reason = "the machine's devices and memory, for one core that has them all"
-)]
-
-mod console;
-mod image;
-
-use console::Console;
+use crate::output::Output;
+use crate::{Grant, Host, fill, image, tasks};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_guest::Guest;
-use core_native::{Grant, Host, tasks};
 use hw_arch::mmio::Mmio;
 use hw_arch::registers::{icc_sre_el2, id_aa64pfr0_el1};
 use hw_arch::{ExceptionLevel, cpu, firmware};
 use hw_clock::Clock;
 use hw_irqchip_gicv3::{Distributor, Redistributor, cpu_interface};
 
-/// What [`plain_image!`] is made of.
-#[doc(hidden)]
-pub mod deps {
-    pub use hw_arch;
-    pub use hw_serial;
-}
-
 /// Bytes of one frame of a redistributor (IHI 0069, 12.10).
 const FRAME: usize = 0x1_0000;
 
-/// Room for the header that Mortise gives.
+/// Bytes of the guest header.
 const HEADER: usize = 0x1000;
 
-/// What the image was started with.
+/// Argument of the entry: the address of the guest header.
 static ARGUMENT: AtomicUsize = AtomicUsize::new(0);
 
-/// Where the board has what is used of it.
+/// Memory map of the board, and its timer interrupt.
 #[derive(Clone, Copy, Debug)]
 pub struct Board {
     /// First address of RAM.
     pub ram_base: usize,
-    /// Its bytes.
+    /// Bytes of RAM.
     pub ram_size: usize,
-    /// The GIC's distributor.
+    /// Address of the GIC distributor.
     pub gicd_base: usize,
-    /// Its bytes.
+    /// Bytes of the distributor.
     pub gicd_size: usize,
-    /// The first of the GIC's redistributors.
+    /// Address of the first redistributor.
     pub gicr_base: usize,
-    /// From one to the next.
+    /// Bytes from one redistributor to the next.
     pub gicr_stride: usize,
-    /// Bytes of all of them.
+    /// Bytes of all redistributors.
     pub gicr_size: usize,
-    /// The serial port.
+    /// Address of the serial port.
     pub uart_base: usize,
-    /// The interrupt of this level's timer.
+    /// INTID of the timer of this exception level.
     pub timer: u32,
 }
 
-/// The one core, with what it runs on.
+/// The core and its devices.
 struct Machine<L> {
     clock: Clock<L>,
-    /// Whether the timer's interrupt ends a wait.
+    /// Whether the timer interrupt ends WFI.
     wakes: bool,
-    console: UnsafeCell<Console>,
+    console: UnsafeCell<Output>,
 }
 
-// SAFETY: there is one core, on which nothing interrupts anything.
+// SAFETY: the image runs on one core with interrupts masked, so that accesses never overlap.
 unsafe impl<L> Sync for Machine<L> {}
 
 impl<L: ExceptionLevel> Host for Machine<L> {
@@ -101,26 +70,27 @@ impl<L: ExceptionLevel> Host for Machine<L> {
     }
 
     fn write(&self, bytes: &[u8]) {
-        // SAFETY: there is one core, and the console calls nobody who would come back here.
+        // SAFETY: one core, interrupts masked, and `Output::write` does not call back: this is the
+        // only reference.
         unsafe { &mut *self.console.get() }.write(bytes, name(), self.now());
     }
 }
 
-/// Runs the image's task on this core.
+/// Runs the image's task on this core and turns the machine off when it returns.
 ///
 /// # Safety
 ///
-/// To be called once, by the image's entry, at level `L` with interrupts masked; `board` tells the
-/// truth, and the early table maps it.
+/// To be called once, by the image's entry, at level `L` with interrupts masked. `board` describes this
+/// machine, and the early table maps it.
 pub unsafe fn start<L: ExceptionLevel>(board: &Board, argument: usize) -> ! {
-    // SAFETY: the vectors are code of this image.
+    // SAFETY: the address is that of an aligned table of exception vectors in this image.
     unsafe { L::write_vbar(image::vectors()) };
     hw_arch::barrier::isb();
     ARGUMENT.store(argument, Ordering::Relaxed);
-    // SAFETY: RAM is mapped, and what a header lies in is nobody's to write.
+    // SAFETY: the early table maps RAM, and this image does not write the page of the header.
     let guest = unsafe { header::<L>(board, argument) };
-    // SAFETY: the board tells the truth, and this is the only user.
-    let mut console = unsafe { Console::open(board, guest) };
+    // SAFETY: the caller states that `board` is this machine; no other console is open.
+    let mut console = unsafe { Output::open(board, guest) };
     let Ok(clock) = Clock::<L>::new() else {
         let text = b"CNTFRQ_EL0 states no frequency: there is no time without it\n";
         console.write(text, name(), 0);
@@ -128,14 +98,14 @@ pub unsafe fn start<L: ExceptionLevel>(board: &Board, argument: usize) -> ! {
     };
     let machine = Machine {
         clock,
-        // SAFETY: as above.
+        // SAFETY: the caller states that `board` is this machine; the GIC has no other user.
         wakes: unsafe { enable_timer::<L>(board) },
         console: UnsafeCell::new(console),
     };
-    // SAFETY: this function never returns, and so the machine stays where it is.
+    // SAFETY: this function never returns, so that `machine` stays valid.
     let host = unsafe { &*core::ptr::from_ref(&machine) };
     if let Some(task) = tasks().first() {
-        // SAFETY: there is nothing else on this core, nor another core.
+        // SAFETY: the image runs on one core, and only this task runs on it.
         (task.main)(&unsafe { Grant::new(host) });
     }
     off::<L>()
@@ -146,38 +116,39 @@ fn name() -> &'static str {
     tasks().first().map_or("", |task| task.name)
 }
 
-/// The header that Mortise gave, if it did: below it there is nobody who could.
+/// The guest header that Mortise gave. At EL2 there is none.
 ///
 /// # Safety
 ///
-/// RAM is readable, and nobody writes the header in it.
+/// RAM is mapped, and the header in it is not written.
 unsafe fn header<L: ExceptionLevel>(board: &Board, argument: usize) -> Option<Guest<'static>> {
     if L::LEVEL != 1 {
         return None;
     }
     let room = (board.ram_base + board.ram_size).checked_sub(argument)?;
-    // At address zero there is nothing, wherever RAM begins.
+    // Address zero means no header, even where RAM begins there.
     if argument < board.ram_base.max(HEADER) || room < HEADER {
         return None;
     }
-    // SAFETY: within RAM; the caller says nobody writes.
+    // SAFETY: the range lies within RAM, which the caller states to be mapped and not written.
     let bytes = unsafe { core::slice::from_raw_parts(argument as *const u8, HEADER) };
     Guest::parse(bytes).ok()
 }
 
-/// Lets this core's timer signal, if there is a controller that is known; whether it does.
+/// Enables the timer interrupt of this core on a GICv3. Returns whether there is one.
 ///
 /// # Safety
 ///
-/// `board` tells the truth, and nobody else uses the controller.
+/// `board` describes this machine, and the GIC has no other user.
 unsafe fn enable_timer<L: ExceptionLevel>(board: &Board) -> bool {
-    // System registers are what a GICv3 has (Arm ARM, D19.2.61).
+    // `ID_AA64PFR0_EL1.GIC`: a GICv3 CPU interface in system registers (Arm ARM, D19.2.61).
     if id_aa64pfr0_el1::read() >> 24 & 0xf == 0 {
         return false;
     }
     let private = (0..board.gicr_size / board.gicr_stride).find_map(|index| {
         let base = board.gicr_base + index * board.gicr_stride;
-        // SAFETY: the frames are there, and mapped as device memory.
+        // SAFETY: the caller states that the frames are there; the early table maps them as
+        // device memory.
         let frames = unsafe { (Mmio::new(base, FRAME), Mmio::new(base + FRAME, FRAME)) };
         let private = Redistributor::new(frames.0, frames.1);
         (private.affinity() == cpu::affinity()).then_some(private)
@@ -185,10 +156,11 @@ unsafe fn enable_timer<L: ExceptionLevel>(board: &Board) -> bool {
     let Some(private) = private else {
         return false;
     };
-    // SAFETY: as above.
+    // SAFETY: the caller states that the distributor is there; the early table maps it as device
+    // memory.
     Distributor::new(unsafe { Mmio::new(board.gicd_base, board.gicd_size) }).initialise();
     if L::LEVEL == 2 {
-        // SAFETY: nothing here depends on how the interface is reached.
+        // SAFETY: the write enables the system register interface, which this image uses only after it.
         unsafe { icc_sre_el2::write(7) };
         hw_arch::barrier::isb();
     }
@@ -198,7 +170,7 @@ unsafe fn enable_timer<L: ExceptionLevel>(board: &Board) -> bool {
     true
 }
 
-/// Turns the machine off, or this virtual one.
+/// Turns off the machine or the VM.
 fn off<L: ExceptionLevel>() -> ! {
     match L::LEVEL {
         2 => firmware::system_off::<firmware::Smc>(),
@@ -206,38 +178,38 @@ fn off<L: ExceptionLevel>() -> ! {
     }
 }
 
-/// The end of an image to which an exception came: says which, and where.
+/// Reports an exception on the console and turns the machine off.
 ///
 /// # Safety
 ///
-/// To be called at level `L` in place of going on; `board` tells the truth.
+/// To be called at level `L`, with the interrupted code never resumed. `board` describes this machine.
 pub unsafe fn fault<L: ExceptionLevel>(board: &Board) -> ! {
     let text = "fatal: exception with syndrome {} at {}, address {}\n";
-    // SAFETY: the caller's word is the one needed.
+    // SAFETY: the caller states the same: level `L`, this board, and the interrupted code ends.
     unsafe { end::<L>(board, text, &[L::read_esr(), L::read_elr(), L::read_far()]) }
 }
 
-/// The end of an image whose task panicked.
+/// Reports a panic of the task and turns the machine off.
 ///
 /// # Safety
 ///
-/// As for [`fault`].
+/// Those of [`fault`].
 pub unsafe fn panicked<L: ExceptionLevel>(board: &Board) -> ! {
-    // SAFETY: the caller's word is the one needed.
+    // SAFETY: the caller states the same: level `L`, this board, and the interrupted code ends.
     unsafe { end::<L>(board, "fatal: the task panicked\n", &[]) }
 }
 
-/// Says the last thing there is to say.
+/// Writes a last line and turns the machine off.
 ///
 /// # Safety
 ///
-/// As for [`fault`].
+/// Those of [`fault`].
 unsafe fn end<L: ExceptionLevel>(board: &Board, text: &str, numbers: &[u64]) -> ! {
-    // SAFETY: whoever had the console never goes on.
+    // SAFETY: the code that used the console never resumes, so that this is its only user.
     let mut console =
-        unsafe { Console::open(board, header::<L>(board, ARGUMENT.load(Ordering::Relaxed))) };
+        unsafe { Output::open(board, header::<L>(board, ARGUMENT.load(Ordering::Relaxed))) };
     let now = Clock::<L>::new().map_or(0, |clock| clock.nanoseconds());
-    core_native::fill(text, numbers, &mut |bytes| {
+    fill(text, numbers, &mut |bytes| {
         console.write(bytes, name(), now)
     });
     off::<L>()

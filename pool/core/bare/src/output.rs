@@ -1,47 +1,48 @@
-//! Where lines go.
+//! Console of an image without a kernel: the log ring, or the serial port.
 
-use crate::Board;
+use crate::{Board, fill};
 use core_guest::Guest;
-use core_native::fill;
 use core_ring::{Area, stream::Producer};
 use hw_serial::Serial;
 
-/// Hypercall that asks Mortise to read the ring: fast, 64 bits, vendor's own hypervisor range (Arm
-/// DEN 0028, 2.5).
+/// Hypercall that asks Mortise to read the log ring: a fast call, SMC64, in the range of
+/// vendor-specific hypervisor services (SMCCC, DEN 0028, 2.5).
 const KICK: u32 = 0xc600_0000;
 
-/// The way out.
-pub(crate) enum Console {
-    /// There is none.
+/// The output device.
+pub(crate) enum Output {
+    /// No device.
     None,
-    /// A ring that Mortise reads, and whether it asks to be told.
+    /// The log ring, which Mortise reads.
     Ring(Producer<'static>),
-    /// The serial port, and whether a line has begun there.
+    /// The serial port, and whether a line has been begun.
     Serial(Serial, bool),
 }
 
-impl Console {
-    /// That of `guest`; on bare metal, which has no such, the board's.
+impl Output {
+    /// The log ring of `guest`. On bare metal, where there is no guest header, the board's serial port.
     ///
     /// # Safety
     ///
-    /// The board tells the truth, `guest` is from Mortise, and nobody else has either.
+    /// `board` describes this machine, `guest` is the header that Mortise wrote, and the image uses
+    /// neither the serial port nor the ring otherwise.
     pub(crate) unsafe fn open(board: &Board, guest: Option<Guest<'static>>) -> Self {
         let Some(guest) = guest else {
-            // SAFETY: the early table maps it as device memory; the rest is the caller's word.
+            // SAFETY: the early table maps the port as device memory, and the caller states that
+            // it is there and that this is its only user.
             let serial = unsafe { Serial::open(board.uart_base) };
             return serial.map_or(Self::None, |serial| Self::Serial(serial, false));
         };
         let ring = guest.log().and_then(|range| {
             let (start, size) = (range.start() as usize, range.size() as usize);
-            // SAFETY: Mortise maps what its header names for as long as the machine lives.
+            // SAFETY: Mortise maps the areas of its header as long as the machine runs.
             Producer::attach(unsafe { Area::from_raw(start as *mut u8, size) }?).ok()
         });
         ring.map_or(Self::None, Self::Ring)
     }
 
-    /// Puts bytes there. On the serial port a line begins with whose it is and the time, in
-    /// nanoseconds, as Mortise writes it elsewhere.
+    /// Writes bytes. On the serial port each line begins with the time in nanoseconds and the
+    /// task's name, as in Mortise's console.
     pub(crate) fn write(&mut self, bytes: &[u8], name: &str, time: u64) {
         match self {
             Self::None => {}
@@ -55,7 +56,7 @@ impl Console {
                 let mut put = |bytes: &[u8]| bytes.iter().for_each(|&byte| serial.write_byte(byte));
                 for &byte in bytes {
                     if !*begun {
-                        head(name, time, &mut put);
+                        prefix(name, time, &mut put);
                     }
                     *begun = byte != b'\n';
                     put(if *begun {
@@ -69,8 +70,8 @@ impl Console {
     }
 }
 
-/// The head of a line: `[    1.500000000] beat| `.
-fn head(name: &str, time: u64, put: &mut dyn FnMut(&[u8])) {
+/// Writes the prefix of a line: `[    1.500000000] beat| `.
+fn prefix(name: &str, time: u64, put: &mut dyn FnMut(&[u8])) {
     const SECOND: u64 = 1_000_000_000;
     let (seconds, rest) = (time / SECOND, time % SECOND);
     put(b"[");
@@ -82,26 +83,26 @@ fn head(name: &str, time: u64, put: &mut dyn FnMut(&[u8])) {
     put(b"| ");
 }
 
-/// Fills the places from that of `most` down that a number leaves empty.
+/// Pads a number on the left, to as many digits as `most` has.
 fn pad(number: u64, most: u64, with: &[u8], put: &mut dyn FnMut(&[u8])) {
-    let mut place = most;
-    while place > number.max(1) {
+    let mut digit = most;
+    while digit > number.max(1) {
         put(with);
-        place /= 10;
+        digit /= 10;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::head;
+    use super::prefix;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn the_head_is_that_of_mortise(time in any::<u64>(), shift in 0..64u32) {
+        fn the_prefix_is_that_of_mortise(time in any::<u64>(), shift in 0..64u32) {
             let time = time >> shift;
             let mut line = Vec::new();
-            head("beat", time, &mut |bytes| line.extend_from_slice(bytes));
+            prefix("beat", time, &mut |bytes| line.extend_from_slice(bytes));
             let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
             prop_assert_eq!(
                 String::from_utf8(line).unwrap(),
