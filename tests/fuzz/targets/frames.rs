@@ -6,7 +6,7 @@ mod any;
 
 use mortise_gic_frame::{Access, Frame, Operation, SgiRequest, Width};
 use mortise_gic_mediated::{Cpu, Mediated};
-use mortise_vgic::{ListRegister, Maintenance, Physical, Virtual};
+use mortise_vgic::{ListRegister, Maintenance, PhysicalGic, VirtualGic};
 
 /// The VM's own interrupts; an effect on any other is a breach.
 const OWN: [u32; 2] = [27, 40];
@@ -24,17 +24,17 @@ impl Core {
     }
 }
 
-impl Physical for Core {
+impl PhysicalGic for Core {
     fn list_registers(&self) -> usize {
         self.0.len()
     }
-    fn read(&self, index: usize) -> ListRegister {
+    fn read_lr(&self, index: usize) -> ListRegister {
         self.0[index]
     }
-    fn write(&mut self, index: usize, value: ListRegister) {
+    fn write_lr(&mut self, index: usize, value: ListRegister) {
         self.0[index] = value;
     }
-    fn take_absent_ends(&mut self) -> usize {
+    fn take_eoi_count(&mut self) -> usize {
         0
     }
     fn set_maintenance(&mut self, _: Maintenance) {}
@@ -59,7 +59,7 @@ impl Physical for Core {
 }
 
 target!(|steps: Vec<(u8, u32, u8, Option<u64>)>| {
-    let mut emulated: Virtual<VCPUS, 8> = Virtual::new();
+    let mut emulated: VirtualGic<VCPUS, 8> = VirtualGic::new();
     emulated.set_vcpus(VCPUS).unwrap();
     emulated.add_virtual(33).unwrap();
     let mut mediated: Mediated<VCPUS, 8> = Mediated::new(0);
@@ -89,7 +89,7 @@ target!(|steps: Vec<(u8, u32, u8, Option<u64>)>| {
             _ => {
                 emulated.set_line(0, at, value.is_some(), core);
                 emulated.inject_hardware(vcpu, at, core);
-                emulated.refresh(vcpu, core);
+                emulated.refresh_lrs(vcpu, core);
                 continue;
             }
         };

@@ -67,7 +67,7 @@ macro_rules! per_interrupt {
 
         /// What is pending of `intid` and its neighbours, one bit each, from a multiple of 32 on.
         #[must_use]
-        pub fn pending_near(&self, intid: u32) -> u32 {
+        pub fn pending_word(&self, intid: u32) -> u32 {
             $crate::bank::word(self.$frame, $crate::bank::SET_PENDING, intid)
         }
 

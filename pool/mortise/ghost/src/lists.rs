@@ -135,7 +135,7 @@ impl Abstract {
         }
         let [private, ..] = memory;
         // A level that fell while it was listed is pending no more.
-        let firm = private.soft | private.level | !private.listed;
+        let firm = private.from_latch | private.level | !private.listed;
         let rows = memory.iter().zip(&mut active).enumerate();
         rows.for_each(|(row, (view, active))| {
             let here = if row == 0 {

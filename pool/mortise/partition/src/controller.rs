@@ -8,7 +8,7 @@ use core_manifest::{InterruptMode, limits};
 use core_sync::TicketLock;
 use hw_irqchip_gicv3::FIRST_SPI;
 use mortise_gic_mediated::{Cpu, Mediated};
-use mortise_vgic::Virtual;
+use mortise_vgic::VirtualGic;
 
 /// SPIs that a virtual machine can have, in rows of 32: INTID 32 to 287.
 pub(crate) const SPI_ROWS: usize = 8;
@@ -54,13 +54,13 @@ pub(crate) enum Interrupts {
     /// By itself; its accesses to the distributor are mediated.
     Direct(Mediated<{ limits::VCPUS }, SPI_ROWS>),
     /// By Mortise, through a controller that it emulates.
-    Shared(TicketLock<Virtual<{ limits::VCPUS }, SPI_ROWS>>),
+    Shared(TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>),
 }
 
 impl Interrupts {
     /// The controller that Mortise emulates, if its interrupts are not its own.
     #[inline(always)]
-    pub(crate) fn shared(&self) -> Option<&TicketLock<Virtual<{ limits::VCPUS }, SPI_ROWS>>> {
+    pub(crate) fn shared(&self) -> Option<&TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>> {
         match self {
             Self::Shared(gic) if tables::virtual_devices() => Some(gic),
             _ => None,
@@ -105,7 +105,7 @@ impl Interrupts {
             InterruptMode::Shared if tables::irqchip().is_some() => Err(VmError::Irqchip),
             InterruptMode::Shared if !tables::virtual_devices() => Err(VmError::Devices),
             InterruptMode::Shared => {
-                let mut gic = Virtual::new();
+                let mut gic = VirtualGic::new();
                 gic.set_vcpus(vm.cpus.len())?;
                 for timer in timers(board) {
                     gic.add_hardware(timer)?;

@@ -9,7 +9,7 @@ use crate::{
 use core_sync::TicketLock;
 use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
 use hw_irqchip_gicv3::{FIRST_SPI, Trigger, cpu_interface};
-use mortise_vgic::{ListRegister, Maintenance, Physical};
+use mortise_vgic::{ListRegister, Maintenance, PhysicalGic};
 
 /// Priority of Mortise's own interrupts: below the doorbell's, above all of guests.
 pub(crate) const OWN_PRIORITY: u8 = 0x40;
@@ -182,16 +182,16 @@ impl VmInterrupts {
     }
 }
 
-impl Physical for VmInterrupts {
+impl PhysicalGic for VmInterrupts {
     fn list_registers(&self) -> usize {
         list_registers()
     }
 
-    fn read(&self, index: usize) -> ListRegister {
+    fn read_lr(&self, index: usize) -> ListRegister {
         ListRegister::from_bits(ich_lr::read(index))
     }
 
-    fn write(&mut self, index: usize, value: ListRegister) {
+    fn write_lr(&mut self, index: usize, value: ListRegister) {
         ich_lr::write(index, value.bits());
         let core = Core::current();
         if value.is_pending() {
@@ -201,11 +201,11 @@ impl Physical for VmInterrupts {
         core.listed.set(core.listed.get().put(index, something));
     }
 
-    fn clear(&mut self) {
+    fn clear_lrs(&mut self) {
         clear_list_registers();
     }
 
-    fn take_absent_ends(&mut self) -> usize {
+    fn take_eoi_count(&mut self) -> usize {
         let value = ich_hcr_el2::read();
         if value & hcr::EOI_COUNT != 0 {
             ich_hcr_el2::write(value & !hcr::EOI_COUNT);
@@ -223,18 +223,18 @@ impl Physical for VmInterrupts {
         let here = core.dispatcher().is_some() && core.cpu == self.vm.cpu(vcpu);
         // Who is in the registers hears of it on its way, without a doorbell if nothing goes first.
         if here && core.is_occupied_by(self.vm) && !core.is_wanted() {
-            self.postpone();
+            self.defer_refresh();
         } else {
             self.machine.notify(self.vm, vcpu);
         }
     }
 
     #[inline]
-    fn is_wanted(&self) -> bool {
+    fn should_yield(&self) -> bool {
         Core::current().is_wanted()
     }
 
-    fn postpone(&mut self) -> bool {
+    fn defer_refresh(&mut self) -> bool {
         let core = Core::current();
         let dispatcher = core.dispatcher();
         if let Some(dispatcher) = dispatcher {
@@ -285,15 +285,15 @@ impl Physical for VmInterrupts {
         );
     }
 
-    fn pending_near(&self, first: u32, vcpu: usize) -> u32 {
+    fn pending_word(&self, first: u32, vcpu: usize) -> u32 {
         if self.is_apart(first, vcpu) {
             return 0;
         }
         self.on(
             first,
             vcpu,
-            |private| private.pending_near(first),
-            |shared| shared.pending_near(first),
+            |private| private.pending_word(first),
+            |shared| shared.pending_word(first),
         )
     }
 

@@ -171,7 +171,7 @@ fn silence(core: &Core, intid: u32) {
 /// Brings this core's list registers up to date.
 pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if let Some(gic) = vm.interrupts.shared() {
-        gic.lock().refresh(
+        gic.lock().refresh_lrs(
             vcpu,
             &mut VmInterrupts {
                 machine: core.machine,
@@ -195,6 +195,6 @@ pub(crate) fn serve_pending(core: &'static Core) {
             vm,
         };
         // Nobody waits here: it is done in one go.
-        let _done = gic.lock().leave(vcpu, &mut physical);
+        let _done = gic.lock().save_lrs(vcpu, &mut physical);
     }
 }

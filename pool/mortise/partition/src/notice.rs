@@ -124,7 +124,7 @@ impl Core {
             let machine = self.machine;
             let mut physical = VmInterrupts { machine, vm };
             // It is the first vCPU's core that is reached.
-            gic.lock().pulse_at(LEADER, intid, &mut physical);
+            gic.lock().pulse_local(LEADER, intid, &mut physical);
         }
     }
 }

@@ -57,7 +57,7 @@ fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     let sent = if let Some(gic) = vm.interrupts.shared() {
         let machine = core.machine;
         let mut physical = VmInterrupts { machine, vm };
-        gic.lock().list_sgi_again(vcpu, intid, &mut physical)
+        gic.lock().relist_sgi(vcpu, intid, &mut physical)
     } else if tables::irqchip().is_some() {
         false
     } else {
@@ -94,7 +94,7 @@ fn word(
     if write {
         let value = frame.register(register) as u32;
         let done = match vm.interrupts.shared() {
-            Some(gic) => gic.lock().is_idle(row, sets, value),
+            Some(gic) => gic.lock().is_noop_write(row, sets, value),
             // Zeroes have no effect.
             None => {
                 let value = value & owned();
@@ -110,7 +110,7 @@ fn word(
         return done;
     }
     let value = match vm.interrupts.shared() {
-        Some(gic) => gic.lock().enabled_in(row),
+        Some(gic) => gic.lock().enabled_word(row),
         None => match owned() {
             0 => 0,
             owned => distributor(core).read32(offset) & owned,

@@ -22,7 +22,7 @@ use core_sync::TicketLock;
 use mortise_psci::{Calls, End, Power};
 use mortise_vcpu::Traps;
 use mortise_vdev_pl011::Pl011;
-use mortise_vgic::Virtual;
+use mortise_vgic::VirtualGic;
 
 /// Its run ends: vCPUs rest at the end of their exits.
 pub(crate) const ENDING: u8 = 1;
@@ -78,7 +78,7 @@ pub struct Vm {
     /// How far its leader is with what is between two runs.
     pub(crate) lead: Lead,
     /// For each vCPU, the list register with which its timer is injected, zero if that is to
-    /// be by [`Virtual::inject_hardware`].
+    /// be by [`VirtualGic::inject_hardware`].
     timer_templates: [AtomicU64; limits::VCPUS],
     /// Whether it has run before.
     started: AtomicBool,
@@ -144,7 +144,7 @@ impl Vm {
         description: &'static Description,
         machine: &'static Machine,
     ) -> Result<Self, &'static str> {
-        let mut gic = Virtual::new();
+        let mut gic = VirtualGic::new();
         for timer in timers(&machine.board) {
             gic.add_hardware(timer)
                 .map_err(|_| "a timer's interrupt is none")?;

@@ -8,7 +8,7 @@
 use crate::{Core, Machine, Vm, colouring, controller::SPI_ROWS, tables};
 use core_manifest::limits;
 use mortise_vcpu::Cause;
-use mortise_vgic::Virtual;
+use mortise_vgic::VirtualGic;
 
 /// Checks what guests go on with. Called with interrupts masked, and but for [`Witness::open`] on the
 /// core of the virtual CPU, whose guest is in the registers. One that finds something wrong panics.
@@ -105,7 +105,7 @@ impl Vm {
     /// Lets somebody look at its virtual interrupt controller, if it has one. With its lock held.
     pub fn look_at_interrupts<R>(
         &self,
-        look: impl FnOnce(&Virtual<{ limits::VCPUS }, SPI_ROWS>) -> R,
+        look: impl FnOnce(&VirtualGic<{ limits::VCPUS }, SPI_ROWS>) -> R,
     ) -> Option<R> {
         self.interrupts.shared().map(|gic| look(&gic.lock()))
     }

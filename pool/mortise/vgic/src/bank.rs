@@ -4,7 +4,7 @@ use crate::{ListRegister, State};
 use mortise_gic_frame::{PRIVATE, bits};
 
 /// An interrupt routed to nobody: its affinity names no vCPU.
-pub(crate) const NOBODY: u8 = 0xff;
+pub(crate) const NO_VCPU: u8 = 0xff;
 
 /// GICv3 offers at least 16 levels of priority to a virtual CPU interface, QEMU and Arm's cores 32:
 /// the low three bits are RES0 (section 4.8).
@@ -41,7 +41,7 @@ pub(crate) struct Bank {
     /// In a list register of its holder.
     pub listed: u32,
     /// Listed, and pending from the latch.
-    pub soft: u32,
+    pub from_latch: u32,
     priority: [u8; 32],
     route: [u8; 32],
     holder: [u8; 32],
@@ -60,7 +60,7 @@ impl Bank {
             edge,
             active: 0,
             listed: 0,
-            soft: 0,
+            from_latch: 0,
             priority: [0; 32],
             route: [route; 32],
             holder: [route; 32],
@@ -87,7 +87,7 @@ impl Bank {
         self.edge = edge;
         self.active = 0;
         self.listed = 0;
-        self.soft = 0;
+        self.from_latch = 0;
         self.priority = [0; 32];
         self.route = [route; 32];
         self.holder = [route; 32];
@@ -102,7 +102,7 @@ impl Bank {
     /// What may be in a list register, of the bank whose first interrupt is `first`: a template may
     /// have put private ones of the hardware there.
     #[inline]
-    pub fn in_flight(&self, first: u32) -> u32 {
+    pub fn maybe_listed(&self, first: u32) -> u32 {
         self.listed | if first < PRIVATE { self.hardware } else { 0 }
     }
 
@@ -198,7 +198,7 @@ impl Bank {
         self.listed |= mask;
         self.holder[bit as usize % 32] = vcpu;
         if state != State::Active {
-            self.soft |= self.latch & mask;
+            self.from_latch |= self.latch & mask;
             self.latch &= !mask;
         }
         let value = ListRegister::new(
@@ -210,7 +210,7 @@ impl Bank {
         if self.hardware & mask != 0 {
             value.with_hardware(first + bit)
         } else if self.pending() & mask != 0 {
-            value.with_end_notice()
+            value.with_eoi_maintenance()
         } else {
             value
         }
@@ -218,7 +218,7 @@ impl Bank {
 
     /// Whether an interrupt that is listed by this vCPU would be the next time.
     #[inline]
-    pub fn stays(&self, bit: u32, vcpu: u8) -> bool {
+    pub fn stays_on(&self, bit: u32, vcpu: u8) -> bool {
         let bit = bit as usize % 32;
         self.holder[bit] == vcpu && self.route[bit] == vcpu
     }
@@ -226,11 +226,11 @@ impl Bank {
     /// The interrupt that is listed came once more and is listed where it was: as if by
     /// [`arrive`](Self::arrive) of hardware or by its latch, and [`list`](Self::list).
     #[inline]
-    pub fn list_again(&mut self, bit: u32) {
+    pub fn relist(&mut self, bit: u32) {
         let mask = 1 << bit;
         debug_assert!(self.latch & mask == 0, "what is listed is in no latch");
         self.active &= !mask;
-        self.soft |= mask;
+        self.from_latch |= mask;
     }
 
     /// The interrupt comes back out of a list register of `vcpu`. False if it was not its to
@@ -244,9 +244,9 @@ impl Bank {
         }
         if value.is_pending() {
             // What is not listed was injected by its template, which is as good as a latch.
-            self.latch |= if listed { self.soft & mask } else { mask };
+            self.latch |= if listed { self.from_latch & mask } else { mask };
         }
-        self.soft &= !mask;
+        self.from_latch &= !mask;
         self.listed &= !mask;
         if value.is_active() {
             self.active |= mask;
@@ -259,10 +259,10 @@ impl Bank {
 
     /// A physical interrupt arrived: whatever is known of an earlier one is out of date, because
     /// the GIC does not signal what is active.
-    pub fn arrive(&mut self, bit: u32) {
+    pub fn record_arrival(&mut self, bit: u32) {
         let mask = 1 << bit;
         self.listed &= !mask;
-        self.soft &= !mask;
+        self.from_latch &= !mask;
         self.active &= !mask;
         self.latch |= mask;
     }

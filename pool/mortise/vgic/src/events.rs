@@ -1,28 +1,28 @@
 //! What makes interrupts pending, but for a guest's writes.
 
-use crate::bank::NOBODY;
+use crate::bank::NO_VCPU;
 use crate::virtual_gic::row;
-use crate::{Physical, Virtual};
+use crate::{PhysicalGic, VirtualGic};
 use mortise_gic_frame::{SgiRequest, bits};
 
-impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
+impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// Injects a physical interrupt that this core acknowledged and whose priority it dropped;
     /// the guest's end of interrupt deactivates it. False if the VM does not own it.
     pub fn inject_hardware(
         &mut self,
         vcpu: usize,
         intid: u32,
-        physical: &mut impl Physical,
+        physical: &mut impl PhysicalGic,
     ) -> bool {
-        self.list_again(vcpu, intid, physical) || self.list_anew(vcpu, intid, physical)
+        self.relist_hardware(vcpu, intid, physical) || self.inject_slow(vcpu, intid, physical)
     }
 
     /// The general way.
     #[cold]
     #[inline(never)]
-    fn list_anew(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) -> bool {
-        let mut later = physical.is_wanted();
-        self.again = 0;
+    fn inject_slow(&mut self, vcpu: usize, intid: u32, physical: &mut impl PhysicalGic) -> bool {
+        let mut deferred = physical.should_yield();
+        self.last_pulse = 0;
         let (bit, mask) = (intid % 32, 1 << (intid % 32));
         if vcpu >= self.vcpus {
             return false;
@@ -33,26 +33,26 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if bank.hardware & mask == 0 {
             return false;
         }
-        if bank.listed & mask != 0 && !later {
+        if bank.listed & mask != 0 && !deferred {
             // First the past: an earlier one of the same INTID may still be listed here, as ended. Where
             // something goes first, it is taken back with all the others.
-            later = physical.is_wanted();
-            if !later {
-                self.retire(vcpu, intid, physical);
-                later = physical.is_wanted();
+            deferred = physical.should_yield();
+            if !deferred {
+                self.withdraw(vcpu, intid, physical);
+                deferred = physical.should_yield();
             }
         }
-        let owner = self.bank_mut(vcpu, intid).map_or(NOBODY, |bank| {
-            bank.arrive(bit);
+        let owner = self.bank_mut(vcpu, intid).map_or(NO_VCPU, |bank| {
+            bank.record_arrival(bit);
             bank.owner(bit)
         });
         self.mark_busy(intid);
         if usize::from(owner) == vcpu {
-            match later {
-                true => _ = physical.postpone(),
-                false => self.place(vcpu, intid, physical),
+            match deferred {
+                true => _ = physical.defer_refresh(),
+                false => self.list_pending(vcpu, intid, physical),
             }
-        } else if owner != NOBODY {
+        } else if owner != NO_VCPU {
             physical.kick(usize::from(owner));
         }
         true
@@ -60,8 +60,14 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
 
     /// The line of an emulated device rose or fell. `vcpu` says whose interrupt it is if it is a
     /// PPI. May kick any vCPU, that of this core among them.
-    pub fn set_line(&mut self, vcpu: usize, intid: u32, high: bool, physical: &mut impl Physical) {
-        self.again = 0;
+    pub fn set_line(
+        &mut self,
+        vcpu: usize,
+        intid: u32,
+        high: bool,
+        physical: &mut impl PhysicalGic,
+    ) {
+        self.last_pulse = 0;
         let mask = 1 << (intid % 32);
         let Some(bank) = self.bank_mut(vcpu, intid) else {
             return;
@@ -75,9 +81,9 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
         // A level that moves while listed changes what the list register should say.
         let edge_fell = bank.edge & mask != 0 && !high;
-        let concerned = bank.listed | if high { bank.enabled } else { 0 };
+        let affected = bank.listed | if high { bank.enabled } else { 0 };
         let owner = bank.owner(intid % 32);
-        let told = concerned & mask != 0 && !edge_fell && owner != NOBODY;
+        let told = affected & mask != 0 && !edge_fell && owner != NO_VCPU;
         self.mark_busy(intid);
         if told {
             physical.kick(owner.into());
@@ -86,15 +92,15 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
 
     /// An emulated device raised an SPI for an instant, as a doorbell does. May kick any vCPU, that
     /// of this core among them.
-    pub fn pulse(&mut self, intid: u32, physical: &mut impl Physical) {
-        if let Some(owner) = self.latch(intid) {
+    pub fn pulse(&mut self, intid: u32, physical: &mut impl PhysicalGic) {
+        if let Some(owner) = self.latch_pulse(intid) {
             physical.kick(owner);
         }
     }
 
     /// Makes an emulated SPI pending in memory; the vCPU that is to hear of that.
-    fn latch(&mut self, intid: u32) -> Option<usize> {
-        self.again = 0;
+    fn latch_pulse(&mut self, intid: u32) -> Option<usize> {
+        self.last_pulse = 0;
         let mask = 1 << (intid % 32);
         let bank = self.shared.get_mut(row(intid))?;
         if bank.present & !bank.hardware & mask == 0 {
@@ -104,24 +110,24 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         let owner = bank.owner(intid % 32);
         let enabled = bank.enabled & mask != 0;
         self.mark_busy(intid);
-        (enabled && owner != NOBODY).then_some(owner.into())
+        (enabled && owner != NO_VCPU).then_some(owner.into())
     }
 
     /// The same on the core of `vcpu`, whose list registers are right when this returns. Never kicks it.
     #[inline(always)]
-    pub fn pulse_at(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
-        if !self.list_same_again(vcpu, intid, physical) {
-            self.pulse_anew(vcpu, intid, physical);
+    pub fn pulse_local(&mut self, vcpu: usize, intid: u32, physical: &mut impl PhysicalGic) {
+        if !self.relist_last_pulse(vcpu, intid, physical) {
+            self.pulse_slow(vcpu, intid, physical);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn pulse_anew(&mut self, vcpu: usize, intid: u32, physical: &mut impl Physical) {
-        if self.list_pulse_again(vcpu, intid, physical) {
+    fn pulse_slow(&mut self, vcpu: usize, intid: u32, physical: &mut impl PhysicalGic) {
+        if self.relist_pulse(vcpu, intid, physical) {
             return;
         }
-        match self.latch(intid) {
+        match self.latch_pulse(intid) {
             Some(owner) if owner == vcpu => self.deliver(vcpu, intid, physical),
             Some(owner) => physical.kick(owner),
             None => {}
@@ -135,13 +141,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         vcpu: usize,
         request: SgiRequest,
         group1: bool,
-        physical: &mut impl Physical,
+        physical: &mut impl PhysicalGic,
     ) {
         if vcpu >= self.vcpus {
             return;
         }
         let mask = 1u32 << request.intid();
-        let mut whom = 0u32;
+        let mut targets = 0u32;
         for target in bits(request.targets(vcpu, self.vcpus)) {
             let Some(bank) = self.private.get_mut(target as usize) else {
                 return;
@@ -151,38 +157,38 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             }
             bank.latch |= mask;
             if bank.enabled & mask != 0 {
-                whom |= 1 << target;
+                targets |= 1 << target;
             }
         }
-        if whom == 1 << vcpu {
+        if targets == 1 << vcpu {
             self.deliver(vcpu, request.intid(), physical);
         } else {
-            let one = whom & whom.wrapping_sub(1) == 0;
-            let later = (physical.is_wanted() || !one) && physical.postpone();
-            self.tell(vcpu, whom, later, physical);
+            let one = targets & targets.wrapping_sub(1) == 0;
+            let deferred = (physical.should_yield() || !one) && physical.defer_refresh();
+            self.notify(vcpu, targets, deferred, physical);
         }
     }
 
     /// Lets vCPUs know of a change: this core's before it goes on, the others by a kick; all that
     /// `later`, if a refresh is postponed.
     #[inline]
-    pub(crate) fn tell(
+    pub(crate) fn notify(
         &mut self,
         vcpu: usize,
-        whom: u32,
-        later: bool,
-        physical: &mut impl Physical,
+        targets: u32,
+        deferred: bool,
+        physical: &mut impl PhysicalGic,
     ) {
-        let others = whom & ((1 << self.vcpus) - 1) & !(1 << vcpu);
-        if later {
-            if let Some(lists) = self.lists.get_mut(vcpu) {
-                lists.owed |= others;
+        let others = targets & ((1 << self.vcpus) - 1) & !(1 << vcpu);
+        if deferred {
+            if let Some(lrs) = self.lrs.get_mut(vcpu) {
+                lrs.deferred_kicks |= others;
             }
             return;
         }
         bits(others).for_each(|other| physical.kick(other as usize));
-        if whom >> vcpu & 1 != 0 {
-            self.refresh(vcpu, physical);
+        if targets >> vcpu & 1 != 0 {
+            self.refresh_lrs(vcpu, physical);
         }
     }
 }

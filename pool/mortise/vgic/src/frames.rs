@@ -1,13 +1,13 @@
 //! Accesses to the frames: identification, control, routing; the rest is in [`crate::registers`].
 
-use crate::bank::{Forwarded, NOBODY};
-use crate::{Access, Frame, Operation, Physical, Virtual};
+use crate::bank::{Forwarded, NO_VCPU};
+use crate::{Access, Frame, Operation, PhysicalGic, VirtualGic};
 use mortise_gic_frame::{
     Half, IMPLEMENTER, PIDR2_GICV3, PRIVATE, Register, bits, control, distributor_type,
     redistributor_type,
 };
 
-impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
+impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// Answers an access of `vcpu` to a frame: the value read, or 0 for a write. What the
     /// architecture does not define reads as zero and ignores writes. Nothing if something more
     /// urgent came, which is always before what cannot be done twice: the guest is to make the access
@@ -17,26 +17,26 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         &mut self,
         vcpu: usize,
         access: Access,
-        physical: &mut impl Physical,
+        physical: &mut impl PhysicalGic,
     ) -> Option<u64> {
-        self.again = 0;
+        self.last_pulse = 0;
         // Whose private registers these are; any vCPU of the VM may access them.
-        let whose = match access.frame {
+        let frame_vcpu = match access.frame {
             Frame::Distributor => vcpu,
-            Frame::Redistributor(whose) | Frame::Sgi(whose) => whose,
+            Frame::Redistributor(frame_vcpu) | Frame::Sgi(frame_vcpu) => frame_vcpu,
         };
-        if vcpu >= self.vcpus || whose >= self.vcpus {
+        if vcpu >= self.vcpus || frame_vcpu >= self.vcpus {
             return Some(0);
         }
         let register = Register::decode(access.frame, access.offset, access.width);
-        if physical.is_wanted() {
+        if physical.should_yield() {
             return None;
         }
         match access.operation {
-            Operation::Read => self.read(vcpu, whose, register, physical),
+            Operation::Read => self.read(vcpu, frame_vcpu, register, physical),
             Operation::Write(value) => {
                 let value = value & access.width.mask();
-                self.write(vcpu, whose, register, value, physical)
+                self.write(vcpu, frame_vcpu, register, value, physical)
                     .then_some(0)
             }
         }
@@ -46,20 +46,22 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     fn read(
         &mut self,
         vcpu: usize,
-        whose: usize,
+        frame_vcpu: usize,
         register: Register,
-        physical: &mut impl Physical,
+        physical: &mut impl PhysicalGic,
     ) -> Option<u64> {
         let value = match register {
             Register::Bank { bank, first } => {
-                return self.read_bank(vcpu, whose, bank, first, physical);
+                return self.read_bank(vcpu, frame_vcpu, bank, first, physical);
             }
-            Register::Priority { first, count } => self.read_priority(whose, first, count),
-            Register::Configuration { first } => self.read_configuration(whose, first),
+            Register::Priority { first, count } => self.read_priority(frame_vcpu, first, count),
+            Register::Configuration { first } => self.read_configuration(frame_vcpu, first),
             Register::Route { intid, half } => half.of(self.read_route(intid)),
             Register::DistributorControl => control::ARE | control::DS | self.forwarded.control(),
             Register::DistributorType => distributor_type(PRIVATE * (1 + ROWS as u32)),
-            Register::RedistributorType(half) => half.of(redistributor_type(whose, self.vcpus)),
+            Register::RedistributorType(half) => {
+                half.of(redistributor_type(frame_vcpu, self.vcpus))
+            }
             Register::Implementer => IMPLEMENTER,
             Register::Peripheral2 => PIDR2_GICV3,
             // No LPIs, and no write is ever outstanding.
@@ -73,20 +75,20 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     fn write(
         &mut self,
         vcpu: usize,
-        whose: usize,
+        frame_vcpu: usize,
         register: Register,
         value: u64,
-        physical: &mut impl Physical,
+        physical: &mut impl PhysicalGic,
     ) -> bool {
         match register {
             Register::Bank { bank, first } => {
-                return self.write_bank(vcpu, whose, bank, first, value as u32, physical);
+                return self.write_bank(vcpu, frame_vcpu, bank, first, value as u32, physical);
             }
             Register::Priority { first, count } => {
-                return self.write_priority(vcpu, whose, first, count, value, physical);
+                return self.write_priority(vcpu, frame_vcpu, first, count, value, physical);
             }
             Register::Configuration { first } => {
-                return self.write_configuration(whose, first, value as u32, physical);
+                return self.write_configuration(frame_vcpu, first, value as u32, physical);
             }
             Register::Route {
                 intid,
@@ -109,20 +111,20 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         true
     }
 
-    fn write_control(&mut self, vcpu: usize, value: u64, physical: &mut impl Physical) -> bool {
+    fn write_control(&mut self, vcpu: usize, value: u64, physical: &mut impl PhysicalGic) -> bool {
         let forwarded = Forwarded::of(value);
         if self.forwarded == forwarded {
             return true;
         }
-        let later = physical.postpone();
-        if physical.is_wanted() {
+        let deferred = physical.defer_refresh();
+        if physical.should_yield() {
             return false;
         }
         self.forwarded = forwarded;
-        for lists in self.lists.iter_mut().take(self.vcpus) {
-            lists.stale = true;
+        for lrs in self.lrs.iter_mut().take(self.vcpus) {
+            lrs.templates_stale = true;
         }
-        self.tell(vcpu, (1 << self.vcpus) - 1, later, physical);
+        self.notify(vcpu, (1 << self.vcpus) - 1, deferred, physical);
         true
     }
 
@@ -139,13 +141,13 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         vcpu: usize,
         intid: u32,
         value: u64,
-        physical: &mut impl Physical,
+        physical: &mut impl PhysicalGic,
     ) -> bool {
         /// Aff2, Aff1, Aff0. IRM is RES0 where there is no 1-of-N routing (GICD_TYPER.No1N).
         const AFFINITY: u64 = 0x00ff_ffff;
         let affinity = value & AFFINITY;
         let known = affinity < self.vcpus as u64;
-        let route = if known { affinity as u8 } else { NOBODY };
+        let route = if known { affinity as u8 } else { NO_VCPU };
         let bit = intid % 32;
         let Some(bank) = self.bank_mut(vcpu, intid) else {
             return true;
@@ -153,33 +155,33 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         if bank.present >> bit & 1 == 0 || bank.route(bit) == route {
             return true;
         }
-        let concerned = (bank.pending() & bank.enabled | bank.listed) & 1 << bit;
-        let later = concerned != 0 && physical.postpone();
-        if physical.is_wanted() {
+        let affected = (bank.pending() & bank.enabled | bank.listed) & 1 << bit;
+        let deferred = affected != 0 && physical.defer_refresh();
+        if physical.should_yield() {
             return false;
         }
         bank.set_route(bit, route);
-        let owners = bank.owners(concerned);
+        let owners = bank.owners(affected);
         if bank.hardware >> bit & 1 != 0 && known {
             physical.set_route(intid, usize::from(route));
         }
-        self.tell(vcpu, owners, later, physical);
+        self.notify(vcpu, owners, deferred, physical);
         true
     }
 
     /// Calls `f` with each of these interrupts that hardware backs, and the vCPU it concerns.
     pub(crate) fn each_hardware(
         &self,
-        whose: usize,
+        frame_vcpu: usize,
         first: u32,
         word: u32,
         mut f: impl FnMut(u32, usize),
     ) {
-        let Some(bank) = self.bank(whose, first) else {
+        let Some(bank) = self.bank(frame_vcpu, first) else {
             return;
         };
         for bit in bits(word & bank.hardware) {
-            f(first + bit, self.concerned(whose, first + bit));
+            f(first + bit, self.physical_target(frame_vcpu, first + bit));
         }
     }
 }

@@ -2,31 +2,31 @@
 //!
 //! Physical interrupts come to EL2 (`HCR_EL2.IMO = FMO = 1`) and reach the guest through list
 //! registers. The guest's own CPU interface is virtual and needs no help; its distributor and
-//! redistributor frames are absent from stage 2 and answered by [`Virtual::access`].
+//! redistributor frames are absent from stage 2 and answered by [`VirtualGic::access`].
 //!
-//! An interrupt of a VM is either *virtual* (SGIs, emulated devices: [`Virtual::set_line`]) or
-//! *backed by hardware* (the virtual timer, devices passed through: [`Virtual::inject_hardware`]).
+//! An interrupt of a VM is either *virtual* (SGIs, emulated devices: [`VirtualGic::set_line`]) or
+//! *backed by hardware* (the virtual timer, devices passed through: [`VirtualGic::inject_hardware`]).
 //! The guest's end of interrupt deactivates the latter in the physical GIC without an exit.
 //!
 //! # How to drive it
 //!
-//! One `Virtual` per VM, behind the VM's lock. Every call names the vCPU on whose core it runs and
-//! lends a [`Physical`]: that core's list registers and the VM's effects on the outside. When a
+//! One `VirtualGic` per VM, behind the VM's lock. Every call names the vCPU on whose core it runs and
+//! lends a [`PhysicalGic`]: that core's list registers and the VM's effects on the outside. When a
 //! call returns, that core's list registers are right; vCPUs on other cores that have something new
-//! to take or to give back were [kicked](Physical::kick) and call [`Virtual::refresh`]. On a core that
+//! to take or to give back were [kicked](PhysicalGic::kick) and call [`VirtualGic::refresh`]. On a core that
 //! is shared a call goes back early if somebody more urgent waits: an access is made again, and what
-//! list registers are still to be told is [postponed](Physical::postpone).
+//! list registers are still to be told is [postponed](PhysicalGic::postpone).
 //!
 //! | event at EL2 | call |
 //! |---|---|
-//! | data abort in a GIC frame | [`access`](Virtual::access) |
-//! | trapped write to `ICC_SGI1R_EL1` | [`send_sgi`](Virtual::send_sgi) |
-//! | interrupt of this VM acknowledged, priority dropped (EOImode 1) | [`inject_hardware`](Virtual::inject_hardware) |
-//! | the line of an emulated device moved | [`set_line`](Virtual::set_line) |
-//! | kick, or maintenance interrupt | [`refresh`](Virtual::refresh) |
-//! | `CPU_OFF`; VM restart | [`reset_vcpu`](Virtual::reset_vcpu); [`reset`](Virtual::reset) |
+//! | data abort in a GIC frame | [`access`](VirtualGic::access) |
+//! | trapped write to `ICC_SGI1R_EL1` | [`send_sgi`](VirtualGic::send_sgi) |
+//! | interrupt of this VM acknowledged, priority dropped (EOImode 1) | [`inject_hardware`](VirtualGic::inject_hardware) |
+//! | the line of an emulated device moved | [`set_line`](VirtualGic::set_line) |
+//! | kick, or maintenance interrupt | [`refresh`](VirtualGic::refresh) |
+//! | `CPU_OFF`; VM restart | [`reset_vcpu`](VirtualGic::reset_vcpu); [`reset`](VirtualGic::reset) |
 //!
-//! A pinned vCPU's timer needs neither the lock nor this library: [`Physical::set_template`] hands
+//! A pinned vCPU's timer needs neither the lock nor this library: [`PhysicalGic::set_template`] hands
 //! out a value; while list register 0 is free, writing it there is all. List register 0 is kept for
 //! this; what was put there is found at the next call.
 //!
@@ -46,9 +46,9 @@
 //! # Example
 //!
 //! ```
-//! use mortise_vgic::Virtual;
+//! use mortise_vgic::VirtualGic;
 //! // Up to 4 vCPUs; SPIs 32 to 287.
-//! let mut vgic: Virtual<4, 8> = Virtual::new();
+//! let mut vgic: VirtualGic<4, 8> = VirtualGicGic::new();
 //! vgic.set_vcpus(3)?;
 //! vgic.add_hardware(27)?; // the virtual timer, on every vCPU
 //! vgic.add_virtual(33)?; // an emulated serial port
@@ -63,10 +63,10 @@ mod bank;
 mod deliver;
 mod events;
 mod frames;
-mod glance;
 mod list_register;
 mod physical;
 mod refresh;
+mod register_fast_path;
 mod registers;
 mod reset;
 mod select;
@@ -77,6 +77,6 @@ mod virtual_gic;
 
 pub use list_register::{ListRegister, State};
 pub use mortise_gic_frame::{Access, Frame, Operation, SgiRequest, Width};
-pub use physical::{Maintenance, Physical};
+pub use physical::{Maintenance, PhysicalGic};
 pub use view::View;
-pub use virtual_gic::{Error, Virtual};
+pub use virtual_gic::{Error, VirtualGic};

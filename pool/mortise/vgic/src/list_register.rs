@@ -28,7 +28,7 @@ impl ListRegister {
     const PRIORITY_SHIFT: u32 = 48;
     const PHYSICAL_SHIFT: u32 = 32;
     /// With HW = 0, bit 41 asks for a maintenance interrupt when the guest ends this one.
-    const END_NOTICE: u64 = 1 << 41;
+    const EOI_MAINTENANCE: u64 = 1 << 41;
 
     /// A virtual interrupt in Group 1 or 0.
     #[inline]
@@ -50,8 +50,8 @@ impl ListRegister {
     /// The same, with a maintenance interrupt at its end.
     #[inline]
     #[must_use]
-    pub const fn with_end_notice(self) -> Self {
-        Self(self.0 | Self::END_NOTICE)
+    pub const fn with_eoi_maintenance(self) -> Self {
+        Self(self.0 | Self::EOI_MAINTENANCE)
     }
 
     /// The value read from the register.
@@ -99,8 +99,8 @@ impl ListRegister {
     /// Whether its end raises a maintenance interrupt.
     #[inline]
     #[must_use]
-    pub const fn has_end_notice(self) -> bool {
-        self.0 & (Self::HARDWARE | Self::END_NOTICE) == Self::END_NOTICE
+    pub const fn has_eoi_maintenance(self) -> bool {
+        self.0 & (Self::HARDWARE | Self::EOI_MAINTENANCE) == Self::EOI_MAINTENANCE
     }
 
     /// The state.
@@ -161,7 +161,7 @@ impl core::fmt::Debug for ListRegister {
             self.priority(),
             u8::from(self.is_group1()),
             if self.is_hardware() { " hardware" } else { "" },
-            if self.has_end_notice() {
+            if self.has_eoi_maintenance() {
                 " end notice"
             } else {
                 ""
@@ -178,7 +178,7 @@ mod tests {
     fn fields_are_where_the_architecture_puts_them() {
         let timer = ListRegister::new(27, 0xa0, true, State::Pending).with_hardware(27);
         assert_eq!(timer.bits(), 0x70a0_001b_0000_001b);
-        let serial = ListRegister::new(33, 0x80, false, State::Active).with_end_notice();
+        let serial = ListRegister::new(33, 0x80, false, State::Active).with_eoi_maintenance();
         assert_eq!(serial.bits(), 0x8080_0200_0000_0021);
     }
 
@@ -195,12 +195,12 @@ mod tests {
                 (value.intid(), value.priority(), value.state()),
                 (40, 0x38, state)
             );
-            assert!(value.is_group1() && !value.is_hardware() && !value.has_end_notice());
+            assert!(value.is_group1() && !value.is_hardware() && !value.has_eoi_maintenance());
             assert_eq!(value.is_free(), state == State::Invalid);
             assert_eq!(value.with_state(State::Active).state(), State::Active);
             // A physical INTID may have the bit that means an end notice otherwise.
             let hardware = value.with_hardware(0x200 | 40);
-            assert!(hardware.is_hardware() && !hardware.has_end_notice());
+            assert!(hardware.is_hardware() && !hardware.has_eoi_maintenance());
             assert_eq!(hardware.physical_intid(), 0x228);
         }
     }

@@ -13,7 +13,7 @@ impl Maintenance {
     /// UIE: when at most one list register is in use.
     pub const UNDERFLOW: Self = Self(1 << 1);
     /// LRENPIE: when the guest ended an interrupt that is in no list register.
-    pub const ABSENT_END: Self = Self(1 << 2);
+    pub const ENTRY_NOT_PRESENT: Self = Self(1 << 2);
     /// NPIE: when no list register is pending.
     pub const NO_PENDING: Self = Self(1 << 3);
     /// All of them.
@@ -51,45 +51,45 @@ impl core::ops::BitOr for Maintenance {
 /// The first six reach this core's virtual CPU interface. The others carry what a guest did to an
 /// interrupt that its VM owns and that hardware backs; `vcpu` is the one whose private interrupt
 /// it is, or to which a shared one is routed.
-pub trait Physical {
+pub trait PhysicalGic {
     /// The number of list registers, 1 to 16 (ICH_VTR_EL2.ListRegs + 1).
     fn list_registers(&self) -> usize;
 
     /// Reads list register `index`.
-    fn read(&self, index: usize) -> ListRegister;
+    fn read_lr(&self, index: usize) -> ListRegister;
 
     /// Writes list register `index`.
-    fn write(&mut self, index: usize, value: ListRegister);
+    fn write_lr(&mut self, index: usize, value: ListRegister);
 
     /// Empties all of them.
-    fn clear(&mut self) {
+    fn clear_lrs(&mut self) {
         for index in 0..self.list_registers().min(16) {
-            self.write(index, ListRegister::EMPTY);
+            self.write_lr(index, ListRegister::EMPTY);
         }
     }
 
     /// Reads and clears ICH_HCR_EL2.EOIcount.
-    fn take_absent_ends(&mut self) -> usize;
+    fn take_eoi_count(&mut self) -> usize;
 
     /// Sets which conditions raise the maintenance interrupt. Called only when that changes.
     fn set_maintenance(&mut self, wanted: Maintenance);
 
-    /// Makes another vCPU of the VM call [`refresh`](crate::Virtual::refresh) soon, if it is on:
+    /// Makes another vCPU of the VM call [`refresh`](crate::VirtualGic::refresh) soon, if it is on:
     /// it is running, or asleep, or may fall asleep. Only
-    /// [`set_line`](crate::Virtual::set_line), which has no vCPU of its own, may name the vCPU of
+    /// [`set_line`](crate::VirtualGic::set_line), which has no vCPU of its own, may name the vCPU of
     /// this very core.
     fn kick(&mut self, vcpu: usize);
 
     /// Whether something goes before what is done here: on a core that is shared, where somebody more
     /// urgent may wait. A call that finds that so goes back when it can, with
     /// [the rest postponed](Self::postpone).
-    fn is_wanted(&self) -> bool {
+    fn should_yield(&self) -> bool {
         false
     }
 
-    /// Has [`refresh`](crate::Virtual::refresh) called for this core's vCPU before it goes on, as a
+    /// Has [`refresh`](crate::VirtualGic::refresh) called for this core's vCPU before it goes on, as a
     /// piece of work of its own. False where nobody waits for pieces to end: it is to be done at once.
-    fn postpone(&mut self) -> bool {
+    fn defer_refresh(&mut self) -> bool {
         false
     }
 
@@ -101,7 +101,7 @@ pub trait Physical {
 
     /// What is pending in the physical controller of the interrupts in the bank of `first`, one bit each;
     /// of private ones those of this vCPU. One that is not enabled waits there, and nobody was told.
-    fn pending_near(&self, first: u32, vcpu: usize) -> u32 {
+    fn pending_word(&self, first: u32, vcpu: usize) -> u32 {
         let _ = (first, vcpu);
         0
     }
@@ -119,7 +119,7 @@ pub trait Physical {
     /// The value with which this private, hardware-backed interrupt may from now on be injected
     /// without a call here: while list register 0 [is free](ListRegister::is_free), write it there.
     /// [Empty](ListRegister::EMPTY) if it must go through
-    /// [`inject_hardware`](crate::Virtual::inject_hardware).
+    /// [`inject_hardware`](crate::VirtualGic::inject_hardware).
     fn set_template(&mut self, intid: u32, vcpu: usize, value: ListRegister) {
         let _ = (intid, vcpu, value);
     }

@@ -1,8 +1,8 @@
 //! Back to the beginning: a vCPU, or the whole VM.
 
 use crate::bank::{Forwarded, SGIS};
-use crate::virtual_gic::Lists;
-use crate::{Maintenance, Physical, Virtual};
+use crate::virtual_gic::LrState;
+use crate::{Maintenance, PhysicalGic, VirtualGic};
 use mortise_gic_frame::{PRIVATE, bits};
 
 /// Interrupts of a bank.
@@ -18,7 +18,7 @@ const QUIET: usize = 4;
 /// Steps of a vCPU's way back before those of its bank.
 const BEFORE: usize = 3;
 
-impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
+impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// Puts this core's vCPU into the state of a CPU that was powered on: empty list registers,
     /// private interrupts disabled. Shared ones it had taken are taken no more; those it was still
     /// to take stay pending. For `CPU_OFF`, and on each core before a restarted VM runs.
@@ -27,43 +27,43 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     pub fn reset_vcpu(
         &mut self,
         vcpu: usize,
-        part: usize,
-        physical: &mut impl Physical,
+        step_index: usize,
+        physical: &mut impl PhysicalGic,
     ) -> Option<usize> {
         if vcpu >= self.vcpus {
             return None;
         }
-        self.again = 0;
-        match part {
-            0 if !(self.leave(vcpu, physical) && self.pass_on(vcpu, physical)) => {
-                return Some(part);
+        self.last_pulse = 0;
+        match step_index {
+            0 if !(self.save_lrs(vcpu, physical) && self.send_deferred_kicks(vcpu, physical)) => {
+                return Some(step_index);
             }
             0 => {}
-            1 => physical.clear(),
+            1 => physical.clear_lrs(),
             2 => {
-                physical.take_absent_ends();
+                physical.take_eoi_count();
                 physical.set_maintenance(Maintenance::NONE);
-                if let Some(lists) = self.lists.get_mut(vcpu) {
-                    *lists = Lists::NONE;
+                if let Some(lrs) = self.lrs.get_mut(vcpu) {
+                    *lrs = LrState::NONE;
                 }
             }
             _ => {
-                let step = part - BEFORE;
+                let step = step_index - BEFORE;
                 match step.checked_sub(STEPS) {
                     None => {
                         let next = self.reset_bank(vcpu, 0, step, physical);
                         return Some(BEFORE + next.unwrap_or(STEPS));
                     }
-                    Some(row) if self.give_up(vcpu, row, physical) => return Some(part),
+                    Some(row) if self.drop_active(vcpu, row, physical) => return Some(step_index),
                     Some(_) => {}
                 }
             }
         }
-        (part + 1 < BEFORE + STEPS + ROWS).then_some(part + 1)
+        (step_index + 1 < BEFORE + STEPS + ROWS).then_some(step_index + 1)
     }
 
     /// Has a vCPU have taken one interrupt of a row of shared ones less; whether there was one.
-    fn give_up(&mut self, vcpu: usize, row: usize, physical: &mut impl Physical) -> bool {
+    fn drop_active(&mut self, vcpu: usize, row: usize, physical: &mut impl PhysicalGic) -> bool {
         let Some(bank) = self.shared.get_mut(row) else {
             return false;
         };
@@ -86,15 +86,15 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// [`reset_vcpu`](Self::reset_vcpu) on its own core before it runs again.
     ///
     /// Part by part, from 0; what follows.
-    pub fn reset(&mut self, part: usize, physical: &mut impl Physical) -> Option<usize> {
-        self.again = 0;
-        let Some(part) = part.checked_sub(1) else {
+    pub fn reset(&mut self, step_index: usize, physical: &mut impl PhysicalGic) -> Option<usize> {
+        self.last_pulse = 0;
+        let Some(step_index) = step_index.checked_sub(1) else {
             self.forwarded = Forwarded::NONE;
             self.busy = 0;
-            self.lists = [Lists::NONE; VCPUS];
+            self.lrs = [LrState::NONE; VCPUS];
             return Some(1);
         };
-        let (bank, step) = (part / STEPS, part % STEPS);
+        let (bank, step) = (step_index / STEPS, step_index % STEPS);
         let (vcpu, first) = match bank.checked_sub(self.vcpus) {
             None => (bank, 0),
             Some(row) => (0, PRIVATE * (1 + row as u32)),
@@ -116,7 +116,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         vcpu: usize,
         first: u32,
         step: usize,
-        physical: &mut impl Physical,
+        physical: &mut impl PhysicalGic,
     ) -> Option<usize> {
         let bank = self.bank(vcpu, first)?;
         if first >= PRIVATE && bank.present == 0 {
@@ -138,14 +138,14 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
         }
         let bit = left.trailing_zeros();
         let intid = first + bit;
-        let whose = self.concerned(vcpu, intid);
+        let frame_vcpu = self.physical_target(vcpu, intid);
         match kind {
-            0 => physical.enable(intid, whose, false),
-            1 => physical.set_edge(intid, whose, false),
-            2 => physical.set_pending(intid, whose, false),
-            3 => physical.deactivate(intid, whose),
-            _ if first < PRIVATE => self.publish(vcpu, 1 << bit, physical),
-            _ => physical.set_route(intid, whose),
+            0 => physical.enable(intid, frame_vcpu, false),
+            1 => physical.set_edge(intid, frame_vcpu, false),
+            2 => physical.set_pending(intid, frame_vcpu, false),
+            3 => physical.deactivate(intid, frame_vcpu),
+            _ if first < PRIVATE => self.publish_templates(vcpu, 1 << bit, physical),
+            _ => physical.set_route(intid, frame_vcpu),
         }
         let next = BITS * kind + bit as usize + 1;
         (next < STEPS).then_some(next)

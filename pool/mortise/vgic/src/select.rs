@@ -5,9 +5,9 @@
 /// At one priority, what is active comes before what is pending, because the latter cannot
 /// preempt it; then the lower INTID comes first, as in the physical GIC of QEMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Claim(u32);
+pub(crate) struct Candidate(u32);
 
-impl Claim {
+impl Candidate {
     const PENDING: u32 = 1 << 16;
 
     #[inline]
@@ -30,11 +30,11 @@ impl Claim {
 /// The most urgent claims, as many as there are list registers, in no order: the virtual CPU
 /// interface finds the first by itself.
 pub(crate) struct Selection {
-    chosen: [Claim; 16],
+    chosen: [Candidate; 16],
     len: usize,
     capacity: usize,
     /// The most urgent pending claim that found no place.
-    next_pending: Option<Claim>,
+    next_pending: Option<Candidate>,
     /// How many pending and active claims found no place.
     pub pending_left: usize,
     pub active_left: usize,
@@ -44,7 +44,7 @@ impl Selection {
     #[inline]
     pub fn new(capacity: usize) -> Self {
         Self {
-            chosen: [Claim(0); 16],
+            chosen: [Candidate(0); 16],
             len: 0,
             capacity: capacity.clamp(1, 16),
             next_pending: None,
@@ -54,27 +54,27 @@ impl Selection {
     }
 
     #[inline]
-    pub fn offer(&mut self, claim: Claim) {
+    pub fn offer(&mut self, candidate: Candidate) {
         match self.chosen.get_mut(self.len) {
             Some(place) if self.len < self.capacity => {
-                *place = claim;
+                *place = candidate;
                 self.len += 1;
             }
-            _ => self.contest(claim),
+            _ => self.displace(candidate),
         }
     }
 
     /// Those chosen so far. The bound is one the compiler knows, so that nothing is left to check.
     #[inline]
-    fn chosen(&mut self) -> &mut [Claim] {
+    fn chosen(&mut self) -> &mut [Candidate] {
         let len = self.len.min(self.chosen.len());
         &mut self.chosen[..len]
     }
 
     /// The least urgent of the chosen and this one goes.
     #[cold]
-    fn contest(&mut self, claim: Claim) {
-        let mut out = claim;
+    fn displace(&mut self, candidate: Candidate) {
+        let mut out = candidate;
         for place in self.chosen() {
             if *place > out {
                 core::mem::swap(place, &mut out);
@@ -91,17 +91,17 @@ impl Selection {
     /// The claims to list. At least one of them is pending if any claim was: a guest that ends
     /// interrupts in two steps (EOImode 1) may be ready for it with all chosen ones active.
     #[inline]
-    pub fn finish(&mut self) -> &[Claim] {
+    pub fn finish(&mut self) -> &[Candidate] {
         if let Some(next) = self.next_pending {
-            self.admit(next);
+            self.ensure_pending(next);
         }
         self.chosen()
     }
 
     #[cold]
-    fn admit(&mut self, next: Claim) {
+    fn ensure_pending(&mut self, next: Candidate) {
         let chosen = self.chosen();
-        if chosen.iter().any(|claim| claim.is_pending()) {
+        if chosen.iter().any(|candidate| candidate.is_pending()) {
             return;
         }
         if let Some(last) = chosen.iter_mut().max() {
@@ -119,22 +119,22 @@ mod tests {
 
     #[test]
     fn active_before_pending_at_one_priority() {
-        assert!(Claim::new(0xa0, true, 90) < Claim::new(0xa0, false, 1));
-        assert!(Claim::new(0x80, false, 90) < Claim::new(0xa0, true, 1));
-        assert!(Claim::new(0xa0, false, 1) < Claim::new(0xa0, false, 2));
+        assert!(Candidate::new(0xa0, true, 90) < Candidate::new(0xa0, false, 1));
+        assert!(Candidate::new(0x80, false, 90) < Candidate::new(0xa0, true, 1));
+        assert!(Candidate::new(0xa0, false, 1) < Candidate::new(0xa0, false, 2));
     }
 
     #[test]
     fn a_pending_claim_replaces_the_last_of_too_many_active_ones() {
         let mut selection = Selection::new(2);
         for intid in 0..3 {
-            selection.offer(Claim::new(0, true, intid));
+            selection.offer(Candidate::new(0, true, intid));
         }
-        selection.offer(Claim::new(0xf0, false, 40));
+        selection.offer(Candidate::new(0xf0, false, 40));
         let chosen: Vec<_> = selection
             .finish()
             .iter()
-            .map(|claim| claim.intid())
+            .map(|candidate| candidate.intid())
             .collect();
         assert_eq!(chosen, [0, 40]);
         assert_eq!((selection.pending_left, selection.active_left), (0, 2));
@@ -143,19 +143,19 @@ mod tests {
     proptest! {
         #[test]
         fn chooses_the_most_urgent(
-            claims in prop::collection::vec((any::<u8>(), any::<bool>(), 0u32..1020), 0..40),
+            candidates in prop::collection::vec((any::<u8>(), any::<bool>(), 0u32..1020), 0..40),
             capacity in 1usize..17,
         ) {
-            let mut all: Vec<_> = claims.iter().map(|&(p, a, i)| Claim::new(p, a, i)).collect();
+            let mut all: Vec<_> = candidates.iter().map(|&(p, a, i)| Candidate::new(p, a, i)).collect();
             let mut selection = Selection::new(capacity);
-            all.iter().for_each(|&claim| selection.offer(claim));
+            all.iter().for_each(|&candidate| selection.offer(candidate));
             let mut chosen = selection.finish().to_vec();
             chosen.sort();
             all.sort();
             let n = all.len().min(capacity);
             prop_assert_eq!(chosen.len(), n);
             prop_assert_eq!(selection.pending_left + selection.active_left, all.len() - n);
-            let pending = all.iter().find(|claim| claim.is_pending());
+            let pending = all.iter().find(|candidate| candidate.is_pending());
             if pending.is_none_or(|p| all[..n].contains(p)) {
                 prop_assert_eq!(&chosen[..], &all[..n]);
             } else {

@@ -1,6 +1,7 @@
 //! The virtual GIC as a whole, on a model of the hardware.
 
 mod delivery;
+mod fast_path;
 mod hardware;
 mod hostile;
 mod linux;
@@ -9,5 +10,4 @@ mod port;
 mod pulse;
 mod random;
 mod registers;
-mod short;
 mod steps;

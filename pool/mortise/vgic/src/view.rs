@@ -1,6 +1,6 @@
 //! What memory has of a row of interrupts, for who checks it against list registers.
 
-use crate::Virtual;
+use crate::VirtualGic;
 use crate::virtual_gic::row;
 use mortise_gic_frame::{PRIVATE, bits};
 
@@ -22,10 +22,10 @@ pub struct View {
     /// In one of this vCPU.
     pub held: u32,
     /// Listed, and pending from an edge or a write.
-    pub soft: u32,
+    pub from_latch: u32,
 }
 
-impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
+impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// Row `index` as `vcpu` sees it: 0 has its private interrupts, the next one INTID 32 to 63.
     /// Nothing where there is none.
     #[must_use]
@@ -47,7 +47,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             active: bank.active,
             listed: bank.listed,
             held: held.fold(0, |word, bit| word | 1 << bit),
-            soft: bank.soft,
+            from_latch: bank.from_latch,
         }
     }
 }

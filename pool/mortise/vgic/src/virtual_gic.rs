@@ -1,7 +1,7 @@
 //! A VM's interrupt controller: what there is, and what belongs to whom.
 
-use crate::bank::{Bank, Forwarded, NOBODY};
-use crate::{ListRegister, Maintenance, Physical, State};
+use crate::bank::{Bank, Forwarded, NO_VCPU};
+use crate::{ListRegister, Maintenance, PhysicalGic, State};
 use mortise_gic_frame::{PRIVATE, bits};
 
 /// Why a VM's interrupt controller cannot be as asked.
@@ -27,54 +27,54 @@ impl core::fmt::Display for Error {
 
 /// What is known of a vCPU's list registers.
 #[derive(Clone, Copy)]
-pub(crate) struct Lists {
+pub(crate) struct LrState {
     /// Those in use, one bit each.
     pub used: u32,
     /// An active interrupt found no room in them.
-    pub absent: bool,
+    pub active_unlisted: bool,
     /// What was asked of the maintenance interrupt.
     pub maintenance: Maintenance,
     /// Ends of absent ones that are not accounted for yet.
-    pub ends: usize,
+    pub eoi_count: usize,
     /// Templates were handed out before the guest wrote what they follow from.
-    pub stale: bool,
+    pub templates_stale: bool,
     /// vCPUs that are yet to hear of what this one did, one bit each.
-    pub owed: u32,
+    pub deferred_kicks: u32,
 }
 
-impl Lists {
+impl LrState {
     pub const NONE: Self = Self {
         used: 0,
-        absent: false,
+        active_unlisted: false,
         maintenance: Maintenance::NONE,
-        ends: 0,
-        stale: false,
-        owed: 0,
+        eoi_count: 0,
+        templates_stale: false,
+        deferred_kicks: 0,
     };
 }
 
 /// The virtual GICv3 of one VM with up to `VCPUS` vCPUs (at most 8) and `ROWS` times 32 SPIs
 /// (at most 30), the first of them INTID 32.
-pub struct Virtual<const VCPUS: usize, const ROWS: usize> {
+pub struct VirtualGic<const VCPUS: usize, const ROWS: usize> {
     pub(crate) vcpus: usize,
     pub(crate) forwarded: Forwarded,
     pub(crate) private: [Bank; VCPUS],
     pub(crate) shared: [Bank; ROWS],
     /// Rows of SPIs in which something may be pending or active, one bit each.
     pub(crate) busy: u32,
-    pub(crate) lists: [Lists; VCPUS],
+    pub(crate) lrs: [LrState; VCPUS],
     /// The pulsed interrupt that was listed again last, as [`again`] has it, if nothing but that was
     /// done since; else zero.
-    pub(crate) again: u32,
+    pub(crate) last_pulse: u32,
 }
 
-impl<const VCPUS: usize, const ROWS: usize> Default for Virtual<VCPUS, ROWS> {
+impl<const VCPUS: usize, const ROWS: usize> Default for VirtualGic<VCPUS, ROWS> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
+impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// An interrupt controller without vCPUs and without interrupts but the SGIs.
     #[must_use]
     pub const fn new() -> Self {
@@ -92,8 +92,8 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
             private,
             shared: [const { Bank::shared() }; ROWS],
             busy: 0,
-            lists: [Lists::NONE; VCPUS],
-            again: 0,
+            lrs: [LrState::NONE; VCPUS],
+            last_pulse: 0,
         }
     }
 
@@ -215,7 +215,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
     /// Whether list register 0 is kept for templates. What a template puts there has no state in
     /// memory, so once ended it may be overwritten, which no other may.
     #[inline]
-    pub(crate) fn has_templates(&self, vcpu: usize, list_registers: usize) -> bool {
+    pub(crate) fn reserves_lr0(&self, vcpu: usize, list_registers: usize) -> bool {
         list_registers > 1
             && self
                 .private
@@ -225,13 +225,18 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
 
     /// Hands out the ready-made list registers of these private interrupts, as far as hardware
     /// backs them. There are none while interrupts wait in memory: some may be more urgent.
-    pub(crate) fn publish(&self, vcpu: usize, word: u32, physical: &mut impl Physical) {
+    pub(crate) fn publish_templates(
+        &self,
+        vcpu: usize,
+        word: u32,
+        physical: &mut impl PhysicalGic,
+    ) {
         let Some(bank) = self.private.get(vcpu) else {
             return;
         };
-        let lists = self.lists.get(vcpu);
-        let nothing_waits = lists.is_some_and(|lists| lists.maintenance == Maintenance::NONE);
-        let direct = if nothing_waits && self.has_templates(vcpu, physical.list_registers()) {
+        let lrs = self.lrs.get(vcpu);
+        let nothing_waits = lrs.is_some_and(|lrs| lrs.maintenance == Maintenance::NONE);
+        let direct = if nothing_waits && self.reserves_lr0(vcpu, physical.list_registers()) {
             bank.enabled & self.forwarded.mask(bank.group)
         } else {
             0
@@ -250,15 +255,15 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
 
     /// The vCPU an effect on a physical interrupt is reported for.
     #[inline]
-    pub(crate) fn concerned(&self, vcpu: usize, intid: u32) -> usize {
+    pub(crate) fn physical_target(&self, vcpu: usize, intid: u32) -> usize {
         if intid < PRIVATE {
             return vcpu;
         }
         match self
             .bank(vcpu, intid)
-            .map_or(NOBODY, |bank| bank.route(intid % 32))
+            .map_or(NO_VCPU, |bank| bank.route(intid % 32))
         {
-            NOBODY => 0,
+            NO_VCPU => 0,
             route => usize::from(route),
         }
     }
@@ -266,7 +271,7 @@ impl<const VCPUS: usize, const ROWS: usize> Virtual<VCPUS, ROWS> {
 
 /// An SPI and whose list register it is in, the first excepted.
 #[inline]
-pub(crate) const fn again(vcpu: usize, index: u32, intid: u32) -> u32 {
+pub(crate) const fn pulse_key(vcpu: usize, index: u32, intid: u32) -> u32 {
     (vcpu as u32) << 24 | index << 16 | intid
 }
 

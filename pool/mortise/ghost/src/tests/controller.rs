@@ -2,7 +2,7 @@
 
 use crate::*;
 use mortise_vgic::{
-    Access, Frame, Maintenance, Operation, Physical, SgiRequest, State, Virtual, Width,
+    Access, Frame, Maintenance, Operation, PhysicalGic, SgiRequest, State, VirtualGic, Width,
 };
 use proptest::prelude::*;
 
@@ -34,17 +34,17 @@ struct Here<'a> {
     inactive: &'a mut Vec<u32>,
 }
 
-impl Physical for Here<'_> {
+impl PhysicalGic for Here<'_> {
     fn list_registers(&self) -> usize {
         self.port.lists.len()
     }
-    fn read(&self, index: usize) -> ListRegister {
+    fn read_lr(&self, index: usize) -> ListRegister {
         self.port.lists[index]
     }
-    fn write(&mut self, index: usize, value: ListRegister) {
+    fn write_lr(&mut self, index: usize, value: ListRegister) {
         self.port.lists[index] = value;
     }
-    fn take_absent_ends(&mut self) -> usize {
+    fn take_eoi_count(&mut self) -> usize {
         std::mem::take(&mut self.port.ends)
     }
     fn set_maintenance(&mut self, wanted: Maintenance) {
@@ -68,7 +68,7 @@ impl Physical for Here<'_> {
 
 /// A VM of two virtual CPUs, and its guest.
 pub struct Machine {
-    pub vgic: Virtual<8, 8>,
+    pub vgic: VirtualGic<8, 8>,
     pub ports: Vec<Port>,
     pub owned: Owned,
     kicked: [bool; VCPUS],
@@ -76,7 +76,7 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(list_registers: usize) -> Self {
-        let mut vgic = Virtual::new();
+        let mut vgic = VirtualGic::new();
         vgic.set_vcpus(VCPUS).unwrap();
         [TIMER, DEVICE]
             .into_iter()
@@ -146,7 +146,7 @@ impl Machine {
         &mut self,
         vcpu: usize,
         writes: bool,
-        act: impl FnOnce(&mut Virtual<8, 8>, &mut Here<'_>),
+        act: impl FnOnce(&mut VirtualGic<8, 8>, &mut Here<'_>),
     ) {
         check_alone(&self.ports[vcpu].lists, &self.owned).unwrap();
         let was = self.state(vcpu);
@@ -184,13 +184,13 @@ impl Machine {
 
     pub fn refresh(&mut self, vcpu: usize) {
         self.kicked[vcpu] = false;
-        self.exit(vcpu, false, |vgic, here| vgic.refresh(vcpu, here));
+        self.exit(vcpu, false, |vgic, here| vgic.refresh_lrs(vcpu, here));
     }
 
     pub fn sgi(&mut self, vcpu: usize, intid: u32, targets: u32) {
         let request = SgiRequest::new(u64::from(intid) << 24 | u64::from(targets));
         self.exit(vcpu, false, |vgic, here| {
-            let short = request.is_to(vcpu) && vgic.list_sgi_again(vcpu, intid, here);
+            let short = request.is_to(vcpu) && vgic.relist_sgi(vcpu, intid, here);
             if !short {
                 vgic.send_sgi(vcpu, request, true, here);
             }
@@ -202,7 +202,7 @@ impl Machine {
         self.exit(vcpu, !high, |vgic, here| {
             vgic.set_line(vcpu, PORT, high, here);
             if here.kicked[vcpu] {
-                vgic.refresh(vcpu, here);
+                vgic.refresh_lrs(vcpu, here);
             }
         });
     }
@@ -210,7 +210,7 @@ impl Machine {
     fn pulse(&mut self, vcpu: usize) {
         self.exit(vcpu, false, |vgic, here| {
             vgic.pulse(DOORBELL, here);
-            vgic.refresh(vcpu, here);
+            vgic.refresh_lrs(vcpu, here);
         });
     }
 

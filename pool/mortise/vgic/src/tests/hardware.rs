@@ -38,7 +38,7 @@ pub struct Source {
 pub struct Core {
     pub lists: Vec<ListRegister>,
     pub maintenance: Maintenance,
-    pub absent_ends: usize,
+    pub eoi_count: usize,
     pub running: Vec<(u32, u8)>,
     pub kicked: bool,
     pub template: ListRegister,
@@ -50,14 +50,14 @@ impl Core {
     pub fn maintenance_asserted(&self) -> bool {
         let used = self.lists.iter().filter(|list| !list.is_free()).count();
         let pending = self.lists.iter().any(|list| list.state() == State::Pending);
-        let notice = self
+        let pulse_local = self
             .lists
             .iter()
-            .any(|list| list.is_free() && list.has_end_notice());
+            .any(|list| list.is_free() && list.has_eoi_maintenance());
         self.maintenance.has(Maintenance::UNDERFLOW) && used <= 1
             || self.maintenance.has(Maintenance::NO_PENDING) && !pending
-            || self.maintenance.has(Maintenance::ABSENT_END) && self.absent_ends > 0
-            || notice
+            || self.maintenance.has(Maintenance::ENTRY_NOT_PRESENT) && self.eoi_count > 0
+            || pulse_local
     }
 
     /// What the guest's acknowledge register would return now.

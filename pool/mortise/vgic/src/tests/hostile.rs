@@ -61,7 +61,7 @@ proptest! {
                 0 => machine.sgi(vcpu, value),
                 1 => { machine.acknowledge(core); }
                 2 => { machine.end(core); }
-                3 => machine.cores[core].absent_ends = (value & 31) as usize,
+                3 => machine.cores[core].eoi_count = (value & 31) as usize,
                 4 => machine.raise(40 + (value % 8) as u32, core),
                 5 => machine.raise(TIMER, core),
                 6 => {

@@ -148,7 +148,7 @@ fn what_comes_for_a_vcpu_at_rest_is_there_when_it_starts() {
     machine.route(0, 40, 1);
     machine.reset_vcpu(1);
     machine.raise(40, 1);
-    machine.leave(1);
+    machine.save_lrs(1);
     assert!(
         machine.cores[1]
             .lists

@@ -13,18 +13,18 @@ pub const OTHER_TIMER: u32 = 30;
 /// A VM of three vCPUs on three cores, with PPIs 27 and 30 and the SPIs 40 to 47 backed by hardware, and
 /// the SPIs 33 and 64 to 71 virtual.
 pub struct Machine {
-    pub vgic: Virtual<VCPUS, 8>,
+    pub vgic: VirtualGic<VCPUS, 8>,
     pub cores: Vec<Core>,
     pub effects: Vec<Effect>,
     /// Whether the next access or SGI is to take the short way, if there is one for it.
-    pub hastens: bool,
+    pub takes_fast_path: bool,
     /// On cores that are shared, what the first looks find after each entry of a guest, bit by bit;
     /// nobody shares them if that is nothing.
-    pub looks: u64,
+    pub yield_pattern: u64,
     /// What the next ones find.
-    next_looks: Cell<u64>,
+    next_yields: Cell<u64>,
     /// Whether list registers are to be told before the vCPU of a call goes on.
-    pub postponed: bool,
+    pub refresh_deferred: bool,
     /// The physical interrupts taken at EL2, with the core they are private to or 0.
     pub taken: Vec<(u32, usize)>,
 }
@@ -36,9 +36,9 @@ macro_rules! port {
             me: $vcpu,
             cores: &mut $machine.cores,
             effects: &mut $machine.effects,
-            shared: $machine.looks != 0,
-            looks: &$machine.next_looks,
-            postponed: &mut $machine.postponed,
+            shared: $machine.yield_pattern != 0,
+            yield_pattern: &$machine.next_yields,
+            refresh_deferred: &mut $machine.refresh_deferred,
             list_registers,
         }
     }};
@@ -55,7 +55,7 @@ fn word(frame: Frame, offset: usize, operation: Operation) -> Access {
 
 impl Machine {
     pub fn new(list_registers: usize) -> Self {
-        let mut vgic = Virtual::new();
+        let mut vgic = VirtualGic::new();
         vgic.set_vcpus(VCPUS).unwrap();
         vgic.add_hardware(TIMER).unwrap();
         vgic.add_hardware(OTHER_TIMER).unwrap();
@@ -65,7 +65,7 @@ impl Machine {
         let core = Core {
             lists: vec![ListRegister::EMPTY; list_registers],
             maintenance: Maintenance::default(),
-            absent_ends: 0,
+            eoi_count: 0,
             running: Vec::new(),
             kicked: false,
             template: ListRegister::EMPTY,
@@ -75,10 +75,10 @@ impl Machine {
             vgic,
             cores: vec![core; VCPUS],
             effects: Vec::new(),
-            hastens: false,
-            looks: 0,
-            next_looks: Cell::new(0),
-            postponed: false,
+            takes_fast_path: false,
+            yield_pattern: 0,
+            next_yields: Cell::new(0),
+            refresh_deferred: false,
             taken: Vec::new(),
         }
     }
@@ -105,17 +105,17 @@ impl Machine {
     }
 
     pub fn access(&mut self, vcpu: usize, access: Access) -> u64 {
-        if self.goes_short(access) {
+        if self.takes_fast_write(access) {
             return 0;
         }
         let value = loop {
             match self.access_once(vcpu, access) {
                 Some(value) => break value,
                 // The guest comes back to it.
-                None => self.catch_up(vcpu),
+                None => self.run_deferred(vcpu),
             }
         };
-        self.go_on(vcpu);
+        self.resume(vcpu);
         assert!(self.agrees(access, value), "{access:?} {value:#x}");
         value
     }
@@ -134,9 +134,9 @@ impl Machine {
 
     /// The same of bringing list registers up to date; whether that is done.
     pub fn refresh_once(&mut self, vcpu: usize) -> bool {
-        self.postponed = false;
-        self.vgic.refresh(vcpu, &mut port!(self, vcpu));
-        !self.postponed
+        self.refresh_deferred = false;
+        self.vgic.refresh_lrs(vcpu, &mut port!(self, vcpu));
+        !self.refresh_deferred
     }
 
     pub fn read(&mut self, vcpu: usize, frame: Frame, offset: usize) -> u64 {
@@ -157,18 +157,18 @@ impl Machine {
     pub fn sgi(&mut self, vcpu: usize, value: u64) {
         let request = SgiRequest::new(value);
         let vgic = &mut self.vgic;
-        self.hastens ^= true;
-        let short = self.hastens && request.is_to(vcpu);
-        if !short || !vgic.list_sgi_again(vcpu, request.intid(), &mut port!(self, vcpu)) {
+        self.takes_fast_path ^= true;
+        let short = self.takes_fast_path && request.is_to(vcpu);
+        if !short || !vgic.relist_sgi(vcpu, request.intid(), &mut port!(self, vcpu)) {
             self.sgi_once(vcpu, value);
         }
-        self.go_on(vcpu);
+        self.resume(vcpu);
     }
 
     pub fn sgi_group0(&mut self, vcpu: usize, value: u64) {
         self.vgic
             .send_sgi(vcpu, SgiRequest::new(value), false, &mut port!(self, vcpu));
-        self.go_on(vcpu);
+        self.resume(vcpu);
     }
 
     /// A device on the core of `vcpu` moves its line, and the hypervisor minds its kick.
@@ -191,16 +191,16 @@ impl Machine {
     }
 
     /// The same on the core of `vcpu`, which has a notice of it; the others' kicks are minded.
-    pub fn notice(&mut self, vcpu: usize, intid: u32) {
-        self.vgic.pulse_at(vcpu, intid, &mut port!(self, vcpu));
-        self.go_on(vcpu);
+    pub fn pulse_local(&mut self, vcpu: usize, intid: u32) {
+        self.vgic.pulse_local(vcpu, intid, &mut port!(self, vcpu));
+        self.resume(vcpu);
     }
 
     /// An exit for a kick or a maintenance interrupt. The latter must be gone then.
     pub fn refresh(&mut self, vcpu: usize) {
         self.cores[vcpu].kicked = false;
-        self.vgic.refresh(vcpu, &mut port!(self, vcpu));
-        self.go_on(vcpu);
+        self.vgic.refresh_lrs(vcpu, &mut port!(self, vcpu));
+        self.resume(vcpu);
         assert!(
             !self.cores[vcpu].maintenance_asserted(),
             "a maintenance interrupt without end"
@@ -208,20 +208,20 @@ impl Machine {
     }
 
     /// What is postponed is done.
-    fn catch_up(&mut self, vcpu: usize) {
-        while std::mem::take(&mut self.postponed) {
-            self.vgic.refresh(vcpu, &mut port!(self, vcpu));
+    fn run_deferred(&mut self, vcpu: usize) {
+        while std::mem::take(&mut self.refresh_deferred) {
+            self.vgic.refresh_lrs(vcpu, &mut port!(self, vcpu));
         }
     }
 
     /// The vCPU goes on.
-    pub fn go_on(&mut self, vcpu: usize) {
-        self.catch_up(vcpu);
-        self.next_looks.set(self.looks);
+    pub fn resume(&mut self, vcpu: usize) {
+        self.run_deferred(vcpu);
+        self.next_yields.set(self.yield_pattern);
     }
 
-    pub fn leave(&mut self, vcpu: usize) {
-        while !self.vgic.leave(vcpu, &mut port!(self, vcpu)) {}
+    pub fn save_lrs(&mut self, vcpu: usize) {
+        while !self.vgic.save_lrs(vcpu, &mut port!(self, vcpu)) {}
     }
 
     pub fn reset_vcpu(&mut self, vcpu: usize) {
@@ -267,7 +267,7 @@ impl Machine {
                 self.vgic
                     .inject_hardware(vcpu, intid, &mut port!(self, vcpu))
             );
-            self.go_on(vcpu);
+            self.resume(vcpu);
         }
     }
 
@@ -298,7 +298,7 @@ impl Machine {
             .iter_mut()
             .find(|list| list.intid() == intid && list.is_active())
         {
-            None => core.absent_ends += 1,
+            None => core.eoi_count += 1,
             Some(list) if list.is_pending() => *list = list.with_state(State::Pending),
             Some(list) => {
                 *list = list.with_state(State::Invalid);

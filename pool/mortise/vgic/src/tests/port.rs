@@ -10,8 +10,8 @@ pub struct Port<'a> {
     pub cores: &'a mut [Core],
     pub effects: &'a mut Vec<Effect>,
     pub shared: bool,
-    pub looks: &'a Cell<u64>,
-    pub postponed: &'a mut bool,
+    pub yield_pattern: &'a Cell<u64>,
+    pub refresh_deferred: &'a mut bool,
     pub list_registers: usize,
 }
 
@@ -22,19 +22,19 @@ impl Port<'_> {
     }
 }
 
-impl Physical for Port<'_> {
+impl PhysicalGic for Port<'_> {
     fn list_registers(&self) -> usize {
         self.list_registers
     }
-    fn read(&self, index: usize) -> ListRegister {
+    fn read_lr(&self, index: usize) -> ListRegister {
         self.cores[self.me].lists[index]
     }
-    fn write(&mut self, index: usize, value: ListRegister) {
+    fn write_lr(&mut self, index: usize, value: ListRegister) {
         assert!(!value.is_hardware() || value.state() != State::PendingActive);
         self.cores[self.me].lists[index] = value;
     }
-    fn take_absent_ends(&mut self) -> usize {
-        std::mem::take(&mut self.cores[self.me].absent_ends)
+    fn take_eoi_count(&mut self) -> usize {
+        std::mem::take(&mut self.cores[self.me].eoi_count)
     }
     fn set_maintenance(&mut self, wanted: Maintenance) {
         self.cores[self.me].maintenance = wanted;
@@ -42,13 +42,13 @@ impl Physical for Port<'_> {
     fn kick(&mut self, vcpu: usize) {
         self.cores[vcpu].kicked = true;
     }
-    fn is_wanted(&self) -> bool {
-        let looks = self.looks.get();
-        self.looks.set(looks >> 1);
-        looks & 1 != 0
+    fn should_yield(&self) -> bool {
+        let yield_pattern = self.yield_pattern.get();
+        self.yield_pattern.set(yield_pattern >> 1);
+        yield_pattern & 1 != 0
     }
-    fn postpone(&mut self) -> bool {
-        *self.postponed |= self.shared;
+    fn defer_refresh(&mut self) -> bool {
+        *self.refresh_deferred |= self.shared;
         self.shared
     }
     fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool) {
@@ -59,7 +59,7 @@ impl Physical for Port<'_> {
         self.effects.push(Effect::Pending(intid, vcpu, pending));
         self.source(intid, vcpu).pending = pending;
     }
-    fn pending_near(&self, first: u32, vcpu: usize) -> u32 {
+    fn pending_word(&self, first: u32, vcpu: usize) -> u32 {
         let core = if first < 32 { vcpu } else { 0 };
         (0..32).fold(0, |word, bit| {
             let source = &self.cores[core].sources[(first + bit) as usize];

@@ -58,9 +58,9 @@ fn a_notice_is_listed_where_its_last_one_was() {
             .position(|list| list.intid() == BELL && list.is_pending())
     };
     for _ in 0..3 {
-        machine.notice(0, BELL);
+        machine.pulse_local(0, BELL);
         assert_eq!(place(&machine), Some(1));
-        machine.notice(0, BELL);
+        machine.pulse_local(0, BELL);
         assert_eq!(machine.drain(0), [BELL], "two are one");
     }
     // With an SGI before it.
@@ -68,10 +68,10 @@ fn a_notice_is_listed_where_its_last_one_was() {
     machine.sgi(0, 3 << 24 | 1);
     assert_eq!(machine.drain(0), [3]);
     for _ in 0..3 {
-        machine.notice(0, BELL);
+        machine.pulse_local(0, BELL);
         assert_eq!(place(&machine), Some(2));
         assert_eq!(machine.acknowledge(0), Some(BELL));
-        machine.notice(0, BELL);
+        machine.pulse_local(0, BELL);
         machine.end(0);
         machine.refresh(0);
         assert_eq!(
@@ -88,10 +88,10 @@ fn a_notice_is_listed_where_its_last_one_was() {
 #[test]
 fn a_notice_of_what_is_disabled_or_another_s_waits_or_goes_on() {
     let mut machine = listening();
-    machine.notice(0, BELL);
+    machine.pulse_local(0, BELL);
     assert_eq!(machine.drain(0), [BELL]);
     machine.write(0, GICD, 0x188, 1 << (BELL % 32));
-    machine.notice(0, BELL);
+    machine.pulse_local(0, BELL);
     assert_eq!(machine.drain(0), []);
     assert_ne!(
         machine.read(0, GICD, 0x208) & 1 << (BELL % 32),
@@ -101,7 +101,7 @@ fn a_notice_of_what_is_disabled_or_another_s_waits_or_goes_on() {
     machine.write(0, GICD, 0x108, 1 << (BELL % 32));
     assert_eq!(machine.drain(0), [BELL]);
     machine.route(0, BELL, 1);
-    machine.notice(0, BELL);
+    machine.pulse_local(0, BELL);
     assert_eq!(machine.drain(0), []);
     assert!(machine.cores[1].kicked);
     machine.refresh(1);

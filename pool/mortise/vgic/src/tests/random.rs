@@ -21,7 +21,7 @@ enum Step {
     Route(usize, u32, u64),
     SetPending(usize, u32),
     /// Word on a core of an interrupt that was raised for an instant.
-    Notice(usize, u32),
+    PulseLocal(usize, u32),
     ClearPending(usize, u32),
     /// Any exit of a vCPU.
     Exit(usize),
@@ -47,7 +47,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (vcpu(), shared(), 0..VCPUS as u64).prop_map(|(v, i, to)| Step::Route(v, i, to)),
         1 => (vcpu(), every()).prop_map(|(v, i)| Step::SetPending(v, i)),
         1 => (vcpu(), every()).prop_map(|(v, i)| Step::ClearPending(v, i)),
-        4 => (vcpu(), line()).prop_map(|(v, i)| Step::Notice(v, i)),
+        4 => (vcpu(), line()).prop_map(|(v, i)| Step::PulseLocal(v, i)),
         4 => vcpu().prop_map(Step::Exit),
     ];
     prop::collection::vec(step, 1..300)
@@ -176,7 +176,7 @@ impl History {
                 }
             }
             Step::ClearPending(vcpu, intid) => {
-                machine.leave(vcpu);
+                machine.save_lrs(vcpu);
                 let elsewhere = machine.vgic.bank(vcpu, intid).unwrap().listed;
                 machine.refresh(vcpu);
                 if elsewhere >> (intid % 32) & 1 == 0 {
@@ -185,17 +185,17 @@ impl History {
                     self.write_bit(vcpu, intid, 0x280);
                 }
             }
-            Step::Notice(vcpu, intid) => {
-                machine.notice(vcpu, intid);
+            Step::PulseLocal(vcpu, intid) => {
+                machine.pulse_local(vcpu, intid);
                 self.set(intid, 0, true);
             }
             Step::Exit(vcpu) => machine.refresh(vcpu),
         }
-        self.mind();
+        self.handle_events();
     }
 
     /// Maintenance interrupts come at once; kicks do if prompt.
-    fn mind(&mut self) {
+    fn handle_events(&mut self) {
         while let Some(vcpu) = (0..VCPUS).find(|&vcpu| {
             let core = &self.machine.cores[vcpu];
             core.maintenance_asserted() || self.prompt && core.kicked
@@ -272,22 +272,22 @@ impl History {
                 .write(0, Frame::Distributor, 0x100 + 4 * row, u32::MAX.into());
         }
         self.machine.signal_all();
-        self.mind();
+        self.handle_events();
         for round in 0.. {
             assert!(round < 1000, "no end: {:?}", self.pending);
             let mut quiet = true;
             for vcpu in 0..VCPUS {
                 self.acknowledge(vcpu);
-                self.mind();
+                self.handle_events();
                 // The handler serves the device.
                 if let Some(&(intid, _)) = self.machine.cores[vcpu].running.last() {
                     quiet = false;
                     if intid >= 32 && self.lines.insert(intid, false) == Some(true) {
                         self.machine.line(vcpu, intid, false);
-                        self.mind();
+                        self.handle_events();
                     }
                     self.machine.end(vcpu);
-                    self.mind();
+                    self.handle_events();
                 }
             }
             if quiet {
@@ -313,9 +313,9 @@ impl History {
     }
 }
 
-fn run(steps: &[Step], list_registers: usize, prompt: bool, looks: u64) {
+fn run(steps: &[Step], list_registers: usize, prompt: bool, yield_pattern: u64) {
     let mut history = History::new(list_registers, prompt);
-    history.machine.looks = looks;
+    history.machine.yield_pattern = yield_pattern;
     steps.iter().for_each(|step| history.step(step));
     history.settle();
 }

@@ -19,7 +19,7 @@ fn read_as(machine: &mut Machine, frame: Frame, offset: usize, width: Width) -> 
 
 #[test]
 fn interrupts_are_given_once() {
-    let mut vgic: Virtual<2, 1> = Virtual::new();
+    let mut vgic: VirtualGic<2, 1> = VirtualGic::new();
     assert_eq!(vgic.set_vcpus(0), Err(Error::TooManyVcpus));
     assert_eq!(vgic.set_vcpus(3), Err(Error::TooManyVcpus));
     assert_eq!(vgic.set_vcpus(2), Ok(()));
@@ -298,7 +298,7 @@ fn a_vcpu_that_does_not_exist_has_no_redistributor() {
 #[test]
 fn a_sleeper_wakes_for_what_is_pending() {
     let mut machine = Machine::running(4);
-    machine.leave(0);
+    machine.save_lrs(0);
     assert!(!machine.vgic.has_pending(0));
     machine.line(1, 33, true);
     assert!(machine.vgic.has_pending(0) && !machine.vgic.has_pending(1));

@@ -8,8 +8,8 @@ const GICD: Frame = Frame::Distributor;
 /// With somebody at each of the first looks after an entry.
 fn busy(list_registers: usize) -> Machine {
     let mut machine = Machine::running(list_registers);
-    machine.looks = u64::MAX;
-    machine.go_on(0);
+    machine.yield_pattern = u64::MAX;
+    machine.resume(0);
     machine
 }
 
@@ -35,7 +35,7 @@ fn others_hear_of_an_sgi_one_by_one() {
     assert!(!machine.refresh_once(0));
     let kicked: Vec<_> = machine.cores.iter().map(|core| core.kicked).collect();
     assert_eq!(kicked, [false, true, false]);
-    machine.go_on(0);
+    machine.resume(0);
     (0..VCPUS).for_each(|vcpu| machine.refresh(vcpu));
     (0..VCPUS).for_each(|vcpu| assert_eq!(machine.drain(vcpu), [3]));
 }
@@ -55,7 +55,7 @@ fn a_write_is_made_again_until_it_is_done_and_then_once() {
     while machine.access_once(0, write).is_none() {
         assert_eq!(machine.vgic.bank(0, 64).map(|bank| bank.latch), Some(0));
     }
-    machine.go_on(0);
+    machine.resume(0);
     machine.end(0);
     assert_eq!(machine.drain(0), [64, 65, 66]);
     assert!(!machine.source(TIMER, 0).active);

@@ -1,5 +1,5 @@
-//! Short ways: what is done of itself by the hypervisor, without [`Virtual::access`] and
-//! [`Virtual::send_sgi`]. The machine takes them at every other chance.
+//! Short ways: what is done of itself by the hypervisor, without [`VirtualGic::access`] and
+//! [`VirtualGic::send_sgi`]. The machine takes them at every other chance.
 
 use super::machine::*;
 use crate::*;
@@ -12,11 +12,11 @@ fn enables(access: Access) -> Option<Enables> {
 
 impl Machine {
     /// Whether an access is a write that changes nothing, and it is its turn to be left out.
-    pub fn goes_short(&mut self, access: Access) -> bool {
-        self.hastens ^= true;
+    pub fn takes_fast_write(&mut self, access: Access) -> bool {
+        self.takes_fast_path ^= true;
         match (enables(access), access.operation) {
             (Some(Enables { row, sets }), Operation::Write(value)) => {
-                self.hastens && self.vgic.is_idle(row, sets, value as u32)
+                self.takes_fast_path && self.vgic.is_noop_write(row, sets, value as u32)
             }
             _ => false,
         }
@@ -26,7 +26,7 @@ impl Machine {
     pub fn agrees(&self, access: Access, value: u64) -> bool {
         match (enables(access), access.operation) {
             (Some(Enables { row, .. }), Operation::Read) => {
-                u64::from(self.vgic.enabled_in(row)) == value
+                u64::from(self.vgic.enabled_word(row)) == value
             }
             _ => true,
         }
@@ -38,7 +38,7 @@ fn a_write_that_changes_nothing_is_known() {
     let machine = Machine::running(4);
     let vgic = &machine.vgic;
     let (all, given) = (u32::MAX, 0xff << 8 | 1 << 1);
-    assert_eq!(vgic.enabled_in(1), given);
+    assert_eq!(vgic.enabled_word(1), given);
     for (row, sets, value, idle) in [
         (1, true, 0, true),
         (1, true, all, true),
@@ -51,7 +51,7 @@ fn a_write_that_changes_nothing_is_known() {
         (31, false, all, true),
     ] {
         assert_eq!(
-            vgic.is_idle(row, sets, value),
+            vgic.is_noop_write(row, sets, value),
             idle,
             "{row} {sets} {value:#x}"
         );
@@ -62,7 +62,7 @@ fn a_write_that_changes_nothing_is_known() {
 fn an_sgi_to_itself_is_listed_where_its_last_one_was() {
     let mut machine = Machine::running(4);
     let short = |machine: &mut Machine| {
-        machine.hastens = false;
+        machine.takes_fast_path = false;
         let before = machine.cores[0].lists.clone();
         machine.sgi(0, 3 << 24 | 1);
         before != machine.cores[0].lists
