@@ -8,9 +8,9 @@
 
 #include "case.h"
 
-_Static_assert(O_RDONLY == 0 && O_WRONLY == 1 && O_RDWR == 2, "access modes of tenon-mqueue");
-_Static_assert(O_CREAT == 0x40 && O_EXCL == 0x800 && O_NONBLOCK == 0x4000, "flags of tenon-mqueue");
-_Static_assert(sizeof(struct mq_attr) == 32, "attributes of tenon-mqueue");
+_Static_assert(O_RDONLY == 0 && O_WRONLY == 1 && O_RDWR == 2, "access modes of tenon-posix");
+_Static_assert(O_CREAT == 0x40 && O_EXCL == 0x800 && O_NONBLOCK == 0x4000, "flags of tenon-posix");
+_Static_assert(sizeof(struct mq_attr) == 32, "attributes of tenon-posix");
 
 #define NAME "/queue"
 

@@ -58,7 +58,7 @@ def test_the_whole_graph_is_given_to_it(pool):
     ("objective", "library"),
     [
         ("a 1 kHz control loop beside Linux", "apps/motor"),
-        ("a POSIX program in C with message queues", "tenon/mqueue"),
+        ("a POSIX program in C with message queues", "tenon/posix"),
     ],
 )
 def test_an_objective_is_answered_as_by_rankings(graph_pool, tmp_path, objective, library):

@@ -1,32 +1,53 @@
-//! The POSIX interface for applications in C.
+//! The POSIX interface of an application in C: PSE51 with message queues.
 //!
-//! An application in C is a folder of C files with a `main`; its image is linked with this crate,
-//! which selects whatever stands behind the headers in `include/`. [`process!`] is what the
-//! generated image says instead of naming a Rust `main`.
+//! # Purpose
+//!
+//! An application in C is a folder of C files with a `main`; its image is linked with this crate, which
+//! implements the headers in `include/`. [`process!`] takes the place of a Rust `main` in the generated
+//! image. Threads and their synchronisation objects are in [`tenon_pthread`], the C library's own
+//! requirements in [`tenon_libc`].
+//!
+//! | modules | subject |
+//! |---|---|
+//! | [`signal`] | signals |
+//! | `clock`, `sleep`, [`timer`] | clocks, sleeping, interval timers |
+//! | [`semaphore`], [`mqueue`] | semaphores and message queues |
+//! | [`system`], [`sysconf`] | standard streams as files, system name, configurable limits |
+//!
+//! # Guarantees
+//!
+//! No sleep or timer expires early. A thread that sleeps until a time of the realtime clock, or waits
+//! with a timeout of that clock, is re-evaluated when the clock is set: a step forwards wakes it, one
+//! backwards does not (POSIX.1-2017, `clock_settime`). Setting the clock takes one step for each
+//! thread. Each module states its own bounds.
 
 #![no_std]
 #![cfg_attr(not(target_os = "none"), allow(dead_code, reason = "C calls it"))]
-#![expect(unsafe_code, reason = "it runs the program, once; pointers from C")]
+#![expect(
+    unsafe_code,
+    reason = "the C interface: pointers and handlers from C, messages in memory from malloc"
+)]
 
+mod clock;
+pub mod mqueue;
+pub mod semaphore;
+pub mod signal;
+mod sleep;
 pub mod sysconf;
 pub mod system;
+pub mod timer;
 
-// What C calls is linked if its crate is named.
-use tenon_posix_mutex as _;
-use tenon_posix_sync as _;
-use tenon_posix_time as _;
+#[doc(hidden)]
+pub use tenon_libc::define_table;
 
-/// What [`process!`] is made of; not for applications.
+/// Macros of other crates that [`process!`] expands to; not for applications.
 #[doc(hidden)]
 pub mod parts {
     pub use tenon_libc::define_heap;
-    pub use tenon_mqueue::define_message_queues;
-    pub use tenon_posix_signal::define_signal_queue;
-    pub use tenon_posix_timer::define_timers;
     pub use tenon_pthread::define_threads;
 }
 
-/// Makes the program of an image of an application in C.
+/// Defines the heap and the tables of an image whose application is in C.
 ///
 /// ```text
 /// tenon_posix::process! { config: crate::config }
@@ -46,19 +67,16 @@ macro_rules! process {
                 config::TENON_PTHREAD_THREADS,
                 config::TENON_PTHREAD_STACK
             );
-            $crate::parts::define_signal_queue!(config::TENON_POSIX_SIGNAL_QUEUE);
-            $crate::parts::define_timers!(config::TENON_POSIX_TIMER_TIMERS);
-            $crate::parts::define_message_queues!(
-                config::TENON_MQUEUE_QUEUES,
-                config::TENON_MQUEUE_OPEN
-            );
+            $crate::define_signal_queue!(config::TENON_POSIX_SIGNAL_QUEUE);
+            $crate::define_timers!(config::TENON_POSIX_TIMER_TIMERS);
+            $crate::define_message_queues!(config::TENON_MQUEUE_QUEUES, config::TENON_MQUEUE_OPEN);
         }
     };
 }
 
-/// The main thread of the image: runs the program, and ends it with what its `main` returned.
+/// Entry of the main thread: runs the program and exits with the status that its `main` returned.
 pub fn main() {
-    tenon_posix_signal::begin();
+    signal::begin();
     // SAFETY: the image calls this once, in its main thread.
     let status = unsafe { tenon_libc::process::run(tenon_pthread::table::adopt_main()) };
     tenon_libc::process::leave(status)

@@ -2,6 +2,7 @@
 //!
 //! The numbers are those of `<unistd.h>`; a test in C compares the answers with its macros.
 
+use crate::{mqueue, semaphore};
 use core::ffi::{c_int, c_long};
 use tenon_libc::Errno;
 use tenon_pthread::{attributes, key, table};
@@ -48,7 +49,7 @@ answers! {
     22 THREAD_ATTR_STACKSIZE: YES;
     23 THREAD_CPUTIME: NO;
     24 THREAD_DESTRUCTOR_ITERATIONS: key::ITERATIONS as c_long;
-    25 THREAD_KEYS_MAX: key::KEYS as c_long;
+    25 THREAD_KEYS_MAX: table::KEYS as c_long;
     26 THREAD_PRIO_INHERIT: YES;
     27 THREAD_PRIO_PROTECT: YES;
     28 THREAD_PRIORITY_SCHEDULING: YES;
@@ -88,9 +89,9 @@ answers! {
     75 TRACE: NO;
     76 TYPED_MEMORY_OBJECTS: NO;
 
-    90 MQ_OPEN_MAX: tenon_mqueue::table::open_max() as c_long;
-    91 MQ_PRIO_MAX: tenon_mqueue::store::PRIORITIES.into();
-    94 SEM_VALUE_MAX: tenon_posix_semaphore::MOST.into();
+    90 MQ_OPEN_MAX: mqueue::table::open_max() as c_long;
+    91 MQ_PRIO_MAX: mqueue::store::PRIORITIES.into();
+    94 SEM_VALUE_MAX: semaphore::MOST.into();
     // Those with a name; of the others there is no limit.
     93 SEM_NSEMS_MAX: NO;
 }

@@ -1,13 +1,13 @@
 //! Attributes of a thread to come (POSIX.1-2017, `pthread_attr_*`).
 
-use crate::schedule::{self, Parameters};
-use crate::stack::PAGE;
-use crate::table::stack_size;
+use crate::policy::{self, Parameters};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use tenon_libc::Errno;
 use tenon_libc::errno::number;
 
+/// Bytes of a page, and of a guard area.
+pub(crate) const PAGE: usize = 4096;
 /// The smallest stack: `PTHREAD_STACK_MIN` of `<limits.h>`.
 pub const SMALLEST_STACK: usize = 4096;
 /// Marks attributes that were made and not destroyed.
@@ -46,7 +46,7 @@ impl Default for Attributes {
             guard: PAGE,
             made: MADE,
             priority: 0,
-            policy: schedule::OTHER,
+            policy: policy::OTHER,
             detached: false,
             explicit: false,
             reserved: [0; 5],
@@ -162,11 +162,11 @@ writes! {
         // SAFETY: the caller's contract.
         let parameters = unsafe { parameters.as_ref() }.ok_or(Errno::EINVAL)?;
         // Whether it suits the policy is seen when the thread is made.
-        schedule::priority(schedule::OTHER, parameters.priority)?;
+        policy::priority(policy::OTHER, parameters.priority)?;
         attributes.priority = parameters.priority;
     };
     pthread_attr_setschedpolicy(policy: c_int) = |attributes| {
-        attributes.policy = schedule::policy(policy)?;
+        attributes.policy = policy::policy(policy)?;
     };
     pthread_attr_setscope(scope: c_int) = |_attributes| match flag(scope)? {
         false => {}
@@ -222,4 +222,19 @@ pub unsafe extern "C" fn pthread_attr_setstack(
             (*attributes).size = size;
         })
     })
+}
+
+/// Bytes of a stack whose thread's attributes say nothing of it.
+#[cfg(target_os = "none")]
+fn stack_size() -> usize {
+    unsafe extern "Rust" {
+        // SAFETY: `define_threads!` defines it.
+        safe static TENON_PTHREAD_STACK_SIZE: usize;
+    }
+    TENON_PTHREAD_STACK_SIZE
+}
+
+#[cfg(not(target_os = "none"))]
+fn stack_size() -> usize {
+    16384
 }

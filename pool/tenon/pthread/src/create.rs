@@ -1,10 +1,10 @@
 //! The beginning of a thread.
 
 use crate::attributes::{self, Attributes};
-use crate::schedule;
+use crate::exit::end;
+use crate::policy;
 use crate::stack::Memory;
 use crate::table::{self, LOCK, Life, Name, Slot, current};
-use crate::thread::end;
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use tenon_libc::errno::number;
@@ -84,7 +84,7 @@ unsafe fn create(
     };
     // Others may know it from now on, though it has not begun.
     LOCK.masked(|(), _| slot.thread.set(Some(slot.block.thread())));
-    let scheduled = (priority, schedule::takes_turns(policy));
+    let scheduled = (priority, policy::takes_turns(policy));
     // SAFETY: the caller says there is a place, which the thread may read as soon as it runs; the
     // stack is new or the program's, who keeps it for the thread.
     let made = unsafe {
@@ -111,7 +111,7 @@ unsafe fn create(
 fn scheduled(attributes: &Attributes) -> Result<(u8, Priority), Errno> {
     if attributes.explicit {
         let (policy, priority) = (attributes.policy, attributes.priority);
-        Ok((policy, schedule::priority(policy, priority)?))
+        Ok((policy, policy::priority(policy, priority)?))
     } else {
         let maker = current();
         let priority = maker.thread().map_or(Priority::LOWEST, |t| t.priority());

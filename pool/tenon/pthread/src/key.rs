@@ -1,6 +1,6 @@
 //! Values of each thread under keys (POSIX.1-2017, `pthread_key_create`).
 
-use crate::table::{LOCK, Slot, current, slots};
+use crate::table::{KEYS, LOCK, Slot, current, slots};
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -8,8 +8,6 @@ use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_thread::wait::Guarded;
 
-/// `PTHREAD_KEYS_MAX` of `<limits.h>`.
-pub const KEYS: usize = 128;
 /// `PTHREAD_DESTRUCTOR_ITERATIONS`: how often destructors are called as long as there are values.
 pub const ITERATIONS: usize = 4;
 
@@ -76,7 +74,7 @@ pub extern "C" fn pthread_getspecific(key: u32) -> *mut c_void {
 }
 
 /// Calls the destructors of a thread's values, which may give it new ones.
-pub(crate) fn end_of_thread(slot: &Slot) {
+pub(crate) fn run_destructors(slot: &Slot) {
     for _ in 0..ITERATIONS {
         let mut called = false;
         for (key, value) in slot.values.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The stack of a thread: from `malloc`, with a guard page below it, or the program's own.
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, PAGE};
 use core::ffi::c_void;
 use core::ptr;
 use tenon_libc::{Errno, tls};
@@ -10,9 +10,6 @@ unsafe extern "C" {
     fn memalign(alignment: usize, size: usize) -> *mut c_void;
     fn free(memory: *mut c_void);
 }
-
-/// Bytes of a page, and of a guard.
-pub(crate) const PAGE: usize = 4096;
 
 /// A thread's memory: its stack, and above it room for its variables.
 #[derive(Clone, Copy, Debug)]

@@ -1,16 +1,15 @@
 //! The table of threads.
 
-use crate::cancel::Cancel;
-use crate::key::KEYS;
+use crate::cancel_state::CancelState;
+use crate::policy;
 use crate::signals::{Set, Signals};
 use crate::stack::Memory;
-use crate::wait::Interruptible;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr;
 use tenon_libc::{Errno, tls};
 use tenon_thread::thread::{self, Block, Priority, Thread};
-use tenon_thread::wait::{Guarded, WaitQueue};
+use tenon_thread::wait::{Guarded, WaitQueue, Waking};
 
 /// What is known of threads is behind this. Who holds it calls nothing that allocates.
 pub static LOCK: Guarded<()> = Guarded::new(());
@@ -34,6 +33,21 @@ pub enum Life {
 /// What C calls a thread: `pthread_t`.
 pub type Name = u64;
 
+/// `PTHREAD_KEYS_MAX` of `<limits.h>`.
+pub const KEYS: usize = 128;
+
+/// What may cut a thread's wait short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interruptible {
+    /// Nothing.
+    Not,
+    /// A signal or an asynchronous cancel: after the handlers the wait goes on. So it is for a lock,
+    /// which is no cancellation point (POSIX.1-2017, `pthread_mutex_lock`).
+    ForAWhile,
+    /// These, and any cancel.
+    ForGood,
+}
+
 /// One thread of C.
 pub struct Slot {
     pub(crate) block: Block,
@@ -49,7 +63,7 @@ pub struct Slot {
     pub(crate) joiners: WaitQueue,
     /// Its stack, until it is given back.
     pub(crate) memory: Cell<Option<Memory>>,
-    pub(crate) cancel: Cancel,
+    pub(crate) cancel: CancelState,
     pub(crate) values: [Cell<*mut c_void>; KEYS],
     /// There is something it has to see to: see [`crate::wait`].
     pub(crate) attention: Cell<bool>,
@@ -80,14 +94,14 @@ impl Slot {
             result: Cell::new(ptr::null_mut()),
             joiners: WaitQueue::new(),
             memory: Cell::new(None),
-            cancel: Cancel::new(),
+            cancel: CancelState::new(),
             values: [const { Cell::new(ptr::null_mut()) }; KEYS],
             attention: Cell::new(false),
             interruptible: Cell::new(Interruptible::Not),
             urgent: Cell::new(false),
             alone: Guarded::new(WaitQueue::new()),
             signals: Signals::new(),
-            policy: Cell::new(crate::schedule::OTHER),
+            policy: Cell::new(policy::OTHER),
         }
     }
 
@@ -122,6 +136,30 @@ impl Slot {
     }
 }
 
+impl Slot {
+    /// Lets its thread attend to something: at once if it is in a wait that may be interrupted,
+    /// otherwise at its next one. To be called behind `LOCK`.
+    pub fn notify(&self, waking: &Waking) {
+        self.attention.set(true);
+        if let (Some(thread), Interruptible::ForGood) =
+            (self.thread.get(), self.interruptible.get())
+        {
+            thread.interrupt_wait(waking);
+        }
+    }
+
+    /// As [`notify`](Slot::notify), and a wait for a lock ends early too, after which it goes on.
+    pub fn rouse(&self, waking: &Waking) {
+        self.urgent.set(true);
+        self.notify(waking);
+        if let (Some(thread), Interruptible::ForAWhile) =
+            (self.thread.get(), self.interruptible.get())
+        {
+            thread.interrupt_queue_wait(waking);
+        }
+    }
+}
+
 impl Default for Slot {
     fn default() -> Self {
         Self::new()
@@ -141,21 +179,6 @@ macro_rules! define_threads {
 tenon_libc::table! {
     /// All slots; the first is the main thread's. On the host there are no threads of C.
     pub fn slots: Slot = TENON_PTHREAD_SLOTS
-}
-
-/// Bytes of a stack whose thread's attributes say nothing of it.
-#[cfg(target_os = "none")]
-pub(crate) fn stack_size() -> usize {
-    unsafe extern "Rust" {
-        // SAFETY: `define_threads!` defines it.
-        safe static TENON_PTHREAD_STACK_SIZE: usize;
-    }
-    TENON_PTHREAD_STACK_SIZE
-}
-
-#[cfg(not(target_os = "none"))]
-pub(crate) fn stack_size() -> usize {
-    16384
 }
 
 /// The slot of the calling thread, which is one of C.

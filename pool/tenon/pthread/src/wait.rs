@@ -5,7 +5,8 @@
 //! waits, and after a wait that was [`Cut::Interrupted`]. Between the two the flag cannot be missed:
 //! [`interruptible`] reads it with interrupts masked.
 
-use crate::table::{Slot, current};
+use crate::exit::act;
+use crate::table::{Interruptible, Slot, current};
 use core::cell::Cell;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue, WaitValue, Waiting, Waking};
@@ -35,18 +36,6 @@ pub enum Attended {
 type Handlers = Cell<Option<fn() -> Attended>>;
 
 static SIGNALS: Guarded<Handlers> = Guarded::new(Cell::new(None));
-
-/// What may cut a thread's wait short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interruptible {
-    /// Nothing.
-    Not,
-    /// A signal or an asynchronous cancel: after the handlers the wait goes on. So it is for a lock,
-    /// which is no cancellation point (POSIX.1-2017, `pthread_mutex_lock`).
-    ForAWhile,
-    /// These, and any cancel.
-    ForGood,
-}
 
 /// Waits in a queue of an object for its turn, at the latest until `deadline`, and not if there is
 /// something to attend to.
@@ -123,7 +112,7 @@ pub fn attend_in_a_lock() {
     let slot = current();
     if slot.urgent.replace(false) {
         if slot.cancel.is_due_anywhere() {
-            crate::cancel::act();
+            act();
         }
         run_handlers();
     }
@@ -142,7 +131,7 @@ pub fn attend() -> Attended {
         return Attended::Nothing;
     }
     if slot.cancel.is_due() {
-        crate::cancel::act();
+        act();
     }
     slot.urgent.set(false);
     run_handlers()
@@ -154,35 +143,11 @@ pub fn set_signal_hook(run: fn() -> Attended) {
     SIGNALS.masked(|signals, _| signals.set(Some(run)));
 }
 
-impl Slot {
-    /// Lets its thread attend to something: at once if it is in a wait that may be interrupted,
-    /// otherwise at its next one. To be called behind `LOCK`.
-    pub fn notify(&self, waking: &Waking) {
-        self.attention.set(true);
-        if let (Some(thread), Interruptible::ForGood) =
-            (self.thread.get(), self.interruptible.get())
-        {
-            thread.interrupt_wait(waking);
-        }
-    }
-
-    /// As [`notify`](Slot::notify), and a wait for a lock ends early too, after which it goes on.
-    pub fn rouse(&self, waking: &Waking) {
-        self.urgent.set(true);
-        self.notify(waking);
-        if let (Some(thread), Interruptible::ForAWhile) =
-            (self.thread.get(), self.interruptible.get())
-        {
-            thread.interrupt_queue_wait(waking);
-        }
-    }
-
-    /// As [`rouse`](Slot::rouse), and a thread that was preempted attends as soon as it runs.
-    pub fn interrupt(&self, waking: &Waking) {
-        self.rouse(waking);
-        if let Some(thread) = self.thread.get() {
-            thread.inject_call(waking, attend_in_place);
-        }
+/// As [`Slot::rouse`], and a preempted thread attends as soon as it runs. To be called behind `LOCK`.
+pub fn interrupt(slot: &Slot, waking: &Waking) {
+    slot.rouse(waking);
+    if let Some(thread) = slot.thread.get() {
+        thread.inject_call(waking, attend_in_place);
     }
 }
 
