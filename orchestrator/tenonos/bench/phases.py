@@ -21,7 +21,7 @@ from tenonos.run.plugin import QUIET, Visit
 from tenonos.run.symbols import MORTISE
 
 PHASES = {
-    "lines": ("core_log::write", "mortise_partition::machine::Machine::say"),
+    "lines": ("core_log::write", "mortise_partition::machine::Machine::report"),
     "manifest": ("core_manifest::system::System::parse_within",),
     "machines": (
         "mortise_partition::vm::Vm::new",
@@ -38,7 +38,7 @@ PHASES = {
         "mortise_partition::machine::Core::silence",
         "hw_irqchip_gicv3::redistributor::Redistributor::initialise",
     ),
-    "load": ("mortise_partition::lead::load",),
+    "load": ("mortise_partition::restart_sequence::load",),
     "core": ("mortise_partition::boot::enter",),
 }
 """The phases by the functions that do them, of several the first one: `core` is what else a core

@@ -22,7 +22,7 @@
 
 use core_bare::{Grant, Host, Task, tasks};
 use hw_arch::cpu;
-use mortise_partition::{Core, Tenant};
+use mortise_partition::{Core, CoreTask};
 
 /// Entry in the table of core tasks.
 pub static NATIVE: Native = Native;
@@ -37,8 +37,8 @@ impl Native {
     }
 }
 
-impl Tenant for Native {
-    fn has(&self, cpu: usize) -> bool {
+impl CoreTask for Native {
+    fn runs_on(&self, cpu: usize) -> bool {
         Self::on(cpu).is_some()
     }
 

@@ -29,7 +29,7 @@ pub static GROUP: Group = Group {
 /// may have masked the one that waits, and would call for ever.
 fn handle(call: &Call, _caller: &mut dyn Caller) -> Outcome {
     let core = Core::current();
-    if core.is_wanted() {
+    if core.preemption_pending() {
         return Outcome::Again(0);
     }
     match call.function() {
@@ -44,11 +44,13 @@ fn ring_in_steps(core: &'static Core, number: u64) -> Outcome {
     let Some(Placed { channel, .. }) = CHANNELS.get(number) else {
         return NOT_FOUND.into();
     };
-    let rung = core.vcpu().map(|(vm, _)| channel.ring_later(vm.index()));
+    let rung = core
+        .current_vcpu()
+        .map(|(vm, _)| channel.ring_later(vm.index()));
     let Some(Ok(())) = rung else {
         return Reply::DENIED.into();
     };
-    if core.is_wanted() {
+    if core.preemption_pending() {
         return Outcome::Again(0);
     }
     core.record(Event::Ring, number);
@@ -59,7 +61,7 @@ fn ring_in_steps(core: &'static Core, number: u64) -> Outcome {
 /// Rings this channel's other end, if the VM that calls has one of its ends.
 fn ring(number: u64) -> Option<u64> {
     let core = Core::current();
-    let (vm, _) = core.vcpu()?;
+    let (vm, _) = core.current_vcpu()?;
     let answer = CHANNELS.get(number)?.channel.ring(vm.index()).ok()?;
     follow_at_once(core.machine(), answer);
     Some(0)
@@ -70,7 +72,7 @@ fn reply(core: &'static Core, call: &Call) -> Reply {
         return NOT_FOUND;
     };
     let channel = &placed.channel;
-    let Some((vm, _)) = core.vcpu() else {
+    let Some((vm, _)) = core.current_vcpu() else {
         return Reply::DENIED;
     };
     if channel.end_of(vm.index()).is_none() {

@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    const BELL: Reach = Reach::Bell(0x800_0001);
+    const BELL: Reach = Reach::DirectSgi(0x800_0001);
     const LISTS: Reach = Reach::Controller;
     const CALL_LINUX: Answer = Answer::Call(Call::Virtual(LINUX, 44));
     const CALL_MOTOR: Answer = Answer::Call(Call::Physical(0x800_0001));

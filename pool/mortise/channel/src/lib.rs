@@ -37,7 +37,7 @@ use channel::Answer;
 use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
 use core_ring::message::End;
-use mortise_partition::{Bell, Companion, Core, Machine, Vm};
+use mortise_partition::{Core, DirectSgi, Machine, Vm, VmExtension};
 use party::{Call, Reach};
 use placed::Placed;
 use spin::Once;
@@ -76,7 +76,7 @@ impl Channels {
             return true;
         }
         let owing = placed.or_else(|| self.iter().find(|placed| placed.channel.owes()));
-        if let Some(placed) = owing.filter(|_| !Core::current().is_wanted()) {
+        if let Some(placed) = owing.filter(|_| !Core::current().preemption_pending()) {
             follow(machine, placed.channel.take_owed());
         }
         owing.is_some()
@@ -99,17 +99,17 @@ fn follow_at_once(machine: &'static Machine, answer: Answer) {
     match answer {
         Answer::Quiet => {}
         Answer::Call(Call::Physical(bell)) => {
-            if let Some(bell) = Bell::from_bits(bell) {
-                bell.ring();
+            if let Some(bell) = DirectSgi::from_bits(bell) {
+                bell.send();
             }
         }
         Answer::Call(Call::Notice(vm, core, intid)) => {
-            if !machine.notice(core, intid) {
+            if !machine.post_irq(core, intid) {
                 raise(machine, vm, intid);
             }
         }
         Answer::Call(Call::Virtual(vm, intid)) => raise(machine, vm, intid),
-        Answer::Want(template) => machine.want(template),
+        Answer::Want(template) => machine.request_instance(template),
     }
 }
 
@@ -120,8 +120,8 @@ fn raise(machine: &'static Machine, vm: usize, intid: u32) {
     }
 }
 
-impl Companion for Channels {
-    fn open(
+impl VmExtension for Channels {
+    fn init(
         &self,
         machine: &'static Machine,
         system: &System<'static>,
@@ -142,19 +142,19 @@ impl Companion for Channels {
         Ok(())
     }
 
-    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
+    fn memory_ranges(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
         for placed in self.iter().filter(|placed| placed.is_reached_by(core)) {
             placed.heads().into_iter().for_each(&mut *range);
         }
     }
 
-    fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+    fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         self.step(machine, part, |placed, piece| {
             if let Some(end) = placed.end_for(vm).filter(|_| piece == 0) {
                 let intid = placed.channel.party(end).intid;
-                let bell = vm.bell(machine, intid);
-                let reach = match (bell, vm.reach(intid)) {
-                    (Some(bell), _) => Reach::Bell(bell.bits()),
+                let bell = vm.direct_sgi(machine, intid);
+                let reach = match (bell, vm.enable_posted_irq(intid)) {
+                    (Some(bell), _) => Reach::DirectSgi(bell.bits()),
                     (None, Some(core)) => Reach::Core(core),
                     (None, None) => Reach::Controller,
                 };
@@ -163,13 +163,13 @@ impl Companion for Channels {
         })
     }
 
-    fn ended(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+    fn vm_stopped(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         self.step(machine, part, |placed, piece| {
             let Some(end) = placed.channel.end_of(vm.index()) else {
                 return;
             };
             match piece {
-                0 => vm.forget_notice(machine, placed.channel.party(end).intid),
+                0 => vm.clear_posted_irq(machine, placed.channel.party(end).intid),
                 _ => placed.channel.end(end),
             }
         })

@@ -25,7 +25,7 @@ pub(crate) enum Reach {
     /// There, by notices to this core.
     Core(usize),
     /// By this bell, as its interrupts are its own.
-    Bell(u64),
+    DirectSgi(u64),
 }
 
 /// One end of a channel.
@@ -68,7 +68,7 @@ impl Party {
     /// Makes this VM the one that has it, and which is reached so.
     pub fn take(&self, vm: usize, reach: Reach) {
         let (bell, core) = match reach {
-            Reach::Bell(bell) => (bell, NOBODY),
+            Reach::DirectSgi(bell) => (bell, NOBODY),
             Reach::Core(core) => (0, core),
             Reach::Controller => (0, NOBODY),
         };

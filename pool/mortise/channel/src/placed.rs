@@ -82,7 +82,7 @@ impl Placed {
     pub fn is_reached_by(&self, core: &'static Core) -> bool {
         let ends = [End::Producer, End::Consumer].into_iter();
         let mut owners = ends.map(|end| self.resident(end));
-        owners.any(|owner| owner.is_none_or(|vm| core.has(vm)))
+        owners.any(|owner| owner.is_none_or(|vm| core.hosts(vm)))
     }
 }
 

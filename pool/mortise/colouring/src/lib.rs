@@ -47,7 +47,7 @@ pub static COLOURS: Colours = Colours {
 };
 
 impl mortise_partition::Colouring for Colours {
-    fn open(
+    fn init(
         &'static self,
         system: &'static System<'static>,
         manifest: &'static [u8],

@@ -28,7 +28,7 @@ pub static GROUP: Group = Group {
 
 /// Answers a call; later, if an interrupt waits for a core that is shared.
 fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
-    if Core::current().is_wanted() {
+    if Core::current().preemption_pending() {
         return Outcome::Again(0);
     }
     let Some(vcpu) = caller.vcpu_with_affinity(call.argument(1)) else {
@@ -36,7 +36,7 @@ fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
     };
     let core = Core::current();
     let lent = core
-        .vcpu()
+        .current_vcpu()
         .and_then(|(vm, _)| Some((vm, LOANS.of(vm)?.lent(vcpu)?)));
     let Some((vm, lent)) = lent else {
         return Reply::DENIED.into();

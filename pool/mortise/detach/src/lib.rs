@@ -52,7 +52,7 @@ use cell::Cell;
 use core::sync::atomic::AtomicBool;
 use core_manifest::{Lending, System, limits};
 use core_memory::PhysicalRange;
-use mortise_partition::{Companion, Core, Loan, Machine, Vm};
+use mortise_partition::{Core, Loan, Machine, Vm, VmExtension};
 use spin::Once;
 
 /// What the VMs of the system lend.
@@ -107,8 +107,8 @@ impl Loans {
     }
 }
 
-impl Companion for Loans {
-    fn open(
+impl VmExtension for Loans {
+    fn init(
         &self,
         machine: &'static Machine,
         system: &System<'static>,
@@ -139,15 +139,15 @@ impl Companion for Loans {
         Ok(())
     }
 
-    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
+    fn memory_ranges(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
         let lenders = self.all.iter().enumerate();
         lenders
-            .filter(|(vm, _)| core.has(*vm))
+            .filter(|(vm, _)| core.hosts(*vm))
             .filter_map(|(_, place)| place.get())
             .for_each(|lender| range(lender.lending.memory));
     }
 
-    fn begins(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+    fn vm_starts(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         let Some(lender) = self.of(vm) else {
             return false;
         };
@@ -157,11 +157,11 @@ impl Companion for Loans {
         part < limits::VCPUS
     }
 
-    fn ended(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
+    fn vm_stopped(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
         false
     }
 
-    fn borrows(&self, core: &'static Core, vm: &'static Vm, vcpu: usize) -> bool {
+    fn run_on_lent_core(&self, core: &'static Core, vm: &'static Vm, vcpu: usize) -> bool {
         let lent = self.of(vm).and_then(|lender| lender.lent(vcpu));
         let lent = lent.filter(|_| vm.loan(vcpu) != Loan::None);
         lent.inspect(|lent| loan::serve(lent, core, vm, vcpu))

@@ -28,11 +28,11 @@ type End = (Reason, u64, u64);
 /// Runs contexts, one after the other, until the core is wanted back.
 pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
     let vectors = Vectors::install();
-    core.open_timer();
+    core.enable_hypervisor_timer();
     while vm.loan(vcpu) == Loan::Open {
-        match vm.is_free() && lent.cell().is_ready() {
+        match vm.may_run() && lent.cell().is_ready() {
             true => turn(lent, core, vm, vcpu),
-            false => core.sleep_lent(vm, vcpu),
+            false => core.wait_on_lent_core(vm, vcpu),
         }
     }
     vectors.restore();
@@ -40,7 +40,7 @@ pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usi
         // Whoever asked for that waits for an answer.
         tell(lent, core, vm, Reason::Reclaimed);
     }
-    core.give_back(vm, vcpu, &lent.cell().registers());
+    core.return_core(vm, vcpu, &lent.cell().registers());
 }
 
 /// Runs the context of the cell until it comes back.
@@ -89,7 +89,7 @@ impl Run<'_> {
             let end = match cause {
                 Cause::Synchronous | Cause::Hypercall => self.synchronous(),
                 Cause::Irq | Cause::Fiq | Cause::Acknowledged => {
-                    self.core.serve();
+                    self.core.serve_pending();
                     self.wanted()
                 }
                 Cause::SError => {
@@ -155,7 +155,7 @@ impl Run<'_> {
         let cell = self.lent.cell();
         let mut frame = Frame::ZERO;
         frame.x = cell.registers();
-        self.core.handle(&mut frame, cause);
+        self.core.handle_exit(&mut frame, cause);
         for (word, value) in cell.x.iter().zip(frame.x) {
             word.store(value, Ordering::Relaxed);
         }
@@ -163,8 +163,8 @@ impl Run<'_> {
 
     /// The end of this turn, if somebody wants that. A VM that is held is only waited for.
     fn wanted(&self) -> Option<End> {
-        while self.vm.loan(self.vcpu) == Loan::Open && !self.vm.is_free() {
-            self.core.sleep_lent(self.vm, self.vcpu);
+        while self.vm.loan(self.vcpu) == Loan::Open && !self.vm.may_run() {
+            self.core.wait_on_lent_core(self.vm, self.vcpu);
         }
         let reason = if self.vm.loan(self.vcpu) != Loan::Open {
             Reason::Reclaimed
@@ -209,7 +209,7 @@ impl Run<'_> {
                 until.store(0, Ordering::Relaxed);
                 return None;
             }
-            self.core.serve();
+            self.core.serve_pending();
             if let Some((reason, _, state)) = self.wanted() {
                 return Some((reason, pc.wrapping_sub(4), state));
             }

@@ -7,7 +7,7 @@ use crate::{
 };
 use core_sched::cold_path;
 use hw_arch::read_register;
-use mortise_partition::{Core, Dispatcher, News, Taken};
+use mortise_partition::{Core, Dispatcher, IrqOutcome, WakeReason};
 use mortise_vcpu::TimerIrq;
 
 /// When the core's own timer comes, the hypervisor's.
@@ -27,7 +27,7 @@ impl Turn {
     #[inline(never)]
     pub(crate) fn interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
         match core.take_interrupt() {
-            Taken::Alarm => self.wake_due(core),
+            IrqOutcome::HypervisorTimer => self.wake_due(core),
             taken => self.pass_on(core, taken),
         }
     }
@@ -96,13 +96,13 @@ impl Turn {
 
     /// Passes on an interrupt that was taken, and those that came meanwhile.
     #[inline(always)]
-    fn pass_on(&'static self, core: &'static Core, mut taken: Taken) -> Option<&'static Seat> {
+    fn pass_on(&'static self, core: &'static Core, mut taken: IrqOutcome) -> Option<&'static Seat> {
         loop {
             match taken {
-                Taken::Alarm => return self.wake_due(core),
-                Taken::Listed => self.wake_loaded(core),
-                Taken::Device { owner, intid } => self.note(core, owner, intid),
-                Taken::Other => {}
+                IrqOutcome::HypervisorTimer => return self.wake_due(core),
+                IrqOutcome::TimerListed => self.wake_loaded(core),
+                IrqOutcome::Device { owner, intid } => self.note(core, owner, intid),
+                IrqOutcome::Handled => {}
             }
             match pending() {
                 0 => return self.decide_if_asked(core),
@@ -135,8 +135,8 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn put_off(&'static self, core: &'static Core, seat: &'static Seat, intid: u32) {
-        core.return_interrupt(intid);
-        seat.mask.get().apply_while_coming();
+        core.repend_spi(intid);
+        seat.mask.get().apply_during_switch();
         self.go_on_if_ready(core, seat);
     }
 
@@ -144,7 +144,7 @@ impl Turn {
     #[inline(never)]
     fn wake_owner(&'static self, core: &'static Core, owner: usize, intid: u32) {
         if let Some(vm) = core.machine().vm(owner) {
-            self.wake(core, vm, News::Interrupt(intid));
+            self.wake(core, vm, WakeReason::Interrupt(intid));
         }
     }
 
@@ -155,7 +155,7 @@ impl Turn {
             && !seat.claim.is_ready()
             && let Some(vm) = seat.vm()
         {
-            self.wake(core, vm, News::Listed);
+            self.wake(core, vm, WakeReason::Listed);
         }
     }
 
@@ -211,7 +211,7 @@ impl Turn {
                 self.wake_due_one(core, number, true);
                 // Its own devices' interrupts wait in the controller until it is there: taken by
                 // the look below, one would be listed in a switch that follows.
-                self.seats[number].mask.get().apply_while_coming();
+                self.seats[number].mask.get().apply_during_switch();
             }
             // Silent until the decision, so that the look is at what else is pending.
             core.clock().move_alarm(u64::MAX);
@@ -242,7 +242,7 @@ impl Turn {
     /// Does what Mortise itself has to do by now; false if something is pending behind it.
     #[inline(always)]
     fn sound(&'static self, core: &'static Core) -> bool {
-        core.sound();
+        core.hypervisor_timer_expired();
         core.clock().move_alarm(u64::MAX);
         let pending = is_pending();
         // Without, it is decided on by who called.

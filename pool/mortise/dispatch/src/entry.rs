@@ -2,7 +2,7 @@
 
 use crate::{arrivals::alarm, seat::Seat, terms::Terms, turns::Turn};
 use core_statistics::ExitKind;
-use mortise_partition::{Core, Mask};
+use mortise_partition::{Core, PriorityMask};
 use mortise_vcpu::{Cause, FrameCell};
 
 /// Takes an interrupt of the guest whose registers went to that frame. The vectors call it, so that
@@ -20,10 +20,10 @@ impl Turn {
     #[inline(always)]
     fn interrupted(&'static self, core: &'static Core, seat: &'static Seat) -> ! {
         core.record_exit(Cause::Irq);
-        core.witness_exit(Cause::Irq);
+        core.check_exit(Cause::Irq);
         seat.count(ExitKind::Interrupt);
         let intid = core.acknowledge();
-        match core.is_alarm(intid) {
+        match core.is_hypervisor_timer(intid) {
             true => self.end_with_alarm(core, seat, core.clock().ticks()),
             false => self.end_with_other(core, seat, intid),
         }
@@ -42,7 +42,7 @@ impl Turn {
     /// Ends it for any other one.
     #[inline(never)]
     fn end_with_other(&'static self, core: &'static Core, seat: &'static Seat, intid: u32) -> ! {
-        match self.put_back(core, intid) {
+        match self.repend(core, intid) {
             Some(alarm) => self.end_with_alarm(core, seat, alarm),
             None => self.end_passing_on(core, intid),
         }
@@ -51,13 +51,13 @@ impl Turn {
     /// Puts a guest's interrupt that was acknowledged back where the core's timer is near, which is taken
     /// for come then: the switch that it may lead to has nothing before it. When that is.
     #[inline(always)]
-    fn put_back(&self, core: &'static Core, intid: u32) -> Option<u64> {
+    fn repend(&self, core: &'static Core, intid: u32) -> Option<u64> {
         let (alarm, now) = (alarm(), core.clock().ticks());
-        if alarm > now + self.near.get() || !core.put_back(intid) {
+        if alarm > now + self.near.get() || !core.repend(intid) {
             return None;
         }
         // Until it is decided who has the core, or a look is to see it.
-        Mask::CLOSED.apply();
+        PriorityMask::CLOSED.apply();
         Some(alarm.max(now))
     }
 }

@@ -26,7 +26,7 @@ fn go_on(core: &'static Core, seat: &'static Seat) -> ! {
 #[inline(always)]
 fn go_on_held_back(core: &'static Core, seat: &'static Seat) -> ! {
     core.record_return();
-    core.witness_return();
+    core.check_entry();
     // SAFETY: it is in the registers, was made ready for its first entry or came here by an exit,
     // and nothing of an exit stays on the stack.
     unsafe { enter(&seat.frame) }
@@ -76,7 +76,7 @@ impl Turn {
     ) -> ! {
         core.clock().move_alarm(alarm);
         self.chosen.set(Some(seat));
-        seat.mask.get().apply_while_coming();
+        seat.mask.get().apply_during_switch();
         let Some(occupant) = seat.occupant() else {
             cold_path();
             self.leave_later(core, false)
@@ -228,7 +228,7 @@ impl Turn {
     pub(crate) fn vacate(&self, core: &'static Core) {
         self.exchange_rest(None);
         self.loaded.set(None);
-        core.vacate();
+        core.clear_current_vcpu();
     }
 
     /// Exchanges what few cores have: of who is in the registers, for who comes.
@@ -260,16 +260,16 @@ impl Turn {
     /// the core may, if they press. None is begun when the core's timer is about to come.
     #[inline(always)]
     fn has_chores_for(&self, core: &'static Core, seat: &'static Seat, switched: bool) -> bool {
-        core.has_chores()
+        core.has_deferred_work()
             && match seat.claim.is_behind() {
                 true => !is_about_to_sound(core),
-                false => !switched && core.has_pressing_chores(),
+                false => !switched && core.has_urgent_work(),
             }
     }
 
     /// Does a step of the chores, until something is pending or about to be.
-    fn chore(core: &'static Core) {
-        core.chore(&|| is_pending() || is_about_to_sound(core));
+    fn run_deferred_work(core: &'static Core) {
+        core.run_deferred_work(&|| is_pending() || is_about_to_sound(core));
     }
 
     /// Does one of the things for which nobody could go on; who is to have the core after that.
@@ -277,7 +277,7 @@ impl Turn {
     fn attend(&'static self, core: &'static Core, switched: bool) -> Option<&'static Seat> {
         let pending = pending();
         if pending & FIQ != 0 {
-            core.take_doorbell();
+            core.handle_doorbell();
             let pending = self::pending();
             if pending & !FIQ != 0 || pending != 0 && !self.is_plain() {
                 // Who is to have the core is decided behind what waits. Another doorbell does not: it
@@ -285,7 +285,7 @@ impl Turn {
                 // and while it is pending the controller signals nothing that is behind it.
                 return None;
             }
-        } else if !self.ask.get() && self.chosen.get().is_none() && !core.has_chores() {
+        } else if !self.ask.get() && self.chosen.get().is_none() && !core.has_deferred_work() {
             // What is pending already ends the wait at once.
             core.record_run(None);
             self.idle(core);
@@ -298,10 +298,10 @@ impl Turn {
             if let Some(seat) = self.chosen.get() {
                 seat.mask.get().apply();
             }
-            match (self.chosen.get(), core.has_chores()) {
+            match (self.chosen.get(), core.has_deferred_work()) {
                 (None, true) => {
                     core.record_run(None);
-                    Self::chore(core);
+                    Self::run_deferred_work(core);
                 }
                 (None, false) => {}
                 // An interrupt came in between, and is gone.
@@ -310,7 +310,9 @@ impl Turn {
                 (Some(seat), _) if !seat.vm().is_some_and(|vm| seat.goes_on(vm)) => {
                     self.serve_at_rest(core, seat);
                 }
-                (Some(seat), _) if self.has_chores_for(core, seat, switched) => Self::chore(core),
+                (Some(seat), _) if self.has_chores_for(core, seat, switched) => {
+                    Self::run_deferred_work(core)
+                }
                 (Some(_), _) => {}
             }
         } else if self.wake_noted(core) {

@@ -6,7 +6,7 @@ use crate::{
     turns::{Turn, is, is_pending},
 };
 use core_sched::Priority;
-use mortise_partition::{Core, Duty, Part, Vm};
+use mortise_partition::{Core, ParkedAction, Step, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
 /// Ticks of a counter of 62.5 MHz for which clearing up waits for somebody urgent at most: 20 us.
@@ -20,7 +20,7 @@ impl Turn {
         let Some((vm, vcpu)) = seat.occupant() else {
             return;
         };
-        if vm.is_kept_off() {
+        if vm.is_descheduled() {
             // An exit came before the doorbell that tells of it, which follows.
             self.shares.wait(seat, core.clock().ticks());
             self.ask.set(true);
@@ -38,16 +38,16 @@ impl Turn {
                 }
                 // SAFETY: its guest left its registers there, on this core, and does not go on.
                 let x = unsafe { &seat.frame.get().x };
-                match core.halt(vm, vcpu, x, part) {
+                match core.stop_vcpu(vm, vcpu, x, part) {
                     Some(next) => part = next,
                     None => break Phase::Rest,
                 }
             },
-            Phase::Begins(start, mut part) if vm.is_free() => loop {
+            Phase::Begins(start, mut part) if vm.may_run() => loop {
                 if is_pending() {
                     break Phase::Begins(start, part);
                 }
-                if let Some(next) = core.prepare(vm, vcpu, start, part) {
+                if let Some(next) = core.prepare_start(vm, vcpu, start, part) {
                     part = next;
                     continue;
                 }
@@ -65,12 +65,12 @@ impl Turn {
                 seat.forget();
                 Phase::ENDED
             }
-            Phase::Rest => match core.attend(vm, vcpu) {
-                Duty::Start(start) => Phase::Begins(start, Part::FIRST),
+            Phase::Rest => match core.service_parked_vcpu(vm, vcpu) {
+                ParkedAction::Start(start) => Phase::Begins(start, Step::FIRST),
                 // Whoever the interrupt is for may be more urgent.
-                Duty::Work => return,
-                Duty::Rest if is_pending() => return,
-                Duty::Rest => return self.go_to_rest(core, seat, vm),
+                ParkedAction::Interrupted => return,
+                ParkedAction::Idle if is_pending() => return,
+                ParkedAction::Idle => return self.go_to_rest(core, seat, vm),
             },
         });
     }
@@ -170,7 +170,7 @@ impl Turn {
                 return true;
             }
             self.new.set(self.new.get() & !bit);
-            if !vm.is_kept_off() {
+            if !vm.is_descheduled() {
                 self.want(core, seat, false);
             }
         } else if let Some(vm) = core.machine().vm(number)
@@ -211,7 +211,7 @@ impl Turn {
         let others = !(1 << number);
         if self.leaving.get() & !others != 0 {
             self.leaving.set(self.leaving.get() & others);
-            if !core.is_kept_off(number) {
+            if !core.is_descheduled(number) {
                 // It has been let go on since.
                 return true;
             }
@@ -234,7 +234,7 @@ impl Turn {
             self.new.set(self.new.get() & others);
         }
         if let Some(vm) = core.machine().vm(number) {
-            core.note_away(vm);
+            core.mark_off_core(vm);
         }
         true
     }

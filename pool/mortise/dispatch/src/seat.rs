@@ -9,7 +9,7 @@ use core::sync::atomic::AtomicU64;
 use core_sched::{Claim, Claimant, Entity, Policy, Priority, Server};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
-use mortise_partition::{Core, Mask, Part, Start, Vcpu, Vm};
+use mortise_partition::{Core, PriorityMask, Start, Step, Vcpu, Vm};
 use mortise_vcpu::{
     ColdContext, Context, FloatingPoint, FloatingPointTrap, FrameCell, TimerIrq, vmpidr,
 };
@@ -32,16 +32,16 @@ pub(crate) enum Phase {
     /// Its guest runs.
     Guest,
     /// Its guest has ended what it did and is taken down.
-    Ended(Part),
+    Ended(Step),
     /// It is off: what a vCPU at rest has to do.
     Rest,
     /// It is made ready to start here.
-    Begins(Start, Part),
+    Begins(Start, Step),
 }
 
 impl Phase {
     /// The beginning of an end.
-    pub const ENDED: Self = Self::Ended(Part::FIRST);
+    pub const ENDED: Self = Self::Ended(Step::FIRST);
 
     /// Whether nothing can be listed for it: its interrupts are being taken back.
     const fn is_between(self) -> bool {
@@ -59,8 +59,8 @@ pub(crate) struct Seat {
     /// Whose seat it is, once it was given to somebody.
     home: Cell<Option<&'static Turn>>,
     /// What is held back while it has the core, now and unless it is in the background.
-    pub mask: Cell<Mask>,
-    own_mask: Cell<Mask>,
+    pub mask: Cell<PriorityMask>,
+    own_mask: Cell<PriorityMask>,
     /// What stands against its guest's going on, of what is known here: where something is that is
     /// yet to be listed for it, rows of `noted`, one bit each, and [`WRITTEN`]; and [`APART`].
     against: Cell<u32>,
@@ -103,8 +103,8 @@ impl Seat {
             noted: [const { Cell::new(0) }; ROWS],
             rows: Cell::new(0),
             claim: Claim::new(),
-            mask: Cell::new(Mask::OPEN),
-            own_mask: Cell::new(Mask::OPEN),
+            mask: Cell::new(PriorityMask::OPEN),
+            own_mask: Cell::new(PriorityMask::OPEN),
             context: Context::new(),
             rare: ColdContext::new(),
             trap: Cell::new(Some(FloatingPointTrap::ON)),
@@ -142,7 +142,7 @@ impl Seat {
     /// Has who has it be dispatched by these terms, from `now` on.
     pub fn begin(&self, priority: Priority, policy: Policy, now: u64) {
         self.claim.begin(priority, policy, now);
-        self.own_mask.set(Mask::of(priority.number()));
+        self.own_mask.set(PriorityMask::of(priority.number()));
         self.mask.set(self.own_mask.get());
     }
 
@@ -189,7 +189,7 @@ impl Seat {
     #[inline(always)]
     pub fn record(&self, core: &Core, event: Event) {
         if let Some((vm, vcpu)) = self.occupant() {
-            core.record_of(event, vm, vcpu);
+            core.record_vcpu(event, vm, vcpu);
         }
     }
 
@@ -242,13 +242,13 @@ impl Seat {
     /// Whether its guest can be entered.
     #[inline(always)]
     pub fn is_ready(&self, vm: &Vm) -> bool {
-        self.against.get() == 0 && vm.is_free()
+        self.against.get() == 0 && vm.may_run()
     }
 
     /// Whether its guest may go on.
     #[inline]
     pub fn goes_on(&self, vm: &Vm) -> bool {
-        self.against.get() & APART == 0 && vm.is_free()
+        self.against.get() & APART == 0 && vm.may_run()
     }
 
     /// Lists one of the interrupts that came for it, which is in the registers, or brings the
@@ -300,7 +300,7 @@ impl Claimant for &'static Seat {
     #[inline(always)]
     fn moved(&self, behind: bool) {
         self.mask.set(match behind {
-            true => Mask::OPEN,
+            true => PriorityMask::OPEN,
             false => self.own_mask.get(),
         });
     }

@@ -14,7 +14,7 @@ pub(crate) use hw_arch::cpu::{
     FIQ, IRQ, is_interrupt_pending as is_pending, is_interrupt_pending_now as is_pending_now,
     pending_interrupts as pending,
 };
-use mortise_partition::{Core, Dispatch, Dispatcher, Mask, News, PerCore, Vm};
+use mortise_partition::{Core, Dispatch, Dispatcher, PerCore, PriorityMask, Vm, WakeReason};
 use mortise_vcpu::{
     Cause, FrameCell, OptionalRegisters, is_wait, skip_instruction, timer_deadline,
 };
@@ -105,11 +105,11 @@ impl Dispatcher for Turn {
 
     fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell {
         core.record_exit(cause);
-        core.witness_exit(cause);
+        core.check_exit(cause);
         let chosen = if cause == Cause::Synchronous && is_wait() {
             self.count(ExitKind::Wait);
             skip_instruction();
-            match core.is_listed() {
+            match core.has_pending_list_register() {
                 true => self.chosen.get(),
                 false => self.give_way(core),
             }
@@ -131,7 +131,7 @@ impl Dispatcher for Turn {
         }
     }
 
-    fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: News) {
+    fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: WakeReason) {
         let Some(seat) = self.seats.get(vm.index()) else {
             return;
         };
@@ -139,11 +139,11 @@ impl Dispatcher for Turn {
             return;
         }
         match news {
-            News::Listed => {}
-            News::Written => seat.set_behind(),
-            News::Interrupt(intid) => seat.note(intid),
+            WakeReason::Listed => {}
+            WakeReason::StateChanged => seat.set_behind(),
+            WakeReason::Interrupt(intid) => seat.note(intid),
         }
-        if !seat.claim.is_ready() && !vm.is_kept_off() && !self.is_new(vm) {
+        if !seat.claim.is_ready() && !vm.is_descheduled() && !self.is_new(vm) {
             self.timers.cancel(vm.index());
             let plain = self.is_plain();
             if !plain && is_pending() {
@@ -169,11 +169,11 @@ impl Dispatcher for Turn {
         if is(self.chosen.get(), seat) {
             self.ask.set(true);
         }
-        core.note_away(vm);
+        core.mark_off_core(vm);
     }
 
     fn reconsider(&self, core: &'static Core) {
-        self.timers.set_alarm(core.own_alarm());
+        self.timers.set_alarm(core.hypervisor_deadline());
         self.ask.set(true);
     }
 
@@ -198,7 +198,7 @@ pub(crate) fn is(somebody: Option<&'static Seat>, seat: &'static Seat) -> bool {
 #[cold]
 #[inline(never)]
 fn hold_nothing_back() {
-    Mask::OPEN.apply();
+    PriorityMask::OPEN.apply();
 }
 
 impl Turn {
@@ -239,7 +239,7 @@ impl Turn {
             self.count(ExitKind::Interrupt);
         } else if let Some(seat) = self.loaded.get() {
             // SAFETY: its guest, on this core, has just left its registers there.
-            core.handle(unsafe { seat.frame.get() }, cause);
+            core.handle_exit(unsafe { seat.frame.get() }, cause);
         }
         if is_pending() {
             // It is decided behind what waits.
@@ -339,7 +339,7 @@ impl Turn {
         core.clock().move_alarm(alarm);
         self.chosen.set(chosen);
         match chosen {
-            Some(seat) => seat.mask.get().apply_while_coming(),
+            Some(seat) => seat.mask.get().apply_during_switch(),
             None => hold_nothing_back(),
         }
         chosen

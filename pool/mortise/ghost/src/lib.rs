@@ -54,7 +54,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use core_manifest::{InterruptMode, MappingKind, WaitPolicy, limits};
 use core_sync::TicketLock;
 use hw_arch::{El2, ExceptionLevel, layout, registers as r};
-use mortise_partition::{Core, Machine, Vm, Witness};
+use mortise_partition::{Core, ExitChecker, Machine, Vm};
 use mortise_vcpu::Cause;
 use mortise_vgic::{ListRegister, View};
 
@@ -140,7 +140,7 @@ fn first((grants, count): &Grants) -> &[Grant] {
 fn owned(core: &Core, vm: &Vm, memory: &[View; ROWS]) -> Owned {
     let mut owned = Owned::default();
     owned.add_hardware(core.machine().virtual_timer());
-    if !core.machine().shares_cores() {
+    if !core.machine().has_shared_cores() {
         owned.add_hardware(core.machine().physical_timer());
     }
     let own = vm.description().interrupts.iter();
@@ -162,7 +162,7 @@ fn list_registers() -> ([ListRegister; LISTS], usize) {
 
 /// What its controller has in memory, as `vcpu` sees it; nothing where it has none.
 fn memory(vm: &Vm, vcpu: usize) -> [View; ROWS] {
-    let views = vm.look_at_interrupts(|gic| {
+    let views = vm.inspect_vgic(|gic| {
         let mut views = [View::default(); ROWS];
         let rows = views.iter_mut().enumerate();
         rows.for_each(|(row, view)| *view = gic.view(vcpu, row));
@@ -220,8 +220,8 @@ impl Ghost {
     }
 }
 
-impl Witness for Ghost {
-    fn open(&self, machine: &'static Machine) -> Result<(), &'static str> {
+impl ExitChecker for Ghost {
+    fn init(&self, machine: &'static Machine) -> Result<(), &'static str> {
         for vm in machine.all() {
             if let Some(kept) = self.vms.get(vm.index()) {
                 kept.vttbr.store(vm.vttbr(), SeqCst);
@@ -235,7 +235,7 @@ impl Witness for Ghost {
         Ok(())
     }
 
-    fn comes(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, cause: Cause) {
+    fn exit(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, cause: Cause) {
         let _last = self.over(core);
         let Some((record, kept)) = self.cores.get(core.cpu).zip(self.vms.get(vm.index())) else {
             return;
@@ -263,11 +263,11 @@ impl Witness for Ghost {
         });
     }
 
-    fn ends(&self, core: &'static Core, _: &'static Vm, _: usize) {
+    fn vcpu_stopped(&self, core: &'static Core, _: &'static Vm, _: usize) {
         let _last = self.over(core);
     }
 
-    fn goes(&self, core: &'static Core, vm: &'static Vm, vcpu: usize) {
+    fn entry(&self, core: &'static Core, vm: &'static Vm, vcpu: usize) {
         let Some(kept) = self.vms.get(vm.index()) else {
             return;
         };
@@ -276,8 +276,8 @@ impl Witness for Ghost {
         let holds = Holds {
             shared: description.interrupt_mode == InterruptMode::Shared,
             trap_wait: description.wait == WaitPolicy::Trap,
-            core_shared: core.is_shared_out(),
-            cores_shared: core.machine().shares_cores(),
+            core_shared: core.is_shared_core(),
+            cores_shared: core.machine().has_shared_cores(),
             keys: mortise_vcpu::has_pointer_auth(),
             vttbr: kept.vttbr.load(SeqCst),
             vcpu,
@@ -296,7 +296,7 @@ impl Witness for Ghost {
             must(came.was.becomes(lists, &memory));
         }
 
-        if vm.is_resident() && vm.has_common_tables() {
+        if vm.is_resident() && vm.uses_shared_tables() {
             let stage2 = Stage2 {
                 root: holds.vttbr & 0xffff_ffff_f000,
                 tables: (layout::rodata_end() as u64, layout::image_end() as u64),

@@ -25,7 +25,7 @@ use core_manifest::limits;
 use hw_irqchip_gicv2::{CpuInterface, Distributor, Targets, intid, is_special};
 use mortise_gic_mediated::Access;
 use mortise_gicv2_mediated::{Decision, decide, targets};
-use mortise_partition::{Carry, Gic, Irqchip, Owned};
+use mortise_partition::{ApplyDecision, Gic, Irqchip, OwnedInterrupts};
 
 /// The GICv2, for partitions.
 pub static GICV2: Gicv2 = Gicv2;
@@ -52,13 +52,13 @@ const fn core(cpu: usize) -> Targets {
 pub struct Gicv2;
 
 impl Irqchip for Gicv2 {
-    fn open(&self, gic: &Gic) {
+    fn init(&self, gic: &Gic) {
         distributor(gic).initialise();
     }
 
-    fn settle(&self, gic: &Gic, cpu: usize) -> Result<(), &'static str> {
+    fn init_core(&self, gic: &Gic, cpu: usize) -> Result<(), &'static str> {
         let own = distributor(gic).own_target();
-        self.silence(gic);
+        self.reset_core(gic);
         // One that is alone may have no number.
         if own == core(cpu) || own == Targets(0) && cpu == 0 {
             Ok(())
@@ -67,7 +67,7 @@ impl Irqchip for Gicv2 {
         }
     }
 
-    fn silence(&self, gic: &Gic) {
+    fn reset_core(&self, gic: &Gic) {
         let distributor = distributor(gic);
         interface(gic).close();
         distributor.initialise_private();
@@ -82,11 +82,11 @@ impl Irqchip for Gicv2 {
         distributor(gic).forget_sgi(gic.doorbell);
     }
 
-    fn ring(&self, gic: &Gic, cpu: usize) {
+    fn send_doorbell(&self, gic: &Gic, cpu: usize) {
         distributor(gic).send_sgi(gic.doorbell, core(cpu));
     }
 
-    fn answer(&self, gic: &Gic) {
+    fn acknowledge_doorbell(&self, gic: &Gic) {
         let interface = interface(gic);
         loop {
             let acknowledged = interface.acknowledge();
@@ -97,7 +97,7 @@ impl Irqchip for Gicv2 {
         }
     }
 
-    fn sleep(&self, gic: &Gic, wait: fn()) {
+    fn wait(&self, gic: &Gic, wait: fn()) {
         let interface = interface(gic);
         let own = interface.state();
         interface.restore(&own.opened());
@@ -116,10 +116,10 @@ impl Irqchip for Gicv2 {
     fn access(
         &self,
         gic: &Gic,
-        owned: &Owned,
+        owned: &OwnedInterrupts,
         vcpu: usize,
         access: Access,
-        carry: Carry<'_>,
+        carry: ApplyDecision<'_>,
     ) -> u64 {
         let Access {
             offset,

@@ -248,7 +248,7 @@ impl Conversation<'_> {
         if self.call.progress() != OBEYED {
             self.order(Event::Pause, handle, || {
                 vm.hold(self.site.machine);
-                vm.note(core_statistics::State::Paused);
+                vm.note_state(core_statistics::State::Paused);
             })?;
             look(OBEYED)?;
         }
@@ -262,7 +262,7 @@ impl Conversation<'_> {
     fn resume(&self, handle: Handle) -> Result<(), Stop> {
         let vm = self.other(handle)?;
         self.order(Event::Resume, handle, || {
-            vm.note(core_statistics::State::Running);
+            vm.note_state(core_statistics::State::Running);
             vm.release(self.site.machine);
         })
     }

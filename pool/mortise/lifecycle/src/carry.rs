@@ -7,7 +7,7 @@ use core_paging::Access;
 use core_sync::TicketLock;
 use hw_arch::cpu::{self, is_interrupt_pending};
 use mortise_instance::{AREAS, BLOCK, Event, Handle, State, Subject};
-use mortise_partition::{Machine, Occupant, Vm};
+use mortise_partition::{Machine, SlotConfig, Vm};
 use mortise_transfer::Transfer;
 
 /// Bytes that a step's number stands for.
@@ -214,7 +214,7 @@ impl Site<'_> {
                 vm.discard(self.machine);
                 Step::Over
             }
-            Phase::Await => match wait(|| !vm.is_to_be_held() || vm.is_held()) {
+            Phase::Await => match wait(|| !vm.hold_requested() || vm.is_held()) {
                 Progress::Done => Step::Over,
                 Progress::Again => Step::Wait,
             },
@@ -222,7 +222,7 @@ impl Site<'_> {
                 let next = vm.vacate(self.machine, part);
                 if next.is_none() && job.work == Work::Retiring {
                     // Those who rest in other places than the one that does this.
-                    vm.call_all(self.machine);
+                    vm.kick_all(self.machine);
                 }
                 next.map_or(Step::Over, |part| Step::More(Phase::Vacate(part)))
             }
@@ -247,7 +247,7 @@ impl Site<'_> {
             },
             Phase::Unmap(block) => match self.place(job, block) {
                 None => {
-                    vm.note(core_statistics::State::Destroyed);
+                    vm.note_state(core_statistics::State::Destroyed);
                     Step::Over
                 }
                 Some(_) if stop() => Step::More(job.phase),
@@ -279,7 +279,7 @@ impl Site<'_> {
                     return Step::More(Phase::Tell);
                 }
                 let text = " made, on its template's request";
-                self.machine.say(vm.name(), text, &[]);
+                self.machine.report(vm.name(), text, &[]);
                 Step::Over
             }
             Phase::Start => {
@@ -310,7 +310,7 @@ impl Site<'_> {
                 .set_schedule(schedule.unwrap_or(Schedule::of(Kind::Tenon)));
             return Step::More(next);
         };
-        let occupant = Occupant {
+        let occupant = SlotConfig {
             name: descriptor.name.as_bytes(),
             handle: job.handle.to_register() as u32,
             cpus: descriptor.cpus(),

@@ -56,7 +56,7 @@ use core_memory::{Blocks, PhysicalRange};
 use core_sync::TicketLock;
 use mortise_hypercall::{Call, Group, Outcome, Reply};
 use mortise_instance::{Authority, BLOCK, Event, State, Subject};
-use mortise_partition::{Companion, Core, Machine, Vm};
+use mortise_partition::{Core, Machine, Vm, VmExtension};
 use mortise_psci::End;
 use setup::Setup;
 use spin::Once;
@@ -85,7 +85,7 @@ pub const GROUP: Group = Group {
 impl Lifecycle {
     fn answer(&self, call: &Call) -> Outcome {
         let core = Core::current();
-        let Some(((vm, vcpu), site)) = core.vcpu().zip(self.site(core)) else {
+        let Some(((vm, vcpu), site)) = core.current_vcpu().zip(self.site(core)) else {
             return Reply::NOT_SUPPORTED.into();
         };
         let caller = Caller {
@@ -144,8 +144,8 @@ impl Lifecycle {
     }
 }
 
-impl Companion for Lifecycle {
-    fn open(
+impl VmExtension for Lifecycle {
+    fn init(
         &self,
         machine: &'static Machine,
         system: &System<'static>,
@@ -172,7 +172,7 @@ impl Companion for Lifecycle {
         Ok(())
     }
 
-    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
+    fn memory_ranges(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
         let Some(setup) = self.setup.get() else {
             return;
         };
@@ -180,19 +180,19 @@ impl Companion for Lifecycle {
             range(reserve.slots);
         }
         // A manager is told what is on the status pages of others, and changes their states.
-        let others = setup.managed_by(|manager| core.has(manager));
-        for other in others.filter(|&other| !core.has(other)) {
+        let others = setup.managed_by(|manager| core.hosts(manager));
+        for other in others.filter(|&other| !core.hosts(other)) {
             if let Some(vm) = core.machine().vm(other) {
                 range(vm.description().status);
             }
         }
     }
 
-    fn begins(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
+    fn vm_starts(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
         false
     }
 
-    fn ended(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+    fn vm_stopped(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         if part > 0 {
             return false;
         }
@@ -208,14 +208,14 @@ impl Companion for Lifecycle {
             // One that is being restarted or destroyed goes its way.
             let _other = record.apply(event);
         }
-        if vm.is_given_up() {
+        if vm.is_abandoned() {
             // Who had it destroyed did not wait for its last core.
             let _gone = registry.empty(vm.index(), Event::Destroyed);
         }
         false
     }
 
-    fn tidy(&self, core: &'static Core, vm: &'static Vm) -> bool {
+    fn idle_work(&self, core: &'static Core, vm: &'static Vm) -> bool {
         if !vm.is_slot() {
             return false;
         }
@@ -238,7 +238,7 @@ impl Companion for Lifecycle {
         own && site.go_on(slot) == Ok(Progress::Again)
     }
 
-    fn wanted(&self, machine: &'static Machine, template: usize) {
+    fn instance_requested(&self, machine: &'static Machine, template: usize) {
         let Some(site) = self.site(Core::current()) else {
             return;
         };
@@ -246,7 +246,7 @@ impl Companion for Lifecycle {
         if let Ok(slot) = site.want(template, machine.now()) {
             let described = site.go_on_until(slot, Phase::Map(0));
             match (described, machine.vm(slot)) {
-                (Ok(true), Some(vm)) => vm.call_all(machine),
+                (Ok(true), Some(vm)) => vm.kick_all(machine),
                 _ => {
                     let _given_back = self.registry.lock().empty(slot, Event::Abandon);
                 }

@@ -33,7 +33,7 @@ impl Conversation<'_> {
         if next == RELEASE {
             self.while_in(State::Running, handle, RELEASE, || {
                 // One that turned itself off while it was paused is held as well.
-                if vm.is_to_be_held() {
+                if vm.hold_requested() {
                     vm.release(machine);
                 }
             })?;
@@ -44,7 +44,7 @@ impl Conversation<'_> {
             look(AWAIT)?;
         }
         // Until its vCPUs rest, or it is known which do not.
-        wait(|| !vm.waits_for_cores(machine)).or_again(AWAIT)
+        wait(|| !vm.awaits_cores(machine)).or_again(AWAIT)
     }
 
     /// Ends one for good. Its memory, which is not the reserve's, is withdrawn from it and given to
@@ -56,7 +56,7 @@ impl Conversation<'_> {
             State::Destroying => {}
             _ if next == 0 => {
                 self.event(handle, Event::Destroy)?;
-                vm.note(core_statistics::State::Destroying);
+                vm.note_state(core_statistics::State::Destroying);
             }
             _ => return Err(Failure::Busy.into()),
         }
@@ -73,13 +73,13 @@ impl Conversation<'_> {
             vm.release(machine);
             look(AWAIT)?;
         }
-        wait(|| vm.is_over() || !vm.waits_for_cores(machine) && vm.give_up()).or_again(AWAIT)?;
+        wait(|| vm.is_over() || !vm.awaits_cores(machine) && vm.abandon()).or_again(AWAIT)?;
         if !vm.is_over() {
             // Its memory is withdrawn; the rest is done when its core wakes.
             return Ok(());
         }
         vm.withdraw();
-        vm.note(core_statistics::State::Destroyed);
+        vm.note_state(core_statistics::State::Destroyed);
         let slot = usize::from(handle.slot);
         Ok(self.site.registry.lock().empty(slot, Event::Destroyed)?)
     }

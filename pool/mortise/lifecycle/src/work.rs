@@ -9,7 +9,7 @@
 //! ```
 
 use crate::Caller;
-use mortise_partition::Part;
+use mortise_partition::Step;
 
 /// What is done to a VM over several calls, as interrupts are served in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub enum Phase {
     /// Its vCPUs, or those of who lived there before, are waited for.
     Await,
     /// It is taken out of its place.
-    Vacate(Part),
+    Vacate(Step),
     /// Its memory is filled with zeros.
     Scrub(u64),
     /// Its log ring is.
@@ -79,7 +79,7 @@ pub enum Phase {
     /// The interrupts of its ends of channels, by the channels' numbers, are given to it.
     Give(usize),
     /// Its devices are made ready.
-    Ready(Part),
+    Ready(Step),
     /// A payload of its template, by number, is copied into its memory.
     Fill(usize, u64),
     /// That it was made is told.
@@ -90,8 +90,8 @@ pub enum Phase {
     Over,
 }
 
-const VACATE: Phase = Phase::Vacate(Part::FIRST);
-const READY: Phase = Phase::Ready(Part::FIRST);
+const VACATE: Phase = Phase::Vacate(Step::FIRST);
+const READY: Phase = Phase::Ready(Step::FIRST);
 
 impl Phase {
     /// What comes behind this phase of a work, for a VM that a template is the payload of or not.

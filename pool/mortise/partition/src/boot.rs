@@ -6,10 +6,10 @@
 
 use crate::{
     console,
-    lead::CHUNK,
     machine::{Core, Machine},
     memory::{self, loaded_end},
-    tables,
+    registry,
+    restart_sequence::CHUNK,
     vm::Vm,
 };
 use core::sync::atomic::Ordering;
@@ -46,8 +46,8 @@ fn partition(
     if let Err(why) = open_irqchip(machine, system) {
         stop(format_args!("{why}"));
     }
-    if let Some(colouring) = tables::colouring()
-        && let Err(why) = colouring.open(system, manifest)
+    if let Some(colouring) = registry::colouring()
+        && let Err(why) = colouring.init(system, manifest)
     {
         stop(format_args!("manifest: {why}"));
     }
@@ -73,7 +73,7 @@ fn partition(
         if let Err(why) = seat(core) {
             stop(format_args!("CPU {}: {why}", core.cpu));
         }
-        if core.tenant().is_some() {
+        if core.core_task().is_some() {
             machine.begin_one();
         }
     }
@@ -81,19 +81,19 @@ fn partition(
         stop(format_args!("{why}"));
     }
     let made = machine.next_frame();
-    for companion in tables::companions() {
+    for extension in registry::vm_extensions() {
         // What they parse is large, and no page guards the stack yet.
         let stacks = (machine.stacks)();
         stacks.mark();
-        if let Err(why) = companion.open(machine, system, manifest) {
+        if let Err(why) = extension.init(machine, system, manifest) {
             stop(format_args!("manifest: {why}"));
         }
         if !stacks.is_marked() {
             stop(format_args!("too small a stack: raise MORTISE_STACK_SIZE"));
         }
     }
-    for witness in tables::witnesses() {
-        if let Err(why) = witness.open(machine) {
+    for checker in registry::exit_checkers() {
+        if let Err(why) = checker.init(machine) {
             stop(format_args!("{why}"));
         }
     }
@@ -121,8 +121,8 @@ fn partition(
 
 /// Makes the shared half of the interrupt controller ready.
 fn open_irqchip(machine: &Machine, system: &System<'_>) -> Result<(), &'static str> {
-    if let Some(chip) = tables::irqchip() {
-        chip.open(&machine.board.gic());
+    if let Some(chip) = registry::irqchip() {
+        chip.init(&machine.board.gic());
         return machine.fits_irqchip(system);
     }
     let distributor = machine.board.distributor();
@@ -141,16 +141,16 @@ fn seat(core: &'static Core) -> Result<(), &'static str> {
             .vms()
             .filter_map(|vm| Some((vm, vm.vcpu_on(core.cpu)?)))
     };
-    if own().count() > 0 && core.tenant().is_some() {
+    if own().count() > 0 && core.core_task().is_some() {
         return Err("a virtual machine, and something of Mortise's own");
     }
     if own().count() < 2 {
         if let Some((vm, vcpu)) = own().next() {
-            core.occupy((vm, vcpu));
+            core.set_current_vcpu((vm, vcpu));
         }
         return Ok(());
     }
-    let Some(dispatcher) = tables::dispatcher() else {
+    let Some(dispatcher) = registry::dispatcher() else {
         return Err("several virtual machines, and nothing in the image shares it out");
     };
     let Some(dispatcher) = dispatcher.core(core.cpu, machine.vms.len()) else {
@@ -158,7 +158,7 @@ fn seat(core: &'static Core) -> Result<(), &'static str> {
     };
     core.share(dispatcher);
     for (vm, _) in own() {
-        core.mail.fetch_or(1 << vm.index, Ordering::Relaxed);
+        core.pending_vms.fetch_or(1 << vm.index, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -184,7 +184,7 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
     if reaches(vm, layout::image_start(), own) {
         return Err("its memory overlaps Mortise");
     }
-    if matches!(vm.console, Console::Ring(_)) && !tables::log_rings() {
+    if matches!(vm.console, Console::Ring(_)) && !registry::log_rings() {
         return Err("it has a log ring, and MORTISE_LOG_RINGS is n");
     }
     let board = &machine.board;

@@ -5,7 +5,7 @@
 //! that scatter nothing; what maps, fills or empties it asks here where it is. An image without the
 //! library has nothing of it.
 
-use crate::tables;
+use crate::registry;
 use core_manifest::System;
 use core_memory::PhysicalRange;
 use core_paging::Frames;
@@ -18,7 +18,7 @@ pub trait Colouring: Sync {
     /// # Errors
     ///
     /// Mortise does not start.
-    fn open(
+    fn init(
         &'static self,
         system: &'static System<'static>,
         manifest: &'static [u8],
@@ -42,14 +42,14 @@ pub const fn only_one_colouring(_: &dyn Colouring, _: &dyn Colouring) -> bool {
 /// Mortise's own memory.
 #[inline(always)]
 pub(crate) fn frames(vm: usize) -> Option<&'static dyn Frames> {
-    tables::colouring()?.frames(vm)
+    registry::colouring()?.frames(vm)
 }
 
 /// Where a range of the manifest's is from this byte on, as much as is in one piece there.
 #[inline(always)]
 pub(crate) fn piece(range: PhysicalRange, done: u64) -> (u64, u64) {
     let (address, left) = (range.start() + done, range.size() - done);
-    match tables::colouring() {
+    match registry::colouring() {
         Some(colouring) => {
             let (place, together) = colouring.place(address);
             (place, together.min(left))

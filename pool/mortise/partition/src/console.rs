@@ -1,7 +1,7 @@
 //! One serial line for all virtual machines.
 //!
 //! A virtual machine with a virtual PL011 writes to the line as it goes. One in
-//! direct mode must not exit to write: it fills a [ring](crate::drain) in its memory.
+//! direct mode must not exit to write: it fills a [ring](crate::log_drain) in its memory.
 //!
 //! The line's lock is held for a byte at a time, and who writes on a core that is shared looks at
 //! its interrupts in between. So nobody waits for a line, whoever writes it: what Mortise has to
@@ -9,11 +9,11 @@
 //! at once and on a shared one when nobody more urgent wants it.
 
 use crate::{
-    alarms::Alarm,
-    drain::drain_rings,
-    gic::{OWN_PRIORITY, VmInterrupts},
+    hypervisor_timer::PeriodicWork,
+    log_drain::drain_rings,
     machine::{Core, Machine},
-    tables,
+    physical_gic::{OWN_PRIORITY, VmInterrupts},
+    registry,
     vm::Vm,
 };
 use core_log::{Level, Sink};
@@ -22,7 +22,7 @@ use hw_serial::Serial;
 use mortise_console::{Argument, Console, Input, Port, Words};
 
 /// Rings are emptied a hundred times a second.
-static DRAIN: Alarm = Alarm::new(10_000_000, drain_rings);
+static DRAIN: PeriodicWork = PeriodicWork::new(10_000_000, drain_rings);
 
 /// The serial line and who writes on it.
 pub(crate) struct Line {
@@ -120,7 +120,7 @@ impl Sink for OwnLines {
 
 impl Machine {
     /// Says something on the console, about somebody whose name it begins with.
-    pub fn say(&'static self, about: &Name, text: &'static str, arguments: &[Argument]) {
+    pub fn report(&'static self, about: &Name, text: &'static str, arguments: &[Argument]) {
         if Level::Info > self.board.log {
             return;
         }
@@ -128,7 +128,7 @@ impl Machine {
         self.console.lock().console.say(self.now(), about, words);
         let core = Core::current();
         match core.dispatcher() {
-            Some(_) => core.chores.ask(),
+            Some(_) => core.deferred_work.request(),
             None => core.flush(),
         }
     }
@@ -137,8 +137,8 @@ impl Machine {
 impl Core {
     /// Puts on the line what waits for it. What is left when the core is wanted becomes a chore.
     pub(crate) fn flush(&'static self) {
-        if !flush(self.machine, &|| self.is_wanted()) {
-            self.chores.ask();
+        if !flush(self.machine, &|| self.preemption_pending()) {
+            self.deferred_work.request();
         }
     }
 }
@@ -186,7 +186,7 @@ pub(crate) fn attach(core: &'static Core) {
         listen(core.machine);
     }
     if core.machine.vms().any(Vm::has_log) {
-        core.machine.alarms.set(core, &DRAIN);
+        core.machine.hypervisor_timer.set(core, &DRAIN);
     }
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn access(
     offset: usize,
     stored: Option<u64>,
 ) -> Option<u64> {
-    let stop = || core.is_wanted();
+    let stop = || core.preemption_pending();
     if stop() {
         return None;
     }
@@ -254,7 +254,7 @@ pub(crate) fn access(
 /// Has it told of the level as a chore.
 fn owe_line(core: &Core, vm: &Vm) {
     core.lines.set(core.lines.get() | 1 << vm.index);
-    core.chores.ask();
+    core.deferred_work.request();
 }
 
 /// Tells the virtual interrupt controllers of the levels that are owed them, until `stop` says so;
@@ -314,7 +314,7 @@ pub(crate) fn receive(core: &'static Core) {
         serial.disable_receive_interrupt();
     }
     core.typed.set(true);
-    core.chores.ask();
+    core.deferred_work.request();
 }
 
 /// Takes what was typed until `stop` says so; whether that is all. What the virtual machine has no
@@ -333,7 +333,7 @@ pub(crate) fn take_typed(machine: &'static Machine, stop: &dyn Fn() -> bool) -> 
             }
             Typed::Selected(vm) => {
                 drop(line);
-                machine.say(vm.name(), " has the input", &[]);
+                machine.report(vm.name(), " has the input", &[]);
             }
             Typed::Nothing => match line.hear(machine) {
                 Some(Input::To { vm, byte }) => {
@@ -383,6 +383,6 @@ pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bo
 /// is ended.
 pub(crate) fn finish(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
     let is_unfinished =
-        tables::line_is_shared() && machine.console.lock().console.is_unfinished(vm.index);
+        registry::line_is_shared() && machine.console.lock().console.is_unfinished(vm.index);
     (!is_unfinished || write(machine, vm, b'\n', stop)) && flush(machine, stop)
 }

@@ -1,12 +1,12 @@
-//! Loads and stores that a device of Mortise's answers, or a companion.
+//! Loads and stores that a device of Mortise's answers, or a extension.
 
 use crate::{
     board::Board,
     console,
-    gic::{MERGE, VmInterrupts},
-    irqchip::{Irqchip, Owned},
+    irqchip::{Irqchip, OwnedInterrupts},
     machine::Core,
-    tables,
+    physical_gic::{MERGE, VmInterrupts},
+    registry,
     vm::Vm,
 };
 use core_manifest::limits;
@@ -29,16 +29,16 @@ pub trait Device: Sync {
         ipa: u64,
         access: Access,
         stored: Option<u64>,
-    ) -> Option<Answer>;
+    ) -> Option<DeviceResponse>;
 }
 
 /// What a device answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum DeviceResponse {
     /// It is done; a load finds this.
     Value(u64),
     /// The vCPU is to make the access again, when what is pending has been taken.
-    Again,
+    Retry,
 }
 
 /// No device is at the address.
@@ -75,21 +75,21 @@ pub(crate) fn access(
             Some(value) => value,
             None => return Ok(Outcome::Again),
         }
-    } else if !tables::devices().is_empty()
+    } else if !registry::devices().is_empty()
         && let Some(answer) = registered(core, vm, ipa, access, stored)
     {
         match answer {
-            Answer::Value(value) => value,
-            Answer::Again => return Ok(Outcome::Again),
+            DeviceResponse::Value(value) => value,
+            DeviceResponse::Retry => return Ok(Outcome::Again),
         }
     } else if access.write {
         return Err(NoDevice);
-    } else if core.is_wanted() {
+    } else if core.preemption_pending() {
         return Ok(Outcome::Again);
     } else {
-        let mut companions = tables::companions().iter();
-        companions
-            .find_map(|companion| companion.load(core, vm, vcpu, ipa))
+        let mut vm_extensions = registry::vm_extensions().iter();
+        vm_extensions
+            .find_map(|extension| extension.load(core, vm, vcpu, ipa))
             .ok_or(NoDevice)?
     };
     if !access.write {
@@ -106,8 +106,8 @@ fn registered(
     ipa: u64,
     access: Access,
     stored: Option<u64>,
-) -> Option<Answer> {
-    let mut devices = tables::devices().iter();
+) -> Option<DeviceResponse> {
+    let mut devices = registry::devices().iter();
     devices.find_map(|device| device.access(core, vm, ipa, access, stored))
 }
 
@@ -120,7 +120,7 @@ const fn inside(address: usize, base: usize, size: usize) -> bool {
 fn gic_frame(board: &Board, vm: &Vm, address: usize) -> Option<(GicFrame, usize)> {
     if inside(address, board.gicd_base, FRAME_SIZE) {
         Some((GicFrame::Distributor, address - board.gicd_base))
-    } else if tables::irqchip().is_none()
+    } else if registry::irqchip().is_none()
         && inside(address, board.gicr_base, vm.vcpus() * 2 * FRAME_SIZE)
     {
         Some(GicFrame::in_redistributors(address - board.gicr_base))
@@ -154,7 +154,7 @@ fn gic(
         return Some(0);
     };
     let board = &core.machine.board;
-    Some(match tables::irqchip() {
+    Some(match registry::irqchip() {
         Some(chip) => mediate_by(chip, board, gic, vcpu, access),
         None => mediate(board, gic, || gic.decide(access)),
     })
@@ -208,7 +208,7 @@ fn mediate<const ROWS: usize>(
 fn mediate_by(
     chip: &dyn Irqchip,
     board: &Board,
-    gic: &Owned,
+    gic: &OwnedInterrupts,
     vcpu: usize,
     access: GicAccess,
 ) -> u64 {
@@ -217,7 +217,7 @@ fn mediate_by(
 }
 
 fn physical(board: &Board, frame: PhysicalFrame) -> Mmio {
-    if tables::irqchip().is_some() {
+    if registry::irqchip().is_some() {
         // One for all: what is private is that of the core that accesses it.
         return board.gic().distributor;
     }

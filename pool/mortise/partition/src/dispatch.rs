@@ -5,7 +5,7 @@
 //! virtual CPU for good; with one, so does each core that only one virtual CPU uses.
 
 use crate::{
-    Core, Machine, PerCore, Vm, tables,
+    Core, Machine, PerCore, Vm, registry,
     vm::{DISCARDED, HELD},
 };
 use core::sync::atomic::Ordering;
@@ -13,11 +13,11 @@ use mortise_vcpu::{Cause, FrameCell};
 
 /// What came for a virtual CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum WakeReason {
     /// What is in its list registers already.
     Listed,
     /// What stands in memory: its virtual interrupt controller, its VM's power states.
-    Written,
+    StateChanged,
     /// A shared peripheral interrupt that the core has acknowledged for it.
     Interrupt(u32),
 }
@@ -50,14 +50,14 @@ pub trait Dispatcher: Sync {
 
     /// Something came for a VM's virtual CPU on this core. One that it hears of for the first
     /// time gets a place, and rests there until its VM's power states say otherwise.
-    fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: News);
+    fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: WakeReason);
 
     /// A VM's virtual CPU on this core is to have the core no more until it is woken after
-    /// its VM's release, and that [noted](Core::note_away). With `forget` nothing of it is needed any
+    /// its VM's release, and that [noted](Core::mark_off_core). With `forget` nothing of it is needed any
     /// more.
     fn hold(&'static self, core: &'static Core, vm: &'static Vm, forget: bool);
 
-    /// What Mortise itself waits for on this core has changed ([`Core::own_alarm`]).
+    /// What Mortise itself waits for on this core has changed ([`Core::hypervisor_deadline`]).
     fn reconsider(&self, core: &'static Core);
 
     /// The guest in the registers used floating point, which traps.
@@ -88,7 +88,7 @@ impl Vm {
             // It can make its cores deaf to the doorbell (see `call_in`).
             self.withdraw();
         }
-        machine.summon_all(self, self.all_vcpus());
+        machine.kick_vcpus(self, self.all_vcpus());
     }
 
     /// Whether none of its vCPUs is on its core any more, nor will be.
@@ -108,13 +108,13 @@ impl Vm {
             }
         }
         self.orders.fetch_and(!(HELD | DISCARDED), Ordering::AcqRel);
-        machine.summon_all(self, self.all_vcpus());
+        machine.kick_vcpus(self, self.all_vcpus());
     }
 
     /// Whether it is to be held.
     #[must_use]
-    pub fn is_to_be_held(&self) -> bool {
-        tables::orders_are_given() && self.orders() & HELD != 0
+    pub fn hold_requested(&self) -> bool {
+        registry::orders_are_given() && self.orders() & HELD != 0
     }
 }
 

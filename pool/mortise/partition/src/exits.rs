@@ -1,8 +1,8 @@
 //! What a guest's exit leads to.
 
 use crate::{
-    calls, devices, fault::Fault, interrupts, machine::Core, notice::INTERRUPT, short, tables,
-    vm::Vm,
+    devices, fast_exits, fault_report::Fault, hypercalls, interrupts, machine::Core,
+    posted_irq::INTERRUPT, registry, vm::Vm,
 };
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
@@ -19,7 +19,7 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     match core.dispatcher() {
         Some(dispatcher) => dispatcher.exit(cause, core),
         None => {
-            core.witness_exit(cause);
+            core.check_exit(cause);
             alone(core, frame, cause)
         }
     }
@@ -28,13 +28,13 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
 /// The same on a core that one virtual CPU has to itself: returns from a short way, with x19 to x29 as
 /// they were.
 #[inline]
-pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
+pub fn exit_pinned(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
-    core.witness_exit(cause);
-    match (cause, core.vcpu()) {
+    core.check_exit(cause);
+    match (cause, core.current_vcpu()) {
         (Cause::Hypercall, _) => call_alone(core, frame),
-        (Cause::Synchronous, Some((vm, vcpu))) if short::exit(core, vm, vcpu, frame) => {
-            core.witness_return();
+        (Cause::Synchronous, Some((vm, vcpu))) if fast_exits::exit(core, vm, vcpu, frame) => {
+            core.check_entry();
             &core.resident.frame
         }
         _ => alone(core, frame, cause),
@@ -44,7 +44,7 @@ pub fn exit_alone(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
 /// The same of a call; apart, as what keeps registers for it would make the others longer.
 #[inline(never)]
 fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
-    if !short::call(core, frame) {
+    if !fast_exits::call(core, frame) {
         // Without the registers that the other exits need kept.
         through(core, frame, Cause::Hypercall, |vm, vcpu, frame| {
             if !vm.is_ending() {
@@ -52,7 +52,7 @@ fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
             }
         })
     }
-    core.witness_return();
+    core.check_entry();
     &core.resident.frame
 }
 
@@ -73,12 +73,12 @@ fn through(
     cause: Cause,
     action: impl FnOnce(&'static Vm, usize, &mut Frame),
 ) -> ! {
-    if let Some((vm, vcpu)) = core.vcpu() {
+    if let Some((vm, vcpu)) = core.current_vcpu() {
         core.record_exit(cause);
         action(vm, vcpu, frame);
         core.leave(vm, vcpu, frame);
         core.record_return();
-        core.witness_return();
+        core.check_entry();
     }
     // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
     // more.
@@ -108,13 +108,13 @@ pub(crate) fn handle(
         Cause::Fiq => match core.dispatcher() {
             Some(_) => {
                 vm.status.count_exit(vcpu, ExitKind::Interrupt);
-                core.take_doorbell();
+                core.handle_doorbell();
             }
             // Here are neither mail nor errands, and the rest is short.
             None => {
                 core.resident.count::<INTERRUPT>();
                 interrupts::doorbell(core);
-                core.obey(vm, vcpu, frame);
+                core.apply_orders(vm, vcpu, frame);
             }
         },
         Cause::SError => {
@@ -129,16 +129,16 @@ pub(crate) fn handle(
 #[inline(never)]
 fn hypercall(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     vm.status.count_exit(vcpu, ExitKind::Hypercall);
-    calls::call(core, vm, vcpu, frame);
+    hypercalls::call(core, vm, vcpu, frame);
 }
 
 fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     let count = |kind| vm.status.count_exit(vcpu, kind);
     match Exit::decode(El2::read_esr(), hpfar_el2::read(), El2::read_far()) {
         // What goes first is taken before anything is done for the guest, which does it again.
-        Exit::Hypercall if core.is_wanted() => mortise_vcpu::repeat_instruction(),
+        Exit::Hypercall if core.preemption_pending() => mortise_vcpu::repeat_instruction(),
         Exit::Smc | Exit::SystemRegister(_) | Exit::DataAbort { .. } | Exit::FloatingPoint
-            if core.is_wanted() => {}
+            if core.preemption_pending() => {}
         Exit::Hypercall => hypercall(core, vm, vcpu, frame),
         Exit::Smc => {
             skip_instruction();
@@ -165,7 +165,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                 if outcome == devices::Outcome::Done {
                     skip_instruction();
                 }
-            } else if !vm.is_kept_off() && !core.is_wanted() {
+            } else if !vm.is_descheduled() && !core.preemption_pending() {
                 let fault = Fault {
                     reason: Reason::DataAbort,
                     write: access.map(|access| access.write),
@@ -176,7 +176,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
         }
         Exit::InstructionAbort { ipa } => {
             count(ExitKind::Other);
-            if !vm.is_kept_off() && !core.is_wanted() {
+            if !vm.is_descheduled() && !core.preemption_pending() {
                 let fault = Fault {
                     reason: Reason::InstructionAbort,
                     write: None,
@@ -233,14 +233,14 @@ fn system_register(
 /// Sends a software-generated interrupt from vCPU to vCPU.
 fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiRequest, group1: bool) {
     if let Some(gic) = vm.interrupts.shared() {
-        let mut physical = crate::gic::VmInterrupts {
+        let mut physical = crate::physical_gic::VmInterrupts {
             machine: core.machine,
             vm,
         };
         gic.lock().send_sgi(vcpu, request, group1, &mut physical);
     } else if let Some(gic) = vm.interrupts.direct()
         && group1
-        && tables::irqchip().is_none()
+        && registry::irqchip().is_none()
     {
         for value in gic.sgis(vcpu, request) {
             hw_arch::registers::icc_sgi1r_el1::write(value);

@@ -79,17 +79,17 @@ macro_rules! image {
 
         /// What the libraries registered: a constant for the link.
         #[unsafe(no_mangle)]
-        pub static MORTISE_TABLES: $crate::Tables = $crate::Tables {
+        pub static MORTISE_REGISTRY: $crate::Registry = $crate::Registry {
             hypercalls: $($tables)::+::HYPERCALL,
             dispatchers: $($tables)::+::DISPATCH,
-            companions: $($tables)::+::COMPANIONS,
+            vm_extensions: $($tables)::+::VM_EXTENSIONS,
             devices: $($tables)::+::DEVICES,
             regulators: $($tables)::+::REGULATORS,
-            tenants: $($tables)::+::TENANTS,
+            core_tasks: $($tables)::+::CORE_TASKS,
             colourings: $($tables)::+::COLOURINGS,
             irqchips: $($tables)::+::IRQCHIPS,
             iommus: $($tables)::+::IOMMUS,
-            witnesses: $($tables)::+::WITNESSES,
+            exit_checkers: $($tables)::+::EXIT_CHECKERS,
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
             log_rings: mortise_config::MORTISE_LOG_RINGS,
         };
@@ -105,7 +105,7 @@ macro_rules! image {
 
         /// What the machine is made of: a constant for the link.
         #[unsafe(no_mangle)]
-        pub static MORTISE_PARTS: $crate::Parts = $crate::Parts {
+        pub static MORTISE_RESOURCES: $crate::Resources = $crate::Resources {
             board: $crate::Board {
                 cpus: mortise_board::CPUS,
                 ram_base: mortise_board::RAM_BASE,
@@ -185,12 +185,12 @@ macro_rules! image {
             frame: &mut $crate::deps::Frame,
             cause: $crate::deps::Cause,
         ) -> &'static $crate::deps::FrameCell {
-            $crate::exit_alone(frame, cause)
+            $crate::exit_pinned(frame, cause)
         }
 
         #[unsafe(no_mangle)]
         extern "C" fn mortise_posted_interrupt() -> &'static $crate::deps::FrameCell {
-            $crate::take_notice()
+            $crate::take_posted_irq()
         }
 
         // What faulted may be the stack, of which nothing is needed any more: the report
@@ -216,7 +216,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn mortise_report(cause: u64) -> ! {
-            $crate::own_fault(cause)
+            $crate::hypervisor_fault(cause)
         }
 
         #[panic_handler]

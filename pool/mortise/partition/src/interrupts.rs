@@ -1,16 +1,16 @@
 //! Interrupts that come to Mortise.
 //!
-//! Group 0 is the doorbell, on every core, and the SGI of [notices](crate::notice). Group 1 comes here only on cores of
+//! Group 0 is the doorbell, on every core, and the SGI of [notices](crate::posted_irq). Group 1 comes here only on cores of
 //! shared virtual machines: Mortise's own (console, its timer, maintenance) and
 //! those that go on to a guest through a list register, at once or, on a core that
 //! several share, when the guest is on it.
 
 use crate::{
     console,
-    dispatch::News,
-    gic::{self, VmInterrupts},
+    dispatch::WakeReason,
     machine::Core,
-    tables,
+    physical_gic::{self, VmInterrupts},
+    registry,
     vm::Vm,
 };
 use core::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ use mortise_vcpu::TimerIrq;
 /// Takes the doorbell. What it is about stands in the VM's power states or in its
 /// virtual interrupt controller.
 pub(crate) fn doorbell(core: &'static Core) {
-    if let Some(chip) = tables::irqchip() {
+    if let Some(chip) = registry::irqchip() {
         return core.answer_by(chip);
     }
     while let Some(intid) = cpu_interface::acknowledge(Group::Zero) {
@@ -36,18 +36,18 @@ pub(crate) fn doorbell(core: &'static Core) {
     // before would find nothing, and the doorbell would be spent.
     hw_arch::barrier::dsb_sy();
     match core.dispatcher() {
-        Some(_) => open_mail(core),
-        None => core.open_notice(),
+        Some(_) => wake_pending_vms(core),
+        None => core.inject_posted_irq(),
     }
 }
 
 /// Tells the dispatcher of a shared core what other cores have to say.
-pub(crate) fn open_mail(core: &'static Core) {
+pub(crate) fn wake_pending_vms(core: &'static Core) {
     if let Some(dispatcher) = core.dispatcher() {
-        let mut mail = core.mail.swap(0, Ordering::Acquire);
-        while mail != 0 {
-            let index = mail.trailing_zeros() as usize;
-            mail &= mail - 1;
+        let mut pending_vms = core.pending_vms.swap(0, Ordering::Acquire);
+        while pending_vms != 0 {
+            let index = pending_vms.trailing_zeros() as usize;
+            pending_vms &= pending_vms - 1;
             if let Some(vm) = core.machine.vm(index) {
                 core.tell(dispatcher, vm);
             }
@@ -56,15 +56,15 @@ pub(crate) fn open_mail(core: &'static Core) {
 }
 
 /// Tells the dispatcher of a shared core what one of the other cores' mails says, or does one of the
-/// core's own [errands](Core::run_errand); false if there is none. For as long as there are, the
+/// core's own [errands](Core::send_pending_ipi); false if there is none. For as long as there are, the
 /// doorbell stays pending.
-pub(crate) fn open_one(core: &'static Core) -> bool {
-    let mail = core.mail.load(Ordering::Acquire);
-    let first = mail & mail.wrapping_neg();
+pub(crate) fn wake_one_pending_vm(core: &'static Core) -> bool {
+    let pending_vms = core.pending_vms.load(Ordering::Acquire);
+    let first = pending_vms & pending_vms.wrapping_neg();
     let (Some(dispatcher), 1..) = (core.dispatcher(), first) else {
-        return core.run_errand();
+        return core.send_pending_ipi();
     };
-    core.mail.fetch_and(!first, Ordering::AcqRel);
+    core.pending_vms.fetch_and(!first, Ordering::AcqRel);
     if let Some(vm) = core.machine.vm(first.trailing_zeros() as usize) {
         core.tell(dispatcher, vm);
     }
@@ -75,7 +75,7 @@ pub(crate) fn open_one(core: &'static Core) -> bool {
 /// whose guest is in its registers; false if there is none.
 pub(crate) fn shared(core: &'static Core, occupant: Option<(&'static Vm, usize)>) -> bool {
     // Without, all of Group 1 is the virtual machines' own.
-    tables::virtual_devices() && taken(core, occupant, cpu_interface::acknowledge_any(Group::One))
+    registry::virtual_devices() && taken(core, occupant, cpu_interface::acknowledge_any(Group::One))
 }
 
 /// The same with what was acknowledged.
@@ -84,7 +84,7 @@ pub(crate) fn taken(
     occupant: Option<(&'static Vm, usize)>,
     intid: u32,
 ) -> bool {
-    let is_one = tables::virtual_devices() && !is_special(intid);
+    let is_one = registry::virtual_devices() && !is_special(intid);
     if is_one {
         cpu_interface::end(Group::One, intid);
         deliver(core, occupant, intid);
@@ -105,9 +105,9 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
         && intid >= FIRST_SPI
         && let Some(owner) = core.machine.owner(intid)
     {
-        dispatcher.wake(core, owner, News::Interrupt(intid));
+        dispatcher.wake(core, owner, WakeReason::Interrupt(intid));
     } else if intid == board.hypervisor_timer {
-        core.machine.alarms.sound(core);
+        core.machine.hypervisor_timer.sound(core);
         cpu_interface::deactivate(intid);
     } else if intid == board.uart_irq && core.machine.owner(intid).is_none() {
         console::receive(core);
@@ -123,7 +123,7 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
         && inject(core, vm, vcpu, intid)
     {
         if let Some(dispatcher) = core.dispatcher() {
-            dispatcher.wake(core, vm, News::Listed);
+            dispatcher.wake(core, vm, WakeReason::Listed);
         }
     } else {
         // Nobody's: it must not stay active, nor come again.
@@ -139,7 +139,7 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
 /// false if it is not its VM's.
 fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     if intid == core.machine.board.virtual_timer {
-        if gic::list_timer(core, vm, vcpu) {
+        if physical_gic::list_timer(core, vm, vcpu) {
             return true;
         }
         let listed = core.listed.get();
@@ -186,7 +186,7 @@ pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
 #[inline(never)]
 pub(crate) fn serve_pending(core: &'static Core) {
     doorbell(core);
-    if let Some((vm, vcpu)) = core.vcpu()
+    if let Some((vm, vcpu)) = core.current_vcpu()
         && let Some(gic) = vm.interrupts.shared()
     {
         while shared(core, Some((vm, vcpu))) {}

@@ -4,7 +4,7 @@
 //! machine in its memory. The root complex, with all devices behind it, has one owner: the virtual machine
 //! that its configuration space is mapped for. An image without the library has nothing of it.
 
-use crate::{Core, Machine, Vm, board::Board, colouring, gic::OWN_PRIORITY, tables};
+use crate::{Core, Machine, Vm, board::Board, colouring, physical_gic::OWN_PRIORITY, registry};
 use core_paging::{Error, Frames, KernelMap, Use};
 use hw_arch::{El2, mmio::Mmio};
 use hw_irqchip_gicv3::Trigger;
@@ -27,7 +27,7 @@ pub trait Iommu: Sync {
     /// # Errors
     ///
     /// Mortise does not start.
-    fn open(
+    fn init(
         &self,
         root: RootComplex,
         owner: &'static Vm,
@@ -35,14 +35,14 @@ pub trait Iommu: Sync {
     ) -> Result<(), &'static str>;
 
     /// The owner's first vCPU is about to run: its devices reach its memory.
-    fn begins(&self, machine: &'static Machine, owner: &'static Vm);
+    fn attach_devices(&self, machine: &'static Machine, owner: &'static Vm);
 
-    /// The owner's run is over: its devices are quiet, and reach nothing any more. Part by part, from 0,
+    /// The owner's run is over: its devices are quiet, and reach nothing any more. Step by part, from 0,
     /// and perhaps beyond the last or once more; whether there are more.
-    fn ended(&self, machine: &'static Machine, owner: &'static Vm, part: usize) -> bool;
+    fn detach_devices(&self, machine: &'static Machine, owner: &'static Vm, part: usize) -> bool;
 
     /// The IOMMU has something to tell; whether there is more of it.
-    fn tell(&self, machine: &'static Machine, owner: &'static Vm) -> bool;
+    fn report_events(&self, machine: &'static Machine, owner: &'static Vm) -> bool;
 }
 
 /// That no image has two: asked for each pair of what is registered.
@@ -75,7 +75,7 @@ impl Machine {
     /// Has devices kept from memory, if somebody has them.
     #[inline(always)]
     pub(crate) fn open_iommu(&'static self) -> Result<(), &'static str> {
-        let Some(iommu) = tables::iommu() else {
+        let Some(iommu) = registry::iommu() else {
             return Ok(());
         };
         let Some(owner) = self.has_devices() else {
@@ -93,7 +93,7 @@ impl Machine {
             return Err("who has PCI devices has shared interrupts, and its first CPU for itself");
         }
         let first = self.next_frame();
-        iommu.open(board.root_complex(), owner, self.frames)?;
+        iommu.init(board.root_complex(), owner, self.frames)?;
         self.device_tables.call_once(|| first..self.next_frame());
         let distributor = board.distributor();
         distributor.route(board.iommu_irq, board.affinity(owner.cpu(0)));
@@ -106,16 +106,17 @@ impl Machine {
 
     /// Lets the devices of who begins reach its memory.
     pub(crate) fn admit_devices(&'static self, vm: &'static Vm) {
-        if let Some(iommu) = tables::iommu()
+        if let Some(iommu) = registry::iommu()
             && vm.has_devices(self)
         {
-            iommu.begins(self, vm);
+            iommu.attach_devices(self, vm);
         }
     }
 
     /// Keeps the devices of whose run is over from all memory, part by part; whether there are more.
     pub(crate) fn expel_devices(&'static self, vm: &'static Vm, part: usize) -> bool {
-        tables::iommu().is_some_and(|iommu| vm.has_devices(self) && iommu.ended(self, vm, part))
+        registry::iommu()
+            .is_some_and(|iommu| vm.has_devices(self) && iommu.detach_devices(self, vm, part))
     }
 }
 
@@ -124,7 +125,7 @@ impl Core {
     /// keep the owner from is for the next.
     #[inline(always)]
     pub(crate) fn hears_iommu(&'static self, intid: u32) -> bool {
-        let Some(iommu) = tables::iommu() else {
+        let Some(iommu) = registry::iommu() else {
             return false;
         };
         let machine = self.machine;
@@ -133,7 +134,7 @@ impl Core {
         }
         hw_irqchip_gicv3::cpu_interface::deactivate(intid);
         if let Some(owner) = machine.has_devices()
-            && iommu.tell(machine, owner)
+            && iommu.report_events(machine, owner)
         {
             machine.board.distributor().set_pending(intid, true);
         }
@@ -143,7 +144,7 @@ impl Core {
     /// Maps what it takes to answer for the devices of who runs here first.
     #[inline(always)]
     pub(crate) fn map_iommu(&self, map: &mut KernelMap<El2>) -> Result<(), Error> {
-        if tables::iommu().is_some()
+        if registry::iommu().is_some()
             && let Some(owner) = self.machine.has_devices()
             && owner.cpu(0) == self.cpu
         {

@@ -6,9 +6,9 @@
 
 use crate::{
     board::Board,
-    controller::SPI_ROWS,
+    irq_assignment::SPI_ROWS,
     machine::{Core, Machine},
-    tables,
+    registry,
     vm::Vm,
 };
 use core_manifest::{Console, limits};
@@ -16,10 +16,10 @@ use hw_arch::mmio::Mmio;
 use mortise_gic_mediated::{Access, Decision, Mediated};
 
 /// What a virtual machine owns of the interrupt controller.
-pub type Owned = Mediated<{ limits::VCPUS }, SPI_ROWS>;
+pub type OwnedInterrupts = Mediated<{ limits::VCPUS }, SPI_ROWS>;
 
 /// Carries out a decision; what a load finds.
-pub type Carry<'a> = &'a dyn Fn(Decision) -> u64;
+pub type ApplyDecision<'a> = &'a dyn Fn(Decision) -> u64;
 
 /// The registers of an interrupt controller with a CPU interface in memory.
 #[derive(Debug, Clone, Copy)]
@@ -36,29 +36,29 @@ pub struct Gic {
 /// numbers that the board gives them. Called with interrupts masked.
 pub trait Irqchip: Sync {
     /// Makes the shared half ready: every interrupt off, the controller on.
-    fn open(&self, gic: &Gic);
+    fn init(&self, gic: &Gic);
 
     /// Makes the half of the core that calls ready, for its rest.
     ///
     /// # Errors
     ///
     /// If it does not know this core by its number.
-    fn settle(&self, gic: &Gic, cpu: usize) -> Result<(), &'static str>;
+    fn init_core(&self, gic: &Gic, cpu: usize) -> Result<(), &'static str>;
 
     /// Takes this core's half back to a rest, in which the doorbell wakes it and nothing else does.
-    fn silence(&self, gic: &Gic);
+    fn reset_core(&self, gic: &Gic);
 
     /// Gives this core's half to a guest that starts, as at power-on.
     fn hand_over(&self, gic: &Gic);
 
     /// Rings the doorbell of a core. What was stored before is seen there.
-    fn ring(&self, gic: &Gic, cpu: usize);
+    fn send_doorbell(&self, gic: &Gic, cpu: usize);
 
     /// Takes this core's doorbell, if it rang.
-    fn answer(&self, gic: &Gic);
+    fn acknowledge_doorbell(&self, gic: &Gic);
 
     /// Waits on behalf of this core's guest, whatever it masks, and leaves its half as it was.
-    fn sleep(&self, gic: &Gic, wait: fn());
+    fn wait(&self, gic: &Gic, wait: fn());
 
     /// Sends a shared interrupt to one core.
     fn route(&self, gic: &Gic, intid: u32, cpu: usize);
@@ -71,10 +71,10 @@ pub trait Irqchip: Sync {
     fn access(
         &self,
         gic: &Gic,
-        owned: &Owned,
+        owned: &OwnedInterrupts,
         vcpu: usize,
         access: Access,
-        carry: Carry<'_>,
+        carry: ApplyDecision<'_>,
     ) -> u64;
 }
 
@@ -100,7 +100,7 @@ impl Board {
 
     /// Where the cores' halves of the interrupt controller are, and how many bytes of them.
     pub(crate) fn core_frames(&self) -> (usize, usize) {
-        match tables::irqchip() {
+        match registry::irqchip() {
             Some(_) => (self.gicc_base, self.gicc_size),
             None => (self.gicr_base, self.gicr_stride * self.cpus),
         }
@@ -108,7 +108,7 @@ impl Board {
 
     /// The affinity of a core: that of its redistributor, and where there is none its number.
     pub(crate) fn affinity(&self, cpu: usize) -> u64 {
-        match tables::irqchip() {
+        match registry::irqchip() {
             Some(_) => cpu as u64,
             None => self.redistributor(cpu).affinity(),
         }
@@ -122,9 +122,9 @@ impl Machine {
         system: &core_manifest::System<'_>,
     ) -> Result<(), &'static str> {
         let vms = system.vms.iter();
-        if tables::dispatcher().is_some()
-            || !tables::companions().is_empty()
-            || !tables::tenants().is_empty()
+        if registry::dispatcher().is_some()
+            || !registry::vm_extensions().is_empty()
+            || !registry::core_tasks().is_empty()
         {
             Err(
                 "the board has a GICv2, with which Mortise has virtual machines on cores of their own and nothing between them",
@@ -143,7 +143,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(crate) fn answer_by(&self, chip: &dyn Irqchip) {
-        chip.answer(&self.machine.board.gic());
+        chip.acknowledge_doorbell(&self.machine.board.gic());
         hw_arch::barrier::dsb_sy();
     }
 
@@ -151,7 +151,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(crate) fn sleep_by(&self, chip: &dyn Irqchip) {
-        chip.sleep(&self.machine.board.gic(), hw_arch::cpu::wait_for_interrupt);
+        chip.wait(&self.machine.board.gic(), hw_arch::cpu::wait_for_interrupt);
     }
 }
 
@@ -160,7 +160,7 @@ impl Machine {
     #[cold]
     #[inline(never)]
     pub(crate) fn ring_by(&self, chip: &dyn Irqchip, cpu: usize) {
-        chip.ring(&self.board.gic(), cpu);
+        chip.send_doorbell(&self.board.gic(), cpu);
     }
 }
 
@@ -177,14 +177,14 @@ impl Vm {
     }
 
     pub(crate) fn has_serial_interrupt(&self) -> bool {
-        tables::irqchip().is_some() && self.has_serial()
+        registry::irqchip().is_some() && self.has_serial()
     }
 
     /// Tells it the level of its serial port's line.
     #[cold]
     #[inline(never)]
     pub(crate) fn set_serial_interrupt(&self, machine: &Machine) {
-        if let Some(chip) = tables::irqchip() {
+        if let Some(chip) = registry::irqchip() {
             let level = self.serial.lock().interrupt();
             chip.set_pending(&machine.board.gic(), machine.board.uart_irq, level);
         }

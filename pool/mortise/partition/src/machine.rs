@@ -1,13 +1,13 @@
 //! The machine: its cores and what they share.
 
 use crate::{
-    alarms::Alarms,
-    chores::Chores,
     console::Line,
-    controller::Owners,
-    dispatch::{Dispatcher, News},
-    drain::Drain,
-    tables::{self, Parts},
+    deferred_work::DeferredWork,
+    dispatch::{Dispatcher, WakeReason},
+    hypervisor_timer::HypervisorTimer,
+    irq_assignment::SpiOwners,
+    log_drain::Drain,
+    registry::{self, Resources},
     vm::{DISCARDED, Vm},
 };
 use core::cell::Cell;
@@ -26,16 +26,16 @@ use mortise_transfer::Transfer;
 use mortise_vcpu::{DedicatedVcpu, LrUsage};
 use spin::Once;
 
-/// What all cores share, with the [parts](Parts) of the image.
+/// What all cores share, with the [parts](Resources) of the image.
 pub struct Machine {
     /// The serial line that all virtual machines share.
     pub(crate) console: TicketLock<Line>,
     /// What is on its way there from the rings of virtual machines.
     pub(crate) drain: TicketLock<Drain>,
     /// Whose the shared interrupts are that come here.
-    pub(crate) owners: Owners,
+    pub(crate) spi_owners: SpiOwners,
     /// What is done by the clock.
-    pub(crate) alarms: Alarms,
+    pub(crate) hypervisor_timer: HypervisorTimer,
     /// Virtual machines that have not ended; the machine goes off with the last.
     pub(crate) live: AtomicU32,
     /// When Mortise started, in nanoseconds of the counter.
@@ -47,11 +47,11 @@ pub struct Machine {
 }
 
 impl Deref for Machine {
-    type Target = Parts;
+    type Target = Resources;
 
     #[inline(always)]
-    fn deref(&self) -> &Parts {
-        tables::parts()
+    fn deref(&self) -> &Resources {
+        registry::resources()
     }
 }
 
@@ -63,8 +63,8 @@ impl Machine {
         Self {
             console: TicketLock::new(Line::CLOSED),
             drain: TicketLock::new(Drain::NONE),
-            owners: Owners::new(),
-            alarms: Alarms::new(),
+            spi_owners: SpiOwners::new(),
+            hypervisor_timer: HypervisorTimer::new(),
             live: AtomicU32::new(0),
             start_time: Once::new(),
             device_tables: Once::new(),
@@ -95,7 +95,7 @@ impl Machine {
     /// Whose a shared interrupt is that came here.
     #[inline]
     pub(crate) fn owner(&self, intid: u32) -> Option<&'static Vm> {
-        self.vms.get(self.owners.of(intid))?.get()
+        self.vms.get(self.spi_owners.of(intid))?.get()
     }
 
     /// The core that serves the console: the first one whose interrupts come to
@@ -108,17 +108,17 @@ impl Machine {
 
     /// Tells a virtual CPU of an order to its VM. On its own core it is told by the doorbell too: what
     /// the order leads to is another section.
-    pub(crate) fn summon(&self, vm: &Vm, vcpu: usize) {
-        self.summon_on(vm.cpu(vcpu), vm);
+    pub(crate) fn kick_vcpu(&self, vm: &Vm, vcpu: usize) {
+        self.kick_core_of(vm.cpu(vcpu), vm);
     }
 
     /// Does so with one that is pinned to core `cpu`.
     #[inline(always)]
-    fn summon_on(&self, cpu: usize, vm: &Vm) {
+    fn kick_core_of(&self, cpu: usize, vm: &Vm) {
         if let Some(core) = self.cores.get(cpu)
             && core.dispatcher().is_some()
         {
-            core.mail.fetch_or(1 << vm.index, Ordering::Release);
+            core.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
         }
         self.ring(cpu);
     }
@@ -129,12 +129,12 @@ impl Machine {
         let (core, cpu) = (Core::current(), vm.cpu(vcpu));
         if core.cpu == cpu
             && let Some(dispatcher) = core.dispatcher()
-            && !core.is_occupied_by(vm)
+            && !core.is_running(vm)
             && !is_interrupt_pending()
         {
             return core.tell(dispatcher, vm);
         }
-        self.summon_on(cpu, vm);
+        self.kick_core_of(cpu, vm);
     }
 
     /// Calls core `cpu` back into Mortise, whatever its guest has masked.
@@ -145,7 +145,7 @@ impl Machine {
             .get(cpu)
             .map(|core| core.bell.load(Ordering::Acquire));
         if let Some(sgi) = bell.and_then(Sgi::from_bits) {
-            match tables::irqchip() {
+            match registry::irqchip() {
                 Some(chip) => self.ring_by(chip, cpu),
                 None => cpu_interface::send(Group::Zero, sgi),
             }
@@ -172,8 +172,8 @@ pub struct Core {
     affinity: AtomicU64,
     /// The SGI that is its doorbell, once it runs; before, zero.
     bell: AtomicU64,
-    /// The SGI that says that it has a [notice](crate::notice), once somebody may leave one.
-    pub(crate) notice_bell: AtomicU64,
+    /// The SGI that says that it has a [notice](crate::posted_irq), once somebody may leave one.
+    pub(crate) posted_irq_sgi: AtomicU64,
     /// What its first instructions find.
     pub(crate) start: Once<SecondaryStart>,
     /// Its map, once the first core has made it.
@@ -185,9 +185,9 @@ pub struct Core {
     /// Who shares it out among several virtual CPUs, if somebody does.
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
     /// The VMs for whose virtual CPU here something came on another core, one bit each.
-    pub(crate) mail: AtomicU32,
+    pub(crate) pending_vms: AtomicU32,
     /// The VMs whose vCPUs it is yet to call, one bit each.
-    pub(crate) errands: Cell<u32>,
+    pub(crate) pending_ipis: Cell<u32>,
     /// The VMs whose virtual controller is yet to be told of their PL011's line, one bit each.
     pub(crate) lines: Cell<u32>,
     /// What stands in its list registers; of the timer's, on a core that is shared out.
@@ -202,7 +202,7 @@ pub struct Core {
     /// Whether something was typed that is yet to be taken.
     pub(crate) typed: Cell<bool>,
     /// What there is to do for Mortise.
-    pub(crate) chores: Chores,
+    pub(crate) deferred_work: DeferredWork,
 }
 
 // SAFETY: the cells are changed by the core itself only, or for it before it runs, and
@@ -219,15 +219,15 @@ impl Core {
             distributor,
             affinity: AtomicU64::new(u64::MAX),
             bell: AtomicU64::new(0),
-            notice_bell: AtomicU64::new(0),
+            posted_irq_sgi: AtomicU64::new(0),
             start: Once::new(),
             map: TicketLock::new(None),
             transfer: Once::new(),
             resident: DedicatedVcpu::new(),
             occupant: Cell::new(None),
             dispatcher: Cell::new(None),
-            mail: AtomicU32::new(0),
-            errands: Cell::new(0),
+            pending_vms: AtomicU32::new(0),
+            pending_ipis: Cell::new(0),
             lines: Cell::new(0),
             listed: Cell::new(LrUsage::EMPTY),
             timer_activation: Cell::new(None),
@@ -235,7 +235,7 @@ impl Core {
             trace: Writer::new(),
             runs: Cell::new(0),
             typed: Cell::new(false),
-            chores: Chores::new(),
+            deferred_work: DeferredWork::new(),
         }
     }
 
@@ -250,9 +250,9 @@ impl Core {
     }
 
     /// Has a shared core come back to a virtual CPU's seat that waits, after looking at interrupts.
-    pub(crate) fn call_again(&'static self, vm: &Vm) {
+    pub(crate) fn requeue_vcpu(&'static self, vm: &Vm) {
         if self.dispatcher().is_some() {
-            self.mail.fetch_or(1 << vm.index, Ordering::Release);
+            self.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
         }
         self.machine.ring(self.cpu);
     }
@@ -279,25 +279,25 @@ impl Core {
     /// The virtual CPU whose guest is in this core's registers: its machine and its index
     /// there.
     #[inline]
-    pub fn vcpu(&self) -> Option<Vcpu> {
+    pub fn current_vcpu(&self) -> Option<Vcpu> {
         self.occupant.get()
     }
 
     /// Makes a virtual CPU the one whose guest is in this core's registers.
     #[inline]
-    pub fn occupy(&self, occupant: Vcpu) {
+    pub fn set_current_vcpu(&self, occupant: Vcpu) {
         self.occupant.set(Some(occupant));
     }
 
     /// Notes that nobody's guest is in this core's registers.
     #[inline]
-    pub fn vacate(&self) {
+    pub fn clear_current_vcpu(&self) {
         self.occupant.set(None);
     }
 
     /// Whether a virtual CPU of this VM is the one in its registers.
-    pub(crate) fn is_occupied_by(&self, vm: &Vm) -> bool {
-        self.vcpu()
+    pub(crate) fn is_running(&self, vm: &Vm) -> bool {
+        self.current_vcpu()
             .is_some_and(|(other, _)| core::ptr::eq(other, vm))
     }
 
@@ -311,14 +311,14 @@ impl Core {
     #[inline]
     pub(crate) fn dispatcher(&self) -> Option<&'static dyn Dispatcher> {
         // Without anybody who could, the linker leaves out whatever asks.
-        tables::dispatcher().and_then(|_| self.dispatcher.get())
+        registry::dispatcher().and_then(|_| self.dispatcher.get())
     }
 
     /// Tells the dispatcher of this core that something stands in memory for a VM's virtual
     /// CPU here.
     pub(crate) fn tell(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
-        if !vm.is_kept_off() {
-            dispatcher.wake(self, vm, News::Written);
+        if !vm.is_descheduled() {
+            dispatcher.wake(self, vm, WakeReason::StateChanged);
         } else {
             dispatcher.hold(self, vm, vm.orders() & DISCARDED != 0);
         }
@@ -326,35 +326,35 @@ impl Core {
 
     /// Whether a VM, by its number, is to stay off its cores.
     #[must_use]
-    pub fn is_kept_off(&self, vm: usize) -> bool {
-        self.machine.vm(vm).is_some_and(Vm::is_kept_off)
+    pub fn is_descheduled(&self, vm: usize) -> bool {
+        self.machine.vm(vm).is_some_and(Vm::is_descheduled)
     }
 
     /// Notes that the virtual CPU that a VM has here is off this core.
-    pub fn note_away(&self, vm: &Vm) {
+    pub fn mark_off_core(&self, vm: &Vm) {
         if let Some(vcpu) = vm.vcpu_on(self.cpu) {
-            vm.note_away(vcpu, self.clock().ticks());
+            vm.mark_off_core(vcpu, self.clock().ticks());
         }
     }
 
     /// Whether interrupts of guests come to Mortise here.
     pub(crate) fn is_split(&self) -> bool {
-        self.dispatcher().is_some() || self.vcpu().is_some_and(|(vm, _)| vm.is_shared())
+        self.dispatcher().is_some() || self.current_vcpu().is_some_and(|(vm, _)| vm.is_shared())
     }
 
     /// Whether it has anything to run.
     pub(crate) fn is_used(&self) -> bool {
-        self.dispatcher().is_some() || self.vcpu().is_some() || self.tenant().is_some()
+        self.dispatcher().is_some() || self.current_vcpu().is_some() || self.core_task().is_some()
     }
 
     /// When Mortise itself has something to do here, in ticks of the counter.
     #[must_use]
-    pub fn own_alarm(&self) -> u64 {
+    pub fn hypervisor_deadline(&self) -> u64 {
         self.alarm.get()
     }
 
     /// Sets when Mortise itself has something to do here.
-    pub(crate) fn set_own_alarm(&'static self, ticks: u64) {
+    pub(crate) fn set_hypervisor_deadline(&'static self, ticks: u64) {
         self.alarm.set(ticks);
         match self.dispatcher() {
             Some(dispatcher) => dispatcher.reconsider(self),

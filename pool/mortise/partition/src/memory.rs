@@ -13,7 +13,7 @@ use crate::{
     board::{Board, GIC_FRAME},
     colouring,
     machine::{Core, Machine},
-    tables,
+    registry,
 };
 use core::ops::Range;
 use core_manifest::Console;
@@ -158,7 +158,7 @@ impl Core {
 fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;
     let (board, stacks) = (&machine.board, (machine.stacks)());
-    let turns = tables::dispatcher().map(|dispatcher| dispatcher.records());
+    let turns = registry::dispatcher().map(|dispatcher| dispatcher.records());
     let mut map = KernelMap::new(machine.frames);
     map.map_image()?;
     let apart = [
@@ -189,7 +189,7 @@ fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>
         Use::Constants,
     )?;
     map.map(board.gicd_base, board.gicd_size, Use::Device)?;
-    if tables::irqchip().is_some() {
+    if registry::irqchip().is_some() {
         map.map(board.gicc_base, board.gicc_size, Use::Device)?;
     } else {
         for cpu in 0..machine.cores.len() {
@@ -225,11 +225,11 @@ fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>
     }
     core.map_iommu(&mut map)?;
     let mut reached = Ok(());
-    for companion in tables::companions() {
-        companion.reach(core, &mut |range| {
+    for extension in registry::vm_extensions() {
+        extension.memory_ranges(core, &mut |range| {
             reached = reached.and_then(|()| map_range(&mut map, range, Use::Data));
         });
-        companion.registers(core, &mut |page| {
+        extension.register_pages(core, &mut |page| {
             let (start, size) = (page.start() as usize, page.size() as usize);
             reached = reached.and_then(|()| map.map(start, size, Use::Device));
         });
@@ -310,7 +310,7 @@ pub(crate) fn guest_map(
 ) -> Result<GuestMap, Error> {
     use core_manifest::MappingKind;
     let mut map = GuestMap::new(frames)?;
-    if tables::irqchip().is_some() {
+    if registry::irqchip().is_some() {
         // The CPU interface of whichever core runs it, but for GICC_DIR, a page further.
         map.map(board.gicc_base, board.gicc_base, PAGE, Access::Device)?;
     }

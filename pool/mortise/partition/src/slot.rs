@@ -12,10 +12,10 @@
 use crate::{
     backlog::Backlog,
     description::Description,
-    drain::conclude,
+    log_drain::conclude,
     machine::{Core, Machine},
-    part::Part,
-    tables,
+    registry,
+    resumable::Step,
     vm::Vm,
 };
 use core::mem::MaybeUninit;
@@ -57,7 +57,7 @@ const _: () = assert!(size_of::<Slot>() <= size_of::<core_memory::Frame>());
 
 /// Who is to live in a place.
 #[derive(Debug, Clone, Copy)]
-pub struct Occupant<'a> {
+pub struct SlotConfig<'a> {
     /// Its name, at most 32 letters.
     pub name: &'a [u8],
     /// By what its manager names it.
@@ -128,20 +128,20 @@ impl Machine {
 impl Core {
     /// Shares this core, which does not run yet, out among who lives in slots and who has it.
     fn share_also(&'static self) -> Result<(), &'static str> {
-        let Some(dispatcher) = tables::dispatcher() else {
+        let Some(dispatcher) = registry::dispatcher() else {
             return Err("nothing in the image shares cores out");
         };
         let Some(dispatcher) = dispatcher.core(self.cpu, self.machine.vms.len()) else {
             return Err("its reserve has cores without room for so many");
         };
         if self.dispatcher().is_none() {
-            let had = self.vcpu();
+            let had = self.current_vcpu();
             self.share(dispatcher);
             if let Some((vm, _)) = had {
                 if !vm.is_shared() {
                     return Err("its reserve has the core of a direct virtual machine");
                 }
-                self.mail.fetch_or(1 << vm.index, Ordering::Relaxed);
+                self.pending_vms.fetch_or(1 << vm.index, Ordering::Relaxed);
             }
         }
         Ok(())
@@ -266,7 +266,7 @@ impl Vm {
 
     /// Describes who is to live in a vacant place, part by part, from 0; whether there are more.
     /// Nothing is described where it is not vacant, or what cannot be.
-    pub fn describe(&self, occupant: &Occupant<'_>, part: usize) -> bool {
+    pub fn describe(&self, occupant: &SlotConfig<'_>, part: usize) -> bool {
         let Some(slot) = self.vacant_slot() else {
             return false;
         };
@@ -299,7 +299,7 @@ impl Vm {
 
     /// Makes a vacant place ready for a [beginning](Self::begin), part by part; what follows, nothing
     /// behind the last.
-    pub fn ready(&'static self, machine: &'static Machine, part: Part) -> Option<Part> {
+    pub fn ready(&'static self, machine: &'static Machine, part: Step) -> Option<Step> {
         let slot = self.vacant_slot()?;
         let more = match part.stage {
             0 => {
@@ -311,7 +311,7 @@ impl Vm {
                 false
             }
             // Whoever lived there before may have left something enabled or pending.
-            1 => return Some(part.go_on_at(self.silence(machine, part.number))),
+            1 => return Some(part.resume_at(self.silence(machine, part.number))),
             2 => {
                 self.begin_life();
                 false
@@ -326,12 +326,12 @@ impl Vm {
     }
 
     /// Has nobody live there any more, in whose name no core acts and whose vCPUs none has: its memory
-    /// is withdrawn, its console closed. Part by part; what follows, nothing behind the last.
-    pub fn vacate(&'static self, machine: &'static Machine, part: Part) -> Option<Part> {
+    /// is withdrawn, its console closed. Step by part; what follows, nothing behind the last.
+    pub fn vacate(&'static self, machine: &'static Machine, part: Step) -> Option<Step> {
         let slot = self.slot()?;
         let more = match part.stage {
             0 => {
-                let more = !conclude(machine, self, &|| Core::current().is_wanted());
+                let more = !conclude(machine, self, &|| Core::current().preemption_pending());
                 if !more {
                     *self.log.lock() = None;
                 }
@@ -344,7 +344,7 @@ impl Vm {
                 slot.map.restore();
                 false
             }
-            2 => self.alive.load(Ordering::Acquire) && machine.ended(self, part.number),
+            2 => self.alive.load(Ordering::Acquire) && machine.vm_stopped(self, part.number),
             _ => {
                 self.note_end(machine);
                 return None;
@@ -354,7 +354,7 @@ impl Vm {
     }
 }
 
-impl Occupant<'_> {
+impl SlotConfig<'_> {
     /// Puts where its memory is into a description; false if it does not fit.
     fn inhabit(&self, description: &mut core_manifest::Vm) -> bool {
         description.mappings.clear();

@@ -9,7 +9,7 @@
 
 use crate::{
     machine::Machine,
-    tables::orders_are_given,
+    registry::orders_are_given,
     vm::{DISCARDED, ENDING, HELD, SUSPENDED, Vm},
 };
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -69,7 +69,7 @@ impl Suspension {
 /// Virtual machines that are suspended. One suspends or resumes at a time.
 impl Vm {
     /// Makes its time virtual, before it first runs, on cores of its own.
-    pub fn suspend_unnoticed(&self) {
+    pub fn use_virtual_time(&self) {
         self.suspension.unnoticed.store(true, Ordering::Relaxed);
     }
 
@@ -94,7 +94,7 @@ impl Vm {
     /// Whether its vCPUs are to stay off their cores. What its memory is missing then may be
     /// there when they go on.
     #[must_use]
-    pub fn is_kept_off(&self) -> bool {
+    pub fn is_descheduled(&self) -> bool {
         let orders = self.orders();
         orders_are_given() && (orders & HELD != 0 || orders & (SUSPENDED | ENDING) == SUSPENDED)
     }
@@ -106,7 +106,7 @@ impl Vm {
     }
 
     /// Notes that a vCPU is off its core.
-    pub(crate) fn note_away(&self, vcpu: usize, now: u64) {
+    pub(crate) fn mark_off_core(&self, vcpu: usize, now: u64) {
         self.away.fetch_or(1 << vcpu, Ordering::AcqRel);
         if self.orders() & SUSPENDED != 0 {
             self.suspension.note(vcpu, now);

@@ -64,7 +64,7 @@ impl Core {
 
     /// Records an event about a virtual CPU.
     #[inline(always)]
-    pub fn record_of(&self, event: Event, vm: &Vm, vcpu: usize) {
+    pub fn record_vcpu(&self, event: Event, vm: &Vm, vcpu: usize) {
         self.record(event, subject(vm, vcpu));
     }
 
@@ -96,10 +96,10 @@ impl Core {
     #[inline(always)]
     pub fn record_return(&self) {
         if recorded()
-            && let Some((vm, vcpu)) = self.vcpu()
+            && let Some((vm, vcpu)) = self.current_vcpu()
         {
             self.record_run(Some((vm, vcpu)));
-            self.record_of(Event::Return, vm, vcpu);
+            self.record_vcpu(Event::Return, vm, vcpu);
         }
     }
 
@@ -107,7 +107,7 @@ impl Core {
     #[inline(always)]
     pub(crate) fn record_injection(&self, intid: u32) {
         if recorded()
-            && let Some((vm, vcpu)) = self.vcpu()
+            && let Some((vm, vcpu)) = self.current_vcpu()
         {
             self.record(Event::Inject, subject(vm, vcpu) << 24 | u64::from(intid));
         }

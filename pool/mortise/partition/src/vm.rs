@@ -1,17 +1,17 @@
 //! One virtual machine.
 
 use crate::{
-    controller::{Interrupts, timers},
     description::{Description, VmError},
-    drain,
-    fault::Telling,
-    lead::Lead,
+    fault_report::FaultReport,
+    irq_assignment::{Interrupts, timers},
+    log_drain,
+    lost_cores::LostCores,
     machine::{Core, Machine},
     memory::Stage2,
-    missing::Missing,
+    registry,
+    restart_sequence::RestartSequence,
     slot::Slot,
     suspend::Suspension,
-    tables,
 };
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -59,7 +59,7 @@ pub struct Vm {
     /// Its log ring, if it has one instead of a serial port.
     pub(crate) log: TicketLock<Option<Consumer<'static>>>,
     /// Why one of its vCPUs cannot go on, as long as it is not told.
-    pub(crate) fault: TicketLock<Option<Telling>>,
+    pub(crate) fault: TicketLock<Option<FaultReport>>,
     /// Whether it must call for the ring to be emptied.
     pub(crate) kick: bool,
     /// What its vCPUs are told, for exits to see without the lock: [`ENDING`], [`HELD`],
@@ -69,14 +69,14 @@ pub struct Vm {
     pub(crate) denied: AtomicU64,
     /// The vCPUs that are off their cores, while it is held, one bit each.
     pub(crate) away: AtomicU32,
-    /// The vCPUs that some core is yet to [summon](Machine::summon_all), one bit each.
+    /// The vCPUs that some core is yet to [summon](Machine::kick_vcpus), one bit each.
     pub(crate) owed: AtomicU32,
     /// What its suspensions took.
     pub(crate) suspension: Suspension,
     /// Its cores that are to come to rest.
-    pub(crate) missing: Missing,
+    pub(crate) lost_cores: LostCores,
     /// How far its leader is with what is between two runs.
-    pub(crate) lead: Lead,
+    pub(crate) restart: RestartSequence,
     /// For each vCPU, the list register with which its timer is injected, zero if that is to
     /// be by [`VirtualGic::inject_hardware`].
     timer_templates: [AtomicU64; limits::VCPUS],
@@ -127,8 +127,8 @@ impl Vm {
             away: AtomicU32::new(0),
             owed: AtomicU32::new(0),
             suspension: Suspension::new(),
-            missing: Missing::new(),
-            lead: Lead::first(),
+            lost_cores: LostCores::new(),
+            restart: RestartSequence::first(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),
             alive: AtomicBool::new(true),
@@ -165,8 +165,8 @@ impl Vm {
             away: AtomicU32::new(0),
             owed: AtomicU32::new(0),
             suspension: Suspension::new(),
-            missing: Missing::new(),
-            lead: Lead::idle(),
+            lost_cores: LostCores::new(),
+            restart: RestartSequence::idle(),
             timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
             started: AtomicBool::new(false),
             alive: AtomicBool::new(false),
@@ -182,36 +182,36 @@ impl Vm {
         self.description.get()
     }
 
-    /// The place it has, if it was made at run time: by a companion, without which there is none.
+    /// The place it has, if it was made at run time: by a extension, without which there is none.
     #[inline]
     pub(crate) fn slot(&self) -> Option<&'static Slot> {
-        tables::companions().first().and(self.slot)
+        registry::vm_extensions().first().and(self.slot)
     }
 
     /// Begins the life of another one in a place: nothing is left of the last one's.
     pub(crate) fn begin_life(&self) {
         self.orders.store(0, Ordering::Release);
         self.started.store(false, Ordering::Relaxed);
-        self.lead.clear();
+        self.restart.clear();
         self.away.store(0, Ordering::Relaxed);
         self.denied.store(0, Ordering::Relaxed);
         *self.fault.lock() = None;
-        *self.log.lock() = drain::open_ring(self.description(), false);
+        *self.log.lock() = log_drain::open_ring(self.description(), false);
     }
 
     /// Whether its interrupts come through Mortise.
     pub(crate) fn is_shared(&self) -> bool {
-        tables::virtual_devices() && self.description().interrupt_mode == InterruptMode::Shared
+        registry::virtual_devices() && self.description().interrupt_mode == InterruptMode::Shared
     }
 
     /// Whether it has a serial port of Mortise's.
     pub(crate) fn has_serial(&self) -> bool {
-        tables::virtual_devices() && self.description().console == Console::Pl011
+        registry::virtual_devices() && self.description().console == Console::Pl011
     }
 
     /// Whether it writes to a log ring.
     pub(crate) fn has_log(&self) -> bool {
-        tables::log_rings() && matches!(self.description().console, Console::Ring(_))
+        registry::log_rings() && matches!(self.description().console, Console::Ring(_))
     }
 
     /// The core that vCPU `vcpu` is pinned to; beyond the last one, the first.
@@ -239,7 +239,7 @@ impl Vm {
     pub(crate) fn traps(&self) -> Traps {
         Traps {
             interrupts: match self.description().interrupt_mode {
-                InterruptMode::Direct if tables::irqchip().is_some() => {
+                InterruptMode::Direct if registry::irqchip().is_some() => {
                     mortise_vcpu::InterruptMode::DirectAll
                 }
                 InterruptMode::Direct => mortise_vcpu::InterruptMode::Direct,
@@ -247,7 +247,7 @@ impl Vm {
             },
             trap_wait: self.description().wait == core_manifest::WaitPolicy::Trap,
             trap_pmu_and_debug: false,
-            trap_physical_timer: tables::cores_are_shared(),
+            trap_physical_timer: registry::cores_are_shared(),
         }
     }
 
@@ -259,7 +259,7 @@ impl Vm {
     /// Whether its vCPUs may go on at the end of their exits.
     #[inline]
     #[must_use]
-    pub fn is_free(&self) -> bool {
+    pub fn may_run(&self) -> bool {
         self.orders() == 0
     }
 
@@ -330,8 +330,8 @@ impl Vm {
     /// memory is withdrawn too: the next access of any kind comes here. Called on
     /// a core of this virtual machine, whose VMID is the one in use.
     pub(crate) fn call_in(&'static self, calls: Calls, machine: &'static Machine) {
-        if tables::vcpus_are_several() {
-            self.missing.call(machine.board.clock.ticks());
+        if registry::vcpus_are_several() {
+            self.lost_cores.call(machine.board.clock.ticks());
         }
         self.end_in_memory();
         self.call(calls, machine);
@@ -346,17 +346,17 @@ impl Vm {
 
     /// Calls these vCPUs' cores to Mortise, of which the one that calls is none.
     pub(crate) fn call(&'static self, calls: Calls, machine: &'static Machine) {
-        if !tables::vcpus_are_several() {
+        if !registry::vcpus_are_several() {
             return;
         }
         let (set, core) = (calls.bits(), Core::current());
         let one = set & set.wrapping_sub(1) == 0;
         match core.dispatcher() {
             // One by one, or behind what goes first.
-            Some(_) if !one || core.is_wanted() => core.owe(self, set),
+            Some(_) if !one || core.preemption_pending() => core.defer_ipis(self, set),
             _ if set == 0 => {}
             _ if one => machine.notify(self, set.trailing_zeros() as usize),
-            _ => machine.summon_all(self, calls),
+            _ => machine.kick_vcpus(self, calls),
         }
     }
 

@@ -27,7 +27,7 @@ pub use pause::LONGEST;
 use account::Account;
 use core_manifest::{Regulation, System};
 use core_memory::PhysicalRange;
-use mortise_partition::{Background, Companion, Core, Machine, Regulator, Vm};
+use mortise_partition::{Background, Core, Machine, Regulator, Vm, VmExtension};
 use pause::{Terms, Traffic};
 use spin::Once;
 
@@ -48,8 +48,8 @@ pub static BANDWIDTH: Bandwidth = Bandwidth {
     accounts: [const { Account::new() }; CORES],
 };
 
-impl Companion for Bandwidth {
-    fn open(
+impl VmExtension for Bandwidth {
+    fn init(
         &self,
         _: &'static Machine,
         _: &System<'static>,
@@ -65,13 +65,13 @@ impl Companion for Bandwidth {
         Ok(())
     }
 
-    fn reach(&self, _: &'static Core, _: &mut dyn FnMut(PhysicalRange)) {}
+    fn memory_ranges(&self, _: &'static Core, _: &mut dyn FnMut(PhysicalRange)) {}
 
-    fn begins(&self, _: &'static Machine, _: &'static Vm, _: usize) -> bool {
+    fn vm_starts(&self, _: &'static Machine, _: &'static Vm, _: usize) -> bool {
         false
     }
 
-    fn ended(&self, _: &'static Machine, _: &'static Vm, _: usize) -> bool {
+    fn vm_stopped(&self, _: &'static Machine, _: &'static Vm, _: usize) -> bool {
         false
     }
 }

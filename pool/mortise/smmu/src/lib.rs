@@ -55,7 +55,7 @@ struct Devices {
 }
 
 impl Iommu for Protection {
-    fn open(
+    fn init(
         &self,
         root: RootComplex,
         owner: &'static Vm,
@@ -87,13 +87,13 @@ impl Iommu for Protection {
         Ok(())
     }
 
-    fn begins(&self, machine: &'static Machine, owner: &'static Vm) {
+    fn attach_devices(&self, machine: &'static Machine, owner: &'static Vm) {
         if let Some(devices) = &mut *self.0.lock() {
             devices.switch(true, machine, owner);
         }
     }
 
-    fn ended(&self, machine: &'static Machine, owner: &'static Vm, part: usize) -> bool {
+    fn detach_devices(&self, machine: &'static Machine, owner: &'static Vm, part: usize) -> bool {
         let mut guard = self.0.lock();
         let Some(devices) = &mut *guard else {
             return false;
@@ -106,7 +106,7 @@ impl Iommu for Protection {
         true
     }
 
-    fn tell(&self, machine: &'static Machine, owner: &'static Vm) -> bool {
+    fn report_events(&self, machine: &'static Machine, owner: &'static Vm) -> bool {
         let mut guard = self.0.lock();
         let Some(devices) = &mut *guard else {
             return false;
@@ -132,7 +132,7 @@ impl Devices {
             self.answers = false;
             let _silent = self.smmu.switch(false);
             let text = " has no PCI devices any more: the SMMU does not answer";
-            machine.say(owner.name(), text, &[]);
+            machine.report(owner.name(), text, &[]);
         }
     }
 
@@ -159,6 +159,6 @@ impl Devices {
             Argument::Decimal(self.denied),
         ];
         let text = ": PCI device {}.{}{}{} ({} so far)";
-        machine.say(owner.name(), text, &arguments);
+        machine.report(owner.name(), text, &arguments);
     }
 }

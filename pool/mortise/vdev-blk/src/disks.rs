@@ -12,7 +12,7 @@ use core_memory::{IntermediateRange, PhysicalRange};
 use core_sync::TicketLock;
 use core_virtq::{Memory, Outside};
 use hw_arch::cpu::is_interrupt_pending;
-use mortise_partition::{Access, Answer, Companion, Core, Device, Machine, Vm};
+use mortise_partition::{Access, Core, Device, DeviceResponse, Machine, Vm, VmExtension};
 use mortise_transfer::{Transfer, View};
 use spin::Once;
 
@@ -114,22 +114,22 @@ impl<C: Content> Placed<C> {
         at: usize,
         width: u8,
         stored: Option<u64>,
-    ) -> Answer {
+    ) -> DeviceResponse {
         // Another of its vCPUs may be at work: to wait for it takes as long as an interrupt of that
         // one's stays away, and is to mask none here.
         let Some(mut block) = self.block.try_lock() else {
-            return Answer::Again;
+            return DeviceResponse::Retry;
         };
-        if core.is_wanted() {
-            return Answer::Again;
+        if core.preemption_pending() {
+            return DeviceResponse::Retry;
         }
         let Some(stored) = stored else {
-            return Answer::Value(block.read(at, width));
+            return DeviceResponse::Value(block.read(at, width));
         };
         block.write(at, width, stored);
         match core.transfer() {
             Some(transfer) if at == offset::NOTIFY => self.work(&mut block, core, vm, transfer),
-            _ => Answer::Value(0),
+            _ => DeviceResponse::Value(0),
         }
     }
 
@@ -140,25 +140,25 @@ impl<C: Content> Placed<C> {
         core: &'static Core,
         vm: &'static Vm,
         transfer: &Transfer,
-    ) -> Answer {
+    ) -> DeviceResponse {
         let mut reach = Reach {
             disk: self.disk,
             vm,
             known: Cell::new(vm.description().memory().next().map(known)),
             view: View::new(transfer),
         };
-        if core.is_wanted() {
-            return Answer::Again;
+        if core.preemption_pending() {
+            return DeviceResponse::Retry;
         }
         loop {
             match self.content.step(block, &mut reach) {
-                Step::Idle => return Answer::Value(0),
-                Step::Wait => return Answer::Again,
+                Step::Idle => return DeviceResponse::Value(0),
+                Step::Wait => return DeviceResponse::Retry,
                 Step::Interrupt => vm.raise(core.machine(), self.disk.interrupt.into()),
                 Step::More => {}
             }
             if is_interrupt_pending() {
-                return Answer::Again;
+                return DeviceResponse::Retry;
             }
         }
     }
@@ -172,7 +172,7 @@ impl<C: Content> Device for Disks<C> {
         ipa: u64,
         access: Access,
         stored: Option<u64>,
-    ) -> Option<Answer> {
+    ) -> Option<DeviceResponse> {
         let mut all = self.all.iter().map_while(Once::get);
         let (placed, at) = all.find_map(|placed| {
             let at = ipa.checked_sub(placed.disk.registers)?;
@@ -185,8 +185,8 @@ impl<C: Content> Device for Disks<C> {
     }
 }
 
-impl<C: Content> Companion for Disks<C> {
-    fn open(
+impl<C: Content> VmExtension for Disks<C> {
+    fn init(
         &self,
         machine: &'static Machine,
         system: &System<'static>,
@@ -205,14 +205,14 @@ impl<C: Content> Companion for Disks<C> {
         Ok(())
     }
 
-    fn reach(&self, _core: &'static Core, _range: &mut dyn FnMut(PhysicalRange)) {}
+    fn memory_ranges(&self, _core: &'static Core, _range: &mut dyn FnMut(PhysicalRange)) {}
 
-    fn registers(&self, core: &'static Core, page: &mut dyn FnMut(PhysicalRange)) {
+    fn register_pages(&self, core: &'static Core, page: &mut dyn FnMut(PhysicalRange)) {
         if C::STORE == core_manifest::Store::Memory {
             return;
         }
         let all = || self.all.iter().map_while(Once::get);
-        let there = |placed: &&Placed<C>| core.has(placed.disk.vm.into());
+        let there = |placed: &&Placed<C>| core.hosts(placed.disk.vm.into());
         let start = |placed: &Placed<C>| placed.disk.place.start() / PAGE * PAGE;
         for (number, placed) in all().enumerate().filter(|(_, placed)| there(placed)) {
             let mut before = all().take(number).filter(there);
@@ -222,7 +222,7 @@ impl<C: Content> Companion for Disks<C> {
         }
     }
 
-    fn begins(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+    fn vm_starts(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         let Some(placed) = self.all.get(part).and_then(Once::get) else {
             return false;
         };
@@ -232,7 +232,7 @@ impl<C: Content> Companion for Disks<C> {
         true
     }
 
-    fn ended(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
+    fn vm_stopped(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
         false
     }
 }

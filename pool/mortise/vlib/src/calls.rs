@@ -30,7 +30,7 @@ pub static GROUP: Group = Group {
 
 /// Answers a call; later, if somebody else may wait for this core.
 fn handle(call: &Call, _: &mut dyn Caller) -> Outcome {
-    if Core::current().is_wanted() {
+    if Core::current().preemption_pending() {
         return Outcome::Again(0);
     }
     reply(call).into()
@@ -41,7 +41,9 @@ fn reply(call: &Call) -> Reply {
         return NOT_FOUND;
     };
     let core = Core::current();
-    let role = core.vcpu().and_then(|(vm, _)| vlib.role(vm.index()));
+    let role = core
+        .current_vcpu()
+        .and_then(|(vm, _)| vlib.role(vm.index()));
     let answer = match (call.function(), role) {
         (LEAVE, Some(Role::Server)) => vlib.step(core.machine(), None, |it| Ok(it.server_ends())),
         (CALL, Some(Role::Master)) => vlib.step(core.machine(), None, |it| it.call()),

@@ -43,7 +43,7 @@ pub use calls::GROUP;
 use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
 use core_trace::Event;
-use mortise_partition::{Bell, Companion, Core, Machine, Vm};
+use mortise_partition::{Core, DirectSgi, Machine, Vm, VmExtension};
 use placed::{Placed, Role};
 use session::Session;
 use spin::Once;
@@ -72,8 +72,8 @@ impl Vlibs {
     }
 }
 
-impl Companion for Vlibs {
-    fn open(
+impl VmExtension for Vlibs {
+    fn init(
         &self,
         machine: &'static Machine,
         system: &System<'static>,
@@ -87,14 +87,14 @@ impl Companion for Vlibs {
             let (master, server) = master.zip(server).ok_or(malformed)?;
             master.add_interrupt(placed.interrupt())?;
             if described.virtual_time {
-                server.suspend_unnoticed();
+                server.use_virtual_time();
             }
             place.call_once(|| placed);
         }
         Ok(())
     }
 
-    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
+    fn memory_ranges(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
         let here = self.iter().filter(|vlib| vlib.is_reached_by(core));
         here.for_each(|vlib| range(vlib.page()));
     }
@@ -110,18 +110,18 @@ impl Companion for Vlibs {
         Some(listens.map_or(i64::from(BUSY).cast_unsigned(), |_| 0))
     }
 
-    fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+    fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         let Some(vlib) = self.get(part as u64) else {
             return false;
         };
         if vlib.role(vm.index()) == Some(Role::Master) {
-            let bell = vm.bell(machine, vlib.interrupt());
-            vlib.master_begins(bell.map_or(0, Bell::bits));
+            let bell = vm.direct_sgi(machine, vlib.interrupt());
+            vlib.master_begins(bell.map_or(0, DirectSgi::bits));
         }
         true
     }
 
-    fn ended(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+    fn vm_stopped(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         let Some(vlib) = self.get(part as u64) else {
             return false;
         };

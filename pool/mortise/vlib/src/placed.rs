@@ -6,7 +6,7 @@ use core_manifest::{Owner, Vlib};
 use core_memory::PhysicalRange;
 use core_ring::Area;
 use core_sync::TicketLock;
-use mortise_partition::{Bell, Core, Machine, Vm};
+use mortise_partition::{Core, DirectSgi, Machine, Vm};
 
 /// Words of the status page, by their offsets.
 const STATE: usize = 0x00;
@@ -87,7 +87,7 @@ impl Placed {
 
     /// Whether a core may have to do with it.
     pub fn is_reached_by(&self, core: &'static Core) -> bool {
-        core.has(self.master) || core.has(self.server)
+        core.hosts(self.master) || core.hosts(self.server)
     }
 
     /// How far it is.
@@ -130,8 +130,8 @@ impl Placed {
 
     /// Tells the master that a call has ended.
     fn tell(&self, machine: &'static Machine) {
-        match Bell::from_bits(self.bell.load(Ordering::Acquire)) {
-            Some(bell) => bell.ring(),
+        match DirectSgi::from_bits(self.bell.load(Ordering::Acquire)) {
+            Some(bell) => bell.send(),
             None => {
                 if let Some(master) = self.master(machine) {
                     master.raise(machine, self.interrupt);

@@ -54,14 +54,14 @@ impl Seat {
     #[inline(always)]
     pub fn store_silent(&self, core: &'static Core) {
         self.store_registers();
-        core.store_any_interface(&self.context, &self.rare);
+        core.save_virtual_interface_slow(&self.context, &self.rare);
     }
 
     /// The same where the exchange is [usual](Self::usual).
     #[inline(always)]
     pub fn store_usual(&self, core: &'static Core, usual: ExitClass) {
         self.store_registers();
-        core.store_interface(&self.context, usual.there);
+        core.save_virtual_interface(&self.context, usual.there);
     }
 
     #[inline(always)]
@@ -101,17 +101,17 @@ impl Seat {
     /// Puts it on the core, whose registers hold nobody who is needed.
     #[inline(always)]
     pub fn load(&self, core: &'static Core, occupant: Vcpu) {
-        core.occupy(occupant);
-        core.load_any_interface(&self.context, &self.rare, &self.template);
+        core.set_current_vcpu(occupant);
+        core.restore_virtual_interface_slow(&self.context, &self.rare, &self.template);
         self.load_registers();
     }
 
     /// The same where the exchange is [usual](Self::usual).
     #[inline(always)]
     pub fn load_usual(&self, core: &'static Core, occupant: Vcpu, usual: ExitClass) {
-        core.occupy(occupant);
+        core.set_current_vcpu(occupant);
         usual.trap.apply();
-        core.load_interface(&self.context, usual.coming, &self.template);
+        core.restore_virtual_interface(&self.context, usual.coming, &self.template);
         self.load_registers();
     }
 

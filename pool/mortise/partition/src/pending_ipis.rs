@@ -14,42 +14,43 @@ use mortise_psci::Calls;
 impl Machine {
     /// [Summons](Self::summon) these vCPUs of a VM: all at once, or, on a core that is
     /// shared, with its doorbell; one at once, which takes no longer than to owe it.
-    pub(crate) fn summon_all(&'static self, vm: &'static Vm, vcpus: Calls) {
+    pub(crate) fn kick_vcpus(&'static self, vm: &'static Vm, vcpus: Calls) {
         let set = vcpus.bits();
         let core = Core::current();
         if set.is_power_of_two() {
-            return self.summon(vm, set.trailing_zeros() as usize);
+            return self.kick_vcpu(vm, set.trailing_zeros() as usize);
         }
         if set == 0 || core.dispatcher().is_none() {
-            return vcpus.iter().for_each(|vcpu| self.summon(vm, vcpu));
+            return vcpus.iter().for_each(|vcpu| self.kick_vcpu(vm, vcpu));
         }
-        core.owe(vm, set);
+        core.defer_ipis(vm, set);
     }
 }
 
 impl Core {
     /// Has these vCPUs of a VM called by this core's doorbell.
-    pub(crate) fn owe(&self, vm: &Vm, set: u32) {
+    pub(crate) fn defer_ipis(&self, vm: &Vm, set: u32) {
         vm.owed.fetch_or(set, Ordering::AcqRel);
-        self.errands.set(self.errands.get() | 1 << vm.index);
+        self.pending_ipis
+            .set(self.pending_ipis.get() | 1 << vm.index);
         self.machine.ring(self.cpu);
     }
 
     /// Does one of what this core owes others; false if there is nothing.
-    pub(crate) fn run_errand(&self) -> bool {
-        let errands = self.errands.get();
-        let index = errands.trailing_zeros() as usize;
+    pub(crate) fn send_pending_ipi(&self) -> bool {
+        let pending_ipis = self.pending_ipis.get();
+        let index = pending_ipis.trailing_zeros() as usize;
         let Some(vm) = self.machine.vm(index) else {
             return false;
         };
         let owed = vm.owed.load(Ordering::Acquire);
         let first = owed & owed.wrapping_neg();
         if owed == first {
-            self.errands.set(errands & !(1 << index));
+            self.pending_ipis.set(pending_ipis & !(1 << index));
         }
         // Another core may run for the same VM.
         if vm.owed.fetch_and(!first, Ordering::AcqRel) & first != 0 {
-            self.machine.summon(vm, first.trailing_zeros() as usize);
+            self.machine.kick_vcpu(vm, first.trailing_zeros() as usize);
         }
         true
     }

@@ -4,7 +4,7 @@
 //! of each shared core before somebody goes on in the background; whoever has a priority or a budget
 //! goes on without. An image without one has nothing of it.
 
-use crate::{Core, tables};
+use crate::{Core, registry};
 
 /// Whether the background of a core may go on, and until when, in ticks of the counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Core {
     #[inline(always)]
     #[must_use]
     pub fn regulator(&self) -> Option<&'static dyn Regulator> {
-        tables::regulator()
+        registry::regulator()
     }
 }
 

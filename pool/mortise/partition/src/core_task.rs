@@ -1,13 +1,13 @@
 //! Cores that no virtual machine has, and what else runs there.
 
-use crate::{Core, console, machine::Machine, tables};
+use crate::{Core, console, machine::Machine, registry};
 use core::sync::atomic::Ordering;
 use core_manifest::Name;
 
 /// What a library registers that runs something of its own on cores without a virtual machine.
-pub trait Tenant: Sync {
+pub trait CoreTask: Sync {
     /// Whether it runs something on this core.
-    fn has(&self, cpu: usize) -> bool;
+    fn runs_on(&self, cpu: usize) -> bool;
 
     /// Runs it: called once, on that core, with every interrupt masked and the hypervisor's timer
     /// enabled. The core rests when it returns.
@@ -16,14 +16,14 @@ pub trait Tenant: Sync {
 
 impl Core {
     /// What runs on this core in place of a virtual machine, if something does.
-    pub(crate) fn tenant(&self) -> Option<&'static dyn Tenant> {
-        let mut tenants = tables::tenants().iter().copied();
-        tenants.find(|tenant| tenant.has(self.cpu))
+    pub(crate) fn core_task(&self) -> Option<&'static dyn CoreTask> {
+        let mut core_tasks = registry::core_tasks().iter().copied();
+        core_tasks.find(|core_task| core_task.runs_on(self.cpu))
     }
 
     /// Runs it to its end, with which the machine may go off.
-    pub(crate) fn let_run(&'static self, tenant: &dyn Tenant) {
-        tenant.run(self);
+    pub(crate) fn run_core_task(&'static self, core_task: &dyn CoreTask) {
+        core_task.run(self);
         self.machine.end_one();
     }
 

@@ -1,69 +1,69 @@
 //! What checks, in test builds, what guests go on with.
 //!
-//! A library that registers a [`Witness`] in the table `witnesses` sees each exit at its beginning and
+//! A library that registers a [`ExitChecker`] in the table `witnesses` sees each exit at its beginning and
 //! its end, short ways among them, and what it has to look at. The ways that are all assembly
 //! (`mortise_vcpu::DedicatedVcpu`) are not told; what they left is there at the next exit's beginning. An image
 //! without one has nothing of it.
 
-use crate::{Core, Machine, Vm, colouring, controller::SPI_ROWS, tables};
+use crate::{Core, Machine, Vm, colouring, irq_assignment::SPI_ROWS, registry};
 use core_manifest::limits;
 use mortise_vcpu::Cause;
 use mortise_vgic::VirtualGic;
 
-/// Checks what guests go on with. Called with interrupts masked, and but for [`Witness::open`] on the
+/// Checks what guests go on with. Called with interrupts masked, and but for [`ExitChecker::open`] on the
 /// core of the virtual CPU, whose guest is in the registers. One that finds something wrong panics.
-pub trait Witness: Sync {
+pub trait ExitChecker: Sync {
     /// All of the system's virtual machines are made and none runs. Called once, on the first core,
     /// which reaches all memory; whoever fails says why in a few words.
     ///
     /// # Errors
     ///
     /// Mortise does not start.
-    fn open(&self, machine: &'static Machine) -> Result<(), &'static str>;
+    fn init(&self, machine: &'static Machine) -> Result<(), &'static str>;
 
     /// A guest came to Mortise, which has done nothing yet but to acknowledge an interrupt.
-    fn comes(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, cause: Cause);
+    fn exit(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, cause: Cause);
 
     /// What a virtual CPU did is over: it begins anew, or never.
-    fn ends(&self, core: &'static Core, vm: &'static Vm, vcpu: usize);
+    fn vcpu_stopped(&self, core: &'static Core, vm: &'static Vm, vcpu: usize);
 
     /// A guest goes on, or begins, with what is in the registers.
-    fn goes(&self, core: &'static Core, vm: &'static Vm, vcpu: usize);
+    fn entry(&self, core: &'static Core, vm: &'static Vm, vcpu: usize);
 }
 
 /// What is told of a core.
 impl Core {
     /// A guest came to Mortise.
     #[inline(always)]
-    pub fn witness_exit(&'static self, cause: Cause) {
-        for witness in tables::witnesses() {
-            if let Some((vm, vcpu)) = self.vcpu() {
-                witness.comes(self, vm, vcpu, cause);
+    pub fn check_exit(&'static self, cause: Cause) {
+        for checker in registry::exit_checkers() {
+            if let Some((vm, vcpu)) = self.current_vcpu() {
+                checker.exit(self, vm, vcpu, cause);
             }
         }
     }
 
     /// The guest in the registers goes on.
     #[inline(always)]
-    pub fn witness_return(&'static self) {
-        for witness in tables::witnesses() {
-            if let Some((vm, vcpu)) = self.vcpu() {
-                witness.goes(self, vm, vcpu);
+    pub fn check_entry(&'static self) {
+        for checker in registry::exit_checkers() {
+            if let Some((vm, vcpu)) = self.current_vcpu() {
+                checker.entry(self, vm, vcpu);
             }
         }
     }
 
     /// What a virtual CPU did is over.
     #[inline(always)]
-    pub(crate) fn witness_end(&'static self, vm: &'static Vm, vcpu: usize) {
-        for witness in tables::witnesses() {
-            witness.ends(self, vm, vcpu);
+    pub(crate) fn check_stop(&'static self, vm: &'static Vm, vcpu: usize) {
+        for checker in registry::exit_checkers() {
+            checker.vcpu_stopped(self, vm, vcpu);
         }
     }
 
     /// Whether several virtual CPUs share it.
     #[must_use]
-    pub fn is_shared_out(&self) -> bool {
+    pub fn is_shared_core(&self) -> bool {
         self.dispatcher().is_some()
     }
 }
@@ -89,8 +89,8 @@ impl Machine {
 
     /// Whether some of its cores are shared out among virtual CPUs.
     #[must_use]
-    pub fn shares_cores(&self) -> bool {
-        tables::cores_are_shared()
+    pub fn has_shared_cores(&self) -> bool {
+        registry::cores_are_shared()
     }
 }
 
@@ -98,12 +98,12 @@ impl Machine {
 impl Vm {
     /// Whether its stage 2 is made of Mortise's own tables, which each core reaches.
     #[must_use]
-    pub fn has_common_tables(&self) -> bool {
+    pub fn uses_shared_tables(&self) -> bool {
         colouring::frames(self.index).is_none()
     }
 
     /// Lets somebody look at its virtual interrupt controller, if it has one. With its lock held.
-    pub fn look_at_interrupts<R>(
+    pub fn inspect_vgic<R>(
         &self,
         look: impl FnOnce(&VirtualGic<{ limits::VCPUS }, SPI_ROWS>) -> R,
     ) -> Option<R> {

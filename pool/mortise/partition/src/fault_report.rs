@@ -6,7 +6,7 @@
 
 use crate::{
     console::flush,
-    drain::drain_ring,
+    log_drain::drain_ring,
     machine::{Core, Machine},
     vm::{ENDING, Vm},
 };
@@ -54,7 +54,7 @@ impl Fault {
 }
 
 /// A fault that is not told yet.
-pub(crate) struct Telling {
+pub(crate) struct FaultReport {
     vcpu: usize,
     fault: Fault,
     registers: FaultRegisters,
@@ -77,7 +77,7 @@ const WITHDRAW: usize = 1;
 const CALL: usize = 2;
 const NOTE: usize = 3;
 
-/// Parts before which something else is told.
+/// Resources before which something else is told.
 const TEXT: usize = NOTE + 4;
 const REASON: usize = TEXT + core_statistics::REASON_WORDS;
 const LAST_WORDS: usize = REASON + 1;
@@ -101,7 +101,7 @@ impl Vm {
     /// Notes that vCPU `vcpu`, whose exit this is, cannot go on: it ends the run before it rests.
     pub(crate) fn stop_for(&'static self, vcpu: usize, fault: Fault) {
         // Of several vCPUs that fault at once, the first one is the reason.
-        self.fault.lock().get_or_insert_with(|| Telling {
+        self.fault.lock().get_or_insert_with(|| FaultReport {
             vcpu,
             fault,
             registers: FaultRegisters {
@@ -126,10 +126,10 @@ impl Core {
     /// is so; whether there is more to tell.
     pub(crate) fn explain(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) -> bool {
         let mut told = vm.fault.lock();
-        let Some(telling) = told.as_mut().filter(|telling| telling.vcpu == vcpu) else {
+        let Some(report) = told.as_mut().filter(|report| report.vcpu == vcpu) else {
             return false;
         };
-        let more = telling.go_on(self, vm, x);
+        let more = report.go_on(self, vm, x);
         if !more {
             *told = None;
         }
@@ -137,10 +137,10 @@ impl Core {
     }
 }
 
-impl Telling {
+impl FaultReport {
     /// Does the next part, or more of it; whether there is more.
     fn go_on(&mut self, core: &'static Core, vm: &'static Vm, x: &[u64; 31]) -> bool {
-        let stop = || core.is_wanted();
+        let stop = || core.preemption_pending();
         match self.part {
             DECIDE => match vm.fail(self.vcpu) {
                 Some(calls) => self.calls = calls,
@@ -167,7 +167,7 @@ impl Telling {
             }
             // One line after the other, so that none is lost.
             _ if !flush(core.machine, &stop) || stop() => return true,
-            LINE if !self.say(core.machine, vm, &stop) => return true,
+            LINE if !self.report_cause(core.machine, vm, &stop) => return true,
             LINE => {}
             CAUSE => self.say_registers(core.machine, vm),
             // The time that the rest takes is others' as well; it is in the status page.
@@ -209,14 +209,14 @@ impl Telling {
     }
 
     /// Says what was done, unless `stop` says so before; whether it is said.
-    fn say(&self, machine: &'static Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+    fn report_cause(&self, machine: &'static Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
         let [what, at, access] = self.fault.arguments();
         let vcpu = Argument::Decimal(self.vcpu as u64);
         let arguments = [what, at, access, vcpu];
         // To keep it is a section of its own.
         let stopped = stop();
         if !stopped {
-            machine.say(vm.name(), " stopped: {}{}{} on vCPU {}", &arguments);
+            machine.report(vm.name(), " stopped: {}{}{} on vCPU {}", &arguments);
         }
         !stopped
     }
@@ -224,7 +224,7 @@ impl Telling {
     fn say_registers(&self, machine: &'static Machine, vm: &Vm) {
         let FaultRegisters { esr, far, elr, .. } = self.registers;
         let arguments = [esr, far, elr].map(Argument::Hexadecimal);
-        machine.say(vm.name(), " esr={} far={} elr={}", &arguments);
+        machine.report(vm.name(), " esr={} far={} elr={}", &arguments);
     }
 }
 
@@ -233,5 +233,5 @@ fn say_row(machine: &'static Machine, vm: &Vm, row: &'static str, values: &[u64]
     for (digits, value) in digits.iter_mut().zip(values) {
         *digits = Argument::Digits(*value);
     }
-    machine.say(vm.name(), row, &digits);
+    machine.report(vm.name(), row, &digits);
 }

@@ -1,16 +1,16 @@
 //! Cores that a virtual machine lends.
 //!
-//! One that turned a vCPU off has no use for its core, and may have a companion run something else
-//! of its own there ([`Companion::borrows`](crate::Companion::borrows)), until it turns the vCPU on
+//! One that turned a vCPU off has no use for its core, and may have a extension run something else
+//! of its own there ([`VmExtension::borrows`](crate::VmExtension::borrows)), until it turns the vCPU on
 //! again or its run ends. Who has the core is said by [`mortise_psci::Power`]; nothing here is
-//! linked where no companion asks for it.
+//! linked where no extension asks for it.
 
 use crate::{
-    gic::OWN_PRIORITY,
     interrupts,
     machine::{Core, Machine},
-    part::whole,
-    tables,
+    physical_gic::OWN_PRIORITY,
+    registry,
+    resumable::run_to_completion,
     vm::{DISCARDED, Vm},
 };
 use mortise_hypercall::PowerState;
@@ -41,12 +41,12 @@ impl Vm {
 impl Core {
     /// Has companions do what this core was lent for; false if it was not.
     pub(crate) fn is_borrowed(&'static self, vm: &'static Vm, vcpu: usize) -> bool {
-        let mut companions = tables::companions().iter();
-        companions.any(|companion| companion.borrows(self, vm, vcpu))
+        let mut vm_extensions = registry::vm_extensions().iter();
+        vm_extensions.any(|extension| extension.run_on_lent_core(self, vm, vcpu))
     }
 
     /// Lets the hypervisor timer wake this core.
-    pub fn open_timer(&self) {
+    pub fn enable_hypervisor_timer(&self) {
         let board = &self.machine.board;
         let private = board.redistributor(self.cpu);
         private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
@@ -54,19 +54,19 @@ impl Core {
     }
 
     /// Takes what is pending on this core, which is lent and whose timer is stopped.
-    pub fn serve(&'static self) {
+    pub fn serve_pending(&'static self) {
         interrupts::serve_pending(self);
     }
 
     /// Sleeps on a core that is lent until something is pending, and takes it. One whose virtual
     /// machine is held says that it is away.
-    pub fn sleep_lent(&'static self, vm: &'static Vm, vcpu: usize) {
-        self.rest_away(vm, vcpu);
+    pub fn wait_on_lent_core(&'static self, vm: &'static Vm, vcpu: usize) {
+        self.rest_off_core(vm, vcpu);
     }
 
     /// Ends a loan: EL1 and the interrupts of this core are as after CPU_OFF, and its virtual
     /// machine may count on that. `x` are the general registers of what ran there last.
-    pub fn give_back(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) {
-        whole(|part| self.halt(vm, vcpu, x, part));
+    pub fn return_core(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) {
+        run_to_completion(|part| self.stop_vcpu(vm, vcpu, x, part));
     }
 }

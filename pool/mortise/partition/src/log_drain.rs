@@ -4,7 +4,7 @@
 //! core empties by a timer, or, where no core can be disturbed for it, the virtual machine itself
 //! asks Mortise to empty.
 
-use crate::{console, machine::Machine, tables, vm::Vm};
+use crate::{console, machine::Machine, registry, vm::Vm};
 use core_manifest::Console as Kind;
 use core_ring::{Area, stream::Consumer};
 
@@ -150,7 +150,7 @@ fn empty(
     stop: &dyn Fn() -> bool,
 ) -> bool {
     while console::flush(machine, stop) && !stop() {
-        if !tables::log_rings() {
+        if !registry::log_rings() {
             return true;
         }
         if !machine.drain.lock().step(machine, vm, &mut left) {
@@ -166,7 +166,7 @@ pub(crate) fn open_ring(vm: &core_manifest::Vm, kick: bool) -> Option<Consumer<'
     let Kind::Ring(range) = vm.console else {
         return None;
     };
-    if !tables::log_rings() {
+    if !registry::log_rings() {
         return None;
     }
     // SAFETY: the ring is mapped on every core that comes here, and words of it

@@ -1,7 +1,8 @@
 //! How a virtual machine's interrupts are controlled.
 
 use crate::{
-    board::Board, description::VmError, gic::device_priority, machine::Machine, tables, vm::Vm,
+    board::Board, description::VmError, machine::Machine, physical_gic::device_priority, registry,
+    vm::Vm,
 };
 use core::sync::atomic::{AtomicU8, Ordering};
 use core_manifest::{InterruptMode, limits};
@@ -14,9 +15,9 @@ use mortise_vgic::VirtualGic;
 pub(crate) const SPI_ROWS: usize = 8;
 
 /// Whose the shared interrupts are that come to Mortise.
-pub(crate) struct Owners([AtomicU8; 32 * SPI_ROWS]);
+pub(crate) struct SpiOwners([AtomicU8; 32 * SPI_ROWS]);
 
-impl Owners {
+impl SpiOwners {
     /// Nobody's.
     pub(crate) const fn new() -> Self {
         Self([const { AtomicU8::new(NOBODY) }; 32 * SPI_ROWS])
@@ -62,7 +63,7 @@ impl Interrupts {
     #[inline(always)]
     pub(crate) fn shared(&self) -> Option<&TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>> {
         match self {
-            Self::Shared(gic) if tables::virtual_devices() => Some(gic),
+            Self::Shared(gic) if registry::virtual_devices() => Some(gic),
             _ => None,
         }
     }
@@ -94,7 +95,7 @@ impl Interrupts {
                 for timer in timers(board) {
                     gic.add(timer)?;
                 }
-                if tables::irqchip().is_some() && vm.console == core_manifest::Console::Pl011 {
+                if registry::irqchip().is_some() && vm.console == core_manifest::Console::Pl011 {
                     gic.add(board.uart_irq)?;
                 }
                 for intid in passed {
@@ -102,8 +103,8 @@ impl Interrupts {
                 }
                 Ok(Self::Direct(gic))
             }
-            InterruptMode::Shared if tables::irqchip().is_some() => Err(VmError::Irqchip),
-            InterruptMode::Shared if !tables::virtual_devices() => Err(VmError::Devices),
+            InterruptMode::Shared if registry::irqchip().is_some() => Err(VmError::Irqchip),
+            InterruptMode::Shared if !registry::virtual_devices() => Err(VmError::Devices),
             InterruptMode::Shared => {
                 let mut gic = VirtualGic::new();
                 gic.set_vcpus(vm.cpus.len())?;
@@ -124,7 +125,7 @@ impl Interrupts {
 
 /// The timers of a virtual machine: of EL1's both, where no core is exchanged between several.
 pub(crate) fn timers(board: &Board) -> impl Iterator<Item = u32> {
-    let physical = (!tables::cores_are_shared()).then_some(board.physical_timer);
+    let physical = (!registry::cores_are_shared()).then_some(board.physical_timer);
     [board.virtual_timer].into_iter().chain(physical)
 }
 
@@ -133,7 +134,7 @@ impl Vm {
     /// otherwise: never to a core that is not its own. Those that come to Mortise are noted to be
     /// its, and as urgent as it is itself.
     pub(crate) fn route(&self, machine: &Machine) {
-        if let Some(chip) = tables::irqchip() {
+        if let Some(chip) = registry::irqchip() {
             return self.route_by(chip, machine);
         }
         let affinity = machine.board.redistributor(self.cpu(0)).affinity();
@@ -141,7 +142,7 @@ impl Vm {
         for &intid in &self.description().interrupts {
             distributor.route(intid.into(), affinity);
             if self.is_shared() {
-                machine.owners.give(intid.into(), self.index);
+                machine.spi_owners.give(intid.into(), self.index);
                 let priority = device_priority(self.schedule().priority);
                 distributor.set_priority(intid.into(), priority);
             }

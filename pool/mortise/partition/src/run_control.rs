@@ -55,7 +55,7 @@ impl Vm {
         }
         drop(power);
         if let Some(calls) = calls {
-            self.missing.call(machine.board.clock.ticks());
+            self.lost_cores.call(machine.board.clock.ticks());
             self.orders.fetch_or(ENDING, Ordering::AcqRel);
             self.withdraw();
             self.call(calls, machine);
@@ -63,8 +63,8 @@ impl Vm {
     }
 
     /// Calls the cores of all its vCPUs: there is something for them to do.
-    pub fn call_all(&'static self, machine: &'static Machine) {
-        machine.summon_all(self, self.all_vcpus());
+    pub fn kick_all(&'static self, machine: &'static Machine) {
+        machine.kick_vcpus(self, self.all_vcpus());
     }
 
     /// Takes its memory from it, on any core, until it is given back: for good once its run is over.
@@ -81,7 +81,7 @@ impl Vm {
     }
 
     /// Takes down what it does, on its status page.
-    pub fn note(&self, state: State) {
+    pub fn note_state(&self, state: State) {
         self.set_state(state);
     }
 

@@ -1,6 +1,6 @@
 //! Hypercalls, PSCI among them.
 
-use crate::{drain::drain_ring, machine::Core, tables, vm::Vm};
+use crate::{log_drain::drain_ring, machine::Core, registry, vm::Vm};
 use core::{cell::Cell, sync::atomic::Ordering};
 use core_trace::Event;
 use mortise_hypercall::{
@@ -42,7 +42,7 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
         vcpu,
         again: Cell::new(false),
     };
-    let outcome = route(tables::hypercalls(), &call, &mut caller);
+    let outcome = route(registry::hypercalls(), &call, &mut caller);
     match if caller.again.get() {
         Outcome::Again(0)
     } else {
@@ -57,7 +57,9 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
             }
         }
         // What goes first is taken before a run ends: the call is made again.
-        Outcome::VcpuOff | Outcome::SystemOff | Outcome::SystemReset if core.is_wanted() => {
+        Outcome::VcpuOff | Outcome::SystemOff | Outcome::SystemReset
+            if core.preemption_pending() =>
+        {
             mortise_vcpu::repeat_instruction();
         }
         Outcome::VcpuOff => match core.dispatcher() {
@@ -94,7 +96,7 @@ struct Vcpu {
 impl Vcpu {
     /// Whether something goes first. What is answered then is told nobody.
     fn is_late(&self) -> bool {
-        let late = self.core.is_wanted();
+        let late = self.core.preemption_pending();
         if late {
             self.again.set(true);
         }
@@ -138,7 +140,9 @@ impl Caller for Vcpu {
     }
 
     fn kick_console(&mut self) -> bool {
-        drain_ring(self.core.machine, self.vm, &|| self.core.is_wanted())
+        drain_ring(self.core.machine, self.vm, &|| {
+            self.core.preemption_pending()
+        })
     }
 }
 

@@ -5,9 +5,9 @@
 //! and one that makes no virtual machines no places for them.
 
 use crate::{
-    board::Board, colouring::Colouring, companion::Companion, devices::Device, dispatch::Dispatch,
-    iommu::Iommu, irqchip::Irqchip, machine::Core, memory::PerCore, regulation::Regulator,
-    tenant::Tenant, vm::Vm, witness::Witness,
+    board::Board, colouring::Colouring, core_task::CoreTask, devices::Device, dispatch::Dispatch,
+    exit_checker::ExitChecker, iommu::Iommu, irqchip::Irqchip, machine::Core, memory::PerCore,
+    regulator::Regulator, vm::Vm, vm_extension::VmExtension,
 };
 use core::ops::Range;
 #[cfg(not(target_os = "none"))]
@@ -18,19 +18,19 @@ use mortise_hypercall::Group;
 use spin::Once;
 
 /// What the libraries of an image registered.
-pub struct Tables {
+pub struct Registry {
     /// Functions that guests call.
     pub hypercalls: &'static [&'static Group],
     /// Who shares cores out among virtual CPUs; at most one.
     pub dispatchers: &'static [&'static dyn Dispatch],
     /// What takes part in the lives of virtual machines.
-    pub companions: &'static [&'static dyn Companion],
+    pub vm_extensions: &'static [&'static dyn VmExtension],
     /// Devices of the libraries'.
     pub devices: &'static [&'static dyn Device],
     /// What holds back the background of shared cores; at most one.
     pub regulators: &'static [&'static dyn Regulator],
     /// What runs on cores that no virtual machine has.
-    pub tenants: &'static [&'static dyn Tenant],
+    pub core_tasks: &'static [&'static dyn CoreTask],
     /// Where memory is that is dealt out by colour; at most one.
     pub colourings: &'static [&'static dyn Colouring],
     /// What drives the interrupt controller if it is no GICv3; at most one.
@@ -38,7 +38,7 @@ pub struct Tables {
     /// What keeps devices from memory that is not their owner's; at most one.
     pub iommus: &'static [&'static dyn Iommu],
     /// What checks what guests go on with.
-    pub witnesses: &'static [&'static dyn Witness],
+    pub exit_checkers: &'static [&'static dyn ExitChecker],
     /// Whether there may be virtual machines whose interrupt controller and serial port are virtual.
     pub virtual_devices: bool,
     /// Whether there may be virtual machines that write to a log ring.
@@ -47,7 +47,7 @@ pub struct Tables {
 
 /// What Mortise is made of, a constant of the link: so an image with one core has nothing of what is
 /// between cores, and what is computed of a board's addresses is computed when the image is made.
-pub struct Parts {
+pub struct Resources {
     /// The board it runs on.
     pub board: Board,
     /// Where the cores' stacks stand.
@@ -67,22 +67,22 @@ pub struct Parts {
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
     // SAFETY: `image!` defines it with this type, and nothing writes it.
-    safe static MORTISE_TABLES: Tables;
+    safe static MORTISE_REGISTRY: Registry;
 }
 
 /// On the host nobody registers.
 #[cfg(not(target_os = "none"))]
-static MORTISE_TABLES: Tables = Tables {
+static MORTISE_REGISTRY: Registry = Registry {
     hypercalls: &[],
     dispatchers: &[],
-    companions: &[],
+    vm_extensions: &[],
     devices: &[],
     regulators: &[],
-    tenants: &[],
+    core_tasks: &[],
     colourings: &[],
     irqchips: &[],
     iommus: &[],
-    witnesses: &[],
+    exit_checkers: &[],
     virtual_devices: true,
     log_rings: true,
 };
@@ -90,14 +90,14 @@ static MORTISE_TABLES: Tables = Tables {
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
     // SAFETY: `image!` defines it with this type, and nothing writes it.
-    safe static MORTISE_PARTS: Parts;
+    safe static MORTISE_RESOURCES: Resources;
 }
 
 /// On the host there is no machine.
 #[cfg(not(target_os = "none"))]
-static MORTISE_PARTS: Parts = {
+static MORTISE_RESOURCES: Resources = {
     static FRAMES: FramePool<1> = FramePool::new();
-    Parts {
+    Resources {
         board: Board::NONE,
         stacks: || PerCore {
             start: 0,
@@ -114,20 +114,20 @@ static MORTISE_PARTS: Parts = {
 
 /// What the machine is made of.
 #[inline(always)]
-pub(crate) fn parts() -> &'static Parts {
-    &MORTISE_PARTS
+pub(crate) fn resources() -> &'static Resources {
+    &MORTISE_RESOURCES
 }
 
 /// The functions that guests call.
 #[inline(always)]
 pub(crate) fn hypercalls() -> &'static [&'static Group] {
-    MORTISE_TABLES.hypercalls
+    MORTISE_REGISTRY.hypercalls
 }
 
 /// Who shares cores out among virtual CPUs, if the image has it.
 #[inline(always)]
 pub(crate) fn dispatcher() -> Option<&'static dyn Dispatch> {
-    MORTISE_TABLES.dispatchers.first().copied()
+    MORTISE_REGISTRY.dispatchers.first().copied()
 }
 
 /// Whether some cores are shared out so.
@@ -138,79 +138,79 @@ pub(crate) fn cores_are_shared() -> bool {
 
 /// What runs on cores that no virtual machine has.
 #[inline(always)]
-pub(crate) fn tenants() -> &'static [&'static dyn Tenant] {
-    MORTISE_TABLES.tenants
+pub(crate) fn core_tasks() -> &'static [&'static dyn CoreTask] {
+    MORTISE_REGISTRY.core_tasks
 }
 
 /// What holds back the background of shared cores, if the image has it.
 #[inline(always)]
 pub(crate) fn regulator() -> Option<&'static dyn Regulator> {
-    MORTISE_TABLES.regulators.first().copied()
+    MORTISE_REGISTRY.regulators.first().copied()
 }
 
 /// Where memory is that is dealt out by colour, if the image has it.
 #[inline(always)]
 pub(crate) fn colouring() -> Option<&'static dyn Colouring> {
-    MORTISE_TABLES.colourings.first().copied()
+    MORTISE_REGISTRY.colourings.first().copied()
 }
 
 /// What drives the interrupt controller if it is no GICv3.
 #[inline(always)]
 pub(crate) fn irqchip() -> Option<&'static dyn Irqchip> {
-    MORTISE_TABLES.irqchips.first().copied()
+    MORTISE_REGISTRY.irqchips.first().copied()
 }
 
 /// What keeps devices from memory that is not their owner's, if the image has it.
 #[inline(always)]
 pub(crate) fn iommu() -> Option<&'static dyn Iommu> {
-    MORTISE_TABLES.iommus.first().copied()
+    MORTISE_REGISTRY.iommus.first().copied()
 }
 
 /// What checks what guests go on with.
 #[inline(always)]
-pub(crate) fn witnesses() -> &'static [&'static dyn Witness] {
-    MORTISE_TABLES.witnesses
+pub(crate) fn exit_checkers() -> &'static [&'static dyn ExitChecker] {
+    MORTISE_REGISTRY.exit_checkers
 }
 
 /// Whether devices are emulated for anybody.
 #[inline(always)]
 pub(crate) fn virtual_devices() -> bool {
-    MORTISE_TABLES.virtual_devices
+    MORTISE_REGISTRY.virtual_devices
 }
 
 /// Whether anybody's log ring is emptied.
 #[inline(always)]
 pub(crate) fn log_rings() -> bool {
-    MORTISE_TABLES.log_rings
+    MORTISE_REGISTRY.log_rings
 }
 
 /// Whether anything but Mortise itself writes on the console's line: of guests those with a ring or
 /// a virtual port, and what runs on cores without a guest.
 #[inline(always)]
 pub(crate) fn line_is_shared() -> bool {
-    log_rings() || virtual_devices() || !tenants().is_empty()
+    log_rings() || virtual_devices() || !core_tasks().is_empty()
 }
 
 /// Whether there may be more virtual CPUs than one, so that one has something to tell another.
 #[inline(always)]
 pub(crate) fn vcpus_are_several() -> bool {
-    parts().cores.len() > 1 || cores_are_shared()
+    resources().cores.len() > 1 || cores_are_shared()
 }
 
 /// Whether anybody gives virtual machines orders from outside, which only companions do.
 #[inline(always)]
 pub(crate) fn orders_are_given() -> bool {
-    !companions().is_empty()
+    !vm_extensions().is_empty()
 }
 
 /// Devices of the libraries'.
 #[inline(always)]
 pub(crate) fn devices() -> &'static [&'static dyn Device] {
-    MORTISE_TABLES.devices
+    MORTISE_REGISTRY.devices
 }
 
 /// What takes part in the lives of virtual machines.
 #[inline(always)]
-pub(crate) fn companions() -> &'static [&'static dyn Companion] {
-    MORTISE_TABLES.companions
+pub(crate) fn vm_extensions() -> &'static [&'static dyn VmExtension] {
+    MORTISE_REGISTRY.vm_extensions
 }

@@ -5,8 +5,8 @@
 //! guest that waits for one does not wait for these.
 
 use crate::{
-    gic::OWN_PRIORITY,
     machine::{Core, Machine},
+    physical_gic::OWN_PRIORITY,
 };
 use core::cell::Cell;
 use core_list::{Link, Linked};
@@ -14,9 +14,9 @@ use core_sync::TicketLock;
 use core_timer::{Due, SortedTimers, Timed};
 
 /// Something done again and again.
-pub(crate) struct Alarm {
-    link: Link<&'static Alarm>,
-    due: Due<&'static Alarm>,
+pub(crate) struct PeriodicWork {
+    link: Link<&'static PeriodicWork>,
+    due: Due<&'static PeriodicWork>,
     /// Nanoseconds from one time to the next.
     period: u64,
     /// What is done; it goes on until it is told to stop, and says whether it is done.
@@ -26,11 +26,11 @@ pub(crate) struct Alarm {
 /// Goes on with what is to be done, until asking says to stop; whether all is done.
 type Action = fn(&'static Machine, stop: &dyn Fn() -> bool) -> bool;
 
-// SAFETY: the cells inside are changed by the queue only, which `Alarms` keeps
+// SAFETY: the cells inside are changed by the queue only, which `HypervisorTimer` keeps
 // behind its lock.
-unsafe impl Sync for Alarm {}
+unsafe impl Sync for PeriodicWork {}
 
-impl Alarm {
+impl PeriodicWork {
     /// An alarm that has not been set.
     pub(crate) const fn new(period: u64, action: Action) -> Self {
         Self {
@@ -42,28 +42,28 @@ impl Alarm {
     }
 }
 
-impl Linked for &'static Alarm {
+impl Linked for &'static PeriodicWork {
     fn link(&self) -> &Link<Self> {
         &self.link
     }
 }
 
-impl Timed for &'static Alarm {
+impl Timed for &'static PeriodicWork {
     fn due(&self) -> &Due<Self> {
         &self.due
     }
 }
 
 /// The alarms that are set.
-pub(crate) struct Alarms(TicketLock<Set>);
+pub(crate) struct HypervisorTimer(TicketLock<Set>);
 
 struct Set {
-    waiting: SortedTimers<&'static Alarm>,
+    waiting: SortedTimers<&'static PeriodicWork>,
     /// What has come, and is being done.
-    due: Cell<Option<&'static Alarm>>,
+    due: Cell<Option<&'static PeriodicWork>>,
 }
 
-impl Alarms {
+impl HypervisorTimer {
     /// None.
     pub(crate) const fn new() -> Self {
         Self(TicketLock::new(Set {
@@ -76,7 +76,7 @@ impl Alarms {
     /// like Linux's ticks, and at a distance from the releases of Tenon's periodic tasks. Where
     /// two cores' timers expired in the same tick, the emulator's order between them would decide
     /// on a latency.
-    pub(crate) fn set(&self, core: &'static Core, alarm: &'static Alarm) {
+    pub(crate) fn set(&self, core: &'static Core, alarm: &'static PeriodicWork) {
         let board = &core.machine.board;
         let set = self.0.lock();
         let period = board.clock.frequency().ticks(alarm.period);
@@ -87,7 +87,7 @@ impl Alarms {
         private.enable(board.hypervisor_timer);
         let first = set.first();
         drop(set);
-        core.set_own_alarm(first);
+        core.set_hypervisor_deadline(first);
     }
 
     /// Does what is due, and sets the hardware for what comes next. What is late
@@ -122,7 +122,7 @@ impl Alarms {
         let first = set.first();
         drop(set);
         if due.is_none() {
-            core.set_own_alarm(first);
+            core.set_hypervisor_deadline(first);
         }
         due.is_some()
     }

@@ -18,16 +18,16 @@ const PATIENCE: u64 = 1_000_000;
 
 /// What there is to do: a byte of each kind, so that to ask is a store, and one load sees all.
 #[repr(align(4))]
-pub(crate) struct Chores(Cell<[u8; 4]>);
+pub(crate) struct DeferredWork(Cell<[u8; 4]>);
 
-impl Chores {
+impl DeferredWork {
     /// Nothing.
     pub(crate) const fn new() -> Self {
         Self(Cell::new([0; 4]))
     }
 
     /// Has there be something that goes before any guest.
-    pub(crate) fn ask(&self) {
+    pub(crate) fn request(&self) {
         self.kinds()[ASKED].set(1);
     }
 
@@ -47,12 +47,12 @@ impl Chores {
 impl Core {
     /// Notes that Mortise itself has something to do here by now. If it is still there to be done
     /// when this comes again, it waits for nobody any more.
-    pub fn sound(&'static self) {
-        let kinds = self.chores.kinds();
+    pub fn hypervisor_timer_expired(&'static self) {
+        let kinds = self.deferred_work.kinds();
         let waits = kinds[DUE].replace(1) != 0;
         kinds[OVERDUE].set(waits.into());
         let clock = self.clock();
-        self.set_own_alarm(match waits {
+        self.set_hypervisor_deadline(match waits {
             false => clock.ticks() + clock.frequency().ticks(PATIENCE),
             true => u64::MAX,
         });
@@ -61,19 +61,19 @@ impl Core {
     /// Whether there are chores.
     #[inline]
     #[must_use]
-    pub fn has_chores(&self) -> bool {
-        self.chores.all() != 0
+    pub fn has_deferred_work(&self) -> bool {
+        self.deferred_work.all() != 0
     }
 
     /// Whether some of them wait for nobody.
     #[inline]
     #[must_use]
-    pub fn has_pressing_chores(&self) -> bool {
-        self.chores.all() & PRESSING != 0
+    pub fn has_urgent_work(&self) -> bool {
+        self.deferred_work.all() & PRESSING != 0
     }
 
     /// Does a step of the chores: until `stop` says so, which it is asked between two pieces of it.
-    pub fn chore(&'static self, stop: &dyn Fn() -> bool) {
+    pub fn run_deferred_work(&'static self, stop: &dyn Fn() -> bool) {
         if !console::settle_lines(self, stop) || !console::flush(self.machine, stop) || stop() {
             return;
         }
@@ -82,9 +82,9 @@ impl Core {
             return;
         }
         // What is due is not for everybody to wait for.
-        let asked = self.chores.kinds()[ASKED].replace(0) != 0;
-        if !asked && !self.machine.alarms.step(self, stop) {
-            self.chores.0.set([0; 4]);
+        let asked = self.deferred_work.kinds()[ASKED].replace(0) != 0;
+        if !asked && !self.machine.hypervisor_timer.step(self, stop) {
+            self.deferred_work.0.set([0; 4]);
         }
     }
 }

@@ -7,12 +7,12 @@
 
 /// How far work is: stage by stage, each of as many parts as it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct Step {
     pub(crate) stage: usize,
     pub(crate) number: usize,
 }
 
-impl Part {
+impl Step {
     /// The first.
     pub const FIRST: Self = Self {
         stage: 0,
@@ -36,7 +36,7 @@ impl Part {
 
     /// What follows: this number of the same stage, or the next one.
     #[must_use]
-    pub(crate) const fn go_on_at(self, number: Option<usize>) -> Self {
+    pub(crate) const fn resume_at(self, number: Option<usize>) -> Self {
         match number {
             Some(number) => Self { number, ..self },
             None => self.next(false),
@@ -45,8 +45,8 @@ impl Part {
 }
 
 /// Does all parts of work, where nobody waits for the core.
-pub(crate) fn whole(mut work: impl FnMut(Part) -> Option<Part>) {
-    let mut next = Some(Part::FIRST);
+pub(crate) fn run_to_completion(mut work: impl FnMut(Step) -> Option<Step>) {
+    let mut next = Some(Step::FIRST);
     while let Some(part) = next {
         next = work(part);
     }
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn every_part_of_every_stage_has_its_turn() {
         let mut done = Vec::new();
-        whole(|part| {
+        run_to_completion(|part| {
             done.push((part.stage, part.number));
             let next = part.next(part.number < [0, 2, 1][part.stage]);
             (next.stage < 3).then_some(next)

@@ -19,10 +19,10 @@
 
 use crate::{
     colouring,
-    drain::{conclude, open_ring},
-    gic::{MERGE, VmInterrupts},
+    log_drain::{conclude, open_ring},
     machine::{Core, Machine},
-    part::Part,
+    physical_gic::{MERGE, VmInterrupts},
+    resumable::Step,
     vm::{ENDING, Vm},
 };
 use core::sync::atomic::Ordering;
@@ -48,7 +48,7 @@ enum Stage {
     /// The first run is begun.
     First,
     /// A run is ended, as was decided.
-    End { end: End, part: Part },
+    End { end: End, part: Step },
     /// Its devices are taken back to their first state, for another run.
     Renew,
     /// The caches of a part of its memory are emptied, from this byte on.
@@ -66,7 +66,7 @@ impl Stage {
 
     /// An end that somebody decided on when nothing was left of a run, from where it is noted.
     const fn end_instead(end: End) -> Self {
-        let part = Part {
+        let part = Step {
             stage: NOTE,
             number: 0,
         };
@@ -78,9 +78,9 @@ impl Stage {
 const NOTE: usize = 3;
 
 /// How far the leader is. Only its core works on it.
-pub(crate) struct Lead(TicketLock<Stage>);
+pub(crate) struct RestartSequence(TicketLock<Stage>);
 
-impl Lead {
+impl RestartSequence {
     /// Nothing is to be done.
     pub(crate) const fn idle() -> Self {
         Self(TicketLock::new(Stage::Idle))
@@ -93,7 +93,7 @@ impl Lead {
 
     /// Has a run ended whose vCPUs all rest.
     pub(crate) fn end(&self, end: End) {
-        let part = Part::FIRST;
+        let part = Step::FIRST;
         *self.0.lock() = Stage::End { end, part };
     }
 
@@ -109,7 +109,7 @@ impl Lead {
         };
         let mut stage = self.0.lock();
         loop {
-            if core.is_wanted() {
+            if core.preemption_pending() {
                 return false;
             }
             *stage = match *stage {
@@ -135,22 +135,22 @@ impl Lead {
 }
 
 /// Does a part of the end of a run.
-fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Part) -> Stage {
+fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Step) -> Stage {
     let machine = core.machine;
     let more = match part.stage {
         // Before anything is said of its end.
-        0 => !conclude(machine, vm, &|| core.is_wanted()),
+        0 => !conclude(machine, vm, &|| core.preemption_pending()),
         1 => {
-            let part = part.go_on_at(vm.silence(machine, part.number));
+            let part = part.resume_at(vm.silence(machine, part.number));
             return Stage::End { end, part };
         }
-        2 => machine.ended(vm, part.number),
+        2 => machine.vm_stopped(vm, part.number),
         NOTE => {
             vm.note_end_by(end);
             false
         }
         4 => {
-            let wanted = core.is_wanted();
+            let wanted = core.preemption_pending();
             if !wanted {
                 vm.say_end_by(end, machine);
             }
@@ -202,7 +202,7 @@ impl Vm {
             let mut physical = VmInterrupts { machine, vm: self };
             let mut next = Some(part);
             while let Some(part) = next {
-                if core.is_wanted() {
+                if core.preemption_pending() {
                     return next;
                 }
                 next = gic.lock().reset(part, &mut physical);
@@ -229,7 +229,7 @@ impl Vm {
                 self.status.count_restart();
                 self.set_state(State::Restarting);
             }
-            _ if self.is_given_up() => self.set_state(State::Destroyed),
+            _ if self.is_abandoned() => self.set_state(State::Destroyed),
             End::Restart | End::Off => self.set_state(State::Off),
             End::Stop => self.set_state(State::Stopped),
         }
@@ -237,7 +237,7 @@ impl Vm {
 
     /// Says on the console what becomes of it.
     fn say_end_by(&self, end: End, machine: &'static Machine) {
-        let say = |text, arguments: &[Argument]| machine.say(self.name(), text, arguments);
+        let say = |text, arguments: &[Argument]| machine.report(self.name(), text, arguments);
         match (end, self.description().on_fault) {
             (End::Restart, _) if self.begins_again(end) => {
                 let count = Argument::Decimal(self.summary().restarts().into());

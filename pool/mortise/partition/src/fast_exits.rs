@@ -5,7 +5,7 @@
 //! change nothing, a virtual CPU's SGIs to itself, and brief calls. Nobody looks for orders to the virtual machine, as who gives one
 //! rings the doorbell behind it.
 
-use crate::{gic::VmInterrupts, machine::Core, tables, trace, vm::Vm};
+use crate::{machine::Core, physical_gic::VmInterrupts, registry, trace, vm::Vm};
 use core_statistics::ExitKind;
 use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
 use mortise_gic_frame::{Enables, SgiRequest};
@@ -40,7 +40,9 @@ pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
         return false;
     }
     let [x0, x1, ..] = frame.x;
-    let mut brief = tables::hypercalls().iter().filter_map(|group| group.brief);
+    let mut brief = registry::hypercalls()
+        .iter()
+        .filter_map(|group| group.brief);
     let found = brief.find(|brief| brief.function == x0 as u32);
     let answer = found.and_then(|brief| (brief.answer)(x1));
     if let Some(value) = answer {
@@ -58,7 +60,7 @@ fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
         let machine = core.machine;
         let mut physical = VmInterrupts { machine, vm };
         gic.lock().relist_sgi(vcpu, intid, &mut physical)
-    } else if tables::irqchip().is_some() {
+    } else if registry::irqchip().is_some() {
         false
     } else {
         let direct = vm.interrupts.direct();
@@ -119,7 +121,7 @@ fn word(
     finish(core);
     frame.set_register(register, value.into());
     if Frame::is_callee_saved(register) {
-        core.witness_return();
+        core.check_entry();
         // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
         // more.
         unsafe { enter(&core.resident.frame) }

@@ -10,10 +10,10 @@
 //! controller by whoever has it.
 
 use crate::{
-    controller::Interrupts,
-    gic::VmInterrupts,
+    irq_assignment::Interrupts,
     machine::{Core, Machine},
-    tables, trace,
+    physical_gic::VmInterrupts,
+    registry, trace,
     vm::Vm,
 };
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -31,19 +31,19 @@ pub(crate) const INTERRUPT: usize = ExitKind::Interrupt as usize;
 
 /// Leaves `intid`; false if another one is there.
 #[inline(always)]
-fn leave(notice: &AtomicU64, intid: u32) -> bool {
+fn leave(posted_irq: &AtomicU64, intid: u32) -> bool {
     let intid = u64::from(intid);
     // It is written even if it is there already: who takes it sees all that was stored before.
     let free = |there| (there == 0 || there == intid).then_some(intid);
-    notice
+    posted_irq
         .fetch_update(Ordering::Release, Ordering::Relaxed, free)
         .is_ok()
 }
 
 /// Takes what was left.
 #[inline(always)]
-fn take(notice: &AtomicU64) -> Option<u32> {
-    match notice.swap(0, Ordering::Acquire) as u32 {
+fn take(posted_irq: &AtomicU64) -> Option<u32> {
+    match posted_irq.swap(0, Ordering::Acquire) as u32 {
         0 => None,
         intid => Some(intid),
     }
@@ -54,11 +54,11 @@ impl Machine {
     /// [reached](Vm::reach) by notices; false if it is to be [raised](Vm::raise).
     #[inline(always)]
     #[must_use]
-    pub fn notice(&self, cpu: usize, intid: u32) -> bool {
+    pub fn post_irq(&self, cpu: usize, intid: u32) -> bool {
         let Some(core) = self.cores.get(cpu) else {
             return false;
         };
-        let Some(bell) = Sgi::from_bits(core.notice_bell.load(Ordering::Relaxed)) else {
+        let Some(bell) = Sgi::from_bits(core.posted_irq_sgi.load(Ordering::Relaxed)) else {
             return false;
         };
         let left = leave(&core.resident.posted_intid, intid);
@@ -74,11 +74,11 @@ impl Vm {
     /// before it runs: the core, or nothing if it has its interrupts itself or shares the core.
     /// What was left for an earlier run is gone.
     #[must_use]
-    pub fn reach(&self, intid: u32) -> Option<usize> {
+    pub fn enable_posted_irq(&self, intid: u32) -> Option<usize> {
         let core = Core::current();
-        let alone =
-            core.dispatcher().is_none() && core.vcpu().is_some_and(|(_, vcpu)| vcpu == LEADER);
-        let own = self.is_shared() && core.is_occupied_by(self) && alone;
+        let alone = core.dispatcher().is_none()
+            && core.current_vcpu().is_some_and(|(_, vcpu)| vcpu == LEADER);
+        let own = self.is_shared() && core.is_running(self) && alone;
         if !own || core.machine.board.doorbell == POSTED_SGI {
             return None;
         }
@@ -87,21 +87,21 @@ impl Vm {
         private.set_priority(POSTED_SGI, 0);
         private.enable(POSTED_SGI);
         let bell = Sgi::new(POSTED_SGI, hw_arch::cpu::affinity());
-        core.notice_bell.store(bell.bits(), Ordering::Relaxed);
-        core.forget_notice(intid);
+        core.posted_irq_sgi.store(bell.bits(), Ordering::Relaxed);
+        core.clear_posted_irq(intid);
         Some(core.cpu)
     }
 
     /// Forgets what was left for it: its run is over.
-    pub fn forget_notice(&self, machine: &Machine, intid: u32) {
+    pub fn clear_posted_irq(&self, machine: &Machine, intid: u32) {
         if let Some(core) = machine.cores.get(self.cpu(0)) {
-            core.forget_notice(intid);
+            core.clear_posted_irq(intid);
         }
     }
 }
 
 impl Core {
-    fn forget_notice(&self, intid: u32) {
+    fn clear_posted_irq(&self, intid: u32) {
         let _other = self.resident.posted_intid.compare_exchange(
             intid.into(),
             0,
@@ -112,13 +112,13 @@ impl Core {
 
     /// Raises what was left for the vCPU here, whose list registers are right then.
     #[inline(always)]
-    pub(crate) fn open_notice(&'static self) {
-        // Without a companion nobody leaves anything.
-        if tables::companions().is_empty() {
+    pub(crate) fn inject_posted_irq(&'static self) {
+        // Without a extension nobody leaves anything.
+        if registry::vm_extensions().is_empty() {
             return;
         }
         if let Some(intid) = take(&self.resident.posted_intid)
-            && let Some((vm, _)) = self.vcpu()
+            && let Some((vm, _)) = self.current_vcpu()
             && let Interrupts::Shared(gic) = &vm.interrupts
         {
             let machine = self.machine;
@@ -132,7 +132,7 @@ impl Core {
 /// Takes a notice, whose SGI is what this core would acknowledge: the short way, with x19 to x29 as
 /// they were. An order to the VM has its doorbell behind it.
 #[inline]
-pub fn take_notice() -> &'static FrameCell {
+pub fn take_posted_irq() -> &'static FrameCell {
     let core = Core::current();
     if trace::recorded() {
         core.record_exit(Cause::Fiq);
@@ -142,12 +142,12 @@ pub fn take_notice() -> &'static FrameCell {
     core.record(Event::Leave, intid.into());
     cpu_interface::end(Group::Zero, intid);
     cpu_interface::deactivate(intid);
-    core.witness_exit(Cause::Fiq);
+    core.check_exit(Cause::Fiq);
     // Acknowledging orders nothing by itself.
     hw_arch::barrier::dsb_sy();
-    core.open_notice();
+    core.inject_posted_irq();
     core.resident.count::<INTERRUPT>();
-    core.witness_return();
+    core.check_entry();
     if trace::recorded() {
         core.record_return();
     }
@@ -160,14 +160,14 @@ mod tests {
 
     #[test]
     fn one_is_left_until_it_is_taken_and_again_is_the_same() {
-        let notice = AtomicU64::new(0);
-        assert_eq!(take(&notice), None);
-        assert!(leave(&notice, 40) && leave(&notice, 40));
-        assert!(!leave(&notice, 41), "another one is raised otherwise");
-        assert_eq!(take(&notice), Some(40));
-        assert_eq!(take(&notice), None, "once");
-        assert!(leave(&notice, 41));
-        assert_eq!(take(&notice), Some(41));
+        let posted_irq = AtomicU64::new(0);
+        assert_eq!(take(&posted_irq), None);
+        assert!(leave(&posted_irq, 40) && leave(&posted_irq, 40));
+        assert!(!leave(&posted_irq, 41), "another one is raised otherwise");
+        assert_eq!(take(&posted_irq), Some(40));
+        assert_eq!(take(&posted_irq), None, "once");
+        assert!(leave(&posted_irq, 41));
+        assert_eq!(take(&posted_irq), Some(41));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The physical interrupt controller behind a virtual one.
 
 use crate::{
-    dispatch::News,
+    dispatch::WakeReason,
     machine::{Core, Machine},
-    tables,
+    registry,
     vm::Vm,
 };
 use core_sync::TicketLock;
@@ -27,12 +27,12 @@ pub(crate) const fn device_priority(urgency: u8) -> u8 {
 /// What a core's interface holds back while somebody has it: the interrupts of those who are
 /// less urgent, who could not have the core for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mask {
+pub struct PriorityMask {
     here: u8,
     coming: u8,
 }
 
-impl Mask {
+impl PriorityMask {
     /// Nothing: nobody has the core.
     pub const OPEN: Self = Self::of(0);
 
@@ -62,7 +62,7 @@ impl Mask {
     /// Has it hold back what is for one as urgent as well: that comes when it is there, and does
     /// not delay its coming.
     #[inline]
-    pub fn apply_while_coming(self) {
+    pub fn apply_during_switch(self) {
         cpu_interface::set_mask(self.coming);
     }
 }
@@ -89,7 +89,7 @@ mod hcr {
 pub(crate) fn reset_virtual_interface() {
     ich_hcr_el2::write(0);
     // Of an interface that is never turned on nothing is seen.
-    if tables::virtual_devices() {
+    if registry::virtual_devices() {
         clear_list_registers();
     }
     hw_arch::registers::ich_ap0r0_el2::write(0);
@@ -173,10 +173,10 @@ impl VmInterrupts {
     /// Whether a private interrupt of `vcpu` is only the guest's idea of it: a core that
     /// several share has it enabled, at one priority, for whoever is there.
     fn is_apart(&self, intid: u32, vcpu: usize) -> bool {
-        intid < FIRST_SPI && self.is_shared_out(self.vm.cpu(vcpu))
+        intid < FIRST_SPI && self.is_shared_core(self.vm.cpu(vcpu))
     }
 
-    fn is_shared_out(&self, cpu: usize) -> bool {
+    fn is_shared_core(&self, cpu: usize) -> bool {
         let core = self.machine.cores.get(cpu);
         core.is_some_and(|core| core.dispatcher().is_some())
     }
@@ -222,7 +222,7 @@ impl PhysicalGic for VmInterrupts {
         let core = Core::current();
         let here = core.dispatcher().is_some() && core.cpu == self.vm.cpu(vcpu);
         // Who is in the registers hears of it on its way, without a doorbell if nothing goes first.
-        if here && core.is_occupied_by(self.vm) && !core.is_wanted() {
+        if here && core.is_running(self.vm) && !core.preemption_pending() {
             self.defer_refresh();
         } else {
             self.machine.notify(self.vm, vcpu);
@@ -231,14 +231,14 @@ impl PhysicalGic for VmInterrupts {
 
     #[inline]
     fn should_yield(&self) -> bool {
-        Core::current().is_wanted()
+        Core::current().preemption_pending()
     }
 
     fn defer_refresh(&mut self) -> bool {
         let core = Core::current();
         let dispatcher = core.dispatcher();
         if let Some(dispatcher) = dispatcher {
-            dispatcher.wake(core, self.vm, News::Written);
+            dispatcher.wake(core, self.vm, WakeReason::StateChanged);
         }
         dispatcher.is_some()
     }
@@ -323,7 +323,7 @@ impl PhysicalGic for VmInterrupts {
             return board.distributor().deactivate(intid);
         }
         let cpu = self.vm.cpu(vcpu);
-        if !self.is_shared_out(cpu) || Core::current().is_occupied_by(self.vm) {
+        if !self.is_shared_core(cpu) || Core::current().is_running(self.vm) {
             board.redistributor(cpu).deactivate(intid);
         }
     }
@@ -331,13 +331,13 @@ impl PhysicalGic for VmInterrupts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mask, device_priority};
+    use super::{PriorityMask, device_priority};
 
     #[test]
     fn who_has_the_core_is_disturbed_by_the_more_urgent_only() {
         for running in 0..64 {
             for other in 0..64 {
-                let mask = Mask::of(running);
+                let mask = PriorityMask::of(running);
                 let passes = device_priority(other) < mask.here;
                 assert!(passes || other < running, "{other} reaches {running}");
                 if other / 16 < running / 16 {

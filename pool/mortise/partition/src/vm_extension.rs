@@ -1,9 +1,9 @@
 //! Libraries that take part in what becomes of virtual machines.
 //!
-//! One registers a [`Companion`] in the table `companions`. It is told what it needs to know
+//! One registers a [`VmExtension`] in the table `companions`. It is told what it needs to know
 //! when, and calls back through what is public here; an image without it has none of this.
 
-use crate::{Core, Machine, Vm, gic::VmInterrupts, tables};
+use crate::{Core, Machine, Vm, physical_gic::VmInterrupts, registry};
 use core_manifest::{Name, System};
 use core_memory::PhysicalRange;
 use hw_irqchip_gicv3::{
@@ -12,14 +12,14 @@ use hw_irqchip_gicv3::{
 };
 
 /// Takes part in what becomes of virtual machines. Called with interrupts masked.
-pub trait Companion: Sync {
+pub trait VmExtension: Sync {
     /// All of the system's virtual machines are made and none runs. Called once, on the
     /// first core, which reaches all memory; whoever fails says why in a few words.
     ///
     /// # Errors
     ///
     /// Mortise does not start.
-    fn open(
+    fn init(
         &self,
         machine: &'static Machine,
         system: &System<'static>,
@@ -27,39 +27,39 @@ pub trait Companion: Sync {
     ) -> Result<(), &'static str>;
 
     /// Names each range that a core has to reach besides its own.
-    fn reach(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange));
+    fn memory_ranges(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange));
 
     /// Names each page of registers that a core has to reach besides its own, once.
-    fn registers(&self, _core: &'static Core, _page: &mut dyn FnMut(PhysicalRange)) {}
+    fn register_pages(&self, _core: &'static Core, _page: &mut dyn FnMut(PhysicalRange)) {}
 
-    /// A virtual machine's first vCPU is about to run, anew or again. Part by part, from 0, and
+    /// A virtual machine's first vCPU is about to run, anew or again. Step by part, from 0, and
     /// perhaps beyond the last; whether there are more.
-    fn begins(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
+    fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
 
-    /// A virtual machine's run is over: none of its vCPUs will execute before it begins anew. Part by
+    /// A virtual machine's run is over: none of its vCPUs will execute before it begins anew. Step by
     /// part, from 0, and perhaps beyond the last or once more; whether there are more.
-    fn ended(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
+    fn vm_stopped(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
 
     /// A virtual machine that does not run has nothing to do, on the core of its first vCPU: whatever
     /// else is to be done there in its name, until an interrupt waits. True if there is more.
-    fn tidy(&self, _core: &'static Core, _vm: &'static Vm) -> bool {
+    fn idle_work(&self, _core: &'static Core, _vm: &'static Vm) -> bool {
         false
     }
 
     /// A vCPU rests on a core that is its VM's alone and has nothing to do there: whatever the core was
     /// [lent](Vm::lend) for, to its end. True if it was.
-    fn borrows(&self, _core: &'static Core, _vm: &'static Vm, _vcpu: usize) -> bool {
+    fn run_on_lent_core(&self, _core: &'static Core, _vm: &'static Vm, _vcpu: usize) -> bool {
         false
     }
 
     /// A vCPU loads from where its virtual machine has neither memory nor a device: what it finds there,
-    /// if this companion has something.
+    /// if this extension has something.
     fn load(&self, _core: &'static Core, _vm: &'static Vm, _vcpu: usize, _ipa: u64) -> Option<u64> {
         None
     }
 
     /// Something is there for a virtual machine of this template, and none runs.
-    fn wanted(&self, _machine: &'static Machine, _template: usize) {}
+    fn instance_requested(&self, _machine: &'static Machine, _template: usize) {}
 }
 
 /// What happened to a virtual machine.
@@ -77,46 +77,46 @@ impl Machine {
     }
 
     /// Has a virtual machine of this template made, if somebody in this image does that.
-    pub fn want(&'static self, template: usize) {
-        let companions = tables::companions().iter();
-        companions.for_each(|companion| companion.wanted(self, template));
+    pub fn request_instance(&'static self, template: usize) {
+        let vm_extensions = registry::vm_extensions().iter();
+        vm_extensions.for_each(|extension| extension.instance_requested(self, template));
     }
 
     /// Lets companions do what is to be done in the name of a virtual machine that does not run. What
     /// is left is done when others had their turn.
-    pub(crate) fn tidy(&'static self, core: &'static Core, vm: &'static Vm) {
+    pub(crate) fn idle_work(&'static self, core: &'static Core, vm: &'static Vm) {
         let mut more = false;
-        for companion in tables::companions() {
-            more |= companion.tidy(core, vm);
+        for extension in registry::vm_extensions() {
+            more |= extension.idle_work(core, vm);
         }
         if more {
-            core.call_again(vm);
+            core.requeue_vcpu(vm);
         }
     }
 
     /// Tells that a virtual machine begins to run, part by part; whether there are more.
-    pub(crate) fn begins(&'static self, vm: &'static Vm, part: usize) -> bool {
+    pub(crate) fn vm_starts(&'static self, vm: &'static Vm, part: usize) -> bool {
         if part == 0 {
             self.admit_devices(vm);
         }
         let mut more = false;
-        for companion in tables::companions() {
-            more |= companion.begins(self, vm, part);
+        for extension in registry::vm_extensions() {
+            more |= extension.vm_starts(self, vm, part);
         }
         more
     }
 
     /// Tells that a virtual machine's run is over, part by part; whether there are more.
-    pub(crate) fn ended(&'static self, vm: &'static Vm, part: usize) -> bool {
+    pub(crate) fn vm_stopped(&'static self, vm: &'static Vm, part: usize) -> bool {
         let mut more = self.expel_devices(vm, part);
-        for companion in tables::companions() {
-            more |= companion.ended(self, vm, part);
+        for extension in registry::vm_extensions() {
+            more |= extension.vm_stopped(self, vm, part);
         }
         more
     }
 }
 
-/// What a companion asks of a core.
+/// What a extension asks of a core.
 impl Core {
     /// The machine it belongs to.
     #[must_use]
@@ -126,13 +126,13 @@ impl Core {
 
     /// Whether a vCPU of the virtual machine at this place runs on it.
     #[must_use]
-    pub fn has(&self, vm: usize) -> bool {
+    pub fn hosts(&self, vm: usize) -> bool {
         let vm = self.machine.vm(vm);
         vm.is_some_and(|vm| vm.vcpu_on(self.cpu).is_some())
     }
 }
 
-/// What a companion asks of a virtual machine.
+/// What a extension asks of a virtual machine.
 impl Vm {
     /// Its place among the virtual machines.
     #[must_use]
@@ -190,23 +190,23 @@ impl Vm {
     /// How to interrupt it where its interrupts are its own: a physical SGI to its first vCPU,
     /// whose core runs.
     #[must_use]
-    pub fn bell(&self, machine: &'static Machine, intid: u32) -> Option<Bell> {
+    pub fn direct_sgi(&self, machine: &'static Machine, intid: u32) -> Option<DirectSgi> {
         if self.is_shared() {
             return None;
         }
         let affinity = machine.cores.get(self.cpu(0))?.affinity()?;
-        Some(Bell(Sgi::new(intid, affinity)))
+        Some(DirectSgi(Sgi::new(intid, affinity)))
     }
 }
 
 /// A way to interrupt a virtual machine whose interrupts are its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bell(Sgi);
+pub struct DirectSgi(Sgi);
 
-impl Bell {
+impl DirectSgi {
     /// Interrupts it. What was stored before is seen there.
     #[inline]
-    pub fn ring(self) {
+    pub fn send(self) {
         cpu_interface::send(Group::One, self.0);
     }
 

@@ -1,6 +1,6 @@
 //! What a dispatcher asks of its core.
 
-use crate::{Core, Vm, exits, gic, interrupts};
+use crate::{Core, Vm, exits, interrupts, physical_gic};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_manifest::limits;
@@ -12,11 +12,11 @@ use mortise_vcpu::{Cause, ColdContext, Context, Frame, LrUsage, TimerIrq};
 
 /// What an interrupt was that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum IrqOutcome {
     /// The hypervisor timer's.
-    Alarm,
+    HypervisorTimer,
     /// The timer's of the guest in the registers, who has it listed now.
-    Listed,
+    TimerListed,
     /// A device's, of the virtual machine with a number; it is active, and to be noted.
     Device {
         /// That number.
@@ -25,15 +25,15 @@ pub enum Taken {
         intid: u32,
     },
     /// Any other, with which all is done.
-    Other,
+    Handled,
 }
 
 /// Each on that core.
 impl Core {
     /// Does what an exit asks for, but for who goes on after it.
     #[inline(never)]
-    pub fn handle(&'static self, frame: &mut Frame, cause: Cause) {
-        if let Some((vm, vcpu)) = self.vcpu() {
+    pub fn handle_exit(&'static self, frame: &mut Frame, cause: Cause) {
+        if let Some((vm, vcpu)) = self.current_vcpu() {
             exits::handle(self, vm, vcpu, frame, cause);
         }
     }
@@ -41,19 +41,20 @@ impl Core {
     /// Whether the guest in the registers has an interrupt to take.
     #[inline]
     #[must_use]
-    pub fn is_listed(&self) -> bool {
+    pub fn has_pending_list_register(&self) -> bool {
         // A list register that is empty by itself, as its interrupt has ended, needs no look.
         let empty = hw_arch::registers::ich_elrsr_el2::read();
-        u64::from(self.listed.get().registers()) & !empty != 0 && gic::is_interrupt_listed(self)
+        u64::from(self.listed.get().registers()) & !empty != 0
+            && physical_gic::is_interrupt_listed(self)
     }
 
     /// Takes one pending Group 1 interrupt. What came for others than the guest in the registers
     /// is told the dispatcher.
     #[inline(always)]
-    pub fn take_interrupt(&'static self) -> Taken {
+    pub fn take_interrupt(&'static self) -> IrqOutcome {
         let intid = self.acknowledge();
-        match self.is_alarm(intid) {
-            true => Taken::Alarm,
+        match self.is_hypervisor_timer(intid) {
+            true => IrqOutcome::HypervisorTimer,
             false => self.take(intid),
         }
     }
@@ -67,24 +68,24 @@ impl Core {
 
     /// Whether an interrupt that was acknowledged is the hypervisor timer's, which is ended then.
     #[inline(always)]
-    pub fn is_alarm(&self, intid: u32) -> bool {
-        let is_alarm = intid == self.machine.board.hypervisor_timer;
-        if is_alarm {
+    pub fn is_hypervisor_timer(&self, intid: u32) -> bool {
+        let is_hypervisor_timer = intid == self.machine.board.hypervisor_timer;
+        if is_hypervisor_timer {
             cpu_interface::end(Group::One, intid);
             self.record(Event::Enter, intid.into());
             self.record(Event::Leave, intid.into());
             cpu_interface::deactivate(intid);
         }
-        is_alarm
+        is_hypervisor_timer
     }
 
     /// Puts an interrupt of a guest's back as it was, pending in the controller, and has the hypervisor
     /// timer's be taken for come; false if it is Mortise's own, or none.
     #[inline(always)]
     #[must_use]
-    pub fn put_back(&self, intid: u32) -> bool {
+    pub fn repend(&self, intid: u32) -> bool {
         let of_timer = intid == self.machine.board.virtual_timer;
-        if !of_timer && self.machine.owners.of(intid) >= limits::VMS {
+        if !of_timer && self.machine.spi_owners.of(intid) >= limits::VMS {
             return false;
         }
         cpu_interface::end(Group::One, intid);
@@ -92,7 +93,7 @@ impl Core {
             // It comes again as long as the timer signals.
             cpu_interface::deactivate(intid);
         } else {
-            self.return_interrupt(intid);
+            self.repend_spi(intid);
         }
         let timer = self.machine.board.hypervisor_timer;
         self.record(Event::Enter, timer.into());
@@ -102,28 +103,28 @@ impl Core {
 
     /// Takes any other one.
     #[inline(always)]
-    pub fn take(&'static self, intid: u32) -> Taken {
+    pub fn take(&'static self, intid: u32) -> IrqOutcome {
         if intid == self.machine.board.virtual_timer && self.take_timer(intid) {
-            return Taken::Listed;
+            return IrqOutcome::TimerListed;
         }
-        let owner = self.machine.owners.of(intid);
+        let owner = self.machine.spi_owners.of(intid);
         if owner < limits::VMS {
             cpu_interface::end(Group::One, intid);
             self.record(Event::Enter, intid.into());
             self.record(Event::Leave, intid.into());
-            return Taken::Device { owner, intid };
+            return IrqOutcome::Device { owner, intid };
         }
         self.take_other(intid);
-        Taken::Other
+        IrqOutcome::Handled
     }
 
     /// Lists the interrupt of the virtual timer, if that can be done at once.
     #[inline(never)]
     fn take_timer(&'static self, intid: u32) -> bool {
-        let Some((vm, vcpu)) = self.vcpu() else {
+        let Some((vm, vcpu)) = self.current_vcpu() else {
             return false;
         };
-        let listed = gic::list_timer(self, vm, vcpu);
+        let listed = physical_gic::list_timer(self, vm, vcpu);
         if listed {
             cpu_interface::end(Group::One, intid);
             self.record(Event::Enter, intid.into());
@@ -134,7 +135,7 @@ impl Core {
 
     /// Returns a device's interrupt that was taken to the controller: it is pending again, and active no more.
     #[inline(always)]
-    pub fn return_interrupt(&self, intid: u32) {
+    pub fn repend_spi(&self, intid: u32) {
         let distributor = self.machine.board.distributor();
         distributor.set_pending(intid, true);
         cpu_interface::deactivate(intid);
@@ -144,7 +145,7 @@ impl Core {
     fn take_other(&'static self, intid: u32) {
         if !is_special(intid) {
             cpu_interface::end(Group::One, intid);
-            interrupts::deliver(self, self.vcpu(), intid);
+            interrupts::deliver(self, self.current_vcpu(), intid);
         }
     }
 
@@ -161,11 +162,11 @@ impl Core {
             return true;
         };
         let mut gic = gic.lock();
-        if self.is_wanted() {
+        if self.preemption_pending() {
             return false;
         }
         let machine = self.machine;
-        gic.inject_hardware(vcpu, intid, &mut gic::VmInterrupts { machine, vm });
+        gic.inject_hardware(vcpu, intid, &mut physical_gic::VmInterrupts { machine, vm });
         true
     }
 
@@ -173,7 +174,7 @@ impl Core {
     /// before the hardware can: it would be an exit. Not if it cannot be done at once.
     #[inline(never)]
     pub fn inject_timer(&'static self, vm: &'static Vm, vcpu: usize) {
-        if gic::list_timer(self, vm, vcpu) {
+        if physical_gic::list_timer(self, vm, vcpu) {
             self.activate_timer();
         }
     }
@@ -196,7 +197,7 @@ impl Core {
     /// there, where that is [usual](LrUsage::is_fast_switch). The interrupt of its timer is not active in the
     /// physical controller from here on.
     #[inline(always)]
-    pub fn store_interface(&self, context: &Context, listed: LrUsage) {
+    pub fn save_virtual_interface(&self, context: &Context, listed: LrUsage) {
         context.save_interface();
         context.set_lr_usage(match listed.has_timer_in_lr0() {
             true => self.take_first(context, listed),
@@ -215,9 +216,9 @@ impl Core {
     }
 
     /// The same where it may be any.
-    pub fn store_any_interface(&self, context: &Context, rare: &ColdContext) {
+    pub fn save_virtual_interface_slow(&self, context: &Context, rare: &ColdContext) {
         let listed = self.listed.get();
-        self.store_interface(context, listed);
+        self.save_virtual_interface(context, listed);
         rare.save_lrs(listed);
         if listed.timer_irq() == TimerIrq::InOtherLr {
             context.set_lr_usage(listed.with_timer_irq(self.deactivate_timer()));
@@ -242,7 +243,12 @@ impl Core {
     /// interrupt of its timer, if that is due, is listed by its [template](Vm::timer_template) if
     /// there is one and the list register for it is free, and made active.
     #[inline(always)]
-    pub fn load_interface(&self, context: &Context, listed: LrUsage, template: &Cell<&AtomicU64>) {
+    pub fn restore_virtual_interface(
+        &self,
+        context: &Context,
+        listed: LrUsage,
+        template: &Cell<&AtomicU64>,
+    ) {
         context.load_interface();
         self.listed.set(match listed.has_timer_in_lr0() {
             true => self.list_due(context, template.get(), listed),
@@ -263,7 +269,7 @@ impl Core {
     }
 
     /// The same where it may be any.
-    pub fn load_any_interface(
+    pub fn restore_virtual_interface_slow(
         &self,
         context: &Context,
         rare: &ColdContext,
@@ -271,7 +277,7 @@ impl Core {
     ) {
         let listed = context.lr_usage();
         rare.load_lrs(listed);
-        self.load_interface(context, listed, template);
+        self.restore_virtual_interface(context, listed, template);
         if listed.timer_irq() == TimerIrq::InOtherLr {
             self.activate_timer();
         }

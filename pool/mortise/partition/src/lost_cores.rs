@@ -11,7 +11,7 @@
 //! Each looks again and again for [`PATIENCE`] of the counter, interrupts being served in between, and no
 //! longer.
 
-use crate::{machine::Machine, tables, vm::Vm};
+use crate::{machine::Machine, registry, vm::Vm};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use core_manifest::WaitPolicy;
 use core_statistics::State;
@@ -34,22 +34,22 @@ enum Look {
 }
 
 /// What is kept of a virtual machine's cores that are to come back.
-pub(crate) struct Missing {
+pub(crate) struct LostCores {
     /// When they were called, in ticks of the counter.
     since: AtomicU64,
     /// The vCPUs whose cores are lost, one bit each.
     lost: AtomicU32,
     /// Whether it was destroyed all the same.
-    given_up: AtomicBool,
+    abandoned: AtomicBool,
 }
 
-impl Missing {
+impl LostCores {
     /// Nobody.
     pub(crate) const fn new() -> Self {
         Self {
             since: AtomicU64::new(0),
             lost: AtomicU32::new(0),
-            given_up: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
         }
     }
 
@@ -88,14 +88,14 @@ impl Missing {
 impl Vm {
     /// Whether it can make its cores deaf to the doorbell and sleep there.
     fn can_be_lost(&self) -> bool {
-        tables::vcpus_are_several()
+        registry::vcpus_are_several()
             && !self.is_shared()
             && self.description().wait == WaitPolicy::Pass
     }
 
     /// Looks for cores of it that were to come to rest and have not, which is said once of each that is
     /// lost; whether some are to be waited for still.
-    pub fn waits_for_cores(&'static self, machine: &'static Machine) -> bool {
+    pub fn awaits_cores(&'static self, machine: &'static Machine) -> bool {
         if !self.can_be_lost() {
             return false;
         }
@@ -104,7 +104,7 @@ impl Vm {
         let now = clock.ticks();
         let patience = clock.frequency().ticks(PATIENCE);
         let power = self.power.lock();
-        let found = match self.missing.look(power.awaited().bits(), now, patience) {
+        let found = match self.lost_cores.look(power.awaited().bits(), now, patience) {
             Look::Over => return false,
             Look::Wait => return true,
             Look::Lost(found) => found,
@@ -115,7 +115,7 @@ impl Vm {
         for vcpu in Calls::from_bits(found).iter() {
             let cpu = Argument::Decimal(self.cpu(vcpu) as u64);
             let text = " lost CPU {}: vCPU {} sleeps and lets nothing wake it";
-            machine.say(self.name(), text, &[cpu, Argument::Decimal(vcpu as u64)]);
+            machine.report(self.name(), text, &[cpu, Argument::Decimal(vcpu as u64)]);
         }
         false
     }
@@ -123,38 +123,38 @@ impl Vm {
     /// Whether a core of it is lost, until it wakes.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.missing.is_any()
+        self.lost_cores.is_any()
     }
 
     /// Notes that a vCPU comes to rest; whom that concerns.
     pub(crate) fn rests(&'static self, machine: &'static Machine, vcpu: usize) -> Calls {
         let mut power = self.power.lock();
-        let was_lost = tables::vcpus_are_several() && self.missing.back(vcpu);
+        let was_lost = registry::vcpus_are_several() && self.lost_cores.back(vcpu);
         let calls = power.stopped(vcpu);
         drop(power);
         if was_lost {
             let cpu = Argument::Decimal(self.cpu(vcpu) as u64);
-            machine.say(self.name(), " has CPU {} back: it woke", &[cpu]);
+            machine.report(self.name(), " has CPU {} back: it woke", &[cpu]);
         }
         calls
     }
 
     /// Gives up one of the manifest's that is to be no more and has lost a core: what is left of it is
     /// its end, when that wakes. False if nobody is lost.
-    pub fn give_up(&self) -> bool {
+    pub fn abandon(&self) -> bool {
         let power = self.power.lock();
-        let lost = power.awaited().bits() != 0 && self.missing.is_any();
+        let lost = power.awaited().bits() != 0 && self.lost_cores.is_any();
         if lost {
-            self.missing.given_up.store(true, Ordering::Release);
+            self.lost_cores.abandoned.store(true, Ordering::Release);
             self.set_state(State::Lost);
         }
         lost
     }
 
-    /// Whether it was [given up](Self::give_up).
+    /// Whether it was [given up](Self::abandon).
     #[must_use]
-    pub fn is_given_up(&self) -> bool {
-        tables::orders_are_given() && self.missing.given_up.load(Ordering::Acquire)
+    pub fn is_abandoned(&self) -> bool {
+        registry::orders_are_given() && self.lost_cores.abandoned.load(Ordering::Acquire)
     }
 }
 
@@ -164,45 +164,49 @@ mod tests {
 
     #[test]
     fn nobody_is_lost_before_the_time_is_over() {
-        let missing = Missing::new();
-        missing.call(1000);
-        assert_eq!(missing.look(0b10, 1000, 50), Look::Wait);
-        assert_eq!(missing.look(0b10, 1049, 50), Look::Wait);
-        assert!(!missing.is_any());
-        assert_eq!(missing.look(0, 1049, 50), Look::Over, "it came");
-        assert_eq!(missing.look(0, 2000, 50), Look::Over);
-        assert!(!missing.is_any());
+        let lost_cores = LostCores::new();
+        lost_cores.call(1000);
+        assert_eq!(lost_cores.look(0b10, 1000, 50), Look::Wait);
+        assert_eq!(lost_cores.look(0b10, 1049, 50), Look::Wait);
+        assert!(!lost_cores.is_any());
+        assert_eq!(lost_cores.look(0, 1049, 50), Look::Over, "it came");
+        assert_eq!(lost_cores.look(0, 2000, 50), Look::Over);
+        assert!(!lost_cores.is_any());
     }
 
     #[test]
     fn each_is_lost_once_and_comes_back_once() {
-        let missing = Missing::new();
-        missing.call(1000);
-        assert_eq!(missing.look(0b110, 1050, 50), Look::Lost(0b110));
-        assert_eq!(missing.look(0b110, 1051, 50), Look::Over, "said already");
-        assert!(missing.is_any());
-        assert!(missing.back(1));
-        assert!(!missing.back(1) && !missing.back(0));
-        assert!(missing.is_any(), "another one is lost still");
-        assert!(missing.back(2));
-        assert!(!missing.is_any());
+        let lost_cores = LostCores::new();
+        lost_cores.call(1000);
+        assert_eq!(lost_cores.look(0b110, 1050, 50), Look::Lost(0b110));
+        assert_eq!(lost_cores.look(0b110, 1051, 50), Look::Over, "said already");
+        assert!(lost_cores.is_any());
+        assert!(lost_cores.back(1));
+        assert!(!lost_cores.back(1) && !lost_cores.back(0));
+        assert!(lost_cores.is_any(), "another one is lost still");
+        assert!(lost_cores.back(2));
+        assert!(!lost_cores.is_any());
     }
 
     #[test]
     fn a_new_order_begins_a_new_wait() {
-        let missing = Missing::new();
-        missing.call(0);
-        assert_eq!(missing.look(0b1, 100, 50), Look::Lost(0b1));
-        missing.call(100);
-        assert_eq!(missing.look(0b11, 120, 50), Look::Wait, "for the other one");
-        assert_eq!(missing.look(0b11, 150, 50), Look::Lost(0b10));
-        assert_eq!(missing.look(0b1, 10, 50), Look::Over);
+        let lost_cores = LostCores::new();
+        lost_cores.call(0);
+        assert_eq!(lost_cores.look(0b1, 100, 50), Look::Lost(0b1));
+        lost_cores.call(100);
+        assert_eq!(
+            lost_cores.look(0b11, 120, 50),
+            Look::Wait,
+            "for the other one"
+        );
+        assert_eq!(lost_cores.look(0b11, 150, 50), Look::Lost(0b10));
+        assert_eq!(lost_cores.look(0b1, 10, 50), Look::Over);
     }
 
     #[test]
     fn a_counter_read_before_the_order_waits() {
-        let missing = Missing::new();
-        missing.call(1000);
-        assert_eq!(missing.look(0b1, 990, 50), Look::Wait);
+        let lost_cores = LostCores::new();
+        lost_cores.call(1000);
+        assert_eq!(lost_cores.look(0b1, 990, 50), Look::Wait);
     }
 }

@@ -1,13 +1,13 @@
 //! The two ends of what a vCPU does on its core: it is made ready to start, and taken down.
 //!
-//! Both are work in [parts](crate::part), as who shares the core does not wait for it.
+//! Both are work in [parts](crate::resumable), as who shares the core does not wait for it.
 
 use crate::{
-    gic::{VmInterrupts, open_virtual_interface, reset_virtual_interface},
     interrupts,
     machine::Core,
-    part::Part,
-    tables,
+    physical_gic::{VmInterrupts, open_virtual_interface, reset_virtual_interface},
+    registry,
+    resumable::Step,
     vm::Vm,
 };
 use hw_irqchip_gicv3::{Group, cpu_interface};
@@ -23,21 +23,21 @@ impl Core {
     /// From a part on, 0 at first, until it is wanted; which is next, nothing behind the last.
     pub(crate) fn silence(&self, vm: &'static Vm, vcpu: usize, part: usize) -> Option<usize> {
         let machine = self.machine;
-        if let Some(chip) = tables::irqchip() {
-            chip.silence(&machine.board.gic());
+        if let Some(chip) = registry::irqchip() {
+            chip.reset_core(&machine.board.gic());
             return None;
         }
         if let Some(gic) = vm.interrupts.shared() {
             let mut physical = VmInterrupts { machine, vm };
             let mut next = part;
             while next != INTERFACE {
-                if self.is_wanted() {
+                if self.preemption_pending() {
                     return Some(next);
                 }
                 let following = gic.lock().reset_vcpu(vcpu, next, &mut physical);
                 next = following.unwrap_or(INTERFACE);
             }
-            if self.is_wanted() {
+            if self.preemption_pending() {
                 return Some(INTERFACE);
             }
         } else {
@@ -54,15 +54,15 @@ impl Core {
 
     /// Makes this core's EL1 and its interrupts ready for a start.
     #[must_use]
-    pub fn prepare(
+    pub fn prepare_start(
         &'static self,
         vm: &'static Vm,
         vcpu: usize,
         start: Start,
-        part: Part,
-    ) -> Option<Part> {
+        part: Step,
+    ) -> Option<Step> {
         let more = match part.stage {
-            0 => return Some(part.go_on_at(self.silence(vm, vcpu, part.number))),
+            0 => return Some(part.resume_at(self.silence(vm, vcpu, part.number))),
             // SAFETY: no guest is in the middle of anything here: this vCPU starts.
             1 => unsafe { mortise_vcpu::reset(start.entry, part.number) },
             2 => {
@@ -72,7 +72,7 @@ impl Core {
                 if vm.is_shared() && self.dispatcher().is_none() {
                     interrupts::refresh(self, vm, vcpu);
                 }
-                match tables::irqchip() {
+                match registry::irqchip() {
                     Some(chip) => chip.hand_over(&self.machine.board.gic()),
                     // SAFETY: system register access for EL1, which nothing else depends on.
                     None => unsafe { hw_arch::registers::icc_sre_el1::write(7) },
@@ -81,7 +81,7 @@ impl Core {
                 self.record_run(Some((vm, vcpu)));
                 false
             }
-            3 => vcpu == LEADER && self.machine.begins(vm, part.number),
+            3 => vcpu == LEADER && self.machine.vm_starts(vm, part.number),
             4 => {
                 if vcpu == LEADER {
                     vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
@@ -89,9 +89,9 @@ impl Core {
                 false
             }
             5 => {
-                let wanted = self.is_wanted();
+                let wanted = self.preemption_pending();
                 if vcpu == LEADER && !wanted {
-                    self.machine.say(vm.name(), " running", &[]);
+                    self.machine.report(vm.name(), " running", &[]);
                 }
                 wanted
             }
@@ -103,23 +103,23 @@ impl Core {
     /// Ends what a vCPU in this core's registers did, whose general registers are `x`: it rests from
     /// here on.
     #[must_use]
-    pub fn halt(
+    pub fn stop_vcpu(
         &'static self,
         vm: &'static Vm,
         vcpu: usize,
         x: &[u64; 31],
-        part: Part,
-    ) -> Option<Part> {
+        part: Step,
+    ) -> Option<Step> {
         let more = match part.stage {
             0 => self.explain(vm, vcpu, x),
             // SAFETY: this vCPU has ended what it did.
             1 => unsafe { mortise_vcpu::reset(0, part.number) },
-            2 => return Some(part.go_on_at(self.silence(vm, vcpu, part.number))),
+            2 => return Some(part.resume_at(self.silence(vm, vcpu, part.number))),
             3 => {
                 // Nothing of it is left to be disturbed: now others may count on its rest.
                 let number = vm.rests(self.machine, vcpu).bits() as usize;
                 let stage = part.stage + 1;
-                return (number != 0).then_some(Part { stage, number });
+                return (number != 0).then_some(Step { stage, number });
             }
             _ => {
                 let calls = Calls::from_bits(part.number as u32);

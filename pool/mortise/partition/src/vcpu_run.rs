@@ -14,13 +14,14 @@
 
 use crate::{
     boot::stop,
-    calls::CONSTANT_REPLIES,
-    gic::{OWN_PRIORITY, TIMER_PRIORITY, is_interrupt_listed, reset_virtual_interface},
+    hypercalls::CONSTANT_REPLIES,
     interrupts,
     machine::Core,
-    part::whole,
+    physical_gic::{OWN_PRIORITY, TIMER_PRIORITY, is_interrupt_listed, reset_virtual_interface},
+    registry,
+    resumable::run_to_completion,
     suspend::{StoppedTimer, set_counter},
-    tables, trace,
+    trace,
     vm::{DISCARDED, ENDING, Vm},
 };
 use core_statistics::ExitKind;
@@ -32,13 +33,13 @@ use mortise_vcpu::{Frame, InterruptMode, Traps};
 
 /// What comes of a vCPU at rest.
 #[derive(Debug, Clone, Copy)]
-pub enum Duty {
+pub enum ParkedAction {
     /// It is to start here.
     Start(Start),
     /// An interrupt is pending, and it has more to do behind that.
-    Work,
+    Interrupted,
     /// It has nothing to do until it is called.
-    Rest,
+    Idle,
 }
 
 impl Core {
@@ -49,13 +50,13 @@ impl Core {
         self.settle();
         if let Some(dispatcher) = self.dispatcher() {
             self.hold_all();
-            interrupts::open_mail(self);
+            interrupts::wake_pending_vms(self);
             dispatcher.begin(self)
         }
-        let Some((vm, vcpu)) = self.vcpu() else {
+        let Some((vm, vcpu)) = self.current_vcpu() else {
             self.record_run(None);
-            if let Some(tenant) = self.tenant() {
-                self.let_run(tenant);
+            if let Some(core_task) = self.core_task() {
+                self.run_core_task(core_task);
             }
             loop {
                 self.rest();
@@ -66,13 +67,13 @@ impl Core {
         // Nobody waits for it here.
         let _whole = self.silence(vm, vcpu, 0);
         let start = self.wait_for_start(vm, vcpu);
-        whole(|part| self.prepare(vm, vcpu, start, part));
+        run_to_completion(|part| self.prepare_start(vm, vcpu, start, part));
         // SAFETY: this core's frame is used here and by its exits only; its stack is its
         // own; `prepare` has reset EL1, and this function never returns.
         unsafe {
             let frame = &self.resident.frame;
             frame.get().start(start.argument, self.stack_top());
-            self.witness_return();
+            self.check_entry();
             mortise_vcpu::enter(frame)
         }
     }
@@ -82,7 +83,7 @@ impl Core {
         if self.dispatcher().is_some() {
             return mortise_vcpu::install_shared_vectors();
         }
-        if let Some((vm, vcpu)) = self.vcpu() {
+        if let Some((vm, vcpu)) = self.current_vcpu() {
             self.enable_fast_paths(vm, vcpu);
         }
         // SAFETY: the only frame that is entered here is the resident's, if one is.
@@ -107,8 +108,8 @@ impl Core {
     /// Group 0 and most urgent, everything else in Group 1 and off.
     fn settle(&'static self) {
         let board = &self.machine.board;
-        if let Some(chip) = tables::irqchip() {
-            if let Err(why) = chip.settle(&board.gic(), self.cpu) {
+        if let Some(chip) = registry::irqchip() {
+            if let Err(why) = chip.init_core(&board.gic(), self.cpu) {
                 stop(format_args!("CPU {}: {why}", self.cpu));
             }
             return;
@@ -141,7 +142,7 @@ impl Core {
             private.set_priority(board.virtual_timer, TIMER_PRIORITY);
             private.enable(board.virtual_timer);
         }
-        if self.dispatcher().is_some() || self.tenant().is_some() {
+        if self.dispatcher().is_some() || self.core_task().is_some() {
             private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
             private.enable(board.hypervisor_timer);
         }
@@ -168,62 +169,62 @@ impl Core {
     /// Rests until vCPU `vcpu` is to start, ending and beginning runs if it leads.
     fn wait_for_start(&'static self, vm: &'static Vm, vcpu: usize) -> Start {
         loop {
-            if vm.is_to_be_held() {
-                self.rest_away(vm, vcpu);
+            if vm.hold_requested() {
+                self.rest_off_core(vm, vcpu);
                 continue;
             }
-            match self.attend(vm, vcpu) {
-                Duty::Start(start) => {
+            match self.service_parked_vcpu(vm, vcpu) {
+                ParkedAction::Start(start) => {
                     if vm.has_to_wait() {
-                        self.stand_by(vm, vcpu);
+                        self.wait_while_held(vm, vcpu);
                     }
                     set_counter(vm);
                     return start;
                 }
-                Duty::Work => interrupts::serve_pending(self),
-                Duty::Rest if self.is_borrowed(vm, vcpu) => {}
-                Duty::Rest if vm.waits_for_cores(self.machine) => {
+                ParkedAction::Interrupted => interrupts::serve_pending(self),
+                ParkedAction::Idle if self.is_borrowed(vm, vcpu) => {}
+                ParkedAction::Idle if vm.awaits_cores(self.machine) => {
                     cpu::relax();
                     interrupts::serve_pending(self);
                 }
-                Duty::Rest => self.rest_away(vm, vcpu),
+                ParkedAction::Idle => self.rest_off_core(vm, vcpu),
             }
         }
     }
 
     /// Does what a vCPU at rest has to, ending runs and beginning them if it leads, until an
     /// interrupt is pending; says what is to come of it.
-    pub fn attend(&'static self, vm: &'static Vm, vcpu: usize) -> Duty {
+    pub fn service_parked_vcpu(&'static self, vm: &'static Vm, vcpu: usize) -> ParkedAction {
         loop {
-            if vcpu == LEADER && !vm.lead.advance(self, vm) || self.is_wanted() {
-                return Duty::Work;
+            if vcpu == LEADER && !vm.restart.advance(self, vm) || self.preemption_pending() {
+                return ParkedAction::Interrupted;
             }
             let next = vm.power.lock().next(vcpu);
             match next {
-                Next::Start(start) => return Duty::Start(start),
-                Next::Lead(end) => vm.lead.end(end),
+                Next::Start(start) => return ParkedAction::Start(start),
+                Next::Lead(end) => vm.restart.end(end),
                 Next::Wait => {
                     if vcpu == LEADER {
-                        self.machine.tidy(self, vm);
+                        self.machine.idle_work(self, vm);
                     }
-                    return Duty::Rest;
+                    return ParkedAction::Idle;
                 }
             }
         }
     }
 
     /// Rests, as a vCPU that is off its core if it is to be.
-    pub(crate) fn rest_away(&'static self, vm: &'static Vm, vcpu: usize) {
-        if vm.is_kept_off() {
-            vm.note_away(vcpu, self.clock().ticks());
+    pub(crate) fn rest_off_core(&'static self, vm: &'static Vm, vcpu: usize) {
+        if vm.is_descheduled() {
+            vm.mark_off_core(vcpu, self.clock().ticks());
         }
         self.rest();
     }
 
     /// Rests, off its core, for as long as a vCPU [has to wait](Vm::has_to_wait): it has to at first.
-    fn stand_by(&'static self, vm: &'static Vm, vcpu: usize) {
+    fn wait_while_held(&'static self, vm: &'static Vm, vcpu: usize) {
         loop {
-            vm.note_away(vcpu, self.clock().ticks());
+            vm.mark_off_core(vcpu, self.clock().ticks());
             self.rest();
             if !vm.has_to_wait() {
                 return;
@@ -240,8 +241,8 @@ impl Core {
 
     /// Does a step of what the doorbell, which is pending, is about: at the last it is taken.
     #[inline(never)]
-    pub fn take_doorbell(&'static self) {
-        if !interrupts::open_one(self) {
+    pub fn handle_doorbell(&'static self) {
+        if !interrupts::wake_one_pending_vm(self) {
             interrupts::doorbell(self);
         }
     }
@@ -250,7 +251,7 @@ impl Core {
     /// shared, where a guest more urgent than this one may wait for it.
     #[inline]
     #[must_use]
-    pub fn is_wanted(&self) -> bool {
+    pub fn preemption_pending(&self) -> bool {
         self.dispatcher().is_some() && cpu::is_interrupt_pending()
     }
 
@@ -263,7 +264,7 @@ impl Core {
             }
             return;
         }
-        if let Some(chip) = tables::irqchip() {
+        if let Some(chip) = registry::irqchip() {
             return self.sleep_by(chip);
         }
         interrupts::refresh(self, vm, vcpu);
@@ -280,18 +281,18 @@ impl Core {
     /// Ends an exit: returns when the guest is to go on, at its next instruction
     /// or, if its run ends, at a new start.
     pub(crate) fn leave(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-        if !vm.is_free() {
-            self.obey(vm, vcpu, frame);
+        if !vm.may_run() {
+            self.apply_orders(vm, vcpu, frame);
         }
     }
 
     /// Rests as long as the VM is held or suspended; begins anew if its run ended, or was discarded.
     /// What came for the guest meanwhile is listed behind that, once.
     #[cold]
-    pub(crate) fn obey(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+    pub(crate) fn apply_orders(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
         if vm.has_to_wait() {
             let timer = StoppedTimer::stop();
-            unclaimed(vm, || self.stand_by(vm, vcpu));
+            unclaimed(vm, || self.wait_while_held(vm, vcpu));
             timer.go_on(vm);
         }
         // Not by whether it is free: an order to wait that came just now has its doorbell behind it.
@@ -304,10 +305,10 @@ impl Core {
 
     /// Rests until this vCPU is started, then lets the guest go on there.
     pub(crate) fn start_anew(&'static self, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
-        self.witness_end(vm, vcpu);
-        whole(|part| self.halt(vm, vcpu, &frame.x, part));
+        self.check_stop(vm, vcpu);
+        run_to_completion(|part| self.stop_vcpu(vm, vcpu, &frame.x, part));
         let start = self.wait_for_start(vm, vcpu);
-        whole(|part| self.prepare(vm, vcpu, start, part));
+        run_to_completion(|part| self.prepare_start(vm, vcpu, start, part));
         // SAFETY: this core's stack is its own, and an exit leaves nothing on it.
         unsafe { frame.start(start.argument, self.stack_top()) };
     }
@@ -316,7 +317,7 @@ impl Core {
 /// Has a core do something during which the doorbell comes, whatever priority its guest, which may own
 /// its interrupts, claims to be active.
 fn unclaimed(vm: &Vm, wait: impl FnOnce()) {
-    if vm.is_shared() || tables::irqchip().is_some() {
+    if vm.is_shared() || registry::irqchip().is_some() {
         return wait();
     }
     let active = hw_arch::registers::icc_ap1r0_el1::read();
@@ -328,7 +329,7 @@ fn unclaimed(vm: &Vm, wait: impl FnOnce()) {
 
 /// Faults of Mortise's own end the machine: nothing it says can be trusted any
 /// more. Called by the vectors.
-pub fn own_fault(cause: u64) -> ! {
+pub fn hypervisor_fault(cause: u64) -> ! {
     panic!(
         "exception {cause} at EL2: esr={:#x} far={:#x} elr={:#x}",
         El2::read_esr(),
