@@ -5,8 +5,8 @@
 
 #include "case.h"
 
-_Static_assert(sizeof(pthread_cond_t) == 56, "as in tenon/pthread");
-_Static_assert(sizeof(pthread_condattr_t) == 12, "as in tenon/pthread");
+_Static_assert(sizeof(pthread_cond_t) == 56, "as in tenon/posix-sync");
+_Static_assert(sizeof(pthread_condattr_t) == 12, "as in tenon/posix-sync");
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

@@ -5,8 +5,8 @@
 
 #include "case.h"
 
-_Static_assert(sizeof(pthread_mutex_t) == 128, "as in tenon/pthread");
-_Static_assert(sizeof(pthread_mutexattr_t) == 12, "as in tenon/pthread");
+_Static_assert(sizeof(pthread_mutex_t) == 128, "as in tenon/posix-sync");
+_Static_assert(sizeof(pthread_mutexattr_t) == 12, "as in tenon/posix-sync");
 
 static pthread_mutex_t mutex, first, second;
 static struct sched_param parameters;

@@ -7,8 +7,8 @@
 
 #include "case.h"
 
-_Static_assert(sizeof(sem_t) == 48, "as in tenon/posix");
-_Static_assert(O_CREAT == 0x40 && O_EXCL == 0x800, "as in tenon/posix");
+_Static_assert(sizeof(sem_t) == 48, "as in tenon/posix-sync");
+_Static_assert(O_CREAT == 0x40 && O_EXCL == 0x800, "as in tenon/posix-sync");
 
 static sem_t semaphore;
 static volatile int passed;

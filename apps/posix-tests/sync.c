@@ -5,10 +5,10 @@
 
 #include "case.h"
 
-_Static_assert(sizeof(pthread_rwlock_t) == 80, "as in tenon/pthread");
-_Static_assert(sizeof(pthread_barrier_t) == 64, "as in tenon/pthread");
-_Static_assert(sizeof(pthread_spinlock_t) == 48, "as in tenon/pthread");
-_Static_assert(sizeof(pthread_rwlockattr_t) == 8, "as in tenon/pthread");
+_Static_assert(sizeof(pthread_rwlock_t) == 80, "as in tenon/posix-sync");
+_Static_assert(sizeof(pthread_barrier_t) == 64, "as in tenon/posix-sync");
+_Static_assert(sizeof(pthread_spinlock_t) == 48, "as in tenon/posix-sync");
+_Static_assert(sizeof(pthread_rwlockattr_t) == 8, "as in tenon/posix-sync");
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_barrier_t barrier;

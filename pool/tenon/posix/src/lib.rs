@@ -4,14 +4,13 @@
 //!
 //! An application in C is a folder of C files with a `main`; its image is linked with this crate, which
 //! implements the headers in `include/`. [`process!`] takes the place of a Rust `main` in the generated
-//! image. Threads and their synchronisation objects are in [`tenon_pthread`], the C library's own
-//! requirements in [`tenon_libc`].
+//! image. Threads and signals are in [`tenon_pthread`], synchronisation objects in
+//! [`tenon_posix_sync`], the C library's own requirements in [`tenon_libc`].
 //!
 //! | modules | subject |
 //! |---|---|
-//! | [`signal`] | signals |
 //! | `clock`, `sleep`, [`timer`] | clocks, sleeping, interval timers |
-//! | [`semaphore`], [`mqueue`] | semaphores and message queues |
+//! | [`mqueue`] | message queues |
 //! | [`system`], [`sysconf`] | standard streams as files, system name, configurable limits |
 //!
 //! # Guarantees
@@ -30,8 +29,6 @@
 
 mod clock;
 pub mod mqueue;
-pub mod semaphore;
-pub mod signal;
 mod sleep;
 pub mod sysconf;
 pub mod system;
@@ -44,7 +41,7 @@ pub use tenon_libc::define_table;
 #[doc(hidden)]
 pub mod parts {
     pub use tenon_libc::define_heap;
-    pub use tenon_pthread::define_threads;
+    pub use tenon_pthread::{define_signal_queue, define_threads};
 }
 
 /// Defines the heap and the tables of an image whose application is in C.
@@ -67,7 +64,7 @@ macro_rules! process {
                 config::TENON_PTHREAD_THREADS,
                 config::TENON_PTHREAD_STACK
             );
-            $crate::define_signal_queue!(config::TENON_POSIX_SIGNAL_QUEUE);
+            $crate::parts::define_signal_queue!(config::TENON_POSIX_SIGNAL_QUEUE);
             $crate::define_timers!(config::TENON_POSIX_TIMER_TIMERS);
             $crate::define_message_queues!(config::TENON_MQUEUE_QUEUES, config::TENON_MQUEUE_OPEN);
         }
@@ -76,7 +73,7 @@ macro_rules! process {
 
 /// Entry of the main thread: runs the program and exits with the status that its `main` returned.
 pub fn main() {
-    signal::begin();
+    tenon_pthread::signal::begin();
     // SAFETY: the image calls this once, in its main thread.
     let status = unsafe { tenon_libc::process::run(tenon_pthread::table::adopt_main()) };
     tenon_libc::process::leave(status)

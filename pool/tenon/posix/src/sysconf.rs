@@ -2,9 +2,10 @@
 //!
 //! The numbers are those of `<unistd.h>`; a test in C compares the answers with its macros.
 
-use crate::{mqueue, semaphore};
+use crate::mqueue;
 use core::ffi::{c_int, c_long};
 use tenon_libc::Errno;
+use tenon_posix_sync::SEM_VALUE_MAX;
 use tenon_pthread::{attributes, key, table};
 
 /// An option there is, by the year of the standard.
@@ -91,7 +92,7 @@ answers! {
 
     90 MQ_OPEN_MAX: mqueue::table::open_max() as c_long;
     91 MQ_PRIO_MAX: mqueue::store::PRIORITIES.into();
-    94 SEM_VALUE_MAX: semaphore::MOST.into();
+    94 SEM_VALUE_MAX: SEM_VALUE_MAX.into();
     // Those with a name; of the others there is no limit.
     93 SEM_NSEMS_MAX: NO;
 }

@@ -1,6 +1,6 @@
 //! Cleanup handlers (POSIX.1-2017, `pthread_cleanup_push`).
 
-use crate::cancel_state::Cleanup;
+pub use crate::cancel_state::Cleanup;
 use crate::table::{Slot, current};
 use core::ffi::{c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! POSIX threads and their synchronisation objects (POSIX.1-2017, `<pthread.h>` and `<sched.h>`).
+//! POSIX threads and signals (POSIX.1-2017, `<pthread.h>`, `<sched.h>` and `<signal.h>`).
 //!
 //! # Purpose
 //!
@@ -14,50 +14,34 @@
 //! | [`table`], [`wait`] | the thread table; waits that a signal or a cancellation request interrupts |
 //! | [`policy`], [`schedule`] | scheduling policies and priorities |
 //! | [`cancel`], [`cleanup`], [`key`] | cancellation, cleanup handlers, thread-specific data |
-//! | [`signals`] | pending signals of a thread |
-//! | [`mutex`], `condition`, `rwlock`, `barrier`, `spin`, `once` | synchronisation objects |
-//!
-//! A synchronisation object lies in the program's memory: one of zeros is a static initialiser, and is
-//! initialised at its first use. Mutexes and condition variables add types, counts, error numbers and
-//! cancellation to [`RawMutex`](tenon_sync::raw::RawMutex), which provides priority inheritance,
-//! ceilings, robustness and the order of waiters. The other objects hand over to the most urgent
-//! waiter, and to the one that has waited longest among equals. A spin lock blocks its waiters, as its
-//! owner must run on the same core.
+//! | [`pending`], [`signal`] | pending signals of a thread; signals |
 //!
 //! # Guarantees
 //!
 //! The thread table is protected by one lock, [`table::LOCK`], which masks interrupts on one core;
 //! memory is allocated outside of it. Creating a thread searches for a free slot, one step for each;
 //! all other operations on threads take the same number of instructions whatever the number of
-//! threads. Locking and unlocking a mutex without contention does not call the scheduler. Timeouts
-//! are absolute.
+//! threads.
 
 #![no_std]
 #![cfg_attr(not(target_os = "none"), allow(dead_code, reason = "C calls it"))]
 #![expect(
     unsafe_code,
-    reason = "the C interface: pointers from C, stacks, objects in the program's memory"
+    reason = "the C interface: pointers and handlers from C, stacks"
 )]
 
 pub mod attributes;
-mod barrier;
-mod calls;
 pub mod cancel;
 mod cancel_state;
 pub mod cleanup;
-mod condition;
 pub mod create;
 pub mod exit;
 pub mod join;
 pub mod key;
-pub mod mutex;
-mod once;
+pub mod pending;
 pub mod policy;
-mod rwlock;
 pub mod schedule;
-mod shared;
-pub mod signals;
-mod spin;
+pub mod signal;
 mod stack;
 pub mod table;
 pub mod wait;

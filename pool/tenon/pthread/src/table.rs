@@ -1,8 +1,8 @@
 //! The table of threads.
 
 use crate::cancel_state::CancelState;
+use crate::pending::{Set, Signals};
 use crate::policy;
-use crate::signals::{Set, Signals};
 use crate::stack::Memory;
 use core::cell::Cell;
 use core::ffi::c_void;

@@ -8,11 +8,11 @@ use crate::mqueue::flags::{
 use crate::mqueue::queue::Patience;
 use crate::mqueue::store::{Message, PRIORITIES};
 use crate::mqueue::table::{self, NAME_MAX, Name, Opened, Plan, Use};
-use crate::signal::event::Wanted;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::{self, NonNull};
 use tenon_libc::time::{Clock, Timespec};
 use tenon_libc::{Errno, errno};
+use tenon_pthread::signal::event::Wanted;
 use tenon_pthread::wait::{self, Attended};
 
 unsafe extern "C" {

@@ -4,12 +4,12 @@
 //! behind one lock; what allocates is done outside.
 
 use crate::mqueue::queue::Queue;
-use crate::signal::Event;
-use crate::signal::event::Wanted;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use tenon_libc::Errno;
+use tenon_pthread::signal::Event;
+use tenon_pthread::signal::event::Wanted;
 use tenon_thread::wait::Guarded;
 
 unsafe extern "C" {

@@ -1,13 +1,13 @@
 //! `timer_create` and its like of `<time.h>`, and `alarm` of `<unistd.h>` (POSIX.1-2017).
 
-use crate::signal::event::Wanted;
-use crate::signal::set::ALARM;
 use crate::timer::serve;
 use crate::timer::setting::{Itimerspec, Setting, now};
 use crate::timer::table::{Name, Timer, claim, find, timers};
 use core::ffi::{c_int, c_uint};
 use tenon_libc::errno::{self, Errno};
 use tenon_libc::time::{Clock, Id, Timespec};
+use tenon_pthread::signal::event::Wanted;
+use tenon_pthread::signal::set::ALARM;
 use tenon_pthread::table::LOCK;
 
 /// `TIMER_ABSTIME`, as picolibc's `<time.h>` has it.

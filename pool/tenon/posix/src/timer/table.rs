@@ -1,14 +1,14 @@
 //! The timers there are.
 
-use crate::signal::Event;
-use crate::signal::event::{Told, Wanted};
 use crate::timer::setting::{Setting, now};
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr;
 use tenon_libc::errno::Errno;
 use tenon_libc::time::Clock;
-use tenon_pthread::signals::Entry;
+use tenon_pthread::pending::Entry;
+use tenon_pthread::signal::Event;
+use tenon_pthread::signal::event::{Told, Wanted};
 use tenon_pthread::table::LOCK;
 
 /// `SI_TIMER`.

@@ -1,13 +1,13 @@
 //! Sending signals.
 
+use crate::pending::{Information, PROCESS, USER};
 use crate::signal::action::{self, Outcome};
 use crate::signal::deliver::{Sent, post};
 use crate::signal::{pool, set};
+use crate::table::{LOCK, Name, find};
+use crate::{Slot, wait};
 use core::ffi::c_int;
 use tenon_libc::errno::{self, Errno};
-use tenon_pthread::signals::{Information, PROCESS, USER};
-use tenon_pthread::table::{LOCK, Name, find};
-use tenon_pthread::{Slot, wait};
 
 /// `SI_QUEUE`: sent by `sigqueue`.
 const QUEUE: c_int = 2;
@@ -84,7 +84,7 @@ pub extern "C" fn pthread_kill(name: Name, signal: c_int) -> c_int {
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn raise(signal: c_int) -> c_int {
     errno::report(sendable(signal).map(|signal| {
-        signal.inspect(|&signal| send(Some(tenon_pthread::current()), signal));
+        signal.inspect(|&signal| send(Some(crate::current()), signal));
     }))
 }
 

@@ -27,5 +27,5 @@ pub use event::Event;
 
 /// Has threads run handlers of signals; for the beginning of the program.
 pub fn begin() {
-    tenon_pthread::wait::set_signal_hook(deliver::handle);
+    crate::wait::set_signal_hook(deliver::handle);
 }

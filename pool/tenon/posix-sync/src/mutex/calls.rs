@@ -2,11 +2,11 @@
 
 use crate::mutex::Mutex;
 use crate::mutex::attributes::{MutexAttributes, given};
-use crate::policy;
 use core::ffi::c_int;
 use tenon_libc::errno::number;
 use tenon_libc::object::at;
 use tenon_libc::time::{self, Clock, Limit, Timespec};
+use tenon_pthread::policy;
 
 /// Makes a mutex.
 ///

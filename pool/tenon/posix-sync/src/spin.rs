@@ -1,12 +1,12 @@
 //! The spin lock (POSIX.1-2017, `pthread_spin_*`).
 
 use crate::calls::functions;
-use crate::wait;
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr;
 use tenon_libc::Errno;
 use tenon_libc::object::{Object, UNMADE};
+use tenon_pthread::wait;
 use tenon_thread::thread::Thread;
 use tenon_thread::wait::{Guarded, WaitQueue};
 

@@ -2,12 +2,12 @@
 
 use crate::calls::functions;
 use crate::shared::{Attributes, check};
-use crate::wait;
 use core::cell::Cell;
 use core::ffi::c_int;
 use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_libc::object::{Object, UNMADE, at};
+use tenon_pthread::wait;
 use tenon_thread::wait::{Guarded, WaitQueue};
 
 /// `PTHREAD_BARRIER_SERIAL_THREAD`: what one of the threads that met returns.

@@ -1,13 +1,13 @@
 //! Waiting for signals.
 
+use crate::current;
+use crate::pending::{Information, Set};
 use crate::signal::deliver::take;
+use crate::table::LOCK;
+use crate::wait::{self, Attended, Cut};
 use core::ffi::c_int;
 use tenon_libc::errno::Errno;
 use tenon_libc::time::Timespec;
-use tenon_pthread::current;
-use tenon_pthread::signals::{Information, Set};
-use tenon_pthread::table::LOCK;
-use tenon_pthread::wait::{self, Attended, Cut};
 use tenon_thread::time::{Duration, Instant};
 
 /// Waits for one of those signals, which the caller blocks.

@@ -1,8 +1,8 @@
 //! Sets of signals, and their numbers.
 
+use crate::pending::Set;
 use core::ffi::c_int;
 use tenon_libc::errno::{self, Errno};
-use tenon_pthread::signals::Set;
 
 /// `SIGKILL`, which nobody catches, blocks or ignores.
 pub const KILL: u32 = 9;

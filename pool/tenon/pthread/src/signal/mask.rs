@@ -1,12 +1,12 @@
 //! Blocking signals, and waiting until a handler ran.
 
+use crate::current;
+use crate::pending::Set;
 use crate::signal::deliver::{block, program};
+use crate::table::LOCK;
+use crate::wait;
 use core::ffi::c_int;
 use tenon_libc::errno::{self, Errno};
-use tenon_pthread::current;
-use tenon_pthread::signals::Set;
-use tenon_pthread::table::LOCK;
-use tenon_pthread::wait;
 
 /// `SIG_SETMASK`, `SIG_BLOCK` and `SIG_UNBLOCK`.
 const REPLACE: c_int = 0;

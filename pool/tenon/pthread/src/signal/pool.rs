@@ -1,8 +1,8 @@
 //! Entries for signals that carry something.
 
+use crate::pending::{Entry, Information};
 use core_list::List;
 use tenon_libc::Errno;
-use tenon_pthread::signals::{Entry, Information};
 
 /// The entries that nobody uses, and how many of the image's were ever used.
 struct Free {
@@ -47,7 +47,7 @@ macro_rules! define_signal_queue {
     };
 }
 
-pub use tenon_pthread::signals::Entry as Queued;
+pub use crate::pending::Entry as Queued;
 
 tenon_libc::table! {
     /// All entries.

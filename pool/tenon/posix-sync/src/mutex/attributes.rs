@@ -1,10 +1,10 @@
 //! Attributes of a mutex and of a condition variable to come.
 
-use crate::policy;
 use core::ffi::c_int;
 use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_libc::time::{self, Clock};
+use tenon_pthread::policy;
 use tenon_sync::raw::{Protocol, Robustness};
 
 /// Marks attributes that were made and not destroyed.

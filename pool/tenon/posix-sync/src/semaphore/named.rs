@@ -1,6 +1,6 @@
 //! Semaphores with a name (POSIX.1-2017, `sem_open`).
 
-use crate::semaphore::{MOST, Semaphore};
+use crate::semaphore::{SEM_VALUE_MAX, Semaphore};
 use core::cell::Cell;
 use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
@@ -66,7 +66,7 @@ fn open(name: Name, flags: c_int, value: u32) -> Result<&'static Semaphore, Errn
             Some(_) if flags & CREATE != 0 && flags & EXCLUSIVE != 0 => return Err(Errno::EEXIST),
             Some(index) => index,
             None if flags & CREATE == 0 => return Err(Errno::ENOENT),
-            None if value > MOST => return Err(Errno::EINVAL),
+            None if value > SEM_VALUE_MAX => return Err(Errno::EINVAL),
             None => {
                 let free = |e: &Entry| e.opened.get() == 0 && e.name.get() == [0; NAME];
                 let index = entries.iter().position(free).ok_or(Errno::ENOSPC)?;

@@ -15,7 +15,7 @@ use tenon_pthread::wait::{self, Attended, Cut};
 use tenon_thread::wait::{Guarded, WaitQueue};
 
 /// `SEM_VALUE_MAX` of `<limits.h>`.
-pub const MOST: u32 = 0x7fff_ffff;
+pub const SEM_VALUE_MAX: u32 = 0x7fff_ffff;
 
 struct State {
     value: Cell<u32>,
@@ -79,7 +79,7 @@ impl Semaphore {
                 return Ok(());
             }
             let value = state.value.get();
-            if value >= MOST {
+            if value >= SEM_VALUE_MAX {
                 return Err(Errno::EOVERFLOW);
             }
             state.value.set(value + 1);
@@ -142,7 +142,7 @@ impl Semaphore {
 /// There is a place for it.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sem_init(semaphore: *mut Semaphore, _shared: c_int, value: u32) -> c_int {
-    if value > MOST {
+    if value > SEM_VALUE_MAX {
         return Errno::EINVAL.raise();
     }
     // SAFETY: the caller's contract.

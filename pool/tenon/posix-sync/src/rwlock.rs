@@ -5,13 +5,13 @@
 
 use crate::calls::functions;
 use crate::shared::{Attributes, check};
-use crate::wait::{self, Cut};
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr;
 use tenon_libc::Errno;
 use tenon_libc::object::{Object, UNMADE};
 use tenon_libc::time::{self, Clock, Limit, Timespec};
+use tenon_pthread::wait::{self, Cut};
 use tenon_thread::thread::{Priority, Thread};
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue, Waking};

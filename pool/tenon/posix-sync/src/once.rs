@@ -1,12 +1,11 @@
 //! One-time initialisation (POSIX.1-2017, `pthread_once`).
 
-use crate::cancel_state::Cleanup;
-use crate::cleanup::{__pthread_cleanup_pop, __pthread_cleanup_push};
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 use tenon_libc::Errno;
+use tenon_pthread::cleanup::{__pthread_cleanup_pop, __pthread_cleanup_push, Cleanup};
 use tenon_thread::wait::{Guarded, WaitQueue};
 
 /// `PTHREAD_ONCE_INIT`.

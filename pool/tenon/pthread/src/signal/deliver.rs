@@ -1,12 +1,12 @@
 //! From a signal to the thread it is for.
 
+use crate::pending::{Entry, Information, Pending, Set};
 use crate::signal::action::{self, Action, Outcome};
+use crate::table::{LOCK, slots};
+use crate::wait::{self, Attended};
+use crate::{Slot, current};
 use tenon_libc::errno::Errno;
 use tenon_libc::process;
-use tenon_pthread::signals::{Entry, Information, Pending, Set};
-use tenon_pthread::table::{LOCK, slots};
-use tenon_pthread::wait::{self, Attended};
-use tenon_pthread::{Slot, current};
 use tenon_thread::wait::Waking;
 
 /// A signal to be sent.
@@ -102,7 +102,7 @@ pub(crate) fn block(change: impl FnOnce(Set) -> Set) -> Set {
         }
         old
     });
-    tenon_pthread::wait::attend();
+    crate::wait::attend();
     old
 }
 

@@ -2,7 +2,6 @@
 
 use crate::mutex::attributes::{ConditionAttributes, given};
 use crate::mutex::{Mutex, errno};
-use crate::wait;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -10,6 +9,7 @@ use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_libc::object::{Object, UNMADE, at};
 use tenon_libc::time::{self, Clock, Limit, Timespec};
+use tenon_pthread::wait;
 use tenon_sync::raw::{MutexError, RawCondvar};
 
 /// Words of C's `pthread_cond_t` for the raw condition variable.

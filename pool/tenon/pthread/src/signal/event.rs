@@ -1,16 +1,16 @@
 //! What a program wants to be told, and how: `struct sigevent`.
 
+use crate::attributes::Attributes;
+use crate::create::pthread_create;
+use crate::join::pthread_detach;
+use crate::pending::{Entry, Information, PROCESS};
 use crate::signal::deliver::{Sent, post};
 use crate::signal::set;
+use crate::table::LOCK;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use tenon_libc::Errno;
-use tenon_pthread::attributes::Attributes;
-use tenon_pthread::create::pthread_create;
-use tenon_pthread::join::pthread_detach;
-use tenon_pthread::signals::{Entry, Information, PROCESS};
-use tenon_pthread::table::LOCK;
 
 /// `SIGEV_NONE`, `SIGEV_SIGNAL` and `SIGEV_THREAD`.
 const NONE: c_int = 1;

@@ -1,12 +1,12 @@
 //! What is to be done about a signal.
 
+use crate::pending::{Information, Set};
 use crate::signal::set::{KILL, LAST, STOP, UNBLOCKABLE, number};
+use crate::table::LOCK;
+use crate::table::slots;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use tenon_libc::errno::{self, Errno};
-use tenon_pthread::signals::{Information, Set};
-use tenon_pthread::table::LOCK;
-use tenon_pthread::table::slots;
 
 /// `SIG_DFL`.
 const DEFAULT: usize = 0;

@@ -4,13 +4,13 @@ pub(crate) mod attributes;
 mod calls;
 
 use crate::mutex::attributes::{MutexAttributes, NORMAL, RECURSIVE};
-use crate::policy;
-use crate::wait::{self, Cut};
 use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
 use tenon_libc::Errno;
 use tenon_libc::object::{Object, UNMADE};
 use tenon_libc::time::Limit;
+use tenon_pthread::policy;
+use tenon_pthread::wait::{self, Cut};
 use tenon_sync::raw::{Acquired, MutexError, Protocol, RawMutex, Robustness};
 use tenon_thread::thread::{self, Priority};
 
@@ -197,7 +197,7 @@ impl Mutex {
 fn wait_for_oneself(limit: Limit<'_>) -> Result<(), Errno> {
     loop {
         let deadline = limit.instant()?;
-        let alone = &crate::current().alone;
+        let alone = &tenon_pthread::current().alone;
         let cut = alone.waiting(|_, waiting| wait::in_a_lock(waiting, |queue| queue, deadline));
         match cut {
             Err(Cut::TimedOut) => return Err(Errno::ETIMEDOUT),
