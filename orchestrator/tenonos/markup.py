@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -57,3 +59,11 @@ def cells(values: Sequence[object], kind: str = "td") -> str:
 def folded(summary: str, inside: str) -> str:
     """What is shown when it is asked for."""
     return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
+
+
+@cache
+def colours() -> dict[str, str]:
+    """The colours of the style sheet's light theme by the names of their variables."""
+    light = STYLE.read_text().split("@media")[0]
+    found = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", light))
+    return found | {"over": found["bad"]}

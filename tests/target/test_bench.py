@@ -191,7 +191,7 @@ def figure(label):
 
 def bars(picture):
     """What a picture of the benchmarks says: our figure behind each bar."""
-    texts = re.findall(r'<text class="(label|value)"[^>]*>([^<]*)</text>', picture)
+    texts = re.findall(r'<text [^>]*class="(label|value)"[^>]*>([^<]*)</text>', picture)
     names = [text for kind, text in texts if kind == "label"]
     values = [float(text.replace(",", "")) for kind, text in texts if kind == "value"]
     return dict(zip(names, values, strict=True))

@@ -18,6 +18,7 @@ from tenonos.bench.plot import (
     chart,
     decades,
     histogram,
+    histograms,
     linear,
 )
 from tenonos.bench.row import Number, Row
@@ -29,10 +30,10 @@ GOALS = Frame(
     width=1040,
     names=330,
     columns=(
-        (58, "end", "value"),
-        (134, "end", "words"),
-        (206, "end", "words"),
-        (216, "start", "words"),
+        (58, "right", "value"),
+        (134, "right", "words"),
+        (206, "right", "words"),
+        (216, "left", "words"),
     ),
     heads=("ours", "goal", "best peer", ""),
     behind=312,
@@ -177,18 +178,30 @@ def interrupts(rows: Sequence[Row], known: Figures) -> str | None:
     return bars("Interrupt, entry and exit", drawn, 110)
 
 
+DELAY = "instructions from the interrupt to the task"
+
+
 def delays(rows: Sequence[Row], known: Figures) -> Iterator[tuple[str, str]]:
     """For each load of a shared core, how long its task took to run: a title and a plot."""
+    for row, drawn in _delays(rows, known):
+        title = f"{drawn.name}, {row.samples:,} releases"
+        yield title, histogram(drawn.name, DELAY, drawn)
+
+
+def all_delays(rows: Sequence[Row], known: Figures) -> str | None:
+    """These delays in one drawing."""
+    drawn = [histogram for _, histogram in _delays(rows, known)]
+    return histograms("Delays", DELAY, drawn) if drawn else None
+
+
+def _delays(rows: Sequence[Row], known: Figures) -> Iterator[tuple[Row, Histogram]]:
     for row in rows:
         if row.name != "dispatch_delay" or not row.histogram:
             continue
         figure = known.of(row)
         limits = [] if figure is None else [("goal: median", figure.goal), ("worst", figure.worst)]
         marks = [(words, value) for words, value in limits if value]
-        title = f"Linux: {row.params['load']}"
-        name = "instructions from the interrupt to the task"
-        drawn = Histogram(title, row.histogram, marks)
-        yield f"{title}, {row.samples:,} releases", histogram(title, name, drawn)
+        yield row, Histogram(f"Linux: {row.params['load']}", row.histogram, marks)
 
 
 def _phases(name: str, ways: Sequence[Number], styles: Sequence[str]) -> Bar:

@@ -9,7 +9,6 @@ from tenonos import markup
 from tenonos.bench import charts
 from tenonos.bench.figures import figures, with_sums
 from tenonos.bench.paper import Table, papers
-from tenonos.bench.plot import stacked
 from tenonos.bench.row import Number, Row
 from tenonos.bench.show import compared, groups, label, number
 from tenonos.bench.suites import BARE, SUITES
@@ -37,8 +36,8 @@ def picture(rows: Sequence[Row]) -> str:
     style in it, for light and dark."""
     bare = [row for row in with_sums(rows) if row.environment == BARE]
     plot = charts.goals(bare, figures(), SUITES)
-    if plot is None and (drawn := [*charts.delays(rows, figures())]):
-        plot = stacked([plot for _, plot in drawn])
+    if plot is None:
+        plot = charts.all_delays(rows, figures())
     if plot is None:
         raise InputError("nothing was measured that is drawn", mend="add a suite")
     rules = markup.STYLE.read_text().splitlines()

@@ -1,28 +1,55 @@
-"""Plots as SVG, drawn here: axes, lines with their names at the end, bars.
+"""Line charts, histograms and bar charts as SVG, drawn by matplotlib.
 
-Colours are classes that the page's style sheet knows, for light and dark. What a point stands for
-is its title, which browsers show under the pointer.
+Sizes are in pixels, which are matplotlib's points. matplotlib writes fixed colours and has no tool
+tips, so its output is completed here: colours become the variables of the page's style sheet, which
+differ between light and dark; a point or a bar gets a title, which browsers show under the pointer;
+identifiers and references, which would meet on a page with several plots, are taken out.
 """
 
 from __future__ import annotations
 
+import io
 import math
+import os
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import Any
+from xml.etree import ElementTree
 
+from tenonos import markup, paths
 from tenonos.bench.row import Number
 
 WIDTH, HEIGHT = 640, 340
-LEFT, RIGHT, TOP, BOTTOM = 62, 164, 16, 46
+LEFT, RIGHT, TOP, BOTTOM = 72, 164, 16, 46
 APART = 15
 """Pixels between two names at the ends of lines."""
+
+_SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_SETTINGS = {
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "tenon",  # the same rows give the same bytes
+    "text.parse_math": False,
+    "font.family": "DejaVu Sans",
+    "font.size": 12.5,
+    "axes.spines.left": False,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.spines.bottom": False,
+    "axes.axisbelow": True,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "xtick.major.size": 0,
+    "xtick.major.pad": 8,
+    "ytick.major.size": 0,
+    "ytick.major.pad": 8,
+}
 
 
 @dataclass(frozen=True)
 class Line:
-    """A series: its name, its class (`ours`, `second`, `third`, `peer`, `paper`), its points."""
+    """A series: its name, its colour (`ours`, `second`, `third`, `peer`, `goal`), its points."""
 
     name: str
     style: str
@@ -30,24 +57,16 @@ class Line:
     flat: bool = False
     """Drawn across the plot: a figure that is known not to depend on x, or a goal."""
     loose: bool = False
-    """Points that nothing joins."""
+    """Points that are not joined by a line."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis, logarithmic or from zero."""
+    """An axis from its first to its last tick, linear or logarithmic."""
 
     name: str
     ticks: Sequence[Number]
     log: bool = False
-
-    def share(self, value: Number) -> float:
-        """Where a value lies between the first and the last tick."""
-        first, last = (self._place(tick) for tick in (self.ticks[0], self.ticks[-1]))
-        return (self._place(value) - first) / (last - first)
-
-    def _place(self, value: Number) -> float:
-        return math.log10(max(value, 1e-9)) if self.log else float(value)
 
 
 def linear(name: str, most: Number) -> Axis:
@@ -67,75 +86,53 @@ def decades(name: str, values: Sequence[Number]) -> Axis:
 
 def chart(title: str, x: Axis, y: Axis, lines: Sequence[Line]) -> str:
     """A line chart."""
-    parts = [*_horizontal(y), *_vertical(x)]
-    ends: list[tuple[float, str, str]] = []
+    drawing = _Drawing(WIDTH, HEIGHT)
+    axes = drawing.axes(x, y)
     for line in lines:
-        spots = [(_x(x, a), _y(y, b)) for a, b in line.points]
         if line.flat:
-            height = spots[0][1]
-            parts.append(_stroke([(LEFT, height), (WIDTH - RIGHT, height)], f"{line.style} flat"))
-        elif len(spots) > 1 and not line.loose:
-            parts.append(_stroke(spots, line.style))
-        if not line.flat:
-            for (a, b), (left, top) in zip(line.points, spots, strict=True):
-                parts.append(
-                    f'<circle class="{line.style}" cx="{left:.1f}" cy="{top:.1f}" r="3.5">'
-                    f"<title>{escape(line.name)}, {x.name} {a:,}: {b:,}</title></circle>"
-                )
-        ends.append((spots[-1][1], line.name, line.style))
-    parts += _names(ends)
-    return _svg(title, HEIGHT, parts)
+            dashes = (0, (7, 4)) if line.style == "goal" else (0, (2, 4))
+            colour = drawing.colours[line.style]
+            axes.axhline(
+                line.points[0][1], color=colour, linewidth=1.5, linestyle=dashes, clip_on=False
+            )
+        else:
+            _series(drawing, axes, x, line)
+    _names(drawing, axes, lines)
+    return drawing.svg(title)
 
 
-def _horizontal(y: Axis) -> list[str]:
-    """The grid, its numbers, and what they are."""
-    right = WIDTH - RIGHT
-    parts = []
-    for tick in y.ticks:
-        at = _y(y, tick)
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        parts.append(_text(LEFT - 8, at + 4, short(tick), "tick", "end"))
-    middle = (TOP + HEIGHT - BOTTOM) / 2
-    turn = f' transform="rotate(-90 14 {middle:.1f})"'
-    return [*parts, _text(14, middle, y.name, "axis", "middle", turn)]
+def _series(drawing: _Drawing, axes: Any, x: Axis, line: Line) -> None:
+    """The points of a series, each with a title, and the line that joins them."""
+    style: dict[str, Any] = {"color": drawing.colours[line.style], "clip_on": False}
+    if not line.loose:
+        axes.plot(*zip(*line.points, strict=True), linewidth=2.2, **style)
+    for a, b in line.points:
+        words = f"{line.name}, {x.name} {a:,}: {b:,}"
+        mark = drawing.note(f"point {line.style}", words)
+        axes.plot([a], [b], "o", markersize=7, markeredgewidth=0, gid=mark, **style)
 
 
-def _vertical(x: Axis) -> list[str]:
-    bottom = HEIGHT - BOTTOM
-    parts = []
-    for tick in x.ticks:
-        at = _x(x, tick)
-        parts.append(
-            f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 5}"/>'
-        )
-        parts.append(_text(at, bottom + 18, short(tick), "tick", "middle"))
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    return [*parts, _text(middle, HEIGHT - 8, x.name, "axis", "middle")]
-
-
-def _names(ends: Sequence[tuple[float, str, str]]) -> list[str]:
+def _names(drawing: _Drawing, axes: Any, lines: Sequence[Line]) -> None:
     """The names at the ends of the lines, from top to bottom, moved apart where they would meet."""
+    to_pixels = axes.transData.transform
+    ends = sorted((HEIGHT - to_pixels(line.points[-1])[1], line.name, line.style) for line in lines)
     places: list[float] = []
-    ordered = sorted(ends)
-    for at, _, _ in ordered:
+    for at, _, _ in ends:
         places.append(max(at, places[-1] + APART) if places else max(at, TOP))
-    excess = places[-1] - (HEIGHT - BOTTOM) if places else 0
-    for index in reversed(range(len(places))):
-        limit = places[index + 1] - APART if index + 1 < len(places) else HEIGHT - BOTTOM
-        if excess > 0:
+    if places and places[-1] > HEIGHT - BOTTOM:
+        limit = float(HEIGHT - BOTTOM)
+        for index in reversed(range(len(places))):
             places[index] = min(places[index], limit)
+            limit = places[index] - APART
     edge = WIDTH - RIGHT
-    parts = []
-    for place, (at, name, style) in zip(places, ordered, strict=True):
-        path = f"M{edge + 2} {at:.1f}L{edge + 10} {place:.1f}"
-        parts.append(f'<path class="lead" d="{path}"/>')
-        parts.append(_text(edge + 14, place + 4, name, f"name {style}", "start"))
-    return parts
+    for place, (at, name, style) in zip(places, ends, strict=True):
+        drawing.line([(edge + 2, at), (edge + 10, place)], "rule", width=1)
+        drawing.text(edge + 14, place, name, "name", "left", colour=style, bold=True)
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """How often values occurred, and lines across: goals, other kernels' worst."""
+    """How often values occurred, and limits to be marked: goals, the worst of other kernels."""
 
     name: str
     counts: Mapping[Number, int]
@@ -144,7 +141,19 @@ class Histogram:
 
 
 def histogram(title: str, name: str, drawn: Histogram) -> str:
-    """Counts over values, logarithmic upwards, as an outlier is as interesting as the crowd."""
+    """Counts over values; logarithmic upwards, so that a single outlier is visible."""
+    return histograms(title, name, [drawn])
+
+
+def histograms(title: str, name: str, drawn: Sequence[Histogram]) -> str:
+    """Several histograms below each other, each with its own axes."""
+    drawing = _Drawing(WIDTH, HEIGHT * len(drawn))
+    for index, one in enumerate(drawn):
+        _histogram(drawing, index * HEIGHT, name, one)
+    return drawing.svg(title)
+
+
+def _histogram(drawing: _Drawing, below: int, name: str, drawn: Histogram) -> None:
     most = max([*drawn.counts, *(value for _, value in drawn.limits)])
     x = linear(name, most)
     wide = max(x.ticks[-1] / drawn.bins, 1)
@@ -153,27 +162,23 @@ def histogram(title: str, name: str, drawn: Histogram) -> str:
         bins[int(value / wide)] += count
     # From half a sample, so that a single one has a height.
     y = Axis("samples", [0.5, *decades("", [1, max(bins.values())]).ticks], log=True)
-    parts = [*_horizontal(y), *_vertical(x)]
+    axes = drawing.axes(x, y, below)
     for place, count in sorted(bins.items()):
-        left, right = (_x(x, at * wide) for at in (place, place + 1))
-        top = _y(y, count)
-        words = f"{drawn.name}, {place * wide:,.0f} to {(place + 1) * wide:,.0f}: {count:,}"
-        hint = f"<title>{escape(words)}</title>"
-        width, height = max(right - left - 1, 2), HEIGHT - BOTTOM - top
-        style = f'class="ours" x="{left:.1f}" y="{top:.1f}"'
-        parts.append(f'<rect {style} width="{width:.1f}" height="{height:.1f}">{hint}</rect>')
+        left = place * wide
+        words = f"{drawn.name}, {left:,.0f} to {left + wide:,.0f}: {count:,}"
+        low = y.ticks[0]
+        shape = axes.bar(left, count - low, 0.9 * wide, low, align="edge", clip_on=False)
+        shape.patches[0].set(gid=drawing.note("ours", words), color=drawing.colours["ours"])
     for number, (words, value) in enumerate(drawn.limits):
-        at = _x(x, value)
-        line = f'x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"'
-        parts.append(f'<line class="mark" {line}/>')
-        parts.append(_text(at + 5, TOP + 12 + 15 * number, words, "tick", "start"))
-    parts.append(_text(LEFT + 6, TOP + 12, drawn.name, "label", "start"))
-    return _svg(title, HEIGHT, parts)
+        axes.axvline(value, color=drawing.colours["goal"], linewidth=2, clip_on=False)
+        at, _ = axes.transData.transform((value, 1))
+        drawing.text(at + 5, below + TOP + 8 + 15 * number, words, "tick", "left")
+    drawing.text(LEFT + 6, below + TOP + 8, drawn.name, "label", "left", colour="ink")
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: its name, its pieces with their classes, and what is written behind it."""
+    """A bar: its name, its pieces with their colours, and the text behind it."""
 
     name: str
     pieces: Sequence[tuple[str, Number, str]]
@@ -184,15 +189,15 @@ class Bar:
 
 @dataclass(frozen=True)
 class Frame:
-    """The room for bars: the whole width, that of the names, the columns behind the bars."""
+    """The layout of a bar chart: the whole width, that of the names, the columns behind."""
 
     width: int = WIDTH
     names: int = 190
-    columns: Sequence[tuple[int, str, str]] = ((70, "end", "words"),)
-    """How far from the end of the bars, aligned how, in which class."""
+    columns: Sequence[tuple[int, str, str]] = ((70, "right", "words"),)
+    """For each column its distance from the end of the bars, its alignment, its class."""
     heads: Sequence[str] = ()
     behind: int = 110
-    """Of the width, what the columns take."""
+    """The width of the columns together."""
 
 
 def bars(title: str, rows: Sequence[Bar], most: Number, frame: Frame | None = None) -> str:
@@ -201,31 +206,39 @@ def bars(title: str, rows: Sequence[Bar], most: Number, frame: Frame | None = No
     height, pitch = 13, 28
     first = 28 if frame.heads else 8
     end = frame.width - frame.behind
-    room = end - frame.names
-    parts = list(_columns(frame, end, 14, frame.heads, "tick"))
+    drawing = _Drawing(frame.width, first + len(rows) * pitch)
+    scale = (end - frame.names) / most
+    _columns(drawing, frame, end, 10, frame.heads, "tick")
     for index, row in enumerate(rows):
         top = first + index * pitch
-        parts.append(_text(frame.names - 12, top + 11, row.name, "label", "end"))
-        parts.append(_box(frame.names, top, room, height, "track"))
+        middle = top + height / 2
+        drawing.text(frame.names - 12, middle, row.name, "label", "right", colour="ink")
+        drawing.box(frame.names, top, end - frame.names, height, "track")
         at = float(frame.names)
         for name, value, style in row.pieces:
-            width = min(value / most * room, end - at)
-            hint = f"<title>{escape(row.name)}, {escape(name)}: {value:,.4g}</title>"
-            parts.append(_box(at, top, width, height, style, hint))
+            width = max(min(value * scale, end - at), 0)
+            drawing.box(at, top, width, height, style, f"{row.name}, {name}: {value:,.4g}")
             at += width
         if row.mark is not None:
-            place = frame.names + min(row.mark / most, 1) * room
-            line = f'x1="{place:.1f}" x2="{place:.1f}" y1="{top - 3}" y2="{top + height + 3}"'
-            parts.append(f'<line class="mark" {line}/>')
-        parts += _columns(frame, end, top + 11, row.words)
-    return _svg(title, first + len(rows) * pitch, parts, frame.width)
+            place = frame.names + min(row.mark, most) * scale
+            drawing.line([(place, top - 3), (place, top + height + 3)], "goal", width=2)
+        _columns(drawing, frame, end, middle, row.words)
+    return drawing.svg(title)
 
 
 def _columns(
-    frame: Frame, end: int, top: int, words: Sequence[str], style: str | None = None
-) -> Iterator[str]:
-    for (offset, anchor, usual), word in zip(frame.columns, words, strict=False):
-        yield _text(end + offset, top, word, style or usual, anchor)
+    drawing: _Drawing,
+    frame: Frame,
+    end: int,
+    top: float,
+    words: Sequence[str],
+    style: str | None = None,
+) -> None:
+    for (offset, align, usual), word in zip(frame.columns, words, strict=False):
+        kind = style or usual
+        value = kind == "value"
+        colour = "ink" if value else "soft"
+        drawing.text(end + offset, top, word, kind, align, colour=colour, bold=value)
 
 
 def short(value: Number) -> str:
@@ -237,38 +250,144 @@ def short(value: Number) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:g}"
 
 
-def _svg(title: str, height: int, parts: Sequence[str], width: int = WIDTH) -> str:
-    head = f'<svg viewBox="0 0 {width} {height}" role="img" xmlns="http://www.w3.org/2000/svg">'
-    return "\n".join([head, f"<title>{escape(title)}</title>", *parts, "</svg>"])
+class _Drawing:
+    """A matplotlib figure whose places are pixels from the top left corner."""
+
+    def __init__(self, width: int, height: int) -> None:
+        # Loaded here: only what draws needs the library, which takes half a second. It looks at the
+        # machine's fonts once and keeps what it found.
+        os.environ.setdefault("MPLCONFIGDIR", str(paths.CACHE / "matplotlib"))
+        import matplotlib
+        from matplotlib.figure import Figure
+
+        self.width, self.height = width, height
+        self.colours = markup.colours()
+        self._notes: dict[str, tuple[str, str]] = {}
+        self._settings = matplotlib.rc_context(_SETTINGS)
+        self._settings.__enter__()
+        self._figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+        self._figure.patch.set_visible(False)
+
+    def axes(self, x: Axis, y: Axis, below: int = 0) -> Any:
+        """Axes in a frame of `HEIGHT` that begins `below` the top."""
+        bottom = self.height - below - HEIGHT + BOTTOM
+        size = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM)
+        place = (LEFT / self.width, bottom / self.height)
+        axes = self._figure.add_axes((*place, size[0] / self.width, size[1] / self.height))
+        axes.patch.set_visible(False)
+        for known, axis in ((x, axes.xaxis), (y, axes.yaxis)):
+            axis._set_axes_scale("log" if known.log else "linear")
+            axis.set_ticks(known.ticks, labels=[*map(short, known.ticks)])
+            axis.set_ticks([], minor=True)
+            axis.set_tick_params(color=self.colours["rule"], labelcolor=self.colours["soft"])
+            axis.set_label_text(known.name, color=self.colours["soft"])
+        axes.set_xlim(x.ticks[0], x.ticks[-1])
+        axes.set_ylim(y.ticks[0], y.ticks[-1])
+        axes.yaxis.set_label_coords(-56 / size[0], 0.5)
+        axes.grid(axis="y", color=self.colours["rule"], linewidth=1, clip_on=False)
+        return axes
+
+    def note(self, style: str, hint: str = "") -> str:
+        """The identifier of a shape that is to have a class and a title."""
+        name = f"note-{len(self._notes)}"
+        self._notes[name] = (style, hint)
+        return name
+
+    def text(
+        self,
+        left: float,
+        top: float,
+        words: str,
+        style: str,
+        align: str,
+        *,
+        colour: str = "soft",
+        bold: bool = False,
+    ) -> None:
+        """A text of one line whose middle is at `top`."""
+        self._figure.text(
+            left / self.width,
+            1 - (top + 4) / self.height,
+            words,
+            color=self.colours[colour],
+            fontweight="bold" if bold else "normal",
+            horizontalalignment=align,
+            verticalalignment="baseline",
+            gid=self.note(style),
+        )
+
+    def line(self, points: Sequence[tuple[float, float]], colour: str, width: float) -> None:
+        """A line through points."""
+        from matplotlib.lines import Line2D
+
+        across, up = zip(*((x / self.width, 1 - y / self.height) for x, y in points), strict=True)
+        colour = self.colours[colour]
+        self._figure.add_artist(Line2D(across, up, color=colour, linewidth=width))
+
+    def box(
+        self, left: float, top: float, width: float, height: float, style: str, hint: str = ""
+    ) -> None:
+        """A filled rectangle."""
+        from matplotlib.patches import Rectangle
+
+        corner = (left / self.width, 1 - (top + height) / self.height)
+        size = (width / self.width, height / self.height)
+        note = self.note(style, hint)
+        box = Rectangle(
+            corner, *size, linewidth=0, gid=note, facecolor=self.colours[style], clip_on=False
+        )
+        self._figure.add_artist(box)
+
+    def svg(self, title: str) -> str:
+        """The drawing as an element that can stand in a page."""
+        written = io.BytesIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        self._figure.savefig(written, format="svg", metadata=nothing)
+        self._settings.__exit__(None, None, None)
+        root = ElementTree.fromstring(written.getvalue())
+        figure = root.find(f"{{{_SVG}}}g")
+        assert figure is not None
+        drawn = ElementTree.Element(
+            f"{{{_SVG}}}svg", {"viewBox": f"0 0 {self.width} {self.height}", "role": "img"}
+        )
+        ElementTree.SubElement(drawn, f"{{{_SVG}}}title").text = title
+        drawn.extend(figure)
+        for element in [*drawn.iter()]:
+            for defined in element.findall(f"{{{_SVG}}}defs"):
+                element.remove(defined)
+            self._complete(element)
+        ElementTree.register_namespace("", _SVG)
+        text = ElementTree.tostring(drawn, encoding="unicode")
+        for name, colour in self.colours.items():
+            text = text.replace(f": {colour}", f": var(--{name})")
+        return re.sub(r"\n\s*", "\n", text).replace("\n</svg>", "</svg>")
+
+    def _complete(self, element: ElementTree.Element) -> None:
+        """Give an element its class and title, and take from it what only a file would need."""
+        name = element.get("id", "")
+        if name in self._notes:
+            style, hint = self._notes[name]
+            shape = next((one for one in element if one.tag == f"{{{_SVG}}}text"), element)
+            shape.set("class", style)
+            if hint:
+                told = ElementTree.Element(f"{{{_SVG}}}title")
+                told.text = hint
+                element.insert(0, told)
+        element.attrib.pop("id", None)
+        # The page says which font; matplotlib's is only what it measured with.
+        if style := element.get("style"):
+            element.set("style", re.sub(r"font(-size|-family)?: [^;]*;\s*", _weight, style))
+        if element.tag == f"{{{_SVG}}}use":
+            _to_circle(element)
 
 
-def stacked(plots: Sequence[str]) -> str:
-    """Plots of one width in one drawing, below each other."""
-    parts: list[str] = []
-    for index, plot in enumerate(plots):
-        inside = plot[plot.index(">") + 1 : plot.rindex("</svg>")]
-        parts.append(f'<g transform="translate(0 {index * HEIGHT})">{inside}</g>')
-    return _svg("Delays", HEIGHT * len(plots), parts)
+def _weight(font: re.Match[str]) -> str:
+    return "font-weight: 600; " if "700" in font[0] else ""
 
 
-def _stroke(points: Sequence[tuple[float, float]], style: str) -> str:
-    path = "L".join(f"{left:.1f} {top:.1f}" for left, top in points)
-    return f'<path class="line {style}" d="M{path}"/>'
-
-
-def _box(left: float, top: float, width: float, height: float, style: str, hint: str = "") -> str:
-    size = f'width="{max(width, 0):.1f}" height="{height:g}"'
-    return f'<rect class="{style}" x="{left:.1f}" y="{top:g}" {size} rx="2">{hint}</rect>'
-
-
-def _text(left: float, top: float, words: str, style: str, anchor: str, more: str = "") -> str:
-    place = f'x="{left:.1f}" y="{top:.1f}" text-anchor="{anchor}"'
-    return f'<text class="{style}" {place}{more}>{escape(words)}</text>'
-
-
-def _x(axis: Axis, value: Number) -> float:
-    return LEFT + axis.share(value) * (WIDTH - LEFT - RIGHT)
-
-
-def _y(axis: Axis, value: Number) -> float:
-    return HEIGHT - BOTTOM - axis.share(value) * (HEIGHT - TOP - BOTTOM)
+def _to_circle(marker: ElementTree.Element) -> None:
+    """A circle in place of a reference to one, so that a plot refers to nothing."""
+    place = {"cx": marker.attrib.pop("x"), "cy": marker.attrib.pop("y"), "r": "3.5"}
+    marker.attrib.pop(f"{{{_LINK}}}href")
+    marker.tag = f"{{{_SVG}}}circle"
+    marker.attrib.update(place)
