@@ -131,7 +131,7 @@ show_plan() {
             say "    ${size% *} packages with what they depend on, ${size#* } MB to fetch"
         fi
     fi
-    ! environment_missing || say "  a private Python environment: 130 MB to fetch, 430 MB in $dot/venv"
+    ! environment_missing || say "  a private Python environment: 160 MB to fetch, 540 MB in $dot/venv"
     case $rust in
         targets) say "  rustup's targets $targets: 30 MB, in rustup's own folder" ;;
         toolchain) say "  rustup's stable toolchain with $targets: 250 MB, in rustup's own folder" ;;
@@ -221,7 +221,9 @@ make_environment() {
     # The lock names everything, so pip resolves nothing, and no later release matters.
     "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
         --only-binary :all: --require-hashes --no-deps --cache-dir "$dot/cache/pip" -r "$lock"
-    cksum <"$lock" >"$dot/venv/.lock"
+    # A new file in place of the old one, which may be a hard link into another clone.
+    cksum <"$lock" >"$dot/venv/.lock.new"
+    mv "$dot/venv/.lock.new" "$dot/venv/.lock"
     rm -rf "$dot/cache/pip"
 }
 

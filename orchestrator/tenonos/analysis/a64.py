@@ -1,20 +1,20 @@
-"""What an A64 instruction does to control and to the stack pointer; of the rest nothing.
+"""Decoder of A64 instructions: their effect on control flow and on the stack pointer.
 
-A call graph needs the branches and the few forms that change SP, which are regular enough to decode
-here (Arm ARM, C4.1): a disassembler would be a dependency for twenty lines of masks.
+The instructions are decoded by capstone. Two of its interfaces are used: the short one, which gives
+mnemonic and operands as text, for every word, and the detailed one, four times slower, only for
+words that name the stack pointer. Words repeat, so each is decoded once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
-
-SP = 31
-FP = 29
+from functools import cache, lru_cache
+from typing import Any
 
 
 class Flow(Enum):
-    """Where execution goes on after an instruction."""
+    """Control flow after an instruction."""
 
     NEXT = auto()
     JUMP = auto()
@@ -28,7 +28,7 @@ class Flow(Enum):
 
 
 class Stack(Enum):
-    """What an instruction does to SP or to the frame pointer."""
+    """Effect of an instruction on SP or on the frame pointer."""
 
     MOVE = auto()
     """SP changes by `amount`."""
@@ -43,81 +43,114 @@ class Stack(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one instruction does."""
+    """Effect of one instruction."""
 
     flow: Flow = Flow.NEXT
     target: int = 0
+    """The address branched to, or the number of the register that holds it."""
     stack: Stack | None = None
     amount: int = 0
 
 
 NOTHING = Effect()
-_RETURN, _TRAP = Effect(Flow.RETURN), Effect(Flow.TRAP)
+_DIRECT = {"b": Flow.JUMP, "bl": Flow.CALL}
+_CONDITIONAL = {"cbz", "cbnz", "tbz", "tbnz"}
+_REGISTER = {"blr": Flow.CALL_REGISTER, "br": Flow.JUMP_REGISTER}
+_END = {"ret": Flow.RETURN, "eret": Flow.RETURN, "brk": Flow.TRAP, "udf": Flow.TRAP}
+_RELATIVE = {Flow.JUMP, Flow.CALL, Flow.BRANCH}
+_MIDDLE = 1 << 32
+"""The address at which words are decoded: no branch from it reaches below 0."""
 
 
 def effect(word: int, address: int) -> Effect:
     """The effect of the instruction `word` at `address`."""
-    group = word >> 25 & 0xF  # op0, C4.1
-    if group & 0b1110 == 0b1010:
-        return _branch(word, address)
-    if group & 0b1110 == 0b1000:
-        return _immediate(word)
-    if group & 0b0101 == 0b0100:
-        return _indexed(word)
-    if word & 0x3FE0001F == 0x0B20001F:  # ADD, SUB SP, SP, Xm
-        return Effect(stack=Stack.UNKNOWN)
-    return _TRAP if word >> 16 == 0 else NOTHING  # UDF
+    found = _decoded(word)
+    if found.flow in _RELATIVE:
+        return replace(found, target=address + found.target)
+    return found
 
 
-def _branch(word: int, address: int) -> Effect:
-    if word >> 26 == 0b000101:
-        return Effect(Flow.JUMP, address + _signed(word, 26) * 4)
-    if word >> 26 == 0b100101:
-        return Effect(Flow.CALL, address + _signed(word, 26) * 4)
-    if word >> 24 == 0x54 or word & 0x7E000000 == 0x34000000:  # B.cond; CBZ, CBNZ
-        return Effect(Flow.BRANCH, address + _signed(word >> 5, 19) * 4)
-    if word & 0x7E000000 == 0x36000000:  # TBZ, TBNZ
-        return Effect(Flow.BRANCH, address + _signed(word >> 5, 14) * 4)
-    if word & 0xFFFFFC1F == 0xD63F0000:
-        return Effect(Flow.CALL_REGISTER, word >> 5 & 31)
-    if word & 0xFFFFFC1F == 0xD61F0000:
-        return Effect(Flow.JUMP_REGISTER, word >> 5 & 31)
-    if word & 0xFFFFFC1F == 0xD65F0000 or word == 0xD69F03E0:  # RET, ERET
-        return _RETURN
-    return _TRAP if word & 0xFFE0001F == 0xD4200000 else NOTHING  # BRK
+@lru_cache(maxsize=1 << 16)
+def _decoded(word: int) -> Effect:
+    """The effect of a word; the target of a branch is relative to its address."""
+    code = word.to_bytes(4, "little")
+    _, _, name, operands = next(_decoder().disasm_lite(code, _MIDDLE), (0, 0, "", ""))
+    if name in _END:
+        return Effect(_END[name])
+    if name in _REGISTER:
+        return Effect(_REGISTER[name], _number(operands))
+    conditional = name in _CONDITIONAL or name.startswith(("b.", "bc."))
+    if name in _DIRECT or conditional:
+        target = int(operands.split("#")[-1], 16) - _MIDDLE
+        return Effect(Flow.BRANCH if conditional else _DIRECT[name], target)
+    return _stack(code) if "sp" in operands else NOTHING
 
 
-def _immediate(word: int) -> Effect:
-    """ADD, SUB and AND with an immediate, where they read or write SP."""
-    to, source = word & 31, word >> 5 & 31
-    if word & 0xFF800000 == 0x92000000 and to == SP:  # AND SP, Xn: a stack that is aligned anew
-        return Effect(stack=Stack.UNKNOWN)
-    if word & 0xBF800000 != 0x91000000 or (to != SP and source != SP):
+def _stack(code: bytes) -> Effect:
+    """The effect on the stack pointer of an instruction that names it."""
+    from capstone import arm64
+
+    instruction = next(_decoder(detail=True).disasm(code, _MIDDLE))
+    _, written = instruction.regs_access()
+    kind, operands = instruction.id, instruction.operands
+    sp, fp = arm64.ARM64_REG_SP, arm64.ARM64_REG_FP
+    if instruction.writeback:
+        return _indexed(operands, sp)
+    to, source = (operand.reg for operand in operands[:2]) if len(operands) > 1 else (0, 0)
+    amount = _amount(kind, operands)
+    if to == fp and source == sp and amount is not None:
+        return Effect(stack=Stack.FRAME, amount=amount)
+    if sp not in written:
         return NOTHING
-    amount = (word >> 10 & 0xFFF) << (12 if word & 1 << 22 else 0)
-    amount = -amount if word & 1 << 30 else amount
-    if source == SP:
-        if to == SP:
-            return Effect(stack=Stack.MOVE, amount=amount)
-        return Effect(stack=Stack.FRAME, amount=amount) if to == FP else NOTHING
-    if source == FP:
+    if amount is None:
+        return Effect(stack=Stack.UNKNOWN)
+    if source == sp:
+        return Effect(stack=Stack.MOVE, amount=amount)
+    if source == fp:
         return Effect(stack=Stack.RESTORE, amount=amount)
-    return Effect(stack=Stack.LOAD if amount == 0 else Stack.UNKNOWN, amount=source)
+    number = _number(instruction.reg_name(source))
+    return Effect(stack=Stack.UNKNOWN if amount else Stack.LOAD, amount=number)
 
 
-def _indexed(word: int) -> Effect:
-    """Loads and stores that write their base back, where the base is SP."""
-    if word >> 5 & 31 != SP:
+def _amount(kind: int, operands: Any) -> int | None:
+    """The constant that a move, an addition or a subtraction adds to its source register."""
+    from capstone import arm64
+
+    if kind == arm64.ARM64_INS_MOV and operands[1].type == arm64.ARM64_OP_REG:
+        return 0
+    if kind not in (arm64.ARM64_INS_ADD, arm64.ARM64_INS_SUB):
+        return None
+    last = operands[2]
+    if last.type != arm64.ARM64_OP_IMM:
+        return None
+    amount = last.imm << last.shift.value
+    return amount if kind == arm64.ARM64_INS_ADD else -amount
+
+
+def _indexed(operands: Any, sp: int) -> Effect:
+    """The effect of a load or store that writes its base register back."""
+    from capstone import arm64
+
+    *_, last = operands
+    base = next(operand.mem for operand in operands if operand.type == arm64.ARM64_OP_MEM)
+    if base.base != sp:
         return NOTHING
-    if word & 0x3A800000 == 0x28800000:  # LDP, STP: post-indexed 0b001, pre-indexed 0b011
-        vector, size = word >> 26 & 1, word >> 30
-        scale = 4 << size if vector else 8 if size == 2 else 4
-        return Effect(stack=Stack.MOVE, amount=_signed(word >> 15, 7) * scale)
-    if word & 0x3B200400 == 0x38000400:  # LDR, STR: post-indexed 0b01, pre-indexed 0b11
-        return Effect(stack=Stack.MOVE, amount=_signed(word >> 12, 9))
-    return NOTHING
+    if last.type == arm64.ARM64_OP_REG:  # post-indexed by a register
+        return Effect(stack=Stack.UNKNOWN)
+    amount = last.imm if last.type == arm64.ARM64_OP_IMM else base.disp
+    return Effect(stack=Stack.MOVE, amount=amount)
 
 
-def _signed(value: int, bits: int) -> int:
-    value &= (1 << bits) - 1
-    return value - (value >> bits - 1 << bits)
+def _number(register: str) -> int:
+    """The number of a general-purpose register."""
+    return {"fp": 29, "lr": 30, "xzr": 31}.get(register) or int(register[1:])
+
+
+@cache
+def _decoder(*, detail: bool = False) -> Any:
+    # Loaded here: only builds that analyse an image need the library.
+    import capstone
+
+    decoder = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_LITTLE_ENDIAN)
+    decoder.detail = detail
+    return decoder
