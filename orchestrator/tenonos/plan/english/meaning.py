@@ -351,7 +351,7 @@ class Meaning:
     def _holds_a_name(self, words: Sequence[Token], sense: Sense) -> bool:
         """Whether a word of a phrase names something, or is a number: not to be passed over.
 
-        A mere part of the pool (`core/wheel`) is not what an everyday word is about.
+        A mere part of the pool (`core/list`) is not what an everyday word is about.
         """
         inside = range(sense.first, sense.last)
         return any(

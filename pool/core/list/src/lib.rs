@@ -32,11 +32,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod chain;
-mod row;
+mod drain_list;
+mod sorted_list;
 
-pub use chain::Chain;
-pub use row::Row;
+pub use drain_list::DrainList;
+pub use sorted_list::SortedList;
 
 use core::cell::Cell;
 
@@ -149,7 +149,7 @@ impl<T: Linked> List<T> {
     #[inline(always)]
     pub fn push(&self, element: T) {
         match self.ends() {
-            Some((first, last)) => Self::put_between(last, element, first),
+            Some((first, last)) => Self::link_between(last, element, first),
             None => self.push_only(element),
         }
     }
@@ -165,7 +165,7 @@ impl<T: Linked> List<T> {
     /// Puts an element that is in no list between two neighbours; between the last one and the
     /// first one, it is the last one of theirs.
     #[inline(always)]
-    pub fn put_between(previous: T, element: T, next: T) {
+    pub fn link_between(previous: T, element: T, next: T) {
         let link = element.link();
         debug_assert!(!element.is_linked(), "in a list already");
         link.next.set(Some(next));

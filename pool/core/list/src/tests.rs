@@ -113,38 +113,38 @@ proptest! {
     }
 
     #[test]
-    fn a_row_is_in_order_and_fair(
+    fn a_sorted_list_is_in_order_and_fair(
         operations in prop::collection::vec((0..3u8, 0..8usize, 0..4usize), 0..64),
     ) {
         let items: Vec<Item> = (0..8).map(|number| Item { number, link: Link::new() }).collect();
         let keys: Vec<Cell<usize>> = (0..8).map(|_| Cell::new(0)).collect();
-        let (row, mut model) = (Row::new(), Vec::<usize>::new());
+        let (list, mut model) = (SortedList::new(), Vec::<usize>::new());
         for (kind, i, key) in operations {
             match (kind, model.contains(&i)) {
                 (0, false) => {
                     keys[i].set(key);
-                    row.insert(&items[i], |a, b| keys[a.number].get() < keys[b.number].get());
+                    list.insert(&items[i], |a, b| keys[a.number].get() < keys[b.number].get());
                     let place = model.iter().position(|&other| key < keys[other].get());
                     model.insert(place.unwrap_or(model.len()), i);
                 }
                 (0, true) => {
-                    row.remove(&items[i]);
+                    list.remove(&items[i]);
                     model.retain(|&other| other != i);
                 }
                 (1, false) if model.iter().all(|&other| keys[other].get() <= key) => {
                     keys[i].set(key);
-                    row.push(&items[i]);
+                    list.push(&items[i]);
                     model.push(i);
                 }
                 (2, _) => {
-                    if let Some(first) = row.first() {
-                        row.pop_first(first);
+                    if let Some(first) = list.first() {
+                        list.pop_first(first);
                         prop_assert_eq!(first.number, model.remove(0));
                     }
                 }
                 _ => {}
             }
-            let all = successors(row.first(), |&item| row.after(item));
+            let all = successors(list.first(), |&item| list.after(item));
             prop_assert_eq!(all.map(|item| item.number).collect::<Vec<_>>(), &model[..]);
         }
     }

@@ -3,7 +3,7 @@
 extern crate std;
 
 use crate::model::{Share, events, run, share};
-use crate::{Exhausted, Reservation, Shares};
+use crate::{OnDepletion, Reservation, ReservationScheduler};
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -113,10 +113,10 @@ proptest! {
 
 #[test]
 fn a_reservation_fits_its_period() {
-    assert!(Reservation::new(0, 10, Exhausted::Wait).is_none());
-    assert!(Reservation::new(11, 10, Exhausted::Wait).is_none());
-    assert!(Reservation::new(1, 1 << 32, Exhausted::Wait).is_none());
-    assert!(Reservation::new(10, 10, Exhausted::Background).is_some());
+    assert!(Reservation::new(0, 10, OnDepletion::Wait).is_none());
+    assert!(Reservation::new(11, 10, OnDepletion::Wait).is_none());
+    assert!(Reservation::new(1, 1 << 32, OnDepletion::Wait).is_none());
+    assert!(Reservation::new(10, 10, OnDepletion::Background).is_some());
 }
 
 /// A caller that is late each time by the same, as one whose timer's interrupt takes its time.
@@ -130,7 +130,7 @@ fn what_was_run_too_long_is_of_the_next_budget() {
     };
     for deadline in [false, true] {
         let vcpu = reserved(deadline).vcpu(0);
-        let core = Shares::new(10);
+        let core = ReservationScheduler::new(10);
         core.wake(&vcpu, 0);
         let (mut now, mut got) = (0, 0);
         while now < 10_000 {
@@ -155,7 +155,7 @@ fn turns_are_as_long_as_they_should_be() {
         background: false,
     };
     let (one, other) = (rest.vcpu(0), rest.vcpu(1));
-    let core = Shares::new(10);
+    let core = ReservationScheduler::new(10);
     core.wake(&one, 0);
     let alone = core.decide(0);
     assert_eq!(alone.until, None, "nobody waits for the end of its turn");
@@ -185,7 +185,7 @@ fn who_falls_behind_hears_of_it() {
         background: true,
     };
     let vcpu = share.vcpu(0);
-    let core = Shares::new(5);
+    let core = ReservationScheduler::new(5);
     core.wake(&vcpu, 0);
     assert_eq!(core.decide(0).until, Some(2));
     core.decide(2);
@@ -194,7 +194,7 @@ fn who_falls_behind_hears_of_it() {
     assert_eq!((vcpu.behind.get(), vcpu.priority()), (false, 2));
     core.decide(12);
     assert!(vcpu.behind.get());
-    core.wait(&vcpu, 13);
+    core.block(&vcpu, 13);
     assert_eq!((vcpu.behind.get(), vcpu.priority()), (false, 2));
 }
 
@@ -209,16 +209,16 @@ fn what_was_charged_ahead_of_time_is_given_back() {
             background: false,
         };
         let (vcpu, other) = (share.vcpu(0), share.vcpu(1));
-        let core = Shares::new(10);
+        let core = ReservationScheduler::new(10);
         core.wake(&vcpu, 0);
         assert_eq!(core.decide(0).until, Some(20));
         assert_eq!(core.decide(12).until, Some(20));
         assert_eq!(core.decide(9).until, Some(20));
         core.wake(&other, 21);
-        core.wait(&vcpu, 18);
+        core.block(&vcpu, 18);
         assert_eq!(core.decide(18).run.map(|vcpu| vcpu.number), Some(1));
         core.wake(&vcpu, 19);
-        core.wait(&other, 19);
+        core.block(&other, 19);
         assert_eq!(core.decide(19).until, Some(21), "two are left");
     }
 }

@@ -1,18 +1,18 @@
 //! The scheduler of both kernels.
 //!
-//! [`RunQueue`] holds what is ready, by priority; [`Scheduler`] adds who runs, and decides who
+//! [`RunQueue`] holds what is ready, by priority; [`FixedPriorityScheduler`] adds who runs, and decides who
 //! runs next: Algorithm 1 of the TenonOS paper (section 4.3). Threads of Tenon meet it, thousands of
-//! them. [`Shares`] is for a core whose few users, vCPUs of Mortise, do not trust each other: by the same
+//! them. [`ReservationScheduler`] is for a core whose few users, vCPUs of Mortise, do not trust each other: by the same
 //! priorities it knows [`Policy`]: fixed priority, reservations, earliest deadline first, and the
-//! background, priority 0, where all have turns. [`Servers`] gives the threads of a scheduler budgets,
+//! background, priority 0, where all have turns. [`FairServers`] gives the threads of a scheduler budgets,
 //! by their periods, which are those of the same [`Server`].
 //!
 //! Guarantees: 64 priorities, first in first out within a priority; every operation is without
-//! allocation or lock, and O(1), but that those of `Shares` look at the entities in the order in which
+//! allocation or lock, and O(1), but that those of `ReservationScheduler` look at the entities in the order in which
 //! they would run, or have a budget, which a core's few vCPUs bound. The caller has interrupts
 //! masked, or holds the lock of its core; switching contexts is the caller's work too.
 //!
-//! What `Shares` guarantees, to an entity that wants to run for a whole period, if the caller asks
+//! What `ReservationScheduler` guarantees, to an entity that wants to run for a whole period, if the caller asks
 //! in time; what a switch takes is the caller's to add:
 //!
 //! - [`Policy::Reserved`]: its budget in each period, if the least fixed point of
@@ -27,12 +27,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod claim;
-mod policy;
-mod queue;
-mod scheduler;
-mod servers;
-mod shares;
+mod entity;
+mod fair;
+mod fixed_priority;
+mod reservation;
+mod run_queue;
+mod server;
 
 #[cfg(test)]
 mod guarantees;
@@ -41,12 +41,12 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-pub use claim::{Claim, Claimant};
-pub use policy::{Entity, Exhausted, Policy, Reservation, Server};
-pub use queue::{Priority, RunQueue, Schedulable, State};
-pub use scheduler::{Reason, Scheduler};
-pub use servers::{Account, Served, Servers};
-pub use shares::{Charged, Decision, Shares};
+pub use entity::{HasSchedEntity, SchedEntity};
+pub use fair::{FairServer, FairServers, HasFairServer};
+pub use fixed_priority::{FixedPriorityScheduler, Reason};
+pub use reservation::{Budget, Decision, ReservationScheduler};
+pub use run_queue::{Priority, RunQueue, Schedulable, State};
+pub use server::{HasServer, OnDepletion, Policy, Reservation, Server};
 
 /// Tells the compiler that the way here is taken seldom.
 #[cold]

@@ -2,7 +2,10 @@
 
 extern crate std;
 
-use crate::{Claim, Claimant, Entity, Exhausted, Policy, Priority, Reservation, Server, Shares};
+use crate::{
+    HasSchedEntity, HasServer, OnDepletion, Policy, Priority, Reservation, ReservationScheduler,
+    SchedEntity, Server,
+};
 use core::cell::Cell;
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -12,27 +15,27 @@ const SLICE: u64 = 3;
 pub(crate) struct Vcpu<'a> {
     pub(crate) number: usize,
     pub(crate) behind: Cell<bool>,
-    claim: Claim<&'a Vcpu<'a>>,
+    entity: SchedEntity<&'a Vcpu<'a>>,
 }
 
 impl Vcpu<'_> {
     pub(crate) fn priority(&self) -> u8 {
-        self.claim.priority().number()
+        self.entity.priority().number()
     }
 }
 
-impl<'a> Entity for &'a Vcpu<'a> {
+impl<'a> HasServer for &'a Vcpu<'a> {
     fn server(&self) -> &Server<Self> {
-        &self.claim.server
+        &self.entity.server
     }
 }
 
-impl<'a> Claimant for &'a Vcpu<'a> {
-    fn claim(&self) -> &Claim<Self> {
-        &self.claim
+impl<'a> HasSchedEntity for &'a Vcpu<'a> {
+    fn entity(&self) -> &SchedEntity<Self> {
+        &self.entity
     }
 
-    fn moved(&self, behind: bool) {
+    fn background_changed(&self, behind: bool) {
         self.behind.set(behind);
     }
 }
@@ -49,8 +52,8 @@ pub(crate) struct Share {
 impl Share {
     fn policy(&self) -> Policy {
         let exhausted = match self.background {
-            true => Exhausted::Background,
-            false => Exhausted::Wait,
+            true => OnDepletion::Background,
+            false => OnDepletion::Wait,
         };
         let reservation = self
             .reservation
@@ -66,10 +69,10 @@ impl Share {
         let vcpu = Vcpu {
             number,
             behind: Cell::new(false),
-            claim: Claim::new(),
+            entity: SchedEntity::new(),
         };
         let priority = Priority::new(self.priority);
-        vcpu.claim.begin(priority, self.policy(), 0);
+        vcpu.entity.begin(priority, self.policy(), 0);
         vcpu
     }
 }
@@ -262,7 +265,7 @@ pub(crate) fn run(
     mut each: impl FnMut(u64, &[(usize, bool)], Option<usize>),
 ) {
     let vcpus: Vec<Vcpu> = shares.iter().enumerate().map(|(i, s)| s.vcpu(i)).collect();
-    let core = Shares::new(SLICE as u32);
+    let core = ReservationScheduler::new(SLICE as u32);
     let mut decision = core.decide(0);
     let mut times = events.iter().scan(0, |time, &(delta, i, wake)| {
         *time += delta;
@@ -274,7 +277,7 @@ pub(crate) fn run(
         while let Some((_, i, wake)) = next.filter(|&(time, _, _)| time <= now) {
             match wake {
                 true => core.wake(&vcpus[i], now),
-                false => core.wait(&vcpus[i], now),
+                false => core.block(&vcpus[i], now),
             }
             happened.push((i, wake));
             next = times.next();

@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use crate::{Priority, Reason, Schedulable, Scheduler, State};
+use crate::{FixedPriorityScheduler, Priority, Reason, Schedulable, State};
 use core_list::{Link, Linked};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -114,7 +114,7 @@ proptest! {
     ) {
         let threads: Vec<Thread> =
             priorities.iter().enumerate().map(|(i, &p)| Thread::new(i, p)).collect();
-        let scheduler = Scheduler::new();
+        let scheduler = FixedPriorityScheduler::new();
         let mut model = Model { priorities, ..Model::default() };
         scheduler.start(&threads[0]);
         model.wake(0);
@@ -154,7 +154,7 @@ proptest! {
                     model.locked[model.current] = false;
                 }
                 Operation::EndTurn => {
-                    scheduler.end_turn();
+                    scheduler.end_slice();
                     if model.is_ready(model.current) {
                         model.block(model.current);
                         model.wake(model.current);
@@ -162,7 +162,7 @@ proptest! {
                 }
                 Operation::Next(yielding) => {
                     let next = if yielding {
-                        scheduler.give_way()
+                        scheduler.yield_current()
                     } else {
                         scheduler.next(Reason::Preemption)
                     };
@@ -170,7 +170,7 @@ proptest! {
                     prop_assert_eq!(next, model.next(yielding));
                 }
             }
-            prop_assert_eq!(scheduler.is_needed(), model.highest() != Some(model.current));
+            prop_assert_eq!(scheduler.needs_reschedule(), model.highest() != Some(model.current));
             let own = model.priorities[model.current];
             let peers = model.ready.iter().filter(|&&(_, priority)| priority == own);
             prop_assert_eq!(scheduler.has_peers(), peers.count() > 1);
@@ -184,12 +184,12 @@ proptest! {
 #[test]
 fn peers_take_turns_in_order() {
     let threads: Vec<Thread> = (0..4).map(|number| Thread::new(number, 9)).collect();
-    let scheduler = Scheduler::new();
+    let scheduler = FixedPriorityScheduler::new();
     scheduler.start(&threads[0]);
     threads[1..]
         .iter()
         .for_each(|thread| scheduler.wake(thread));
-    assert!(!scheduler.is_needed(), "an equal does not preempt");
+    assert!(!scheduler.needs_reschedule(), "an equal does not preempt");
     let order: Vec<_> = (0..8)
         .filter_map(|_| scheduler.next(Reason::Yielding))
         .map(|thread| thread.number)
@@ -200,7 +200,7 @@ fn peers_take_turns_in_order() {
 #[test]
 fn a_preempted_one_keeps_its_turn() {
     let (low, peer, high) = (Thread::new(0, 5), Thread::new(1, 5), Thread::new(2, 6));
-    let scheduler = Scheduler::new();
+    let scheduler = FixedPriorityScheduler::new();
     scheduler.start(&low);
     scheduler.wake(&peer);
     scheduler.wake(&high);
@@ -214,7 +214,7 @@ fn a_preempted_one_keeps_its_turn() {
 #[test]
 fn a_locked_one_gives_way_by_yielding_only() {
     let (low, high) = (Thread::new(0, 5), Thread::new(1, 6));
-    let scheduler = Scheduler::new();
+    let scheduler = FixedPriorityScheduler::new();
     low.state.lock();
     scheduler.start(&low);
     scheduler.wake(&high);
@@ -226,7 +226,7 @@ fn a_locked_one_gives_way_by_yielding_only() {
 #[test]
 fn who_is_not_ready_any_more_is_no_reason_to_preempt() {
     let (low, middle, high) = (Thread::new(0, 5), Thread::new(1, 6), Thread::new(2, 7));
-    let scheduler = Scheduler::new();
+    let scheduler = FixedPriorityScheduler::new();
     scheduler.start(&low);
     scheduler.wake(&middle);
     scheduler.wake(&high);
@@ -235,7 +235,7 @@ fn who_is_not_ready_any_more_is_no_reason_to_preempt() {
     assert!(next.is_some_and(|next| next.is(&&middle)));
     scheduler.wake(&high);
     scheduler.block(&high);
-    assert!(!scheduler.is_needed());
+    assert!(!scheduler.needs_reschedule());
 }
 
 #[test]

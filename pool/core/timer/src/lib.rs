@@ -20,15 +20,17 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod due;
 mod expire;
-mod queue;
-mod sorted;
+mod radix_heap;
+mod sorted_list;
+mod state;
+mod wheel;
 
 #[cfg(test)]
 mod tests;
 
-pub use due::{Due, Timed};
 pub use expire::Step;
-pub use queue::TimerQueue;
-pub use sorted::SortedTimers;
+pub use radix_heap::RadixHeap;
+pub use sorted_list::SortedTimerList;
+pub use state::{Timed, TimerState};
+pub use wheel::TimingWheel;

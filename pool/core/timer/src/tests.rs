@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use crate::{Due, Step, Timed, TimerQueue};
+use crate::{RadixHeap, Step, Timed, TimerState};
 use core_list::{Link, Linked};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -10,7 +10,7 @@ use std::vec::Vec;
 struct Timer<'a> {
     number: usize,
     link: Link<&'a Timer<'a>>,
-    due: Due<&'a Timer<'a>>,
+    state: TimerState<&'a Timer<'a>>,
 }
 
 impl Timer<'_> {
@@ -18,7 +18,7 @@ impl Timer<'_> {
         Self {
             number,
             link: Link::new(),
-            due: Due::new(),
+            state: TimerState::new(),
         }
     }
 }
@@ -30,17 +30,17 @@ impl<'a> Linked for &'a Timer<'a> {
 }
 
 impl<'a> Timed for &'a Timer<'a> {
-    fn due(&self) -> &Due<Self> {
-        &self.due
+    fn state(&self) -> &TimerState<Self> {
+        &self.state
     }
 }
 
 /// All that is due, in order of expiry, as an interrupt of the alarm goes about it.
-fn expire<'a>(queue: &TimerQueue<&'a Timer<'a>>, now: u64) -> Vec<usize> {
+fn expire<'a>(queue: &RadixHeap<&'a Timer<'a>>, now: u64) -> Vec<usize> {
     let mut expired = Vec::new();
     loop {
-        if let Some((timer, next)) = queue.expire_only(now) {
-            timer.due.set_idle();
+        if let Some((timer, next)) = queue.expire_single(now) {
+            timer.state.set_idle();
             expired.push(timer.number);
             assert_eq!(queue.alarm(), next);
             if next > now {
@@ -86,7 +86,7 @@ proptest! {
     #[test]
     fn expires_like_the_model(operations in prop::collection::vec(operation(), 0..200)) {
         let timers: Vec<Timer> = (0..12).map(Timer::new).collect();
-        let queue = TimerQueue::new();
+        let queue = RadixHeap::new();
         let mut model: Vec<(u64, usize)> = Vec::new();
         // Timers started while a step left some due behind: their order among equals is free.
         let mut between: Vec<usize> = Vec::new();
@@ -95,7 +95,7 @@ proptest! {
         for operation in operations {
             match operation {
                 Operation::Start(i, span) | Operation::Restart(i, span) => {
-                    let again = matches!(operation, Operation::Restart(..)) && !timers[i].due.is_pending();
+                    let again = matches!(operation, Operation::Restart(..)) && !timers[i].state.is_pending();
                     let started = if again {
                         queue.restart(&timers[i], now + span)
                     } else {
@@ -166,7 +166,7 @@ proptest! {
             prop_assert_eq!(queue.alarm(), alarm);
             prop_assert!(alarm <= earliest.unwrap_or(u64::MAX), "the hardware is set in time");
             for (i, timer) in timers.iter().enumerate() {
-                prop_assert_eq!(timer.due.is_pending(), model.iter().any(|&(_, other)| other == i));
+                prop_assert_eq!(timer.state.is_pending(), model.iter().any(|&(_, other)| other == i));
             }
         }
     }
@@ -174,7 +174,7 @@ proptest! {
     #[test]
     fn is_set_for_the_very_deadline(deadlines in prop::collection::vec(any::<u64>(), 1..40)) {
         let timers: Vec<Timer> = (0..deadlines.len()).map(Timer::new).collect();
-        let queue = TimerQueue::new();
+        let queue = RadixHeap::new();
         for (timer, &deadline) in timers.iter().zip(&deadlines) {
             queue.start(timer, deadline);
         }
@@ -191,7 +191,7 @@ proptest! {
     #[test]
     fn a_timer_moves_once_per_level_at_most(deadlines in prop::collection::vec(span(), 1..200)) {
         let timers: Vec<Timer> = (0..deadlines.len()).map(Timer::new).collect();
-        let queue = TimerQueue::new();
+        let queue = RadixHeap::new();
         for (timer, &deadline) in timers.iter().zip(&deadlines) {
             queue.start(timer, deadline);
         }
@@ -210,7 +210,7 @@ proptest! {
     #[test]
     fn peers_are_moved_together(deadline in 0x1000..0x1_0000u64, peers in 1..50usize) {
         let timers: Vec<Timer> = (0..=peers).map(Timer::new).collect();
-        let queue = TimerQueue::new();
+        let queue = RadixHeap::new();
         queue.start(&timers[0], 0x1000);
         timers[1..].iter().for_each(|timer| {
             queue.start(timer, deadline);
@@ -230,7 +230,7 @@ proptest! {
 #[test]
 fn a_deadline_that_passed_is_due_at_once() {
     let (first, late) = (Timer::new(0), Timer::new(1));
-    let queue = TimerQueue::new();
+    let queue = RadixHeap::new();
     queue.start(&first, 1_000);
     assert_eq!(expire(&queue, 5_000), [0]);
     queue.start(&late, 10);
@@ -240,7 +240,7 @@ fn a_deadline_that_passed_is_due_at_once() {
 #[test]
 fn a_lonely_timer_expires_without_being_moved() {
     let timer = Timer::new(0);
-    let queue = TimerQueue::new();
+    let queue = RadixHeap::new();
     queue.start(&timer, 123_456_789);
     assert!(matches!(queue.expire(123_456_789), Step::Expired(_)));
 }
@@ -248,7 +248,7 @@ fn a_lonely_timer_expires_without_being_moved() {
 #[test]
 fn a_timer_can_be_cancelled_while_its_slot_is_dealt_out() {
     let timers: Vec<Timer> = (0..3).map(Timer::new).collect();
-    let queue = TimerQueue::new();
+    let queue = RadixHeap::new();
     for (timer, deadline) in timers.iter().zip([0x1_0000, 0x1_0001, 0x1_0002]) {
         queue.start(timer, deadline);
     }
@@ -266,7 +266,7 @@ proptest! {
         steps in prop::collection::vec((0..6usize, 0..3u8, 0..40u64), 1..60),
     ) {
         let timers: Vec<Timer> = (0..6).map(Timer::new).collect();
-        let queue = crate::SortedTimers::new();
+        let queue = crate::SortedTimerList::new();
         let mut model: Vec<(u64, usize)> = Vec::new();
         let mut now = 0;
         for (number, what, time) in steps {
@@ -290,7 +290,7 @@ proptest! {
                     for (_, number) in model.drain(..due) {
                         let timer = queue.expire(now).ok().unwrap();
                         prop_assert_eq!(timer.number, number);
-                        timer.due.set_idle();
+                        timer.state.set_idle();
                     }
                     let next = model.first().map_or(u64::MAX, |(deadline, _)| *deadline);
                     prop_assert_eq!(queue.expire(now).err(), Some(next));

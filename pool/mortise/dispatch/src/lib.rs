@@ -17,7 +17,7 @@
 //!
 //! A virtual CPU at rest (off, its machine not started, ended, to be started again) is
 //! dispatched like one that runs; instead of its guest, what it has to do as a vCPU at rest
-//! is done in its name ([`Core::attend`](mortise_partition::Core::attend)).
+//! is done in its name ([`Core::handle_pending`](mortise_partition::Core::handle_pending)).
 //!
 //! # Guarantees
 //!
@@ -30,15 +30,15 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "contexts of virtual CPUs are exchanged here")]
 
-mod arrivals;
-mod entry;
-mod leave;
-mod lives;
-mod margins;
-mod policy;
-mod seat;
-mod terms;
+mod admission;
+mod bounds;
+mod core_mode;
+mod core_scheduler;
+mod guest_entry;
+mod interrupt_entry;
+mod interrupts;
+mod reserved;
 mod timers;
-mod turns;
+mod vcpu_context;
 
-pub use turns::{DISPATCH, Turns};
+pub use core_scheduler::{CoreSchedulers, DISPATCH};

@@ -11,12 +11,12 @@ use crate::{
 use core::cell::Cell;
 use core_list::{Link, Linked};
 use core_sync::TicketLock;
-use core_timer::{Due, SortedTimers, Timed};
+use core_timer::{SortedTimerList, Timed, TimerState};
 
 /// Something done again and again.
 pub(crate) struct PeriodicWork {
     link: Link<&'static PeriodicWork>,
-    due: Due<&'static PeriodicWork>,
+    state: TimerState<&'static PeriodicWork>,
     /// Nanoseconds from one time to the next.
     period: u64,
     /// What is done; it goes on until it is told to stop, and says whether it is done.
@@ -35,7 +35,7 @@ impl PeriodicWork {
     pub(crate) const fn new(period: u64, action: Action) -> Self {
         Self {
             link: Link::new(),
-            due: Due::new(),
+            state: TimerState::new(),
             period,
             action,
         }
@@ -49,8 +49,8 @@ impl Linked for &'static PeriodicWork {
 }
 
 impl Timed for &'static PeriodicWork {
-    fn due(&self) -> &Due<Self> {
-        &self.due
+    fn state(&self) -> &TimerState<Self> {
+        &self.state
     }
 }
 
@@ -58,7 +58,7 @@ impl Timed for &'static PeriodicWork {
 pub(crate) struct HypervisorTimer(TicketLock<Set>);
 
 struct Set {
-    waiting: SortedTimers<&'static PeriodicWork>,
+    waiting: SortedTimerList<&'static PeriodicWork>,
     /// What has come, and is being done.
     due: Cell<Option<&'static PeriodicWork>>,
 }
@@ -67,7 +67,7 @@ impl HypervisorTimer {
     /// None.
     pub(crate) const fn new() -> Self {
         Self(TicketLock::new(Set {
-            waiting: SortedTimers::new(),
+            waiting: SortedTimerList::new(),
             due: Cell::new(None),
         }))
     }
@@ -116,7 +116,7 @@ impl HypervisorTimer {
         }
         let due = set.waiting.expire(clock.ticks()).ok();
         if let Some(alarm) = due {
-            alarm.due().set_idle();
+            alarm.state().set_idle();
         }
         set.due.set(due);
         let first = set.first();

@@ -19,8 +19,8 @@ use crate::timekeeping::TimerStore;
 use crate::timer::Timer;
 use core::cell::Cell;
 use core_guest::Guest;
-use core_sched::{Reason, Scheduler};
-use core_timer::SortedTimers;
+use core_sched::{FixedPriorityScheduler, Reason};
+use core_timer::SortedTimerList;
 use core_trace::{Event, Writer};
 use hw_arch::El1;
 use hw_clock::Clock;
@@ -71,7 +71,7 @@ pub struct Kernel {
     pub(crate) interrupts: Interrupts<Linked>,
     /// What happens here, for a timeline.
     pub(crate) trace: Writer,
-    pub(crate) scheduler: Scheduler<&'static Thread>,
+    pub(crate) scheduler: FixedPriorityScheduler<&'static Thread>,
     /// Whether threads begin with a lock against preemption.
     pub(crate) cooperative: Cell<bool>,
     clock: Cell<Option<Clock<El1>>>,
@@ -88,7 +88,7 @@ pub struct Kernel {
     /// What is to happen when.
     pub(crate) timers: TimerStore,
     /// The same in an image with a few timers.
-    few_timers: SortedTimers<&'static Timer>,
+    few_timers: SortedTimerList<&'static Timer>,
     /// Shares of the core.
     pub(crate) server_state: ServerState,
 }
@@ -104,7 +104,7 @@ impl Kernel {
     /// the image.
     pub const fn new() -> Self {
         Self {
-            scheduler: Scheduler::new(),
+            scheduler: FixedPriorityScheduler::new(),
             cooperative: Cell::new(false),
             interrupts: Interrupts::new(),
             clock: Cell::new(None),
@@ -115,7 +115,7 @@ impl Kernel {
             index: Cell::new(0),
             slice: Slice::new(),
             timers: TimerStore::unset(),
-            few_timers: SortedTimers::new(),
+            few_timers: SortedTimerList::new(),
             server_state: ServerState::new(),
         }
     }
@@ -191,7 +191,7 @@ impl Kernel {
         // interrupts are masked until the end.
         let this = unsafe { Self::this() };
         let result = action(this);
-        if this.scheduler.is_needed() && !assembly::is_bound(mask) {
+        if this.scheduler.needs_reschedule() && !assembly::is_bound(mask) {
             this.preempt();
         }
         // SAFETY: every operation on the queues is complete.
@@ -354,7 +354,7 @@ impl Kernel {
         self.update_budgets();
         self.yield_background(previous);
         self.reset_slice(previous);
-        self.switch(previous, self.scheduler.give_way());
+        self.switch(previous, self.scheduler.yield_current());
     }
 }
 
@@ -368,4 +368,4 @@ pub(crate) const INTERFACE: usize =
 #[cfg(target_arch = "aarch64")]
 /// Where it sees whether the interrupted thread is to be preempted: a word, zero if not.
 pub(crate) const CANDIDATE: usize =
-    core::mem::offset_of!(Kernel, scheduler) + Scheduler::<&'static Thread>::CANDIDATE;
+    core::mem::offset_of!(Kernel, scheduler) + FixedPriorityScheduler::<&'static Thread>::CANDIDATE;

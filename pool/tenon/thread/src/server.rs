@@ -7,7 +7,7 @@
 //!
 //! Budgets end by a timer that is set for whom a switch goes to, if it has a server; without
 //! [`options::servers`] nothing of this is in the image, and no server is had. The policy is
-//! [`core_sched::Servers`], why it is so in `docs/decisions/servers.md`.
+//! [`core_sched::FairServers`], why it is so in `docs/decisions/servers.md`.
 
 use crate::kernel::Kernel;
 use crate::options;
@@ -17,7 +17,7 @@ use crate::time::{Duration, nanoseconds};
 use crate::timer::Timer;
 use core::cell::Cell;
 use core_list::Linked;
-use core_sched::{Account, Entity, Exhausted, Reservation, Served};
+use core_sched::{FairServer, HasFairServer, HasServer, OnDepletion, Reservation};
 
 /// The priority of servers without budget: only the idle thread's is below.
 const BACKGROUND: Priority = Priority::new(1);
@@ -37,7 +37,7 @@ const BACKGROUND: Priority = Priority::new(1);
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Server {
-    account: Account<&'static Server>,
+    fair: FairServer<&'static Server>,
     /// Budget and period.
     share: Cell<Option<(Duration, Duration)>>,
     thread: Cell<Option<&'static Thread>>,
@@ -63,7 +63,7 @@ impl Server {
 
     const fn with(share: Option<(Duration, Duration)>) -> Self {
         Self {
-            account: Account::new(),
+            fair: FairServer::new(),
             share: Cell::new(share),
             thread: Cell::new(None),
             foreground: Cell::new(BACKGROUND),
@@ -108,7 +108,7 @@ impl Server {
             let number = options::server_priority() + rank;
             server.foreground.set(Priority::new(number as u8));
             Kernel::with_reschedule(|kernel| {
-                if !server.account.is_behind() {
+                if !server.fair.is_background() {
                     kernel.set_server_priority(server, true);
                 }
                 kernel.switch_server(kernel.current());
@@ -156,7 +156,7 @@ impl Server {
         };
         let frequency = Kernel::local_clock().frequency();
         let [budget, period] = [budget, period].map(|time| frequency.ticks(nanoseconds(time)));
-        let reservation = Reservation::new(budget, period, Exhausted::Background);
+        let reservation = Reservation::new(budget, period, OnDepletion::Background);
         // SAFETY: `attach` has the lock.
         let servers = unsafe { Kernel::servers() };
         let ranks = servers.ranks().last().map_or(0, |(_, rank)| rank + 1);
@@ -166,15 +166,15 @@ impl Server {
     }
 }
 
-impl Entity for &'static Server {
+impl HasServer for &'static Server {
     fn server(&self) -> &core_sched::Server<Self> {
-        &self.account.server
+        &self.fair.server
     }
 }
 
-impl Served for &'static Server {
-    fn account(&self) -> &Account<Self> {
-        &self.account
+impl HasFairServer for &'static Server {
+    fn fair_server(&self) -> &FairServer<Self> {
+        &self.fair
     }
 }
 
@@ -184,10 +184,10 @@ impl Thread {
     pub(crate) fn comes_before(&self, other: &Self) -> bool {
         let behind = |thread: &Self| {
             let server = thread.server().get();
-            server.filter(|server| server.account.is_behind())
+            server.filter(|server| server.fair.is_background())
         };
         match (behind(self), behind(other)) {
-            (Some(one), Some(other)) => one.account.precedes(&other.account),
+            (Some(one), Some(other)) => one.fair.precedes(&other.fair),
             _ => false,
         }
     }
@@ -195,7 +195,7 @@ impl Thread {
 
 /// What a core has for its servers. All of it is zero at first.
 pub(crate) struct ServerState {
-    servers: core_sched::Servers<&'static Server>,
+    servers: core_sched::FairServers<&'static Server>,
     timer: Timer,
     /// What the timer is set for; zero if it is not.
     due: Cell<u64>,
@@ -204,7 +204,7 @@ pub(crate) struct ServerState {
 impl ServerState {
     pub(crate) const fn new() -> Self {
         Self {
-            servers: core_sched::Servers::new(),
+            servers: core_sched::FairServers::new(),
             timer: Timer::unset(),
             due: Cell::new(0),
         }
@@ -218,7 +218,7 @@ impl Kernel {
     ///
     /// Interrupts are masked, or the thread that calls has a [`PreemptionLock`] and looks at nothing
     /// but who is attached: no interrupt changes that.
-    unsafe fn servers() -> &'static core_sched::Servers<&'static Server> {
+    unsafe fn servers() -> &'static core_sched::FairServers<&'static Server> {
         // SAFETY: the caller's contract; threads run since `boot`.
         &unsafe { Self::this() }.server_state.servers
     }
@@ -244,15 +244,15 @@ impl Kernel {
     #[inline(never)]
     fn update_all_budgets(&self) {
         let servers = &self.server_state.servers;
-        servers.settle(
+        servers.update(
             self.clock().ticks(),
             self.background_contended(),
             |server, foreground| {
                 self.set_server_priority(server, foreground);
             },
         );
-        if servers.ends_turn() {
-            self.scheduler.end_turn();
+        if servers.slice_ended() {
+            self.scheduler.end_slice();
         }
     }
 
@@ -270,7 +270,7 @@ impl Kernel {
         thread.set_base_priority(self, if foreground { own } else { BACKGROUND });
         if thread.is(&self.current()) {
             // It has the last place, not the one it ran in.
-            self.scheduler.end_turn();
+            self.scheduler.end_slice();
         }
     }
 
@@ -279,9 +279,9 @@ impl Kernel {
     pub(crate) fn yield_background(&self, thread: &Thread) {
         if options::servers()
             && let Some(server) = thread.server().get()
-            && server.account.is_behind()
+            && server.fair.is_background()
         {
-            self.server_state.servers.enter(server);
+            self.server_state.servers.assign_tags(server);
         }
     }
 
@@ -290,12 +290,12 @@ impl Kernel {
     pub(crate) fn server_ready(&self, thread: &Thread) {
         if options::servers()
             && let Some(server) = thread.server().get()
-            && server.account.is_behind()
+            && server.fair.is_background()
         {
             let now = self.clock().ticks();
             self.server_state
                 .servers
-                .join(server, now, self.background_contended());
+                .enter_background(server, now, self.background_contended());
         }
     }
 
@@ -311,7 +311,7 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn switch_server(&self, next: &'static Thread) {
         if options::servers() {
-            self.server_state.servers.run(next.server().get());
+            self.server_state.servers.set_running(next.server().get());
             self.arm_budget_timer();
         }
     }
@@ -322,7 +322,7 @@ impl Kernel {
         let server_state = &self.server_state;
         let due = server_state
             .servers
-            .until(self.background_contended())
+            .next_update(self.background_contended())
             .unwrap_or(0);
         let before = server_state.due.replace(due);
         if due == before {
@@ -353,7 +353,7 @@ impl Kernel {
     fn expire_budgets(&self) {
         self.server_state.due.set(0);
         self.update_budgets();
-        if self.scheduler.is_needed() {
+        if self.scheduler.needs_reschedule() {
             // Who runs has no turn of its own any more, but may be locked in its place.
             return self.arm_budget_timer();
         }

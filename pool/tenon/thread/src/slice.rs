@@ -148,7 +148,7 @@ impl Kernel {
         let over = slice.began.get() + slice.length.get() <= self.clock().ticks();
         if over && self.scheduler.has_peers() && self.current().time_slice().taken.get() {
             slice.began.set(self.clock().ticks());
-            self.scheduler.end_turn();
+            self.scheduler.end_slice();
         } else {
             self.arm_slice_timer();
         }
@@ -186,11 +186,11 @@ mod tests {
         // On the host the clock stands: a turn is over if it has no length.
         kernel.slice.length.set(0);
         kernel.slice_expired();
-        assert!(kernel.scheduler.is_needed() && !kernel.slice.timed.get());
+        assert!(kernel.scheduler.needs_reschedule() && !kernel.slice.timed.get());
         kernel.preempt();
         assert!(kernel.current().is(&peer) && kernel.slice.timed.get());
         peer.time_slice().taken.set(false);
         kernel.slice_expired();
-        assert!(!kernel.scheduler.is_needed() && !kernel.slice.timed.get());
+        assert!(!kernel.scheduler.needs_reschedule() && !kernel.slice.timed.get());
     }
 }

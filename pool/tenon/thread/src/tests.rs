@@ -53,11 +53,14 @@ fn a_sleeper_is_woken_when_its_time_has_come() {
     sleeper.wait(kernel, Wait::Timer);
     assert!(kernel.current().is(&idle));
     kernel.expire();
-    assert!(!kernel.scheduler.is_needed(), "the counter stands at zero");
+    assert!(
+        !kernel.scheduler.needs_reschedule(),
+        "the counter stands at zero"
+    );
 
     kernel.start_timer(sleeper.timer(), 0);
     kernel.expire();
-    assert!(kernel.scheduler.is_needed());
+    assert!(kernel.scheduler.needs_reschedule());
     kernel.preempt();
     assert!(kernel.current().is(&sleeper));
 }

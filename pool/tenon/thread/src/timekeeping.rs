@@ -7,12 +7,11 @@ use crate::options;
 use crate::timer::Timer;
 use core::cell::Cell;
 use core::mem::ManuallyDrop;
-use core_timer::{Step, TimerQueue};
-use core_wheel::Wheel;
+use core_timer::{RadixHeap, Step, TimingWheel};
 use hw_arch::El1;
 use hw_clock::Clock;
 
-type Queue = TimerQueue<&'static Timer>;
+type Queue = RadixHeap<&'static Timer>;
 
 /// The timers of a core. All of it is zero at first.
 pub(crate) struct TimerStore {
@@ -24,10 +23,10 @@ pub(crate) struct TimerStore {
 /// The queue first: it is the larger one.
 union Backend {
     queue: ManuallyDrop<Queue>,
-    wheel: ManuallyDrop<Wheel<&'static Timer>>,
+    wheel: ManuallyDrop<TimingWheel<&'static Timer>>,
 }
 
-const _: () = assert!(size_of::<Wheel<&Timer>>() <= size_of::<Queue>());
+const _: () = assert!(size_of::<TimingWheel<&Timer>>() <= size_of::<Queue>());
 
 impl TimerStore {
     /// To be [begun](Timekeeping::begin).
@@ -47,7 +46,7 @@ impl TimerStore {
     }
 
     #[inline(always)]
-    pub(crate) fn wheel(&self) -> &Wheel<&'static Timer> {
+    pub(crate) fn wheel(&self) -> &TimingWheel<&'static Timer> {
         // SAFETY: a queue is all zero at first, as a wheel without timers is, which is no larger;
         // an image with a tick uses nothing else.
         unsafe { &self.backend.wheel }

@@ -10,7 +10,7 @@ use crate::time::Instant;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_list::{Link, Linked};
-use core_timer::{Due, Timed};
+use core_timer::{Timed, TimerState};
 use core_trace::Event;
 
 /// What a timer does when it expires.
@@ -35,7 +35,7 @@ pub(crate) enum Action {
 /// ```
 pub struct Timer {
     link: Link<&'static Timer>,
-    due: Due<&'static Timer>,
+    state: TimerState<&'static Timer>,
     action: Cell<Action>,
     /// The number of the core in whose queue it is, or was last.
     core: AtomicUsize,
@@ -63,7 +63,7 @@ impl Timer {
     const fn with(action: Action) -> Self {
         Self {
             link: Link::new(),
-            due: Due::new(),
+            state: TimerState::new(),
             action: Cell::new(action),
             core: AtomicUsize::new(0),
             restarts: Cell::new(false),
@@ -110,7 +110,7 @@ impl Timer {
             });
         }
         let mask = assembly::mask();
-        if self.due.is_pending() {
+        if self.state.is_pending() {
             return self.start_anew(instant, mask);
         }
         self.start_idle(instant, mask);
@@ -165,13 +165,13 @@ impl Timer {
     #[inline(always)]
     fn expired(&self) {
         if options::cores() == 1 {
-            self.due.set_idle();
+            self.state.set_idle();
         }
     }
 
     /// Notes that it is not pending any more.
     pub(crate) fn set_idle(&self) {
-        self.due.set_idle();
+        self.state.set_idle();
     }
 
     /// [`expire_timer`](Timer::fire) as one of several of an instant: of those, periodic timers, which meet
@@ -226,7 +226,7 @@ impl Linked for &'static Timer {
 }
 
 impl Timed for &'static Timer {
-    fn due(&self) -> &Due<Self> {
-        &self.due
+    fn state(&self) -> &TimerState<Self> {
+        &self.state
     }
 }

@@ -28,7 +28,7 @@ use core_inbox::{Batch, Inbox, Post, Slip};
 use core_list::{Link, Linked};
 use core_placement::Standing;
 use core_sched::{Priority, RunQueue, Schedulable, State};
-use core_timer::TimerQueue;
+use core_timer::RadixHeap;
 use tenon_irq::Target;
 
 /// The SGI that calls a core to its inbox. Mortise keeps SGI 0 of Group 0 for itself, and channels
@@ -56,7 +56,7 @@ pub struct Core {
     /// Where SGIs find it; written before it is there.
     target: Cell<Option<Target>>,
     /// Its timers, likewise.
-    timers: Cell<Option<&'static TimerQueue<&'static Timer>>>,
+    timers: Cell<Option<&'static RadixHeap<&'static Timer>>>,
     timers_lock: ObjectLock,
     /// Somebody wants what waits here and could run elsewhere.
     pull_requested: AtomicBool,
@@ -94,7 +94,7 @@ impl Core {
     }
 
     /// Says where its timers are.
-    pub(crate) fn set_timers(&self, timers: &'static TimerQueue<&'static Timer>) {
+    pub(crate) fn set_timers(&self, timers: &'static RadixHeap<&'static Timer>) {
         self.timers.set(Some(timers));
     }
 

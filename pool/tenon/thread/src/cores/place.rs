@@ -57,7 +57,7 @@ impl Kernel {
     /// Finds the core for a thread that is at home here and about to be ready.
     pub(super) fn place(&self, thread: &'static Thread, origin: Origin) {
         let urgency = thread.urgency();
-        let bar = self.scheduler.bar().number().into();
+        let bar = self.scheduler.preemption_threshold().number().into();
         let wins = urgency > bar && !self.current().state().is_locked();
         if thread.is_free() {
             // Who was sent here and would run runs: it was sent because this was the place.
@@ -87,7 +87,7 @@ impl Kernel {
         };
         let current = self.current();
         let locked = current.state().is_locked();
-        if self.scheduler.is_needed() && !locked {
+        if self.scheduler.needs_reschedule() && !locked {
             return;
         }
         let (placement, runs) = (

@@ -7,9 +7,9 @@
 use super::Core;
 use crate::kernel::{EXPIRY_STEPS, Kernel};
 use crate::timer::Timer;
-use core_timer::{Step, TimerQueue};
+use core_timer::{RadixHeap, Step};
 
-type Queue = TimerQueue<&'static Timer>;
+type Queue = RadixHeap<&'static Timer>;
 
 impl Kernel {
     /// Calls `action` with the queue that the timer is in, if in any, and the number of its core.
@@ -84,7 +84,7 @@ impl Kernel {
             let step = core.timers_lock.locked(|| {
                 let step = match self.timers.queue().pop() {
                     Some(timer) => Step::Expired(timer),
-                    None => self.timers.queue().deal(now),
+                    None => self.timers.queue().cascade(now),
                 };
                 if let Step::Expired(timer) = &step {
                     timer.set_idle();

@@ -86,7 +86,7 @@ impl Kernel {
         }
         // The short way for the only one that is due is left out of an image made for size.
         if !options::small()
-            && let Some((timer, alarm)) = self.timers.queue().expire_only(now)
+            && let Some((timer, alarm)) = self.timers.queue().expire_single(now)
         {
             clock.move_alarm(alarm);
             return timer.expire_timer(self, now);
@@ -117,7 +117,7 @@ impl Kernel {
                 continue;
             }
             steps = steps.saturating_sub(1);
-            match timers.deal(now) {
+            match timers.cascade(now) {
                 Step::Expired(timer) => timer.expire_out_of_line(self, now),
                 Step::Moved => {}
                 Step::Idle => return self.clock().move_alarm(timers.alarm()),

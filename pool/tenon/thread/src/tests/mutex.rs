@@ -64,7 +64,7 @@ impl Model {
 
 /// What a call that masks interrupts ends with.
 fn preempt(kernel: &Kernel) {
-    if kernel.scheduler.is_needed() {
+    if kernel.scheduler.needs_reschedule() {
         kernel.preempt();
     }
 }

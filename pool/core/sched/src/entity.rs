@@ -1,15 +1,15 @@
 //! What somebody has of a core that several share: how urgent it is, and where it stands.
 
-use crate::{Entity, Policy, Priority, Server};
+use crate::{HasServer, Policy, Priority, Server};
 use core::cell::Cell;
 use core_list::{Link, Linked};
 
 /// The order of those that could run: who has the smaller one goes first. Twice the levels above, and
 /// one more without a deadline, as who has one goes before its peers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place(u8);
+pub(crate) struct RunKey(u8);
 
-impl Place {
+impl RunKey {
     /// The last one.
     pub(crate) const BACKGROUND: Self = Self(2 * Priority::HIGHEST.number() + 1);
 
@@ -37,133 +37,134 @@ impl Place {
     }
 }
 
-/// What [`Shares`](crate::Shares) keep inside each entity.
-pub struct Claim<S> {
+/// What [`ReservationScheduler`](crate::ReservationScheduler) keep inside each entity.
+pub struct SchedEntity<S> {
     /// Its reservation, and what is left of it.
     pub server: Server<S>,
     link: Link<Ready<S>>,
     /// Where it stands: its own place, or in the background meanwhile.
-    place: Cell<Place>,
-    own: Cell<Place>,
+    key: Cell<RunKey>,
+    base_key: Cell<RunKey>,
     /// Among whom it is.
-    among: Cell<Among>,
+    membership: Cell<QueueMembership>,
 }
 
 /// Where an entity is linked: a bit for those that could run, one for those whose budget is used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Among(u8);
+pub(crate) struct QueueMembership(u8);
 
-impl Among {
+impl QueueMembership {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const READY: Self = Self(1);
-    pub(crate) const SPENT: Self = Self(2);
+    pub(crate) const DEPLETED: Self = Self(2);
     pub(crate) const BOTH: Self = Self(3);
 }
 
-impl<S> Claim<S> {
+impl<S> SchedEntity<S> {
     /// That of an entity whose life has not begun.
     pub const fn new() -> Self {
         Self {
             server: Server::new(),
             link: Link::new(),
-            place: Cell::new(Place::BACKGROUND),
-            own: Cell::new(Place::BACKGROUND),
-            among: Cell::new(Among::NONE),
+            key: Cell::new(RunKey::BACKGROUND),
+            base_key: Cell::new(RunKey::BACKGROUND),
+            membership: Cell::new(QueueMembership::NONE),
         }
     }
 
     /// For a life to begin at `now`, of an entity that is not ready: the first period begins too.
     pub fn begin(&self, priority: Priority, policy: Policy, now: u64) {
-        let own = Place::of(priority, matches!(policy, Policy::Deadline(_)));
-        self.own.set(own);
-        self.place.set(own);
+        let own = RunKey::of(priority, matches!(policy, Policy::Deadline(_)));
+        self.base_key.set(own);
+        self.key.set(own);
         self.server.start(policy, now);
     }
 
     /// Whether it runs or could run.
     #[inline(always)]
     pub fn is_ready(&self) -> bool {
-        self.among.get().0 & Among::READY.0 != 0
+        self.membership.get().0 & QueueMembership::READY.0 != 0
     }
 
     /// The priority that it has now.
     #[inline(always)]
     pub fn priority(&self) -> Priority {
-        self.place.get().priority()
+        self.key.get().priority()
     }
 
     /// Whether it is in the background: that is its priority, or its budget is used up.
     #[inline(always)]
-    pub fn is_behind(&self) -> bool {
-        self.place.get() == Place::BACKGROUND
+    pub fn is_background(&self) -> bool {
+        self.key.get() == RunKey::BACKGROUND
     }
 
     /// Whether its budget is used up, and the next one awaited.
     #[inline(always)]
-    pub(crate) fn is_spent(&self) -> bool {
-        self.among.get().0 & Among::SPENT.0 != 0
+    pub(crate) fn is_awaiting_budget(&self) -> bool {
+        self.membership.get().0 & QueueMembership::DEPLETED.0 != 0
     }
 
     #[inline(always)]
-    pub(crate) fn set_among(&self, among: Among) {
-        self.among.set(among);
+    pub(crate) fn set_membership(&self, membership: QueueMembership) {
+        self.membership.set(membership);
     }
 
     #[inline(always)]
-    pub(crate) fn place(&self) -> Place {
-        self.place.get()
+    pub(crate) fn key(&self) -> RunKey {
+        self.key.get()
     }
 
     #[inline(always)]
-    pub(crate) fn own(&self) -> Place {
-        self.own.get()
+    pub(crate) fn base_key(&self) -> RunKey {
+        self.base_key.get()
     }
 
     /// Has it go on in the background.
     #[inline(always)]
-    pub(crate) fn fall_behind(&self) {
-        self.place.set(Place::BACKGROUND);
+    pub(crate) fn demote(&self) {
+        self.key.set(RunKey::BACKGROUND);
     }
 
     /// Has it stand where it is by itself; whether it stood elsewhere.
     #[inline(always)]
-    pub(crate) fn come_back(&self) -> bool {
-        self.place.replace(self.own.get()) != self.own.get()
+    pub(crate) fn restore_priority(&self) -> bool {
+        self.key.replace(self.base_key.get()) != self.base_key.get()
     }
 }
 
-impl<S> Default for Claim<S> {
+impl<S> Default for SchedEntity<S> {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// A reference to an entity of a core that is shared, like a vCPU.
-pub trait Claimant: Entity {
-    /// The part of it that keeps its claim, which its [`Entity::server`] is in as well.
-    fn claim(&self) -> &Claim<Self>;
+pub trait HasSchedEntity: HasServer {
+    /// The part of it that keeps its claim, which its [`HasServer::server`] is in as well.
+    fn entity(&self) -> &SchedEntity<Self>;
 
     /// Hears that it falls behind without a budget, or has one again.
     #[inline(always)]
-    fn moved(&self, _behind: bool) {}
+    fn background_changed(&self, _background: bool) {}
 }
 
 /// One among those that could run.
 #[derive(Clone, Copy)]
 pub(crate) struct Ready<S>(pub(crate) S);
 
-impl<S: Claimant> Ready<S> {
+impl<S: HasSchedEntity> Ready<S> {
     /// Whether it goes before another one that came earlier.
     #[inline(always)]
     pub(crate) fn precedes(&self, other: &Self) -> bool {
-        let (own, its) = (self.0.claim().place(), other.0.claim().place());
-        let by_deadline = || own.has_deadline() && self.0.server().end() < other.0.server().end();
+        let (own, its) = (self.0.entity().key(), other.0.entity().key());
+        let by_deadline =
+            || own.has_deadline() && self.0.server().period_end() < other.0.server().period_end();
         own < its || own == its && by_deadline()
     }
 }
 
-impl<S: Claimant> Linked for Ready<S> {
+impl<S: HasSchedEntity> Linked for Ready<S> {
     fn link(&self) -> &Link<Self> {
-        &self.0.claim().link
+        &self.0.entity().link
     }
 }

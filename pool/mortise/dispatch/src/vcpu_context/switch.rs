@@ -1,6 +1,6 @@
 //! How who has a seat comes into the core's registers, and out of them.
 
-use super::Seat;
+use super::VcpuContext;
 use mortise_partition::{Core, Vcpu};
 use mortise_vcpu::{FloatingPointTrap, LrUsage, OptionalRegisters, TimerIrq};
 
@@ -14,104 +14,104 @@ pub(crate) struct ExitClass {
     coming: LrUsage,
 }
 
-impl Seat {
+impl VcpuContext {
     /// Whether floating point traps while it is on the core, if that is known.
-    pub fn trap(&self) -> Option<FloatingPointTrap> {
-        self.trap.get()
+    pub fn fp_trap(&self) -> Option<FloatingPointTrap> {
+        self.fp_trap.get()
     }
 
     /// Notes that.
-    pub fn set_trap(&self, trap: Option<FloatingPointTrap>) {
+    pub fn set_fp_trap(&self, trap: Option<FloatingPointTrap>) {
         let bare = self
-            .home
+            .scheduler
             .get()
-            .is_some_and(|home| home.rest.get() == OptionalRegisters::NONE);
-        self.trap.set(trap);
-        self.usual_trap.set(trap.filter(|_| bare));
+            .is_some_and(|scheduler| scheduler.rest.get() == OptionalRegisters::NONE);
+        self.fp_trap.set(trap);
+        self.fast_fp_trap.set(trap.filter(|_| bare));
     }
 
     /// Takes it off the core, whose registers hold it.
     pub fn store(&self, core: &'static Core) {
-        self.silence();
-        self.store_silent(core);
+        self.mask_timer();
+        self.save_masked(core);
     }
 
     /// Has its timer be silent, the first part of that.
     #[inline(always)]
-    pub fn silence(&self) {
+    pub fn mask_timer(&self) {
         // SAFETY: the registers hold this virtual CPU, and only its core comes here.
-        unsafe { self.context.save_timer() };
+        unsafe { self.registers.save_timer() };
     }
 
     /// Takes the first part back.
     #[cold]
-    pub fn go_on_sounding(&self) {
+    pub fn unmask_timer(&self) {
         // SAFETY: as above, and nothing else was done since.
-        unsafe { self.context.resume_timer() };
+        unsafe { self.registers.resume_timer() };
     }
 
     /// The second part of it.
     #[inline(always)]
-    pub fn store_silent(&self, core: &'static Core) {
+    pub fn save_masked(&self, core: &'static Core) {
         self.store_registers();
-        core.save_virtual_interface_slow(&self.context, &self.rare);
+        core.save_virtual_interface_slow(&self.registers, &self.rare);
     }
 
-    /// The same where the exchange is [usual](Self::usual).
+    /// The same where the exchange is [usual](Self::fast_switch).
     #[inline(always)]
-    pub fn store_usual(&self, core: &'static Core, usual: ExitClass) {
+    pub fn save_fast(&self, core: &'static Core, fast: ExitClass) {
         self.store_registers();
-        core.save_virtual_interface(&self.context, usual.there);
+        core.save_virtual_interface(&self.registers, fast.there);
     }
 
     #[inline(always)]
     fn store_registers(&self) {
         // SAFETY: as above.
-        unsafe { self.context.save() };
+        unsafe { self.registers.save() };
     }
 
     /// What is to be exchanged for it, if that takes the fewest steps.
     #[inline(always)]
-    pub fn usual(&self, core: &'static Core) -> Option<ExitClass> {
+    pub fn fast_switch(&self, core: &'static Core) -> Option<ExitClass> {
         let (trap, there, coming) = (
-            self.usual_trap.get()?,
+            self.fast_fp_trap.get()?,
             core.listed(),
-            self.context.lr_usage(),
+            self.registers.lr_usage(),
         );
-        let usual = ExitClass {
+        let fast = ExitClass {
             trap,
             there,
             coming,
         };
-        there.is_fast_switch(coming).then_some(usual)
+        there.is_fast_switch(coming).then_some(fast)
     }
 
     /// Notes where the interrupt of its timer is, while it is off the core.
     pub fn note_timer(&self, timer: TimerIrq) {
-        let listed = self.context.lr_usage().with_timer_irq(timer);
-        self.context.set_lr_usage(listed);
+        let listed = self.registers.lr_usage().with_timer_irq(timer);
+        self.registers.set_lr_usage(listed);
     }
 
     /// Does the same with what few cores have.
-    pub fn store_rest(&self, rest: OptionalRegisters) {
+    pub fn save_optional(&self, rest: OptionalRegisters) {
         // SAFETY: as above.
         unsafe { self.rare.save(rest) };
     }
 
     /// Puts it on the core, whose registers hold nobody who is needed.
     #[inline(always)]
-    pub fn load(&self, core: &'static Core, occupant: Vcpu) {
-        core.set_current_vcpu(occupant);
-        core.restore_virtual_interface_slow(&self.context, &self.rare, &self.template);
+    pub fn load(&self, core: &'static Core, vcpu: Vcpu) {
+        core.set_current_vcpu(vcpu);
+        core.restore_virtual_interface_slow(&self.registers, &self.rare, &self.timer_template);
         self.load_registers();
     }
 
-    /// The same where the exchange is [usual](Self::usual).
+    /// The same where the exchange is [usual](Self::fast_switch).
     #[inline(always)]
-    pub fn load_usual(&self, core: &'static Core, occupant: Vcpu, usual: ExitClass) {
-        core.set_current_vcpu(occupant);
-        usual.trap.apply();
-        core.restore_virtual_interface(&self.context, usual.coming, &self.template);
+    pub fn load_fast(&self, core: &'static Core, vcpu: Vcpu, fast: ExitClass) {
+        core.set_current_vcpu(vcpu);
+        fast.trap.apply();
+        core.restore_virtual_interface(&self.registers, fast.coming, &self.timer_template);
         self.load_registers();
     }
 
@@ -120,11 +120,11 @@ impl Seat {
         // With the timer, whose interrupt is listed already if it is due.
         //
         // SAFETY: whoever was there was taken off; stage 2 is this virtual machine's.
-        unsafe { self.context.load() };
+        unsafe { self.registers.load() };
     }
 
     /// Does the same with what few cores have.
-    pub fn load_rest(&self, rest: OptionalRegisters) {
+    pub fn load_optional(&self, rest: OptionalRegisters) {
         // SAFETY: as above.
         unsafe { self.rare.load(rest) };
     }
@@ -133,6 +133,6 @@ impl Seat {
     #[inline]
     pub fn use_floating_point(&self) {
         FloatingPointTrap::OFF.apply();
-        self.set_trap(Some(FloatingPointTrap::OFF));
+        self.set_fp_trap(Some(FloatingPointTrap::OFF));
     }
 }

@@ -1,6 +1,9 @@
 //! The way of most exits into here: an interrupt, told by the vector.
 
-use crate::{arrivals::alarm, seat::Seat, terms::Terms, turns::Turn};
+use crate::{
+    core_mode::CoreMode, core_scheduler::CoreScheduler, interrupts::hypervisor_deadline,
+    vcpu_context::VcpuContext,
+};
 use core_statistics::ExitKind;
 use mortise_partition::{Core, PriorityMask};
 use mortise_vcpu::{Cause, FrameCell};
@@ -10,41 +13,51 @@ use mortise_vcpu::{Cause, FrameCell};
 #[unsafe(no_mangle)]
 extern "C" fn mortise_interrupted(frame: &'static FrameCell) -> ! {
     // SAFETY: the frames that are entered on a shared core stand in seats.
-    let seat = unsafe { Seat::of(frame) };
+    let context = unsafe { VcpuContext::of(frame) };
     let core = Core::current();
-    seat.home().interrupted(core, seat)
+    context.scheduler().handle_irq_exit(core, context)
 }
 
-impl Turn {
+impl CoreScheduler {
     /// The same for who is in the registers.
     #[inline(always)]
-    fn interrupted(&'static self, core: &'static Core, seat: &'static Seat) -> ! {
+    fn handle_irq_exit(&'static self, core: &'static Core, context: &'static VcpuContext) -> ! {
         core.record_exit(Cause::Irq);
         core.check_exit(Cause::Irq);
-        seat.count(ExitKind::Interrupt);
+        context.count(ExitKind::Interrupt);
         let intid = core.acknowledge();
         match core.is_hypervisor_timer(intid) {
-            true => self.end_with_alarm(core, seat, core.clock().ticks()),
-            false => self.end_with_other(core, seat, intid),
+            true => self.reschedule_at_timer(core, context, core.clock().ticks()),
+            false => self.reschedule_at_interrupt(core, context, intid),
         }
     }
 
     /// Ends it for the hypervisor timer's.
     #[inline(always)]
-    fn end_with_alarm(&'static self, core: &'static Core, seat: &'static Seat, now: u64) -> ! {
-        match self.terms.get() {
-            Terms::Promised => self.end_by_policy(core, seat, now),
-            Terms::Plain => self.end_plainly(core, seat, now),
-            Terms::Unknown => self.end_in_doubt(core, now),
+    fn reschedule_at_timer(
+        &'static self,
+        core: &'static Core,
+        context: &'static VcpuContext,
+        now: u64,
+    ) -> ! {
+        match self.mode.get() {
+            CoreMode::Reserved => self.reschedule_reserved(core, context, now),
+            CoreMode::FixedPriority => self.reschedule_fixed(core, context, now),
+            CoreMode::Stale => self.reschedule_slow(core, now),
         }
     }
 
     /// Ends it for any other one.
     #[inline(never)]
-    fn end_with_other(&'static self, core: &'static Core, seat: &'static Seat, intid: u32) -> ! {
+    fn reschedule_at_interrupt(
+        &'static self,
+        core: &'static Core,
+        context: &'static VcpuContext,
+        intid: u32,
+    ) -> ! {
         match self.repend(core, intid) {
-            Some(alarm) => self.end_with_alarm(core, seat, alarm),
-            None => self.end_passing_on(core, intid),
+            Some(alarm) => self.reschedule_at_timer(core, context, alarm),
+            None => self.handle_device_interrupt(core, intid),
         }
     }
 
@@ -52,8 +65,8 @@ impl Turn {
     /// for come then: the switch that it may lead to has nothing before it. When that is.
     #[inline(always)]
     fn repend(&self, core: &'static Core, intid: u32) -> Option<u64> {
-        let (alarm, now) = (alarm(), core.clock().ticks());
-        if alarm > now + self.near.get() || !core.repend(intid) {
+        let (alarm, now) = (hypervisor_deadline(), core.clock().ticks());
+        if alarm > now + self.timer_guard.get() || !core.repend(intid) {
             return None;
         }
         // Until it is decided who has the core, or a look is to see it.

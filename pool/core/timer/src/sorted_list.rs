@@ -1,35 +1,35 @@
 //! A handful of timers.
 
-use crate::due::{PEER, Timed};
+use crate::state::{PEER, Timed};
 use core_list::List;
 
-/// Timers in one sorted list, instead of a [`TimerQueue`](crate::TimerQueue): a quarter of its code
+/// Timers in one sorted list, instead of a [`RadixHeap`](crate::RadixHeap): a quarter of its code
 /// and none of its memory. Starting a timer passes those that are due before it, so this is for
 /// images with a few; cancelling, and each expiry, is O(1).
-pub struct SortedTimers<T>(List<T>);
+pub struct SortedTimerList<T>(List<T>);
 
-impl<T> SortedTimers<T> {
+impl<T> SortedTimerList<T> {
     /// No timers.
     pub const fn new() -> Self {
         Self(List::new())
     }
 }
 
-impl<T> Default for SortedTimers<T> {
+impl<T> Default for SortedTimerList<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Timed> SortedTimers<T> {
+impl<T: Timed> SortedTimerList<T> {
     /// Starts a timer, anew if it is pending. Returns what to set the hardware for, if that
     /// changes.
     pub fn start(&self, timer: T, deadline: u64) -> Option<u64> {
         self.cancel(timer);
-        timer.due().deadline.set(deadline);
-        timer.due().place.set(PEER);
+        timer.state().deadline.set(deadline);
+        timer.state().slot.set(PEER);
         self.0.insert(timer, |one, other| {
-            one.due().deadline() < other.due().deadline()
+            one.state().deadline() < other.state().deadline()
         });
         let first = self.0.first();
         first.filter(|first| first.is(&timer)).map(|_| deadline)
@@ -37,24 +37,24 @@ impl<T: Timed> SortedTimers<T> {
 
     /// Takes a timer out; returns whether it was pending.
     pub fn cancel(&self, timer: T) -> bool {
-        let pending = timer.due().is_pending();
+        let pending = timer.state().is_pending();
         if pending {
             self.0.remove(timer);
-            timer.due().set_idle();
+            timer.state().set_idle();
         }
         pending
     }
 
     /// The first deadline, if there is one.
     pub fn first(&self) -> Option<u64> {
-        self.0.first().map(|first| first.due().deadline())
+        self.0.first().map(|first| first.state().deadline())
     }
 
-    /// Takes out the first one, if it is due, and is to be [noted](crate::Due::set_idle); or says
+    /// Takes out the first one, if it is due, and is to be [noted](crate::TimerState::set_idle); or says
     /// what to set the hardware for.
     pub fn expire(&self, now: u64) -> Result<T, u64> {
         let first = self.0.first().ok_or(u64::MAX)?;
-        let deadline = first.due().deadline();
+        let deadline = first.state().deadline();
         if deadline > now {
             return Err(deadline);
         }

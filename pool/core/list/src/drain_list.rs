@@ -7,11 +7,11 @@ use core::cell::Cell;
 /// has one neighbour.
 ///
 /// Its elements may be taken out too, without knowing whether they are in it or still in a circle.
-pub struct Chain<T> {
+pub struct DrainList<T> {
     first: Cell<Option<T>>,
 }
 
-impl<T> Chain<T> {
+impl<T> DrainList<T> {
     /// A chain of nothing.
     pub const fn new() -> Self {
         Self {
@@ -20,13 +20,13 @@ impl<T> Chain<T> {
     }
 }
 
-impl<T> Default for Chain<T> {
+impl<T> Default for DrainList<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Linked> Chain<T> {
+impl<T: Linked> DrainList<T> {
     /// Whether nothing is in it.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {

@@ -2,16 +2,15 @@
 
 extern crate std;
 
-use crate::Wheel;
+use crate::{Step, Timed, TimerState, TimingWheel};
 use core_list::{Link, Linked};
-use core_timer::{Due, Step, Timed};
 use proptest::prelude::*;
 use std::vec::Vec;
 
 struct Timer<'a> {
     number: usize,
     link: Link<&'a Timer<'a>>,
-    due: Due<&'a Timer<'a>>,
+    state: TimerState<&'a Timer<'a>>,
 }
 
 impl<'a> Linked for &'a Timer<'a> {
@@ -21,8 +20,8 @@ impl<'a> Linked for &'a Timer<'a> {
 }
 
 impl<'a> Timed for &'a Timer<'a> {
-    fn due(&self) -> &Due<Self> {
-        &self.due
+    fn state(&self) -> &TimerState<Self> {
+        &self.state
     }
 }
 
@@ -30,13 +29,13 @@ fn timers<'a>(count: usize) -> Vec<Timer<'a>> {
     let timer = |number| Timer {
         number,
         link: Link::new(),
-        due: Due::new(),
+        state: TimerState::new(),
     };
     (0..count).map(timer).collect()
 }
 
 /// What expires up to a tick, each with the tick it expired at, and how many steps moved a timer.
-fn turn<'a>(wheel: &Wheel<&'a Timer<'a>>, tick: u64) -> (Vec<(u64, usize)>, usize) {
+fn turn<'a>(wheel: &TimingWheel<&'a Timer<'a>>, tick: u64) -> (Vec<(u64, usize)>, usize) {
     let (mut expired, mut moved) = (Vec::new(), 0);
     loop {
         let before = wheel.tick();
@@ -78,7 +77,7 @@ proptest! {
         operations in prop::collection::vec(operation(), 0..200),
     ) {
         let timers = timers(12);
-        let wheel = Wheel::new();
+        let wheel = TimingWheel::new();
         wheel.begin(begin);
         let mut model: Vec<(u64, usize)> = Vec::new();
         let mut target = begin;
@@ -119,7 +118,7 @@ proptest! {
                 }
             }
             for (i, timer) in timers.iter().enumerate() {
-                prop_assert_eq!(timer.due.is_pending(), model.iter().any(|&(_, other)| other == i));
+                prop_assert_eq!(timer.state.is_pending(), model.iter().any(|&(_, other)| other == i));
             }
         }
     }
@@ -127,7 +126,7 @@ proptest! {
     #[test]
     fn a_timer_moves_once_per_level_at_most(ticks in prop::collection::vec(1..1u64 << 16, 1..200)) {
         let timers = timers(ticks.len());
-        let wheel = Wheel::new();
+        let wheel = TimingWheel::new();
         for (timer, &tick) in timers.iter().zip(&ticks) {
             wheel.start(timer, tick);
         }
@@ -140,7 +139,7 @@ proptest! {
 #[test]
 fn ten_thousand_timers_expire_each_at_its_tick() {
     let timers = timers(10_000);
-    let wheel = Wheel::new();
+    let wheel = TimingWheel::new();
     for timer in &timers {
         wheel.start(timer, 1 + timer.number as u64 * 7_919 % 20_011);
     }

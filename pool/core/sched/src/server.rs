@@ -5,7 +5,7 @@ use core_list::{Link, Linked};
 
 /// What becomes of an entity whose budget is used up, until it has its next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exhausted {
+pub enum OnDepletion {
     /// It does not run: the reservation is its cap too.
     Wait,
     /// It runs in the background, uncharged.
@@ -17,14 +17,14 @@ pub enum Exhausted {
 pub struct Reservation {
     budget: u32,
     period: u32,
-    exhausted: Exhausted,
+    exhausted: OnDepletion,
 }
 
 impl Reservation {
     /// The reservation of `budget` in each `period`, if there is a budget and the period holds it.
     ///
     /// Both have 32 bits, 68 s at 62.5 MHz, so that a product of two is exact in a word.
-    pub fn new(budget: u64, period: u64, exhausted: Exhausted) -> Option<Self> {
+    pub fn new(budget: u64, period: u64, exhausted: OnDepletion) -> Option<Self> {
         let (budget, period) = (u32::try_from(budget).ok()?, u32::try_from(period).ok()?);
         let fits = 0 < budget && budget <= period;
         fits.then_some(Self {
@@ -71,8 +71,8 @@ pub struct Server<S> {
     left: Cell<i64>,
     /// The end of the current period: the next budget's time, the deadline. The end of time without
     /// a reservation.
-    end: Cell<u64>,
-    link: Link<Spent<S>>,
+    period_end: Cell<u64>,
+    link: Link<AwaitingBudget<S>>,
 }
 
 /// How a budget comes again, if there is one.
@@ -92,7 +92,7 @@ impl<S> Server<S> {
             budget: Cell::new(0),
             period: Cell::new(0),
             left: Cell::new(0),
-            end: Cell::new(u64::MAX),
+            period_end: Cell::new(u64::MAX),
             link: Link::new(),
         }
     }
@@ -105,17 +105,18 @@ impl<S> Server<S> {
             Policy::Deadline(own) => (Kind::Deadline, Some(own)),
         };
         self.kind.set(kind);
-        let background = |own: &Reservation| own.exhausted == Exhausted::Background;
+        let background = |own: &Reservation| own.exhausted == OnDepletion::Background;
         self.background.set(own.as_ref().is_some_and(background));
         self.budget.set(own.map_or(0, |own| own.budget.into()));
         self.period.set(own.map_or(0, |own| own.period()));
         self.left.set(self.budget.get());
-        self.end.set(own.map_or(u64::MAX, |own| now + own.period()));
+        self.period_end
+            .set(own.map_or(u64::MAX, |own| now + own.period()));
     }
 
     #[inline(always)]
-    pub(crate) fn end(&self) -> u64 {
-        self.end.get()
+    pub(crate) fn period_end(&self) -> u64 {
+        self.period_end.get()
     }
 
     /// Whether its budget is good until a deadline.
@@ -126,13 +127,13 @@ impl<S> Server<S> {
 
     /// Whether it has a budget, and nothing left of it.
     #[inline(always)]
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.is_used_up() && self.is_limited()
+    pub(crate) fn has_depleted_budget(&self) -> bool {
+        self.is_depleted() && self.is_limited()
     }
 
     /// Whether nothing is left of the budget that it has.
     #[inline(always)]
-    pub(crate) fn is_used_up(&self) -> bool {
+    pub(crate) fn is_depleted(&self) -> bool {
         self.left.get() <= 0
     }
 
@@ -151,7 +152,7 @@ impl<S> Server<S> {
     /// Takes `ran` ticks until `now` from the budget, if it has one.
     #[inline(always)]
     pub(crate) fn charge(&self, ran: u64, now: u64) {
-        let ran = match self.pass_boundaries(now) {
+        let ran = match self.pass_periods(now) {
             // What ran before the boundary was of the old budget.
             Some(boundary) => now - boundary,
             None => ran,
@@ -161,13 +162,13 @@ impl<S> Server<S> {
 
     /// The same within the period.
     #[inline(always)]
-    pub(crate) fn charge_within(&self, ran: u64) {
+    pub(crate) fn charge_in_period(&self, ran: u64) {
         self.left.set(self.left.get() - ran as i64);
     }
 
     /// Has the next budget.
     #[inline(always)]
-    fn fill(&self) {
+    fn refill(&self) {
         // What is more than a whole budget is forgotten: a caller that late keeps no promise.
         let left = self.budget.get() + self.left.get().min(0);
         self.left.set(left.max(1));
@@ -177,60 +178,60 @@ impl<S> Server<S> {
     #[inline(always)]
     pub(crate) fn wake(&self, now: u64) {
         if !self.has_deadline() {
-            self.pass_boundaries(now);
+            self.pass_periods(now);
             return;
         }
         // What is left is good for the time left only if it is no more than the share: otherwise it
         // would delay others beyond their deadlines. A new period begins then.
         let share = |time| time * self.budget.get() as u64;
         let left = self.left.get().max(0) as u64 * self.period.get();
-        let end = self.end.get();
+        let end = self.period_end.get();
         if now >= end || left > share(end - now) {
-            self.fill();
-            self.end.set(now + self.period.get());
+            self.refill();
+            self.period_end.set(now + self.period.get());
         }
     }
 
     /// The next budget of one who has them, at or after the end of the period.
     #[inline(always)]
     pub(crate) fn replenish(&self, now: u64) {
-        self.fill();
-        let end = self.end.get() + self.period.get();
-        self.end.set(match end > now || self.has_deadline() {
+        self.refill();
+        let end = self.period_end.get() + self.period.get();
+        self.period_end.set(match end > now || self.has_deadline() {
             true => end,
-            false => self.end_behind(now),
+            false => self.current_period_end(now),
         });
     }
 
     /// The end of the period that `now` is in, where that is not the next one.
     #[cold]
-    fn end_behind(&self, now: u64) -> u64 {
-        let (end, period) = (self.end.get(), self.period.get());
+    fn current_period_end(&self, now: u64) -> u64 {
+        let (end, period) = (self.period_end.get(), self.period.get());
         let over = (now - end).checked_rem(period).unwrap_or(0);
         now - over + period
     }
 
     /// Whether the period has ended.
     #[inline(always)]
-    pub(crate) fn is_over(&self, now: u64) -> bool {
-        self.end.get() <= now
+    pub(crate) fn is_period_over(&self, now: u64) -> bool {
+        self.period_end.get() <= now
     }
 
     /// The next budget of one whose period has ended before the last one was used up. A deadline that
     /// is over too moves further.
-    pub(crate) fn make_good(&self, now: u64) {
+    pub(crate) fn postpone(&self, now: u64) {
         self.replenish(now);
-        if self.has_deadline() && self.end.get() <= now {
-            self.end.set(now + self.period.get());
+        if self.has_deadline() && self.period_end.get() <= now {
+            self.period_end.set(now + self.period.get());
         }
     }
 
     /// Runs from `now` on: when its budget will be used up, or the end of time.
     #[inline(always)]
-    pub(crate) fn take_over(&self, now: u64) -> u64 {
-        self.pass_boundaries(now);
+    pub(crate) fn start_running(&self, now: u64) -> u64 {
+        self.pass_periods(now);
         let limit = now.wrapping_add_signed(self.left.get());
-        let (end, budget) = (self.end.get(), self.budget.get() as u64);
+        let (end, budget) = (self.period_end.get(), self.budget.get() as u64);
         if limit < end || self.has_deadline() {
             return limit;
         }
@@ -244,18 +245,18 @@ impl<S> Server<S> {
     /// Of a budget that comes with time, has the full one from the last boundary on that is over at
     /// `now`; returns that one.
     #[inline(always)]
-    fn pass_boundaries(&self, now: u64) -> Option<u64> {
-        let late = now.checked_sub(self.end.get())?;
+    fn pass_periods(&self, now: u64) -> Option<u64> {
+        let late = now.checked_sub(self.period_end.get())?;
         if self.kind.get() != Kind::Reserved {
             return None;
         }
         let period = self.period.get();
         let boundary = match late < period {
-            true => self.end.get(),
+            true => self.period_end.get(),
             false => now - late.checked_rem(period)?,
         };
-        self.end.set(boundary + period);
-        self.fill();
+        self.period_end.set(boundary + period);
+        self.refill();
         Some(boundary)
     }
 }
@@ -267,16 +268,16 @@ impl<S> Default for Server<S> {
 }
 
 /// A reference to something with a share of a core: a vCPU, the server of a thread.
-pub trait Entity: Copy {
+pub trait HasServer: Copy {
     /// The part of it that keeps its share.
     fn server(&self) -> &Server<Self>;
 }
 
 /// An entity among those whose budget is used up, linked apart from the ready ones.
 #[derive(Clone, Copy)]
-pub(crate) struct Spent<S>(pub(crate) S);
+pub(crate) struct AwaitingBudget<S>(pub(crate) S);
 
-impl<S: Entity> Linked for Spent<S> {
+impl<S: HasServer> Linked for AwaitingBudget<S> {
     fn link(&self) -> &Link<Self> {
         &self.0.server().link
     }

@@ -173,13 +173,13 @@ impl<S: Schedulable> RunQueue<S> {
 
     fn insert_with(&self, item: S, push: impl FnOnce(&List<S>, S)) {
         if !item.state().is_ready() {
-            self.put_in(item, push);
+            self.enqueue(item, push);
         }
     }
 
     /// Puts in what is not ready.
     #[inline(always)]
-    pub(crate) fn put_in(&self, item: S, push: impl FnOnce(&List<S>, S)) {
+    pub(crate) fn enqueue(&self, item: S, push: impl FnOnce(&List<S>, S)) {
         item.state().ready.set(true);
         let (level, bit) = self.level(item);
         push(level, item);
@@ -189,13 +189,13 @@ impl<S: Schedulable> RunQueue<S> {
     /// Takes out what no longer is ready.
     pub fn remove(&self, item: S) {
         if item.state().is_ready() {
-            self.take_out(item);
+            self.dequeue(item);
         }
     }
 
     /// Takes out what is ready.
     #[inline(always)]
-    pub(crate) fn take_out(&self, item: S) {
+    pub(crate) fn dequeue(&self, item: S) {
         item.state().ready.set(false);
         let (level, bit) = self.level(item);
         if level.remove(item) {

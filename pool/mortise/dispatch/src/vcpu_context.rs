@@ -1,12 +1,12 @@
 //! A virtual CPU's place on a core that it shares.
 
-mod exchange;
+mod switch;
 
-use crate::turns::{Turn, is_pending};
+use crate::core_scheduler::{CoreScheduler, is_pending};
 use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::AtomicU64;
-use core_sched::{Claim, Claimant, Entity, Policy, Priority, Server};
+use core_sched::{HasSchedEntity, HasServer, Policy, Priority, SchedEntity, Server};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
 use mortise_partition::{Core, PriorityMask, Start, Step, Vcpu, Vm};
@@ -18,97 +18,97 @@ use mortise_vcpu::{
 static NO_TEMPLATE: AtomicU64 = AtomicU64::new(0);
 
 /// Shared peripheral interrupts that can be noted, in rows of 32 from INTID 32 on.
-const ROWS: usize = 8;
+const SPI_WORDS: usize = 8;
 
 /// Something stands in the virtual interrupt controller.
-const WRITTEN: u32 = 1 << ROWS;
+const LRS_STALE: u32 = 1 << SPI_WORDS;
 
 /// Its guest does not run, whatever came for it.
-const APART: u32 = WRITTEN << 1;
+const NOT_IN_GUEST: u32 = LRS_STALE << 1;
 
 /// What a virtual CPU does when it has the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Its guest runs.
-    Guest,
+    Running,
     /// Its guest has ended what it did and is taken down.
-    Ended(Step),
+    Stopping(Step),
     /// It is off: what a vCPU at rest has to do.
-    Rest,
+    Off,
     /// It is made ready to start here.
-    Begins(Start, Step),
+    Starting(Start, Step),
 }
 
 impl Phase {
     /// The beginning of an end.
-    pub const ENDED: Self = Self::Ended(Step::FIRST);
+    pub const STOPPING: Self = Phase::Stopping(Step::FIRST);
 
     /// Whether nothing can be listed for it: its interrupts are being taken back.
-    const fn is_between(self) -> bool {
-        matches!(self, Self::Ended(_) | Self::Begins(..))
+    const fn is_transition(self) -> bool {
+        matches!(self, Phase::Stopping(_) | Phase::Starting(..))
     }
 }
 
 /// A place on a core, and all that is kept there of the virtual CPU that has it.
 #[repr(C)] // what each switch uses first, within reach of a load of two words
-pub(crate) struct Seat {
-    context: Context,
-    pub claim: Claim<&'static Self>,
+pub(crate) struct VcpuContext {
+    registers: Context,
+    pub entity: SchedEntity<&'static Self>,
     /// Who has it: its machine, and its number there.
-    occupant: Cell<Option<Vcpu>>,
+    vcpu: Cell<Option<Vcpu>>,
     /// Whose seat it is, once it was given to somebody.
-    home: Cell<Option<&'static Turn>>,
+    scheduler: Cell<Option<&'static CoreScheduler>>,
     /// What is held back while it has the core, now and unless it is in the background.
     pub mask: Cell<PriorityMask>,
-    own_mask: Cell<PriorityMask>,
+    base_mask: Cell<PriorityMask>,
     /// What stands against its guest's going on, of what is known here: where something is that is
-    /// yet to be listed for it, rows of `noted`, one bit each, and [`WRITTEN`]; and [`APART`].
-    against: Cell<u32>,
+    /// yet to be listed for it, rows of `noted`, one bit each, and [`LRS_STALE`]; and [`NOT_IN_GUEST`].
+    entry_blockers: Cell<u32>,
     /// Its machine's number.
-    pub number: Cell<usize>,
+    pub vm_index: Cell<usize>,
     /// Counters of its exits.
     exits: Cell<ExitCount<'static>>,
     /// With which its timer's interrupt is listed.
-    template: Cell<&'static AtomicU64>,
+    timer_template: Cell<&'static AtomicU64>,
     /// Whether floating point traps while it is on the core. Not known of who uses it and has its
     /// registers here: they are to be in the core before it is.
-    trap: Cell<Option<FloatingPointTrap>>,
+    fp_trap: Cell<Option<FloatingPointTrap>>,
     /// The same, where the core has no registers that few cores have: nothing else is exchanged then.
-    usual_trap: Cell<Option<FloatingPointTrap>>,
+    fast_fp_trap: Cell<Option<FloatingPointTrap>>,
     pub frame: FrameCell,
     rare: ColdContext,
     /// Shared interrupts that were acknowledged for it.
-    noted: [Cell<u32>; ROWS],
+    pending_spis: [Cell<u32>; SPI_WORDS],
     /// In which rows, one bit each.
-    rows: Cell<u32>,
+    pending_words: Cell<u32>,
     phase: Cell<Phase>,
     pub floating_point: FloatingPoint,
 }
 
 // SAFETY: a seat is reached by its core only.
-unsafe impl Sync for Seat {}
+unsafe impl Sync for VcpuContext {}
 
-impl Seat {
+impl VcpuContext {
     /// A seat that nobody has.
     pub const fn new() -> Self {
         Self {
-            home: Cell::new(None),
-            occupant: Cell::new(None),
-            number: Cell::new(0),
+            scheduler: Cell::new(None),
+            vcpu: Cell::new(None),
+            vm_index: Cell::new(0),
             frame: FrameCell::new(),
-            phase: Cell::new(Phase::Rest),
-            template: Cell::new(&NO_TEMPLATE),
+            phase: Cell::new(Phase::Off),
+            timer_template: Cell::new(&NO_TEMPLATE),
             exits: Cell::new(ExitCount::unread()),
-            against: Cell::new(APART),
-            noted: [const { Cell::new(0) }; ROWS],
-            rows: Cell::new(0),
-            claim: Claim::new(),
+            entry_blockers: Cell::new(NOT_IN_GUEST),
+            pending_spis: [const { Cell::new(0) }; SPI_WORDS],
+            pending_words: Cell::new(0),
+            entity: SchedEntity::new(),
             mask: Cell::new(PriorityMask::OPEN),
-            own_mask: Cell::new(PriorityMask::OPEN),
-            context: Context::new(),
+            base_mask: Cell::new(PriorityMask::OPEN),
+            registers: Context::new(),
             rare: ColdContext::new(),
-            trap: Cell::new(Some(FloatingPointTrap::ON)),
-            usual_trap: Cell::new(None),
+            fp_trap: Cell::new(Some(FloatingPointTrap::ON)),
+            fast_fp_trap: Cell::new(None),
             floating_point: FloatingPoint::new(),
         }
     }
@@ -120,86 +120,88 @@ impl Seat {
     /// It must stand in one.
     #[inline(always)]
     pub unsafe fn of(frame: &'static FrameCell) -> &'static Self {
-        let seat = core::ptr::from_ref(frame).wrapping_byte_sub(offset_of!(Self, frame));
+        let context = core::ptr::from_ref(frame).wrapping_byte_sub(offset_of!(Self, frame));
         // SAFETY: the caller vouches for it.
-        unsafe { &*seat.cast() }
+        unsafe { &*context.cast() }
     }
 
     /// Gives it to a virtual CPU.
-    pub fn give(&self, home: &'static Turn, vm: &'static Vm, vcpu: usize) {
-        self.home.set(Some(home));
-        self.set_trap(self.trap.get());
-        self.occupant.set(Some((vm, vcpu)));
-        self.number.set(vm.index());
+    pub fn assign(&self, scheduler: &'static CoreScheduler, vm: &'static Vm, vcpu: usize) {
+        self.scheduler.set(Some(scheduler));
+        self.set_fp_trap(self.fp_trap.get());
+        self.vcpu.set(Some((vm, vcpu)));
+        self.vm_index.set(vm.index());
         // SAFETY: nobody has the seat yet.
-        unsafe { self.context.set_identity(vm.vttbr(), vmpidr(vcpu)) };
-        self.template
+        unsafe { self.registers.set_identity(vm.vttbr(), vmpidr(vcpu)) };
+        self.timer_template
             .set(vm.timer_template_of(vcpu).unwrap_or(&NO_TEMPLATE));
         self.exits
             .set(vm.exits(vcpu).unwrap_or(ExitCount::unread()));
     }
 
     /// Has who has it be dispatched by these terms, from `now` on.
-    pub fn begin(&self, priority: Priority, policy: Policy, now: u64) {
-        self.claim.begin(priority, policy, now);
-        self.own_mask.set(PriorityMask::of(priority.number()));
-        self.mask.set(self.own_mask.get());
+    pub fn set_policy(&self, priority: Priority, policy: Policy, now: u64) {
+        self.entity.begin(priority, policy, now);
+        self.base_mask.set(PriorityMask::of(priority.number()));
+        self.mask.set(self.base_mask.get());
     }
 
     /// Takes it from whom it was given to, with all that is kept there.
-    pub fn take(&self) {
-        self.occupant.set(None);
-        self.set_phase(Phase::Rest);
-        self.context.clear_interface();
-        self.set_trap(Some(FloatingPointTrap::ON));
-        self.forget();
+    pub fn release(&self) {
+        self.vcpu.set(None);
+        self.set_phase(Phase::Off);
+        self.registers.clear_interface();
+        self.set_fp_trap(Some(FloatingPointTrap::ON));
+        self.clear_pending();
     }
 
     /// Whose seat it is, of one that is in the registers.
     #[inline(always)]
-    pub fn home(&self) -> &'static Turn {
+    pub fn scheduler(&self) -> &'static CoreScheduler {
         // SAFETY: it has been given to who is there, with that.
-        unsafe { self.home.get().unwrap_unchecked() }
+        unsafe { self.scheduler.get().unwrap_unchecked() }
     }
 
     /// Who has it.
     #[inline(always)]
-    pub fn occupant(&self) -> Option<Vcpu> {
-        self.occupant.get()
+    pub fn vcpu(&self) -> Option<Vcpu> {
+        self.vcpu.get()
     }
 
     /// The machine of who has it.
     #[inline]
     pub fn vm(&self) -> Option<&'static Vm> {
-        self.occupant().map(|(vm, _)| vm)
+        self.vcpu().map(|(vm, _)| vm)
     }
 
     /// Notes that something stands in memory that its list registers do not tell.
-    pub fn set_behind(&self) {
-        self.against.set(self.against.get() | WRITTEN);
+    pub fn mark_lrs_stale(&self) {
+        self.entry_blockers
+            .set(self.entry_blockers.get() | LRS_STALE);
     }
 
     /// Whether something is yet to be listed.
     #[inline]
-    pub fn is_behind(&self) -> bool {
-        self.against.get() & !APART != 0
+    pub fn has_unlisted(&self) -> bool {
+        self.entry_blockers.get() & !NOT_IN_GUEST != 0
     }
 
     /// Records an event about whoever sits here.
     #[inline(always)]
     pub fn record(&self, core: &Core, event: Event) {
-        if let Some((vm, vcpu)) = self.occupant() {
+        if let Some((vm, vcpu)) = self.vcpu() {
             core.record_vcpu(event, vm, vcpu);
         }
     }
 
     /// Notes a shared interrupt that was acknowledged for it, to be listed once it has the core.
-    pub fn note(&self, intid: u32) {
-        let row = (intid as usize / 32).wrapping_sub(1);
-        if let Some(noted) = self.noted.get(row) {
+    pub fn pend_spi(&self, intid: u32) {
+        let word = (intid as usize / 32).wrapping_sub(1);
+        if let Some(noted) = self.pending_spis.get(word) {
             noted.set(noted.get() | 1 << (intid % 32));
-            self.rows.set(self.rows.get() | 1 << row);
-            self.against.set(self.against.get() | 1 << row);
+            self.pending_words.set(self.pending_words.get() | 1 << word);
+            self.entry_blockers
+                .set(self.entry_blockers.get() | 1 << word);
         }
     }
 
@@ -212,25 +214,30 @@ impl Seat {
     /// Sets that. What came in between is looked at now.
     pub fn set_phase(&self, phase: Phase) {
         self.phase.set(phase);
-        let behind = match phase.is_between() {
-            true => self.against.get() & !APART,
-            false => self.rows.get() | WRITTEN,
+        let behind = match phase.is_transition() {
+            true => self.entry_blockers.get() & !NOT_IN_GUEST,
+            false => self.pending_words.get() | LRS_STALE,
         };
-        let apart = if phase == Phase::Guest { 0 } else { APART };
-        self.against.set(behind | apart);
+        let apart = if phase == Phase::Running {
+            0
+        } else {
+            NOT_IN_GUEST
+        };
+        self.entry_blockers.set(behind | apart);
     }
 
     /// Forgets what came for the last run.
-    pub fn forget(&self) {
-        self.noted.iter().for_each(|row| row.set(0));
-        self.rows.set(0);
+    pub fn clear_pending(&self) {
+        self.pending_spis.iter().for_each(|word| word.set(0));
+        self.pending_words.set(0);
         self.note_timer(TimerIrq::NotListed);
-        self.catch_nothing_up();
+        self.clear_unlisted();
     }
 
     /// Has nothing be behind.
-    fn catch_nothing_up(&self) {
-        self.against.set(self.against.get() & APART);
+    fn clear_unlisted(&self) {
+        self.entry_blockers
+            .set(self.entry_blockers.get() & NOT_IN_GUEST);
     }
 
     /// Counts an exit.
@@ -241,31 +248,31 @@ impl Seat {
 
     /// Whether its guest can be entered.
     #[inline(always)]
-    pub fn is_ready(&self, vm: &Vm) -> bool {
-        self.against.get() == 0 && vm.may_run()
+    pub fn can_enter(&self, vm: &Vm) -> bool {
+        self.entry_blockers.get() == 0 && vm.may_run()
     }
 
     /// Whether its guest may go on.
     #[inline]
-    pub fn goes_on(&self, vm: &Vm) -> bool {
-        self.against.get() & APART == 0 && vm.may_run()
+    pub fn may_run_guest(&self, vm: &Vm) -> bool {
+        self.entry_blockers.get() & NOT_IN_GUEST == 0 && vm.may_run()
     }
 
     /// Lists one of the interrupts that came for it, which is in the registers, or brings the
     /// list registers up to date: one at a time, as something more urgent may wait.
     #[cold]
     #[inline(never)]
-    pub fn catch_up(&self, core: &'static Core) {
-        let Some((vm, vcpu)) = self.occupant() else {
+    pub fn list_one(&self, core: &'static Core) {
+        let Some((vm, vcpu)) = self.vcpu() else {
             return;
         };
-        if self.phase().is_between() {
-            return self.catch_nothing_up();
+        if self.phase().is_transition() {
+            return self.clear_unlisted();
         }
-        let against = self.against.get();
-        let row = against.trailing_zeros();
-        let Some(noted) = self.noted.get(row as usize) else {
-            self.catch_nothing_up();
+        let blockers = self.entry_blockers.get();
+        let word = blockers.trailing_zeros();
+        let Some(noted) = self.pending_spis.get(word as usize) else {
+            self.clear_unlisted();
             return core.refresh(vm, vcpu);
         };
         if is_pending() {
@@ -276,32 +283,33 @@ impl Seat {
         let rest = bits & bits.wrapping_sub(1);
         noted.set(rest);
         if rest == 0 {
-            self.against.set(against & against.wrapping_sub(1));
-            self.rows.set(self.rows.get() & !(1 << row));
+            self.entry_blockers.set(blockers & blockers.wrapping_sub(1));
+            self.pending_words
+                .set(self.pending_words.get() & !(1 << word));
         }
-        let intid = 32 * (row + 1) + bits.trailing_zeros();
+        let intid = 32 * (word + 1) + bits.trailing_zeros();
         if !core.inject(vm, vcpu, intid) {
-            self.note(intid);
+            self.pend_spi(intid);
         }
     }
 }
 
-impl Entity for &'static Seat {
+impl HasServer for &'static VcpuContext {
     fn server(&self) -> &Server<Self> {
-        &self.claim.server
+        &self.entity.server
     }
 }
 
-impl Claimant for &'static Seat {
-    fn claim(&self) -> &Claim<Self> {
-        &self.claim
+impl HasSchedEntity for &'static VcpuContext {
+    fn entity(&self) -> &SchedEntity<Self> {
+        &self.entity
     }
 
     #[inline(always)]
-    fn moved(&self, behind: bool) {
-        self.mask.set(match behind {
+    fn background_changed(&self, background: bool) {
+        self.mask.set(match background {
             true => PriorityMask::OPEN,
-            false => self.own_mask.get(),
+            false => self.base_mask.get(),
         });
     }
 }

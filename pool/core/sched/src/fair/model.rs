@@ -3,8 +3,8 @@
 extern crate std;
 
 use crate::{
-    Account, Entity, Exhausted, Priority, Reason, Reservation, Schedulable, Scheduler, Served,
-    Server, Servers, State,
+    FairServer, FairServers, FixedPriorityScheduler, HasFairServer, HasServer, OnDepletion,
+    Priority, Reason, Reservation, Schedulable, Server, State,
 };
 use core_list::{Link, Linked};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ pub(super) struct Thread<'a> {
     number: usize,
     link: Link<&'a Thread<'a>>,
     state: State,
-    account: Account<&'a Thread<'a>>,
+    fair: FairServer<&'a Thread<'a>>,
 }
 
 impl<'a> Linked for &'a Thread<'a> {
@@ -36,20 +36,20 @@ impl<'a> Schedulable for &'a Thread<'a> {
     }
 
     fn precedes(&self, other: &Self) -> bool {
-        let behind = self.account.is_behind() && other.account.is_behind();
-        behind && self.account.precedes(&other.account)
+        let behind = self.fair.is_background() && other.fair.is_background();
+        behind && self.fair.precedes(&other.fair)
     }
 }
 
-impl<'a> Entity for &'a Thread<'a> {
+impl<'a> HasServer for &'a Thread<'a> {
     fn server(&self) -> &Server<Self> {
-        &self.account.server
+        &self.fair.server
     }
 }
 
-impl<'a> Served for &'a Thread<'a> {
-    fn account(&self) -> &Account<Self> {
-        &self.account
+impl<'a> HasFairServer for &'a Thread<'a> {
+    fn fair_server(&self) -> &FairServer<Self> {
+        &self.fair
     }
 }
 
@@ -57,15 +57,15 @@ impl<'a> Served for &'a Thread<'a> {
 pub(super) type Share = Option<(u64, u64)>;
 
 pub(super) fn reservation(share: Share) -> Option<Reservation> {
-    share.and_then(|(budget, period)| Reservation::new(budget, period, Exhausted::Background))
+    share.and_then(|(budget, period)| Reservation::new(budget, period, OnDepletion::Background))
 }
 
 /// A core as Tenon's: somebody idle, and threads with a server each.
 struct Core<'a> {
     threads: &'a [Thread<'a>],
     ranks: Vec<Priority>,
-    scheduler: Scheduler<&'a Thread<'a>>,
-    servers: Servers<&'a Thread<'a>>,
+    scheduler: FixedPriorityScheduler<&'a Thread<'a>>,
+    servers: FairServers<&'a Thread<'a>>,
 }
 
 pub(super) fn threads<'a>(count: usize) -> Vec<Thread<'a>> {
@@ -73,14 +73,14 @@ pub(super) fn threads<'a>(count: usize) -> Vec<Thread<'a>> {
         number,
         link: Link::new(),
         state: State::new(Priority::LOWEST),
-        account: Account::new(),
+        fair: FairServer::new(),
     };
     (0..=count).map(thread).collect()
 }
 
 impl<'a> Core<'a> {
     fn new(threads: &'a [Thread<'a>], shares: &[Share]) -> Self {
-        let (scheduler, servers) = (Scheduler::new(), Servers::new());
+        let (scheduler, servers) = (FixedPriorityScheduler::new(), FairServers::new());
         servers.set_slice(SLICE);
         let mut ranks: Vec<_> = threads.iter().map(|_| BACKGROUND).collect();
         for (thread, &share) in threads.iter().zip(shares) {
@@ -102,9 +102,9 @@ impl<'a> Core<'a> {
         }
     }
 
-    fn settle(&self, now: u64) {
+    fn update(&self, now: u64) {
         self.servers
-            .settle(now, self.is_awaited(), |thread, foreground| {
+            .update(now, self.is_contended(), |thread, foreground| {
                 let own = self.ranks[thread.number];
                 let priority = if foreground { own } else { BACKGROUND };
                 self.scheduler.set_priority(thread, priority);
@@ -113,15 +113,15 @@ impl<'a> Core<'a> {
                     .current()
                     .is_some_and(|current| current.is(&thread))
                 {
-                    self.scheduler.end_turn();
+                    self.scheduler.end_slice();
                 }
             });
-        if self.servers.ends_turn() {
-            self.scheduler.end_turn();
+        if self.servers.slice_ended() {
+            self.scheduler.end_slice();
         }
     }
 
-    fn is_awaited(&self) -> bool {
+    fn is_contended(&self) -> bool {
         let current = self.scheduler.current();
         let behind = current.is_some_and(|current| current.state.priority() == BACKGROUND);
         behind && self.scheduler.has_peers()
@@ -130,8 +130,9 @@ impl<'a> Core<'a> {
     fn change(&self, number: usize, wants: bool, now: u64) {
         let thread = &self.threads[number];
         if wants {
-            if thread.account.is_behind() && !thread.state.is_ready() {
-                self.servers.join(thread, now, self.is_awaited());
+            if thread.fair.is_background() && !thread.state.is_ready() {
+                self.servers
+                    .enter_background(thread, now, self.is_contended());
             }
             return self.scheduler.wake(thread);
         }
@@ -139,22 +140,22 @@ impl<'a> Core<'a> {
         self.scheduler.block(thread);
         if current.is_some_and(|current| current.number == number) {
             self.scheduler.next(Reason::Blocking);
-            self.run();
+            self.set_running();
         }
     }
 
-    fn run(&self) {
+    fn set_running(&self) {
         let current = self.scheduler.current();
         let served = current.filter(|thread| thread.number < self.threads.len() - 1);
-        self.servers.run(served);
+        self.servers.set_running(served);
     }
 
     /// Who runs then, and when to ask again.
     fn decide(&self) -> (Option<usize>, Option<u64>) {
         self.scheduler.next(Reason::Preemption);
-        self.run();
+        self.set_running();
         let number = self.scheduler.current().map(|thread| thread.number);
-        let until = self.servers.until(self.is_awaited());
+        let until = self.servers.next_update(self.is_contended());
         (
             number.filter(|&number| number < self.threads.len() - 1),
             until,
@@ -180,7 +181,7 @@ pub(super) fn run(
         let mut happened = Vec::new();
         let due = next.is_some_and(|(time, ..)| time <= now) || until.is_some_and(|at| at <= now);
         if due {
-            core.settle(now);
+            core.update(now);
             (runs, until) = core.decide();
             while let Some((_, i, wake)) = next.filter(|&(time, ..)| time <= now) {
                 core.change(i, wake, now);

@@ -7,28 +7,28 @@ use core_list::{Link, Linked, List};
 ///
 /// Levels count from the highest digit. On all but the last, a deadline's digit is higher than the
 /// base's, so that slot 0 is never used: it stands for something else twice.
-pub(crate) type Place = u8;
+pub(crate) type SlotIndex = u8;
 
 /// Of a timer that is not pending; of no slot, too, as that one is always empty. Zero, as all of a
 /// timer or a queue is at first, so that neither takes room in an image.
-pub(crate) const NOWHERE: Place = 0;
+pub(crate) const NOT_PENDING: SlotIndex = 0;
 /// Of a timer that another one of the same deadline stands for.
-pub(crate) const PEER: Place = 0x10;
+pub(crate) const PEER: SlotIndex = 0x10;
 
 /// What the queue keeps inside each timer, beside its link.
-pub struct Due<T> {
+pub struct TimerState<T> {
     pub(crate) deadline: Cell<u64>,
-    pub(crate) place: Cell<Place>,
+    pub(crate) slot: Cell<SlotIndex>,
     /// The circle of those of the same deadline; nothing while it is alone.
     pub(crate) peers: Link<Peer<T>>,
 }
 
-impl<T> Due<T> {
+impl<T> TimerState<T> {
     /// Of a timer that was never started.
     pub const fn new() -> Self {
         Self {
             deadline: Cell::new(0),
-            place: Cell::new(NOWHERE),
+            slot: Cell::new(NOT_PENDING),
             peers: Link::new(),
         }
     }
@@ -46,29 +46,29 @@ impl<T> Due<T> {
 
     /// A number by which whoever keeps the timer finds it; zero while it is not pending.
     #[inline(always)]
-    pub fn place(&self) -> u8 {
-        self.place.get()
+    pub fn slot(&self) -> u8 {
+        self.slot.get()
     }
 
     /// Sets that number.
     #[inline(always)]
-    pub fn set_place(&self, place: u8) {
-        self.place.set(place);
+    pub fn set_slot(&self, place: u8) {
+        self.slot.set(place);
     }
 
     /// Notes that it expired.
     #[inline(always)]
     pub fn set_idle(&self) {
-        self.place.set(NOWHERE);
+        self.slot.set(NOT_PENDING);
     }
 
     /// Whether it is yet to expire.
     pub fn is_pending(&self) -> bool {
-        self.place.get() != NOWHERE
+        self.slot.get() != NOT_PENDING
     }
 }
 
-impl<T> Default for Due<T> {
+impl<T> Default for TimerState<T> {
     fn default() -> Self {
         Self::new()
     }
@@ -77,7 +77,7 @@ impl<T> Default for Due<T> {
 /// A reference to a timer.
 pub trait Timed: Linked {
     /// The queue's part of it.
-    fn due(&self) -> &Due<Self>;
+    fn state(&self) -> &TimerState<Self>;
 }
 
 /// A timer as one of those that share its deadline.
@@ -87,14 +87,14 @@ pub(crate) struct Peer<T>(pub(crate) T);
 impl<T: Timed> Linked for Peer<T> {
     #[inline(always)]
     fn link(&self) -> &Link<Self> {
-        &self.0.due().peers
+        &self.0.state().peers
     }
 }
 
 /// Leaves its peers; returns the one who is next among them, if there are any.
 #[inline(always)]
 pub(crate) fn leave_peers<T: Timed>(timer: T) -> Option<T> {
-    let Peer(next) = timer.due().peers.next()?;
+    let Peer(next) = timer.state().peers.next()?;
     List::new().remove(Peer(timer));
     (!next.is(&timer)).then_some(next)
 }
@@ -111,7 +111,7 @@ pub(crate) fn stand_for_others<T: Timed>(timer: T) {
 /// last in its circle.
 #[inline(always)]
 pub(crate) fn join<T: Timed>(leader: T, timer: T) {
-    timer.due().place.set(PEER);
+    timer.state().slot.set(PEER);
     rejoin(leader, timer);
 }
 

@@ -7,12 +7,12 @@ use core::cell::Cell;
 ///
 /// Its user knows what is in it: what is put in is in no list, what is taken out is in this one.
 /// [`Linked::is_linked`] does not tell, as what left keeps its link as it was.
-pub struct Row<T> {
+pub struct SortedList<T> {
     first: Cell<Option<T>>,
     last: Cell<Option<T>>,
 }
 
-impl<T> Row<T> {
+impl<T> SortedList<T> {
     /// A row of nothing.
     pub const fn new() -> Self {
         Self {
@@ -22,13 +22,13 @@ impl<T> Row<T> {
     }
 }
 
-impl<T> Default for Row<T> {
+impl<T> Default for SortedList<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Linked> Row<T> {
+impl<T: Linked> SortedList<T> {
     /// The first element.
     #[inline(always)]
     pub fn first(&self) -> Option<T> {
@@ -46,9 +46,9 @@ impl<T: Linked> Row<T> {
     #[inline(always)]
     pub fn insert(&self, element: T, comes_before: impl Fn(&T, &T) -> bool) {
         match self.first.get() {
-            None => self.put_between(None, element, None),
+            None => self.link_between(None, element, None),
             Some(first) if comes_before(&element, &first) => {
-                self.put_between(None, element, Some(first));
+                self.link_between(None, element, Some(first));
             }
             Some(_) => {
                 let mut next = None;
@@ -56,7 +56,7 @@ impl<T: Linked> Row<T> {
                 while let Some(one) = previous.filter(|one| comes_before(&element, one)) {
                     (next, previous) = (Some(one), one.link().previous.get());
                 }
-                self.put_between(previous, element, next);
+                self.link_between(previous, element, next);
             }
         }
     }
@@ -64,25 +64,25 @@ impl<T: Linked> Row<T> {
     /// Puts an element behind all others.
     #[inline(always)]
     pub fn push(&self, element: T) {
-        self.put_between(self.last.get(), element, None);
+        self.link_between(self.last.get(), element, None);
     }
 
     /// Takes out the first, which the caller knows.
     #[inline(always)]
     pub fn pop_first(&self, first: T) {
         let next = first.link().next.get();
-        self.join(None, next);
+        self.link_neighbours(None, next);
     }
 
     /// Takes an element out.
     #[inline(always)]
     pub fn remove(&self, element: T) {
         let link = element.link();
-        self.join(link.previous.get(), link.next.get());
+        self.link_neighbours(link.previous.get(), link.next.get());
     }
 
     #[inline(always)]
-    fn put_between(&self, previous: Option<T>, element: T, next: Option<T>) {
+    fn link_between(&self, previous: Option<T>, element: T, next: Option<T>) {
         let link = element.link();
         link.next.set(next);
         link.previous.set(previous);
@@ -98,7 +98,7 @@ impl<T: Linked> Row<T> {
 
     /// Makes two elements, or ends, neighbours.
     #[inline(always)]
-    fn join(&self, previous: Option<T>, next: Option<T>) {
+    fn link_neighbours(&self, previous: Option<T>, next: Option<T>) {
         match previous {
             Some(previous) => previous.link().next.set(next),
             None => self.first.set(next),

@@ -21,7 +21,7 @@ pub enum Reason {
 ///
 /// ```
 /// use core_list::{Link, Linked};
-/// use core_sched::{Priority, Reason, Schedulable, Scheduler, State};
+/// use core_sched::{Priority, Reason, Schedulable, FixedPriorityScheduler, State};
 ///
 /// struct Thread<'a> {
 ///     link: Link<&'a Thread<'a>>,
@@ -42,12 +42,12 @@ pub enum Reason {
 ///
 /// let thread = |priority| Thread { link: Link::new(), state: State::new(Priority::new(priority)) };
 /// let (idle, control) = (thread(0), thread(40));
-/// let scheduler = Scheduler::new();
+/// let scheduler = FixedPriorityScheduler::new();
 /// scheduler.start(&idle);
 /// scheduler.wake(&control);
 /// assert!(scheduler.next(Reason::Preemption).is_some_and(|next| std::ptr::eq(next, &control)));
 /// ```
-pub struct Scheduler<S> {
+pub struct FixedPriorityScheduler<S> {
     queue: RunQueue<S>,
     // These two are read together by each preemption.
     current: Cell<Option<S>>,
@@ -56,29 +56,29 @@ pub struct Scheduler<S> {
     candidate: Cell<Option<S>>,
     /// Above this priority one becomes the candidate: it is that of the candidate or, without one,
     /// of the current one.
-    bar: Cell<Priority>,
+    preemption_threshold: Cell<Priority>,
 }
 
-impl<S> Scheduler<S> {
+impl<S> FixedPriorityScheduler<S> {
     /// A scheduler of nothing.
     pub const fn new() -> Self {
         Self {
             queue: RunQueue::new(),
             current: Cell::new(None),
             candidate: Cell::new(None),
-            bar: Cell::new(Priority::LOWEST),
+            preemption_threshold: Cell::new(Priority::LOWEST),
         }
     }
 }
 
-impl<S> Default for Scheduler<S> {
+impl<S> Default for FixedPriorityScheduler<S> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<S: Schedulable> Scheduler<S> {
-    /// Where the candidate is, for who asks [`is_needed`](Scheduler::is_needed) in assembly: a word,
+impl<S: Schedulable> FixedPriorityScheduler<S> {
+    /// Where the candidate is, for who asks [`needs_reschedule`](FixedPriorityScheduler::needs_reschedule) in assembly: a word,
     /// zero without one.
     pub const CANDIDATE: usize = core::mem::offset_of!(Self, candidate);
 
@@ -86,7 +86,7 @@ impl<S: Schedulable> Scheduler<S> {
     pub fn start(&self, running: S) {
         self.queue.insert_first(running);
         self.current.set(Some(running));
-        self.compare();
+        self.update_candidate();
     }
 
     /// Who runs.
@@ -95,12 +95,12 @@ impl<S: Schedulable> Scheduler<S> {
     }
 
     /// Who becomes ready has to be more urgent than this to run next.
-    pub fn bar(&self) -> Priority {
-        self.bar.get()
+    pub fn preemption_threshold(&self) -> Priority {
+        self.preemption_threshold.get()
     }
 
     /// Whether somebody else should run than the current one.
-    pub fn is_needed(&self) -> bool {
+    pub fn needs_reschedule(&self) -> bool {
         self.candidate.get().is_some()
     }
 
@@ -108,17 +108,17 @@ impl<S: Schedulable> Scheduler<S> {
     pub fn wake(&self, item: S) {
         self.queue.insert(item);
         let priority = item.state().priority();
-        if priority > self.bar.get() {
-            self.bar.set(priority);
+        if priority > self.preemption_threshold.get() {
+            self.preemption_threshold.set(priority);
             self.candidate.set(Some(item));
         }
     }
 
-    /// Makes somebody not ready; if it is the current one, [`next`](Scheduler::next) must follow.
+    /// Makes somebody not ready; if it is the current one, [`next`](FixedPriorityScheduler::next) must follow.
     pub fn block(&self, item: S) {
         self.queue.remove(item);
         if self.candidate.get().is_some_and(|other| other.is(&item)) {
-            self.compare();
+            self.update_candidate();
         }
     }
 
@@ -133,17 +133,17 @@ impl<S: Schedulable> Scheduler<S> {
             (true, false) => self.queue.insert(item),
             _ => {}
         }
-        self.compare();
+        self.update_candidate();
     }
 
     /// Ends the turn of the current one, which has the last place among its peers from here on: time
-    /// slicing. [`next`](Scheduler::next) for [`Reason::Preemption`] then finds the first of them.
-    pub fn end_turn(&self) {
+    /// slicing. [`next`](FixedPriorityScheduler::next) for [`Reason::Preemption`] then finds the first of them.
+    pub fn end_slice(&self) {
         let current = self.current.get();
         if let Some(current) = current.filter(|current| current.state().is_ready()) {
             self.queue.remove(current);
             self.queue.insert(current);
-            self.compare();
+            self.update_candidate();
         }
     }
 
@@ -154,7 +154,7 @@ impl<S: Schedulable> Scheduler<S> {
     }
 
     /// Finds the candidate anew.
-    fn compare(&self) {
+    fn update_candidate(&self) {
         let Some(current) = self.current.get() else {
             return;
         };
@@ -166,17 +166,17 @@ impl<S: Schedulable> Scheduler<S> {
             priority > own || priority == own && current.state().is_ready() && !highest.is(&current)
         });
         self.candidate.set(candidate);
-        self.bar
+        self.preemption_threshold
             .set(candidate.map_or(own, |candidate| candidate.state().priority()));
     }
 
-    /// [`next`](Scheduler::next) of a current one that yields. As long as nobody more urgent is
+    /// [`next`](FixedPriorityScheduler::next) of a current one that yields. As long as nobody more urgent is
     /// ready, it is the first of the highest level, so that its neighbour follows it.
     #[inline(always)]
-    pub fn give_way(&self) -> Option<S> {
+    pub fn yield_current(&self) -> Option<S> {
         let previous = self.current.get()?;
         // With an order, its place is not always the last one.
-        if self.is_needed() || S::is_ordered() {
+        if self.needs_reschedule() || S::is_ordered() {
             return self.next(Reason::Yielding);
         }
         let next = self.queue.rotate(previous.state().priority())?;
@@ -209,7 +209,7 @@ impl<S: Schedulable> Scheduler<S> {
                     self.queue.insert(previous);
                 }
                 let next = self.queue.highest()?;
-                self.bar.set(next.state().priority());
+                self.preemption_threshold.set(next.state().priority());
                 next
             }
         };

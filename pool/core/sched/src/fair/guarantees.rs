@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use super::Servers;
+use super::FairServers;
 use super::model::{SLICE, Share, events, reservation, run, share, threads};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -10,7 +10,7 @@ use std::vec::Vec;
 /// Whether all could be promised their budgets, each asked for after the ones before.
 fn are_admitted(shares: &[Share]) -> bool {
     let threads = threads(shares.len());
-    let servers = Servers::new();
+    let servers = FairServers::new();
     let mut shares = threads.iter().zip(shares);
     shares.all(|(thread, &share)| {
         reservation(share).is_some_and(|own| {

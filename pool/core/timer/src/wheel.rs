@@ -15,13 +15,12 @@
 //!
 //! ```
 //! use core_list::{Link, Linked};
-//! use core_timer::{Due, Step, Timed};
-//! use core_wheel::Wheel;
+//! use core_timer::{Step, Timed, TimerState, TimingWheel};
 //!
 //! #[derive(Default)]
 //! struct Timer<'a> {
 //!     link: Link<&'a Timer<'a>>,
-//!     due: Due<&'a Timer<'a>>,
+//!     state: TimerState<&'a Timer<'a>>,
 //! }
 //!
 //! impl<'a> Linked for &'a Timer<'a> {
@@ -31,13 +30,13 @@
 //! }
 //!
 //! impl<'a> Timed for &'a Timer<'a> {
-//!     fn due(&self) -> &Due<Self> {
-//!         &self.due
+//!     fn state(&self) -> &TimerState<Self> {
+//!         &self.state
 //!     }
 //! }
 //!
 //! let timer = Timer::default();
-//! let wheel = Wheel::new();
+//! let wheel = TimingWheel::new();
 //! wheel.start(&timer, 2);
 //! let mut turn = |tick| loop {
 //!     match wheel.expire(tick) {
@@ -49,15 +48,12 @@
 //! assert_eq!([turn(1), turn(2)], [false, true]);
 //! ```
 
-#![no_std]
-#![forbid(unsafe_code)]
-
 #[cfg(test)]
 mod tests;
 
+use crate::{Step, Timed};
 use core::cell::Cell;
 use core_list::List;
-use core_timer::{Step, Timed};
 
 /// Digits are hexadecimal: 16 slots to a level, 16 levels to a 64-bit tick.
 const BITS: u32 = 4;
@@ -74,7 +70,7 @@ type Place = u8;
 const PENDING: Place = 0x10;
 
 /// The timers of one core. All of it is zero at first, so that it takes no room in an image.
-pub struct Wheel<T> {
+pub struct TimingWheel<T> {
     /// The tick that is being served, or was the last.
     now: Cell<u64>,
     /// How many levels of the tick that is being served are yet to be dealt out.
@@ -82,7 +78,7 @@ pub struct Wheel<T> {
     slots: [List<T>; LEVELS * SLOTS],
 }
 
-impl<T> Wheel<T> {
+impl<T> TimingWheel<T> {
     /// A wheel without timers, at tick zero.
     pub const fn new() -> Self {
         Self {
@@ -93,13 +89,13 @@ impl<T> Wheel<T> {
     }
 }
 
-impl<T> Default for Wheel<T> {
+impl<T> Default for TimingWheel<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Timed> Wheel<T> {
+impl<T: Timed> TimingWheel<T> {
     /// Lets time begin at a tick, before the first timer is started.
     pub fn begin(&self, tick: u64) {
         self.now.set(tick);
@@ -116,18 +112,18 @@ impl<T: Timed> Wheel<T> {
     pub fn start(&self, timer: T, tick: u64) {
         self.cancel(timer);
         let now = self.now.get();
-        timer.due().set_deadline(tick.max(now.saturating_add(1)));
+        timer.state().set_deadline(tick.max(now.saturating_add(1)));
         self.insert(timer, now);
     }
 
     /// Takes a timer out; returns whether it was pending.
     #[inline(always)]
     pub fn cancel(&self, timer: T) -> bool {
-        let place = timer.due().place();
-        let pending = timer.due().is_pending();
+        let place = timer.state().slot();
+        let pending = timer.state().is_pending();
         if pending {
             self.slot(place ^ PENDING).remove(timer);
-            timer.due().set_idle();
+            timer.state().set_idle();
         }
         pending
     }
@@ -140,7 +136,7 @@ impl<T: Timed> Wheel<T> {
             let digit = (now >> (level * BITS)) as u8 % SLOTS as u8;
             if let Some(timer) = self.slot((level as u8) << BITS | digit).pop() {
                 if level == 0 {
-                    timer.due().set_idle();
+                    timer.state().set_idle();
                     return Step::Expired(timer);
                 }
                 self.insert(timer, now);
@@ -162,13 +158,13 @@ impl<T: Timed> Wheel<T> {
 
     #[inline(always)]
     fn insert(&self, timer: T, now: u64) {
-        let deadline = timer.due().deadline();
+        let deadline = timer.state().deadline();
         // The highest digit that differs; if no bit does, level 0, as if the lowest did.
         let shift = ((deadline ^ now) | 1).ilog2() & !(BITS - 1);
         let number = (deadline >> shift) as u8 % SLOTS as u8;
         let place = ((shift / BITS) as u8) << BITS | number;
         self.slot(place).push(timer);
-        timer.due().set_place(place ^ PENDING);
+        timer.state().set_slot(place ^ PENDING);
     }
 
     fn slot(&self, place: Place) -> &List<T> {

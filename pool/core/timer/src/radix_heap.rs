@@ -1,9 +1,11 @@
 //! The radix heap.
 
-use crate::due::{NOWHERE, PEER, Peer, Place, Timed, join, leave_peers, rejoin, stand_for_others};
+use crate::state::{
+    NOT_PENDING, PEER, Peer, SlotIndex, Timed, join, leave_peers, rejoin, stand_for_others,
+};
 use core::cell::Cell;
 use core::num::NonZeroU16;
-use core_list::{Chain, List};
+use core_list::{DrainList, List};
 
 /// Digits are hexadecimal: 16 slots to a level, 16 levels to a 64-bit deadline.
 const BITS: u32 = 4;
@@ -21,12 +23,12 @@ pub(crate) struct Slot<T> {
 ///
 /// ```
 /// use core_list::{Link, Linked};
-/// use core_timer::{Due, Step, Timed, TimerQueue};
+/// use core_timer::{TimerState, Step, Timed, RadixHeap};
 ///
 /// #[derive(Default)]
 /// struct Timer<'a> {
 ///     link: Link<&'a Timer<'a>>,
-///     due: Due<&'a Timer<'a>>,
+///     state: TimerState<&'a Timer<'a>>,
 /// }
 ///
 /// impl<'a> Linked for &'a Timer<'a> {
@@ -36,42 +38,42 @@ pub(crate) struct Slot<T> {
 /// }
 ///
 /// impl<'a> Timed for &'a Timer<'a> {
-///     fn due(&self) -> &Due<Self> {
-///         &self.due
+///     fn state(&self) -> &TimerState<Self> {
+///         &self.expiring
 ///     }
 /// }
 ///
 /// let timer = Timer::default();
-/// let queue = TimerQueue::new();
+/// let queue = RadixHeap::new();
 /// assert_eq!(queue.start(&timer, 1_000), Some(1_000)); // what to set the hardware for
 /// assert!(matches!(queue.expire(999), Step::Idle));
 /// assert_eq!(queue.alarm(), 1_000);
 /// assert!(matches!(queue.expire(1_001), Step::Expired(_)));
 /// ```
 #[repr(C)] // the slots last, so that what every call uses is within reach of one load
-pub struct TimerQueue<T> {
+pub struct RadixHeap<T> {
     /// No later than any pending deadline, and never after the present.
     pub(crate) base: Cell<u64>,
     /// What the hardware is set for: no later than any pending deadline, unless some are being
     /// dealt out; the end of time if none is pending.
     pub(crate) alarm: Cell<u64>,
     /// Timers of the base, which leave one by one.
-    pub(crate) due: Chain<Peer<T>>,
+    pub(crate) expiring: DrainList<Peer<T>>,
     /// A [`bit`] is set while its level is not empty.
     levels: Cell<u16>,
     /// For each level, bit *n* is set while its slot *n* is not empty.
     occupied: [Cell<u16>; LEVELS],
     /// The slot that the alarm was set for; nowhere while timers are dealt out.
-    pub(crate) nearest: Cell<Place>,
+    pub(crate) alarm_slot: Cell<SlotIndex>,
     /// The slot that fell due and is not empty yet, or nowhere: until it is, the base stays.
-    pub(crate) dealing: Cell<Place>,
+    pub(crate) cascading: Cell<SlotIndex>,
     /// Who stands for those restarted last, as long as nobody else was started and nobody who
     /// stands for peers was taken out since.
-    pub(crate) latest: Cell<Option<T>>,
+    pub(crate) latest_leader: Cell<Option<T>>,
     slots: [Slot<T>; LEVELS * SLOTS],
 }
 
-impl<T> TimerQueue<T> {
+impl<T> RadixHeap<T> {
     /// An empty queue.
     pub const fn new() -> Self {
         let mut queue = Self::unset();
@@ -85,12 +87,12 @@ impl<T> TimerQueue<T> {
         Self {
             base: Cell::new(0),
             alarm: Cell::new(0),
-            due: Chain::new(),
+            expiring: DrainList::new(),
             levels: Cell::new(0),
             occupied: [const { Cell::new(0) }; LEVELS],
-            nearest: Cell::new(NOWHERE),
-            dealing: Cell::new(NOWHERE),
-            latest: Cell::new(None),
+            alarm_slot: Cell::new(NOT_PENDING),
+            cascading: Cell::new(NOT_PENDING),
+            latest_leader: Cell::new(None),
             slots: [const {
                 Slot {
                     timers: List::new(),
@@ -101,14 +103,14 @@ impl<T> TimerQueue<T> {
     }
 }
 
-impl<T> Default for TimerQueue<T> {
+impl<T> Default for RadixHeap<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Timed> TimerQueue<T> {
-    /// Makes an [`unset`](TimerQueue::unset) queue an empty one.
+impl<T: Timed> RadixHeap<T> {
+    /// Makes an [`unset`](RadixHeap::unset) queue an empty one.
     pub fn reset(&self) {
         self.alarm.set(u64::MAX);
     }
@@ -117,34 +119,35 @@ impl<T: Timed> TimerQueue<T> {
     /// to set the hardware for, if that changes.
     #[inline(always)]
     pub fn start(&self, timer: T, deadline: u64) -> Option<u64> {
-        if timer.due().is_pending() {
+        if timer.state().is_pending() {
             self.take_out_to_restart(timer);
         }
         self.start_idle(timer, deadline)
     }
 
-    /// [Starts](TimerQueue::start) a timer that is not pending.
+    /// [Starts](RadixHeap::start) a timer that is not pending.
     #[inline(always)]
     pub fn start_idle(&self, timer: T, deadline: u64) -> Option<u64> {
-        debug_assert!(!timer.due().is_pending(), "in the queue already");
+        debug_assert!(!timer.state().is_pending(), "in the queue already");
         let base = self.base.get();
         let deadline = deadline.max(base);
         let place = self.insert(timer, deadline, base, Role::Started);
         self.set_alarm(deadline, place)
     }
 
-    /// Starts a timer again that has just expired, if the one [restarted](TimerQueue::restart)
+    /// Starts a timer again that has just expired, if the one [restarted](RadixHeap::restart)
     /// before has the same deadline, as with timers of one period that meet again and again.
     #[inline(always)]
     pub fn rejoin(&self, timer: T, deadline: u64) -> bool {
-        let latest = self.latest.get();
-        let latest = latest.filter(|latest| latest.due().deadline.get() == deadline);
-        if let Some(latest) = latest {
-            debug_assert!(timer.due().place.get() == PEER, "its expiry is not noted");
-            timer.due().deadline.set(deadline);
-            rejoin(latest, timer);
+        let latest_leader = self.latest_leader.get();
+        let latest_leader =
+            latest_leader.filter(|latest_leader| latest_leader.state().deadline.get() == deadline);
+        if let Some(latest_leader) = latest_leader {
+            debug_assert!(timer.state().slot.get() == PEER, "its expiry is not noted");
+            timer.state().deadline.set(deadline);
+            rejoin(latest_leader, timer);
         }
-        latest.is_some()
+        latest_leader.is_some()
     }
 
     /// Starts a timer again that has just expired, such that others may rejoin it; the deadline is
@@ -157,19 +160,19 @@ impl<T: Timed> TimerQueue<T> {
 
     /// Notes where the hardware is to find the earliest timer, if this is it.
     #[inline(always)]
-    fn set_alarm(&self, deadline: u64, place: Place) -> Option<u64> {
+    fn set_alarm(&self, deadline: u64, place: SlotIndex) -> Option<u64> {
         if deadline >= self.alarm.get() {
             return None;
         }
         self.alarm.set(deadline);
-        self.nearest.set(place);
+        self.alarm_slot.set(place);
         Some(deadline)
     }
 
     /// Takes a timer out; returns whether it was pending.
     #[inline(always)]
     pub fn cancel(&self, timer: T) -> bool {
-        let pending = timer.due().is_pending();
+        let pending = timer.state().is_pending();
         if pending {
             self.take_out(timer);
         }
@@ -184,15 +187,15 @@ impl<T: Timed> TimerQueue<T> {
 
     #[inline(never)]
     fn take_out(&self, timer: T) {
-        let place = timer.due().place.replace(NOWHERE);
+        let place = timer.state().slot.replace(NOT_PENDING);
         match place {
-            PEER => self.due.remove(Peer(timer)),
+            PEER => self.expiring.remove(Peer(timer)),
             place => match leave_peers(timer) {
                 // The longest pending one of them stands for the others now.
                 Some(next) => {
-                    next.due().place.set(place);
+                    next.state().slot.set(place);
                     self.slot(place).timers.replace(timer, next);
-                    self.latest.set(None);
+                    self.latest_leader.set(None);
                 }
                 None => self.remove(timer, place),
             },
@@ -209,8 +212,8 @@ impl<T: Timed> TimerQueue<T> {
     /// Puts a timer where it belongs, or lets it join the last one there if that has its deadline:
     /// those who are started together are moved together. Returns the place.
     #[inline(always)]
-    pub(crate) fn insert(&self, timer: T, deadline: u64, base: u64, role: Role) -> Place {
-        timer.due().deadline.set(deadline);
+    pub(crate) fn insert(&self, timer: T, deadline: u64, base: u64, role: Role) -> SlotIndex {
+        timer.state().deadline.set(deadline);
         // As many bits as there are equal digits in front; if all are, the last level serves.
         let equal = ((deadline ^ base) | 1).leading_zeros() & !(BITS - 1);
         let shift = u64::BITS - BITS - equal;
@@ -218,18 +221,18 @@ impl<T: Timed> TimerQueue<T> {
         let place = ((equal / BITS) << BITS) as u8 | number;
         let slot = self.slot(place);
         if let Some((first, last)) = slot.timers.ends() {
-            if role != Role::Leader && last.due().deadline.get() == deadline {
+            if role != Role::Leader && last.state().deadline.get() == deadline {
                 stand_for_others(last);
                 join(last, timer);
                 if role == Role::Restarted {
-                    self.latest.set(Some(last));
+                    self.latest_leader.set(Some(last));
                 }
                 return place;
             }
             if deadline < slot.earliest.get() {
                 slot.earliest.set(deadline);
             }
-            List::put_between(last, timer, first);
+            List::link_between(last, timer, first);
         } else {
             slot.earliest.set(deadline);
             let occupied = self.occupied(place);
@@ -237,31 +240,31 @@ impl<T: Timed> TimerQueue<T> {
             self.levels.set(self.levels.get() | bit(place));
             slot.timers.push_only(timer);
         }
-        timer.due().place.set(place);
+        timer.state().slot.set(place);
         if role == Role::Restarted {
             stand_for_others(timer);
-            self.latest.set(Some(timer));
+            self.latest_leader.set(Some(timer));
         } else {
-            self.latest.set(None);
+            self.latest_leader.set(None);
         }
         place
     }
 
     /// Takes out the one that stands at a place.
     #[inline(always)]
-    fn remove(&self, timer: T, place: Place) {
-        self.latest.set(None);
+    fn remove(&self, timer: T, place: SlotIndex) {
+        self.latest_leader.set(None);
         if self.slot(place).timers.remove(timer) {
-            self.vacate(place);
-            if self.dealing.get() == place {
-                self.dealing.set(NOWHERE);
+            self.mark_empty(place);
+            if self.cascading.get() == place {
+                self.cascading.set(NOT_PENDING);
             }
         }
     }
 
     /// Notes that a slot is empty.
     #[inline(always)]
-    pub(crate) fn vacate(&self, place: Place) {
+    pub(crate) fn mark_empty(&self, place: SlotIndex) {
         let occupied = self.occupied(place);
         occupied.set(occupied.get() & !(1 << (place % SLOTS as u8)));
         if occupied.get() == 0 {
@@ -271,7 +274,7 @@ impl<T: Timed> TimerQueue<T> {
 
     /// Notes that the first of all slots is empty: the lowest bits fall.
     #[inline(always)]
-    pub(crate) fn vacate_first(&self, place: Place) {
+    pub(crate) fn mark_first_empty(&self, place: SlotIndex) {
         let occupied = self.occupied(place);
         let rest = without_lowest(occupied.get());
         occupied.set(rest);
@@ -282,18 +285,18 @@ impl<T: Timed> TimerQueue<T> {
 
     /// The earliest slot: the first one of the lowest level that is not empty.
     #[inline(always)]
-    pub(crate) fn first(&self) -> Option<Place> {
+    pub(crate) fn first(&self) -> Option<SlotIndex> {
         let behind = NonZeroU16::new(self.levels.get())?.trailing_zeros() as u8;
         let level = (LEVELS as u8 - 1 - behind) << BITS;
         let occupied = NonZeroU16::new(self.occupied(level).get())?;
         Some(level | occupied.trailing_zeros() as u8)
     }
 
-    fn occupied(&self, place: Place) -> &Cell<u16> {
+    fn occupied(&self, place: SlotIndex) -> &Cell<u16> {
         &self.occupied[usize::from(place >> BITS)]
     }
 
-    pub(crate) fn slot(&self, place: Place) -> &Slot<T> {
+    pub(crate) fn slot(&self, place: SlotIndex) -> &Slot<T> {
         &self.slots[usize::from(place)]
     }
 }
@@ -303,14 +306,14 @@ impl<T: Timed> TimerQueue<T> {
 pub(crate) enum Role {
     /// One that may join others.
     Started,
-    /// One that may join others, and that others may [rejoin](TimerQueue::rejoin).
+    /// One that may join others, and that others may [rejoin](RadixHeap::rejoin).
     Restarted,
     /// One that stands for others.
     Leader,
 }
 
 /// The bit of a place's level: the lowest is that of the last level, whose timers are the earliest.
-const fn bit(place: Place) -> u16 {
+const fn bit(place: SlotIndex) -> u16 {
     (1 << (LEVELS - 1)) >> (place >> BITS)
 }
 

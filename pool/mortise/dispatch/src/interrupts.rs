@@ -1,9 +1,9 @@
 //! Interrupts that come to a core: whom they wake, and what of them can wait.
 
 use crate::{
-    margins::LENGTHY,
-    seat::Seat,
-    turns::{IRQ, Turn, is_pending, pending},
+    bounds::SLOW_PATH_BOUND,
+    core_scheduler::{CoreScheduler, IRQ, is_pending, pending},
+    vcpu_context::VcpuContext,
 };
 use core_sched::cold_path;
 use hw_arch::read_register;
@@ -12,100 +12,107 @@ use mortise_vcpu::TimerIrq;
 
 /// When the core's own timer comes, the hypervisor's.
 #[inline]
-pub(crate) fn alarm() -> u64 {
+pub(crate) fn hypervisor_deadline() -> u64 {
     read_register!("cnthp_cval_el2")
 }
 
 /// Whether that comes before something lengthy would be over.
 #[inline]
-pub(crate) fn is_about_to_sound(core: &Core) -> bool {
-    alarm() <= core.clock().ticks() + LENGTHY
+pub(crate) fn is_timer_near(core: &Core) -> bool {
+    hypervisor_deadline() <= core.clock().ticks() + SLOW_PATH_BOUND
 }
 
-impl Turn {
+impl CoreScheduler {
     /// Takes a Group 1 interrupt, and what came meanwhile; who is to have the core after that.
     #[inline(never)]
-    pub(crate) fn interrupt(&'static self, core: &'static Core) -> Option<&'static Seat> {
+    pub(crate) fn handle_interrupt(
+        &'static self,
+        core: &'static Core,
+    ) -> Option<&'static VcpuContext> {
         match core.take_interrupt() {
-            IrqOutcome::HypervisorTimer => self.wake_due(core),
-            taken => self.pass_on(core, taken),
+            IrqOutcome::HypervisorTimer => self.expire_timers(core),
+            taken => self.deliver(core, taken),
         }
     }
 
     /// Ends an exit for the hypervisor timer's, where time does not matter: has whose deadline came want
     /// the core. `other` is in the registers.
     #[inline(never)]
-    pub(crate) fn end_plainly(
+    pub(crate) fn reschedule_fixed(
         &'static self,
         core: &'static Core,
-        other: &'static Seat,
+        other: &'static VcpuContext,
         now: u64,
     ) -> ! {
-        let Some(number) = self.timers.expire_alone(now) else {
-            self.end_with_several(core, now)
+        let Some(index) = self.timers.expire_alone(now) else {
+            self.reschedule_multiple(core, now)
         };
-        let due = &self.seats[number];
+        let due = &self.contexts[index];
         if core::ptr::eq(due, other) {
             cold_path();
-            self.end_with_own(core, due)
+            self.reschedule_loaded(core, due)
         }
         due.note_timer(TimerIrq::InLr0);
-        self.want(core, due, true);
+        self.make_ready(core, due, true);
         let alarm = self.timers.earliest();
-        match self.shares.most_urgent() {
-            Some(seat) => self.leave_to(core, other, seat, alarm),
-            None => self.leave_to_nobody(core, alarm),
+        match self.queue.highest() {
+            Some(context) => self.switch_to(core, other, context, alarm),
+            None => self.go_idle(core, alarm),
         }
     }
 
     /// The same where it is that of who is in the registers.
     #[cold]
     #[inline(never)]
-    fn end_with_own(&'static self, core: &'static Core, seat: &'static Seat) -> ! {
-        self.tell_of_timer(core, seat);
-        self.want(core, seat, true);
+    fn reschedule_loaded(&'static self, core: &'static Core, context: &'static VcpuContext) -> ! {
+        self.pend_timer(core, context);
+        self.make_ready(core, context, true);
         let chosen = self.decide(core, true);
-        self.leave(core, chosen)
+        self.return_to_guest(core, chosen)
     }
 
     /// The same where more than one wait, or Mortise itself has something to do.
     #[cold]
     #[inline(never)]
-    fn end_with_several(&'static self, core: &'static Core, now: u64) -> ! {
-        self.let_all_come();
-        let chosen = match self.wake_several_due(core, now) {
+    fn reschedule_multiple(&'static self, core: &'static Core, now: u64) -> ! {
+        self.unmask_priorities();
+        let chosen = match self.wake_expired_in_rounds(core, now) {
             true => self.decide(core, true),
             false => None,
         };
-        self.leave(core, chosen)
+        self.return_to_guest(core, chosen)
     }
 
-    /// Lets come again what was [put back](crate::entry), where there are looks before the decision.
-    pub(crate) fn let_all_come(&self) {
-        if let Some(seat) = self.loaded.get() {
-            seat.mask.get().apply();
+    /// Lets come again what was [put back](crate::interrupt_entry), where there are looks before the decision.
+    pub(crate) fn unmask_priorities(&self) {
+        if let Some(context) = self.loaded.get() {
+            context.mask.get().apply();
         }
     }
 
     /// Ends an exit for any other interrupt, and those that came meanwhile.
     #[inline(never)]
-    pub(crate) fn end_passing_on(&'static self, core: &'static Core, intid: u32) -> ! {
-        let chosen = self.pass_on(core, core.take(intid));
-        self.leave(core, chosen)
+    pub(crate) fn handle_device_interrupt(&'static self, core: &'static Core, intid: u32) -> ! {
+        let chosen = self.deliver(core, core.take(intid));
+        self.return_to_guest(core, chosen)
     }
 
     /// Passes on an interrupt that was taken, and those that came meanwhile.
     #[inline(always)]
-    fn pass_on(&'static self, core: &'static Core, mut taken: IrqOutcome) -> Option<&'static Seat> {
+    fn deliver(
+        &'static self,
+        core: &'static Core,
+        mut taken: IrqOutcome,
+    ) -> Option<&'static VcpuContext> {
         loop {
             match taken {
-                IrqOutcome::HypervisorTimer => return self.wake_due(core),
+                IrqOutcome::HypervisorTimer => return self.expire_timers(core),
                 IrqOutcome::TimerListed => self.wake_loaded(core),
-                IrqOutcome::Device { owner, intid } => self.note(core, owner, intid),
+                IrqOutcome::Device { owner, intid } => self.pend_device(core, owner, intid),
                 IrqOutcome::Handled => {}
             }
             match pending() {
-                0 => return self.decide_if_asked(core),
+                0 => return self.decide_if_needed(core),
                 IRQ => {}
                 // The doorbell goes before the decision.
                 _ => return None,
@@ -118,13 +125,13 @@ impl Turn {
     /// has it listed before it goes on; not if the core's timer is about to come, which would wait for
     /// that, and the switch that it may lead to with it.
     #[inline(always)]
-    fn note(&'static self, core: &'static Core, owner: usize, intid: u32) {
+    fn pend_device(&'static self, core: &'static Core, owner: usize, intid: u32) {
         match self.loaded.get() {
-            Some(seat) if seat.number.get() == owner && seat.claim.is_ready() => {
-                if is_about_to_sound(core) {
-                    return self.put_off(core, seat, intid);
+            Some(context) if context.vm_index.get() == owner && context.entity.is_ready() => {
+                if is_timer_near(core) {
+                    return self.defer_device(core, context, intid);
                 }
-                seat.note(intid);
+                context.pend_spi(intid);
             }
             _ => self.wake_owner(core, owner, intid),
         }
@@ -134,10 +141,10 @@ impl Turn {
     /// if the device had been later.
     #[cold]
     #[inline(never)]
-    fn put_off(&'static self, core: &'static Core, seat: &'static Seat, intid: u32) {
+    fn defer_device(&'static self, core: &'static Core, context: &'static VcpuContext, intid: u32) {
         core.repend_spi(intid);
-        seat.mask.get().apply_during_switch();
-        self.go_on_if_ready(core, seat);
+        context.mask.get().apply_during_switch();
+        self.enter_if_ready(core, context);
     }
 
     #[cold]
@@ -151,9 +158,9 @@ impl Turn {
     /// Has the one in the registers want the core, whose timer came while it waited.
     #[inline(always)]
     fn wake_loaded(&'static self, core: &'static Core) {
-        if let Some(seat) = self.loaded.get()
-            && !seat.claim.is_ready()
-            && let Some(vm) = seat.vm()
+        if let Some(context) = self.loaded.get()
+            && !context.entity.is_ready()
+            && let Some(vm) = context.vm()
         {
             self.wake(core, vm, WakeReason::Listed);
         }
@@ -161,17 +168,17 @@ impl Turn {
 
     /// Has whose deadline came want the core, when the hypervisor timer came.
     #[inline(always)]
-    fn wake_due(&'static self, core: &'static Core) -> Option<&'static Seat> {
+    fn expire_timers(&'static self, core: &'static Core) -> Option<&'static VcpuContext> {
         let now = core.clock().ticks();
-        match self.is_plain() {
-            true => self.wake_due_plainly(core, now),
-            false => self.wake_due_by_policy(core, now),
+        match self.is_fixed_priority() {
+            true => self.expire_fixed(core, now),
+            false => self.expire_reserved(core, now),
         }
     }
 
     #[inline(always)]
-    fn wake_due_plainly(&'static self, core: &'static Core, now: u64) -> Option<&'static Seat> {
-        match self.wake_all_due(core, now) {
+    fn expire_fixed(&'static self, core: &'static Core, now: u64) -> Option<&'static VcpuContext> {
+        match self.wake_expired(core, now) {
             true => self.decide(core, true),
             false => None,
         }
@@ -180,13 +187,13 @@ impl Turn {
     /// Has all want the core whose deadline came; false if something goes before the decision, which
     /// is asked for then.
     #[inline(always)]
-    fn wake_all_due(&'static self, core: &'static Core, now: u64) -> bool {
+    fn wake_expired(&'static self, core: &'static Core, now: u64) -> bool {
         match self.timers.expire_alone(now) {
-            Some(number) => {
-                self.wake_due_one(core, number, true);
+            Some(index) => {
+                self.wake_one(core, index, true);
                 true
             }
-            None => self.wake_several_due(core, now),
+            None => self.wake_expired_in_rounds(core, now),
         }
     }
 
@@ -196,9 +203,9 @@ impl Turn {
     /// come. One is looked at each time, whatever is pending: the timer goes before most of it.
     #[cold]
     #[inline(never)]
-    fn wake_several_due(&'static self, core: &'static Core, now: u64) -> bool {
+    fn wake_expired_in_rounds(&'static self, core: &'static Core, now: u64) -> bool {
         if now >= self.timers.alarm() {
-            if !self.sound(core) {
+            if !self.run_core_alarm(core) {
                 return false;
             }
             if !self.timers.is_awaited() {
@@ -207,16 +214,16 @@ impl Turn {
         }
         loop {
             let (due, over) = self.timers.expire_one(now);
-            if let Some(number) = due {
-                self.wake_due_one(core, number, true);
+            if let Some(index) = due {
+                self.wake_one(core, index, true);
                 // Its own devices' interrupts wait in the controller until it is there: taken by
                 // the look below, one would be listed in a switch that follows.
-                self.seats[number].mask.get().apply_during_switch();
+                self.contexts[index].mask.get().apply_during_switch();
             }
             // Silent until the decision, so that the look is at what else is pending.
             core.clock().move_alarm(u64::MAX);
             if is_pending() && self.is_other_pending() {
-                self.ask.set(true);
+                self.reschedule.set(true);
                 return false;
             }
             if over {
@@ -230,33 +237,33 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn is_other_pending(&self) -> bool {
-        let Some(seat) = self.loaded.get() else {
+        let Some(context) = self.loaded.get() else {
             return true;
         };
-        seat.silence();
+        context.mask_timer();
         let pending = is_pending();
-        seat.go_on_sounding();
+        context.unmask_timer();
         pending
     }
 
     /// Does what Mortise itself has to do by now; false if something is pending behind it.
     #[inline(always)]
-    fn sound(&'static self, core: &'static Core) -> bool {
+    fn run_core_alarm(&'static self, core: &'static Core) -> bool {
         core.hypervisor_timer_expired();
         core.clock().move_alarm(u64::MAX);
         let pending = is_pending();
         // Without, it is decided on by who called.
-        self.ask.set(pending);
+        self.reschedule.set(pending);
         !pending
     }
 
     /// The same where policies decide: to have one want the core takes long there. So whose deadline came
-    /// is noted only, and each wants the core [by itself](Self::wake_noted) before it is decided. True if
+    /// is noted only, and each wants the core [by itself](Self::wake_collected) before it is decided. True if
     /// there is nobody.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_all_due(&'static self, core: &'static Core, now: u64) -> bool {
-        if now >= self.timers.alarm() && !self.sound(core) {
+    pub(crate) fn collect_expired(&'static self, core: &'static Core, now: u64) -> bool {
+        if now >= self.timers.alarm() && !self.run_core_alarm(core) {
             return false;
         }
         loop {
@@ -266,7 +273,7 @@ impl Turn {
             }
             core.clock().move_alarm(u64::MAX);
             if over || is_pending() {
-                self.ask.set(true);
+                self.reschedule.set(true);
                 return false;
             }
         }
@@ -274,34 +281,34 @@ impl Turn {
 
     /// Has one want the core whose deadline was noted, behind a look at what is pending; whether there
     /// are more, who go before the decision.
-    pub(crate) fn wake_noted(&'static self, core: &'static Core) -> bool {
-        self.timers.take_noted().is_some_and(|(number, more)| {
-            self.wake_due_one(core, number, self.is_plain());
+    pub(crate) fn wake_collected(&'static self, core: &'static Core) -> bool {
+        self.timers.take_noted().is_some_and(|(index, more)| {
+            self.wake_one(core, index, self.is_fixed_priority());
             more
         })
     }
 
     #[inline(always)]
-    fn wake_due_one(&'static self, core: &'static Core, number: usize, plain: bool) {
-        let seat = &self.seats[number];
-        self.tell_of_timer(core, seat);
-        self.want(core, seat, plain);
+    fn wake_one(&'static self, core: &'static Core, index: usize, fixed: bool) {
+        let context = &self.contexts[index];
+        self.pend_timer(core, context);
+        self.make_ready(core, context, fixed);
     }
 
     /// Has the timer's interrupt come to one whose deadline came.
     #[inline(always)]
-    pub(crate) fn tell_of_timer(&'static self, core: &'static Core, seat: &'static Seat) {
-        if self.holds(seat) {
+    pub(crate) fn pend_timer(&'static self, core: &'static Core, context: &'static VcpuContext) {
+        if self.holds(context) {
             // The core was idle: its own interrupt need not come any more.
-            self.inject_timer(core, seat);
+            self.inject_timer(core, context);
         } else {
-            seat.note_timer(TimerIrq::InLr0);
+            context.note_timer(TimerIrq::InLr0);
         }
     }
 
     #[inline(never)]
-    fn inject_timer(&self, core: &'static Core, seat: &'static Seat) {
-        if let Some((vm, vcpu)) = seat.occupant() {
+    fn inject_timer(&self, core: &'static Core, context: &'static VcpuContext) {
+        if let Some((vm, vcpu)) = context.vcpu() {
             core.inject_timer(vm, vcpu);
         }
     }

@@ -1,0 +1,360 @@
+//! Deciding where time matters: budgets, deadlines, turns in the background.
+
+use crate::{
+    bounds::SWITCH_BOUND,
+    core_mode::CoreMode,
+    core_scheduler::{CoreScheduler, is, is_pending, is_pending_now},
+    vcpu_context::VcpuContext,
+};
+use core_sched::{Budget, cold_path};
+use core_trace::Event;
+use mortise_partition::{Background, Core};
+
+impl CoreScheduler {
+    /// Ends an exit for the hypervisor timer's: gives and ends budgets, and decides. `other` is in the
+    /// registers.
+    #[inline(never)]
+    pub(crate) fn reschedule_reserved(
+        &'static self,
+        core: &'static Core,
+        other: &'static VcpuContext,
+        now: u64,
+    ) -> ! {
+        match self.queue.charge(now) {
+            Budget::Remaining => self.reschedule_charged(core, other, now, None),
+            Budget::Depleted(context) => self.reschedule_charged(core, other, now, Some(context)),
+            Budget::DeadlineMissed => {
+                cold_path();
+                self.reschedule_slow(core, now)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn reschedule_charged(
+        &'static self,
+        core: &'static Core,
+        other: &'static VcpuContext,
+        now: u64,
+        depleted: Option<&'static VcpuContext>,
+    ) -> ! {
+        let alarm = self.timers.earliest();
+        if alarm <= now {
+            cold_path();
+            self.reschedule_with_expiry(core, other, now, depleted)
+        }
+        self.finish_reschedule(core, other, alarm, now, depleted)
+    }
+
+    /// The same where the deadline came of somebody who waits, who wants the core then.
+    #[inline(never)]
+    fn reschedule_with_expiry(
+        &'static self,
+        core: &'static Core,
+        other: &'static VcpuContext,
+        now: u64,
+        depleted: Option<&'static VcpuContext>,
+    ) -> ! {
+        let Some(index) = self.timers.expire_alone(now) else {
+            self.reschedule_slow(core, now)
+        };
+        self.make_ready_charged(core, index, now);
+        self.finish_reschedule(core, other, self.timers.earliest(), now, depleted)
+    }
+
+    /// The same where more than one may wait, something is to be found out first, or a deadline passed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn reschedule_slow(&'static self, core: &'static Core, now: u64) -> ! {
+        self.unmask_priorities();
+        let chosen = self.expire_reserved(core, now);
+        self.return_to_guest(core, chosen)
+    }
+
+    /// Decides, with everybody charged until `now`, and has whoever is chosen go on.
+    #[inline(always)]
+    fn finish_reschedule(
+        &'static self,
+        core: &'static Core,
+        other: &'static VcpuContext,
+        alarm: u64,
+        now: u64,
+        depleted: Option<&'static VcpuContext>,
+    ) -> ! {
+        // Silent until the decision, before which the core looks at its interrupts.
+        core.clock().move_alarm(u64::MAX);
+        if is_pending_now() {
+            self.retry_decision(core, alarm)
+        }
+        if let Some(context) = depleted {
+            self.queue.dequeue_depleted(context);
+        }
+        if let Some(context) = self.queue.due_replenishment(now) {
+            self.queue.replenish(context, now);
+            if self.queue.due_replenishment(now).is_some() {
+                cold_path();
+                self.reschedule_in_steps(core, alarm, depleted)
+            }
+        }
+        if let Some(context) = depleted {
+            self.queue.deplete(context);
+        }
+        match self.pick_next(core, alarm, now) {
+            (Some(context), until) => self.switch_to(core, other, context, until),
+            (None, until) => self.go_idle(core, until),
+        }
+    }
+
+    /// The same where more than one budget is to be given, with a look at what is pending between two.
+    #[cold]
+    #[inline(never)]
+    fn reschedule_in_steps(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+        depleted: Option<&'static VcpuContext>,
+    ) -> ! {
+        self.unmask_priorities();
+        if let Some(context) = depleted {
+            self.queue.stop_charging();
+            self.queue.deplete(context);
+        }
+        let chosen = self.decide_reserved(core, alarm);
+        self.return_to_guest(core, chosen)
+    }
+
+    /// Has whose deadline came want the core; who is to have it after that.
+    #[inline(never)]
+    pub(crate) fn expire_reserved(
+        &'static self,
+        core: &'static Core,
+        now: u64,
+    ) -> Option<&'static VcpuContext> {
+        let depleted = self.charge(now);
+        let mut alarm = self.timers.earliest();
+        let mut all = true;
+        if alarm <= now {
+            all = match self.timers.expire_alone(now) {
+                Some(index) => {
+                    self.make_ready_charged(core, index, now);
+                    true
+                }
+                None => self.collect_expired(core, now),
+            };
+            alarm = self.timers.earliest();
+        }
+        core.clock().move_alarm(u64::MAX);
+        match all {
+            true => self.decide_charged(core, alarm, now, depleted),
+            false => None,
+        }
+    }
+
+    /// Decides by what was promised, with everybody charged until `now`, and `depleted` who ran if its budget
+    /// is used up; the first deadline of who waits is at `alarm`.
+    #[inline(always)]
+    fn decide_charged(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+        now: u64,
+        depleted: Option<&'static VcpuContext>,
+    ) -> Option<&'static VcpuContext> {
+        let (chosen, alarm) = match self.mode.get() == CoreMode::Stale {
+            true => self.decide_stale(core, alarm),
+            false => self.decide_current(core, alarm, now, depleted, None),
+        };
+        self.select(core, chosen, alarm)
+    }
+
+    /// Charges who ran, gives and ends budgets, and decides by what was promised; until when nothing
+    /// else than `alarm` can change that. Before and behind each step of it the core looks at its interrupts: if
+    /// one is pending, nobody is chosen, and it is to be asked again.
+    #[inline(always)]
+    pub(crate) fn decide_reserved(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+    ) -> Option<&'static VcpuContext> {
+        let now = core.clock().ticks();
+        let depleted = self.charge(now);
+        self.decide_charged(core, alarm, now, depleted)
+    }
+
+    /// Has the one in the registers wait, and ends the exit.
+    #[inline(never)]
+    pub(crate) fn block_and_reschedule(&'static self, core: &'static Core) -> ! {
+        let now = core.clock().ticks();
+        if let Some(context) = self.loaded.get() {
+            self.queue.block(context, now);
+            self.arm_timer(core, context);
+        }
+        let depleted = self.charge(now);
+        let chosen = self.decide_charged(core, self.timers.earliest(), now, depleted);
+        self.return_to_guest(core, chosen)
+    }
+
+    /// Has a virtual CPU want the core, from now on.
+    #[inline(never)]
+    pub(crate) fn make_ready_reserved(&self, core: &'static Core, context: &'static VcpuContext) {
+        self.queue.wake(context, core.clock().ticks());
+    }
+
+    /// The same of one whose deadline came, with everybody charged until `now`.
+    #[inline(always)]
+    fn make_ready_charged(&'static self, core: &'static Core, index: usize, now: u64) {
+        let context = &self.contexts[index];
+        self.pend_timer(core, context);
+        if !context.entity.is_ready() {
+            self.queue.wake_charged(context, now);
+        }
+        context.record(core, Event::Ready);
+    }
+
+    /// Decides where somebody comes or goes: that is cleared up first, or waits for somebody urgent.
+    #[cold]
+    #[inline(never)]
+    fn decide_stale(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+    ) -> (Option<&'static VcpuContext>, u64) {
+        let urgent = match is_pending() {
+            true => None,
+            false => self.urgent_vcpu(core),
+        };
+        if urgent.is_none() && !self.refresh_mode(core) {
+            self.reschedule.set(true);
+            return (None, alarm);
+        }
+        let sooner = urgent.map_or(alarm, |_| alarm.min(self.admission_deadline.get()));
+        let now = core.clock().ticks();
+        let depleted = self.charge(now);
+        self.decide_current(core, sooner, now, depleted, urgent)
+    }
+
+    /// Decides between those who are there, from the time of the charge on; for nobody if another one is to go first than `urgent`.
+    #[inline(always)]
+    fn decide_current(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+        now: u64,
+        depleted: Option<&'static VcpuContext>,
+        urgent: Option<&'static VcpuContext>,
+    ) -> (Option<&'static VcpuContext>, u64) {
+        if is_pending_now() {
+            self.reschedule.set(true);
+            return (None, alarm);
+        }
+        let mut settled = self.update_budgets(now, depleted);
+        if let Some(context) = urgent
+            && !is(self.queue.highest(), context)
+        {
+            // Another one has its budget, who may be about to leave.
+            settled = false;
+        }
+        if !settled {
+            self.reschedule.set(true);
+            return (None, alarm);
+        }
+        self.pick_next(core, alarm, now)
+    }
+
+    /// Who runs of those who are there, and until when nothing else than `alarm` can change that.
+    #[inline(always)]
+    fn pick_next(
+        &'static self,
+        core: &'static Core,
+        alarm: u64,
+        now: u64,
+    ) -> (Option<&'static VcpuContext>, u64) {
+        let (run, until) = self.regulate(core, self.queue.pick_next(now));
+        // In the midst of the switch, it would be made in vain.
+        (run, until.max(now + SWITCH_BOUND).min(alarm))
+    }
+
+    /// Charges who ran; who has used up its budget.
+    #[inline(always)]
+    fn charge(&self, now: u64) -> Option<&'static VcpuContext> {
+        self.queue.charge(now);
+        self.queue.depleted()
+    }
+
+    /// Gives the budgets whose time has come and ends that of who ran, if it is used up; with a look at
+    /// what is pending between two that are given, and false if something is.
+    #[inline(always)]
+    fn update_budgets(&self, now: u64, depleted: Option<&'static VcpuContext>) -> bool {
+        if let Some(context) = depleted {
+            self.queue.stop_charging();
+            self.queue.dequeue_depleted(context);
+        }
+        let mut due = self.queue.due_replenishment(now);
+        while let Some(context) = due {
+            self.queue.replenish(context, now);
+            due = self.queue.due_replenishment(now);
+            if due.is_some() && is_pending() {
+                break;
+            }
+        }
+        if let Some(context) = depleted {
+            self.queue.handle_depletion(context, now);
+        }
+        due.is_none()
+    }
+
+    /// Who waits for the core and is more urgent than all who come and go: clearing up waits for it, but
+    /// for a while at most.
+    #[inline(always)]
+    fn urgent_vcpu(&'static self, core: &'static Core) -> Option<&'static VcpuContext> {
+        let first = self.queue.highest()?;
+        let urgent = first.entity.priority().number() > self.admission_priority.get();
+        let goes_first =
+            urgent && !self.holds(first) && core.clock().ticks() < self.admission_deadline.get();
+        goes_first.then_some(first)
+    }
+
+    /// Lets go who is to leave, admits who came, and finds out what they are promised, with a look at
+    /// what is pending before each step; false if something is.
+    #[cold]
+    #[inline(never)]
+    fn refresh_mode(&'static self, core: &'static Core) -> bool {
+        while self.mode.get() == CoreMode::Stale {
+            if is_pending() {
+                return false;
+            }
+            let goes = self.removing.get() | self.releasing.get() != 0;
+            let stepped = goes && self.remove_step(core);
+            if !stepped && !self.admit_step(core) {
+                self.compute_mode(core);
+            }
+        }
+        !is_pending()
+    }
+
+    /// The same decision, but that nobody runs in the background while it is to wait.
+    #[inline(always)]
+    fn regulate(
+        &self,
+        core: &'static Core,
+        (run, until): (Option<&'static VcpuContext>, u64),
+    ) -> (Option<&'static VcpuContext>, u64) {
+        let background = |context: &&'static VcpuContext| context.entity.is_background();
+        match (core.regulator(), run.filter(background)) {
+            // To find that out is a section of its own.
+            (Some(_), Some(_)) if is_pending() => {
+                self.queue.stop_charging();
+                self.reschedule.set(true);
+                (None, until)
+            }
+            (Some(regulator), Some(_)) => match regulator.background(core, core.clock().ticks()) {
+                Background::Runs(time) => (run, until.min(time)),
+                Background::Waits(time) => {
+                    self.queue.stop_charging();
+                    (None, until.min(time))
+                }
+            },
+            _ => (run, until),
+        }
+    }
+}
