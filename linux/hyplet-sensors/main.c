@@ -3,7 +3,7 @@
  * hyplet-sensors: an ultrasonic and an infrared sensor that can only be polled.
  *
  * The same function polls them as a hyplet, on a CPU that Linux gives up, and with --attached as any
- * program of Linux's does. The sensors are another VM's (apps/sensors), behind two channels: what
+ * program of Linux's does. The sensors are another VM's (bench/apps/sensors), behind two channels: what
  * happens to the pins goes into one, the level of the pin that is polled comes in the other.
  *
  * Where cores are emulated in turns, a clock says nothing of a load beside: then the looks at a pin

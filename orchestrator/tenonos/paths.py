@@ -15,8 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 POOL = ROOT / "pool"
 BOARDS = ROOT / "boards"
-APPS = ROOT / "apps"
-SYSTEMS = ROOT / "systems"
 TESTS = ROOT / "tests"
 
 DOT = ROOT / ".tenon"

@@ -18,7 +18,10 @@ from tenonos.build.attribution import attribute, owner
     [
         ("./pool/core/timer/src/queue.rs", "core/timer"),
         (".//home/me/tenon/pool/hw/arch/src/lib.rs", "hw/arch"),
-        ("./apps/motor/src/lib.rs", "apps/motor"),
+        ("./examples/apps/motor/src/lib.rs", "apps/motor"),
+        ("./pool/apps/relay/main.c", "apps/relay"),
+        ("./tests/guests/hostile/src/lib.rs", "apps/hostile"),
+        ("/home/me/bench/apps/bench/src/lib.rs", "apps/bench"),
         ("/home/me/.cargo/registry/src/index-1f/dtoolkit-0.4.0/src/fdt.rs", "dtoolkit"),
         ("/c/registry/src/index-1f/aarch64-paging-0.12.1/src/lib.rs", "aarch64-paging"),
         ("./home/.cargo/registry/src/i/compiler_builtins-0.1.160/src/mem.rs", "rust"),

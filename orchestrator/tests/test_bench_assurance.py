@@ -47,7 +47,7 @@ def test_whatever_it_notices_fails(wrong, complaint):
 
 
 def test_the_page_says_what_the_long_run_said():
-    full = json.loads((ROOT / "bench/assurance-full.json").read_text())
+    full = json.loads((ROOT / "bench/results/assurance-full.json").read_text())
     page = (ROOT / "docs/assurance.md").read_text()
     assert full["commit"][:7] in page
     made = {}

@@ -14,6 +14,9 @@ from tenonos.cards.card import Card, Part, Size, total
 from tenonos.cards.estimate import PER_LINE, Estimates
 from tenonos.errors import InputError
 from tenonos.pool.library import index
+from tenonos.system import find
+
+HELLO = find("hello")
 
 sizes = st.builds(Size, *[st.integers(-(1 << 20), 1 << 20)] * 4)
 
@@ -62,7 +65,7 @@ def specimen(name, libraries, settings=0, kind="tenon"):
         libraries=[SimpleNamespace(id=library) for library in libraries],
         config=SimpleNamespace(minimal="CONFIG_X=y\nCONFIG_LIB_Y=y\n" * settings),
     )
-    return specimens.Specimen(SimpleNamespace(name="s", file=specimens.SYSTEMS / "s"), image)
+    return specimens.Specimen(SimpleNamespace(name="s", file=HELLO), image)
 
 
 def test_the_plainest_images_that_have_everything_are_chosen():

@@ -82,7 +82,7 @@ def test_cargo_and_kconfig_must_tell_the_same_story(pool):
 
 
 def test_an_application_in_c_says_what_it_wants_in_kconfig_alone(pool):
-    folder = pool.root / "apps" / "courier"
+    folder = pool.root / "tests" / "guests" / "courier"
     folder.mkdir(parents=True)
     (folder / "main.c").write_text("int main(void) { return 0; }\n")
     stated = 'config APP_COURIER\n\tbool "One"\n\tselect LIB_{}\n\thelp\n\t  One.\n'

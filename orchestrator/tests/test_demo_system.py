@@ -1,8 +1,7 @@
 """The demo's system as it is checked in is the one its sentence is composed to."""
 
-from tenonos import cli, system
+from tenonos import catalogue, cli, system
 from tenonos.build.images import space
-from tenonos.paths import SYSTEMS
 from tenonos.system.schema import parse
 
 SENTENCE = (
@@ -15,7 +14,7 @@ def test_composed_and_checked_in_are_equal(tmp_path):
     assert cli.run(["compose", SENTENCE, "-o", str(folder)]) == 0
     composed, checked_in = (
         parse((place / "system.toml").read_text(), "")
-        for place in (folder, SYSTEMS / "motor-linux")
+        for place in (folder, catalogue.systems()["motor-linux"])
     )
     assert composed[0] == checked_in[0]
     for image in ("mortise", "motor"):

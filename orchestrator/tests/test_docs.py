@@ -53,14 +53,13 @@ def test_every_page_is_in_its_index(folder):
 
 def test_every_top_folder_says_what_it_holds():
     for name in (
-        "apps",
         "bench",
         "boards",
         "docs",
+        "examples",
         "linux",
         "orchestrator",
         "pool",
-        "systems",
         "tests",
     ):
         assert (ROOT / name / "README.md").is_file(), name

@@ -101,11 +101,11 @@ on = "main"
 at = "16M"
 size = "1M"
 """
-"""Parts of a disk, beside those in memory that `systems/disk` has."""
+"""Parts of a disk, beside those in memory that `tests/systems/disk` has."""
 
 
 def disks() -> bytes:
-    file = ROOT / "systems/disk/system.toml"
+    file = ROOT / "tests/systems/disk/system.toml"
     spec, lines = parse(file.read_text() + DISKS, "disk")
     loaded = system.from_spec(spec, file, "disk", lines)
     return manifest.write(loaded, lay_out(loaded, 100_000, CONTENTS))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tenonos import system
 from tenonos.errors import InputError
-from tenonos.paths import SYSTEMS
+from tenonos.paths import ROOT
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.places import MANIFEST_MOST, STATUS_SIZE, Content
@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 def make(*vms: VmSpec) -> system.System:
     spec = SystemSpec(name="s", board="qemu-virt", pool="0.1", vm=list(vms))
-    return system.from_spec(spec, SYSTEMS / "s" / "system.toml", "s/system.toml", {(): 1})
+    return system.from_spec(spec, ROOT / "s" / "system.toml", "s/system.toml", {(): 1})
 
 
 def tenon(name, cpu, memory=16 * MIB, at=None, tasks=1):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tenonos import system
 from tenonos.errors import InputError
-from tenonos.paths import SYSTEMS
+from tenonos.paths import ROOT
 from tenonos.system import channels
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
@@ -40,7 +40,7 @@ def text(reserve: int, vms: int, tasks: int, shapes: list[tuple[int, int]]) -> s
 
 def made(source: str) -> tuple[system.System, Layout]:
     spec, lines = parse(source, "s")
-    loaded = system.from_spec(spec, SYSTEMS / "s" / "system.toml", "s", lines)
+    loaded = system.from_spec(spec, ROOT / "s" / "system.toml", "s", lines)
     tenon = Content({"image": 50_000, "header": PAGE}, 0, 60_000)
     linux = Content({"kernel": 30 * MIB, "initramfs": MIB, "tree": 16 << 10}, 0, 32 * MIB)
     return loaded, lay_out(loaded, 100_000, {"a": tenon, "l": linux, "t": tenon})

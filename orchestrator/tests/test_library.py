@@ -24,7 +24,7 @@ def pool(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def add(path: str, *needs: str, meta: str = "", dev: str = ""):
-        folder = tmp_path / ("pool" if "apps/" not in path else "") / path
+        folder = tmp_path / "pool" / path
         folder.mkdir(parents=True)
         dependencies = "".join(f'{name} = {{ path = "x" }}\n' for name in needs)
         name = path.replace("/", "-").removeprefix("apps-")

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tenonos import paths, system
+from tenonos import catalogue, system
 from tenonos.build.menu import edit
 from tenonos.errors import InputError
 
@@ -13,7 +13,7 @@ from tenonos.errors import InputError
 @pytest.fixture
 def demo(tmp_path):
     folder = tmp_path / "motor-linux"
-    shutil.copytree(paths.SYSTEMS / "motor-linux", folder)
+    shutil.copytree(catalogue.systems()["motor-linux"], folder)
     return system.load(folder)
 
 

@@ -14,7 +14,7 @@ from tenonos.pool import kconfig, library
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     """An empty tree that counts as the clone."""
-    for name in ("POOL", "APPS", "SYSTEMS", "ROOT"):
+    for name in ("POOL", "ROOT"):
         below = getattr(paths, name).relative_to(paths.ROOT)
         monkeypatch.setattr(new, name, tmp_path / below)
     shutil.copy(paths.ROOT / "Cargo.toml", tmp_path)
@@ -54,11 +54,11 @@ def test_a_program_in_c_needs_a_name(tmp_path):
 
 def test_an_app_of_the_tree(tree):
     folder, _ = new.app("blinker", tree)
-    assert folder == tree / "apps" / "blinker"
+    assert folder == tree / "pool" / "apps" / "blinker"
     app = library.read(folder)
     assert (app.symbol, app.dependencies) == ("APP_BLINKER", ("tenon-api",))
     folder, _ = new.system("blinker", tree)
-    assert folder == tree / "systems" / "blinker"
+    assert folder == tree / "examples" / "systems" / "blinker"
     vm = tomllib.loads((folder / "system.toml").read_text())["vm"][0]
     assert (vm["app"], vm["task"]) == ("blinker", [{"name": "count", "period": "10ms"}])
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tenonos import system
 from tenonos.errors import InputError
-from tenonos.paths import SYSTEMS
+from tenonos.paths import ROOT
 from tenonos.system.schema import (
     ChannelSpec,
     DetachSpec,
@@ -105,7 +105,7 @@ def answer(text):
     """The system, or None after a complaint that has its form."""
     try:
         spec, lines = parse(text, "s.toml")
-        return system.from_spec(spec, SYSTEMS / "s.toml", "s.toml", lines)
+        return system.from_spec(spec, ROOT / "s.toml", "s.toml", lines)
     except InputError as error:
         place = re.match(r"s\.toml:(\d+): \S", str(error))
         assert place, str(error)

@@ -15,7 +15,7 @@ from functools import cache
 from tenonos.errors import WorkError
 from tenonos.paths import ROOT
 
-PAGE, RUN = "docs/costs.md", "bench/share-full.json"
+PAGE, RUN = "docs/costs.md", "bench/results/share-full.json"
 
 
 @dataclass(frozen=True)

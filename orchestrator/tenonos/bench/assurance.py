@@ -1,9 +1,9 @@
 """Assurance: what a periodic task notices of a VM that does its worst beside it.
 
-The motor has a core and its interrupts for itself. In `systems/wild` the other VM draws hypercalls,
+The motor has a core and its interrupts for itself. In `wild` the other VM draws hypercalls,
 registers of the interrupt controller, system registers and interrupts, now and then something that
-Mortise stops it for, so that it is restarted; in `systems/storm` it has more interrupts at once
-than there are list registers; in `systems/kills` it is killed from outside, at random moments, and
+Mortise stops it for, so that it is restarted; in `storm` it has more interrupts at once
+than there are list registers; in `kills` it is killed from outside, at random moments, and
 begins anew each time. The plugin counts, from outside, how many instructions the motor's
 core executes from each interrupt to the task.
 """

@@ -1,7 +1,7 @@
 """Mortise from its first instruction on: what it takes of memory, until a guest runs, and while
 Linux boots.
 
-`systems/bench-min` is the least that Mortise is for. In `systems/bench-boot` Linux turns the
+`bench-min` is the least that Mortise is for. In `bench-boot` Linux turns the
 machine off as soon as it is up; without Mortise the same kernel, initramfs and device tree lie at
 the same addresses, and four instructions of ours start the kernel at EL1.
 """

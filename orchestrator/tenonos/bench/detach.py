@@ -1,6 +1,6 @@
 """Detached programs: what comes between their instructions, on a core that Linux lends.
 
-In `systems/detach` Linux's init runs programs by `tenon-detach`, with Linux idle, moving data or in
+In `detach` Linux's init runs programs by `tenon-detach`, with Linux idle, moving data or in
 many short processes on each other CPU. `fwq` marks where a quantum of work begins and ends,
 `control-loop` where it waits for its next period; the plugin counts what their core executes in
 between, whoever's instructions they are. How soon a signal comes the emulator's clock says, with

@@ -1,6 +1,6 @@
 """Exits: what Mortise executes when a guest that has its core for itself makes one.
 
-In `systems/bench-exits` a VM of each kind of interrupts makes every exit again and again, each
+In `bench-exits` a VM of each kind of interrupts makes every exit again and again, each
 between two marks. What Mortise executes meanwhile on that core is the exit; what it executes on
 others, where a doorbell is rung, is that of whoever is called.
 """

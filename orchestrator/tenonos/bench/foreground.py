@@ -1,6 +1,6 @@
 """Regulation takes nothing that was promised: what a foreground executes in each of its periods.
 
-In `systems/bench-regulate` without its victim, so that one core alone executes and the emulator's
+In `bench-regulate` without its victim, so that one core alone executes and the emulator's
 clock counts its instructions: the VM with a budget waits once that is spent, and the one in the
 background has the rest, or what regulation leaves of it. All that the first one executes is on its
 budget. Mortise's visits say when it came and went, and how much it executed in between.

@@ -1,6 +1,6 @@
 """System calls of detached programs: what it takes to have Linux serve one.
 
-In `systems/detach` Linux's init runs `forwarded`, first as any program, then by `tenon-detach`,
+In `detach` Linux's init runs `forwarded`, first as any program, then by `tenon-detach`,
 with Linux at rest. The program marks each getppid; the plugin counts what all cores execute from
 there to its next instruction. What the same call takes on a CPU of Linux's is taken off that.
 """

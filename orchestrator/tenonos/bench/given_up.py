@@ -1,6 +1,6 @@
 """vLib calls whose time is over, where Tenon and Linux share a core.
 
-`systems/bench-vlib` with both on one core: Linux stands still as soon as the deadline's interrupt
+`bench-vlib` with both on one core: Linux stands still as soon as the deadline's interrupt
 has come, and what counts is how long it takes from there until the thread that called has its core
 back and knows it. All that is executed in between is counted, Mortise's and Tenon's.
 """

@@ -1,6 +1,6 @@
 """What it takes that a CPU changes hands: from Linux to Mortise, and back.
 
-`systems/bench-hyplet/handover.c` makes each change in one call, between two marks, while the rest
+`bench-hyplet/handover.c` makes each change in one call, between two marks, while the rest
 of Linux is at rest. All cores have a part in it, Linux's hot-plug far the largest, so that what all
 of them execute meanwhile counts, Mortise's part and Linux's apart.
 """

@@ -1,6 +1,6 @@
 """Hyplets: how soon a function on a core that Linux gave up goes on when its time has come.
 
-In `systems/bench-hyplet` Linux's init runs `hyplet-timer`, with Linux idle or with a load on each
+In `bench-hyplet` Linux's init runs `hyplet-timer`, with Linux idle or with a load on each
 other CPU. What Mortise executes on the lent core between the end of a wait and the function's next
 instruction is counted there, whatever the other cores do. The function itself sees whether it was
 early, and how late; with Linux idle, when few others move the emulator's clock, that must agree.

@@ -1,4 +1,4 @@
-"""Runs of `systems/detach`: programs of Linux's init beside, and on, the core that Linux lends."""
+"""Runs of `detach`: programs of Linux's init beside, and on, the core that Linux lends."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A LIDAR-like task beside a neural network in Linux: vLibOS's case study, in the cache's model.
 
-In `systems/bench-lidar` a task goes through its working set each millisecond, and on another core a
+In `bench-lidar` a task goes through its working set each millisecond, and on another core a
 network in Linux through more than the modelled cache holds (`tenonos.bench.cache`). Linux shares
 that core with who calls it: without a call it has all of the background, called it has what the
 caller gives it. With regulation its background is held back in both, and that of a Linux that is

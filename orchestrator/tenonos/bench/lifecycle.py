@@ -1,10 +1,10 @@
 """Life cycles: what Mortise executes when Linux makes a VM, pauses, resumes and destroys it.
 
-In `systems/bench-lifecycle` Linux's init takes a Tenon image of 1 MiB through ten lives with
+In `bench-lifecycle` Linux's init takes a Tenon image of 1 MiB through ten lives with
 `tenonctl`, each step between two marks. What Mortise executes meanwhile counts on all cores,
 Linux's own exits included; a VM counts as made when the first instruction of its memory runs.
 
-In `systems/lifecycle-one-core` a manager, what it manages and a control loop have one core: there
+In `lifecycle-one-core` a manager, what it manages and a control loop have one core: there
 the sections count in which no interrupt is taken.
 """
 

@@ -1,6 +1,6 @@
 """Messages between Linux and Tenon: round trips through `/dev/tenon`.
 
-In `systems/echo` Linux's init has `tenonctl` send messages to a Tenon VM, which sends each back.
+In `echo` Linux's init has `tenonctl` send messages to a Tenon VM, which sends each back.
 Both have a core of their own and one of them waits while the other works, so that the emulator's
 clock, an instruction a nanosecond, counts what a round trip takes in all: two system calls and a
 wait in Linux, Tenon's thread, two doorbells. A message is half of that.

@@ -33,7 +33,7 @@ PHASES = {
     "timer warm": (),
     "timer periodic_load": (("periodic_load", "masked", 1),),
 }
-"""What a phase of `apps/bench` measures: the row's name, its route, the returns to add."""
+"""What a phase of `bench/apps/bench` measures: the row's name, its route, the returns to add."""
 
 SUMMED = frozenset({"periodic_load"})
 """What is about all passages of a phase together."""

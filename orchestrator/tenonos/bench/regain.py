@@ -1,6 +1,6 @@
 """Regaining control: what it takes to have a core back from a guest that never yields it.
 
-In `systems/bench-regain` a manager pauses and restarts three guests that mask all their interrupts,
+In `bench-regain` a manager pauses and restarts three guests that mask all their interrupts,
 and destroys them in the end. One sleeps, so that Mortise's doorbell brings its core back, a Group 0
 SGI. Two spin and lose their memory, before the doorbell comes: one has made its core deaf to it,
 too. Each end is a visit of Mortise that the plugin tells instruction by instruction, and the

@@ -1,6 +1,6 @@
 """Sensors that can only be polled: a distance and a light sensor, which another VM plays.
 
-In `systems/bench-sensors` a Tenon VM is the sensors, with known delays, and Linux's init runs
+In `bench-sensors` a Tenon VM is the sensors, with known delays, and Linux's init runs
 `hyplet-sensors`, as a hyplet and as any program of Linux's. How long an echo was, and how late
 light was seen, each says by the clock, with Linux idle. Beside busy cores the emulator's clock says
 nothing of it: there it counts what comes between the looks at a pin, on the core that looks.
@@ -35,7 +35,7 @@ LOOKS = 50_000
 """Between two marks."""
 
 DELAYS = {"echo": 1_749_271, "light": 2_122_000}
-"""What the sensors make of it, as `apps/sensors` has it; ns."""
+"""What the sensors make of it, as `bench/apps/sensors` has it; ns."""
 
 CLOCK, STRAYS = 1_000, 2
 """By how many ns the emulator's clock may have a hyplet wrong, and how often by more: when Linux

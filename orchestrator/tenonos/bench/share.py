@@ -1,6 +1,6 @@
 """One core, two kernels: how soon Tenon's task runs beside a loaded Linux, and what Linux pays.
 
-`systems/bench-share` has one core, with a 1 kHz task in Tenon and Debian's Linux, whose init starts
+`bench-share` has one core, with a 1 kHz task in Tenon and Debian's Linux, whose init starts
 the load that the kernel's command line names. The machine has no other core, so that what the
 emulator's clock says is sound, and a release has two witnesses: the counter that the task reads and
 the plugin, which counts from where the core came to Mortise.

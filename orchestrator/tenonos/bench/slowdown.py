@@ -1,6 +1,6 @@
 """Regulation: how much longer a victim takes beside a neighbour that is held back, or is not.
 
-In `systems/bench-regulate` a VM goes through its working set beside a core whose background goes
+In `bench-regulate` a VM goes through its working set beside a core whose background goes
 through more memory than the modelled cache holds (`tenonos.bench.cache`). As the emulator lets
 nothing take longer, what a miss costs is assumed. So it does beside two such cores, and, as in
 vLibOS's Figure 6, beside one whose foreground does the same for a part of its time.

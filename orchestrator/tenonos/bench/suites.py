@@ -77,7 +77,7 @@ ONLY = {"bench-fp": "fp", "bench-smp": "cores", "bench-tick": "mode", "bench-cha
 """The param that a system is there for: rows without it are those of `bench-bare`."""
 
 COUNTED = frozenset({"sched", "irq", "timer", "thread-metric", "channel"})
-"""What `apps/bench` measures."""
+"""What `bench/apps/bench` measures."""
 
 MEASURES = {name: COUNTED - {"channel"} for name in SYSTEMS if name != "bench-bare"} | {
     "bench-channel": frozenset({"channel"})
@@ -173,7 +173,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
 
 
 def counted(built: Built, environment: str) -> Iterator[Row]:
-    """What `apps/bench` measures in one environment."""
+    """What `bench/apps/bench` measures in one environment."""
     setting = _setting(built, "bench", environment)
     place = Place(built, "bench", bare=environment == BARE, cores=setting.cores)
     only = ONLY.get(built.system.name)

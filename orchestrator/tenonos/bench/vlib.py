@@ -1,6 +1,6 @@
 """vLibs: what it costs that a Tenon VM calls a program in Linux.
 
-In `systems/bench-vlib` both have a core of their own. The client calls a program that answers at
+In `bench-vlib` both have a core of their own. The client calls a program that answers at
 once, between two marks, and what it, Mortise and Linux execute meanwhile is counted on both cores:
 one stands still while the other works, so that nothing else is. In two more calls Linux is stopped
 again and again, first as its time is over, then as somebody more urgent than the client has its
@@ -25,7 +25,7 @@ SYSTEM, CLIENT, LINUX = "bench-vlib", "client", "linux"
 SETTING = Setting(SYSTEM, "mortise-static+linux")
 
 SAMPLES = 1_000
-"""Of each, as `apps/client` and the program in Linux do it."""
+"""Of each, as `bench/apps/client` and the program in Linux do it."""
 
 PATIENCE = 600.0
 """Host seconds that all of it may take once Linux is ready."""

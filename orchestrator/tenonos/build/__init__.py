@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tenonos import locks, ui
+from tenonos import catalogue, locks, ui
 from tenonos.build import c, foreign
 from tenonos.build.cargo import compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
@@ -23,7 +23,7 @@ from tenonos.build.vm_image import vm_image
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
 from tenonos.linux import boot
-from tenonos.paths import BUILD, SYSTEMS, shown
+from tenonos.paths import BUILD, shown
 from tenonos.system import colours, handover, manifest, trees
 from tenonos.system.bare import BARE
 from tenonos.system.layout import lay_out
@@ -51,7 +51,7 @@ class Built:
 
 def folder(system: System) -> Path:
     """Where a system is built; one of the same name elsewhere has a folder of its own."""
-    if system.folder.parent == SYSTEMS:
+    if catalogue.is_system_folder(system.folder):
         return BUILD / system.name
     digest = hashlib.sha256(str(system.folder).encode()).hexdigest()[:8]
     return BUILD / f"{system.name}-{digest}"

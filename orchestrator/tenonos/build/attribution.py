@@ -22,10 +22,12 @@ from tenonos.analysis.places import SCOPES, file_of, path, ranges
 from tenonos.build.sloc import sources
 
 RUST, GENERATED = "rust", "generated"
+APP = r"apps/\1"
 
 _PATTERNS = (
     (re.compile(r"(?:^|/)pool/([^/]+/[^/]+)/"), None),
     (re.compile(r"(?:^|/)(apps/[^/]+)/"), None),
+    (re.compile(r"(?:^|/)tests/guests/([^/]+)/"), APP),
     (re.compile(r"/registry/src/[^/]+/((?!compiler_builtins).+?)-\d[^/]*/"), None),
     (re.compile(r"(?:^|/)(?:rustc/[^/]+|library)/|/compiler_builtins-"), RUST),
 )
@@ -230,7 +232,7 @@ def owner(path: str, folders: dict[str, Path]) -> str:
         if f"{folder}/" in f"{path}/":
             return name
     found = [
-        (match.start(), fixed or match[1])
+        (match.start(), match.expand(fixed or r"\1"))
         for pattern, fixed in _PATTERNS
         for match in pattern.finditer(path)
     ]

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tenonos import catalogue
 from tenonos.errors import InputError
 from tenonos.generate.image import NATIVE, Image, Native, choose, root_of
-from tenonos.paths import APPS
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
@@ -165,21 +165,22 @@ def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
 
 
 def app_folder(system: System, vm: Vm) -> Path:
-    """The folder of a Tenon VM's application: under `apps/`, or beside the system."""
+    """The folder of a Tenon VM's application: of the clone, or beside the system."""
     assert vm.app is not None
     return program(system, vm.app, system.at(vm, "app"))
 
 
 def program(system: System, name: str, where: str) -> Path:
     """The folder of the application of that name, which stands at `where`."""
-    for folder in (APPS / name, system.folder / name):
-        if library.is_app(folder):
+    known = catalogue.apps()
+    for folder in (known.get(name), system.folder / name):
+        if folder is not None and catalogue.is_app(folder):
             return folder.resolve()
-    known = ", ".join(sorted(app.name for app in APPS.glob("*/") if library.is_app(app)))
     raise InputError(
         f'no application "{name}"',
         where=where,
-        mend=f"known are {known}, or give the folder of one",
+        mend=catalogue.hint(name, known)
+        or f"known are {', '.join(sorted(known))}, or give the folder of one",
     )
 
 

@@ -14,7 +14,7 @@ from tenonos import paths
 from tenonos.build.attribution import Ownership
 from tenonos.build.sloc import code
 
-_OWN = re.compile(r".*(?:^|/)((?:pool|apps)/[^/]+/.+)")
+_OWN = re.compile(r".*(?:^|/)((?:pool/[^/]+|examples/apps|tests/guests|bench/apps)/[^/]+/.+)")
 """The last match counts: the path in front of it may have such a folder, too."""
 _ASSEMBLY = re.compile(r'^\s*(?:concat!\()?"(.*)', re.MULTILINE)
 _SECTION = re.compile(r"\s*\.section\b")
@@ -34,8 +34,10 @@ def linked_by_library(ownership: Ownership) -> Counter[str]:
 
 def _library(file: Path) -> str:
     match = _OWN.search(file.as_posix())
-    parts = match[1].split("/") if match else file.parts[-2:]
-    return "/".join(parts[1:3] if parts[0] == "pool" else parts[:2])
+    if not match:
+        return "/".join(file.parts[-2:])
+    _, layer, name, *_ = match[1].split("/")
+    return f"{'apps' if layer == 'guests' else layer}/{name}"
 
 
 @cache

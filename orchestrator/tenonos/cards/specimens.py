@@ -16,13 +16,12 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tenonos import build, paths, system
+from tenonos import build, catalogue, paths, system
 from tenonos.build.images import images
 from tenonos.errors import InputError
 from tenonos.generate.image import Image
 from tenonos.locks import exclusive
 from tenonos.outputs import write
-from tenonos.paths import SYSTEMS
 from tenonos.pool import kconfig
 from tenonos.pool.library import index
 from tenonos.system.model import System
@@ -116,8 +115,8 @@ def of_tree() -> Iterator[Specimen]:
 
 def of_systems() -> Iterator[Specimen]:
     """All images with a kernel of all systems of the tree that are made of the pool alone."""
-    for file in sorted(SYSTEMS.glob("*/system.toml")):
-        yield from _of(system.load(file.parent))
+    for _, folder in sorted(catalogue.systems().items()):
+        yield from _of(system.load(folder))
 
 
 def _of(loaded: System) -> Iterator[Specimen]:
@@ -212,4 +211,4 @@ def _plainness(specimen: Specimen) -> tuple[int, int, str]:
 
 def is_of_system(specimen: Specimen) -> bool:
     """Whether it is an image of a system of the tree."""
-    return specimen.system.file.is_relative_to(SYSTEMS)
+    return catalogue.is_system_folder(specimen.system.file.parent)

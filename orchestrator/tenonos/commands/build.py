@@ -15,7 +15,7 @@ def command(
         Path | None,
         typer.Argument(
             autocompletion=completion.systems,
-            help="A name under systems/, a folder, or a system.toml.",
+            help="A system's name, a folder, or a system.toml.",
         ),
     ] = None,
     pristine: Annotated[bool, typer.Option("--pristine", help="Start from nothing.")] = False,

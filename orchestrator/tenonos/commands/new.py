@@ -51,11 +51,12 @@ def command(
 
 def _next(what: What, name: str, folder: Path) -> str:
     """What one would type now."""
-    from tenonos.paths import APPS, command, shown
+    from tenonos.catalogue import is_app_folder
+    from tenonos.paths import command, shown
 
     tenon = command()
     if what is What.library:
         return f"next: select it in the Kconfig of whoever uses it; {tenon} check"
-    if folder.parent == APPS:
+    if is_app_folder(folder):
         return f"next: {tenon} new system {name} && {tenon} run {name} --headless --seconds 3"
     return f"next: {tenon} run {shown(folder)} --headless --seconds 3"

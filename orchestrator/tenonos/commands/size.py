@@ -17,7 +17,7 @@ def command(
         Path | None,
         typer.Argument(
             autocompletion=completion.systems,
-            help="A name under systems/, a folder, or a system.toml.",
+            help="A system's name, a folder, or a system.toml.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,

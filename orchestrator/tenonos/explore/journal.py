@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tenonos import digests, outputs, paths
+from tenonos import catalogue, digests, outputs, paths
 from tenonos.explore.oracle import Verdict
 
 FILE = "explored.jsonl"
 """Beside the composition it is about."""
-SOURCES = ("pool", "apps", "boards", "linux", "orchestrator/tenonos", "Cargo.lock")
+SOURCES = ("pool", *catalogue.APPS, "boards", "linux", "orchestrator/tenonos", "Cargo.lock")
 """What decides how a system turns out, beside its own files."""
 
 

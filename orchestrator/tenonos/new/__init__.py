@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 
+from tenonos import catalogue
 from tenonos.errors import InputError
 from tenonos.outputs import writing
-from tenonos.paths import APPS, POOL, ROOT, SYSTEMS, shown
-from tenonos.pool.library import RANK, Library, index, is_app, read
+from tenonos.paths import POOL, ROOT, shown
+from tenonos.pool.library import RANK, Library, index, read
 from tenonos.system.units import duration_text
 
 LIBOS = "tenon"
@@ -37,7 +38,7 @@ def app(name: str, here: Path, language: str = "rust") -> Made:
     inside = here.is_relative_to(ROOT)
     if taken := index().by_package.get(name):
         raise InputError(f'"{name}" is {taken.id} of the pool', mend="choose another name")
-    folder = APPS / name if inside else here / name
+    folder = POOL / "apps" / name if inside else here / name
     if language == "c":
         parts = ["app-c"] if inside else ["app-c", "app-c-outside", "system"]
         return _write(folder, parts, _values(name) | {"app": ".", "task": ""})
@@ -55,9 +56,10 @@ def app(name: str, here: Path, language: str = "rust") -> Made:
 def system(name: str, here: Path) -> Made:
     """A new system: one Tenon VM with the application of that name, or else the smallest one."""
     _named(name, r"[a-z][a-z0-9-]{0,30}")
-    folder = SYSTEMS / name if here.is_relative_to(ROOT) else here / name
-    app = name if is_app(APPS / name) else "hello"
-    values = {"app": app, "task": _tasks(read(APPS / app, "apps"))}
+    folder = ROOT / catalogue.SYSTEMS[0] / name if here.is_relative_to(ROOT) else here / name
+    apps = catalogue.apps(ROOT)
+    app = name if name in apps else "hello"
+    values = {"app": app, "task": _tasks(read(apps[app], "apps"))}
     return _write(folder, ["system", "system-alone"], _values(name) | values)
 
 

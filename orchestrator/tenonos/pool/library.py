@@ -1,6 +1,6 @@
 """The index of micro-libraries: what each crate of the pool says of itself.
 
-A library is a folder `pool/LAYER/NAME` or `apps/NAME` with a Cargo.toml (whose
+A library is a folder `pool/LAYER/NAME`, or an application's, with a Cargo.toml (whose
 `[package.metadata.tenon]` declares authority, the modules that grant an authority to
 whoever names them, registrations, tables and what runs at a start only) and a
 Kconfig. An application in C has C files and a Kconfig, and no crate. Applications and
@@ -15,8 +15,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from tenonos import catalogue
+from tenonos.catalogue import is_c
 from tenonos.errors import InputError
-from tenonos.paths import APPS, POOL, ROOT, shown
+from tenonos.paths import POOL, ROOT, shown
 from tenonos.system.units import duration
 
 RANK = {"hw": 0, "core": 1, "mortise": 2, "tenon": 2, "apps": 3}
@@ -114,7 +116,7 @@ class Library:
     @property
     def is_outside(self) -> bool:
         """Whether it is one's own: of neither the pool nor its applications."""
-        return not any(self.path.is_relative_to(folder) for folder in (POOL, APPS))
+        return not (self.path.is_relative_to(POOL) or catalogue.is_app_folder(self.path))
 
     def may_use(self, other: "Library") -> bool:
         """Whether the layer order allows a dependency on `other`."""
@@ -176,16 +178,6 @@ def read(folder: Path, layer: str | None = None) -> Library:
 def _values(text: str) -> Mapping[str, Any]:
     """What a manifest of that text says: who asks for many systems reads each library often."""
     return tomllib.loads(text)
-
-
-def is_app(folder: Path) -> bool:
-    """Whether there is an application in `folder`, in Rust or in C."""
-    return (folder / "Cargo.toml").is_file() or is_c(folder)
-
-
-def is_c(folder: Path) -> bool:
-    """Whether what is in `folder` is an application in C."""
-    return not (folder / "Cargo.toml").exists() and any(folder.glob("*.c"))
 
 
 C_ROOT = "tenon-posix"
@@ -359,10 +351,10 @@ class Index:
 
 def index(root: Path = ROOT) -> Index:
     """The libraries of the tree, in the order of their layers and names."""
-    folders = sorted((root / POOL.relative_to(ROOT)).glob("*/*/Cargo.toml"))
-    apps = sorted((root / APPS.relative_to(ROOT)).glob("*/"))
-    libraries = [read(file.parent) for file in folders]
-    libraries += [read(app) for app in apps if is_app(app)]
+    pool = root / POOL.relative_to(ROOT)
+    manifests = (file for layer in _LAYERS for file in (pool / layer).glob("*/Cargo.toml"))
+    libraries = [read(file.parent) for file in manifests]
+    libraries += [read(folder, "apps") for folder in catalogue.apps(root).values()]
     return Index(tuple(sorted(libraries, key=lambda lib: (RANK[lib.layer], lib.layer, lib.id))))
 
 

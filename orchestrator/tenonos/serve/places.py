@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tenonos import catalogue
 from tenonos import system as systems
 from tenonos.errors import InputError
-from tenonos.paths import SYSTEMS
 
 
 class Project:
@@ -26,7 +26,7 @@ class Project:
         """A system of the clone by its name, or one in the folder."""
         meant = asked if asked in systems.names() else self.inside(asked, "system")
         file = systems.find(meant)
-        if not any(file.is_relative_to(top) for top in (self.folder, SYSTEMS.resolve())):
+        if not (file.is_relative_to(self.folder) or catalogue.is_system_folder(file.parent)):
             raise self._outside(asked, "system")
         return meant
 

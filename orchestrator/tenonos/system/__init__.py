@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from tenonos import catalogue
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.paths import shown as _shown
@@ -62,27 +63,30 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """The systems of this tree."""
-    return sorted(path.parent.name for path in (ROOT / "systems").glob("*/system.toml"))
+    """The systems of this tree, examples first."""
+    return list(catalogue.systems())
 
 
 def find(asked: str | Path | None = None) -> Path:
-    """The `system.toml` meant by a file, a folder or a name under `systems/`.
+    """The `system.toml` meant by a file, a folder or the name of a system of this tree.
 
     By default that of the folder one is in.
     """
     folder = Path(asked) if asked is not None else Path.cwd()
-    for candidate in (folder, folder / "system.toml", ROOT / "systems" / folder / "system.toml"):
+    known = catalogue.systems()
+    named = known.get(str(folder), folder)
+    for candidate in (folder, folder / "system.toml", named / "system.toml"):
         if candidate.is_file():
             return candidate.resolve()
     if asked is None:
         raise InputError(
             "no system named",
-            mend=f"name one of {', '.join(names())}, or a folder with a system.toml",
+            mend=f"name one of {', '.join(known)}, or a folder with a system.toml",
         )
     raise InputError(
         f'no system "{asked}"',
-        mend=f"known are {', '.join(names())}, or give a folder with a system.toml",
+        mend=catalogue.hint(asked, known)
+        or f"known are {', '.join(known)}, or give a folder with a system.toml",
     )
 
 

@@ -1,4 +1,4 @@
-"""The soak: releases over hours of virtual time, each one judged by `apps/soak`."""
+"""The soak: releases over hours of virtual time, each one judged by `tests/guests/soak`."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_any_number_of_workers_answers_for_each(count, tmp_path):
 
 
 def test_two_workers_find_the_front_of_one(composed, pool, tmp_path):
-    """With an oracle that knows the answer; with the true one in tests/target/test_explore.py."""
+    """With an oracle that knows the answer; the true one is in test_explore.py."""
     instead = tmp_path / "instead.py"
     instead.write_text(INSTEAD)
     space = Space.of(composed("a 1 kHz motor-control loop"), pool)

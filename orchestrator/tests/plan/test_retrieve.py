@@ -69,7 +69,7 @@ OBJECTIVE = "read wheel speeds from a CAN bus"
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     """A copy of this tree without its code, to which libraries are added."""
-    for part in ("pool", "boards", "apps"):
+    for part in ("pool", "boards", "examples/apps", "tests/guests", "bench/apps"):
         code = shutil.ignore_patterns("src", "tests", "target", "*.rs", "*.S", "*.ld")
         shutil.copytree(ROOT / part, tmp_path / part, ignore=code)
     shutil.copy(ROOT / "Cargo.toml", tmp_path)

@@ -61,7 +61,7 @@ class Meaning:
         return entry is not None and entry.providers == (symbol,)
 
     def identity(self, entry: Entry) -> str:
-        """The id of the crate behind an entry: `core/timer`, `apps/motor`."""
+        """The id of the crate behind an entry: `core/timer`, `examples/apps/motor`."""
         return f"apps/{entry.name}" if entry.kind == "app" else entry.name
 
     def unit(self, words: Sequence[Token], unit: Unit) -> list[Sense]:

@@ -164,7 +164,7 @@ def _entry(symbol: kc.Symbol, providers: tuple[str, ...]) -> Entry:
 def _name(symbol: kc.Symbol, kind: EntryKind) -> str:
     if kind == "capability":
         return capability(symbol.name)
-    # The folder is the name: pool/core/timer/Kconfig is core/timer, apps/motor/Kconfig motor.
+    # The folder is the name: pool/core/timer is core/timer, examples/apps/motor is motor.
     parts = symbol.nodes[0].filename.split("/")[:-1]
     stated = symbol.name.partition("_")[2].lower()
     depth = 2 if kind == "library" else 1

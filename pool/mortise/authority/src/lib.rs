@@ -3,7 +3,7 @@
 //! # Purpose
 //!
 //! The table of `mortise_vcpu::Traps`, register by register. Two read it: the tests of `mortise_vcpu`,
-//! which compare what is answered for a trap, and the hostile guest (`apps/hostile`), which tries each
+//! which compare what is answered for a trap, and the hostile guest (`tests/guests/hostile`), which tries each
 //! row on a machine and counts its exits. So a register that is added here is tried, and one whose trap
 //! is taken away is found.
 //!

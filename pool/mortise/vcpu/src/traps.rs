@@ -25,7 +25,7 @@
 //! page of registers, and all interrupts (`HCR_EL2.FMO` = `IMO` = 0).
 //!
 //! Register by register it is `mortise_authority::TABLE`, by which this crate is tested and each row is tried
-//! on a machine (`apps/hostile`, `registers/authority`).
+//! on a machine (`tests/guests/hostile`, `registers/authority`).
 //!
 //! *Own*: the hardware's, not shared with anybody, because the core is the
 //! guest's alone. What a trapped register is to its guest says

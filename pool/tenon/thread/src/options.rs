@@ -4,7 +4,7 @@
 //! out must not cost it an instruction. So the image crate defines each option as a constant of its
 //! own ([`image!`](crate::image) writes them from Kconfig), this module declares it, and the link
 //! of the whole program puts the value in place of the load: in `if options::cores() > 1 {}` both
-//! branches compile and one is left. `tests/target/test_options.py` sees to it that none is loaded.
+//! branches compile and one is left. `tests/target/build/test_options.py` sees to it that none is loaded.
 //!
 //! On the host there is no image; a getter then returns the value given here.
 //!

@@ -51,7 +51,7 @@ pub(crate) struct Told {
     denied: u64,
 }
 
-// Beside each of them, `apps/foreman` says the same of C's.
+// Beside each of them, `examples/apps/foreman` says the same of C's.
 const _: () = assert!(size_of::<Described>() == 72);
 const _: () = assert!(size_of::<AllThereIs>() == 24);
 const _: () = assert!(size_of::<Place>() == 24);

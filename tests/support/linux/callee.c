@@ -1,0 +1,124 @@
+/* What a vLib is asked for by tests/guests/caller. The last word of what is shared counts while it runs. */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/reboot.h>
+#include <sys/wait.h>
+#include <tenon/vlib.h>
+#include <time.h>
+
+struct request {
+	uint64_t ask;
+	uint64_t argument;
+	uint64_t answer;
+};
+
+enum { NEXT, SPIN, NEVER, EXIT, SPOIL, REBOOT, COUNT, CLOCK, CROWD, CPUS, DOOR, REST, UNLOAD };
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+
+/* Has a process beside count, or no more. */
+static void crowd(volatile uint64_t *counter, int wanted)
+{
+	static pid_t child;
+
+	if (!wanted) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		return;
+	}
+	child = fork();
+	/* It maps the memory too, and must not serve on as the other ends. */
+	if (!child && !prctl(PR_SET_PDEATHSIG, SIGKILL))
+		for (;;)
+			++*counter;
+}
+
+/* How much of what would end the VM is refused of the page that a program listens by. */
+static uint64_t refused(const struct vlib *vlib)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	const int rights[] = { PROT_WRITE, PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC };
+	uint64_t count = 0;
+
+	for (int at = 0; at < 3; at++) {
+		count += mmap(NULL, page, rights[at], MAP_SHARED, vlib->file, vlib->size) ==
+				 MAP_FAILED && errno == EACCES;
+		count += mprotect((void *)vlib->door, page, rights[at]) && errno == EACCES;
+	}
+	count += mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, vlib->file, vlib->size) == MAP_FAILED;
+	return count;
+}
+
+static uint64_t serve(struct vlib *vlib, volatile struct request *request)
+{
+	static uint64_t calls;
+	volatile uint64_t *counter = (uint64_t *)((char *)vlib->head + vlib->size) - 1;
+	uint64_t end = now() + request->argument;
+
+	calls++;
+	switch (request->ask) {
+	case NEXT:
+		return request->argument + 1;
+	case SPIN:
+		while (now() < end)
+			++*counter;
+		return 0;
+	case NEVER:
+		for (;;)
+			++*counter;
+	case EXIT:
+		exit(0);
+	case SPOIL:
+		memset((char *)vlib->head, 0xa5, vlib->size);
+		return 0;
+	case REBOOT:
+		reboot(RB_AUTOBOOT);
+		return 0;
+	case COUNT:
+		return calls;
+	case CLOCK:
+		return now();
+	case CROWD:
+		crowd(counter, request->argument);
+		return 0;
+	case CPUS:
+		return sysconf(_SC_NPROCESSORS_ONLN);
+	case DOOR:
+		return refused(vlib);
+	case REST:
+		usleep(request->argument / 1000);
+		return 0;
+	case UNLOAD:
+		return !!system("rmmod tenon 2> /dev/null");
+	default:
+		return UINT64_MAX;
+	}
+}
+
+int main(void)
+{
+	struct vlib_channel channel;
+	struct vlib vlib;
+
+	if (vlib_open(&vlib, "helper")) {
+		perror("callee");
+		return 1;
+	}
+	while (!vlib_listen(&vlib, &channel))
+		if (channel.size >= sizeof(struct request)) {
+			volatile struct request *request = channel.memory;
+
+			request->answer = serve(&vlib, request);
+		}
+	perror("callee");
+	return 1;
+}

@@ -1,0 +1,95 @@
+"""Programs with no kernel below them: linked into Mortise, alone at EL1, and alone at EL2."""
+
+import json
+import re
+import shutil
+
+import pytest
+from conftest import SUPPORT, assert_well, bare
+
+GUESTS = SUPPORT / "guests"
+
+FIRST = "waits for 1000 releases"
+LAST = "1000 releases, the latest 0 ns behind its time"
+
+
+def test_a_native_task_and_an_image_without_a_kernel_keep_their_releases(tenon):
+    outcome = tenon("run", "native", "--headless", "--deterministic")
+    assert_well(outcome)
+    assert outcome.said("inside") == [FIRST, LAST]
+    assert outcome.said("alone") == [FIRST, LAST]
+    # The machine goes off with the last of both.
+    assert outcome.said("mortise")[-1] == "every virtual machine has ended"
+    # It begins, writes two lines and ends: nothing of its waiting comes to Mortise.
+    exits = outcome.vm("alone")["exits"]
+    assert exits["irq"] == exits["wfi"] == exits["sysreg"] == 0
+
+
+def test_mortise_without_virtual_machines_runs_the_same_task(tenon):
+    outcome = tenon("run", "plain", "--headless", "--deterministic")
+    assert_well(outcome)
+    assert outcome.said("beat") == [FIRST, LAST]
+    assert outcome.result["vms"] == []
+
+
+@pytest.mark.parametrize("machine", ["gic-version=3", "gic-version=2,virtualization=on"])
+def test_the_image_without_a_kernel_starts_on_bare_metal(tenon, machine, tmp_path):
+    built = tenon("build", "native", "--json", json_file=False)
+    assert_well(built)
+    image = shutil.copy(json.loads(built.stdout)["flats"]["alone"], tmp_path)
+    lines = bare(image, tmp_path, LAST, machine=machine)
+    assert lines == [f"alone| {FIRST}", f"alone| {LAST}"]
+
+
+def test_none_of_them_has_a_scheduler_and_two_of_three_no_hypervisor(tenon):
+    native, plain = (
+        json.loads(tenon("size", system, "--json", json_file=False).stdout)
+        for system in ("native", "plain")
+    )
+    linked = {
+        (size, image["name"]): {
+            row["name"] for row in sizes["libraries"] if image["name"] in row["in"] and row["text"]
+        }
+        for size, sizes in (("native", native), ("plain", plain))
+        for image in sizes["images"]
+    }
+    inside, alone, whole = (
+        linked[key] for key in (("native", "mortise"), ("native", "alone"), ("plain", "mortise"))
+    )
+    assert "mortise/partition" in inside
+    for image in (alone, whole):
+        assert not {name for name in image if name.startswith(("tenon/", "mortise/"))}
+        assert "core/sched" not in image
+    assert "core/sched" not in inside
+
+
+DEEP = """
+name = "deep"
+board = "qemu-virt"
+pool = "0.1"
+mode = "static"
+
+[[native]]
+name = "deep"
+app = "{guests}/deep"
+cpus = [1]
+rights = ["time", "console"]
+
+[[vm]]
+name = "hello"
+kind = "tenon"
+app = "hello"
+cpus = [0]
+memory = "2M"
+"""
+
+
+def test_a_stack_of_mortise_that_overflows_is_reported_and_ends_the_machine(tenon, tmp_path):
+    """A native task's stack is Mortise's, and ends at a page that is not there."""
+    (tmp_path / "system.toml").write_text(DEEP.format(guests=GUESTS))
+    outcome = tenon("run", tmp_path, "--headless", "--deterministic")
+    assert outcome.said("deep") == ["goes down 1000000 times"]
+    report = [line for line in outcome.said("mortise") if "at EL2" in line]
+    # A data abort without a change of level (Arm ARM, ESR_EL2.EC), on the guard page.
+    assert len(report) == 1 and re.search(r"exception 0 at EL2: esr=0x96", report[0])
+    assert outcome.said("mortise")[-1] == report[0]

@@ -1,0 +1,49 @@
+"""What of a linked Mortise leads to a panic: nothing that a guest's exit decides.
+
+Every call of every function is read from the instructions, so that no pointer or table hides one. A
+library that is not here has no way to a panic left: the compiler saw that each of its checks holds.
+"""
+
+import pytest
+
+from tenonos import build
+from tenonos import system as systems
+from tenonos.analysis.graph import Graph
+from tenonos.analysis.places import Places, known
+
+STARTING = {
+    "core/manifest": "reads the manifest, which no guest can write, before any guest runs",
+    "mortise/partition/src/boot.rs": "builds the virtual machines, before any guest runs",
+    "/spin-": "is begun once by the first core: a second beginning would find a panic of the first",
+}
+MANIFEST = {
+    "core/memory/src/blocks.rs": "divides by the size of a block, which is more than nothing",
+    "core/sched/src/policy.rs": "divides by a period, of the manifest's",
+}
+MAPPING = {
+    "core/paging": "maps what the manifest or a descriptor that was checked says",
+}
+
+
+def ways(elf):
+    """Where functions that go on otherwise may panic: the files, outermost first."""
+    graph = Graph(elf)
+    places = Places(graph.elf)
+    for function in graph.functions.values():
+        for call in function.calls:
+            called = None if call.target is None else graph.at(call.target)
+            if called and {function.start, called.start} & graph.panicking == {called.start}:
+                yield [frame.where for frame in known(places.at(call.site))] or [function.name]
+
+
+def excused(frames):
+    return any(name in frame for name in STARTING | MAPPING | MANIFEST for frame in frames)
+
+
+@pytest.mark.parametrize("system", ["wild", "lifecycle-one-core", "disk", "partitions"])
+def test_no_exit_of_a_guest_leads_to_a_panic(system):
+    built = build.build(systems.load(system))
+    found = [*ways(built.elves["mortise"].read_bytes())]
+    # It sees them at all.
+    assert any("boot.rs" in frame for frames in found for frame in frames)
+    assert [frames for frames in found if not excused(frames)] == []

@@ -1,0 +1,62 @@
+"""Cards of an unmodified Linux behind an SMMUv3: they reach its memory, and nobody else's."""
+
+import re
+
+import pytest
+from conftest import ROOT, assert_well
+
+MORTISE, MOTOR, SMMU = 0x4020_0000, 0x7008_0000, 0x0905_0000
+"""Code of the hypervisor's, and of the neighbour's; registers."""
+
+CARDS = f"""\
+timeout 150
+expect tenon-ready
+expect #
+send dma; dma {MORTISE:#x}; dma {MOTOR:#x}; dma {SMMU:#x}
+expect tried to write {SMMU:#x}
+send mke2fs /dev/vda >/dev/null 2>&1; mkdir d; mount /dev/vda d; echo ke''pt > d/f
+expect #
+send umount d; echo un''mounted
+expect unmounted
+send devmem {SMMU + 0x20:#x} 32 0
+expect tenon-ready
+expect #
+send mkdir d; mount /dev/vda d; cat d/f; dmesg | grep 'enabling device'
+expect kept
+send find /proc/device-tree/ -name '*mmu*'
+send ifconfig eth0 10.0.2.15 up; ping -c 1 10.0.2.2; dma
+expect own memory is reached
+expect #
+"""
+
+
+@pytest.mark.timeout(600)
+def test_cards_reach_the_memory_of_their_linux_alone(tenon, tmp_path):
+    (tmp_path / "cards").write_text(CARDS)
+    outcome = tenon(
+        "run", ROOT / "tests/systems/cards", "--headless", "--input", f"linux={tmp_path / 'cards'}"
+    )
+    assert_well(outcome)
+    said = outcome.said("linux")
+    # The card is one that does reach what it may: before the restart and after it.
+    assert said.count("dma: own memory is reached") == 2
+    for aim in (MORTISE, MOTOR, SMMU):
+        assert f"dma: {aim:#x} is not read" in said
+    told = re.findall(
+        r"linux: PCI device 3\.0 was denied a (read from|write to) (0x\w+) \((\d+) so far\)",
+        outcome.stderr,
+    )
+    aims = [int(address, 16) for _, address, _ in told]
+    assert {address & ~0xFFF for address in aims} <= {MORTISE, MOTOR, SMMU}, told
+    assert told[0][:2] == ("read from", f"{MORTISE:#x}")
+    assert [count for *_, count in told] == sorted({c for *_, c in told}, key=int)
+    # Linux itself, which would turn the SMMU off, finds nothing there and ends.
+    assert f"linux stopped: data abort at {SMMU + 0x20:#x} (write)" in outcome.stderr
+    # Disk and network were silent before Linux began again, which turns them on anew.
+    assert sum("enabling device (0000 -> 0002)" in line for line in said) == 2
+    assert any("1 packets received" in line for line in said), said[-12:]
+    assert not [line for line in said if line.startswith("/proc/device-tree/")]
+    # The neighbour, over whose code the card was to write.
+    assert "fault" not in outcome.vm("motor") and outcome.vm("motor")["state"] == "running"
+    assert outcome.task["completed"] == outcome.task["released"] > 100
+    assert outcome.vm("linux")["restarts"] == 1

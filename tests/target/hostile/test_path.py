@@ -1,0 +1,89 @@
+"""The path from interrupt to task: the instructions the real-time core itself executes.
+
+Across cores the emulator's clock says nothing; how many instructions a core needs from its
+interrupt to its task's body does, and it must not depend on who else is on the machine.
+"""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from conftest import ROOT
+
+HOSTILE = sorted(
+    file.parent.name
+    for file in (ROOT / "tests/systems").glob("hostile-*/system.toml")
+    if (found := tomllib.loads(file.read_text()))["mode"] == "static"
+    and found["board"] == "qemu-virt"
+)
+"""Where the motor has a core of its own, as on a shared one its interrupts are exits, and the board
+of the one that it is compared with: a GICv2 is asked in other instructions."""
+
+ALONE = """
+name = "motor-alone"
+board = "qemu-virt"
+pool = "0.1"
+mode = "static"
+
+[[vm]]
+name = "motor"
+kind = "tenon"
+app = "motor"
+cpus = [3]
+memory = "16M"
+
+[[vm.task]]
+name = "control"
+period = "1ms"
+"""
+
+
+def measure(system, *, deterministic=True):
+    """The paths that the motor's core took, and how often it took each."""
+    from tenonos import build
+    from tenonos import system as systems
+    from tenonos.run import RunOptions, Session, Target
+    from tenonos.run.symbols import address, interrupt
+
+    built = build.build(systems.load(system))
+    route = (interrupt(built, "motor"), address(built, "motor", "motor::step"))
+    options = RunOptions(seconds=2, deterministic=deterministic, routes=(route,))
+    result = Session(Target.of(built), options, []).run()
+    assert result.failure is None
+    motor = next(vm for vm in result.vms if vm.name == "motor")
+    assert motor.exits_in_window == 0
+    assert motor.el2_instructions_in_window == (0 if deterministic else None)
+    assert result.periodic[0].released == result.periodic[0].completed
+    (path,) = result.paths
+    return path
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("motor-alone")
+    (folder / "system.toml").write_text(ALONE)
+    return measure(folder)
+
+
+@pytest.mark.timeout(300)
+def test_the_path_has_one_length(alone):
+    assert alone.count >= 1_980
+    assert alone.min == alone.max, alone.histogram
+
+
+@pytest.mark.timeout(300)
+def test_linux_adds_no_instruction(alone):
+    beside = measure("motor-linux")
+    assert beside.vcpu == alone.vcpu == 3
+    assert (beside.min, beside.max) == (alone.min, alone.max), beside.histogram
+
+
+@pytest.mark.alone
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("system", HOSTILE)
+def test_an_attacker_adds_no_instruction(alone, system):
+    # In host timing: attackers that spin would hold a deterministic run for minutes, and what is
+    # counted is no time.
+    beside = measure(system, deterministic=False)
+    assert (beside.min, beside.max) == (alone.min, alone.max), beside.histogram

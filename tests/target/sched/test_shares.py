@@ -1,0 +1,325 @@
+"""Cores that are asked for more than they have, against the textbook: dispatch for dispatch.
+
+Mortise's trace says who got the core when. The simulator in `tests/simulator` says who should
+have, from the systems' own words: the shares that `system.toml` states and the demands that the
+names of the tasks do.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from conftest import ROOT, assert_well
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+from simulator.shares import Dispatch, Vm, got, simulate
+
+from tenonos import catalogue
+from tenonos.system.units import duration
+
+US, MS = 1_000, 1_000_000
+
+BEGIN = 100 * MS
+"""When the demands of `tests/guests/load` begin."""
+
+PREPARE = 3 * US
+"""What a VM has to do then, before it waits for its first release."""
+
+RELEASE = 1_500
+"""What a release takes beside its demand: an interrupt, a wake, a sleep, a sample."""
+
+BOUND = 20 * US
+"""How far a dispatch may be from the simulator's. What an interruption costs, a switch to and fro
+and whatever Mortise does on the way, is of nobody's demand: a job that was interrupted ten times
+ends ten switches later. Budgets, turns and releases do not drift, so that the bound holds however
+long a run is."""
+
+MOMENT = 2 * US
+"""What is shorter is left out on both sides: for the simulator a switch takes no time, so that it
+has the core given for less than one would take, when a job ends just before a budget begins."""
+
+SECONDS = 1
+
+
+@dataclass
+class Run:
+    """A system that ran, and what was recorded of it."""
+
+    system: dict
+    result: dict
+    dispatches: list[Dispatch]
+    starts: dict[str, tuple[int, int]]
+    """When each VM was ready for the first time, where its periods begin, and when it had started:
+    one after the other they are filled and boot."""
+
+    @property
+    def end(self) -> int:
+        return self.dispatches[-1].time
+
+    def vms(self):
+        """The VMs as the simulator takes them."""
+        for vm in self.system["vm"]:
+            origin, asleep = self.starts[vm["name"]]
+            before = [other for _, other in self.starts.values() if other < asleep]
+            start = (origin, asleep - max([origin, *before]))
+            budget, period = (duration(vm[key]) if key in vm else None for key in PAIR)
+            rated = vm.get("schedule") == "rate-monotonic"
+            yield Vm(
+                vm["name"],
+                # Above all others here, the shorter the period the more.
+                64 * MS - period if rated else vm.get("priority", 32),
+                [start, (BEGIN, PREPARE), *self.demand(vm)],
+                budget,
+                period,
+                by_deadline=vm.get("schedule") == "edf",
+                background=vm.get("exhausted", "background" if rated else "wait") == "background",
+                origin=origin,
+            )
+
+    def demand(self, vm):
+        tasks = [task for task in self.result["periodic"] if task["vm"] == vm["name"]]
+        if not tasks:
+            return [(BEGIN, None)]
+        (task,) = tasks
+        work = int(task["task"].removeprefix("spin-").removesuffix("us")) * US + RELEASE
+        first, period = task["first_ns"], task["period_ns"]
+        # The first release is at least a millisecond after the demands begin.
+        first -= (first - BEGIN - MS) // period * period
+        return [(time, work) for time in range(first, self.end, period)]
+
+
+PAIR = ("budget", "period")
+
+
+def recorded(file) -> tuple[list[Dispatch], dict[str, tuple[int, int]]]:
+    """Who had core 0, and when each VM was ready and asleep for the first time."""
+    events = json.loads(file.read_text())["traceEvents"]
+    (mortise,) = {
+        e["pid"] for e in events if e["name"] == "process_name" and e["args"]["name"] == "mortise"
+    }
+    tracks = {
+        e["tid"]: e["args"]["name"]
+        for e in events
+        if e["name"] == "thread_name" and e["pid"] == mortise
+    }
+    pieces = [e for e in events if e["ph"] == "X" and e["pid"] == mortise]
+    pieces.sort(key=lambda e: e["ts"])
+    dispatches, ready, asleep = [], {}, {}
+    for piece in pieces:
+        track, time = tracks[piece["tid"]], round(piece["ts"] * 1000)
+        if track == "core 0":
+            vm = None if piece["name"].startswith("idle") else piece["name"]
+            dispatches.append(Dispatch(time, vm))
+        elif piece["name"] == "ready":
+            ready.setdefault(track, time)
+        elif piece["name"] == "sleeps":
+            asleep.setdefault(track, time)
+    return dispatches, {name: (ready[name], asleep[name]) for name in asleep}
+
+
+@pytest.fixture(scope="module")
+def run(tenon, tmp_path_factory):
+    """A way to run a system, by name or by its text, with what Mortise records of it."""
+
+    def call(system) -> Run:
+        folder = tmp_path_factory.mktemp("shares")
+        if "\n" in system:
+            (folder / "system.toml").write_text(system)
+            asked, text = folder, system
+        else:
+            asked, text = system, catalogue.systems()[system].joinpath("system.toml").read_text()
+        file = folder / "trace.json"
+        line = ("run", asked, "--headless", "--deterministic", "--seconds", SECONDS)
+        outcome = tenon(*line, "--trace", file)
+        assert_well(outcome)
+        return Run(tomllib.loads(text), outcome.result, *recorded(file))
+
+    return call
+
+
+def pieces(history: list[Dispatch]) -> list[tuple[Dispatch, int]]:
+    """The dispatches from the begin of the demands on, with how long each lasted."""
+    ended = pairwise([*history, Dispatch(history[-1].time + MS, None)])
+    return [(one, after.time - one.time) for one, after in ended if one.time >= BEGIN]
+
+
+def lasting(history: list[Dispatch], other: list[Dispatch]) -> list[Dispatch]:
+    """The dispatches that are no shorter than a switch is, here or in the other history: a turn
+    that ends just before a release is longer or shorter by some of a switch. Of one that is too
+    long there to be left out, this is the counterpart, however short, if no other is."""
+    ours, theirs = pieces(history), pieces(other)
+
+    def like(one: Dispatch, those: list[tuple[Dispatch, int]]) -> list[int]:
+        near = (each for each in those if abs(each[0].time - one.time) < BOUND)
+        return [lasted for each, lasted in near if each.vm == one.vm and each is not one]
+
+    def is_left_out(one: Dispatch, lasted: int) -> bool:
+        there = like(one, theirs)
+        if lasted < MOMENT:
+            stands = any(each >= 2 * MOMENT for each in there)
+            return not stands or any(each >= MOMENT for each in like(one, ours))
+        return lasted < 2 * MOMENT and any(each < MOMENT for each in there)
+
+    lasts: list[Dispatch] = []
+    for one, lasted in ours:
+        if not is_left_out(one, lasted) and (not lasts or lasts[-1].vm != one.vm):
+            lasts.append(one)
+    return lasts
+
+
+def assert_as_simulated(run: Run, at_least: int) -> list[Dispatch]:
+    """Each dispatch from the begin of the demands on is the simulator's, within the bound."""
+    ideal = list(simulate(run.vms(), run.end))
+    recorded, simulated = lasting(run.dispatches, ideal), lasting(ideal, run.dispatches)
+    for index, (real, expected) in enumerate(zip(recorded, simulated, strict=False)):
+        near = abs(real.time - expected.time) <= BOUND
+        around = slice(max(0, index - 3), index + 4)
+        told = f"dispatch {index}: {recorded[around]}, simulated {simulated[around]}"
+        assert real.vm == expected.vm and near, told
+    assert abs(len(recorded) - len(simulated)) <= 1
+    assert len(recorded) >= at_least
+    return recorded
+
+
+@pytest.mark.timeout(600)
+def test_an_overload_by_fixed_priority(run):
+    overload = run("overload")
+    assert_as_simulated(overload, at_least=400)
+    # Whole periods from the time on at which all three have more to do than they get.
+    start, end = 200 * MS, 1_000 * MS
+    had = got(overload.dispatches, start, end)
+    whole = end - start
+    assert had["sharp"] == pytest.approx(whole * 21 / 50, rel=0.001)
+    assert had["steady"] >= whole * 3 / 10
+    # What is left is shared by turns.
+    assert had["greedy"] == pytest.approx(had["steady"] - whole * 3 / 10, rel=0.2)
+    assert had.get(None, 0) == 0
+
+
+@pytest.mark.timeout(600)
+def test_an_overload_by_deadline(run):
+    overload = run("overload-deadline")
+    assert_as_simulated(overload, at_least=250)
+    start, end = 200 * MS, 1_000 * MS
+    had = got(overload.dispatches, start, end)
+    for name, part in {"short": 2 / 5, "medium": 3 / 10, "long": 3 / 10}.items():
+        # No whole number of periods: one budget more or less.
+        assert had[name] == pytest.approx((end - start) * part, abs=6_279 * US)
+
+
+HEAD = """
+name = "shares"
+board = "qemu-virt"
+pool = "0.1"
+mode = "dynamic"
+"""
+
+
+def vm(name: str, terms: str, demand: tuple[int, str] | None = None) -> str:
+    """A VM that takes so many microseconds each period; without a demand, all it gets."""
+    task = ""
+    if demand is not None:
+        micros, period = demand
+        task = f'[[vm.task]]\nname = "spin-{micros}us"\nperiod = "{period}"\n'
+    terms = "\n".join(f"{term.strip()}" for term in terms.split(","))
+    return f"""
+[[vm]]
+name = "{name}"
+kind = "tenon"
+app = "load"
+cpus = [0]
+memory = "4M"
+interrupts = "shared"
+{terms}
+{task}"""
+
+
+MIXED = (
+    HEAD
+    # Releases are whole milliseconds apart, budgets are not: none ends just when another begins.
+    # Within its budget but for those periods that have two of its releases.
+    + vm("brief", 'priority = 50, budget = "600us", period = "8ms"', (400, "7ms"))
+    # Runs out in each period, and is woken while it has nothing left.
+    + vm("capped", 'priority = 40, budget = "1130us", period = "5ms"', (600, "3ms"))
+    # Two deadlines below.
+    + vm(
+        "soft",
+        'priority = 20, schedule = "edf", budget = "2070us", period = "12ms"',
+        (2_500, "11ms"),
+    )
+    + vm("hard", 'priority = 20, schedule = "edf", budget = "1050us", period = "9ms"', (900, "6ms"))
+    # Alone in the background: turns of several that come and go depend on each other's
+    # overheads, and no promise on them; the first test has turns of two that always want more.
+    + vm("rest", "priority = 0")
+)
+
+
+@pytest.mark.timeout(600)
+def test_every_policy_side_by_side(run):
+    """Budgets are used up while running and while waiting, and are left over."""
+    mixed = run(MIXED)
+    assert_as_simulated(mixed, at_least=1_000)
+    assert {each.vm for each in mixed.dispatches} >= {vm.name for vm in mixed.vms()}
+
+
+RATED = (
+    HEAD
+    # Within their budgets: in some periods the first has two releases.
+    + vm("brief", 'schedule = "rate-monotonic", budget = "900us", period = "5ms"', (400, "3ms"))
+    + vm(
+        "steady", 'schedule = "rate-monotonic", budget = "2070us", period = "12ms"', (1_900, "13ms")
+    )
+    # Asks for more than it was promised, and has its turns of the rest.
+    + vm(
+        "eager", 'schedule = "rate-monotonic", budget = "3130us", period = "19ms"', (9_000, "17ms")
+    )
+    + vm("rest", "priority = 0")
+)
+
+
+@pytest.mark.timeout(600)
+def test_the_shorter_the_period_the_more_urgent(run):
+    rated = run(RATED)
+    assert_as_simulated(rated, at_least=700)
+    had = got(rated.dispatches, 200 * MS, 1_000 * MS)
+    assert had["brief"] == pytest.approx(267 * (400 * US + RELEASE), rel=0.02)
+    assert had["eager"] > 800 * MS * 3_130 / 19_000
+    assert had["rest"] > 100 * MS
+
+
+@pytest.mark.timeout(600)
+def test_who_has_no_budget_starves_those_below_and_nobody_above(run):
+    starving = run(
+        HEAD
+        + vm("control", 'priority = 40, budget = "500us", period = "2ms"', (300, "2ms"))
+        + vm("hog", "priority = 30")
+        + vm("below", "priority = 20")
+        + vm("rest", "priority = 0")
+    )
+    recorded = assert_as_simulated(starving, at_least=900)
+    # From the first millisecond on.
+    assert {each.vm for each in recorded if each.time > BEGIN + MS} == {"control", "hog"}
+    had = got(starving.dispatches, 200 * MS, 1_000 * MS)
+    assert had["control"] == pytest.approx(400 * (300 * US + RELEASE), rel=0.01)
+
+
+@pytest.mark.timeout(600)
+def test_a_cap_keeps_a_hog_from_starving_anybody(run):
+    kept = run(
+        HEAD
+        + vm("control", 'priority = 40, budget = "500us", period = "2ms"', (300, "2ms"))
+        + vm("hog", 'priority = 30, budget = "5ms", period = "10ms"')
+        + vm("below", "priority = 20", (100, "10ms"))
+        + vm("rest", "priority = 0")
+    )
+    assert_as_simulated(kept, at_least=900)
+    had = got(kept.dispatches, 200 * MS, 1_000 * MS)
+    assert had["hog"] == pytest.approx(400 * MS, rel=0.001)
+    assert had["below"] == pytest.approx(80 * (100 * US + RELEASE), rel=0.05)
+    assert had["rest"] > 200 * MS

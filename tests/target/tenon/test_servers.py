@@ -1,0 +1,125 @@
+"""Threads of Tenon with servers: what they are promised, and who runs when by the textbook."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from bisect import bisect_right
+from itertools import pairwise
+
+import pytest
+from conftest import ROOT, assert_well, until
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+from simulator.shares import Dispatch, Vm, got, simulate
+
+US, MS = 1_000, 1_000_000
+
+BEGIN, FIRST, END = 100 * MS, 1_370 * US, 480 * MS
+"""When the demands of the guest `budgets` begin, the offset of the first releases, and the end."""
+
+ATTACHED = 3 * US
+"""When the first periods begin from `BEGIN` on."""
+
+STARTED = 13 * US
+"""When all have started."""
+
+RELEASE = 450
+"""What a release takes beside its demand."""
+
+BOUND = 20 * US
+"""How far a dispatch may be from the simulator's. The time of switches is charged to threads, so
+that it adds up in the background, whose turns begin where others end: hence `COMPARED`."""
+
+COMPARED = 240 * MS
+
+NAMES = ("rest", "more")
+
+
+@pytest.fixture(scope="module")
+def budgets(tenon, tmp_path_factory):
+    """A run of the system, and what was recorded of its core."""
+    folder = tmp_path_factory.mktemp("servers")
+    file = folder / "trace.json"
+    line = ("run", "tests/systems/budgets", "--headless", "--deterministic", "--trace", file)
+    outcome = tenon(*line, *until(folder, budgets="the end"))
+    assert_well(outcome)
+    return outcome.said("budgets"), recorded(file)
+
+
+def recorded(file) -> list[Dispatch]:
+    events = json.loads(file.read_text())["traceEvents"]
+    (process,) = {
+        e["pid"] for e in events if e["name"] == "process_name" and e["args"]["name"] == "budgets"
+    }
+    (core,) = {
+        e["tid"]
+        for e in events
+        if e["pid"] == process and e["name"] == "thread_name" and e["args"]["name"] == "core 0"
+    }
+    pieces = [e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == (process, core)]
+    pieces.sort(key=lambda e: e["ts"])
+    return merged(Dispatch(round(e["ts"] * 1000), e["name"]) for e in pieces)
+
+
+def merged(history) -> list[Dispatch]:
+    changes: list[Dispatch] = []
+    for dispatch in history:
+        if not changes or changes[-1].vm != dispatch.vm:
+            changes.append(dispatch)
+    return changes
+
+
+def simulated(lines) -> list[Dispatch]:
+    """What should have happened, from the threads' own words: shorter periods are more urgent."""
+    words = r"(\w+) has (\d+) of (\d+), wants (\d+) of (\d+)"
+    loads = [match.groups() for line in lines if (match := re.match(words, line))]
+    assert len(loads) == 3
+    threads = []
+    for name, *numbers in loads:
+        budget, period, work, each = map(int, numbers)
+        jobs = [(time, work + RELEASE) for time in range(BEGIN + FIRST, END, each)]
+        terms = {"budget": budget, "period": period, "origin": BEGIN + ATTACHED}
+        threads.append(Vm(name, END // period, jobs, **terms, background=True))
+    threads += [Vm(name, 0, [(BEGIN + STARTED + i, None)]) for i, name in enumerate(NAMES)]
+    return simulate(threads, END, fair=True)
+
+
+def agreed(one: list[Dispatch], other: list[Dispatch]) -> int:
+    """How often whoever has the core of the one for long enough has it of the other as well."""
+    times = [dispatch.time for dispatch in other]
+    count = 0
+    for dispatch, following in pairwise(one):
+        start, end = dispatch.time + BOUND, following.time - BOUND
+        if start < BEGIN + 2 * BOUND or end > COMPARED or end <= start:
+            continue
+        first, last = bisect_right(times, start) - 1, bisect_right(times, end - 1) - 1
+        told = f"{dispatch} until {following.time}, not {other[first : last + 1]}"
+        assert first == last and other[first].vm == dispatch.vm, told
+        count += 1
+    return count
+
+
+def test_what_servers_promise(budgets):
+    lines, _ = budgets
+    assert [line for line in lines if "FAILED" in line] == []
+    assert "budgets: 5 passed, 0 failed" in lines
+
+
+def test_an_overload_of_threads(budgets):
+    """Each way, so that nobody has the core for long who should not have had it at all."""
+    lines, dispatches = budgets
+    ideal = merged(simulated(lines))
+    assert agreed(dispatches, ideal) >= 200
+    assert agreed(ideal, dispatches) >= 200
+
+
+def test_what_an_overload_leaves_is_shared_fairly(budgets):
+    lines, dispatches = budgets
+    had, ideal = (got(history, BEGIN, END - MS) for history in (dispatches, simulated(lines)))
+    # Two turns at most between those that want all they can get.
+    assert abs(had["rest"] - had["more"]) <= 2 * MS
+    for name in ("brief", "steady", "eager"):
+        assert had[name] == pytest.approx(ideal[name], rel=0.01)
