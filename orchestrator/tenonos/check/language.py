@@ -14,7 +14,7 @@ from tenonos.check.rule import Breach, Context, Rule, Skipped
 DENSITY = 0.3
 """Comment lines with a word for persons, of 100, that a folder may have: some do mean persons."""
 
-PLACES = ("pool", "apps", "examples", "linux", "orchestrator", "tests", "bench")
+PLACES = ("pool", "examples", "linux", "orchestrator", "tests", "bench")
 
 LONGEST_SUBJECT = 65
 SINCE = "238c65a681585f96736e07c8ae457153f775d1fd"
