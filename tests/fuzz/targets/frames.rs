@@ -4,8 +4,7 @@
 #[macro_use]
 mod any;
 
-use mortise_gic_frame::{Access, Frame, Operation, SgiRequest, Width};
-use mortise_gic_mediated::{Cpu, Mediated};
+use mortise_gicd::{Access, Cpu, Frame, Operation, OwnedInterrupts, SgiRequest, Width};
 use mortise_vgic::{ListRegister, Maintenance, PhysicalGic, VirtualGic};
 
 /// The VM's own interrupts; an effect on any other is a breach.
@@ -62,7 +61,7 @@ target!(|steps: Vec<(u8, u32, u8, Option<u64>)>| {
     let mut emulated: VirtualGic<VCPUS, 8> = VirtualGic::new();
     emulated.set_vcpus(VCPUS).unwrap();
     emulated.add_virtual(33).unwrap();
-    let mut mediated: Mediated<VCPUS, 8> = Mediated::new(0);
+    let mut mediated: OwnedInterrupts<VCPUS, 8> = OwnedInterrupts::new(0);
     mediated
         .set_cpus(&[1, 2, 3].map(|number| Cpu {
             number,

@@ -22,7 +22,7 @@
 //! | table | its tables are among Mortise's variables | goes |
 //! | owner | no page of RAM is one VM's own and reached by another | boot |
 //!
-//! What the assembly of `mortise_vcpu::DedicatedVcpu` does in between is looked at when the guest comes next.
+//! What the assembly of `mortise_vcpu::PinnedVcpu` does in between is looked at when the guest comes next.
 //!
 //! # What it cannot see
 //!

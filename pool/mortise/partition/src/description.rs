@@ -49,7 +49,7 @@ pub(crate) enum VmError {
     /// Its status page is not usable.
     Status,
     /// Its interrupts cannot be mediated.
-    Mediated(mortise_gic_mediated::Error),
+    Mediated(mortise_gicd::Error),
     /// Its interrupts are not those of a virtual interrupt controller.
     Virtual(mortise_vgic::Error),
     /// The image has no virtual interrupt controller.
@@ -64,8 +64,8 @@ impl From<core_paging::Error> for VmError {
     }
 }
 
-impl From<mortise_gic_mediated::Error> for VmError {
-    fn from(error: mortise_gic_mediated::Error) -> Self {
+impl From<mortise_gicd::Error> for VmError {
+    fn from(error: mortise_gicd::Error) -> Self {
         Self::Mediated(error)
     }
 }

@@ -9,10 +9,11 @@ use crate::{
     registry,
     vm::Vm,
 };
-use core_manifest::limits;
 use hw_arch::mmio::Mmio;
-use mortise_gic_frame::{Access as GicAccess, FRAME_SIZE, Frame as GicFrame, Operation, Width};
-use mortise_gic_mediated::{Decision, Mediated, PhysicalFrame, Place};
+use mortise_gicd::{
+    Access as GicAccess, Decision, FRAME_SIZE, Frame as GicFrame, Operation, PhysicalFrame,
+    PhysicalRegister, Width,
+};
 use mortise_vcpu::{Access, Frame};
 
 /// A virtual device that a library has for some virtual machines.
@@ -162,38 +163,46 @@ fn gic(
 
 /// Carries out what a direct guest's access to the physical controller may do, as that is decided.
 #[inline]
-fn mediate<const ROWS: usize>(
-    board: &Board,
-    gic: &Mediated<{ limits::VCPUS }, ROWS>,
-    decide: impl FnOnce() -> Decision,
-) -> u64 {
+fn mediate(board: &Board, gic: &OwnedInterrupts, decide: impl FnOnce() -> Decision) -> u64 {
     match decide() {
         Decision::Value(value) => value,
-        Decision::Read { place, mask, ones } => load(board, place) & mask | ones,
-        Decision::ReadRoute { place, half } => {
-            half.of(gic.route(physical(board, place.frame).read64(place.offset)))
+        Decision::Read {
+            register,
+            mask,
+            ones,
+        } => load(board, register) & mask | ones,
+        Decision::ReadRoute { register, half } => {
+            half.of(gic.route(physical(board, register.frame).read64(register.offset)))
         }
-        Decision::Write { place, value } => {
-            store(board, place, value);
+        Decision::Write { register, value } => {
+            store(board, register, value);
             0
         }
-        Decision::WriteBytes { place, mask, value } => {
+        Decision::WriteBytes {
+            register,
+            mask,
+            value,
+        } => {
             for byte in (0..4).filter(|byte| mask >> (byte * 8) & 1 != 0) {
-                let place = Place {
-                    offset: place.offset + byte,
+                let register = PhysicalRegister {
+                    offset: register.offset + byte,
                     width: Width::Byte,
-                    ..place
+                    ..register
                 };
-                store(board, place, u64::from(value >> (byte * 8) & 0xff));
+                store(board, register, u64::from(value >> (byte * 8) & 0xff));
             }
             0
         }
-        Decision::Merge { place, mask, value } => {
+        Decision::Merge {
+            register,
+            mask,
+            value,
+        } => {
             let _guard = MERGE.lock();
-            let old = load(board, place);
+            let old = load(board, register);
             store(
                 board,
-                place,
+                register,
                 old & !u64::from(mask) | u64::from(value & mask),
             );
             0
@@ -228,22 +237,22 @@ fn physical(board: &Board, frame: PhysicalFrame) -> Mmio {
     }
 }
 
-fn load(board: &Board, place: Place) -> u64 {
-    let frame = physical(board, place.frame);
-    match place.width {
-        Width::Byte => frame.read8(place.offset).into(),
-        Width::Half => frame.read16(place.offset).into(),
-        Width::Word => frame.read32(place.offset).into(),
-        Width::Double => frame.read64(place.offset),
+fn load(board: &Board, register: PhysicalRegister) -> u64 {
+    let frame = physical(board, register.frame);
+    match register.width {
+        Width::Byte => frame.read8(register.offset).into(),
+        Width::Half => frame.read16(register.offset).into(),
+        Width::Word => frame.read32(register.offset).into(),
+        Width::Double => frame.read64(register.offset),
     }
 }
 
-fn store(board: &Board, place: Place, value: u64) {
-    let frame = physical(board, place.frame);
-    match place.width {
-        Width::Byte => frame.write8(place.offset, value as u8),
-        Width::Half => frame.write16(place.offset, value as u16),
-        Width::Word => frame.write32(place.offset, value as u32),
-        Width::Double => frame.write64(place.offset, value),
+fn store(board: &Board, register: PhysicalRegister, value: u64) {
+    let frame = physical(board, register.frame);
+    match register.width {
+        Width::Byte => frame.write8(register.offset, value as u8),
+        Width::Half => frame.write16(register.offset, value as u16),
+        Width::Word => frame.write32(register.offset, value as u32),
+        Width::Double => frame.write64(register.offset, value),
     }
 }

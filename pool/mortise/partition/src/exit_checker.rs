@@ -2,7 +2,7 @@
 //!
 //! A library that registers a [`ExitChecker`] in the table `witnesses` sees each exit at its beginning and
 //! its end, short ways among them, and what it has to look at. The ways that are all assembly
-//! (`mortise_vcpu::DedicatedVcpu`) are not told; what they left is there at the next exit's beginning. An image
+//! (`mortise_vcpu::PinnedVcpu`) are not told; what they left is there at the next exit's beginning. An image
 //! without one has nothing of it.
 
 use crate::{Core, Machine, Vm, colouring, irq_assignment::SPI_ROWS, registry};

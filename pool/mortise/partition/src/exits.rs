@@ -6,7 +6,7 @@ use crate::{
 };
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
-use mortise_gic_frame::SgiRequest;
+use mortise_gicd::SgiRequest;
 use mortise_vcpu::{
     Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_undefined, skip_instruction,
 };

@@ -8,7 +8,7 @@
 use crate::{machine::Core, physical_gic::VmInterrupts, registry, trace, vm::Vm};
 use core_statistics::ExitKind;
 use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
-use mortise_gic_frame::{Enables, SgiRequest};
+use mortise_gicd::{EnableRegister, SgiRequest};
 use mortise_vcpu::{ExitClass, Frame, enter, skip_instruction, word_access_ipa};
 
 const HYPERCALL: usize = ExitKind::Hypercall as usize;
@@ -64,7 +64,7 @@ fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
         false
     } else {
         let direct = vm.interrupts.direct();
-        let value = direct.and_then(|gic| gic.sgi_to_itself(vcpu, intid));
+        let value = direct.and_then(|gic| gic.sgi_to_self(vcpu, intid));
         value.is_some_and(|value| {
             icc_sgi1r_el1::write(value);
             isb();
@@ -89,10 +89,10 @@ fn word(
 ) -> bool {
     let base = core.distributor as u64;
     let offset = word_access_ipa().wrapping_sub(base) as usize;
-    let Some(Enables { row, sets }) = Enables::at(offset) else {
+    let Some(EnableRegister { row, sets }) = EnableRegister::at(offset) else {
         return false;
     };
-    let owned = || vm.interrupts.direct().map_or(0, |gic| gic.owned_in(row));
+    let owned = || vm.interrupts.direct().map_or(0, |gic| gic.owned_word(row));
     if write {
         let value = frame.register(register) as u32;
         let done = match vm.interrupts.shared() {

@@ -181,7 +181,7 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
-        extern "C" fn mortise_dedicated_exit(
+        extern "C" fn mortise_pinned_exit(
             frame: &mut $crate::deps::Frame,
             cause: $crate::deps::Cause,
         ) -> &'static $crate::deps::FrameCell {

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use core_manifest::{InterruptMode, limits};
 use core_sync::TicketLock;
 use hw_irqchip_gicv3::FIRST_SPI;
-use mortise_gic_mediated::{Cpu, Mediated};
+use mortise_gicd::{Cpu, OwnedInterrupts};
 use mortise_vgic::VirtualGic;
 
 /// SPIs that a virtual machine can have, in rows of 32: INTID 32 to 287.
@@ -53,7 +53,7 @@ const fn place(intid: u32) -> usize {
 )]
 pub(crate) enum Interrupts {
     /// By itself; its accesses to the distributor are mediated.
-    Direct(Mediated<{ limits::VCPUS }, SPI_ROWS>),
+    Direct(OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>),
     /// By Mortise, through a controller that it emulates.
     Shared(TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>),
 }
@@ -70,7 +70,7 @@ impl Interrupts {
 
     /// What mediates its accesses to the distributor, if its interrupts are its own.
     #[inline(always)]
-    pub(crate) fn direct(&self) -> Option<&Mediated<{ limits::VCPUS }, SPI_ROWS>> {
+    pub(crate) fn direct(&self) -> Option<&OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>> {
         match self {
             Self::Direct(gic) => Some(gic),
             Self::Shared(_) => None,
@@ -82,7 +82,7 @@ impl Interrupts {
         let passed = vm.interrupts.iter().map(|&intid| u32::from(intid));
         match vm.interrupt_mode {
             InterruptMode::Direct => {
-                let mut gic = Mediated::new(board.doorbell);
+                let mut gic = OwnedInterrupts::new(board.doorbell);
                 let mut cpus = heapless::Vec::<Cpu, { limits::VCPUS }>::new();
                 cpus.extend(vm.cpus.iter().map(|&cpu| {
                     let number = usize::from(cpu);

@@ -13,10 +13,10 @@ use crate::{
 };
 use core_manifest::{Console, limits};
 use hw_arch::mmio::Mmio;
-use mortise_gic_mediated::{Access, Decision, Mediated};
+use mortise_gicd::{Access, Decision};
 
 /// What a virtual machine owns of the interrupt controller.
-pub type OwnedInterrupts = Mediated<{ limits::VCPUS }, SPI_ROWS>;
+pub type OwnedInterrupts = mortise_gicd::OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>;
 
 /// Carries out a decision; what a load finds.
 pub type ApplyDecision<'a> = &'a dyn Fn(Decision) -> u64;

@@ -23,7 +23,7 @@ use hw_irqchip_gicv3::{
     cpu_interface::{self, Sgi},
 };
 use mortise_transfer::Transfer;
-use mortise_vcpu::{DedicatedVcpu, LrUsage};
+use mortise_vcpu::{LrUsage, PinnedVcpu};
 use spin::Once;
 
 /// What all cores share, with the [parts](Resources) of the image.
@@ -181,7 +181,7 @@ pub struct Core {
     /// Its windows to memory that it does not map.
     pub(crate) transfer: Once<Transfer>,
     /// The virtual CPU that has this core to itself.
-    pub(crate) resident: DedicatedVcpu,
+    pub(crate) resident: PinnedVcpu,
     /// Who shares it out among several virtual CPUs, if somebody does.
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
     /// The VMs for whose virtual CPU here something came on another core, one bit each.
@@ -223,7 +223,7 @@ impl Core {
             start: Once::new(),
             map: TicketLock::new(None),
             transfer: Once::new(),
-            resident: DedicatedVcpu::new(),
+            resident: PinnedVcpu::new(),
             occupant: Cell::new(None),
             dispatcher: Cell::new(None),
             pending_vms: AtomicU32::new(0),

@@ -3,11 +3,11 @@
 //! - The interrupt of its virtual timer goes into list register 0 by the template that the virtual
 //!   interrupt controller made for it, if there is one and the list register is free.
 //! - A call whose answer is always the same has it ([`ConstantReply`]).
-//! - A notice that came ([`DedicatedVcpu::notice`]) goes to the image's `mortise_posted_interrupt`, behind 20 registers
+//! - A notice that came ([`PinnedVcpu::notice`]) goes to the image's `mortise_posted_interrupt`, behind 20 registers
 //!   instead of 31.
 //!
 //! Three or four registers are stored for that instead of 31. Everything else goes to the image's
-//! `mortise_dedicated_exit`, an interrupt as [`Cause::Acknowledged`], a call as [`Cause::Hypercall`]. If that
+//! `mortise_pinned_exit`, an interrupt as [`Cause::Acknowledged`], a call as [`Cause::Hypercall`]. If that
 //! returns, the guest goes on with x19 to x29 as the function found them, which is short too.
 //!
 //! In no short way somebody looks for orders to the vCPU's VM: who gives one rings the doorbell behind
@@ -24,7 +24,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// of it.
 #[repr(C, align(16))]
 #[derive(Debug)]
-pub struct DedicatedVcpu {
+pub struct PinnedVcpu {
     /// Its general registers.
     pub frame: FrameCell,
     /// The list register with which its timer is injected; zero as long as it is not to be so.
@@ -87,7 +87,7 @@ impl ConstantReply {
     }
 }
 
-impl DedicatedVcpu {
+impl PinnedVcpu {
     /// One that goes the general way for all it does.
     #[must_use]
     pub const fn new() -> Self {
@@ -138,13 +138,13 @@ impl DedicatedVcpu {
     }
 }
 
-impl Default for DedicatedVcpu {
+impl Default for PinnedVcpu {
     fn default() -> Self {
         Self::new()
     }
 }
 
-// Offsets of `DedicatedVcpu`: template 256, timer 264, exits 272, answers 280, taken 288, notice 296.
+// Offsets of `PinnedVcpu`: template 256, timer 264, exits 272, answers 280, taken 288, notice 296.
 #[cfg(target_os = "none")]
 core::arch::global_asm!(
     ".section .text.vectors.quick, \"ax\"",
@@ -184,10 +184,10 @@ core::arch::global_asm!(
     "    dsb nsh",
     "    isb",
     "2:  mov x1, #0",
-    "    b mortise_save_dedicated",
+    "    b mortise_save_pinned",
     "3:  ldp x2, x3, [sp, #16]",
     "4:  mov x1, #5",
-    "    b mortise_save_dedicated",
+    "    b mortise_save_pinned",
     // ICC_IAR1_EL1, ICC_EOIR1_EL1, ICH_LR0_EL2, of which the upper two bits are its state.
     ".balign 128",
     "    stp x0, x1, [sp]",
@@ -215,7 +215,7 @@ core::arch::global_asm!(
     "1:  str x0, [sp, #288]",
     "    ldr x2, [sp, #16]",
     "    mov x1, #4",
-    "    b mortise_save_dedicated",
+    "    b mortise_save_pinned",
     // ICC_HPPIR0_EL1, which is read only where a notice stands: there the controller is a GICv3.
     ".balign 128",
     "    stp x0, x1, [sp]",
@@ -237,21 +237,21 @@ core::arch::global_asm!(
     "    str x30, [sp, #240]",
     "    mov sp, x0",
     "    bl mortise_posted_interrupt",
-    "    b mortise_enter_dedicated",
+    "    b mortise_enter_pinned",
     "1:  mov x1, #2",
-    "    b mortise_save_dedicated",
-    from_guest!("3", "mortise_save_dedicated"),
-    from_guest!("0", "mortise_save_dedicated"),
-    from_guest!("1", "mortise_save_dedicated"),
-    from_guest!("2", "mortise_save_dedicated"),
-    from_guest!("3", "mortise_save_dedicated"),
+    "    b mortise_save_pinned",
+    from_guest!("3", "mortise_save_pinned"),
+    from_guest!("0", "mortise_save_pinned"),
+    from_guest!("1", "mortise_save_pinned"),
+    from_guest!("2", "mortise_save_pinned"),
+    from_guest!("3", "mortise_save_pinned"),
     ".balign 128",
     ".previous",
     ".section .text.vectors.resident, \"ax\"",
-    "mortise_save_dedicated:",
-    save!("mortise_dedicated_exit"),
+    "mortise_save_pinned:",
+    save!("mortise_pinned_exit"),
     // What the function keeps, as any does, is the guest's still: x19 to x29.
-    "mortise_enter_dedicated:",
+    "mortise_enter_pinned:",
     "    mov sp, x0",
     "    ldp x2, x3, [sp, #16]",
     "    ldp x4, x5, [sp, #32]",
@@ -274,7 +274,7 @@ core::arch::global_asm!(
 ///
 /// # Safety
 ///
-/// Every frame that is entered on this core must be that of a [`DedicatedVcpu`].
+/// Every frame that is entered on this core must be that of a [`PinnedVcpu`].
 pub unsafe fn install_fast_vectors() {
     #[cfg(target_os = "none")]
     {
@@ -291,19 +291,19 @@ pub unsafe fn install_fast_vectors() {
 
 #[cfg(test)]
 mod tests {
-    use super::{ConstantReply, DedicatedVcpu};
+    use super::{ConstantReply, PinnedVcpu};
     use core::mem::offset_of;
 
     #[test]
     fn layout_is_the_assembly_s() {
         let offsets = [
-            offset_of!(DedicatedVcpu, frame),
-            offset_of!(DedicatedVcpu, template),
-            offset_of!(DedicatedVcpu, timer),
-            offset_of!(DedicatedVcpu, exits),
-            offset_of!(DedicatedVcpu, answers),
-            offset_of!(DedicatedVcpu, acknowledged),
-            offset_of!(DedicatedVcpu, posted_intid),
+            offset_of!(PinnedVcpu, frame),
+            offset_of!(PinnedVcpu, template),
+            offset_of!(PinnedVcpu, timer),
+            offset_of!(PinnedVcpu, exits),
+            offset_of!(PinnedVcpu, answers),
+            offset_of!(PinnedVcpu, acknowledged),
+            offset_of!(PinnedVcpu, posted_intid),
         ];
         assert_eq!(offsets, [0, 256, 264, 272, 280, 288, 296]);
         assert_eq!(super::POSTED_SGI, 1, "what the vector compares with");

@@ -3,7 +3,7 @@
 //! - [`Frame`], [`FrameCell`] and [`enter`]: the general registers of the guest while
 //!   its core is in Mortise, where they stand, and the way into the guest
 //! - [`Exit`]: what brought the core to Mortise, decoded from the syndrome
-//! - [`DedicatedVcpu`]: one that has its core to itself, whose frequent exits are short
+//! - [`PinnedVcpu`]: one that has its core to itself, whose frequent exits are short
 //! - [`Traps`]: which registers the guest owns and which trap; [`TrapResponse`]: what a
 //!   trapped one is to it
 //! - [`reset`]: the state in which a virtual CPU starts
@@ -21,7 +21,7 @@
 //! The image defines the functions that the vectors here call:
 //! `mortise_exit(&mut Frame, Cause)`, which returns the frame of the guest that
 //! goes on; `mortise_interrupted(&FrameCell) -> !`, of an interrupt of a 64-bit guest on a core that
-//! several share; `mortise_dedicated_exit`, the same as the first on a core that one virtual CPU has
+//! several share; `mortise_pinned_exit`, the same as the first on a core that one virtual CPU has
 //! to itself, which returns only with that one's frame and if it changed none of
 //! x19 to x29 there; and `mortise_fault(u64) -> !`, which finds itself a stack.
 #![no_std]
@@ -42,7 +42,7 @@ mod world_switch;
 
 pub use context::{ColdContext, Context, OptionalRegisters, has_pointer_auth, timer_deadline};
 pub use exit_class::{ExitClass, word_access_ipa};
-pub use fast_vectors::{ConstantReply, DedicatedVcpu, POSTED_SGI, install_fast_vectors};
+pub use fast_vectors::{ConstantReply, POSTED_SGI, PinnedVcpu, install_fast_vectors};
 pub use floating_point::{FloatingPoint, FloatingPointTrap};
 pub use id_registers::id_register;
 pub use inject::inject_undefined;

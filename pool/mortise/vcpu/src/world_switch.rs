@@ -116,7 +116,7 @@ pub enum Cause {
     /// System error.
     SError = 3,
     /// Group 1 interrupt, which the vectors have acknowledged already
-    /// ([`DedicatedVcpu::taken`](crate::DedicatedVcpu::taken)).
+    /// ([`PinnedVcpu::taken`](crate::PinnedVcpu::taken)).
     Acknowledged = 4,
     /// HVC, which the vectors have found to be one.
     Hypercall = 5,

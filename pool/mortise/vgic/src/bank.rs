@@ -1,7 +1,7 @@
 //! The state of 32 interrupts.
 
 use crate::{ListRegister, State};
-use mortise_gic_frame::{PRIVATE, bits};
+use mortise_gicd::{PRIVATE, bits};
 
 /// An interrupt routed to nobody: its affinity names no vCPU.
 pub(crate) const NO_VCPU: u8 = 0xff;

@@ -3,7 +3,7 @@
 use crate::bank::Bank;
 use crate::virtual_gic::{pulse_key, row};
 use crate::{Maintenance, PhysicalGic, State, VirtualGic};
-use mortise_gic_frame::bits;
+use mortise_gicd::bits;
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// Lists one more interrupt of this vCPU, which has become pending: the quick way if there is

@@ -3,7 +3,7 @@
 use crate::bank::NO_VCPU;
 use crate::virtual_gic::row;
 use crate::{PhysicalGic, VirtualGic};
-use mortise_gic_frame::{SgiRequest, bits};
+use mortise_gicd::{SgiRequest, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// Injects a physical interrupt that this core acknowledged and whose priority it dropped;

@@ -2,7 +2,7 @@
 
 use crate::bank::{Forwarded, NO_VCPU};
 use crate::{Access, Frame, Operation, PhysicalGic, VirtualGic};
-use mortise_gic_frame::{
+use mortise_gicd::{
     Half, IMPLEMENTER, PIDR2_GICV3, PRIVATE, Register, bits, control, distributor_type,
     redistributor_type,
 };

@@ -48,7 +48,7 @@
 //! ```
 //! use mortise_vgic::VirtualGic;
 //! // Up to 4 vCPUs; SPIs 32 to 287.
-//! let mut vgic: VirtualGic<4, 8> = VirtualGicGic::new();
+//! let mut vgic: VirtualGic<4, 8> = VirtualGic::new();
 //! vgic.set_vcpus(3)?;
 //! vgic.add_hardware(27)?; // the virtual timer, on every vCPU
 //! vgic.add_virtual(33)?; // an emulated serial port
@@ -76,7 +76,7 @@ mod view;
 mod virtual_gic;
 
 pub use list_register::{ListRegister, State};
-pub use mortise_gic_frame::{Access, Frame, Operation, SgiRequest, Width};
+pub use mortise_gicd::{Access, Frame, Operation, SgiRequest, Width};
 pub use physical::{Maintenance, PhysicalGic};
 pub use view::View;
 pub use virtual_gic::{Error, VirtualGic};

@@ -93,7 +93,7 @@ pub trait PhysicalGic {
         false
     }
 
-    /// Enables or disables the interrupt.
+    /// EnableRegister or disables the interrupt.
     fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool);
 
     /// Makes the interrupt pending, or takes that back.

@@ -7,7 +7,7 @@
 use crate::bank::{Bank, NO_VCPU};
 use crate::select::{Candidate, Selection};
 use crate::{ListRegister, Maintenance, PhysicalGic, State, VirtualGic};
-use mortise_gic_frame::{PRIVATE, bits};
+use mortise_gicd::{PRIVATE, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// Brings the list registers of this core's vCPU up to date: after a kick, a maintenance

@@ -2,37 +2,37 @@
 
 use crate::bank::{NO_VCPU, bit_of};
 use crate::{PhysicalGic, VirtualGic};
-use mortise_gic_frame::{Bank as Family, PRIVATE, bits};
+use mortise_gicd::{BitBank, PRIVATE, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     pub(crate) fn read_bank(
         &mut self,
         vcpu: usize,
         frame_vcpu: usize,
-        family: Family,
+        family: BitBank,
         first: u32,
         physical: &mut impl PhysicalGic,
     ) -> Option<u64> {
         // What is pending or active may be so in this core's list registers.
         let live = !matches!(
             family,
-            Family::Group | Family::SetEnable | Family::ClearEnable
+            BitBank::Group | BitBank::SetEnable | BitBank::ClearEnable
         );
         let deferred = live && physical.defer_refresh();
         if live && !self.save_lrs(vcpu, physical) {
             return None;
         }
         let value = self.bank(frame_vcpu, first).map_or(0, |bank| match family {
-            Family::Group => bank.group & bank.present,
-            Family::SetEnable | Family::ClearEnable => bank.enabled,
-            Family::SetPending | Family::ClearPending => {
+            BitBank::Group => bank.group & bank.present,
+            BitBank::SetEnable | BitBank::ClearEnable => bank.enabled,
+            BitBank::SetPending | BitBank::ClearPending => {
                 let waiting = match bank.hardware {
                     0 => 0,
                     hardware => hardware & physical.pending_word(first, frame_vcpu),
                 };
                 bank.pending() | bank.from_latch | waiting
             }
-            Family::SetActive | Family::ClearActive => bank.active,
+            BitBank::SetActive | BitBank::ClearActive => bank.active,
         });
         if live && !deferred {
             self.refresh_lrs(vcpu, physical);
@@ -45,7 +45,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         &mut self,
         vcpu: usize,
         frame_vcpu: usize,
-        family: Family,
+        family: BitBank,
         first: u32,
         value: u32,
         physical: &mut impl PhysicalGic,
@@ -53,10 +53,10 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         let present = self.bank(frame_vcpu, first).map_or(0, |bank| bank.present);
         let value = value & present;
         match family {
-            Family::Group => self.write_group(vcpu, frame_vcpu, first, value, physical),
+            BitBank::Group => self.write_group(vcpu, frame_vcpu, first, value, physical),
             _ if value == 0 => true,
-            Family::SetEnable => self.set_enabled(vcpu, frame_vcpu, first, value, true, physical),
-            Family::ClearEnable => {
+            BitBank::SetEnable => self.set_enabled(vcpu, frame_vcpu, first, value, true, physical),
+            BitBank::ClearEnable => {
                 self.set_enabled(vcpu, frame_vcpu, first, value, false, physical)
             }
             _ => {
@@ -66,7 +66,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
                 }
                 let mut targets = 1 << vcpu;
                 let (mut left, soft) = match family {
-                    Family::SetPending => {
+                    BitBank::SetPending => {
                         let hardware = self.bank(frame_vcpu, first).map_or(0, |bank| bank.hardware);
                         (value & hardware, value & !hardware)
                     }
@@ -81,7 +81,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
                     let bit = left.trailing_zeros();
                     left &= left - 1;
                     targets |= match family {
-                        Family::SetPending => {
+                        BitBank::SetPending => {
                             let intid = first + bit;
                             physical.set_pending(
                                 intid,
@@ -90,8 +90,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
                             );
                             0
                         }
-                        Family::SetActive => self.set_active(frame_vcpu, first, bit),
-                        Family::ClearPending => {
+                        BitBank::SetActive => self.set_active(frame_vcpu, first, bit),
+                        BitBank::ClearPending => {
                             if !self.clear_pending(frame_vcpu, first, bit, physical) {
                                 return false;
                             }

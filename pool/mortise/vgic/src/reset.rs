@@ -3,7 +3,7 @@
 use crate::bank::{Forwarded, SGIS};
 use crate::virtual_gic::LrState;
 use crate::{Maintenance, PhysicalGic, VirtualGic};
-use mortise_gic_frame::{PRIVATE, bits};
+use mortise_gicd::{PRIVATE, bits};
 
 /// Interrupts of a bank.
 const BITS: usize = u32::BITS as usize;

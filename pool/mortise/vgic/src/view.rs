@@ -2,7 +2,7 @@
 
 use crate::VirtualGic;
 use crate::virtual_gic::row;
-use mortise_gic_frame::{PRIVATE, bits};
+use mortise_gicd::{PRIVATE, bits};
 
 /// What stands in memory of 32 interrupts, one bit each, as one vCPU sees them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::bank::{Bank, Forwarded, NO_VCPU};
 use crate::{ListRegister, Maintenance, PhysicalGic, State};
-use mortise_gic_frame::{PRIVATE, bits};
+use mortise_gicd::{PRIVATE, bits};
 
 /// Why a VM's interrupt controller cannot be as asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

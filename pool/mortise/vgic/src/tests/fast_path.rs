@@ -3,11 +3,11 @@
 
 use super::machine::*;
 use crate::*;
-use mortise_gic_frame::Enables;
+use mortise_gicd::EnableRegister;
 
-fn enables(access: Access) -> Option<Enables> {
+fn enables(access: Access) -> Option<EnableRegister> {
     let plain = access.frame == Frame::Distributor && access.width == Width::Word;
-    Enables::at(access.offset).filter(|_| plain)
+    EnableRegister::at(access.offset).filter(|_| plain)
 }
 
 impl Machine {
@@ -15,7 +15,7 @@ impl Machine {
     pub fn takes_fast_write(&mut self, access: Access) -> bool {
         self.takes_fast_path ^= true;
         match (enables(access), access.operation) {
-            (Some(Enables { row, sets }), Operation::Write(value)) => {
+            (Some(EnableRegister { row, sets }), Operation::Write(value)) => {
                 self.takes_fast_path && self.vgic.is_noop_write(row, sets, value as u32)
             }
             _ => false,
@@ -25,7 +25,7 @@ impl Machine {
     /// Whether the value that was read is what the short way reads.
     pub fn agrees(&self, access: Access, value: u64) -> bool {
         match (enables(access), access.operation) {
-            (Some(Enables { row, .. }), Operation::Read) => {
+            (Some(EnableRegister { row, .. }), Operation::Read) => {
                 u64::from(self.vgic.enabled_word(row)) == value
             }
             _ => true,

@@ -2,7 +2,7 @@
 
 use super::machine::*;
 use crate::*;
-use mortise_gic_frame::FRAME_SIZE;
+use mortise_gicd::FRAME_SIZE;
 use proptest::prelude::*;
 
 fn owned(effect: &Effect) -> bool {

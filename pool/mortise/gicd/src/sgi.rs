@@ -1,6 +1,6 @@
-//! Requests for software-generated interrupts.
+//! Software-generated interrupt requests.
 
-/// A write to ICC_SGI0R_EL1, ICC_SGI1R_EL1 or ICC_ASGI1R_EL1, taken apart (section 12.2.20).
+/// A value written to ICC_SGI0R_EL1, ICC_SGI1R_EL1 or ICC_ASGI1R_EL1 (section 12.2.20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SgiRequest(u64);
 
@@ -8,15 +8,15 @@ const IRM: u64 = 1 << 40;
 const AFF1_AFF2_AFF3_RS: u64 = 0xff << 16 | 0xff << 32 | 0xff << 48 | 0xf << 44;
 
 impl SgiRequest {
-    /// The request a guest's write to one of the registers makes.
+    /// The request that a guest makes by writing this value to one of the registers.
     #[inline]
     #[must_use]
     pub const fn new(value: u64) -> Self {
         Self(value)
     }
 
-    /// The register value that asks for `intid` on the one CPU of this affinity, given as
-    /// GICD_IROUTER and MPIDR_EL1 lay it out.
+    /// The register value that requests `intid` on the CPU of this affinity, which has the layout
+    /// of GICD_IROUTER and MPIDR_EL1.
     #[inline]
     #[must_use]
     pub const fn to_cpu(intid: u32, affinity: u64) -> u64 {
@@ -31,22 +31,22 @@ impl SgiRequest {
             | 1 << (aff0 & 0xf)
     }
 
-    /// The interrupt asked for, 0 to 15.
+    /// The requested interrupt, 0 to 15.
     #[inline]
     #[must_use]
     pub const fn intid(self) -> u32 {
         (self.0 >> 24 & 0xf) as u32
     }
 
-    /// Whether it asks for this vCPU and no other.
+    /// Whether this vCPU is the only target.
     #[inline(always)]
     #[must_use]
     pub const fn is_to(self, vcpu: usize) -> bool {
         vcpu < 16 && self.0 & (IRM | AFF1_AFF2_AFF3_RS | 0xffff) == 1 << vcpu
     }
 
-    /// The vCPUs asked for, one bit each, of a VM whose vCPU `i` of `vcpus` has the affinity
-    /// 0.0.0.i. With IRM set these are all but the `sender`.
+    /// The target vCPUs, one bit each, in a VM where vCPU `i` of `vcpus` has the affinity 0.0.0.i.
+    /// With IRM set the targets are all vCPUs except the `sender`.
     #[inline]
     #[must_use]
     pub const fn targets(self, sender: usize, vcpus: usize) -> u32 {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn another_cluster_has_nobody() {
+    fn another_cluster_has_no_target() {
         for bit in [16, 32, 44, 48] {
             assert_eq!(SgiRequest::new(1 << bit | 0xffff).targets(0, 8), 0);
         }
@@ -108,7 +108,7 @@ mod tests {
         fn one_target_is_one(value: u64, vcpu in 0usize..8, few in 0u64..0x2_0000) {
             for value in [value, few | value & 0xf << 24, few << 40 | 1 << vcpu] {
                 let request = SgiRequest::new(value);
-                // Whom a list names, were there as many vCPUs as it can name.
+                // The targets of the list in a VM with as many vCPUs as it can name.
                 let expected = value >> 40 & 1 == 0 && request.targets(vcpu, 16) == 1 << vcpu;
                 prop_assert_eq!(request.is_to(vcpu), expected);
             }

@@ -1,15 +1,15 @@
-//! What a VM owns.
+//! Interrupts and CPUs that a VM in direct mode owns.
 
-use mortise_gic_frame::{PRIVATE, bits};
+use crate::{PRIVATE, bits};
 
-/// Why a VM cannot own what it is given.
+/// Why an interrupt or a CPU cannot be assigned to a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// More vCPUs than there is room for, or none.
+    /// Zero vCPUs, or more than supported.
     TooManyVcpus,
-    /// The interrupt is an SGI, or beyond the last SPI there is room for.
+    /// The interrupt is an SGI, or beyond the last supported SPI.
     NoSuchInterrupt(u32),
-    /// The VM has the interrupt already.
+    /// The VM owns the interrupt already.
     Taken(u32),
 }
 
@@ -26,24 +26,24 @@ impl core::fmt::Display for Error {
 /// A physical CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cpu {
-    /// What its redistributor is known by, in [`PhysicalFrame`](crate::PhysicalFrame).
+    /// Number of its redistributor in [`PhysicalFrame`](crate::PhysicalFrame).
     pub number: usize,
-    /// Its affinity, as MPIDR_EL1 and GICD_IROUTER lay it out: Aff3 in bits 39:32, the others
+    /// Its affinity in the layout of MPIDR_EL1 and GICD_IROUTER: Aff3 in bits 39:32, Aff2 to Aff0
     /// in 23:0.
     pub affinity: u64,
 }
 
-/// What a VM in direct mode owns: up to `VCPUS` CPUs (at most 8) and interrupts, among them
-/// `ROWS` times 32 SPIs (at most 30), the first of them INTID 32.
-pub struct Mediated<const VCPUS: usize, const ROWS: usize> {
+/// Interrupts and CPUs of a VM in direct mode: up to `VCPUS` CPUs (at most 8), the private
+/// interrupts, and `ROWS` times 32 SPIs (at most 30 rows) from INTID 32 on.
+pub struct OwnedInterrupts<const VCPUS: usize, const ROWS: usize> {
     pub(crate) cpus: [Cpu; VCPUS],
     vcpus: usize,
     pub(crate) private: u32,
     shared: [u32; ROWS],
 }
 
-impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
-    /// No CPU, and no interrupt but the SGIs other than the doorbell's.
+impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
+    /// A VM without CPUs, which owns all SGIs except the doorbell's.
     #[must_use]
     pub const fn new(doorbell_sgi: u32) -> Self {
         const { assert!(VCPUS >= 1 && VCPUS <= 8, "a VM has 1 to 8 vCPUs") };
@@ -59,11 +59,11 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
         }
     }
 
-    /// Sets the physical CPUs: vCPU `i` runs on the `i`-th, and nowhere else.
+    /// Sets the physical CPUs: vCPU `i` is pinned to the `i`-th.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyVcpus`] if there are none, or more than there is room for.
+    /// [`Error::TooManyVcpus`] if there are none, or more than supported.
     pub fn set_cpus(&mut self, cpus: &[Cpu]) -> Result<(), Error> {
         if cpus.is_empty() || cpus.len() > VCPUS {
             return Err(Error::TooManyVcpus);
@@ -73,12 +73,12 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
         Ok(())
     }
 
-    /// Gives the VM an interrupt: an SPI, or a PPI on each of its CPUs. That neither another VM
-    /// nor the hypervisor has it is for the caller to see to.
+    /// Assigns an interrupt to the VM: an SPI, or a PPI on each of its CPUs. The caller ensures that
+    /// neither another VM nor the hypervisor owns it.
     ///
     /// # Errors
     ///
-    /// If there is no such interrupt, or the VM has it already.
+    /// If there is no such interrupt, or the VM owns it already.
     pub fn add(&mut self, intid: u32) -> Result<(), Error> {
         let word = match intid {
             0..16 => return Err(Error::NoSuchInterrupt(intid)),
@@ -102,21 +102,21 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
         &self.cpus[..self.vcpus.min(self.cpus.len())]
     }
 
-    /// The SGIs and PPIs the VM owns on each of its CPUs, one bit each: what to silence when it
-    /// stops.
+    /// The SGIs and PPIs that the VM owns on each of its CPUs, one bit each; they are disabled when
+    /// it stops.
     #[must_use]
     pub const fn private(&self) -> u32 {
         self.private
     }
 
-    /// The SPIs the VM owns.
+    /// The SPIs that the VM owns.
     pub fn shared(&self) -> impl Iterator<Item = u32> {
         (1..)
             .zip(self.shared)
             .flat_map(|(row, word)| bits(word).map(move |bit| row * 32 + bit))
     }
 
-    /// Of the 32 interrupts from `first`, those the VM owns, one bit each.
+    /// The interrupts that the VM owns among the 32 from `first`, one bit each.
     #[inline]
     pub(crate) fn owned(&self, first: u32) -> u32 {
         if first < PRIVATE {

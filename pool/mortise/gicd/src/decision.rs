@@ -1,6 +1,6 @@
-//! What an access may do.
+//! Outcome of a mediated access.
 
-use mortise_gic_frame::{Half, Width};
+use crate::{Half, Width};
 
 /// A 64 KiB frame of the physical GIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +13,10 @@ pub enum PhysicalFrame {
     Sgi(usize),
 }
 
-/// A physical register.
+/// A register of the physical GIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The frame it lies in.
+pub struct PhysicalRegister {
+    /// The frame that holds it.
     pub frame: PhysicalFrame,
     /// The byte offset in the frame.
     pub offset: usize,
@@ -24,7 +24,7 @@ pub struct Place {
     pub width: Width,
 }
 
-/// What is to be done about an access.
+/// What to do about an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// A read returns this value; the physical GIC is not touched.
@@ -32,45 +32,46 @@ pub enum Decision {
     /// A read returns the bits of `mask` of the physical register, and those of `ones`.
     Read {
         /// The register.
-        place: Place,
-        /// The bits that the VM may see.
+        register: PhysicalRegister,
+        /// The bits visible to the VM.
         mask: u64,
         /// Bits that read as one.
         ones: u64,
     },
-    /// A read returns a part of the route, which names a physical CPU and which the guest knows by
-    /// a virtual one: read IROUTER, whole, and pass it to [`Mediated::route`](crate::Mediated::route).
+    /// A read returns a part of the route. IROUTER names a physical CPU, the guest a virtual one:
+    /// read all of IROUTER and pass it to [`OwnedInterrupts::route`](crate::OwnedInterrupts::route).
     ReadRoute {
-        /// The register, 64 bits.
-        place: Place,
-        /// The part the guest asked for.
+        /// The 64-bit register.
+        register: PhysicalRegister,
+        /// The part that the guest reads.
         half: Half,
     },
-    /// The value is written as it is: to registers whose zeroes have no effect, or whole ones.
+    /// The value is written unchanged: zeroes have no effect there, or the VM owns the whole
+    /// register.
     Write {
         /// The register.
-        place: Place,
+        register: PhysicalRegister,
         /// What to write.
         value: u64,
     },
-    /// The bytes under `mask` are written, by one store each; the others are not the VM's.
-    /// Priorities take byte accesses, so that no other VM's are ever rewritten.
+    /// Each byte under `mask` is written by a byte store; the VM does not own the others. Priority
+    /// registers permit byte accesses, so priorities of other VMs are never rewritten.
     WriteBytes {
         /// The register of the lowest byte.
-        place: Place,
+        register: PhysicalRegister,
         /// 0xff for each byte to write.
         mask: u32,
         /// What to write.
         value: u32,
     },
-    /// The bits under `mask` are replaced, by reading and writing the register back: under a lock
-    /// that covers the whole distributor, as its other bits may be another VM's.
+    /// The bits under `mask` are replaced by a read-modify-write of the register. The caller holds
+    /// a lock that covers the whole distributor, because other VMs may own the other bits.
     Merge {
         /// The register.
-        place: Place,
-        /// The bits that belong to the VM.
+        register: PhysicalRegister,
+        /// The bits that the VM owns.
         mask: u32,
-        /// What they become.
+        /// Their new value.
         value: u32,
     },
     /// A write has no effect.

@@ -1,18 +1,19 @@
-//! The decisions.
+//! Mediation of accesses: what each may do to the physical GICv3.
 
-use crate::{Access, Cpu, Decision, Frame, MOST_URGENT, Mediated, Operation, PhysicalFrame, Place};
-use mortise_gic_frame::{
-    Bank, Half, IMPLEMENTER, PIDR2_GICV3, PRIVATE, Register, SgiRequest, Width, bits, control,
-    distributor_type, redistributor_type,
+use crate::{
+    Access, BitBank, Cpu, Decision, Frame, HIGHEST_GUEST_PRIORITY, Half, IMPLEMENTER, Operation,
+    OwnedInterrupts, PIDR2_GICV3, PRIVATE, PhysicalFrame, PhysicalRegister, Register, SgiRequest,
+    Width, bits, control, distributor_type, redistributor_type,
 };
 
-/// GICD_CTLR.RWP: a change of enables has not taken effect yet (section 12.9.4).
+/// GICD_CTLR.RWP: a register write is in progress (section 12.9.4).
 const DISTRIBUTOR_WRITE_PENDING: u64 = 1 << 31;
 /// GICR_CTLR.RWP (section 12.11.2).
 const REDISTRIBUTOR_WRITE_PENDING: u64 = 1 << 3;
 
-impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
-    /// What an access of one of the VM's vCPUs may do. It may access the redistributor of any.
+impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
+    /// What an access by one of the VM's vCPUs may do. Each vCPU may access the redistributors of
+    /// all of them.
     #[inline]
     #[must_use]
     pub fn decide(&self, access: Access) -> Decision {
@@ -23,23 +24,23 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
                 .map(|cpu| PhysicalFrame::Redistributor(cpu.number)),
             Frame::Sgi(vcpu) => self.cpu(vcpu).map(|cpu| PhysicalFrame::Sgi(cpu.number)),
         };
-        let register = Register::decode(access.frame, access.offset, access.width);
+        let decoded = Register::decode(access.frame, access.offset, access.width);
         match (frame, access.operation) {
             (Some(frame), Operation::Read) => {
-                let place = Place {
+                let register = PhysicalRegister {
                     frame,
                     offset: access.offset,
                     width: access.width,
                 };
-                self.read(access.frame, place, register)
+                self.read(access.frame, register, decoded)
             }
             (Some(frame), Operation::Write(value)) => {
-                let place = Place {
+                let register = PhysicalRegister {
                     frame,
                     offset: access.offset,
                     width: access.width,
                 };
-                self.write(place, register, value & access.width.mask())
+                self.write(register, decoded, value & access.width.mask())
             }
             (None, Operation::Read) => Decision::Value(0),
             (None, Operation::Write(_)) => Decision::Ignore,
@@ -51,29 +52,29 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
     }
 
     #[inline]
-    fn read(&self, frame: Frame, place: Place, register: Register) -> Decision {
+    fn read(&self, frame: Frame, register: PhysicalRegister, decoded: Register) -> Decision {
         let part = |mask| match mask {
             0 => Decision::Value(0),
             _ => Decision::Read {
-                place,
+                register,
                 mask,
                 ones: 0,
             },
         };
-        match register {
+        match decoded {
             Register::Bank {
-                bank: Bank::Group,
+                bank: BitBank::Group,
                 first,
             } => Decision::Value(u64::from(self.owned(first))),
             Register::Bank { first, .. } => part(u64::from(self.owned(first))),
             Register::Priority { first, count } => part(u64::from(self.bytes(first, count))),
             Register::Configuration { first } => part(u64::from(self.pairs(first))),
             Register::Route { intid, half } if self.owns(intid) => Decision::ReadRoute {
-                place: route(intid),
+                register: route(intid),
                 half,
             },
             Register::DistributorControl => Decision::Read {
-                place,
+                register,
                 mask: DISTRIBUTOR_WRITE_PENDING,
                 ones: control::DS | control::ARE | control::ENABLE_GROUP1,
             },
@@ -94,25 +95,26 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
     }
 
     #[inline]
-    fn write(&self, place: Place, register: Register, value: u64) -> Decision {
-        match register {
+    fn write(&self, register: PhysicalRegister, decoded: Register, value: u64) -> Decision {
+        match decoded {
             Register::Bank {
-                bank: Bank::Group, ..
+                bank: BitBank::Group,
+                ..
             } => Decision::Ignore,
             Register::Bank { first, .. } => match value & u64::from(self.owned(first)) {
                 0 => Decision::Ignore,
-                value => Decision::Write { place, value },
+                value => Decision::Write { register, value },
             },
             Register::Priority { first, count } => {
-                self.write_priority(place, self.bytes(first, count), value as u32)
+                self.write_priority(register, self.bytes(first, count), value as u32)
             }
             // SGIs are edge-triggered, whatever is written (section 12.9.10).
             Register::Configuration { first: 0 } => Decision::Ignore,
-            // Of each two bits, the lower one is RES0.
+            // The lower bit of each pair is RES0.
             Register::Configuration { first } => match self.pairs(first) & 0xaaaa_aaaa {
                 0 => Decision::Ignore,
                 mask => Decision::Merge {
-                    place,
+                    register,
                     mask,
                     value: value as u32 & mask,
                 },
@@ -125,7 +127,7 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
                 const AFFINITY: u64 = 0x00ff_ffff;
                 match self.cpu((value & AFFINITY) as usize) {
                     Some(cpu) => Decision::Write {
-                        place: route(intid),
+                        register: route(intid),
                         value: cpu.affinity,
                     },
                     None => Decision::Ignore,
@@ -142,23 +144,27 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
         }
     }
 
-    fn write_priority(&self, place: Place, mask: u32, value: u32) -> Decision {
+    fn write_priority(&self, register: PhysicalRegister, mask: u32, value: u32) -> Decision {
         let value = value
             .to_le_bytes()
-            .map(|priority| priority.max(MOST_URGENT));
+            .map(|priority| priority.max(HIGHEST_GUEST_PRIORITY));
         let value = u32::from_le_bytes(value) & mask;
-        match (mask, place.width) {
+        match (mask, register.width) {
             (0, _) => Decision::Ignore,
             (u32::MAX, _) | (_, Width::Byte) => Decision::Write {
-                place,
+                register,
                 value: value.into(),
             },
-            _ => Decision::WriteBytes { place, mask, value },
+            _ => Decision::WriteBytes {
+                register,
+                mask,
+                value,
+            },
         }
     }
 
-    /// The guest's view of a route: the vCPU whose CPU it names. One that names none of the VM's,
-    /// before the guest's first write, reads as vCPU 0.
+    /// The guest's view of a route: the vCPU on the physical CPU that it names. A route to another
+    /// CPU, before the guest's first write, reads as vCPU 0.
     #[must_use]
     pub fn route(&self, physical: u64) -> u64 {
         self.cpus()
@@ -167,8 +173,8 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
             .unwrap_or(0) as u64
     }
 
-    /// What to write to ICC_SGI1R_EL1 on behalf of a guest that wrote to it on `vcpu`: one value
-    /// for each CPU reached, nothing if the SGI is not the VM's.
+    /// The values to write to ICC_SGI1R_EL1 for a guest that wrote to it on `vcpu`: one for each
+    /// target CPU, none if the VM does not own the SGI.
     pub fn sgis(&self, vcpu: usize, request: SgiRequest) -> impl Iterator<Item = u64> {
         let intid = request.intid();
         let targets = if self.owns(intid) {
@@ -207,8 +213,8 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
 }
 
 /// GICD_IROUTER of an SPI.
-const fn route(intid: u32) -> Place {
-    Place {
+const fn route(intid: u32) -> PhysicalRegister {
+    PhysicalRegister {
         frame: PhysicalFrame::Distributor,
         offset: 0x6000 + 8 * intid as usize,
         width: Width::Double,

@@ -1,10 +1,10 @@
-//! From an offset to a register.
+//! Decoding of an access into a register.
 
 use crate::{Frame, PRIVATE, Width};
 
-/// A family of registers with one bit per interrupt, 32 interrupts a word.
+/// A bank of registers with one bit per interrupt, 32 interrupts in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bank {
+pub enum BitBank {
     /// IGROUPR.
     Group,
     /// ISENABLER.
@@ -45,7 +45,7 @@ impl Half {
     }
 }
 
-/// A register of a GICv3 frame, as one access meets it.
+/// A register of a GICv3 frame, as one access addresses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
     /// GICD_CTLR.
@@ -63,40 +63,40 @@ pub enum Register {
     /// One bit per interrupt; `first` is the interrupt of bit 0.
     Bank {
         /// What the bits mean.
-        bank: Bank,
+        bank: BitBank,
         /// The interrupt of bit 0, a multiple of 32.
         first: u32,
     },
-    /// IPRIORITYR: `count` bytes (1 or 4), the lowest that of `first`.
+    /// IPRIORITYR: `count` bytes (1 or 4), of which the lowest belongs to `first`.
     Priority {
         /// The interrupt of the lowest byte.
         first: u32,
         /// How many interrupts the access covers.
         count: u32,
     },
-    /// ICFGR: two bits each for 16 interrupts, the upper one set for an edge.
+    /// ICFGR: two bits for each of 16 interrupts; the upper one is set for an edge.
     Configuration {
         /// The interrupt of the lowest two bits, a multiple of 16.
         first: u32,
     },
     /// IROUTER of a shared interrupt, or half of it.
     Route {
-        /// The interrupt routed.
+        /// The routed interrupt.
         intid: u32,
         /// What the access covers.
         half: Half,
     },
-    /// Reads as zero, ignores writes. So do, beside what the architecture reserves: GICR_WAKER
-    /// (always awake), the registers of LPIs (none), STATUSR, IGRPMODR and NSACR (one security
-    /// state), ITARGETSR and SGIR (affinity routing), and every access of a width or alignment
-    /// the register does not take.
+    /// Reads as zero, ignores writes. Besides reserved offsets these are: GICR_WAKER (always awake),
+    /// the LPI registers (no LPIs), STATUSR, IGRPMODR and NSACR (one security state), ITARGETSR and
+    /// SGIR (affinity routing), and every access of a width or alignment that the register does not
+    /// permit.
     Reserved,
 }
 
 impl Register {
     /// The register at `offset` of `frame` for an access of `width` (sections 12.8, 12.10).
-    // Inlined, so that a caller's match on the result merges with those in here: a trapped access
-    // is counted in instructions.
+    // Inlined, so that a caller's match on the result merges with the matches in here: the
+    // instructions of a trapped access are measured.
     #[inline(always)]
     #[must_use]
     pub const fn decode(frame: Frame, offset: usize, width: Width) -> Self {
@@ -144,7 +144,7 @@ impl Register {
         }
     }
 
-    /// The words that GICD and SGI_base lay out alike, for interrupts `from..to`.
+    /// The registers with the same layout in GICD and in SGI_base, for interrupts `from..to`.
     #[inline(always)]
     const fn interrupts(offset: usize, from: u32, to: u32) -> Self {
         match offset {
@@ -189,15 +189,15 @@ impl Register {
     }
 
     #[inline]
-    const fn bank(offset: usize) -> Bank {
+    const fn bank(offset: usize) -> BitBank {
         match offset >> 7 {
-            1 => Bank::Group,
-            2 => Bank::SetEnable,
-            3 => Bank::ClearEnable,
-            4 => Bank::SetPending,
-            5 => Bank::ClearPending,
-            6 => Bank::SetActive,
-            _ => Bank::ClearActive,
+            1 => BitBank::Group,
+            2 => BitBank::SetEnable,
+            3 => BitBank::ClearEnable,
+            4 => BitBank::SetPending,
+            5 => BitBank::ClearPending,
+            6 => BitBank::SetActive,
+            _ => BitBank::ClearActive,
         }
     }
 
@@ -262,13 +262,13 @@ mod tests {
     #[test]
     fn banks_lie_128_bytes_apart() {
         let banks = [
-            Bank::Group,
-            Bank::SetEnable,
-            Bank::ClearEnable,
-            Bank::SetPending,
-            Bank::ClearPending,
-            Bank::SetActive,
-            Bank::ClearActive,
+            BitBank::Group,
+            BitBank::SetEnable,
+            BitBank::ClearEnable,
+            BitBank::SetPending,
+            BitBank::ClearPending,
+            BitBank::SetActive,
+            BitBank::ClearActive,
         ];
         for (i, bank) in banks.into_iter().enumerate() {
             let base = 0x80 * (i + 1);

@@ -1,19 +1,20 @@
-//! Decisions that are made at once: [`Mediated::decide`] and [`Mediated::sgis`] make the same.
+//! Fast paths of [`OwnedInterrupts::decide`] and [`OwnedInterrupts::sgis`], with the same results.
 
-use crate::{Mediated, SgiRequest};
+use crate::{OwnedInterrupts, SgiRequest};
 
-impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
-    /// Of a row of shared interrupts, from 1, those the VM owns: whose enable bits it sees and changes.
+impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
+    /// The interrupts of row `row` (32 shared interrupts, from 1) that the VM owns: the enable bits
+    /// that it reads and changes.
     #[inline(always)]
     #[must_use]
-    pub fn owned_in(&self, row: usize) -> u32 {
+    pub fn owned_word(&self, row: usize) -> u32 {
         self.shared_row(row.wrapping_sub(1))
     }
 
-    /// What to write to ICC_SGI1R_EL1 for an SGI that a guest asked for on `vcpu`, to itself alone.
+    /// The value to write to ICC_SGI1R_EL1 for an SGI that a guest sends from `vcpu` to itself only.
     #[inline(always)]
     #[must_use]
-    pub fn sgi_to_itself(&self, vcpu: usize, intid: u32) -> Option<u64> {
+    pub fn sgi_to_self(&self, vcpu: usize, intid: u32) -> Option<u64> {
         let cpu = self.cpus.get(vcpu)?;
         (self.private >> intid & 1 != 0).then_some(SgiRequest::to_cpu(intid, cpu.affinity))
     }
@@ -22,10 +23,12 @@ impl<const VCPUS: usize, const ROWS: usize> Mediated<VCPUS, ROWS> {
 #[cfg(test)]
 mod tests {
     use crate::tests::vm;
-    use crate::{Access, Decision, Frame, Operation, PhysicalFrame, Place, SgiRequest, Width};
+    use crate::{
+        Access, Decision, Frame, Operation, PhysicalFrame, PhysicalRegister, SgiRequest, Width,
+    };
 
     #[test]
-    fn short_ways_decide_the_same() {
+    fn fast_paths_decide_the_same() {
         let gic = vm();
         let decide = |offset, operation| {
             gic.decide(Access {
@@ -36,7 +39,7 @@ mod tests {
             })
         };
         for row in 1..32 {
-            let (offset, owned) = (0x100 + 4 * row, gic.owned_in(row));
+            let (offset, owned) = (0x100 + 4 * row, gic.owned_word(row));
             let value = match decide(offset, Operation::Read) {
                 Decision::Value(0) => 0,
                 Decision::Read { mask, ones: 0, .. } => mask,
@@ -47,7 +50,7 @@ mod tests {
                 let expected = match stored & u64::from(owned) {
                     0 => Decision::Ignore,
                     value => Decision::Write {
-                        place: Place {
+                        register: PhysicalRegister {
                             frame: PhysicalFrame::Distributor,
                             offset,
                             width: Width::Word,
@@ -61,7 +64,7 @@ mod tests {
         for (vcpu, intid) in (0..3).flat_map(|vcpu| (0..16).map(move |intid| (vcpu, intid))) {
             let request = SgiRequest::new(u64::from(intid) << 24 | 1 << vcpu);
             let general = gic.sgis(vcpu, request).next();
-            assert_eq!(gic.sgi_to_itself(vcpu, intid), general);
+            assert_eq!(gic.sgi_to_self(vcpu, intid), general);
         }
     }
 }

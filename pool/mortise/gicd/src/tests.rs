@@ -1,12 +1,12 @@
 //! The decisions, register by register and against a hostile guest.
 
 use super::*;
-use mortise_gic_frame::{FRAME_SIZE, Half};
+use crate::{FRAME_SIZE, Half};
 use proptest::prelude::*;
 
 /// Two vCPUs on the CPUs 3 and 5 of different clusters; the virtual timer and two serial ports.
-pub fn vm() -> Mediated<2, 8> {
-    let mut gic = Mediated::new(0);
+pub fn vm() -> OwnedInterrupts<2, 8> {
+    let mut gic = OwnedInterrupts::new(0);
     gic.set_cpus(&[
         Cpu {
             number: 3,
@@ -44,8 +44,8 @@ fn write(frame: Frame, offset: usize, width: Width, value: u64) -> Decision {
 
 const GICD: PhysicalFrame = PhysicalFrame::Distributor;
 
-fn word(frame: PhysicalFrame, offset: usize) -> Place {
-    Place {
+fn word(frame: PhysicalFrame, offset: usize) -> PhysicalRegister {
+    PhysicalRegister {
         frame,
         offset,
         width: Width::Word,
@@ -54,7 +54,7 @@ fn word(frame: PhysicalFrame, offset: usize) -> Place {
 
 #[test]
 fn interrupts_are_given_once() {
-    let mut gic: Mediated<1, 1> = Mediated::new(0);
+    let mut gic: OwnedInterrupts<1, 1> = OwnedInterrupts::new(0);
     assert_eq!(gic.add(15), Err(Error::NoSuchInterrupt(15)));
     assert_eq!(gic.add(64), Err(Error::NoSuchInterrupt(64)));
     assert_eq!((gic.add(63), gic.add(63)), (Ok(()), Err(Error::Taken(63))));
@@ -69,7 +69,7 @@ fn control_is_fixed_but_shows_outstanding_writes() {
     assert_eq!(
         read(Frame::Distributor, 0, Width::Word),
         Decision::Read {
-            place: word(GICD, 0),
+            register: word(GICD, 0),
             mask: 1 << 31,
             ones: 0x52
         }
@@ -77,7 +77,7 @@ fn control_is_fixed_but_shows_outstanding_writes() {
     assert_eq!(
         read(Frame::Redistributor(1), 0, Width::Word),
         Decision::Read {
-            place: word(PhysicalFrame::Redistributor(5), 0),
+            register: word(PhysicalFrame::Redistributor(5), 0),
             mask: 1 << 3,
             ones: 0
         }
@@ -114,14 +114,14 @@ fn banks_are_masked() {
     assert_eq!(
         write(Frame::Sgi(0), 0x180, Width::Word, u64::MAX),
         Decision::Write {
-            place: word(sgi, 0x180),
+            register: word(sgi, 0x180),
             value: 0x0800_fffe
         }
     );
     assert_eq!(
         read(Frame::Sgi(0), 0x200, Width::Word),
         Decision::Read {
-            place: word(sgi, 0x200),
+            register: word(sgi, 0x200),
             mask: 0x0800_fffe,
             ones: 0
         }
@@ -129,7 +129,7 @@ fn banks_are_masked() {
     assert_eq!(
         write(Frame::Distributor, 0x104, Width::Word, u64::MAX),
         Decision::Write {
-            place: word(GICD, 0x104),
+            register: word(GICD, 0x104),
             value: 0b1010
         }
     );
@@ -170,7 +170,7 @@ fn priorities_are_clamped_and_kept_apart() {
     assert_eq!(
         write(Frame::Distributor, 0x421, Width::Byte, 0x10),
         Decision::Write {
-            place: Place {
+            register: PhysicalRegister {
                 frame: GICD,
                 offset: 0x421,
                 width: Width::Byte
@@ -181,7 +181,7 @@ fn priorities_are_clamped_and_kept_apart() {
     assert_eq!(
         write(Frame::Distributor, 0x420, Width::Word, 0xf0a0_10f8),
         Decision::WriteBytes {
-            place: word(GICD, 0x420),
+            register: word(GICD, 0x420),
             mask: 0xff00_ff00,
             value: 0xf000_8000
         }
@@ -189,7 +189,7 @@ fn priorities_are_clamped_and_kept_apart() {
     assert_eq!(
         write(Frame::Sgi(1), 0x404, Width::Word, 0xa0a0_0001),
         Decision::Write {
-            place: word(PhysicalFrame::Sgi(5), 0x404),
+            register: word(PhysicalFrame::Sgi(5), 0x404),
             value: 0xa0a0_8080
         }
     );
@@ -201,7 +201,7 @@ fn priorities_are_clamped_and_kept_apart() {
     assert_eq!(
         read(Frame::Sgi(0), 0x400, Width::Word),
         Decision::Read {
-            place: word(PhysicalFrame::Sgi(3), 0x400),
+            register: word(PhysicalFrame::Sgi(3), 0x400),
             mask: 0xffff_ff00,
             ones: 0
         }
@@ -213,7 +213,7 @@ fn triggers_are_merged() {
     assert_eq!(
         write(Frame::Distributor, 0xc08, Width::Word, u64::MAX),
         Decision::Merge {
-            place: word(GICD, 0xc08),
+            register: word(GICD, 0xc08),
             mask: 0x88,
             value: 0x88
         }
@@ -225,7 +225,7 @@ fn triggers_are_merged() {
     assert_eq!(
         write(Frame::Sgi(0), 0xc04, Width::Word, 0),
         Decision::Merge {
-            place: word(PhysicalFrame::Sgi(3), 0xc04),
+            register: word(PhysicalFrame::Sgi(3), 0xc04),
             mask: 0x80_0000,
             value: 0
         }
@@ -234,7 +234,7 @@ fn triggers_are_merged() {
 
 #[test]
 fn routes_are_translated() {
-    let place = Place {
+    let register = PhysicalRegister {
         frame: GICD,
         offset: 0x6108,
         width: Width::Double,
@@ -243,15 +243,15 @@ fn routes_are_translated() {
     assert_eq!(
         to(0),
         Decision::Write {
-            place,
+            register,
             value: 0x103
         }
     );
-    assert_eq!(to(1), Decision::Write { place, value: 5 });
+    assert_eq!(to(1), Decision::Write { register, value: 5 });
     assert_eq!(to(2), Decision::Ignore);
     assert_eq!(
         write(Frame::Distributor, 0x6108, Width::Word, 1),
-        Decision::Write { place, value: 5 }
+        Decision::Write { register, value: 5 }
     );
     assert_eq!(
         write(Frame::Distributor, 0x610c, Width::Word, 0),
@@ -264,7 +264,7 @@ fn routes_are_translated() {
     assert_eq!(
         read(Frame::Distributor, 0x610c, Width::Word),
         Decision::ReadRoute {
-            place,
+            register,
             half: Half::High
         }
     );
@@ -289,24 +289,24 @@ fn sgis_reach_its_own_cpus() {
 /// The interrupts a decision changes or shows, with the CPU if they are private. Panics if it
 /// reaches a register that no VM may reach.
 fn reached(decision: Decision) -> Vec<(Option<usize>, u32)> {
-    let (place, bits) = match decision {
+    let (register, bits) = match decision {
         Decision::Value(_) | Decision::Ignore => return Vec::new(),
-        Decision::Read { place, mask, .. } => (place, mask),
-        Decision::Write { place, value } => (place, value),
-        Decision::WriteBytes { place, mask, .. } | Decision::Merge { place, mask, .. } => {
-            (place, mask.into())
+        Decision::Read { register, mask, .. } => (register, mask),
+        Decision::Write { register, value } => (register, value),
+        Decision::WriteBytes { register, mask, .. } | Decision::Merge { register, mask, .. } => {
+            (register, mask.into())
         }
-        Decision::ReadRoute { place, .. } => (place, 1),
+        Decision::ReadRoute { register, .. } => (register, 1),
     };
-    let cpu = match place.frame {
+    let cpu = match register.frame {
         PhysicalFrame::Distributor => None,
         PhysicalFrame::Sgi(cpu) => Some(cpu),
         PhysicalFrame::Redistributor(_) => {
-            assert_eq!((place.offset, bits), (0, 1 << 3), "{decision:?}");
+            assert_eq!((register.offset, bits), (0, 1 << 3), "{decision:?}");
             return Vec::new();
         }
     };
-    let offset = place.offset;
+    let offset = register.offset;
     let (first, width) = match offset {
         0 => {
             assert_eq!(bits, 1 << 31, "{decision:?}");
@@ -374,7 +374,7 @@ proptest! {
                     .zip(mask.to_le_bytes()).filter(|&(_, m)| m != 0).map(|(v, _)| v).collect(),
                 other => { prop_assert_eq!(other, Decision::Ignore); continue }
             };
-            prop_assert!(bytes.iter().all(|&priority| priority >= MOST_URGENT));
+            prop_assert!(bytes.iter().all(|&priority| priority >= HIGHEST_GUEST_PRIORITY));
         }
     }
 }

@@ -1,14 +1,17 @@
-//! The decisions, register by register and against a hostile guest.
+//! Mediated accesses, register by register and from a hostile guest.
 
-use super::*;
-use mortise_gic_mediated::{Cpu, MOST_URGENT};
+use crate::mediate::*;
+use mortise_gicd::{
+    Cpu, Decision as Common, HIGHEST_GUEST_PRIORITY, Operation, OwnedInterrupts, PhysicalFrame,
+    PhysicalRegister, Width,
+};
 use proptest::prelude::*;
 
 const DOORBELL: u32 = 15;
 
 /// Two vCPUs on the CPUs 3 and 1; the virtual timer and three devices.
-fn vm() -> Mediated<2, 8> {
-    let mut gic = Mediated::new(DOORBELL);
+fn vm() -> OwnedInterrupts<2, 8> {
+    let mut gic = OwnedInterrupts::new(DOORBELL);
     let cpu = |number| Cpu {
         number,
         affinity: number as u64,
@@ -28,21 +31,21 @@ fn write(vcpu: usize, offset: usize, width: Width, value: u64) -> Decision {
     decide(&vm(), vcpu, offset, width, Operation::Write(value))
 }
 
-const fn gicd(offset: usize, width: Width) -> Place {
-    Place {
+const fn gicd(offset: usize, width: Width) -> PhysicalRegister {
+    PhysicalRegister {
         frame: PhysicalFrame::Distributor,
         offset,
         width,
     }
 }
 
-const NOTHING: Decision = Decision::Plain(Plain::Value(0));
-const IGNORE: Decision = Decision::Plain(Plain::Ignore);
+const NOTHING: Decision = Decision::Common(Common::Value(0));
+const IGNORE: Decision = Decision::Common(Common::Ignore);
 
 #[test]
 fn it_is_a_gicv2_with_cpus_of_its_own() {
     let word = |offset| read(0, offset, Width::Word);
-    let value = |value| Decision::Plain(Plain::Value(value));
+    let value = |value| Decision::Common(Common::Value(value));
     assert_eq!(word(0x000), value(1), "on");
     assert_eq!(word(0x004), value(8 | 1 << 5), "288 interrupts, two CPUs");
     assert_eq!(word(0xfe8), value(0x20));
@@ -58,7 +61,7 @@ fn it_is_a_gicv2_with_cpus_of_its_own() {
 
 #[test]
 fn private_interrupts_are_those_of_the_core_that_asks() {
-    let place = Place {
+    let register = PhysicalRegister {
         frame: PhysicalFrame::Sgi(1),
         offset: 0x100,
         width: Width::Word,
@@ -66,20 +69,20 @@ fn private_interrupts_are_those_of_the_core_that_asks() {
     let value = 1 << 27 | 0x7fff;
     assert_eq!(
         write(1, 0x100, Width::Word, u64::MAX),
-        Decision::Plain(Plain::Write { place, value }),
+        Decision::Common(Common::Write { register, value }),
         "the timer, and all SGIs but the doorbell"
     );
-    let place = gicd(0x104, Width::Word);
+    let register = gicd(0x104, Width::Word);
     let value = 1 << 1 | 1 << 3;
     assert_eq!(
         write(1, 0x104, Width::Word, u64::MAX),
-        Decision::Plain(Plain::Write { place, value })
+        Decision::Common(Common::Write { register, value })
     );
 }
 
 #[test]
 fn a_core_finds_out_its_number() {
-    let value = |value| Decision::Plain(Plain::Value(value));
+    let value = |value| Decision::Common(Common::Value(value));
     assert_eq!(read(0, 0x800, Width::Word), value(0x0101_0101));
     assert_eq!(read(1, 0x81c, Width::Word), value(0x0202_0202));
     assert_eq!(read(1, 0x81b, Width::Byte), value(2));
@@ -91,20 +94,20 @@ fn targets_are_its_own_cpus_by_its_own_names() {
     let mask = 0xff00_ff00;
     assert_eq!(
         write(0, 0x820, Width::Word, 0xff01_0203),
-        Decision::Plain(Plain::WriteBytes {
-            place: gicd(0x820, Width::Word),
+        Decision::Common(Common::WriteBytes {
+            register: gicd(0x820, Width::Word),
             mask,
             value: 0x0a00_0200,
         })
     );
-    let place = gicd(0x821, Width::Byte);
-    let to = |value| Decision::Plain(Plain::Write { place, value });
+    let register = gicd(0x821, Width::Byte);
+    let to = |value| Decision::Common(Common::Write { register, value });
     assert_eq!(write(0, 0x821, Width::Byte, 1), to(1 << 3));
     assert_eq!(write(0, 0x821, Width::Byte, 0xfc), to(0));
     assert_eq!(
         read(0, 0x820, Width::Word),
         Decision::ReadTargets {
-            place: gicd(0x820, Width::Word),
+            register: gicd(0x820, Width::Word),
             mask
         }
     );
@@ -117,8 +120,8 @@ fn targets_are_its_own_cpus_by_its_own_names() {
 #[test]
 fn sgis_go_to_its_own_cpus() {
     let sent = |vcpu, value| match write(vcpu, SGIR, Width::Word, value) {
-        Decision::Plain(Plain::Write { place, value }) => {
-            assert_eq!(place, gicd(SGIR, Width::Word));
+        Decision::Common(Common::Write { register, value }) => {
+            assert_eq!(register, gicd(SGIR, Width::Word));
             Some((value >> 16, value & 0xffff))
         }
         other => {
@@ -131,39 +134,39 @@ fn sgis_go_to_its_own_cpus() {
     assert_eq!(sent(0, 1 << 24 | 5), Some((0b0010, 5)), "all others");
     assert_eq!(sent(1, 2 << 24 | 5), Some((0b0010, 5)), "itself");
     assert_eq!(sent(1, 3 << 24 | 5), None, "reserved");
-    assert_eq!(sent(0, 0b100 << 16 | 5), None, "nobody");
+    assert_eq!(sent(0, 0b100 << 16 | 5), None, "no CPU");
     assert_eq!(sent(0, 0xff << 16 | 0x8005), Some((0b1010, 5)), "no NSATT");
     assert_eq!(sent(0, 0xff << 16 | u64::from(DOORBELL)), None);
 }
 
 /// The interrupts that a decision reads or changes.
 fn touched(decision: Decision) -> Vec<u32> {
-    let (place, bits) = match decision {
-        Decision::ReadTargets { place, mask } => (place, u64::from(mask)),
-        Decision::Plain(plain) => match plain {
-            Plain::Value(_) | Plain::Ignore => return vec![],
-            Plain::Read { place, mask, .. } => (place, mask),
-            Plain::Write { place, value } if place.offset == SGIR => {
+    let (register, bits) = match decision {
+        Decision::ReadTargets { register, mask } => (register, u64::from(mask)),
+        Decision::Common(plain) => match plain {
+            Common::Value(_) | Common::Ignore => return vec![],
+            Common::Read { register, mask, .. } => (register, mask),
+            Common::Write { register, value } if register.offset == SGIR => {
                 assert_eq!(value & !(0b1010 << 16 | 0xf), 0, "{value:#x}");
                 return vec![value as u32 & 0xf];
             }
-            Plain::Write { place, value } if (0x400..0xc00).contains(&place.offset) => {
+            Common::Write { register, value } if (0x400..0xc00).contains(&register.offset) => {
                 assert!(value >> 32 == 0);
-                (place, place.width.mask())
+                (register, register.width.mask())
             }
-            Plain::Write { place, value } => (place, value),
-            Plain::WriteBytes { place, mask, .. } | Plain::Merge { place, mask, .. } => {
-                (place, mask.into())
+            Common::Write { register, value } => (register, value),
+            Common::WriteBytes { register, mask, .. } | Common::Merge { register, mask, .. } => {
+                (register, mask.into())
             }
-            Plain::ReadRoute { .. } => panic!("no GICv2 has routes"),
+            Common::ReadRoute { .. } => panic!("no GICv2 has routes"),
         },
     };
-    assert!(!matches!(place.frame, PhysicalFrame::Redistributor(_)));
-    let (base, each) = match place.offset {
-        0x100..0x400 => (place.offset as u32 % 0x80 * 8, 1),
-        0x400..0x800 => (place.offset as u32 - 0x400, 8),
-        0x800..0xc00 => (place.offset as u32 - 0x800, 8),
-        0xc00..0xd00 => ((place.offset as u32 - 0xc00) * 4, 2),
+    assert!(!matches!(register.frame, PhysicalFrame::Redistributor(_)));
+    let (base, each) = match register.offset {
+        0x100..0x400 => (register.offset as u32 % 0x80 * 8, 1),
+        0x400..0x800 => (register.offset as u32 - 0x400, 8),
+        0x800..0xc00 => (register.offset as u32 - 0x800, 8),
+        0xc00..0xd00 => ((register.offset as u32 - 0xc00) * 4, 2),
         other => panic!("{other:#x}"),
     };
     let set = (0..64).filter(|bit| bits >> bit & 1 != 0);
@@ -180,15 +183,15 @@ proptest! {
         for offset in 0..0x2000 {
             let decision = decide(&gic, vcpu, offset, Width::from_sas(sas), operation);
             prop_assert!(touched(decision).iter().all(owned), "{:#x}: {:?}", offset, decision);
-            if let Decision::Plain(Plain::Write { place, value }) = decision
-                && (0x400..0x800).contains(&place.offset)
+            if let Decision::Common(Common::Write { register, value }) = decision
+                && (0x400..0x800).contains(&register.offset)
             {
-                let most_urgent = value.to_le_bytes()[..place.width.bytes()].iter().min().copied();
-                prop_assert!(most_urgent >= Some(MOST_URGENT));
+                let most_urgent = value.to_le_bytes()[..register.width.bytes()].iter().min().copied();
+                prop_assert!(most_urgent >= Some(HIGHEST_GUEST_PRIORITY));
             }
             let sent_to = match decision {
-                Decision::Plain(Plain::Write { place, value }) => (place, value),
-                Decision::Plain(Plain::WriteBytes { place, value, .. }) => (place, value.into()),
+                Decision::Common(Common::Write { register, value }) => (register, value),
+                Decision::Common(Common::WriteBytes { register, value, .. }) => (register, value.into()),
                 _ => continue,
             };
             if TARGETS.contains(&sent_to.0.offset) {
