@@ -4,7 +4,7 @@ from tenonos.errors import InputError
 from tenonos.system.model import System
 
 RIGHTS = ("time", "console")
-"""What a native task may be given: `pool/core/native`."""
+"""What a native task may be given: `pool/core/bare`."""
 
 
 def check(system: System) -> None:

@@ -1,15 +1,15 @@
-//! Which system registers a guest owns, which trap, and what these are to it.
+//! Table of system registers: which a guest owns, which trap, and the result of a trapped access.
 //!
 //! # Purpose
 //!
-//! The table of `mortise_vcpu::Traps`, register by register. Two read it: the tests of `mortise_vcpu`,
-//! which compare what is answered for a trap, and the hostile guest (`tests/guests/hostile`), which tries each
-//! row on a machine and counts its exits. So a register that is added here is tried, and one whose trap
-//! is taken away is found.
+//! The table of `mortise_vcpu::Traps`, register by register. It has two users: the tests of
+//! `mortise_vcpu`, which compare the replies to traps, and the hostile guest (`tests/guests/hostile`),
+//! which accesses each register on a machine and counts its exits. A register that is added here is
+//! thus tried, and a removed trap is found.
 //!
 //! # Guarantees
 //!
-//! It is data: nothing here touches a register.
+//! Constant data only; nothing here accesses a register.
 //!
 //! # Example
 //!
@@ -26,58 +26,59 @@ mod table;
 
 pub use table::TABLE;
 
-/// Whose a register is.
+/// Owner of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authority {
-    /// The guest's: the hardware's own, or that of the virtual CPU interface. No access exits, and
-    /// what is written is kept.
+    /// The guest: an access reaches the hardware or the virtual CPU interface without an exit, and
+    /// a written value is kept.
     Own,
-    /// Mortise's: each access exits, and is answered like this.
+    /// Mortise: each access exits, with this result.
     Trap(Answer),
-    /// Nobody's: the core has none. If it had, it would trap and not exist.
+    /// None: the core does not have the register. If it did, an access would trap and be undefined.
     Absent,
 }
 
-/// What an access that traps comes to.
+/// Result of an access that traps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The register does not exist.
+    /// An undefined instruction exception.
     Undefined,
-    /// It reads as this and ignores writes.
+    /// Reads return this value and writes are ignored.
     Constant(u64),
-    /// It reads as Mortise says, and cannot be written.
+    /// Reads return a value that Mortise computes; writes are undefined.
     Identity,
-    /// A write sends software-generated interrupts; it cannot be read.
+    /// A write sends software-generated interrupts; reads are undefined.
     Sgi,
 }
 
-/// How a register is accessed.
+/// Allowed accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It is read only, or not to be written where it is tried.
+    /// Read only, or not written by the test.
     Read,
-    /// It is written only.
+    /// Write only.
     Write,
-    /// It is both; these bits keep what is written.
+    /// Read and write; these bits keep a written value.
     Both(u64),
 }
 
-/// A register.
+/// A register of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its name in the Arm ARM.
+    /// Name in the Arm ARM.
     pub name: &'static str,
     /// `op0`, `op1`, `CRn`, `CRm`, `op2`.
     pub register: [u16; 5],
-    /// Whose it is on a core that a guest has to itself.
+    /// Owner if the guest is alone on its core.
     pub alone: Authority,
-    /// Whose it is on a core that several share.
+    /// Owner on a shared core.
     pub shared: Authority,
-    /// How it is accessed.
+    /// Allowed accesses.
     pub access: Access,
-    /// Whether it is of the system register interface of a GICv3.
+    /// Whether it belongs to the system register interface of a GICv3.
     pub gicv3: bool,
-    /// Whether the emulator has its trap. QEMU 7.2 has neither that of implementation defined registers
-    /// (`HCR_EL2.TIDCP`) nor that of `ICC_SRE_EL1`: there only a constant can be told.
+    /// Whether the emulator implements the trap. QEMU 7.2 implements neither the trap of
+    /// implementation defined registers (`HCR_EL2.TIDCP`) nor that of `ICC_SRE_EL1`: there only a
+    /// constant can be observed.
     pub modelled: bool,
 }

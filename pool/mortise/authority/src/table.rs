@@ -1,4 +1,4 @@
-//! The table.
+//! The table of system registers, [`TABLE`].
 
 use crate::{
     Access::{self, Both, Read, Write},
@@ -13,7 +13,7 @@ const IDENTITY: Authority = Trap(Answer::Identity);
 const SGI: Authority = Trap(Answer::Sgi);
 const ALL: u64 = u64::MAX;
 
-/// One whose it is does not depend on who has the core.
+/// A register with the same owner on any core.
 const fn row(name: &'static str, register: [u16; 5], whose: Authority, access: Access) -> Row {
     apart(name, register, whose, whose, access)
 }
@@ -36,8 +36,8 @@ const fn apart(
     }
 }
 
-/// One of the CPU interface: the hardware's Group 1 in a direct virtual machine, all else the virtual
-/// interface's, without an exit in either case.
+/// A register of the CPU interface: Group 1 of the hardware for a VM with direct interrupts,
+/// otherwise the virtual CPU interface, in both cases without an exit.
 const fn gic(name: &'static str, register: [u16; 5], whose: Authority, access: Access) -> Row {
     Row {
         gicv3: true,
@@ -45,7 +45,7 @@ const fn gic(name: &'static str, register: [u16; 5], whose: Authority, access: A
     }
 }
 
-/// One whose trap the emulator does not have.
+/// A register without its trap in the emulator.
 const fn unmodelled(row: Row) -> Row {
     Row {
         modelled: false,
@@ -53,8 +53,8 @@ const fn unmodelled(row: Row) -> Row {
     }
 }
 
-/// Every register that is told apart, the hardware's control of it in `mortise_vcpu::Traps`. Of those
-/// that the guest owns, the ones are read only without which it does not go on.
+/// All registers that are distinguished; `mortise_vcpu::Traps` names the control of each. Of those
+/// that the guest owns, registers that it depends on are only read.
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
     row("TPIDR_EL0", [3, 3, 13, 0, 2], Own, Both(ALL)),

@@ -1,19 +1,19 @@
-//! What VMs call.
+//! Hypercalls of channels.
 
-use crate::{CHANNELS, follow, follow_at_once, placed::Placed};
+use crate::{CHANNELS, execute, execute_now, placed::Placed};
 use core_trace::Event;
 use mortise_hypercall::{Brief, Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
 
-/// Calls the other end of a channel.
+/// Kicks the peer of a channel.
 const RING: u32 = 0xc600_0200;
-/// Tells who is there and what was lost.
+/// Returns the epochs of both ends and the number of lost messages.
 const STATE: u32 = 0xc600_0201;
 
-/// There is no such channel.
+/// No such channel.
 const NOT_FOUND: Reply = Reply::status(-6);
 
-/// The calls about channels.
+/// Hypercall group.
 pub static GROUP: Group = Group {
     name: "channels",
     brief: Some(Brief {
@@ -24,9 +24,9 @@ pub static GROUP: Group = Group {
     handle,
 };
 
-/// Answers a call; later, if an interrupt waits for a core that is shared: what follows may take long
-/// where the other end's interrupt controller is a virtual one. A VM that has its interrupts itself
-/// may have masked the one that waits, and would call for ever.
+/// Handles a call. If an interrupt is pending on a shared core, the call is repeated, as it may
+/// take long where the peer has a virtual interrupt controller. This does not apply to a VM with
+/// direct interrupts: it may have masked the pending interrupt and would repeat its call for ever.
 fn handle(call: &Call, _caller: &mut dyn Caller) -> Outcome {
     let core = Core::current();
     if core.preemption_pending() {
@@ -38,15 +38,15 @@ fn handle(call: &Call, _caller: &mut dyn Caller) -> Outcome {
     }
 }
 
-/// Rings a channel's other end, with a look at what is pending between its steps. Who rings again finds
-/// what is done, and does what is owed still.
+/// Kicks the peer of a channel in steps, with a check for pending interrupts between them. A
+/// repeated call finds what is done and completes the rest.
 fn ring_in_steps(core: &'static Core, number: u64) -> Outcome {
     let Some(Placed { channel, .. }) = CHANNELS.get(number) else {
         return NOT_FOUND.into();
     };
     let rung = core
         .current_vcpu()
-        .map(|(vm, _)| channel.ring_later(vm.index()));
+        .map(|(vm, _)| channel.ring_deferred(vm.index()));
     let Some(Ok(())) = rung else {
         return Reply::DENIED.into();
     };
@@ -54,16 +54,16 @@ fn ring_in_steps(core: &'static Core, number: u64) -> Outcome {
         return Outcome::Again(0);
     }
     core.record(Event::Ring, number);
-    follow(core.machine(), channel.take_owed());
+    execute(core.machine(), channel.take_pending());
     Reply::value(0).into()
 }
 
-/// Rings this channel's other end, if the VM that calls has one of its ends.
+/// Kicks the peer of a channel, if the calling VM has one of its ends.
 fn ring(number: u64) -> Option<u64> {
     let core = Core::current();
     let (vm, _) = core.current_vcpu()?;
     let answer = CHANNELS.get(number)?.channel.ring(vm.index()).ok()?;
-    follow_at_once(core.machine(), answer);
+    execute_now(core.machine(), answer);
     Some(0)
 }
 

@@ -1,20 +1,20 @@
-//! One channel: its ends' starts and ends, and who is to be called.
+//! State of one channel: starts and ends of its two ends, and pending kicks.
 
-use crate::party::{Call, Party, Reach};
+use crate::endpoint::{Endpoint, Kick, Reach};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core_ring::Area;
 use core_ring::message::{End, Keeper, Parts, Shape};
 use core_sync::TicketLock;
 
-/// What a doorbell leads to.
+/// Result of a doorbell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// Nobody waits.
-    Quiet,
-    /// The other end does.
-    Call(Call),
-    /// There is no consumer, and this template's VM is to become it.
-    Want(usize),
+pub(crate) enum Action {
+    /// No end waits.
+    Nothing,
+    /// The peer waits and is to be kicked.
+    Kick(Kick),
+    /// There is no consumer, and the VM of this template is to be created as one.
+    Create(usize),
 }
 
 /// The caller has no end of the channel.
@@ -25,34 +25,34 @@ pub(crate) struct Denied;
 #[derive(Debug)]
 pub(crate) struct Channel {
     keeper: Keeper<'static>,
-    /// Of two ends that come or go, one at a time.
+    /// Serialises starts and ends of the two ends.
     changing: TicketLock<()>,
-    from: Party,
-    to: Party,
-    /// The template whose VM is made when there is a message.
+    from: Endpoint,
+    to: Endpoint,
+    /// The template of which a VM is created when there is a message.
     wanted: Option<usize>,
-    /// What is yet to be done of what ends and doorbells led to, one bit each.
-    owed: AtomicU8,
+    /// Pending work of starts, ends and doorbells, one bit each.
+    pending: AtomicU8,
 }
 
-/// The producer is to be called, the consumer is, or the template's VM is wanted.
-const CALL_PRODUCER: u8 = 1;
-const CALL_CONSUMER: u8 = 2;
-const WANT: u8 = 4;
+/// Kick the producer, kick the consumer, create the template's VM.
+const KICK_PRODUCER: u8 = 1;
+const KICK_CONSUMER: u8 = 2;
+const CREATE: u8 = 4;
 
 const fn calls(end: End) -> u8 {
     match end {
-        End::Producer => CALL_PRODUCER,
-        End::Consumer => CALL_CONSUMER,
+        End::Producer => KICK_PRODUCER,
+        End::Consumer => KICK_CONSUMER,
     }
 }
 
 impl Channel {
-    /// The channel of this shape in these parts, from which all that was there is taken.
+    /// A channel of this shape in these areas, which are cleared.
     pub fn new(
         parts: &Parts<'static>,
         shape: Shape,
-        [from, to]: [Party; 2],
+        [from, to]: [Endpoint; 2],
         wanted: Option<usize>,
     ) -> Result<Self, core_ring::Error> {
         for part in [parts.producer, parts.consumer, parts.status] {
@@ -64,7 +64,7 @@ impl Channel {
             from,
             to,
             wanted,
-            owed: AtomicU8::new(0),
+            pending: AtomicU8::new(0),
         };
         if wanted.is_some() {
             channel.keeper.expect();
@@ -72,7 +72,7 @@ impl Channel {
         Ok(channel)
     }
 
-    pub const fn party(&self, end: End) -> &Party {
+    pub const fn endpoint(&self, end: End) -> &Endpoint {
         match end {
             End::Producer => &self.from,
             End::Consumer => &self.to,
@@ -83,103 +83,103 @@ impl Channel {
     pub fn end_of(&self, vm: usize) -> Option<End> {
         [End::Producer, End::Consumer]
             .into_iter()
-            .find(|&end| self.party(end).is(vm))
+            .find(|&end| self.endpoint(end).is(vm))
     }
 
-    /// What follows as `vm` rings.
+    /// Determines the result of a doorbell of `vm`.
     ///
-    /// The VM looked at the other end's wait before it called, and an exception orders that look
-    /// before the one here (Arm ARM, B2.3.12: a context synchronization event behind a branch that
-    /// depends on the load).
+    /// The VM read the peer's wait word before its call, and the exception orders that read before
+    /// the one here (Arm ARM, B2.3.12: a context synchronization event after a branch that depends
+    /// on the load).
     #[inline(always)]
-    pub fn ring(&self, vm: usize) -> Result<Answer, Denied> {
+    pub fn ring(&self, vm: usize) -> Result<Action, Denied> {
         let end = self.end_of(vm).ok_or(Denied)?.peer();
-        let party = self.party(end);
-        if !party.answer(self.keeper.wake(end)) {
-            return Ok(Answer::Quiet);
+        let endpoint = self.endpoint(end);
+        if !endpoint.answer(self.keeper.wake(end)) {
+            return Ok(Action::Nothing);
         }
-        Ok(match (party.call(), end) {
-            (Some(call), _) => Answer::Call(call),
-            (None, End::Consumer) => self.wanted.map_or(Answer::Quiet, Answer::Want),
-            (None, End::Producer) => Answer::Quiet,
+        Ok(match (endpoint.call(), end) {
+            (Some(call), _) => Action::Kick(call),
+            (None, End::Consumer) => self.wanted.map_or(Action::Nothing, Action::Create),
+            (None, End::Producer) => Action::Nothing,
         })
     }
 
-    /// The same, but that what follows is [owed](Self::take_owed).
-    pub fn ring_later(&self, vm: usize) -> Result<(), Denied> {
+    /// A doorbell of `vm` with its result [deferred](Self::take_pending).
+    pub fn ring_deferred(&self, vm: usize) -> Result<(), Denied> {
         let end = self.end_of(vm).ok_or(Denied)?.peer();
         match self.ring(vm)? {
-            Answer::Quiet => {}
-            Answer::Call(_) => self.owe(calls(end)),
-            Answer::Want(_) => self.owe(WANT),
+            Action::Nothing => {}
+            Action::Kick(_) => self.defer(calls(end)),
+            Action::Create(_) => self.defer(CREATE),
         }
         Ok(())
     }
 
-    /// An end begins as this VM, which is reached so; to call the other is owed.
+    /// Starts an end with this VM, which is reached by `reach`. The kick of the peer is deferred.
     pub fn begin(&self, end: End, vm: usize, reach: Reach) {
         let changing = self.changing.lock();
-        self.party(end).take(vm, reach);
+        self.endpoint(end).take(vm, reach);
         if self.keeper.begin(end) {
-            self.owe(calls(end.peer()));
+            self.defer(calls(end.peer()));
         }
         drop(changing);
     }
 
-    /// An end is gone; to call the other is owed, or somebody to take its place at once.
+    /// Ends an end. The kick of the peer is deferred, or the creation of a successor.
     pub fn end(&self, end: End) {
         let changing = self.changing.lock();
         let was_there = self.keeper.end(end);
-        self.party(end).leave();
+        self.endpoint(end).leave();
         let waits = end == End::Consumer && self.wanted.is_some() && self.keeper.expect();
         if was_there {
-            self.owe(calls(end.peer()));
+            self.defer(calls(end.peer()));
         }
         if waits {
-            self.owe(WANT);
+            self.defer(CREATE);
         }
         drop(changing);
     }
 
-    fn owe(&self, due: u8) {
-        self.owed.fetch_or(due, Ordering::AcqRel);
+    fn defer(&self, due: u8) {
+        self.pending.fetch_or(due, Ordering::AcqRel);
     }
 
-    /// Whether something is owed.
-    pub fn owes(&self) -> bool {
-        self.owed.load(Ordering::Acquire) != 0
+    /// Whether work is pending.
+    pub fn has_pending(&self) -> bool {
+        self.pending.load(Ordering::Acquire) != 0
     }
 
-    /// Takes one thing that is owed: whoever takes it does it, whoever led to it. An end is called
-    /// whether it waits or not: it is not for its peer to say.
-    pub fn take_owed(&self) -> Answer {
-        let owed = self.owed.load(Ordering::Acquire);
-        let first = owed & owed.wrapping_neg();
-        match first & self.owed.fetch_and(!first, Ordering::AcqRel) {
-            0 => Answer::Quiet,
+    /// Takes one item of pending work; the core that takes it does it. An end is kicked whether it
+    /// waits or not, as its peer cannot be trusted to know.
+    pub fn take_pending(&self) -> Action {
+        let pending = self.pending.load(Ordering::Acquire);
+        let first = pending & pending.wrapping_neg();
+        match first & self.pending.fetch_and(!first, Ordering::AcqRel) {
+            0 => Action::Nothing,
             first => self.answer(first),
         }
     }
 
-    /// What a thing that is due leads to.
-    fn answer(&self, due: u8) -> Answer {
+    /// The result of an item of pending work.
+    fn answer(&self, due: u8) -> Action {
         let call = match due {
-            CALL_PRODUCER => self.from.call(),
-            CALL_CONSUMER => self.to.call(),
-            WANT => return self.wanted.map_or(Answer::Quiet, Answer::Want),
+            KICK_PRODUCER => self.from.call(),
+            KICK_CONSUMER => self.to.call(),
+            CREATE => return self.wanted.map_or(Action::Nothing, Action::Create),
             _ => None,
         };
-        call.map_or(Answer::Quiet, Answer::Call)
+        call.map_or(Action::Nothing, Action::Kick)
     }
 
-    /// The epochs of producer and consumer, and how many messages were lost.
+    /// The epochs of producer and consumer, and the number of lost messages.
     pub fn state(&self) -> [u64; 3] {
         let [from, to] = [End::Producer, End::Consumer].map(|end| self.keeper.epoch(end));
         [from, to, self.keeper.lost()]
     }
 }
 
-/// What stands before the messages.
+/// The part of an area before the messages.
 fn head(part: Area<'static>) -> Area<'static> {
     part.part(0, Shape::HEAD_BYTES).unwrap_or(part)
 }
@@ -215,7 +215,10 @@ mod tests {
             status: area(STATUS_BYTES),
         };
         let to = wanted.map_or(Owner::Vm(LINUX as u8), |it| Owner::Template(it as u8));
-        let parties = [Party::new(Owner::Vm(MOTOR as u8), 8), Party::new(to, 44)];
+        let parties = [
+            Endpoint::new(Owner::Vm(MOTOR as u8), 8),
+            Endpoint::new(to, 44),
+        ];
         Line {
             channel: Channel::new(&parts, shape, parties, wanted).unwrap(),
             parts,
@@ -235,40 +238,40 @@ mod tests {
 
     const BELL: Reach = Reach::DirectSgi(0x800_0001);
     const LISTS: Reach = Reach::Controller;
-    const CALL_LINUX: Answer = Answer::Call(Call::Virtual(LINUX, 44));
-    const CALL_MOTOR: Answer = Answer::Call(Call::Physical(0x800_0001));
+    const KICK_LINUX: Action = Action::Kick(Kick::Virtual(LINUX, 44));
+    const KICK_MOTOR: Action = Action::Kick(Kick::Physical(0x800_0001));
 
-    /// What a begin leads to.
-    fn begin(channel: &Channel, end: End, vm: usize, reach: Reach) -> Answer {
+    /// Result of a start.
+    fn begin(channel: &Channel, end: End, vm: usize, reach: Reach) -> Action {
         channel.begin(end, vm, reach);
-        channel.take_owed()
+        channel.take_pending()
     }
 
-    /// What an end leads to.
-    fn end(channel: &Channel, end: End) -> [Answer; 2] {
+    /// Results of an end.
+    fn end(channel: &Channel, end: End) -> [Action; 2] {
         channel.end(end);
-        [channel.take_owed(), channel.take_owed()]
+        [channel.take_pending(), channel.take_pending()]
     }
 
     #[test]
     fn an_end_is_called_once_for_each_of_its_waits_however_often_the_other_rings() {
         let line = line(None);
         let channel = &line.channel;
-        assert_eq!(begin(channel, End::Producer, MOTOR, BELL), Answer::Quiet);
-        assert_eq!(begin(channel, End::Consumer, LINUX, LISTS), CALL_MOTOR);
+        assert_eq!(begin(channel, End::Producer, MOTOR, BELL), Action::Nothing);
+        assert_eq!(begin(channel, End::Consumer, LINUX, LISTS), KICK_MOTOR);
         let (mut producer, mut consumer) = (line.producer(), line.consumer());
-        assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet), "nobody waits");
+        assert_eq!(channel.ring(MOTOR), Ok(Action::Nothing), "no end waits");
         for round in 0..3u8 {
             assert!(consumer.ask());
             assert_eq!(producer.send(&[round]), Ok(Doorbell::Ring));
-            assert_eq!(channel.ring(MOTOR), Ok(CALL_LINUX));
+            assert_eq!(channel.ring(MOTOR), Ok(KICK_LINUX));
             for _ in 0..10 {
-                assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet));
+                assert_eq!(channel.ring(MOTOR), Ok(Action::Nothing));
             }
-            assert_eq!(channel.take_owed(), Answer::Quiet);
+            assert_eq!(channel.take_pending(), Action::Nothing);
             assert!(consumer.receive_into(&mut [0]).is_ok());
         }
-        assert_eq!(channel.ring(LINUX), Ok(Answer::Quiet));
+        assert_eq!(channel.ring(LINUX), Ok(Action::Nothing));
     }
 
     #[test]
@@ -280,15 +283,15 @@ mod tests {
         let (mut producer, mut consumer) = (line.producer(), line.consumer());
         assert!(consumer.ask());
         assert_eq!(producer.send(&[1]), Ok(Doorbell::Ring));
-        assert_eq!(channel.ring_later(OTHER), Err(Denied));
-        assert_eq!(channel.ring_later(MOTOR), Ok(()));
+        assert_eq!(channel.ring_deferred(OTHER), Err(Denied));
+        assert_eq!(channel.ring_deferred(MOTOR), Ok(()));
         assert_eq!(
-            channel.ring_later(MOTOR),
+            channel.ring_deferred(MOTOR),
             Ok(()),
             "called again, as something was pending"
         );
-        assert_eq!(channel.take_owed(), CALL_LINUX);
-        assert_eq!(channel.take_owed(), Answer::Quiet);
+        assert_eq!(channel.take_pending(), KICK_LINUX);
+        assert_eq!(channel.take_pending(), Action::Nothing);
     }
 
     #[test]
@@ -298,7 +301,7 @@ mod tests {
         let _ = begin(&line.channel, End::Producer, MOTOR, BELL);
         assert_eq!(line.channel.ring(OTHER), Err(Denied));
         assert_eq!(line.channel.ring(usize::MAX), Err(Denied));
-        assert_eq!(line.channel.ring(MOTOR), Ok(Answer::Quiet));
+        assert_eq!(line.channel.ring(MOTOR), Ok(Action::Nothing));
         let _ = end(&line.channel, End::Producer);
         assert_eq!(line.channel.ring(MOTOR), Err(Denied));
     }
@@ -311,12 +314,16 @@ mod tests {
         let _ = begin(channel, End::Consumer, LINUX, LISTS);
         let mut producer = line.producer();
         while producer.send(b"unread").is_ok() {}
-        assert_eq!(end(channel, End::Consumer), [CALL_MOTOR, Answer::Quiet]);
-        assert_eq!(end(channel, End::Consumer), [Answer::Quiet; 2], "only once");
+        assert_eq!(end(channel, End::Consumer), [KICK_MOTOR, Action::Nothing]);
+        assert_eq!(
+            end(channel, End::Consumer),
+            [Action::Nothing; 2],
+            "only once"
+        );
         assert_eq!(channel.state(), [1, 2, 4]);
-        assert_eq!(end(channel, End::Producer), [Answer::Quiet; 2]);
-        assert_eq!(begin(channel, End::Consumer, LINUX, LISTS), Answer::Quiet);
-        assert_eq!(begin(channel, End::Producer, MOTOR, BELL), CALL_LINUX);
+        assert_eq!(end(channel, End::Producer), [Action::Nothing; 2]);
+        assert_eq!(begin(channel, End::Consumer, LINUX, LISTS), Action::Nothing);
+        assert_eq!(begin(channel, End::Producer, MOTOR, BELL), KICK_LINUX);
         assert_eq!(channel.state(), [3, 3, 4]);
     }
 
@@ -328,13 +335,13 @@ mod tests {
         let mut producer = line.producer();
         for _ in 0..2 {
             assert_eq!(producer.send(b"job"), Ok(Doorbell::Ring));
-            assert_eq!(channel.ring(MOTOR), Ok(Answer::Want(TEMPLATE)));
+            assert_eq!(channel.ring(MOTOR), Ok(Action::Create(TEMPLATE)));
             assert_eq!(producer.send(b"job"), Ok(Doorbell::Quiet));
-            assert_eq!(channel.ring(MOTOR), Ok(Answer::Quiet));
-            assert_eq!(begin(channel, End::Consumer, OTHER, LISTS), CALL_MOTOR);
+            assert_eq!(channel.ring(MOTOR), Ok(Action::Nothing));
+            assert_eq!(begin(channel, End::Consumer, OTHER, LISTS), KICK_MOTOR);
             let mut consumer = line.consumer();
             while consumer.receive_into(&mut [0]).is_ok() {}
-            assert_eq!(end(channel, End::Consumer), [CALL_MOTOR, Answer::Quiet]);
+            assert_eq!(end(channel, End::Consumer), [KICK_MOTOR, Action::Nothing]);
             assert!(
                 producer.send(b"job").is_err(),
                 "told that the other is gone"
@@ -346,9 +353,9 @@ mod tests {
     #[test]
     fn an_end_is_called_where_it_was_reached_last() {
         for (reach, call) in [
-            (Reach::Core(3), Call::Notice(LINUX, 3, 44)),
-            (LISTS, Call::Virtual(LINUX, 44)),
-            (Reach::Core(2), Call::Notice(LINUX, 2, 44)),
+            (Reach::Core(3), Kick::Notice(LINUX, 3, 44)),
+            (LISTS, Kick::Virtual(LINUX, 44)),
+            (Reach::Core(2), Kick::Notice(LINUX, 2, 44)),
         ] {
             let line = line(None);
             let channel = &line.channel;
@@ -359,7 +366,7 @@ mod tests {
             let (mut producer, mut consumer) = (line.producer(), line.consumer());
             assert!(consumer.ask());
             assert_eq!(producer.send(b"next"), Ok(Doorbell::Ring));
-            assert_eq!(channel.ring(MOTOR), Ok(Answer::Call(call)));
+            assert_eq!(channel.ring(MOTOR), Ok(Action::Kick(call)));
         }
     }
 

@@ -1,57 +1,61 @@
-//! Channels between VMs: who is there, and doorbells.
+//! Channels between VMs: presence of the two ends, and doorbells.
 //!
 //! # Purpose
 //!
-//! Messages go from VM to VM through memory that both map ([`core_ring::message`]), without Mortise.
-//! What is left to it is what neither end can be believed in: that the other one began, ended or was
-//! restarted ([`Keeper`]), and to call an end that waits, as the interrupts of a VM are Mortise's.
+//! Messages pass between VMs through memory that both map ([`core_ring::message`]), without
+//! Mortise. Mortise provides what one end cannot learn from the other reliably: that its peer
+//! started, ended or was restarted ([`Keeper`](core_ring::message::Keeper)). It also delivers the
+//! interrupt that kicks a waiting end.
 //!
 //! | function | arguments | result |
 //! |---|---|---|
-//! | `0xC600_0200` RING | x1 channel's number | calls the other end, if it waits |
-//! | `0xC600_0201` STATE | x1 channel's number | x1, x2 epochs of producer and consumer; x3 messages lost |
+//! | `0xC600_0200` RING | x1 channel number | kicks the peer, if it waits |
+//! | `0xC600_0201` STATE | x1 channel number | x1, x2 epochs of producer and consumer; x3 messages
+//! lost |
 //!
-//! Both answer 0, or -3 (DENIED) to a VM that has no end of the channel, -6 (NOT_FOUND) if there is
-//! no such channel.
+//! Both return 0, or -3 (DENIED) to a VM without an end of the channel, or -6 (NOT_FOUND) if there
+//! is no such channel.
 //!
 //! # Guarantees
 //!
-//! - **An end is called once for each time it decides to wait**, whoever rings how often: its wait is
-//!   a word of its own that the caller cannot write, and each value of it is delivered once.
-//! - A doorbell takes a fixed number of steps and no lock but that of a virtual interrupt controller.
-//! - Of the channel Mortise reads indices and waits, all within bounds, and writes the status page;
-//!   and the index of a consumer that does not execute.
-//! - A start or an end takes a part for each channel of the system, and others their turn in between.
+//! - **One kick for each wait of an end**, however often its peer rings: the wait is a word that
+//!   the peer cannot write, and each of its values is delivered once.
+//! - A doorbell takes a bounded number of steps, and no lock but that of a virtual interrupt
+//!   controller.
+//! - Mortise reads indices and waits of a channel, with bounds checked, and writes the status page;
+//!   it writes the index of a consumer that does not run.
+//! - A start or an end is handled in one step per channel of the system, between which interrupts
+//!   are served.
 
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "channels lie where the manifest says")]
 
 mod calls;
 mod channel;
-mod party;
+mod endpoint;
 mod placed;
 
 pub use calls::GROUP;
 
-use channel::Answer;
+use channel::Action;
 use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
 use core_ring::message::End;
+use endpoint::{Kick, Reach};
 use mortise_partition::{Core, DirectSgi, Machine, Vm, VmExtension};
-use party::{Call, Reach};
 use placed::Placed;
 use spin::Once;
 
-/// The channels of the system.
+/// State of the system's channels.
 pub struct Channels {
     all: [Once<Placed>; limits::CHANNELS],
 }
 
-/// What changes, in two parts, and the two things that that can lead to.
+/// Steps of a change, and the number of deferred results that it can have.
 const PARTS: usize = 4;
 const CHANGES: usize = 2;
 
-/// The channels of this image's system.
+/// Entry in the table of VM extensions.
 pub static CHANNELS: Channels = Channels {
     all: [const { Once::new() }; limits::CHANNELS],
 };
@@ -61,9 +65,9 @@ impl Channels {
         self.all.iter().map_while(Once::get)
     }
 
-    /// Does part `part` of what becomes of a VM's ends: of each channel first the parts of the `change`,
-    /// then one by one what that leads to, a call of another VM or the making of one. What something more
-    /// urgent does not leave the time for is owed still, and done behind the last channel.
+    /// Executes step `part` of a VM's start or end: for each channel first the steps of the
+    /// `change`, then its deferred results one by one, each a kick of another VM or the creation of
+    /// one. Results for which a pending interrupt leaves no time are done after the last channel.
     fn step(
         &self,
         machine: &'static Machine,
@@ -75,41 +79,41 @@ impl Channels {
             change(placed, piece);
             return true;
         }
-        let owing = placed.or_else(|| self.iter().find(|placed| placed.channel.owes()));
+        let owing = placed.or_else(|| self.iter().find(|placed| placed.channel.has_pending()));
         if let Some(placed) = owing.filter(|_| !Core::current().preemption_pending()) {
-            follow(machine, placed.channel.take_owed());
+            execute(machine, placed.channel.take_pending());
         }
         owing.is_some()
     }
 
-    /// The channel of this number.
+    /// The channel with this number.
     fn get(&self, number: u64) -> Option<&Placed> {
         self.all.get(usize::try_from(number).ok()?)?.get()
     }
 }
 
-/// Does what a start, an end or a doorbell leads to.
+/// Executes the result of a start, an end or a doorbell.
 #[inline(never)]
-fn follow(machine: &'static Machine, answer: Answer) {
-    follow_at_once(machine, answer);
+fn execute(machine: &'static Machine, answer: Action) {
+    execute_now(machine, answer);
 }
 
 #[inline(always)]
-fn follow_at_once(machine: &'static Machine, answer: Answer) {
+fn execute_now(machine: &'static Machine, answer: Action) {
     match answer {
-        Answer::Quiet => {}
-        Answer::Call(Call::Physical(bell)) => {
-            if let Some(bell) = DirectSgi::from_bits(bell) {
-                bell.send();
+        Action::Nothing => {}
+        Action::Kick(Kick::Physical(sgi)) => {
+            if let Some(sgi) = DirectSgi::from_bits(sgi) {
+                sgi.send();
             }
         }
-        Answer::Call(Call::Notice(vm, core, intid)) => {
+        Action::Kick(Kick::Notice(vm, core, intid)) => {
             if !machine.post_irq(core, intid) {
                 raise(machine, vm, intid);
             }
         }
-        Answer::Call(Call::Virtual(vm, intid)) => raise(machine, vm, intid),
-        Answer::Want(template) => machine.request_instance(template),
+        Action::Kick(Kick::Virtual(vm, intid)) => raise(machine, vm, intid),
+        Action::Create(template) => machine.request_instance(template),
     }
 }
 
@@ -134,7 +138,7 @@ impl VmExtension for Channels {
             for end in [End::Producer, End::Consumer] {
                 let vm = placed.resident(end).and_then(|vm| machine.vm(vm));
                 if let Some(vm) = vm {
-                    vm.add_interrupt(placed.channel.party(end).intid)?;
+                    vm.add_interrupt(placed.channel.endpoint(end).intid)?;
                 }
             }
             place.call_once(|| placed);
@@ -151,10 +155,10 @@ impl VmExtension for Channels {
     fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         self.step(machine, part, |placed, piece| {
             if let Some(end) = placed.end_for(vm).filter(|_| piece == 0) {
-                let intid = placed.channel.party(end).intid;
-                let bell = vm.direct_sgi(machine, intid);
-                let reach = match (bell, vm.enable_posted_irq(intid)) {
-                    (Some(bell), _) => Reach::DirectSgi(bell.bits()),
+                let intid = placed.channel.endpoint(end).intid;
+                let sgi = vm.direct_sgi(machine, intid);
+                let reach = match (sgi, vm.enable_posted_irq(intid)) {
+                    (Some(sgi), _) => Reach::DirectSgi(sgi.bits()),
                     (None, Some(core)) => Reach::Core(core),
                     (None, None) => Reach::Controller,
                 };
@@ -169,7 +173,7 @@ impl VmExtension for Channels {
                 return;
             };
             match piece {
-                0 => vm.clear_posted_irq(machine, placed.channel.party(end).intid),
+                0 => vm.clear_posted_irq(machine, placed.channel.endpoint(end).intid),
                 _ => placed.channel.end(end),
             }
         })

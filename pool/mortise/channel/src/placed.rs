@@ -1,23 +1,23 @@
-//! A channel where the manifest has it.
+//! A channel at its place in memory, as the manifest describes it.
 
 use crate::channel::Channel;
-use crate::party::Party;
+use crate::endpoint::Endpoint;
 use core_manifest::{self as manifest, Dynamic, Name, Owner};
 use core_memory::{PAGE_SIZE, PhysicalRange};
 use core_ring::Area;
 use core_ring::message::{End, Parts, Shape};
 use mortise_partition::{Core, Vm};
 
-/// A channel, its place, and whose its ends are.
+/// A channel, its memory, and the owners of its ends.
 pub(crate) struct Placed {
     pub channel: Channel,
     heads: [PhysicalRange; 2],
-    /// Of ends that templates have, their names: those of VMs made at run time.
+    /// Names of the templates that own ends: those of VMs made at run time.
     templates: [Option<&'static Name>; 2],
 }
 
 impl Placed {
-    /// Channel `index` as described, emptied; nothing if it cannot be.
+    /// Channel `index` as described, cleared; `None` if the description is invalid.
     pub fn new(
         index: usize,
         described: &manifest::Channel,
@@ -40,7 +40,8 @@ impl Placed {
             }
             _ => None,
         };
-        let [from, to] = parties.map(|party| Party::new(party.owner, party.interrupt.into()));
+        let [from, to] =
+            parties.map(|endpoint| Endpoint::new(endpoint.owner, endpoint.interrupt.into()));
         let both = described.status.size() + described.consumer.size();
         Some(Self {
             channel: Channel::new(&parts, shape, [from, to], wanted).ok()?,
@@ -48,18 +49,19 @@ impl Placed {
                 PhysicalRange::new(described.producer.start(), PAGE_SIZE)?,
                 PhysicalRange::new(described.status.start(), both)?,
             ],
-            templates: parties.map(|party| template(party.owner).map(|template| &template.name)),
+            templates: parties
+                .map(|endpoint| template(endpoint.owner).map(|template| &template.name)),
         })
     }
 
-    /// What Mortise reaches of it: all but the messages.
+    /// The areas that Mortise maps: all but the messages.
     pub const fn heads(&self) -> [PhysicalRange; 2] {
         self.heads
     }
 
     /// The VM made at boot that has this end.
     pub const fn resident(&self, end: End) -> Option<usize> {
-        match self.channel.party(end).owner {
+        match self.channel.endpoint(end).owner {
             Owner::Vm(vm) => Some(vm as usize),
             Owner::Template(_) => None,
         }
@@ -70,15 +72,15 @@ impl Placed {
         let ends = [End::Producer, End::Consumer].into_iter();
         let mut ends = ends.zip(self.templates);
         let found = ends.find(|(end, template)| match template {
-            // What is made at run time from a file never has a template's name.
+            // A VM that is made from a file never has the name of a template.
             Some(name) => !vm.is_resident() && *name == vm.name(),
             None => self.resident(*end) == Some(vm.index()),
         });
         found.map(|(end, _)| end)
     }
 
-    /// Whether a core may have to do with it: as that of an end, or of whoever ends one. VMs that
-    /// come and go may do so anywhere.
+    /// Whether a core may access the channel: as the core of an end, or of a VM that ends one. A VM
+    /// made at run time may do so on any core.
     pub fn is_reached_by(&self, core: &'static Core) -> bool {
         let ends = [End::Producer, End::Consumer].into_iter();
         let mut owners = ends.map(|end| self.resident(end));
@@ -86,10 +88,10 @@ impl Placed {
     }
 }
 
-/// The memory of a part.
+/// Memory of an area.
 fn area(range: PhysicalRange) -> Option<Area<'static>> {
-    // SAFETY: the manifest's parser has checked that no other use overlaps it; the early table maps
-    // all of RAM as normal memory, and so does each core that `is_reached_by` names. Where a core
-    // has not mapped the messages nothing but the heads is accessed.
+    // SAFETY: the manifest's parser has checked that no other use overlaps it. The early table maps
+    // all RAM as normal memory, and so does each core that `is_reached_by` names. A core that has
+    // not mapped the messages accesses only the heads.
     unsafe { Area::from_raw(range.start() as *mut u8, range.size() as usize) }
 }

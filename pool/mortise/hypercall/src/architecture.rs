@@ -1,15 +1,15 @@
-//! The calls every callee has: which convention it keeps (SMCCC, 7).
+//! Arm architecture calls: version and features of the calling convention (SMCCC, 7).
 
 use crate::{Call, Caller, Group, Outcome, Reply};
 
-/// The function that tells the version of the convention.
+/// Function that returns the version of the convention.
 pub const SMCCC_VERSION: u32 = 0x8000_0000;
-/// The function that tells whether there is an architecture call.
+/// Function that returns whether an architecture call is implemented.
 const ARCH_FEATURES: u32 = 0x8000_0001;
-/// 1.1: x4 to x17 come back as they were.
+/// Version 1.1: x4 to x17 are preserved.
 pub const VERSION_1_1: u64 = 0x1_0001;
 
-/// The architecture calls.
+/// Hypercall group of the architecture calls.
 pub const ARCHITECTURE: Group = Group {
     name: "architecture calls",
     brief: None,

@@ -1,16 +1,16 @@
-//! A call and what comes of it.
+//! Hypercall registers, replies and outcomes.
 
 /// Bit 30 of a function identifier: arguments and results have 64 bits (SMCCC, 2.5).
 const IS_64_BIT: u32 = 1 << 30;
 
-/// A call: the guest's x0 to x7 (SMCCC, 2.6).
+/// A hypercall: x0 to x7 of the guest (SMCCC, 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     registers: [u64; 8],
 }
 
 impl Call {
-    /// The call made with these registers.
+    /// A call with these registers.
     pub const fn new(registers: [u64; 8]) -> Self {
         Self { registers }
     }
@@ -20,14 +20,14 @@ impl Call {
         self.registers[0] as u32
     }
 
-    /// How far the call has come that an interrupt interrupted: what [`Outcome::Again`] said, zero
-    /// at first. It stands in the upper half of x0, which no function identifier uses and every
-    /// call overwrites, so that nothing is kept for a guest that never comes back.
+    /// Progress of a call that an interrupt preempted: the value of [`Outcome::Again`], zero at
+    /// first. It is kept in the upper half of x0, which no function identifier uses and each call
+    /// overwrites. So nothing is stored for a guest that never repeats its call.
     pub const fn progress(&self) -> u32 {
         (self.registers[0] >> 32) as u32
     }
 
-    /// Argument `index`, from 1 to 7, as wide as the function's convention says; zero beyond.
+    /// Argument `index`, from 1 to 7, as wide as the convention of the function; zero beyond.
     pub fn argument(&self, index: usize) -> u64 {
         let register = self.registers.get(index).copied().unwrap_or(0);
         match self.function() & IS_64_BIT {
@@ -37,7 +37,7 @@ impl Call {
     }
 }
 
-/// What the guest finds in x0 to x3.
+/// Values of x0 to x3 that a call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// x0 to x3.
@@ -45,47 +45,47 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Done.
+    /// Success.
     pub const SUCCESS: Self = Self::status(0);
-    /// There is no such function (SMCCC, 2.9: unknown function identifier).
+    /// No such function (SMCCC, 2.9: unknown function identifier).
     pub const NOT_SUPPORTED: Self = Self::status(-1);
 
-    /// The caller has no right to it; counted.
+    /// The caller has no authority; counted.
     pub const DENIED: Self = Self::status(-3);
 
-    /// Whether it says so.
+    /// Whether it is [`DENIED`](Self::DENIED).
     #[must_use]
     pub const fn is_denied(&self) -> bool {
         self.registers[0] == Self::DENIED.registers[0]
     }
 
-    /// A result in x0; the other registers are zero.
+    /// A result in x0; x1 to x3 are zero.
     pub const fn value(value: u64) -> Self {
         Self {
             registers: [value, 0, 0, 0],
         }
     }
 
-    /// A status in x0. Sign extended, it is right for callers that look at 32 bits or at 64.
+    /// A status in x0. It is sign extended, so that callers may read 32 or 64 bits.
     pub const fn status(status: i32) -> Self {
         Self::value(status as i64 as u64)
     }
 }
 
-/// What comes of a call.
+/// Outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the caller waits for its reply, or must not go on"]
 pub enum Outcome {
-    /// The vCPU goes on with this reply.
+    /// The vCPU continues with this reply.
     Return(Reply),
     /// The vCPU is off until another one starts it.
     VcpuOff,
     /// The VM is off.
     SystemOff,
-    /// The VM starts again.
+    /// The VM is restarted.
     SystemReset,
-    /// An interrupt waits: the vCPU makes the call again when it was served, with this as its
-    /// [`Call::progress`] and all else as it was.
+    /// An interrupt is pending: the vCPU repeats the call after it was served, with this as its
+    /// [`Call::progress`] and otherwise unchanged registers.
     Again(u32),
 }
 

@@ -1,27 +1,27 @@
-//! Groups of functions, and the way to them.
+//! Hypercall groups and routing.
 
 use crate::{Call, Caller, Outcome, Reply};
 use core::fmt;
 
-/// A function that is answered from x1 alone, in x0 with zero in x1 to x3, as a rule at once: a short
-/// way beside that of its [`Group`].
+/// A fast path for one function of a [`Group`]: computed from x1 alone, with the result in x0 and
+/// zero in x1 to x3.
 #[derive(Clone, Copy)]
 pub struct Brief {
-    /// The function identifier; its arguments have 64 bits.
+    /// Function identifier, SMC64.
     pub function: u32,
-    /// The answer to a call with this x1; nothing, and nothing is done, if the group is to serve it.
+    /// Result for this x1. `None`, with nothing done, if the group must handle the call.
     pub answer: fn(u64) -> Option<u64>,
 }
 
-/// Functions that one library serves.
+/// Functions that one library handles.
 pub struct Group {
-    /// What it is called in messages.
+    /// Name in messages.
     pub name: &'static str,
-    /// The function identifiers it claims, each pair a first and a last one.
+    /// Ranges of function identifiers, each by its first and last one.
     pub ranges: &'static [(u32, u32)],
-    /// Serves a call to one of them. Called on the core of the vCPU that calls.
+    /// Handles a call, on the core of the calling vCPU.
     pub handle: fn(&Call, &mut dyn Caller) -> Outcome,
-    /// Those of them that have a short way.
+    /// The fast path of one of the functions.
     pub brief: Option<Brief>,
 }
 
@@ -39,8 +39,8 @@ impl fmt::Debug for Group {
     }
 }
 
-/// Whether no function identifier belongs to both groups. The generator asks for each pair of the
-/// chosen groups when an image is compiled.
+/// Whether no function identifier belongs to both groups. Checked for each pair of the chosen
+/// groups when an image is compiled.
 pub const fn disjoint(one: &Group, other: &Group) -> bool {
     let (mut i, mut j) = (0, 0);
     while i < one.ranges.len() {
@@ -56,7 +56,7 @@ pub const fn disjoint(one: &Group, other: &Group) -> bool {
     true
 }
 
-/// Serves a call by the group that claims it; without one, there is no such function.
+/// Routes a call to the group that claims it; an unclaimed function does not exist.
 pub fn route(groups: &[&Group], call: &Call, caller: &mut dyn Caller) -> Outcome {
     match groups.iter().find(|group| group.claims(call.function())) {
         Some(group) => (group.handle)(call, caller),

@@ -1,19 +1,20 @@
-//! Calls from a guest to Mortise: decoding, groups of functions, routing.
+//! Hypercalls of guests: decoding, groups of functions, routing.
 //!
 //! # Purpose
 //!
-//! A guest calls by HVC or SMC, after the SMC Calling Convention (Arm DEN 0028, "SMCCC"). A library
-//! that serves calls declares a [`Group`]; the generator collects the groups of all chosen
+//! A guest calls by HVC or SMC, following the SMC Calling Convention (Arm DEN 0028, "SMCCC"). A
+//! library that handles calls declares a [`Group`]; the generator collects the groups of all chosen
 //! libraries in one table and proves at compile time that no two claim the same identifier.
-//! [`route`] finds the group of a [`Call`] and answers what nobody claims as the convention wants.
+//! [`route`] finds the group of a [`Call`], and replies to unclaimed calls as the convention
+//! requires.
 //!
-//! What a group needs of the VM that calls, it asks of a [`Caller`], which the library that runs
-//! the VMs implements.
+//! A group uses the calling vCPU through a [`Caller`], which the library that runs the VMs
+//! implements.
 //!
 //! # Guarantees
 //!
-//! The guest is hostile: no register it passes can make this crate panic. Routing looks at each
-//! group once; there is no lock and no allocation.
+//! The guest is untrusted: no register value makes this crate panic. Routing visits each group
+//! once; there is no lock and no allocation.
 //!
 //! # Example
 //!

@@ -1,35 +1,35 @@
-//! What a guest may do to whom.
+//! Authority of a guest over other VMs.
 
-/// The authority that the system gives to a guest; none unless it says so.
+/// Authority that the system gives to a guest; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Authority {
-    /// VMs made at boot that it may pause, start again and destroy, by their index.
+    /// VMs made at boot that it may pause, restart and destroy, as a set of indices.
     pub vms: u32,
-    /// Templates of which it may make VMs, by their index.
+    /// Templates from which it may create VMs, as a set of indices.
     pub templates: u32,
-    /// Whether it may make VMs from images of its own.
+    /// Whether it may create VMs from images of its own.
     pub files: bool,
-    /// Bytes that the VMs it made may have at a time.
+    /// Most bytes of the VMs that it created.
     pub memory: u64,
-    /// Cores where they may run.
+    /// Cores on which these may run.
     pub cpus: u64,
-    /// How urgent those from images of its own may be.
+    /// Highest priority of VMs from images of its own.
     pub priority: u8,
 }
 
-/// The VM that something is to be done to.
+/// The VM that a call concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// One made at boot, by its index.
+    /// A VM made at boot, by its index.
     Boot(usize),
-    /// One made of a template, by the template's index.
+    /// The VM of a template, by the template's index.
     Template(usize),
-    /// One made of an image by the guest of this index.
+    /// A VM that the guest of this index made from an image of its own.
     File(usize),
 }
 
 impl Authority {
-    /// None at all.
+    /// No authority.
     pub const NONE: Self = Self {
         vms: 0,
         templates: 0,
@@ -39,14 +39,14 @@ impl Authority {
         priority: 0,
     };
 
-    /// Whether the guest has authority over anything at all.
+    /// Whether the guest has any authority.
     #[must_use]
     pub const fn is_any(&self) -> bool {
         self.vms != 0 || self.templates != 0 || self.files
     }
 
-    /// Whether `caller` may have its way with a VM. Nobody may with itself: it has PSCI for that,
-    /// and who destroys itself could not be answered.
+    /// Whether `caller` has authority over a VM. It never has authority over itself: PSCI serves
+    /// that, and a call that destroyed its caller could not return.
     #[must_use]
     pub const fn covers(&self, caller: usize, subject: Subject) -> bool {
         match subject {
@@ -56,13 +56,13 @@ impl Authority {
         }
     }
 
-    /// Whether all of these cores are among those that its VMs may run on.
+    /// Whether its VMs may run on all of these cores.
     #[must_use]
     pub const fn allows_cpus(&self, cpus: u64) -> bool {
         cpus & !self.cpus == 0
     }
 
-    /// Whether its VMs may have `more` bytes beside those in use.
+    /// Whether its VMs may have `more` bytes in addition to `used`.
     #[must_use]
     pub const fn allows_memory(&self, used: u64, more: u64) -> bool {
         match used.checked_add(more) {

@@ -1,4 +1,4 @@
-//! What a guest says of the VM it wants.
+//! VM descriptor: the binary record by which a guest describes a VM to create.
 
 use core::fmt;
 use core::mem::offset_of;
@@ -8,32 +8,32 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 /// First field of a descriptor: `TVM1`.
 const MAGIC: u32 = u32::from_le_bytes(*b"TVM1");
 const VERSION: u32 = 1;
-/// Bytes of a name, of which the last is NUL.
+/// Bytes of a name with its final NUL.
 const NAME: usize = 32;
-/// What stands for no core.
+/// Padding of the list of cores.
 const NO_CPU: u8 = 0xff;
-/// vCPUs that a descriptor has room for.
+/// Most vCPUs of a descriptor.
 const VCPUS: usize = 8;
-/// The most urgent priority.
+/// Highest priority.
 const PRIORITY_MOST: u8 = 63;
 
-/// Grain of a VM's memory: a block of stage 2.
+/// Granularity of a VM's memory: a block of stage 2.
 pub const BLOCK: u64 = 0x20_0000;
-/// The most memory that one VM can have.
+/// Most memory of one VM.
 const MEMORY_MOST: u64 = 128 * BLOCK;
-/// Where a VM sees what it shares with Mortise.
+/// IPA of the areas that a VM shares with Mortise.
 pub const WINDOW_BASE: u64 = 0x8000_0000;
-/// The part of the window that is mapped by pages: status page, log ring, channels. Its areas, memory
-/// of its own, follow.
+/// The part of the window that is mapped by pages: status page, log ring, channels. The VM's own
+/// areas follow.
 pub const WINDOW_PAGES: u64 = BLOCK;
-/// Where a VM sees its areas.
+/// IPA of a VM's areas.
 pub const AREAS: u64 = WINDOW_BASE + WINDOW_PAGES;
-/// The largest window.
+/// Size of the largest window.
 pub const WINDOW_MOST: u64 = 8 * BLOCK;
-/// The smallest window: the status page and the log ring.
+/// Size of the smallest window: the status page and the log ring.
 const WINDOW_LEAST: u64 = 0x1_2000;
 
-/// A descriptor as it lies in the memory of the guest that makes it. All fields are little endian.
+/// A descriptor in the memory of the calling guest. All fields are little endian.
 #[derive(Clone, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, align(64))]
 pub struct RawDescriptor {
@@ -65,14 +65,14 @@ const _: () = {
 };
 
 impl RawDescriptor {
-    /// Its words, for who reads them one by one.
+    /// The descriptor as words, to be filled one by one.
     pub fn words_mut(&mut self) -> &mut [u64; 32] {
         zerocopy::transmute_mut!(self)
     }
 
-    /// That of a VM that the system itself describes: its name, the bytes of its memory and window, its
-    /// first instruction and what that finds in x0, its cores. All is zero or no core that has no room,
-    /// and found out by who parses it.
+    /// Descriptor of a VM that the system itself describes: its name, the bytes of its memory and
+    /// window, its entry point with the value of x0, and its cores. What does not fit is left zero
+    /// or `NO_CPU`, and rejected by [`Descriptor::parse`].
     #[must_use]
     pub fn new(
         name: &str,
@@ -100,21 +100,21 @@ impl RawDescriptor {
     }
 }
 
-/// How a VM is chosen among those of its priority.
+/// Order of VMs of equal priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// In the order in which they became ready.
+    /// First in, first out.
     Fixed,
-    /// Whose deadline is the earliest.
+    /// Earliest deadline first.
     EarliestDeadline,
 }
 
-/// What a VM does whose budget is used up.
+/// Behaviour of a VM with a depleted budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exhausted {
     /// It waits for the next period.
     Wait,
-    /// It has what others leave.
+    /// It runs in the background.
     Background,
 }
 
@@ -125,13 +125,13 @@ pub struct Name {
 }
 
 impl Name {
-    /// The name in these words' bytes, which NULs follow, one at least; nothing if they hold none.
+    /// Parses a name that is padded with NULs, at least one.
     #[must_use]
     pub fn new(words: [u64; NAME / 8]) -> Option<Self> {
         is_name(&words).then_some(Self { words })
     }
 
-    /// Its letters.
+    /// The name without padding.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         let last = self.words.iter().rposition(|&word| word != 0).unwrap_or(0);
@@ -141,17 +141,17 @@ impl Name {
             .unwrap_or(all)
     }
 
-    /// The same as text.
+    /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(self.as_bytes()).unwrap_or("")
     }
 }
 
-// Its words are its bytes.
+// Bytes of a word in memory order are those of the name.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// Whether these words' bytes are a name, which NULs follow, one at least.
+/// Whether these words hold a valid name, padded with NULs, at least one.
 fn is_name(words: &[u64; NAME / 8]) -> bool {
     let mut ended = false;
     for &word in words {
@@ -163,8 +163,8 @@ fn is_name(words: &[u64; NAME / 8]) -> bool {
     ended && words[0].to_le_bytes()[0].is_ascii_lowercase()
 }
 
-/// With how many bytes of a name a word begins, which NULs alone follow; nothing if others do. All
-/// bytes at once: each is below 128, so that its upper bit tells of a comparison.
+/// Number of letters at the start of a word; `None` if anything but NULs follows them. All bytes
+/// are compared at once: each is below 128, so that its upper bit holds the result of a comparison.
 fn letters(word: u64) -> Option<u32> {
     if word == 0 {
         return Some(0);
@@ -184,24 +184,24 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Why a descriptor describes no VM.
+/// Reason why a descriptor is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// It is something else, or of another version.
+    /// Wrong magic number or version.
     Foreign,
-    /// Something is set that has no meaning.
+    /// A reserved field is not zero.
     Reserved,
-    /// The name is none.
+    /// Invalid name.
     Name,
-    /// The memory is none, too much, or not whole blocks.
+    /// The memory is empty, too large, or not in whole blocks.
     Memory,
-    /// The window is too small, too large, or not whole pages.
+    /// The window is too small, too large, or not in whole pages.
     Window,
-    /// The first instruction is not in the memory.
+    /// The entry point lies outside the memory.
     Entry,
-    /// The cores are none, named twice or not as many as the vCPUs.
+    /// No cores, a core named twice, or not as many as vCPUs.
     Cpus,
-    /// Priority, schedule, budget or period do not exist or do not fit together.
+    /// Invalid priority, schedule, budget or period, or an invalid combination.
     Schedule,
 }
 
@@ -222,39 +222,39 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// What a VM that is to be made is like.
+/// A parsed descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
-    /// Its name.
+    /// Name of the VM.
     pub name: Name,
-    /// Its RAM, as it sees it.
+    /// RAM, in IPA space.
     pub memory: IntermediateRange,
-    /// Its areas behind the pages of the window, memory of its own, if it has any; whole blocks.
+    /// Areas after the pages of the window, in memory of the VM; whole blocks.
     pub areas: Option<IntermediateRange>,
-    /// Its first instruction.
+    /// Entry point.
     pub entry: u64,
-    /// What that finds in x0.
+    /// Value of x0 at the entry point.
     pub argument: u64,
-    /// The core of each vCPU; the first [`vcpus`](Self::vcpus) of them.
+    /// Core of each vCPU; the first [`vcpus`](Self::vcpus) are valid.
     cpus: [u8; VCPUS],
     vcpus: u8,
-    /// How urgent it is; 0 is background.
+    /// Priority; 0 is background.
     pub priority: u8,
-    /// How it is chosen among its priority.
+    /// Order among VMs of equal priority.
     pub schedule: Schedule,
-    /// What it does when its budget is used up.
+    /// Behaviour when the budget is depleted.
     pub exhausted: Exhausted,
-    /// Nanoseconds it may run in each period, and those of a period, if it has a reservation.
+    /// Budget and period of the reservation in nanoseconds, if it has one.
     pub reservation: Option<(u64, u64)>,
 }
 
 impl Descriptor {
-    /// What a guest wants, whose RAM begins at `ram_base`. Between its steps, of about a hundred
-    /// instructions, it asks `go_on`.
+    /// Parses a descriptor of a guest with RAM at `ram_base`. `go_on` is called between steps of
+    /// about a hundred instructions and may end the parsing.
     ///
     /// # Errors
     ///
-    /// Why the bytes describe no VM, or why not to go on.
+    /// The reason why the bytes are no descriptor, or the error of `go_on`.
     pub fn parse<E: From<Error>>(
         raw: &RawDescriptor,
         ram_base: u64,
@@ -301,7 +301,7 @@ impl Descriptor {
         })
     }
 
-    /// The core of each vCPU.
+    /// Core of each vCPU.
     #[must_use]
     pub fn cpus(&self) -> &[u8] {
         self.cpus.get(..usize::from(self.vcpus)).unwrap_or(&[])
@@ -313,14 +313,14 @@ impl Descriptor {
         self.cpus().iter().fold(0, |set, cpu| set | 1 << cpu)
     }
 
-    /// Bytes that it takes of a reserve.
+    /// Bytes that the VM takes from a reserve.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.memory.size() + self.areas.map_or(0, |areas| areas.size())
     }
 }
 
-/// The number of vCPUs, each of which has a core of its own.
+/// Checks the cores and returns the number of vCPUs.
 fn cpus(raw: &RawDescriptor) -> Result<u8, Error> {
     let named = raw.cpus.get(..usize::from(raw.vcpus)).ok_or(Error::Cpus)?;
     let rest = raw.cpus.get(named.len()..).unwrap_or(&[]);
@@ -339,7 +339,7 @@ fn cpus(raw: &RawDescriptor) -> Result<u8, Error> {
 
 type Scheduling = (Schedule, Exhausted, Option<(u64, u64)>);
 
-/// How it is to be scheduled.
+/// Checks the scheduling parameters.
 fn scheduling(raw: &RawDescriptor) -> Result<Scheduling, Error> {
     let schedule = match raw.schedule {
         0 => Schedule::Fixed,
@@ -358,7 +358,7 @@ fn scheduling(raw: &RawDescriptor) -> Result<Scheduling, Error> {
         _ if budget > period => return Err(Error::Schedule),
         both => Some(both),
     };
-    // Without a period there is no deadline.
+    // A deadline is the end of a period.
     let deadline = schedule == Schedule::Fixed || reservation.is_some();
     if raw.priority > PRIORITY_MOST || !deadline {
         return Err(Error::Schedule);

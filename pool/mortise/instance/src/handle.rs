@@ -1,17 +1,16 @@
-//! Names that outlive what they name.
+//! Handles of VMs, which become stale when their VM is destroyed.
 
-/// A VM as a guest names it: a slot, and how often the slot had been filled. One that was kept
-/// for longer than its VM lived names nothing.
+/// Handle of a VM: its slot, and the generation of the slot. A stale handle matches no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle {
-    /// The place in the table of VMs.
+    /// Index in the table of VMs.
     pub slot: u8,
-    /// How often the slot had been filled, from 1.
+    /// Number of times the slot was filled, from 1.
     pub generation: u32,
 }
 
 impl Handle {
-    /// The handle of a register, if it can be one.
+    /// Decodes a register value, if it can be a handle.
     #[must_use]
     pub const fn from_register(value: u64) -> Option<Self> {
         let generation = value >> 8;
@@ -24,13 +23,13 @@ impl Handle {
         })
     }
 
-    /// The register that holds it; never zero.
+    /// Encodes the handle for a register; never zero.
     #[must_use]
     pub const fn to_register(self) -> u64 {
         (self.generation as u64) << 8 | self.slot as u64
     }
 
-    /// The generation that follows: never 0, by which empty registers are told.
+    /// The next generation; never 0, which marks an empty register.
     #[must_use]
     pub const fn next_generation(generation: u32) -> u32 {
         match generation.wrapping_add(1) {

@@ -1,10 +1,10 @@
-//! Virtual machines that come and go: states, descriptors, authority.
+//! Instances: states, descriptors and authority of VMs that are made at run time.
 //!
 //! # Purpose
 //!
-//! What must be decided when a guest makes, starts, pauses or destroys another VM, without what
-//! carries it out: [`State`] is the machine of a VM's life, [`Descriptor`] what a guest says of the
-//! VM it wants, [`Authority`] what it may do to whom, [`Handle`] by what it names one.
+//! The decisions behind the life cycle hypercalls, without their execution: [`State`] is the state
+//! machine of a VM, [`Descriptor`] the description of a VM to create, [`Authority`] what a guest
+//! may do to other VMs, [`Handle`] the name of a VM.
 //!
 //! ```text
 //!            CREATE            START            PAUSE
@@ -18,8 +18,8 @@
 //!
 //! # Guarantees
 //!
-//! The guest is hostile: any bytes give a checked value or an error, and no state is left but by
-//! the events above. No allocation, no lock; every function takes a bounded number of steps.
+//! The guest is untrusted: any bytes give a checked value or an error, and only the events above
+//! change a state. No allocation, no lock; each function takes a bounded number of steps.
 //!
 //! # Example
 //!

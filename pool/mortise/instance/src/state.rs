@@ -1,61 +1,61 @@
-//! The states of a VM's life.
+//! State machine of a VM's life cycle.
 
-/// Where in its life a VM is. The numbers are those of its status page.
+/// Life cycle state of a VM. The numbers are those of its status page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
-    /// There is none.
+    /// The slot is empty.
     #[default]
     Empty = 0,
-    /// It is being put together.
+    /// Under construction.
     Creating = 1,
-    /// It runs.
+    /// Running.
     Running = 2,
-    /// It faulted.
+    /// Stopped by a fault.
     Stopped = 3,
     /// It turned itself off.
     Off = 4,
-    /// Its memory is its own and can be filled.
+    /// Constructed; its memory can be filled.
     Created = 6,
-    /// It is kept from running.
+    /// Paused.
     Paused = 7,
-    /// It is being taken apart.
+    /// Being destroyed.
     Destroying = 8,
 }
 
-/// What leads from one state to another.
+/// Life cycle event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A slot was found for it.
+    /// A slot was allocated.
     Create,
-    /// It was put together.
+    /// Its construction is complete.
     Made,
-    /// It could not be put together, or who made it gave up.
+    /// Its construction failed or was abandoned.
     Abandon,
     /// Its memory is filled.
     Load,
-    /// It is to run.
+    /// START.
     Start,
-    /// It is to stop running for a while.
+    /// PAUSE.
     Pause,
-    /// It is to go on.
+    /// RESUME.
     Resume,
-    /// It is to run from its beginning, from the payload that Mortise has.
+    /// RESTART from a payload that Mortise has.
     Restart,
-    /// It is to run from its beginning, for which it must be filled again.
+    /// RESTART of a VM that must be filled again.
     Reload,
-    /// It is to be no more.
+    /// DESTROY.
     Destroy,
-    /// It is taken apart.
+    /// Its destruction is complete.
     Destroyed,
     /// It turned itself off.
     TurnedOff,
-    /// It faulted and does not start again.
+    /// It faulted and is not restarted.
     Faulted,
 }
 
 impl State {
-    /// Every state.
+    /// All states.
     pub const ALL: [Self; 8] = [
         Self::Empty,
         Self::Creating,
@@ -67,7 +67,7 @@ impl State {
         Self::Destroying,
     ];
 
-    /// The state that an event leads to; nothing if it does not happen in this one, which stays.
+    /// The state after an event; `None` if this state does not allow the event.
     #[must_use]
     pub const fn after(self, event: Event) -> Option<Self> {
         use Event as E;
@@ -80,7 +80,7 @@ impl State {
             (E::Pause, Self::Running) => Self::Paused,
             (E::Restart, Self::Running | Self::Paused | Self::Off | Self::Stopped) => Self::Running,
             (E::Reload, Self::Running | Self::Paused) => Self::Created,
-            // Who began to destroy may have been destroyed since: another one goes on.
+            // The caller that began to destroy may be gone: another one may continue.
             (
                 E::Destroy,
                 Self::Created
@@ -90,14 +90,14 @@ impl State {
                 | Self::Stopped
                 | Self::Destroying,
             ) => Self::Destroying,
-            // What was under way when it was paused.
+            // A vCPU may have been at this when the VM was paused.
             (E::TurnedOff, Self::Running | Self::Paused) => Self::Off,
             (E::Faulted, Self::Running | Self::Paused) => Self::Stopped,
             _ => return None,
         })
     }
 
-    /// Whether its memory is its own, beside what is being put together or taken apart.
+    /// Whether its memory is its own: the VM is not under construction or destruction.
     #[must_use]
     pub const fn exists(self) -> bool {
         !matches!(self, Self::Empty | Self::Creating | Self::Destroying)
@@ -125,23 +125,23 @@ mod tests {
         Event::Faulted,
     ];
 
-    /// What can be said of a VM apart from the state's name: the model.
+    /// Model: the properties of a VM apart from the name of its state.
     #[derive(Clone, Debug, Default, PartialEq)]
     struct Facts {
-        /// Has memory of its own.
+        /// It has memory.
         memory: bool,
-        /// That memory is whole: neither being given nor taken.
+        /// That memory is complete: neither being assigned nor removed.
         whole: bool,
-        /// Has begun to run and has not ended.
+        /// It has started and not ended.
         alive: bool,
-        /// Is kept from running.
+        /// It is paused.
         held: bool,
-        /// How its run ended.
+        /// End of its run: by a fault or not.
         fault: Option<bool>,
     }
 
     impl Facts {
-        /// The event, if these facts allow it, written from the contract's sentences.
+        /// Applies an event if these properties allow it; written from the text of the contract.
         fn apply(&mut self, event: Event) -> bool {
             let idle = self.memory && self.whole && !self.alive && self.fault.is_none();
             let ran = self.memory && self.whole && (self.alive || self.fault.is_some());

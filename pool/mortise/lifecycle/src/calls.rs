@@ -1,9 +1,12 @@
-//! Calls carried out.
+//! Life cycle hypercalls: execution of a parsed [`Request`].
+
+mod boot_vms;
+mod queries;
 
 use crate::{
-    Caller, Failure, Phase, Request, Work,
-    carry::{Site, wait},
-    stop::{Stop, look},
+    Caller, Failure, Operation, Phase, Request,
+    executor::{Executor, poll},
+    stop::{Stop, check_pending},
 };
 use core_memory::{IntermediateRange, PhysicalRange};
 use mortise_hypercall::{Call, Outcome, Reply};
@@ -11,28 +14,28 @@ use mortise_instance::{Authority, Descriptor, Event, Handle, Name, RawDescriptor
 use mortise_partition::Vm;
 use zerocopy::FromZeros;
 
-/// Version of these calls.
+/// Version of the calls.
 const VERSION: u64 = 1;
-/// Bytes that are loaded in one unit of progress.
+/// Bytes per unit of progress of LOAD.
 const GRAIN: u64 = 64;
-/// How far PAUSE is whose order is given: its vCPUs are waited for.
-const OBEYED: u32 = 1;
-/// How far a call is that has done all it was to do: only the answer is missing.
-const OVER: u32 = u32::MAX;
-/// Words that are read of a descriptor in a step.
+/// Progress of PAUSE when it is requested: the call waits for the vCPUs to stop.
+const PAUSE_REQUESTED: u32 = 1;
+/// Progress of a call that is complete except for its reply.
+const COMPLETE: u32 = u32::MAX;
+/// Words of a descriptor that are read per step.
 const READ_STEP: usize = 16;
 
-/// A call of somebody with authority.
-pub(crate) struct Conversation<'a> {
-    pub site: Site<'a>,
+/// A call of a VM with authority.
+pub(crate) struct CallContext<'a> {
+    pub executor: Executor<'a>,
     pub vm: &'static Vm,
     pub caller: Caller,
     pub authority: &'a Authority,
     pub call: &'a Call,
 }
 
-impl Conversation<'_> {
-    /// Does what is asked for.
+impl CallContext<'_> {
+    /// Executes a request.
     pub fn answer(&self, request: Request) -> Result<Outcome, Stop> {
         match request {
             Request::Version => self.version(),
@@ -55,64 +58,68 @@ impl Conversation<'_> {
         }
     }
 
-    /// Answers that something is done, which is not done again if an interrupt goes before the answer.
+    /// Executes `action` and replies success. If an interrupt preempts the reply, the repeated call
+    /// does not execute it again.
     fn once(&self, action: impl FnOnce() -> Result<(), Stop>) -> Result<Outcome, Stop> {
-        if self.call.progress() != OVER {
+        if self.call.progress() != COMPLETE {
             action()?;
-            look(OVER)?;
+            check_pending(COMPLETE)?;
         }
         Ok(Reply::SUCCESS.into())
     }
 
     fn version(&self) -> Result<Outcome, Stop> {
         let (slots, free) = {
-            let registry = self.site.registry.lock();
+            let registry = self.executor.registry.lock();
             let free = registry.available(self.caller, self.authority);
             (registry.slots() as u64, free)
         };
-        // It is as much as a section may be to find that out.
-        self.look()?;
+        // The count above takes as long as a masked section may.
+        self.check_pending()?;
         Ok(values([0, VERSION, slots, free]))
     }
 
-    /// The VM of a slot.
-    fn other(&self, handle: Handle) -> Result<&'static Vm, Stop> {
-        self.look()?;
-        let vm = self.site.machine.vm(usize::from(handle.slot));
+    /// The VM in the slot of a handle.
+    fn target(&self, handle: Handle) -> Result<&'static Vm, Stop> {
+        self.check_pending()?;
+        let vm = self.executor.machine.vm(usize::from(handle.slot));
         Ok(vm.ok_or(Failure::NotFound)?)
     }
 
-    /// Where memory of the caller's is.
-    pub(crate) fn own(&self, range: &IntermediateRange) -> Result<PhysicalRange, Failure> {
+    /// Translates an IPA range of the caller.
+    pub(crate) fn translate(&self, range: &IntermediateRange) -> Result<PhysicalRange, Failure> {
         let found = self.vm.description().translate(range);
         found.ok_or(Failure::Invalid)
     }
 
-    /// Whether it goes on: it has changed nothing since it came, and an interrupt goes first.
-    pub(crate) fn look(&self) -> Result<(), Stop> {
-        look(self.call.progress())
+    /// Ends this step if an interrupt is pending. The call has changed nothing since it was made.
+    pub(crate) fn check_pending(&self) -> Result<(), Stop> {
+        check_pending(self.call.progress())
     }
 
-    /// Makes a VM from a descriptor. Between calls, what was begun waits for the vCPU that began it.
+    /// Creates a VM from a descriptor. Between calls, a slot that is being filled waits for the
+    /// vCPU that began to fill it.
     fn create(&self, at: IntermediateRange) -> Result<Outcome, Stop> {
         if let Some(outcome) = self.resumed()? {
             return Ok(outcome);
         }
-        let from = self.own(&at)?;
+        let from = self.translate(&at)?;
         let mut raw = RawDescriptor::new_zeroed();
         for (at, words) in (from.start()..)
             .step_by(READ_STEP * 8)
             .zip(raw.words_mut().chunks_mut(READ_STEP))
         {
-            self.look()?;
-            // SAFETY: RAM of the caller's, which executes: it stays.
-            unsafe { self.site.transfer.read(at, words) };
+            self.check_pending()?;
+            // SAFETY: the range is RAM of the calling VM, which stays mapped while its vCPU makes
+            // the call.
+            unsafe { self.executor.transfer.read(at, words) };
         }
-        self.look()?;
-        let descriptor = Descriptor::parse(&raw, self.site.setup.ram_base, || self.look())?;
-        self.look()?;
+        self.check_pending()?;
+        let descriptor =
+            Descriptor::parse(&raw, self.executor.setup.ram_base, || self.check_pending())?;
+        self.check_pending()?;
         let subject = Subject::File(self.caller.vm);
-        if self.site.setup.schedule(subject, &descriptor).is_none() {
+        if self.executor.setup.schedule(subject, &descriptor).is_none() {
             return Err(Failure::Invalid.into());
         }
         self.put(subject, &descriptor)
@@ -122,84 +129,86 @@ impl Conversation<'_> {
         if let Some(outcome) = self.resumed()? {
             return Ok(outcome);
         }
-        let setup = self.site.setup;
+        let setup = self.executor.setup;
         let named = setup.template_named(name);
-        self.look()?;
+        self.check_pending()?;
         let template = named.ok_or(Failure::NotFound)?;
         let descriptor = setup.template(template).ok_or(Failure::NotFound)?;
         self.put(Subject::Template(template), descriptor)
     }
 
     fn put(&self, subject: Subject, descriptor: &Descriptor) -> Result<Outcome, Stop> {
-        self.look()?;
+        self.check_pending()?;
         let (caller, authority) = (self.caller, self.authority);
-        let now = self.site.machine.now();
-        let mut registry = self.site.registry.lock();
-        let slot = registry.create(caller, authority, subject, descriptor, now, || self.look())?;
+        let now = self.executor.machine.now();
+        let mut registry = self.executor.registry.lock();
+        let slot = registry.create(caller, authority, subject, descriptor, now, || {
+            self.check_pending()
+        })?;
         drop(registry);
-        look(slot as u32 + 1)?;
-        self.go_on_making(slot)
+        check_pending(slot as u32 + 1)?;
+        self.advance_creation(slot)
     }
 
-    /// What comes of a call that makes a VM, if it is made again: its progress is a handle once it has one
-    /// to answer, which is larger than any slot's number. A new one takes down first what an earlier one
-    /// began.
+    /// Resumes a call that creates a VM, if it is repeated. Its progress is a slot number plus one,
+    /// or the handle once the VM is created; a handle is larger than any slot number. A new call
+    /// first abandons what an earlier one began.
     fn resumed(&self) -> Result<Option<Outcome>, Stop> {
         if let Some(handle) = Handle::from_register(self.call.progress().into()) {
-            self.look()?;
+            self.check_pending()?;
             return Ok(Some(values([0, handle.to_register(), 0, 0])));
         }
         if let Some(slot) = self.begun()? {
-            return self.go_on_making(slot).map(Some);
+            return self.advance_creation(slot).map(Some);
         }
         self.abandon()?;
-        self.look()?;
+        self.check_pending()?;
         Ok(None)
     }
 
-    /// The slot that this call has begun to fill, if it is made again.
+    /// The slot that this call has begun to fill, if it is repeated.
     fn begun(&self) -> Result<Option<usize>, Failure> {
         let Some(slot) = self.call.progress().checked_sub(1) else {
             return Ok(None);
         };
-        let own = self.site.registry.lock().forsaken(self.caller);
+        let own = self.executor.registry.lock().abandoned(self.caller);
         match own == Some(slot as usize) {
             true => Ok(own),
             false => Err(Failure::Invalid),
         }
     }
 
-    /// Takes down what an earlier call of this vCPU began and was never made again for.
+    /// Destroys a VM that an earlier call of this vCPU began to create and did not complete.
     fn abandon(&self) -> Result<(), Stop> {
-        let mut registry = self.site.registry.lock();
-        let Some(slot) = registry.forsaken(self.caller) else {
+        let mut registry = self.executor.registry.lock();
+        let Some(slot) = registry.abandoned(self.caller) else {
             return Ok(());
         };
         let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
-        // What is mapped goes; nothing was filled.
-        match record.work {
+        // Nothing is mapped in these phases, and no memory was written.
+        match record.operation {
             Some((
-                Work::Making(_),
-                Phase::Check(_)
-                | Phase::Refused(_)
-                | Phase::Await
-                | Phase::Status(_)
+                Operation::Create(_),
+                Phase::CheckName(_)
+                | Phase::Reject(_)
+                | Phase::AwaitVcpus
+                | Phase::ClearStatus(_)
                 | Phase::Describe(_),
             )) => {
                 return Ok(registry.empty(slot, Event::Abandon)?);
             }
-            _ => record.work = Some((Work::Destroying, Work::Destroying.first())),
+            _ => record.operation = Some((Operation::Destroy, Operation::Destroy.first())),
         }
         drop(registry);
-        self.site.go_on(slot)?.or_again(0)
+        self.executor.advance(slot)?.or_again(0)
     }
 
-    fn go_on_making(&self, slot: usize) -> Result<Outcome, Stop> {
-        let handle = self.site.registry.lock().handle(slot);
+    fn advance_creation(&self, slot: usize) -> Result<Outcome, Stop> {
+        let handle = self.executor.registry.lock().handle(slot);
         let handle = handle.ok_or(Failure::NotFound)?.to_register();
-        self.site.go_on(slot)?.or_again(slot as u32 + 1)?;
+        self.executor.advance(slot)?.or_again(slot as u32 + 1)?;
         if let Ok(progress) = u32::try_from(handle) {
-            look(progress)?;
+            check_pending(progress)?;
         }
         Ok(values([0, handle, 0, 0]))
     }
@@ -210,11 +219,11 @@ impl Conversation<'_> {
         target: IntermediateRange,
         source: IntermediateRange,
     ) -> Result<Outcome, Stop> {
-        let from = self.own(&source)?;
-        self.look()?;
+        let from = self.translate(&source)?;
+        self.check_pending()?;
         let done = u64::from(self.call.progress()) * GRAIN;
         let to = {
-            let mut registry = self.site.registry.lock();
+            let mut registry = self.executor.registry.lock();
             let record = registry.find(self.caller, self.authority, handle)?;
             record.apply(Event::Load)?;
             let whole = record.descriptor.as_ref().map(|it| it.memory);
@@ -227,10 +236,10 @@ impl Conversation<'_> {
             record.held = true;
             memory.start() + offset
         };
-        // SAFETY: the caller executes, so that its RAM stays; the target is memory of the reserve that a
-        // VM has which does not run yet, and at which no other call is.
-        let at = unsafe { self.site.transfer.copy(from, to, done) };
-        let mut registry = self.site.registry.lock();
+        // SAFETY: the source is RAM of the calling VM, which stays mapped during its call. The
+        // target is memory of a VM that does not run, and `held` excludes other calls from it.
+        let at = unsafe { self.executor.transfer.copy(from, to, done) };
+        let mut registry = self.executor.registry.lock();
         let record = registry.record_mut(usize::from(handle.slot));
         record.ok_or(Failure::NotFound)?.held = false;
         Ok(match at < from.size() {
@@ -240,105 +249,105 @@ impl Conversation<'_> {
     }
 
     fn start(&self, handle: Handle) -> Result<(), Stop> {
-        self.work(handle, Work::Starting, Event::Start)
+        self.operate(handle, Operation::Start, Event::Start)
     }
 
     fn pause(&self, handle: Handle) -> Result<(), Stop> {
-        let vm = self.other(handle)?;
-        if self.call.progress() != OBEYED {
+        let vm = self.target(handle)?;
+        if self.call.progress() != PAUSE_REQUESTED {
             self.order(Event::Pause, handle, || {
-                vm.hold(self.site.machine);
+                vm.hold(self.executor.machine);
                 vm.note_state(core_statistics::State::Paused);
             })?;
-            look(OBEYED)?;
+            check_pending(PAUSE_REQUESTED)?;
         }
-        // It goes on with what it began, if nobody had its way in between.
+        // Another call may have changed the state since the request.
         if self.state(handle)? != State::Paused {
             return Err(Failure::Busy.into());
         }
-        wait(|| vm.is_held()).or_again(OBEYED)
+        poll(|| vm.is_held()).or_again(PAUSE_REQUESTED)
     }
 
     fn resume(&self, handle: Handle) -> Result<(), Stop> {
-        let vm = self.other(handle)?;
+        let vm = self.target(handle)?;
         self.order(Event::Resume, handle, || {
             vm.note_state(core_statistics::State::Running);
-            vm.release(self.site.machine);
+            vm.release(self.executor.machine);
         })
     }
 
     fn restart(&self, handle: Handle) -> Result<Outcome, Stop> {
-        let vm = self.other(handle)?;
+        let vm = self.target(handle)?;
         let subject = self.subject(handle)?;
         if let Subject::Boot(_) = subject {
-            return self.once(|| self.restart_resident(handle, vm));
+            return self.once(|| self.restart_boot_vm(handle, vm));
         }
         let again = matches!(subject, Subject::Template(_));
         let event = if again { Event::Restart } else { Event::Reload };
-        if self.call.progress() != OVER {
-            self.work(handle, Work::Restarting, event)?;
-            look(OVER)?;
+        if self.call.progress() != COMPLETE {
+            self.operate(handle, Operation::Restart, event)?;
+            check_pending(COMPLETE)?;
         }
         Ok(values([0, u64::from(!again), 0, 0]))
     }
 
     fn destroy(&self, handle: Handle) -> Result<(), Stop> {
-        let vm = self.other(handle)?;
+        let vm = self.target(handle)?;
         if let Subject::Boot(_) = self.subject(handle)? {
-            return self.destroy_resident(handle, vm);
+            return self.destroy_boot_vm(handle, vm);
         }
-        self.work(handle, Work::Destroying, Event::Destroy)
+        self.operate(handle, Operation::Destroy, Event::Destroy)
     }
 
-    /// Begins work on a VM, or goes on with it.
-    fn work(&self, handle: Handle, work: Work, event: Event) -> Result<(), Stop> {
-        self.look()?;
+    /// Begins or continues an operation on a VM.
+    fn operate(&self, handle: Handle, operation: Operation, event: Event) -> Result<(), Stop> {
+        self.check_pending()?;
         let slot = usize::from(handle.slot);
         {
-            let mut registry = self.site.registry.lock();
+            let mut registry = self.executor.registry.lock();
             let record = registry.find(self.caller, self.authority, handle)?;
             let state = record.state.after(event).ok_or(Failure::Busy)?;
-            match record.work {
-                Some((own, _)) if own == work => {}
-                // Whatever else was under way, what is destroyed is destroyed.
-                Some(_) if work != Work::Destroying => return Err(Failure::Busy.into()),
-                _ => record.work = Some((work, work.first())),
+            match record.operation {
+                Some((own, _)) if own == operation => {}
+                // DESTROY overrides any other operation.
+                Some(_) if operation != Operation::Destroy => return Err(Failure::Busy.into()),
+                _ => record.operation = Some((operation, operation.first())),
             }
-            if work == Work::Destroying {
+            if operation == Operation::Destroy {
                 record.state = state;
             }
         }
-        self.site.go_on(slot)?.or_again(1)
+        self.executor.advance(slot)?.or_again(1)
     }
 
-    /// Applies an event to a VM on which no work is.
+    /// Applies an event to a VM without an operation in progress.
     pub(crate) fn event(&self, handle: Handle, event: Event) -> Result<(), Failure> {
-        let mut registry = self.site.registry.lock();
+        let mut registry = self.executor.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
-        if record.work.is_some() {
+        if record.operation.is_some() {
             return Err(Failure::Busy);
         }
         record.apply(event)
     }
 
-    /// Applies an event to a VM on which no work is, and gives the orders that it leads to. Both or neither:
-    /// who calls may never come back.
+    /// Applies an event to a VM without an operation in progress, and executes the actions that it
+    /// requires. Both or neither, as the caller may never repeat its call.
     fn order(&self, event: Event, handle: Handle, orders: impl FnOnce()) -> Result<(), Stop> {
-        let mut registry = self.site.registry.lock();
+        let mut registry = self.executor.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
-        if record.work.is_some() {
+        if record.operation.is_some() {
             return Err(Failure::Busy.into());
         }
         let state = record.state.after(event).ok_or(Failure::Busy)?;
-        self.look()?;
+        self.check_pending()?;
         record.state = state;
         orders();
         Ok(())
     }
 
-    /// Gives orders to a VM in a state on which no work is, and which nobody takes to another meanwhile:
-    /// an order that came behind that of who destroys it would let it run again. If an interrupt goes
-    /// first, the call is made `again`, with this as its progress.
+    /// Executes actions on a VM in `state` without an operation in progress, with the registry
+    /// locked: an action that overtook a concurrent DESTROY would let the VM run again. If an
+    /// interrupt is pending, the call is repeated with progress `again`.
     pub(crate) fn while_in(
         &self,
         state: State,
@@ -346,28 +355,28 @@ impl Conversation<'_> {
         again: u32,
         orders: impl FnOnce(),
     ) -> Result<(), Stop> {
-        let mut registry = self.site.registry.lock();
+        let mut registry = self.executor.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
-        if record.work.is_some() || record.state != state {
+        if record.operation.is_some() || record.state != state {
             return Err(Failure::Busy.into());
         }
-        look(again)?;
+        check_pending(again)?;
         orders();
         Ok(())
     }
 
     pub(crate) fn state(&self, handle: Handle) -> Result<State, Failure> {
-        let mut registry = self.site.registry.lock();
+        let mut registry = self.executor.registry.lock();
         Ok(registry.find(self.caller, self.authority, handle)?.state)
     }
 
     fn subject(&self, handle: Handle) -> Result<Subject, Failure> {
-        let mut registry = self.site.registry.lock();
+        let mut registry = self.executor.registry.lock();
         Ok(registry.find(self.caller, self.authority, handle)?.subject)
     }
 }
 
-/// A reply of these registers.
+/// A reply with these registers.
 pub(crate) fn values(registers: [u64; 4]) -> Outcome {
     Outcome::Return(Reply { registers })
 }

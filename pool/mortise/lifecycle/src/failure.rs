@@ -1,22 +1,22 @@
-//! Why a call does not do what it was to do.
+//! Error codes of life cycle hypercalls.
 
 use mortise_hypercall::Reply;
 
-/// Why not. The numbers are what the guest finds in x0.
+/// Error of a call. The number is returned in x0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum Failure {
-    /// There is no such function.
+    /// The function does not exist.
     NotSupported = -1,
-    /// The arguments mean nothing.
+    /// Invalid arguments.
     Invalid = -2,
-    /// The caller has no authority for it.
+    /// The caller has no authority.
     Denied = -3,
-    /// The reserve, or the caller's part of it, has not as much.
+    /// The reserve, or the caller's share of it, is exhausted.
     NoMemory = -4,
-    /// Not in this state, or somebody else is at it.
+    /// Wrong state, or another call is in progress on the VM.
     Busy = -5,
-    /// There is no such VM.
+    /// No such VM.
     NotFound = -6,
 }
 

@@ -1,80 +1,79 @@
-//! Life cycle calls: virtual machines that guests make, start, pause, restart and destroy.
+//! Life cycle hypercalls: creation, start, pause, restart and destruction of VMs at run time.
 //!
 //! # Purpose
 //!
-//! A guest to which the system gives authority makes VMs from a reserve of memory, as the paper's
-//! instances come and go (TenonOS paper, 4.4.3), and has its way with those made at boot that it is
-//! given authority over. Function `0xC600_0100` and what follows; x0 answers:
+//! A guest with authority (a manager) creates VMs from a reserve of memory, as the instances of the
+//! paper (TenonOS paper, 4.4.3), and controls those VMs made at boot over which it has authority.
+//! Functions from `0xC600_0100` on; x0 returns:
 //!
 //! | x0 | |
 //! |---|---|
-//! | 0 | done |
-//! | -1 | there is no such function |
-//! | -2 | the arguments mean nothing |
-//! | -3 | the caller has no authority for it; counted |
-//! | -4 | the reserve, or the caller's part of it, has not as much |
-//! | -5 | not in this state, or somebody else is at it |
-//! | -6 | there is no such VM |
+//! | 0 | success |
+//! | -1 | no such function |
+//! | -2 | invalid arguments |
+//! | -3 | the caller has no authority; counted |
+//! | -4 | the reserve, or the caller's share of it, is exhausted |
+//! | -5 | wrong state, or another call is in progress on the VM |
+//! | -6 | no such VM |
 //!
 //! [`Request`] lists the calls, `docs/lifecycle.md` their registers.
 //!
 //! # Guarantees
 //!
-//! - **No call takes long at a time.** Work goes in steps; when an interrupt waits after one, the
-//!   caller makes its call again once it was served ([`mortise_hypercall::Outcome::Again`]). What a
-//!   caller leaves undone that never comes back is taken down by its next call, or by whoever
-//!   destroys that VM.
-//! - **Nothing is lost.** What is missing takes nothing; what a VM had comes back, scrubbed
-//!   ([`Registry`]).
-//! - **Nobody is surprised.** A handle names one life of a VM. Memory changes hands when none of its
-//!   vCPUs has a core, and no translation of it is left.
-//! - No lock is held while memory is moved.
+//! - **Bounded latency.** Operations run in steps. If an interrupt is pending after one, the caller
+//!   repeats its call once the interrupt is served ([`mortise_hypercall::Outcome::Again`]). What a
+//!   caller does not complete is destroyed by its next call, or by the next DESTROY of that VM.
+//! - **No leaks.** A call that fails has taken nothing; the memory of a VM is returned to the
+//!   reserve, scrubbed ([`Registry`]).
+//! - **One VM per handle.** A handle names one occupant of a slot. Memory changes its owner only
+//!   when none of the VM's vCPUs is on a core and no translation of it is left.
+//! - No lock is held while memory is copied.
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "memory of guests is moved here")]
 
 mod calls;
-mod carry;
+mod executor;
 mod failure;
-mod names;
+
 mod registry;
 mod request;
-mod residents;
+
 mod setup;
 mod stop;
-mod tell;
-mod work;
+
+mod operation;
 
 pub use failure::Failure;
+pub use operation::{Operation, Phase};
 pub use registry::{Caller, MANAGERS, Record, Registry, SLOTS};
 pub use request::{FIRST, LAST, Request};
-pub use work::{Phase, Work};
 
-use calls::Conversation;
-use carry::Site;
+use calls::CallContext;
 use core_manifest::{Dynamic, System};
 use core_memory::{Blocks, PhysicalRange};
 use core_sync::TicketLock;
+use executor::Executor;
 use mortise_hypercall::{Call, Group, Outcome, Reply};
 use mortise_instance::{Authority, BLOCK, Event, State, Subject};
 use mortise_partition::{Core, Machine, Vm, VmExtension};
 use mortise_psci::End;
 use setup::Setup;
 use spin::Once;
-use stop::{Progress, Stop, look};
+use stop::{Progress, Stop, check_pending};
 
-/// The life cycles of an image's VMs.
+/// Life cycle state of an image's VMs.
 pub struct Lifecycle {
     setup: Once<Setup>,
     registry: TicketLock<Registry>,
 }
 
-/// What the image registers.
+/// Entry in the table of VM extensions.
 pub static LIFECYCLE: Lifecycle = Lifecycle {
     setup: Once::new(),
     registry: TicketLock::new(Registry::CLOSED),
 };
 
-/// The calls.
+/// Hypercall group.
 pub const GROUP: Group = Group {
     name: "life cycle",
     brief: None,
@@ -85,20 +84,20 @@ pub const GROUP: Group = Group {
 impl Lifecycle {
     fn answer(&self, call: &Call) -> Outcome {
         let core = Core::current();
-        let Some(((vm, vcpu), site)) = core.current_vcpu().zip(self.site(core)) else {
+        let Some(((vm, vcpu), executor)) = core.current_vcpu().zip(self.executor(core)) else {
             return Reply::NOT_SUPPORTED.into();
         };
         let caller = Caller {
             vm: vm.index(),
             vcpu,
         };
-        let managers = &site.setup.managers;
+        let managers = &executor.setup.managers;
         let authority = managers.get(caller.vm).unwrap_or(&Authority::NONE);
-        match self.converse(call, site, vm, caller, authority) {
+        match self.dispatch(call, executor, vm, caller, authority) {
             Ok(outcome) => outcome,
             Err(Stop::Again(progress)) => Outcome::Again(progress),
-            // What is refused has changed nothing, and is refused again.
-            Err(Stop::Failed(_)) if look(call.progress()).is_err() => {
+            // A call that failed has changed nothing and fails again when it is repeated.
+            Err(Stop::Failed(_)) if check_pending(call.progress()).is_err() => {
                 Outcome::Again(call.progress())
             }
             Err(Stop::Failed(failure)) => {
@@ -110,22 +109,22 @@ impl Lifecycle {
         }
     }
 
-    fn converse(
+    fn dispatch(
         &self,
         call: &Call,
-        site: Site<'_>,
+        executor: Executor<'_>,
         vm: &'static Vm,
         caller: Caller,
         authority: &Authority,
     ) -> Result<Outcome, Stop> {
-        look(call.progress())?;
+        check_pending(call.progress())?;
         if !authority.is_any() {
             return Err(Failure::Denied.into());
         }
         let request = Request::parse(call)?;
-        look(call.progress())?;
-        Conversation {
-            site,
+        check_pending(call.progress())?;
+        CallContext {
+            executor,
             vm,
             caller,
             authority,
@@ -134,8 +133,8 @@ impl Lifecycle {
         .answer(request)
     }
 
-    fn site(&self, core: &'static Core) -> Option<Site<'_>> {
-        Some(Site {
+    fn executor(&self, core: &'static Core) -> Option<Executor<'_>> {
+        Some(Executor {
             setup: self.setup.get()?,
             registry: &self.registry,
             transfer: core.transfer()?,
@@ -179,7 +178,7 @@ impl VmExtension for Lifecycle {
         if let Some(reserve) = setup.reserve() {
             range(reserve.slots);
         }
-        // A manager is told what is on the status pages of others, and changes their states.
+        // A manager reads other VMs' status pages and changes their states.
         let others = setup.managed_by(|manager| core.hosts(manager));
         for other in others.filter(|&other| !core.hosts(other)) {
             if let Some(vm) = core.machine().vm(other) {
@@ -196,7 +195,7 @@ impl VmExtension for Lifecycle {
         if part > 0 {
             return false;
         }
-        // With the lock held, under which others decide about its end.
+        // The lock serialises this with calls that decide about the VM's end.
         let mut registry = self.registry.lock();
         let event = match vm.end_decided() {
             Some(End::Stop) => Event::Faulted,
@@ -205,11 +204,11 @@ impl VmExtension for Lifecycle {
             None => return false,
         };
         if let Some(record) = registry.record_mut(vm.index()) {
-            // One that is being restarted or destroyed goes its way.
+            // A VM that is being restarted or destroyed keeps that state.
             let _other = record.apply(event);
         }
         if vm.is_abandoned() {
-            // Who had it destroyed did not wait for its last core.
+            // A DESTROY that did not wait for the VM's last core is completed here.
             let _gone = registry.empty(vm.index(), Event::Destroyed);
         }
         false
@@ -219,7 +218,7 @@ impl VmExtension for Lifecycle {
         if !vm.is_slot() {
             return false;
         }
-        let Some(site) = self.site(core) else {
+        let Some(executor) = self.executor(core) else {
             return false;
         };
         let slot = vm.index();
@@ -228,23 +227,26 @@ impl VmExtension for Lifecycle {
             registry.record_mut(slot).is_some_and(|record| {
                 let over = matches!(record.state, State::Off | State::Stopped);
                 let template = matches!(record.subject, Subject::Template(_));
-                if over && template && record.work.is_none() {
+                if over && template && record.operation.is_none() {
                     record.state = State::Destroying;
-                    record.work = Some((Work::Retiring, Work::Retiring.first()));
+                    record.operation = Some((Operation::Retire, Operation::Retire.first()));
                 }
-                matches!(record.work, Some((Work::Retiring | Work::Making(None), _)))
+                matches!(
+                    record.operation,
+                    Some((Operation::Retire | Operation::Create(None), _))
+                )
             })
         };
-        own && site.go_on(slot) == Ok(Progress::Again)
+        own && executor.advance(slot) == Ok(Progress::Again)
     }
 
     fn instance_requested(&self, machine: &'static Machine, template: usize) {
-        let Some(site) = self.site(Core::current()) else {
+        let Some(executor) = self.executor(Core::current()) else {
             return;
         };
-        // Described at once, so that it is known on which core it is put together.
-        if let Ok(slot) = site.want(template, machine.now()) {
-            let described = site.go_on_until(slot, Phase::Map(0));
+        // Described at once, so that the core on which the VM is created is known.
+        if let Ok(slot) = executor.want(template, machine.now()) {
+            let described = executor.advance_to(slot, Phase::Map(0));
             match (described, machine.vm(slot)) {
                 (Ok(true), Some(vm)) => vm.kick_all(machine),
                 _ => {

@@ -1,45 +1,46 @@
-//! Who is in which slot, whose they are, and what of the reserve they have.
+//! Registry of VM slots: their occupants, owners and memory from the reserve.
 
-use crate::{Failure, Phase, Work};
+use crate::{Failure, Operation, Phase};
 use core_memory::{Blocks, PhysicalRange};
 use mortise_instance::{Authority, Descriptor, Event, Handle, State, Subject};
 
-/// VMs that there may be at a time.
+/// Most VMs at a time.
 pub const SLOTS: usize = 16;
-/// VMs made at boot, the only ones that may have authority.
+/// Most VMs made at boot. Only these may have authority.
 pub const MANAGERS: usize = 8;
 
-/// A vCPU that calls.
+/// A calling vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The index of its VM.
+    /// Index of its VM.
     pub vm: usize,
-    /// Its own index.
+    /// Index of the vCPU in the VM.
     pub vcpu: usize,
 }
 
-/// One slot.
+/// State of one slot.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Where in its life it is.
+    /// Life cycle state.
     pub state: State,
-    /// How often the slot was filled.
+    /// Number of times the slot was filled.
     pub generation: u32,
-    /// What it is to those with authority.
+    /// The VM as authority checks see it.
     pub subject: Subject,
-    /// What it is like, if it was made at run time.
+    /// Description of a VM made at run time.
     pub descriptor: Option<Descriptor>,
-    /// What it has of the reserve, or had until that was given back.
+    /// Memory from the reserve, kept until the slot is emptied.
     pub memory: Option<PhysicalRange>,
-    /// Whether it was.
-    given_back: bool,
-    /// Who made it, whose part of the reserve that is; nobody if the system's rules did.
-    pub maker: Option<usize>,
-    /// What is being done to it, and how far that is.
-    pub work: Option<(Work, Phase)>,
-    /// A call is at it at this moment.
+    /// Whether that memory was returned to the reserve.
+    memory_freed: bool,
+    /// The manager whose share of the reserve is charged; none for VMs made by a rule of the
+    /// system.
+    pub creator: Option<usize>,
+    /// The operation in progress and its phase.
+    pub operation: Option<(Operation, Phase)>,
+    /// Whether a call is executing on the VM.
     pub held: bool,
-    /// When it was made, in nanoseconds of the counter.
+    /// Time of creation, in nanoseconds of the counter.
     pub since: u64,
 }
 
@@ -50,44 +51,44 @@ impl Record {
         subject: Subject::Boot(usize::MAX),
         descriptor: None,
         memory: None,
-        given_back: false,
-        maker: None,
-        work: None,
+        memory_freed: false,
+        creator: None,
+        operation: None,
         held: false,
         since: 0,
     };
 
-    /// Whether somebody is there who is this one.
+    /// Whether the slot is occupied by this VM.
     fn is(&self, subject: Subject) -> bool {
         self.state != State::Empty && self.subject == subject
     }
 
-    /// Takes the state to what an event leads to.
+    /// Applies an event to the state.
     ///
     /// # Errors
     ///
-    /// [`Failure::Busy`] if the event does not happen in this state.
+    /// [`Failure::Busy`] if the state does not allow the event.
     pub fn apply(&mut self, event: Event) -> Result<(), Failure> {
         self.state = self.state.after(event).ok_or(Failure::Busy)?;
         Ok(())
     }
 }
 
-/// All slots and the reserve. Those made at boot come first.
+/// All slots and the reserve. VMs made at boot occupy the first slots.
 #[derive(Clone, Debug)]
 pub struct Registry {
     records: [Record; SLOTS],
     boot: usize,
     slots: usize,
     reserve: Option<Blocks>,
-    /// What each VM made at boot has taken of the reserve for others.
+    /// Bytes of the reserve charged to each VM made at boot.
     used: [u64; MANAGERS],
-    /// How often each slot was denied something.
+    /// Calls denied to each slot's VM.
     denied: [u64; SLOTS],
 }
 
 impl Registry {
-    /// A system before it is opened: no slot, no reserve.
+    /// The initial registry: no slots, no reserve.
     pub const CLOSED: Self = Self {
         records: [const { Record::EMPTY }; SLOTS],
         boot: 0,
@@ -97,7 +98,7 @@ impl Registry {
         denied: [0; SLOTS],
     };
 
-    /// A system of so many VMs made at boot, which run, and so many slots beside them.
+    /// Initialises the registry with `boot` running VMs and `more` empty slots.
     pub fn open(&mut self, boot: usize, more: usize, reserve: Option<Blocks>) {
         *self = Self::CLOSED;
         self.boot = boot.min(MANAGERS);
@@ -116,18 +117,18 @@ impl Registry {
         self.slots
     }
 
-    /// The record of a slot, empty or not.
+    /// The record of a slot, occupied or empty.
     #[must_use]
     pub fn record(&self, slot: usize) -> Option<&Record> {
         self.records.get(slot).filter(|_| slot < self.slots)
     }
 
-    /// The same, to change it.
+    /// The record of a slot, mutable.
     pub fn record_mut(&mut self, slot: usize) -> Option<&mut Record> {
         self.records.get_mut(slot).filter(|_| slot < self.slots)
     }
 
-    /// The handle of who is in a slot.
+    /// The handle of a slot's occupant.
     #[must_use]
     pub fn handle(&self, slot: usize) -> Option<Handle> {
         let record = self.record(slot)?;
@@ -137,11 +138,12 @@ impl Registry {
         })
     }
 
-    /// The slot that a handle names, of which `caller` may have its way, at which no other call is.
+    /// The record that a handle names, if `caller` has authority over it and no call is executing
+    /// on it.
     ///
     /// # Errors
     ///
-    /// [`Failure::NotFound`] if the handle names nobody, [`Failure::Denied`] and [`Failure::Busy`].
+    /// [`Failure::NotFound`] for a stale handle, [`Failure::Denied`] and [`Failure::Busy`].
     pub fn find(
         &mut self,
         caller: Caller,
@@ -168,20 +170,20 @@ impl Registry {
         Ok(record)
     }
 
-    /// Counts that a caller was denied something.
+    /// Counts a denied call.
     pub fn count_denied(&mut self, caller: Caller) {
         if let Some(count) = self.denied.get_mut(caller.vm) {
             *count = count.saturating_add(1);
         }
     }
 
-    /// How often a slot's VM was denied something.
+    /// Number of calls denied to a slot's VM.
     #[must_use]
     pub fn denied(&self, slot: usize) -> u64 {
         self.denied.get(slot).copied().unwrap_or(0)
     }
 
-    /// Bytes that a caller may still take of the reserve.
+    /// Bytes of the reserve that a caller may still use.
     #[must_use]
     pub fn available(&self, caller: Caller, authority: &Authority) -> u64 {
         let used = self.used.get(caller.vm).copied().unwrap_or(u64::MAX);
@@ -189,15 +191,14 @@ impl Registry {
         free.min(authority.memory.saturating_sub(used))
     }
 
-    /// Puts a VM into a free slot, with the memory it takes: [`State::Creating`]. Nothing is taken if
-    /// anything is missing. What is missing is found out in steps: `look` says between two of them
-    /// whether it goes on.
+    /// Allocates a free slot and memory for a VM, in state [`State::Creating`]. Nothing is taken if
+    /// anything is missing. `check_pending` is called between steps and ends the call early.
     ///
     /// # Errors
     ///
-    /// [`Failure::Denied`] for cores and priorities that the caller has no authority over, [`Failure::NoMemory`] if
-    /// the reserve, the caller's part of it or the slots do not suffice, [`Failure::Busy`] if there
-    /// is an instance of the template, and those of `look`.
+    /// [`Failure::Denied`] for cores and priorities outside the caller's authority,
+    /// [`Failure::NoMemory`] if the reserve, the caller's share or the slots do not suffice,
+    /// [`Failure::Busy`] if the template has an instance, and those of `check_pending`.
     pub fn create<E: From<Failure>>(
         &mut self,
         caller: Caller,
@@ -205,7 +206,7 @@ impl Registry {
         subject: Subject,
         descriptor: &Descriptor,
         now: u64,
-        look: impl Fn() -> Result<(), E>,
+        check_pending: impl Fn() -> Result<(), E>,
     ) -> Result<usize, E> {
         if !self.may_make(caller, authority, subject, descriptor) {
             return Err(Failure::Denied.into());
@@ -214,8 +215,8 @@ impl Registry {
         if !authority.allows_memory(used, descriptor.bytes()) {
             return Err(Failure::NoMemory.into());
         }
-        look()?;
-        self.fill(Some(caller), subject, descriptor, now, look)
+        check_pending()?;
+        self.fill(Some(caller), subject, descriptor, now, check_pending)
     }
 
     fn may_make(
@@ -230,53 +231,56 @@ impl Registry {
                 authority.allows_cpus(descriptor.cpu_set())
                     && descriptor.priority <= authority.priority
             }
-            // Its cores and its priority are the system's choice.
+            // The system chose its cores and its priority.
             Subject::Template(_) => true,
             Subject::Boot(_) => false,
         };
         allowed && authority.covers(caller.vm, subject)
     }
 
-    /// Puts a VM into a free slot for a caller that may, or by the system's own rules.
+    /// Allocates a slot for a caller that is authorised, or for a rule of the system.
     ///
     /// # Errors
     ///
-    /// [`Failure::NoMemory`] and [`Failure::Busy`] as for [`create`](Self::create), and those of `look`.
+    /// [`Failure::NoMemory`] and [`Failure::Busy`] as for [`create`](Self::create), and those of `check_pending`.
     pub fn fill<E: From<Failure>>(
         &mut self,
-        maker: Option<Caller>,
+        creator: Option<Caller>,
         subject: Subject,
         descriptor: &Descriptor,
         now: u64,
-        look: impl Fn() -> Result<(), E>,
+        check_pending: impl Fn() -> Result<(), E>,
     ) -> Result<usize, E> {
-        let slot = self.vacancy(subject)?;
-        look()?;
+        let slot = self.free_slot(subject)?;
+        check_pending()?;
         let reserve = self.reserve.as_mut().ok_or(Failure::NoMemory)?;
         let memory = reserve.find(descriptor.bytes());
-        look()?;
+        check_pending()?;
         let memory = memory.filter(|memory| reserve.take(*memory));
         let memory = memory.ok_or(Failure::NoMemory)?;
-        if let Some(used) = maker.and_then(|maker| self.used.get_mut(maker.vm)) {
+        if let Some(used) = creator.and_then(|creator| self.used.get_mut(creator.vm)) {
             *used += memory.size();
         }
         let record = self.records.get_mut(slot).ok_or(Failure::NoMemory)?;
-        // Field by field: a record is large to be moved.
+        // Field by field, as a whole record is large to move.
         record.state = State::Creating;
         record.generation = Handle::next_generation(record.generation);
         record.subject = subject;
         record.descriptor = Some(*descriptor);
         record.memory = Some(memory);
-        record.given_back = false;
-        record.maker = maker.map(|maker| maker.vm);
-        record.work = Some((Work::Making(maker), Work::Making(maker).first()));
+        record.memory_freed = false;
+        record.creator = creator.map(|creator| creator.vm);
+        record.operation = Some((
+            Operation::Create(creator),
+            Operation::Create(creator).first(),
+        ));
         record.held = false;
         record.since = now;
         Ok(slot)
     }
 
-    /// A free slot for another VM.
-    fn vacancy(&self, subject: Subject) -> Result<usize, Failure> {
+    /// A free slot.
+    fn free_slot(&self, subject: Subject) -> Result<usize, Failure> {
         let one_of = matches!(subject, Subject::Template(_));
         let slots = self.records.get(self.boot..self.slots).unwrap_or_default();
         if one_of && slots.iter().any(|record| record.is(subject)) {
@@ -287,8 +291,8 @@ impl Registry {
         Ok(self.boot + empty.ok_or(Failure::NoMemory)?)
     }
 
-    /// Empties a slot whose VM is taken apart ([`Event::Destroyed`]) or was never put together
-    /// ([`Event::Abandon`]), and gives back all that it had.
+    /// Empties the slot of a VM that is destroyed ([`Event::Destroyed`]) or was never completed
+    /// ([`Event::Abandon`]), and returns its memory to the reserve.
     ///
     /// # Errors
     ///
@@ -299,44 +303,44 @@ impl Registry {
             return Err(Failure::Busy);
         }
         record.apply(event)?;
-        self.give_back(slot);
+        self.free_memory(slot);
         let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
         record.memory = None;
         record.descriptor = None;
-        record.maker = None;
-        record.work = None;
+        record.creator = None;
+        record.operation = None;
         record.held = false;
         Ok(())
     }
 
-    /// Gives back what a slot has of the reserve, if it has not been: for who [empties](Self::empty) it
-    /// behind a look at what is pending.
-    pub fn give_back(&mut self, slot: usize) {
-        let Some(record) = self.record_mut(slot).filter(|record| !record.given_back) else {
+    /// Returns a slot's memory to the reserve, once. Separate from [`empty`](Self::empty), so that
+    /// pending interrupts can be checked between the two.
+    pub fn free_memory(&mut self, slot: usize) {
+        let Some(record) = self.record_mut(slot).filter(|record| !record.memory_freed) else {
             return;
         };
         let Some(memory) = record.memory else { return };
-        record.given_back = true;
-        let maker = record.maker;
+        record.memory_freed = true;
+        let creator = record.creator;
         let ours = self
             .reserve
             .as_mut()
             .is_some_and(|reserve| reserve.give_back(memory));
         debug_assert!(ours, "what a VM has came from the reserve");
-        if let Some(used) = maker.and_then(|maker| self.used.get_mut(maker)) {
+        if let Some(used) = creator.and_then(|creator| self.used.get_mut(creator)) {
             *used = used.saturating_sub(memory.size());
         }
     }
 
-    /// A slot that this vCPU began to fill and never came back to, as its call was not made again.
+    /// A slot that this vCPU began to fill with a call that it did not repeat.
     #[must_use]
-    pub fn forsaken(&self, caller: Caller) -> Option<usize> {
+    pub fn abandoned(&self, caller: Caller) -> Option<usize> {
         (self.boot..self.slots).find(|&slot| {
             self.record(slot).is_some_and(|record| {
                 record.state == State::Creating
                     && record
-                        .work
-                        .is_some_and(|(work, _)| work == Work::Making(Some(caller)))
+                        .operation
+                        .is_some_and(|(operation, _)| operation == Operation::Create(Some(caller)))
             })
         })
     }

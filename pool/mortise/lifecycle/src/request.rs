@@ -1,69 +1,69 @@
-//! What a guest asks for: the registers of a call, checked.
+//! Parsing of life cycle hypercalls.
 
 use crate::Failure;
 use core_memory::{IntermediateRange, PAGE_SIZE};
 use mortise_hypercall::Call;
 use mortise_instance::{BLOCK, Handle, Name};
 
-/// The first function of the group; the others follow (SMCCC, 6.2: fast, SMC64, vendor hypervisor
-/// service).
+/// First function of the group: a fast call, SMC64, in the range of vendor-specific hypervisor
+/// services (SMCCC, 6.2).
 pub const FIRST: u32 = 0xc600_0100;
-/// The last function that the group claims.
+/// Last function that the group claims.
 pub const LAST: u32 = 0xc600_01ff;
 
-/// Bytes of a descriptor and of the answer to [`Request::Statistics`].
+/// Bytes of a descriptor and of the reply to [`Request::Statistics`].
 pub(crate) const DESCRIPTOR: u64 = 256;
-/// Grain of what is loaded.
+/// Granularity of LOAD, in bytes.
 const GRAIN: u64 = 64;
-/// The most that is loaded by one call.
+/// Most bytes of one LOAD.
 const LOAD_MOST: u64 = 1 << 31;
 
-/// A call whose arguments have meaning. Whether the caller may, and whether the memory is its own,
-/// is for others to see.
+/// A call with valid arguments. Authority of the caller and ownership of the memory are checked
+/// later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The version of these calls, and what there is.
+    /// Version of the calls, number of slots and free memory.
     Version,
-    /// A VM as the descriptor says.
+    /// Create a VM from a descriptor.
     Create(IntermediateRange),
-    /// Bytes of the caller's into a VM.
+    /// Copy memory of the caller into a VM.
     Load {
-        /// Which.
+        /// The VM.
         handle: Handle,
-        /// Where to, as the VM sees it.
+        /// Target, in the VM's IPA space.
         target: IntermediateRange,
-        /// Where from, as the caller sees it.
+        /// Source, in the caller's IPA space.
         source: IntermediateRange,
     },
-    /// A VM to run.
+    /// Start a VM.
     Start(Handle),
-    /// A VM to stop running for a while.
+    /// Pause a VM.
     Pause(Handle),
-    /// A paused VM to go on.
+    /// Resume a paused VM.
     Resume(Handle),
-    /// A VM to run from its beginning.
+    /// Restart a VM.
     Restart(Handle),
-    /// A VM to be no more.
+    /// Destroy a VM.
     Destroy(Handle),
-    /// Who is in this slot.
+    /// Describe the occupant of a slot.
     List(usize),
-    /// What a VM is and did, into the caller's memory.
+    /// Copy statistics of a VM into the caller's memory.
     Statistics(Handle, IntermediateRange),
-    /// What a VM printed, into the caller's memory.
+    /// Copy console output of a VM into the caller's memory.
     ConsoleRead(Handle, IntermediateRange),
-    /// A VM of this template, running.
+    /// Create and start a VM from this template.
     Instantiate(Name),
-    /// Input for a VM, from the caller's memory.
+    /// Send console input to a VM from the caller's memory.
     ConsoleWrite(Handle, IntermediateRange),
 }
 
 impl Request {
-    /// What a call asks for.
+    /// Parses a call.
     ///
     /// # Errors
     ///
-    /// [`Failure::NotSupported`] for functions that there are not, [`Failure::NotFound`] for what
-    /// can be no handle, [`Failure::Invalid`] for other arguments without meaning.
+    /// [`Failure::NotSupported`] for unknown functions, [`Failure::NotFound`] for a malformed
+    /// handle, [`Failure::Invalid`] for other invalid arguments.
     pub fn parse(call: &Call) -> Result<Self, Failure> {
         let handle = || Handle::from_register(call.argument(1)).ok_or(Failure::NotFound);
         let range = |start: usize, size: u64| {
@@ -105,14 +105,14 @@ impl Request {
     }
 }
 
-/// A range of words that crosses no page.
+/// Checks that a range of words crosses no page.
 fn in_one_page(range: IntermediateRange) -> Result<IntermediateRange, Failure> {
     let last = range.end() - 1;
     let whole = range.start() / PAGE_SIZE == last / PAGE_SIZE && range.start().is_multiple_of(8);
     whole.then_some(range).ok_or(Failure::Invalid)
 }
 
-/// The name in x1 and x2: 16 bytes, which a name may fill.
+/// The name in x1 and x2: up to 16 bytes, padded with zeros.
 fn name(call: &Call) -> Option<Name> {
     Name::new([call.argument(1), call.argument(2), 0, 0])
 }

@@ -1,4 +1,4 @@
-//! What the system lets be made, and by whom: parsed once at boot.
+//! Configuration of VMs made at run time and of their managers, parsed at boot.
 
 use core_manifest::{Dynamic, Filling, MappingKind, Owner, Reserve, Schedule, limits};
 use core_memory::{PAGE_SIZE, PhysicalRange};
@@ -7,22 +7,22 @@ use mortise_instance::{
     Authority, Descriptor, Error, Exhausted, Name, RawDescriptor, Schedule as Kind, Subject,
 };
 
-/// Grain of a payload: what is copied at a time.
+/// Granularity of a payload copy, in bytes.
 const GRAIN: u64 = 64;
 
-/// What was parsed.
+/// Parsed configuration.
 pub(crate) struct Setup {
     dynamic: Dynamic<'static>,
-    /// Where a VM sees its RAM.
+    /// IPA of a VM's RAM.
     pub ram_base: u64,
-    /// What each VM made at boot may do.
+    /// Authority of each VM made at boot.
     pub managers: [Authority; limits::VMS],
-    /// What the VM of each template is like.
+    /// Descriptor of each template.
     templates: [Option<Descriptor>; limits::TEMPLATES],
 }
 
 impl Setup {
-    /// What a manifest says.
+    /// Parses the dynamic part of the manifest.
     pub fn new(dynamic: Dynamic<'static>, ram_base: u64) -> Result<Self, &'static str> {
         let mut managers = [Authority::default(); limits::VMS];
         for (manager, given) in managers.iter_mut().zip(dynamic.managers) {
@@ -52,12 +52,12 @@ impl Setup {
         })
     }
 
-    /// What VMs made at run time may take.
+    /// Memory set aside for VMs made at run time.
     pub fn reserve(&self) -> Option<&'static Reserve> {
         self.dynamic.reserve
     }
 
-    /// The VMs made at boot over which one of these managers has authority.
+    /// The VMs made at boot over which one of `managers` has authority.
     pub fn managed_by(&self, managers: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
         let given = self.managers.iter().enumerate();
         let here = given.filter(|(manager, _)| managers(*manager));
@@ -65,18 +65,18 @@ impl Setup {
         (0..limits::VMS).filter(move |vm| set >> vm & 1 != 0)
     }
 
-    /// What the VM of a template is like.
+    /// Descriptor of a template.
     pub fn template(&self, index: usize) -> Option<&Descriptor> {
         self.templates.get(index)?.as_ref()
     }
 
-    /// The template of this name.
+    /// Index of the template with this name.
     pub fn template_named(&self, name: &Name) -> Option<usize> {
         let mut templates = self.templates.iter().flatten();
         templates.position(|template| template.name == *name)
     }
 
-    /// How a VM shares its cores; nothing for what cannot be promised.
+    /// Scheduling parameters of a VM; `None` if its reservation cannot be admitted.
     pub fn schedule(&self, subject: Subject, descriptor: &Descriptor) -> Option<Schedule> {
         if let Subject::Template(index) = subject {
             return Some(self.dynamic.templates.get(index)?.schedule);
@@ -87,7 +87,7 @@ impl Setup {
         Schedule::new(descriptor.priority, by_deadline, background, budget, period).ok()
     }
 
-    /// A payload of the VM of a template, whole chunks of it.
+    /// Payload `index` of a template, in whole chunks.
     pub fn filling(&self, subject: Subject, index: usize) -> Option<Filling> {
         let Subject::Template(template) = subject else {
             return None;
@@ -100,8 +100,7 @@ impl Setup {
         })
     }
 
-    /// The interrupt by which the VM of a template is called to its end of channel `index`, if it has
-    /// one.
+    /// Interrupt of a template's VM for its end of channel `index`, if it has one.
     pub fn interrupt(&self, subject: Subject, index: usize) -> Option<u32> {
         let channel = self.dynamic.channels.get(index)?;
         let mut ends = [channel.from, channel.to].into_iter();
@@ -112,12 +111,12 @@ impl Setup {
         own.map(|end| u32::from(end.interrupt))
     }
 
-    /// How many channels there are.
+    /// Number of channels.
     pub fn channels(&self) -> usize {
         self.dynamic.channels.len()
     }
 
-    /// Page `index` of what the VM of a template shares with others: where it sees it, and where it is.
+    /// Page `index` of the areas that a template's VM shares with others: its IPA, PA and access.
     pub fn page(&self, subject: Subject, mut index: u64) -> Option<(u64, u64, Access)> {
         let Subject::Template(template) = subject else {
             return None;

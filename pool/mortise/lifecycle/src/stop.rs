@@ -1,14 +1,14 @@
-//! Why a call goes no further for now: what `?` carries out of its steps.
+//! Early end of a hypercall step: the error type that `?` propagates.
 
 use crate::Failure;
 use hw_arch::cpu::is_interrupt_pending;
 
-/// Why a call goes no further.
+/// Reason why a call does not complete now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It does not do what it was to do.
+    /// It failed.
     Failed(Failure),
-    /// An interrupt waits, or somebody else: it is made again, with this as its progress.
+    /// An interrupt is pending, or another core must act: the call is repeated with this progress.
     Again(u32),
 }
 
@@ -24,17 +24,17 @@ impl From<mortise_instance::Error> for Stop {
     }
 }
 
-/// What became of work.
+/// Result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// It is done.
+    /// Complete.
     Done,
-    /// An interrupt waits, or somebody else: come back.
+    /// An interrupt is pending, or another core must act: the call must be repeated.
     Again,
 }
 
 impl Progress {
-    /// Goes on with the call if it is done; otherwise the call is made again, with this as its
+    /// Continues the call if the operation is complete. Otherwise the call is repeated with this
     /// progress.
     pub const fn or_again(self, progress: u32) -> Result<(), Stop> {
         match self {
@@ -44,10 +44,10 @@ impl Progress {
     }
 }
 
-/// Whether a call goes on behind a step that has changed nothing, or nothing that matters if it is
-/// made again with this progress: not while an interrupt waits.
+/// Ends the call with this progress if an interrupt is pending. To be used where a repetition with
+/// this progress is harmless.
 #[inline]
-pub(crate) fn look(progress: u32) -> Result<(), Stop> {
+pub(crate) fn check_pending(progress: u32) -> Result<(), Stop> {
     match is_interrupt_pending() {
         true => Err(Stop::Again(progress)),
         false => Ok(()),

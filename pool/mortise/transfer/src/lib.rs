@@ -1,19 +1,19 @@
-//! Memory of guests, reached from a core's windows: copied, scrubbed and read in short steps.
+//! Transfer of guest memory through the windows of a core: copy, scrub and read in short steps.
 //!
 //! # Purpose
 //!
-//! A core's map holds nothing of a guest's memory. What a guest has Mortise fill, scrub or read is
-//! seen through two [`Window`]s of the core that works, for as long as it works; what is a word here and
-//! a word there, through a [`View`]. A third shows the root of a stage 2 that it does not map.
+//! The map of a core contains no guest memory. Guest memory that Mortise fills, scrubs or reads is
+//! mapped by two [`Window`]s of the core, for the duration of the operation; scattered words are
+//! accessed through a [`View`]. A third window maps the root of a stage 2.
 //!
 //! # Guarantees
 //!
-//! Mortise runs with interrupts masked, so nothing here takes long: after each step of about a
-//! hundred instructions it looks whether an interrupt waits ([`is_interrupt_pending`]), for Mortise or
-//! for a guest, and if so
-//! returns with what was done so far. At least one step is done, so that whoever comes back each
-//! time gets to the end. What is written goes to the point of coherency, as its guest may run with
-//! its caches off. The windows are closed behind each call. No lock, no allocation.
+//! Mortise runs with interrupts masked, so that each operation is bounded: after each step of about
+//! a hundred instructions it checks for a pending interrupt, of Mortise or of a guest
+//! ([`is_interrupt_pending`]), and if there is one returns the progress so far. Each call does at
+//! least one step, so that repeated calls complete. Writes are cleaned to the point of coherency,
+//! as a guest may run with its caches off. The windows are closed at the end of each call. No lock,
+//! no allocation.
 //!
 //! # Example
 //!
@@ -41,14 +41,14 @@ use core_memory::PhysicalRange;
 use core_paging::{Error, KernelMap, WINDOW_SIZE, Window, Words};
 use hw_arch::{El2, cache, cpu::is_interrupt_pending};
 
-/// Bytes copied in a step: 12 instructions for 64.
+/// Bytes copied per step: 12 instructions for 64.
 const COPY_STEP: u64 = 512;
-/// Bytes that the first step copies less.
+/// Bytes by which the first step is shorter.
 const FIRST_LESS: u64 = 256;
-/// Bytes scrubbed in a step: 5 instructions for 64.
+/// Bytes scrubbed per step: 5 instructions for 64.
 const ZERO_STEP: u64 = 1024;
 
-/// Bytes of which the caches are emptied in a step: 4 instructions for each line of 64.
+/// Bytes cleaned per step: 4 instructions per cache line of 64.
 const CLEAN_STEP: u64 = 1024;
 
 /// The windows of one core.
@@ -59,17 +59,18 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Windows in the map of a core, in the gibibyte of `near`.
+    /// Makes windows in the map of a core, in the gibibyte of `near`.
     ///
     /// # Errors
     ///
-    /// If there is no room for them.
+    /// The map has no room for them.
     ///
     /// # Safety
     ///
-    /// The map is a core's and stays for good; nothing else will be mapped in that gibibyte.
+    /// The map is that of a core and stays for ever; nothing else is mapped in that gibibyte.
     pub unsafe fn new(map: &mut KernelMap<El2>, near: usize) -> Result<Self, Error> {
-        // SAFETY: the caller's promise is what a window asks for.
+        // SAFETY: the caller states that the map stays and that nothing else is mapped in the
+        // gibibyte.
         unsafe {
             Ok(Self {
                 source: map.window(near)?,
@@ -79,20 +80,20 @@ impl Transfer {
         }
     }
 
-    /// Copies the bytes of `source` from offset `done` on to physical address `target` and what
-    /// follows, until all is done or an interrupt waits; how far it came. Addresses, size and offset
+    /// Copies the bytes of `source` from offset `done` on to physical address `target`, until all
+    /// are copied or an interrupt is pending. Returns the new offset. Addresses, size and offset
     /// are multiples of 64.
     ///
     /// # Safety
     ///
-    /// Called on the core of this map. Both ranges are RAM, which nobody in Rust refers to; the
-    /// target may be written at this moment.
+    /// To be called on the core of this map. Both ranges are RAM to which no Rust reference exists;
+    /// the target may be written.
     pub unsafe fn copy(&self, source: PhysicalRange, target: u64, done: u64) -> u64 {
         let mut at = done;
         let mut open = (None, None);
         while at < source.size() {
             let (from, to) = (source.start() + at, target + at);
-            // The first one opens the windows.
+            // The first step also opens the windows.
             let most = match open {
                 (None, None) => COPY_STEP - FIRST_LESS,
                 _ => COPY_STEP,
@@ -103,8 +104,9 @@ impl Transfer {
                 .min(left_in_block(to));
             let from = see(&self.source, &mut open.0, from);
             let to = see(&self.target, &mut open.1, to);
-            // SAFETY: both lie in blocks that the windows show; that they may be accessed is the
-            // caller's promise.
+            // SAFETY: the windows map the blocks of both, and a step ends with its block; the
+            // caller states that they are RAM without references and that the target may be
+            // written.
             unsafe { cache::copy_to_memory(from, to, step as usize) };
             at += step;
             if is_interrupt_pending() {
@@ -116,12 +118,13 @@ impl Transfer {
         at
     }
 
-    /// Fills the memory of `range` with zeros from offset `done` on, until all is done or an interrupt
-    /// waits; how far it came. Address, size and offset are multiples of 64.
+    /// Fills `range` with zeros from offset `done` on, until all is zero or an interrupt is
+    /// pending. Returns the new offset. Address, size and offset are multiples of 64.
     ///
     /// # Safety
     ///
-    /// As for [`copy`](Self::copy), of the range.
+    /// To be called on the core of this map. The range is RAM to which no Rust reference exists,
+    /// and may be written.
     pub unsafe fn zero(&self, range: PhysicalRange, done: u64) -> u64 {
         let mut at = done;
         let mut open = None;
@@ -129,8 +132,8 @@ impl Transfer {
             let to = range.start() + at;
             let step = ZERO_STEP.min(range.size() - at).min(left_in_block(to));
             let to = see(&self.target, &mut open, to);
-            // SAFETY: it lies in the block that the window shows; that it may be written is the
-            // caller's promise.
+            // SAFETY: the window maps the block, and a step ends with it; the caller states that it
+            // is RAM without references and may be written.
             unsafe { cache::zero_to_memory(to, step as usize) };
             at += step;
             if is_interrupt_pending() {
@@ -141,12 +144,13 @@ impl Transfer {
         at
     }
 
-    /// Empties the caches of `range` from offset `done` on, until all is done or an interrupt waits;
-    /// how far it came. Address, size and offset are multiples of 64.
+    /// Cleans and invalidates the caches of `range` from offset `done` on, until all is done or an
+    /// interrupt is pending. Returns the new offset. Address, size and offset are multiples of 64.
+    /// The contents are kept.
     ///
     /// # Safety
     ///
-    /// As for [`copy`](Self::copy), of the range; what it holds stays.
+    /// To be called on the core of this map. The range is RAM.
     pub unsafe fn clean(&self, range: PhysicalRange, done: u64) -> u64 {
         let mut at = done;
         let mut open = None;
@@ -154,7 +158,7 @@ impl Transfer {
             let from = range.start() + at;
             let step = CLEAN_STEP.min(range.size() - at).min(left_in_block(from));
             let from = see(&self.target, &mut open, from);
-            // SAFETY: it lies in the block that the window shows; contents stay as they are.
+            // SAFETY: the window maps the block, and a step ends with it; the contents are kept.
             unsafe { cache::clean_and_invalidate(from, step as usize) };
             at += step;
             if is_interrupt_pending() {
@@ -165,42 +169,44 @@ impl Transfer {
         at
     }
 
-    /// Shows the table at physical address `table` for as long as `change` takes.
+    /// Maps the translation table at physical address `table` for the duration of `change`.
     ///
     /// # Safety
     ///
-    /// Called on the core of this map, for a frame that is a table for good.
+    /// To be called on the core of this map. The frame at `table` is a translation table for ever.
     pub unsafe fn at_table(&self, table: usize, change: impl FnOnce(&Words)) {
         let words = see(&self.table, &mut None, table as u64) as *const Words;
-        // SAFETY: the window shows all of it; whoever refers to it does so as atomic words.
+        // SAFETY: the window maps the whole table, and all references to it are to atomic words.
         change(unsafe { &*words });
         self.table.close();
     }
 
-    /// Reads words from physical address `start` on, a multiple of 8, that lie in one page. Others may
-    /// write them at the same time: each is read once.
+    /// Reads words from physical address `start` on, a multiple of 8, within one page. The words
+    /// may be written concurrently; each is read once.
     ///
     /// # Safety
     ///
-    /// Called on the core of this map, for RAM.
+    /// To be called on the core of this map. The range is RAM.
     pub unsafe fn read(&self, start: u64, words: &mut [u64]) {
         let from = see(&self.source, &mut None, start) as *const u64;
         for (index, word) in words.iter_mut().enumerate() {
-            // SAFETY: the page is shown; a volatile access to a word that a guest may change.
+            // SAFETY: the window maps the page; the access is volatile, as a guest may change the
+            // word.
             *word = unsafe { from.add(index).read_volatile() };
         }
         self.source.close();
     }
 
-    /// Writes words from physical address `start` on, a multiple of 8, that lie in one page.
+    /// Writes words from physical address `start` on, a multiple of 8, within one page.
     ///
     /// # Safety
     ///
-    /// Called on the core of this map, for RAM that nobody in Rust refers to.
+    /// To be called on the core of this map. The range is RAM to which no Rust reference exists.
     pub unsafe fn write(&self, start: u64, words: &[u64]) {
         let to = see(&self.target, &mut None, start) as *mut u64;
         for (index, word) in words.iter().enumerate() {
-            // SAFETY: the page is shown; a volatile access to memory of a guest.
+            // SAFETY: the window maps the page; the access is volatile, as a guest may access the
+            // word.
             unsafe { to.add(index).write_volatile(*word) };
         }
         self.target.close();
@@ -213,7 +219,7 @@ const fn left_in_block(address: u64) -> u64 {
     block - address % block
 }
 
-/// Where a physical address is seen, in a window that `shown` says the block of.
+/// Virtual address of a physical one in `window`; `shown` is the block that the window maps.
 fn see(window: &Window<El2>, shown: &mut Option<u64>, address: u64) -> usize {
     let offset = address % WINDOW_SIZE as u64;
     let block = address - offset;

@@ -1,14 +1,14 @@
-//! Memory of guests a word at a time, for who reads and writes several before an interrupt comes.
+//! Word accesses to guest memory, for operations that access several words between two exits.
 
 use crate::{Transfer, left_in_block, see};
 use core::cell::Cell;
 use core_memory::PhysicalRange;
 
-/// Words and bytes copied in a step: some four instructions for each.
+/// Words and bytes copied per step: about four instructions for each.
 const WORDS: u64 = 8;
 const BYTES: u64 = 16;
 
-/// A number that one access reads or writes.
+/// An integer that one access reads or writes.
 pub trait Word: Copy {}
 
 impl Word for u8 {}
@@ -16,8 +16,8 @@ impl Word for u16 {}
 impl Word for u32 {}
 impl Word for u64 {}
 
-/// A core's windows that stay open from access to access, as long as these are in the same blocks; they
-/// close with this.
+/// The windows of a core, kept open between accesses as long as these lie in the same blocks. They
+/// are closed on drop.
 pub struct View<'a> {
     transfer: &'a Transfer,
     source: Cell<Option<u64>>,
@@ -25,7 +25,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Through the windows of a core, which nobody else uses before this ends.
+    /// Uses the windows of a core, exclusively until it is dropped.
     #[must_use]
     pub const fn new(transfer: &'a Transfer) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Where a physical address that is read is seen.
+    /// Virtual address of a physical address to read.
     #[inline]
     fn from(&self, address: u64) -> usize {
         let mut shown = self.source.get();
@@ -44,7 +44,7 @@ impl<'a> View<'a> {
         seen
     }
 
-    /// Where one that is written is.
+    /// Virtual address of a physical address to write.
     #[inline]
     fn to(&self, address: u64) -> usize {
         let mut shown = self.target.get();
@@ -53,33 +53,34 @@ impl<'a> View<'a> {
         seen
     }
 
-    /// Reads a word at a multiple of its size, in one piece. Others may write it at the same time.
+    /// Reads a word at a multiple of its size, in one access. It may be written concurrently.
     ///
     /// # Safety
     ///
-    /// Called on the core of these windows, for RAM.
+    /// To be called on the core of these windows, for RAM.
     #[inline]
     pub unsafe fn read<W: Word>(&self, at: u64) -> W {
         let from = self.from(at) as *const W;
-        // SAFETY: its block is shown and it is aligned, so that it lies within; a volatile access to
-        // memory that a guest may change, of which each value is a number.
+        // SAFETY: the window maps its block, and it is aligned, so that it lies within. The access
+        // is volatile, as a guest may change it, and each value is a valid integer.
         unsafe { from.read_volatile() }
     }
 
-    /// Writes a word at a multiple of its size, in one piece.
+    /// Writes a word at a multiple of its size, in one access.
     ///
     /// # Safety
     ///
-    /// Called on the core of these windows, for RAM that nobody in Rust refers to.
+    /// To be called on the core of these windows, for RAM to which no Rust reference exists.
     #[inline]
     pub unsafe fn write<W: Word>(&self, at: u64, value: W) {
         let to = self.to(at) as *mut W;
-        // SAFETY: as in `read`, of memory that nobody in Rust refers to.
+        // SAFETY: the window maps its block, it is aligned, and the caller states that no Rust
+        // reference to it exists.
         unsafe { to.write_volatile(value) };
     }
 
-    /// Copies some of so many bytes, at least one, wherever they are; how many. Others may write both
-    /// at the same time.
+    /// Copies some of `size` bytes, at least one, at any alignment. Returns how many. Both ranges
+    /// may be written concurrently.
     ///
     /// # Safety
     ///
@@ -90,8 +91,8 @@ impl<'a> View<'a> {
         let words = (room / 8).min(WORDS) as usize;
         if (from | to).is_multiple_of(8) && words > 0 {
             for word in 0..words {
-                // SAFETY: the blocks are shown and both are aligned; volatile accesses to what others
-                // may change.
+                // SAFETY: the windows map the blocks, and both are aligned. The accesses are
+                // volatile, as guests may change the words.
                 unsafe {
                     let value = (source as *const u64).add(word).read_volatile();
                     (target as *mut u64).add(word).write_volatile(value);
@@ -101,7 +102,8 @@ impl<'a> View<'a> {
         }
         let bytes = room.min(BYTES);
         for byte in 0..bytes as usize {
-            // SAFETY: as above.
+            // SAFETY: the windows map the blocks, and bytes are always aligned. The accesses are
+            // volatile, as guests may change the bytes.
             unsafe {
                 let value = (source as *const u8).add(byte).read_volatile();
                 (target as *mut u8).add(byte).write_volatile(value);
@@ -110,17 +112,17 @@ impl<'a> View<'a> {
         bytes
     }
 
-    /// [Copies](Transfer::copy) a range to the point of coherency, until all is done or an interrupt
-    /// waits; how far it came.
+    /// [Copies](Transfer::copy) a range to the point of coherency, until all is copied or an
+    /// interrupt is pending. Returns the new offset.
     ///
     /// # Safety
     ///
     /// Those of [`Transfer::copy`].
     pub unsafe fn copy(&self, source: PhysicalRange, target: u64) -> u64 {
-        // Its end closes both.
+        // The end of the copy closes both windows.
         self.source.set(None);
         self.target.set(None);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller states the conditions of `Transfer::copy`, which are the same.
         unsafe { self.transfer.copy(source, target, 0) }
     }
 }

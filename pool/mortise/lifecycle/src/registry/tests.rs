@@ -65,7 +65,7 @@ fn what_is_given_back_before_a_slot_is_emptied_is_given_back_once() {
     let mut registry = registry(4, 2);
     let before = account(&registry);
     let slots = [1, 2].map(|blocks| make(&mut registry, blocks).unwrap());
-    registry.give_back(slots[0]);
+    registry.free_memory(slots[0]);
     let (free, ..) = account(&registry);
     assert_eq!(free, 2 * BLOCK, "of four, two are another one's");
     for slot in slots {
@@ -201,14 +201,14 @@ fn a_handle_names_one_life() {
 fn what_a_vcpu_left_behind_is_found() {
     let mut registry = registry(8, 3);
     let slot = make(&mut registry, 1).unwrap();
-    assert_eq!(registry.forsaken(CALLER), Some(slot));
-    assert_eq!(registry.forsaken(Caller { vcpu: 1, ..CALLER }), None);
+    assert_eq!(registry.abandoned(CALLER), Some(slot));
+    assert_eq!(registry.abandoned(Caller { vcpu: 1, ..CALLER }), None);
     registry
         .record_mut(slot)
         .unwrap()
         .apply(Event::Made)
         .unwrap();
-    assert_eq!(registry.forsaken(CALLER), None);
+    assert_eq!(registry.abandoned(CALLER), None);
 }
 
 proptest! {

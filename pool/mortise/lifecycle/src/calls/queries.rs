@@ -1,10 +1,10 @@
-//! What is told of a VM.
+//! Queries: slots, statistics and console output of a VM.
 
 use crate::{
     Failure, Record,
-    calls::{Conversation, values},
+    calls::{CallContext, values},
     request::DESCRIPTOR,
-    stop::{Stop, look},
+    stop::{Stop, check_pending},
 };
 use core_memory::IntermediateRange;
 use mortise_hypercall::{Outcome, Reply};
@@ -12,25 +12,25 @@ use mortise_instance::{Handle, State};
 use mortise_partition::Vm;
 use zerocopy::IntoBytes;
 
-/// Bytes of a console that are read at a time.
+/// Console bytes that one call reads at most.
 const READ_MOST: usize = 256;
 
-/// Words that are written at a time.
+/// Words that are written per step.
 const LINE: usize = 4;
 
-/// Words of the answer to a request for statistics.
+/// Words of the reply to STATISTICS.
 const WORDS: usize = DESCRIPTOR as usize / 8;
 
-impl Conversation<'_> {
-    /// Who is in a slot; nobody, for those who have no authority over it.
+impl CallContext<'_> {
+    /// Handle and state of a slot's occupant. Zero without authority over it.
     pub(crate) fn list(&self, slot: usize) -> Result<Outcome, Stop> {
-        let registry = self.site.registry.lock();
+        let registry = self.executor.registry.lock();
         let record = registry.record(slot).ok_or(Failure::NotFound)?;
-        let vm = self.site.machine.vm(slot).ok_or(Failure::NotFound)?;
+        let vm = self.executor.machine.vm(slot).ok_or(Failure::NotFound)?;
         let known = matches!(record.state, State::Empty | State::Creating)
             || !self.authority.covers(self.caller.vm, record.subject);
         let handle = registry.handle(slot).filter(|_| !known);
-        self.look()?;
+        self.check_pending()?;
         let Some(handle) = handle else {
             return Ok(Reply::SUCCESS.into());
         };
@@ -38,24 +38,24 @@ impl Conversation<'_> {
         let kind = description.kind as u64;
         let vcpus = description.cpus.len() as u64;
         let memory = vm.memory_size();
-        let what = told(record, vm) | kind << 8 | vcpus << 16;
+        let what = reported_state(record, vm) | kind << 8 | vcpus << 16;
         Ok(values([0, handle.to_register(), what, memory]))
     }
 
-    /// What a VM is and did, into the caller's memory, line by line: which is next is the call's
-    /// progress.
+    /// Copies a VM's statistics into the caller's memory, line by line. The progress of the call is
+    /// the next line.
     pub(crate) fn statistics(
         &self,
         handle: Handle,
         to: IntermediateRange,
     ) -> Result<Outcome, Stop> {
-        let to = self.own(&to)?;
-        self.look()?;
+        let to = self.translate(&to)?;
+        self.check_pending()?;
         let slot = usize::from(handle.slot);
-        let vm = self.site.machine.vm(slot).ok_or(Failure::NotFound)?;
-        let mut registry = self.site.registry.lock();
+        let vm = self.executor.machine.vm(slot).ok_or(Failure::NotFound)?;
+        let mut registry = self.executor.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
-        let (state, since) = (told(record, vm), record.since);
+        let (state, since) = (reported_state(record, vm), record.since);
         let denied = registry.denied(slot);
         drop(registry);
         let summary = vm.summary();
@@ -64,7 +64,7 @@ impl Conversation<'_> {
             1..5 => summary.name(index - 1),
             5 => u64::from(summary.vcpus()) | u64::from(summary.restarts()) << 32,
             6 => vm.memory_size(),
-            7 => self.site.machine.now().saturating_sub(since),
+            7 => self.executor.machine.now().saturating_sub(since),
             8..14 => summary.exits(index - 8),
             14 => denied,
             15 => u64::from(summary.reason()),
@@ -76,30 +76,31 @@ impl Conversation<'_> {
             let first = line * LINE;
             let mut words = [0; LINE];
             for (index, place) in (first..).zip(&mut words) {
-                look(line as u32)?;
+                check_pending(line as u32)?;
                 *place = word(index).to_le();
             }
             self.write(to.start() + first as u64 * 8, &words);
         }
-        look((WORDS / LINE) as u32)?;
+        check_pending((WORDS / LINE) as u32)?;
         Ok(values([0, DESCRIPTOR, 0, 0]))
     }
 
-    /// What a VM printed lately, into the caller's memory. What was read before an interrupt is the
-    /// call's progress: it is read once.
+    /// Copies a VM's recent console output into the caller's memory. The progress of the call
+    /// counts the bytes, as they are consumed once.
     pub(crate) fn console_read(
         &self,
         handle: Handle,
         to: IntermediateRange,
     ) -> Result<Outcome, Stop> {
-        let whole = self.own(&to)?;
+        let whole = self.translate(&to)?;
         self.state(handle)?;
-        let vm = self.site.machine.vm(usize::from(handle.slot));
+        let vm = self.executor.machine.vm(usize::from(handle.slot));
         let vm = vm.ok_or(Failure::NotFound)?;
         let most = (whole.size() as usize).min(READ_MOST);
         let mut count = self.call.progress() as usize;
-        look(count as u32)?;
-        // Whole words are written: what is behind the last byte is the caller's too, and ends it.
+        check_pending(count as u32)?;
+        // Whole words are written: the padding after the last byte lies in the caller's range too.
+        // A short word is the last one.
         while count.is_multiple_of(8) && count < most {
             let mut words = [0u64; LINE];
             let room = LINE.min((most - count) / 8) * 8;
@@ -108,7 +109,7 @@ impl Conversation<'_> {
             let words = words.get(..read.div_ceil(8)).unwrap_or_default();
             self.write(whole.start() + count as u64, words);
             count += read;
-            look(count as u32)?;
+            check_pending(count as u32)?;
             if read == 0 {
                 break;
             }
@@ -116,15 +117,16 @@ impl Conversation<'_> {
         Ok(values([0, count as u64, 0, 0]))
     }
 
-    /// Writes words of the caller's memory.
+    /// Writes words to the caller's memory.
     fn write(&self, to: u64, words: &[u64]) {
-        // SAFETY: RAM of the caller's, which executes: it stays; all within one page of it.
-        unsafe { self.site.transfer.write(to, words) };
+        // SAFETY: the range is RAM of the calling VM, which stays mapped during its call, and lies
+        // within one page.
+        unsafe { self.executor.transfer.write(to, words) };
     }
 }
 
-/// The state of a VM as it is told: one that lost a core is that, whatever is to become of it.
-fn told(record: &Record, vm: &Vm) -> u64 {
+/// Reported state of a VM: `Lost` if it lost a core, whatever its record says.
+fn reported_state(record: &Record, vm: &Vm) -> u64 {
     match vm.is_lost() {
         true => core_statistics::State::Lost as u64,
         false => record.state as u64,
