@@ -1,18 +1,19 @@
-//! What is taken one by one.
+//! A list that is drained from its front.
 
 use crate::Linked;
 use core::cell::Cell;
 
-/// A circle that was opened, to be emptied from its beginning: quicker than a list, as what leaves
-/// has one neighbour.
+/// A circle cut open, to be drained from its front. Removal is cheaper than from a
+/// [`List`](crate::List): the first element has one neighbour.
 ///
-/// Its elements may be taken out too, without knowing whether they are in it or still in a circle.
+/// An element can also be removed without knowledge of whether it is in this list or still in a
+/// circle.
 pub struct DrainList<T> {
     first: Cell<Option<T>>,
 }
 
 impl<T> DrainList<T> {
-    /// A chain of nothing.
+    /// An empty list.
     pub const fn new() -> Self {
         Self {
             first: Cell::new(None),
@@ -27,14 +28,14 @@ impl<T> Default for DrainList<T> {
 }
 
 impl<T: Linked> DrainList<T> {
-    /// Whether nothing is in it.
+    /// Whether the list is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.first.get().is_none()
     }
 
-    /// Opens the circle that an element is in and takes over all the others, those behind it first;
-    /// this chain is empty before.
+    /// Cuts the circle that contains `element` and takes over all other elements in order, from its
+    /// successor on. This list must be empty.
     pub fn take_others(&self, element: T) {
         let (next, previous) = element.link().take();
         if let (Some(next), Some(previous)) = (next, previous)
@@ -46,7 +47,7 @@ impl<T: Linked> DrainList<T> {
         }
     }
 
-    /// Takes the first one out.
+    /// Removes and returns the first element.
     #[inline(always)]
     pub fn pop(&self) -> Option<T> {
         let first = self.first.get()?;
@@ -58,7 +59,7 @@ impl<T: Linked> DrainList<T> {
         Some(first)
     }
 
-    /// Takes out one that is in this chain, or in a circle of several.
+    /// Removes an element of this list, or of a circle of at least two.
     pub fn remove(&self, element: T) {
         let (next, previous) = element.link().take();
         match previous {

@@ -1,12 +1,20 @@
-//! Intrusive lists in safe Rust: circular ones, and two that are open.
+//! Intrusive lists in safe Rust: a circular list and two open-ended ones.
 //!
-//! The links live inside the listed thing, a thread or a timer, which is named by a shared
-//! reference; the list itself is a word or two. Run queues, timer queues and wait queues are made of
-//! it, so that queueing never allocates, and searches only where an order is asked for.
+//! The links live inside the element, a thread or a timer, which a shared reference names; the list
+//! head itself is one or two words. Run queues, timer queues and wait queues are made of these
+//! lists, so that queueing never allocates.
 //!
-//! Guarantees: every operation but an insertion in order is O(1), all are without allocation, panic or `unsafe`. The links are
-//! [`Cell`]s, so a list belongs to one context at a time: the caller's lock or masked interrupts
-//! see to that, and the compiler refuses to share one without.
+//! - [`List`]: circular and doubly linked.
+//! - [`SortedList`]: open at both ends and sorted on insertion.
+//! - [`DrainList`]: a former circle that is emptied from its front.
+//!
+//! # Guarantees
+//!
+//! Every operation except a sorted insertion is O(1). None allocates, panics or needs `unsafe`. The
+//! links are [`Cell`]s, so a list belongs to one context at a time: the caller holds a lock or
+//! masks interrupts, and the compiler rejects sharing without one.
+//!
+//! # Example
 //!
 //! ```
 //! use core_list::{Link, Linked, List};
@@ -40,14 +48,14 @@ pub use sorted_list::SortedList;
 
 use core::cell::Cell;
 
-/// The two neighbours of a listed thing; both absent while it is in no list.
+/// The links of an element to its two neighbours; both are absent while it is in no list.
 pub struct Link<T> {
     next: Cell<Option<T>>,
     previous: Cell<Option<T>>,
 }
 
 impl<T> Link<T> {
-    /// The link of a thing in no list.
+    /// A link without neighbours.
     pub const fn new() -> Self {
         Self {
             next: Cell::new(None),
@@ -57,13 +65,13 @@ impl<T> Link<T> {
 }
 
 impl<T: Copy> Link<T> {
-    /// Both neighbours; from here on it links nothing.
+    /// Takes both neighbours; the link is empty afterwards.
     #[inline(always)]
     fn take(&self) -> (Option<T>, Option<T>) {
         (self.next.take(), self.previous.take())
     }
 
-    /// The one behind, in a circle the thing itself if it is alone there.
+    /// The next element; in a circle of one, the element itself.
     #[inline(always)]
     pub fn next(&self) -> Option<T> {
         self.next.get()
@@ -76,33 +84,34 @@ impl<T> Default for Link<T> {
     }
 }
 
-/// A reference to something that carries a [`Link`].
+/// A reference to an element that contains a [`Link`].
 pub trait Linked: Copy {
-    /// The link, at the same place for as long as the reference lives.
+    /// The element's link; its address must not change while the reference lives.
     fn link(&self) -> &Link<Self>;
 
-    /// Whether both references name the same thing.
+    /// Whether both references name the same element.
     fn is(&self, other: &Self) -> bool {
         core::ptr::eq(self.link(), other.link())
     }
 
-    /// Whether the thing is in a list.
+    /// Whether the element is in a list.
     fn is_linked(&self) -> bool {
         let next = self.link().next.get();
         next.is_some()
     }
 
-    /// Whether the thing is in a list with others.
+    /// Whether the element is in a list of at least two.
     fn has_neighbours(&self) -> bool {
         let next = self.link().next.get();
         next.is_some_and(|next| !next.is(self))
     }
 }
 
-/// A circular list, known by its first element.
+/// A circular doubly linked list; the head points to the first element.
 ///
-/// An element is in one list at most; who pushes one knows that it is in none, as a scheduler knows
-/// who is ready. A listed one pushed again would tear its list: a mistake that debug builds report.
+/// An element is in at most one list. The caller of [`push`](List::push) knows that the element is
+/// in none, as a scheduler knows from a thread's state. Pushing a linked element corrupts its list;
+/// debug builds assert against it.
 pub struct List<T> {
     first: Cell<Option<T>>,
 }
@@ -128,19 +137,19 @@ impl<T: Linked> List<T> {
         self.first.get()
     }
 
-    /// All elements, from the first one; the list is not to change meanwhile.
+    /// Iterates from the first element; the list must not change meanwhile.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         core::iter::successors(self.first.get(), |element| self.after(*element))
     }
 
-    /// The element behind one of this list, unless it is the last one.
+    /// The element that follows one of this list, unless it is the last.
     pub fn after(&self, element: T) -> Option<T> {
         let next = element.link().next.get()?;
         let first = self.first.get()?;
         (!first.is(&next)).then_some(next)
     }
 
-    /// Whether no element is listed.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.first.get().is_none()
     }
@@ -158,12 +167,12 @@ impl<T: Linked> List<T> {
     #[inline(always)]
     pub fn ends(&self) -> Option<(T, T)> {
         let first = self.first.get()?;
-        // In a circle the last element is the first one's predecessor.
+        // The circle makes the last element the predecessor of the first.
         Some((first, first.link().previous.get()?))
     }
 
-    /// Puts an element that is in no list between two neighbours; between the last one and the
-    /// first one, it is the last one of theirs.
+    /// Inserts an element that is in no list between two neighbours; between the last and the first
+    /// element it becomes the last.
     #[inline(always)]
     pub fn link_between(previous: T, element: T, next: T) {
         let link = element.link();
@@ -174,7 +183,7 @@ impl<T: Linked> List<T> {
         next.link().previous.set(Some(element));
     }
 
-    /// Puts an element that is in no list into this one, which is empty.
+    /// Inserts an element that is in no list into this list, which is empty.
     #[inline(always)]
     pub fn push_only(&self, element: T) {
         debug_assert!(self.is_empty() && !element.is_linked(), "in a list already");
@@ -184,14 +193,14 @@ impl<T: Linked> List<T> {
         self.first.set(Some(element));
     }
 
-    /// Puts an element that is in no list before all others.
+    /// Inserts an element that is in no list at the front.
     pub fn push_first(&self, element: T) {
         self.push(element);
         self.first.set(Some(element));
     }
 
-    /// Puts an element that is in no list behind all others that it does not come before; looks at
-    /// those it does come before, from the last one.
+    /// Inserts an element that is in no list after all elements that it does not precede. The
+    /// search starts at the last element.
     pub fn insert(&self, element: T, comes_before: impl Fn(&T, &T) -> bool) {
         let Some(first) = self.first.get() else {
             return self.push(element);
@@ -202,22 +211,22 @@ impl<T: Linked> List<T> {
         let mut next = first;
         while let Some(last) = next.link().previous.get() {
             if !comes_before(&element, &last) {
-                // Pushed in a circle that begins at `next`, it is between the two.
+                // In a circle that begins at `next`, a push inserts before `next`.
                 return List::from(next).push(element);
             }
             next = last;
         }
     }
 
-    /// The circle that a listed element is in, as a list that begins with it.
+    /// The circle of a listed element, as a list that begins with that element.
     pub fn from(first: T) -> Self {
         Self {
             first: Cell::new(Some(first)),
         }
     }
 
-    /// Takes an element of this list out; one that is in no list stays so. Returns whether it was
-    /// the only one.
+    /// Removes an element of this list; an element in no list is unchanged. Returns whether it was
+    /// the only element.
     #[inline(always)]
     pub fn remove(&self, element: T) -> bool {
         let (next, previous) = element.link().take();
@@ -234,7 +243,7 @@ impl<T: Linked> List<T> {
         only
     }
 
-    /// Takes the first element out.
+    /// Removes and returns the first element.
     #[inline(always)]
     pub fn pop(&self) -> Option<T> {
         let first = self.first.get()?;
@@ -242,7 +251,7 @@ impl<T: Linked> List<T> {
         Some(first)
     }
 
-    /// Takes out the first, which the caller knows.
+    /// Removes the first element, which the caller passes.
     #[inline(always)]
     pub fn pop_first(&self, first: T) {
         debug_assert!(self.first.get().is_some_and(|known| known.is(&first)));
@@ -255,7 +264,7 @@ impl<T: Linked> List<T> {
         }
     }
 
-    /// The only element, if there is just one.
+    /// The only element, if the list has exactly one.
     #[inline(always)]
     pub fn only(&self) -> Option<T> {
         let first = self.first.get()?;
@@ -263,14 +272,14 @@ impl<T: Linked> List<T> {
         next.filter(|next| next.is(&first))
     }
 
-    /// Takes all out, where `only` is the one element.
+    /// Empties a list whose only element is `only`.
     #[inline(always)]
     pub fn pop_only(&self, only: T) {
         only.link().take();
         self.first.set(None);
     }
 
-    /// Puts an element that is in no list in the place of one that is in this list.
+    /// Replaces an element of this list by one that is in no list.
     pub fn replace(&self, element: T, by: T) {
         let (next, previous) = element.link().take();
         if next.is_some_and(|next| next.is(&element)) {
@@ -289,7 +298,7 @@ impl<T: Linked> List<T> {
         }
     }
 
-    /// Makes the second element the first one, which is returned, and the first one the last.
+    /// Makes the first element the last; returns the new first element.
     pub fn rotate(&self) -> Option<T> {
         let next = self.first.get()?.link().next.get();
         self.first.set(next);

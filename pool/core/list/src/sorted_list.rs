@@ -1,19 +1,21 @@
-//! What is kept in order, by who knows what stands in it.
+//! A doubly linked list with open ends, sorted on insertion.
 
 use crate::Linked;
 use core::cell::Cell;
 
-/// A list that is open at both ends: who comes first and who leaves is linked in the fewest steps.
+/// A list that is open at both ends, so that insertion at the front and removal of the first
+/// element take the fewest steps.
 ///
-/// Its user knows what is in it: what is put in is in no list, what is taken out is in this one.
-/// [`Linked::is_linked`] does not tell, as what left keeps its link as it was.
+/// The caller tracks membership: an element to be inserted is in no list, an element to be removed
+/// is in this one. [`Linked::is_linked`] gives no answer here, because removal leaves the element's
+/// link unchanged.
 pub struct SortedList<T> {
     first: Cell<Option<T>>,
     last: Cell<Option<T>>,
 }
 
 impl<T> SortedList<T> {
-    /// A row of nothing.
+    /// An empty list.
     pub const fn new() -> Self {
         Self {
             first: Cell::new(None),
@@ -35,14 +37,14 @@ impl<T: Linked> SortedList<T> {
         self.first.get()
     }
 
-    /// The element behind one of this row.
+    /// The element that follows one of this list.
     #[inline(always)]
     pub fn after(&self, element: T) -> Option<T> {
         element.link().next.get()
     }
 
-    /// Puts an element behind all others that it does not come before: looks at the first one, as
-    /// most come before all, then from the last one on.
+    /// Inserts an element after all elements that it does not precede. The search looks at the
+    /// first element, because most insertions are at the front, and then backwards from the last.
     #[inline(always)]
     pub fn insert(&self, element: T, comes_before: impl Fn(&T, &T) -> bool) {
         match self.first.get() {
@@ -61,20 +63,20 @@ impl<T: Linked> SortedList<T> {
         }
     }
 
-    /// Puts an element behind all others.
+    /// Appends an element.
     #[inline(always)]
     pub fn push(&self, element: T) {
         self.link_between(self.last.get(), element, None);
     }
 
-    /// Takes out the first, which the caller knows.
+    /// Removes the first element, which the caller passes.
     #[inline(always)]
     pub fn pop_first(&self, first: T) {
         let next = first.link().next.get();
         self.link_neighbours(None, next);
     }
 
-    /// Takes an element out.
+    /// Removes an element.
     #[inline(always)]
     pub fn remove(&self, element: T) {
         let link = element.link();
@@ -96,7 +98,7 @@ impl<T: Linked> SortedList<T> {
         }
     }
 
-    /// Makes two elements, or ends, neighbours.
+    /// Links two elements, or an element and an end, to each other.
     #[inline(always)]
     fn link_neighbours(&self, previous: Option<T>, next: Option<T>) {
         match previous {

@@ -1,55 +1,56 @@
-//! What somebody has of a core that several share: how urgent it is, and where it stands.
+//! Scheduling entities of the reservation scheduler: run key, queue membership, budget.
 
 use crate::{HasServer, Policy, Priority, Server};
 use core::cell::Cell;
 use core_list::{Link, Linked};
 
-/// The order of those that could run: who has the smaller one goes first. Twice the levels above, and
-/// one more without a deadline, as who has one goes before its peers.
+/// The order of ready entities: the smaller key runs first. Keys are twice the inverted priority;
+/// without a deadline one more, so that entities with a deadline precede their peers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunKey(u8);
 
 impl RunKey {
-    /// The last one.
+    /// The last key: priority 0, without a deadline.
     pub(crate) const BACKGROUND: Self = Self(2 * Priority::HIGHEST.number() + 1);
 
-    /// In the background all take turns, whatever their deadlines.
+    /// The key of a priority. In the background all share by time slices, whatever their deadlines.
     const fn of(priority: Priority, by_deadline: bool) -> Self {
         let own = 2 * (Priority::HIGHEST.number() - priority.number()) + 1;
         Self(own - (by_deadline && own < Self::BACKGROUND.0) as u8)
     }
 
-    /// The priority that it is of.
+    /// The priority of the key.
     const fn priority(self) -> Priority {
         Priority::new(Priority::HIGHEST.number() - self.0 / 2)
     }
 
-    /// Whether a deadline orders it among those that have the same.
+    /// Whether entities with this key are ordered by deadline.
     #[inline(always)]
     const fn has_deadline(self) -> bool {
         self.0 & 1 == 0
     }
 
-    /// Whether it is of as urgent a priority, at least.
+    /// Whether the priority is at least that of `other`.
     #[inline(always)]
     pub(crate) const fn is_as_urgent_as(self, other: Self) -> bool {
         self.0 <= other.0 | 1
     }
 }
 
-/// What [`ReservationScheduler`](crate::ReservationScheduler) keep inside each entity.
+/// Per-entity state of a [`ReservationScheduler`](crate::ReservationScheduler).
 pub struct SchedEntity<S> {
-    /// Its reservation, and what is left of it.
+    /// The reservation and its remaining budget.
     pub server: Server<S>,
     link: Link<Ready<S>>,
-    /// Where it stands: its own place, or in the background meanwhile.
+    /// The current key: the base key, or the background while the entity is demoted.
     key: Cell<RunKey>,
     base_key: Cell<RunKey>,
-    /// Among whom it is.
+    /// The lists that contain the entity.
     membership: Cell<QueueMembership>,
 }
 
-/// Where an entity is linked: a bit for those that could run, one for those whose budget is used up.
+/// The lists that contain an entity: one bit for the ready list, one for the list of depleted
+/// budgets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QueueMembership(u8);
 
@@ -61,7 +62,7 @@ impl QueueMembership {
 }
 
 impl<S> SchedEntity<S> {
-    /// That of an entity whose life has not begun.
+    /// A blocked entity without a policy.
     pub const fn new() -> Self {
         Self {
             server: Server::new(),
@@ -72,7 +73,8 @@ impl<S> SchedEntity<S> {
         }
     }
 
-    /// For a life to begin at `now`, of an entity that is not ready: the first period begins too.
+    /// Sets priority and policy of an entity that is not ready, and starts its first period at
+    /// `now`.
     pub fn begin(&self, priority: Priority, policy: Policy, now: u64) {
         let own = RunKey::of(priority, matches!(policy, Policy::Deadline(_)));
         self.base_key.set(own);
@@ -80,25 +82,25 @@ impl<S> SchedEntity<S> {
         self.server.start(policy, now);
     }
 
-    /// Whether it runs or could run.
+    /// Whether the entity is running or ready.
     #[inline(always)]
     pub fn is_ready(&self) -> bool {
         self.membership.get().0 & QueueMembership::READY.0 != 0
     }
 
-    /// The priority that it has now.
+    /// The current priority.
     #[inline(always)]
     pub fn priority(&self) -> Priority {
         self.key.get().priority()
     }
 
-    /// Whether it is in the background: that is its priority, or its budget is used up.
+    /// Whether the entity is in the background, by its priority or because its budget is depleted.
     #[inline(always)]
     pub fn is_background(&self) -> bool {
         self.key.get() == RunKey::BACKGROUND
     }
 
-    /// Whether its budget is used up, and the next one awaited.
+    /// Whether the budget is depleted and its replenishment pending.
     #[inline(always)]
     pub(crate) fn is_awaiting_budget(&self) -> bool {
         self.membership.get().0 & QueueMembership::DEPLETED.0 != 0
@@ -119,13 +121,13 @@ impl<S> SchedEntity<S> {
         self.base_key.get()
     }
 
-    /// Has it go on in the background.
+    /// Moves the entity to the background.
     #[inline(always)]
     pub(crate) fn demote(&self) {
         self.key.set(RunKey::BACKGROUND);
     }
 
-    /// Has it stand where it is by itself; whether it stood elsewhere.
+    /// Restores the base key; returns whether the entity was demoted.
     #[inline(always)]
     pub(crate) fn restore_priority(&self) -> bool {
         self.key.replace(self.base_key.get()) != self.base_key.get()
@@ -138,22 +140,22 @@ impl<S> Default for SchedEntity<S> {
     }
 }
 
-/// A reference to an entity of a core that is shared, like a vCPU.
+/// A reference to an entity of a shared core, such as a vCPU.
 pub trait HasSchedEntity: HasServer {
-    /// The part of it that keeps its claim, which its [`HasServer::server`] is in as well.
+    /// The scheduler's state, which contains [`HasServer::server`].
     fn entity(&self) -> &SchedEntity<Self>;
 
-    /// Hears that it falls behind without a budget, or has one again.
+    /// Called when the entity is demoted to the background, and when its priority is restored.
     #[inline(always)]
     fn background_changed(&self, _background: bool) {}
 }
 
-/// One among those that could run.
+/// An entity in the ready list.
 #[derive(Clone, Copy)]
 pub(crate) struct Ready<S>(pub(crate) S);
 
 impl<S: HasSchedEntity> Ready<S> {
-    /// Whether it goes before another one that came earlier.
+    /// Whether the entity runs before another that became ready earlier.
     #[inline(always)]
     pub(crate) fn precedes(&self, other: &Self) -> bool {
         let (own, its) = (self.0.entity().key(), other.0.entity().key());

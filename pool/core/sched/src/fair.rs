@@ -1,4 +1,4 @@
-//! Servers: a budget in each period for threads, rate-monotonic, and the rest shared fairly.
+//! Servers of threads: rate-monotonic reservations and a fair background.
 
 use crate::server::AwaitingBudget;
 use crate::{HasServer, Policy, Reservation, Server};
@@ -10,22 +10,23 @@ mod guarantees;
 #[cfg(test)]
 mod model;
 
-/// What the policy keeps inside each server.
+/// Per-server state of [`FairServers`].
 pub struct FairServer<S> {
-    /// Its reservation, and what is left of it.
+    /// The reservation and its remaining budget.
     pub server: Server<S>,
     reservation: Cell<Option<Reservation>>,
     reserved: Link<Reserved<S>>,
-    /// How much of the background it has had, in ticks. Who was not there is taken to have had what
-    /// others had, so that nobody claims the past.
+    /// Virtual finish tag: execution time in the background, in ticks. A server that was blocked is
+    /// advanced to the virtual time of the others, so that it cannot claim the past.
     finish_tag: Cell<u64>,
-    /// The same at the begin of its turn, by which it waits for that and has it.
+    /// Virtual start tag: the finish tag at the start of the current time slice, by which servers
+    /// are ordered.
     start_tag: Cell<u64>,
     background: Cell<bool>,
 }
 
 impl<S> FairServer<S> {
-    /// That of a server that serves nobody.
+    /// A server without a reservation or threads.
     pub const fn new() -> Self {
         Self {
             server: Server::new(),
@@ -37,12 +38,12 @@ impl<S> FairServer<S> {
         }
     }
 
-    /// Whether it is in the background: its budget is used up, or it has none.
+    /// Whether the server is in the background: its budget is depleted, or it has none.
     pub fn is_background(&self) -> bool {
         self.background.get()
     }
 
-    /// Whether it comes before another one in the background: it has had less.
+    /// Whether the server runs before another one in the background: its start tag is smaller.
     pub fn precedes(&self, other: &Self) -> bool {
         self.start_tag.get() < other.start_tag.get()
     }
@@ -54,13 +55,13 @@ impl<S> Default for FairServer<S> {
     }
 }
 
-/// A reference to a server.
+/// A reference to a server of threads.
 pub trait HasFairServer: HasServer {
-    /// The policy's part of it, which its [`HasServer::server`] is in as well.
+    /// The state of the policy, which contains [`HasServer::server`].
     fn fair_server(&self) -> &FairServer<Self>;
 }
 
-/// A server among those with a reservation.
+/// A server in the list of reservations.
 #[derive(Clone, Copy)]
 struct Reserved<S>(S);
 
@@ -70,35 +71,38 @@ impl<S: HasFairServer> Linked for Reserved<S> {
     }
 }
 
-/// The policy of a core whose threads have servers: over a [`FixedPriorityScheduler`](crate::FixedPriorityScheduler), whose
-/// priorities it gives.
+/// The servers of a core, on top of a [`FixedPriorityScheduler`](crate::FixedPriorityScheduler)
+/// whose priorities they set.
 ///
-/// - **In the foreground**, as long as it has budget, a server's thread has the priority that its
-///   period gives it: the shorter, the more urgent (Liu and Layland, 1973). Budgets are those of
+/// - **Foreground**: while budget remains, a server's thread has the priority of its period: the
+///   shorter, the more urgent (rate-monotonic: Liu and Layland, 1973). Budgets are those of
 ///   deferrable servers, as with [`Policy::Reserved`].
-/// - **In the background**, without budget, it has what nobody in the foreground wants. Whoever has
-///   had least is next, for a turn (start-time fair queueing: Goyal, Guo and Vin, 1996): of two that
-///   want to run all the while, neither gets more than two turns more than the other.
+/// - **Background**: without budget, a thread runs when the foreground is idle. The server with the
+///   smallest start tag runs next, for a time slice (start-time fair queueing: Goyal, Guo and Vin,
+///   1996). Of two servers that are ready all the time, neither receives more than two slices more
+///   than the other.
 ///
-/// The caller asks to [`update`](FairServers::update) before each decision of the scheduler and at the
-/// time that [`until`](FairServers::next_update) says, tells who [runs](FairServers::set_running) after it, and lets
-/// whoever gets ready in the background [join](FairServers::enter_background) first. Its threads are
-/// [ordered](crate::Schedulable::precedes) within a priority by their accounts.
+/// The caller calls [`update`](FairServers::update) before each scheduling decision and at the time
+/// that [`next_update`](FairServers::next_update) returns, calls
+/// [`set_running`](FairServers::set_running) after the decision, and calls
+/// [`enter_background`](FairServers::enter_background) before a thread becomes ready in the
+/// background. Threads are [ordered](crate::Schedulable::precedes) within a priority by their
+/// servers.
 pub struct FairServers<S> {
-    /// The longest period first.
+    /// The servers with a reservation, the longest period first.
     reserved: List<Reserved<S>>,
     awaiting_budget: List<AwaitingBudget<S>>,
     current: Cell<Option<S>>,
     charged: Cell<u64>,
-    /// What nobody who joins the background has had less than.
+    /// Virtual time of the background: the least start tag of a server that enters it.
     virtual_time: Cell<u64>,
-    /// Whether a turn is over whose end others wait for.
+    /// Whether a contended time slice is over.
     slice_over: Cell<bool>,
     slice: Cell<u64>,
 }
 
 impl<S> FairServers<S> {
-    /// A core without servers; all of it is zero.
+    /// A core without servers; all fields are zero.
     pub const fn new() -> Self {
         Self {
             reserved: List::new(),
@@ -111,7 +115,7 @@ impl<S> FairServers<S> {
         }
     }
 
-    /// Lets turns in the background last so many ticks.
+    /// Sets the length of a background time slice in ticks.
     pub fn set_slice(&self, slice: u64) {
         self.slice.set(slice);
     }
@@ -124,8 +128,8 @@ impl<S> Default for FairServers<S> {
 }
 
 impl<S: HasFairServer> FairServers<S> {
-    /// Adds a server whose first period begins at `now`; without a reservation it is in the
-    /// background for good. The caller gives all [`ranks`](FairServers::ranks) anew.
+    /// Adds a server whose first period starts at `now`; without a reservation it stays in the
+    /// background. The caller then assigns all [`ranks`](FairServers::ranks) anew.
     pub fn attach(&self, item: S, reservation: Option<Reservation>, now: u64) {
         let fair = item.fair_server();
         fair.reservation.set(reservation);
@@ -147,7 +151,7 @@ impl<S: HasFairServer> FairServers<S> {
         }
     }
 
-    /// Takes a server away.
+    /// Removes a server.
     pub fn detach(&self, item: S) {
         self.reserved.remove(Reserved(item));
         self.awaiting_budget.remove(AwaitingBudget(item));
@@ -160,8 +164,8 @@ impl<S: HasFairServer> FairServers<S> {
         }
     }
 
-    /// The servers with a reservation and the rank of each among their periods, from 0 on: the
-    /// shorter the period, the higher; equal periods have one rank.
+    /// The servers with a reservation and their rate-monotonic ranks from 0: the shorter the
+    /// period, the higher. Equal periods have one rank.
     pub fn ranks(&self) -> impl Iterator<Item = (S, usize)> {
         let mut last = None;
         let mut rank = 0;
@@ -173,9 +177,10 @@ impl<S: HasFairServer> FairServers<S> {
         })
     }
 
-    /// Whether all could be promised their budgets with one more: each has its own in the time of
-    /// its period though all as urgent or more take theirs as densely as deferrable servers can.
-    /// What is not shown within a bounded number of steps is not promised.
+    /// Admission test: whether all reservations including `more` are schedulable. The response time
+    /// of each budget must be within its period while all of equal or higher rank consume theirs as
+    /// densely as deferrable servers can. A response time that is not found within a bounded number
+    /// of steps is rejected.
     pub fn admits(&self, more: Reservation) -> bool {
         let all = || {
             let own = self.reserved.iter();
@@ -208,14 +213,15 @@ impl<S: HasFairServer> FairServers<S> {
         })
     }
 
-    /// Somebody is about to be ready in the background; `contended` as for
-    /// [`update`](FairServers::update).
+    /// Charges the running server and assigns tags to one whose thread becomes ready in the
+    /// background. `contended` as for [`update`](FairServers::update).
     pub fn enter_background(&self, item: S, now: u64, contended: bool) {
         self.charge(now, contended);
         self.assign_tags(item);
     }
 
-    /// Gives somebody its place among those that wait for their turn: a whole one.
+    /// Assigns start and finish tags to a server that enters the background, for a whole time
+    /// slice.
     pub fn assign_tags(&self, item: S) {
         let fair = item.fair_server();
         let finish_tag = fair.finish_tag.get().max(self.virtual_time.get());
@@ -223,9 +229,9 @@ impl<S: HasFairServer> FairServers<S> {
         fair.start_tag.set(finish_tag);
     }
 
-    /// Brings all to `now`: who ran is charged, who has a new budget comes to the foreground, and
-    /// who ran out of it goes to the background; `moves` gives them their priorities. `contended` is
-    /// whether others wait in the background for the end of the turn of who ran.
+    /// Updates all servers to `now`: charges the running one, moves each replenished server to the
+    /// foreground and a depleted one to the background; `moves` sets the priorities. `contended`
+    /// tells whether others are ready in the background while the running server is there.
     pub fn update(&self, now: u64, contended: bool, moves: impl Fn(S, bool)) {
         self.charge(now, contended);
         while let Some(AwaitingBudget(item)) = self.awaiting_budget.first()
@@ -250,15 +256,15 @@ impl<S: HasFairServer> FairServers<S> {
         }
     }
 
-    /// Whether a turn ended with the last settlement: the caller ends that of who ran in the
-    /// scheduler too.
+    /// Whether the last update ended a time slice: the caller then ends that of the running thread
+    /// in the scheduler.
     pub fn slice_ended(&self) -> bool {
         let current = self.current.get();
         self.slice_over.take()
             && current.is_some_and(|current| current.fair_server().is_background())
     }
 
-    /// From the time of the last settlement on `item` runs, or somebody without a server.
+    /// Sets the server of the running thread, if any, from the time of the last update on.
     pub fn set_running(&self, item: Option<S>) {
         self.current.set(item);
         if let Some(item) = item.filter(|item| item.fair_server().is_background()) {
@@ -266,7 +272,7 @@ impl<S: HasFairServer> FairServers<S> {
         }
     }
 
-    /// When to settle, though nobody got ready or waited.
+    /// When the next update is due without a wake-up or block.
     pub fn next_update(&self, contended: bool) -> Option<u64> {
         let now = self.charged.get();
         let next = self
@@ -285,7 +291,7 @@ impl<S: HasFairServer> FairServers<S> {
         until.filter(|&until| until != u64::MAX)
     }
 
-    /// Charges who ran until `now`.
+    /// Charges the running server up to `now`.
     fn charge(&self, now: u64, contended: bool) {
         let ran = now.saturating_sub(self.charged.replace(now));
         let Some(current) = self.current.get() else {
@@ -298,7 +304,7 @@ impl<S: HasFairServer> FairServers<S> {
         fair.finish_tag.set(fair.finish_tag.get() + ran);
         let used = fair.finish_tag.get() - fair.start_tag.get();
         if used >= self.slice.get() {
-            // What is beyond a turn is of the next one. Alone it may have had any number of them.
+            // The excess belongs to the next slice. An uncontended server may have used several.
             let rest = used % self.slice.get();
             fair.start_tag.set(fair.finish_tag.get() - rest);
             self.slice_over.set(contended);
@@ -313,5 +319,5 @@ impl<S: HasFairServer> FairServers<S> {
     }
 }
 
-/// Steps within which a response time is to be found.
+/// Iterations within which a response time must be found.
 const STEPS: usize = 64;

@@ -1,23 +1,23 @@
-//! Who runs, and who runs next.
+//! The fixed-priority scheduler: the running entity and the scheduling decision.
 
 use crate::{Priority, RunQueue, Schedulable};
 use core::cell::Cell;
 
-/// Why the scheduler is asked.
+/// The cause of a scheduling decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Somebody more urgent may have become ready.
+    /// A more urgent entity may have become ready.
     Preemption,
-    /// The current one is not ready any more.
+    /// The running entity blocked.
     Blocking,
-    /// The current one lets its peers have their turns.
+    /// The running entity yields to its peers.
     Yielding,
 }
 
-/// The scheduler of one core.
+/// The fixed-priority preemptive scheduler of one core.
 ///
-/// The current one stays in the run queue while it is ready, at the head of its level: being
-/// preempted costs it no turn, and yielding is one rotation.
+/// The running entity stays at the head of its level in the run queue: preemption does not change
+/// its place among its peers, and yielding is one rotation.
 ///
 /// ```
 /// use core_list::{Link, Linked};
@@ -49,18 +49,19 @@ pub enum Reason {
 /// ```
 pub struct FixedPriorityScheduler<S> {
     queue: RunQueue<S>,
-    // These two are read together by each preemption.
+    // A preemption reads these two together.
     current: Cell<Option<S>>,
-    /// The highest of the queue while that is not the current one, as it is more urgent or the
-    /// current one's turn is over: the paper's "rescheduling needed", which thereby knows whom for.
+    /// The highest entity of the queue, if it is not the running one: it is more urgent, or the
+    /// running entity's time slice ended. This is the paper's "rescheduling needed", together with
+    /// its target.
     candidate: Cell<Option<S>>,
-    /// Above this priority one becomes the candidate: it is that of the candidate or, without one,
-    /// of the current one.
+    /// An entity becomes the candidate above this priority: that of the candidate or, without one,
+    /// of the running entity.
     preemption_threshold: Cell<Priority>,
 }
 
 impl<S> FixedPriorityScheduler<S> {
-    /// A scheduler of nothing.
+    /// A scheduler without entities.
     pub const fn new() -> Self {
         Self {
             queue: RunQueue::new(),
@@ -78,33 +79,34 @@ impl<S> Default for FixedPriorityScheduler<S> {
 }
 
 impl<S: Schedulable> FixedPriorityScheduler<S> {
-    /// Where the candidate is, for who asks [`needs_reschedule`](FixedPriorityScheduler::needs_reschedule) in assembly: a word,
-    /// zero without one.
+    /// Offset of the candidate, for assembly that tests
+    /// [`needs_reschedule`](FixedPriorityScheduler::needs_reschedule): a word, zero without a
+    /// candidate.
     pub const CANDIDATE: usize = core::mem::offset_of!(Self, candidate);
 
-    /// Declares who is running: the context this core started in.
+    /// Sets the running entity: the context in which this core started.
     pub fn start(&self, running: S) {
         self.queue.insert_first(running);
         self.current.set(Some(running));
         self.update_candidate();
     }
 
-    /// Who runs.
+    /// The running entity.
     pub fn current(&self) -> Option<S> {
         self.current.get()
     }
 
-    /// Who becomes ready has to be more urgent than this to run next.
+    /// The priority above which an entity that becomes ready preempts.
     pub fn preemption_threshold(&self) -> Priority {
         self.preemption_threshold.get()
     }
 
-    /// Whether somebody else should run than the current one.
+    /// Whether another entity should run instead of the running one.
     pub fn needs_reschedule(&self) -> bool {
         self.candidate.get().is_some()
     }
 
-    /// Makes somebody ready, behind those of the same priority.
+    /// Makes an entity ready, as the last of its priority.
     pub fn wake(&self, item: S) {
         self.queue.insert(item);
         let priority = item.state().priority();
@@ -114,7 +116,8 @@ impl<S: Schedulable> FixedPriorityScheduler<S> {
         }
     }
 
-    /// Makes somebody not ready; if it is the current one, [`next`](FixedPriorityScheduler::next) must follow.
+    /// Makes an entity not ready. If it is the running one, [`next`](FixedPriorityScheduler::next)
+    /// must follow.
     pub fn block(&self, item: S) {
         self.queue.remove(item);
         if self.candidate.get().is_some_and(|other| other.is(&item)) {
@@ -122,7 +125,8 @@ impl<S: Schedulable> FixedPriorityScheduler<S> {
         }
     }
 
-    /// Changes a priority; a ready one goes behind its new peers, the current one before them.
+    /// Changes a priority. A ready entity becomes the last of its new priority, the running one the
+    /// first.
     pub fn set_priority(&self, item: S, priority: Priority) {
         let ready = item.state().is_ready();
         self.queue.remove(item);
@@ -136,8 +140,9 @@ impl<S: Schedulable> FixedPriorityScheduler<S> {
         self.update_candidate();
     }
 
-    /// Ends the turn of the current one, which has the last place among its peers from here on: time
-    /// slicing. [`next`](FixedPriorityScheduler::next) for [`Reason::Preemption`] then finds the first of them.
+    /// Ends the time slice of the running entity, which becomes the last of its priority.
+    /// [`next`](FixedPriorityScheduler::next) for [`Reason::Preemption`] then selects the first of
+    /// its peers.
     pub fn end_slice(&self) {
         let current = self.current.get();
         if let Some(current) = current.filter(|current| current.state().is_ready()) {
@@ -147,13 +152,13 @@ impl<S: Schedulable> FixedPriorityScheduler<S> {
         }
     }
 
-    /// Whether the current one has peers that are ready.
+    /// Whether the running entity has ready peers of its priority.
     pub fn has_peers(&self) -> bool {
         let current = self.current.get();
         current.is_some_and(|current| current.state().is_ready() && current.has_neighbours())
     }
 
-    /// Finds the candidate anew.
+    /// Recomputes the candidate and the threshold.
     fn update_candidate(&self) {
         let Some(current) = self.current.get() else {
             return;
@@ -162,7 +167,7 @@ impl<S: Schedulable> FixedPriorityScheduler<S> {
         let highest = self.queue.highest();
         let candidate = highest.filter(|highest| {
             let priority = highest.state().priority();
-            // One that is not ready gives way by `next`.
+            // A running entity that blocked is replaced by `next`.
             priority > own || priority == own && current.state().is_ready() && !highest.is(&current)
         });
         self.candidate.set(candidate);
@@ -170,12 +175,13 @@ impl<S: Schedulable> FixedPriorityScheduler<S> {
             .set(candidate.map_or(own, |candidate| candidate.state().priority()));
     }
 
-    /// [`next`](FixedPriorityScheduler::next) of a current one that yields. As long as nobody more urgent is
-    /// ready, it is the first of the highest level, so that its neighbour follows it.
+    /// The decision of [`next`](FixedPriorityScheduler::next) for a yield. Unless a more urgent
+    /// entity is ready, the running entity is the first of the highest level, and its successor
+    /// runs next.
     #[inline(always)]
     pub fn yield_current(&self) -> Option<S> {
         let previous = self.current.get()?;
-        // With an order, its place is not always the last one.
+        // With an order, the yielding entity is not always inserted last.
         if self.needs_reschedule() || S::is_ordered() {
             return self.next(Reason::Yielding);
         }
@@ -184,27 +190,27 @@ impl<S: Schedulable> FixedPriorityScheduler<S> {
         (!next.is(&previous)).then_some(next)
     }
 
-    /// The scheduling decision, Algorithm 1 of the paper: whom to switch to, `None` to go on.
+    /// The scheduling decision, Algorithm 1 of the paper: the entity to switch to, `None` to
+    /// continue.
     ///
-    /// Somebody must be ready, if only an idle thread: one that blocked with nobody to switch to
-    /// would come back behind its peers and then yield in their place.
+    /// At least one entity must be ready, such as an idle thread: an entity that blocked while no
+    /// other was ready would return behind its peers and then yield in their place.
     ///
-    /// The caller disabled interrupts before and enables them after; the switch itself, the
-    /// paper's `Context switch (prev, next)`, is the caller's too. From here on `next` is the
-    /// current one. The paper's "preemption enabled" is each one's own lock, so that a cooperative
-    /// system is one whose threads begin locked. One thing differs from the paper: a thread that
-    /// yields while somebody more urgent is ready gives way even when it is locked, or a
-    /// cooperative system would starve.
+    /// The caller masks interrupts around the call and performs the paper's `Context switch (prev,
+    /// next)`; `next` is the running entity from here on. The paper's "preemption enabled" is a
+    /// lock count of each entity, so that a cooperative system is one whose threads start locked.
+    /// One difference from the paper: a locked thread that yields while a more urgent entity is
+    /// ready gives way, because a cooperative system would starve otherwise.
     #[inline(always)]
     pub fn next(&self, reason: Reason) -> Option<S> {
         let previous = self.current.get()?;
         let next = match reason {
             Reason::Preemption if previous.state().is_locked() => return None,
-            // The candidate is the highest of all, and its priority the bar already.
+            // The candidate is the highest entity, and the threshold is its priority already.
             Reason::Preemption => self.candidate.get()?,
             Reason::Blocking | Reason::Yielding => {
                 if reason == Reason::Yielding {
-                    // Not the first of its level any more if its turn was over.
+                    // It is not the first of its level if its time slice ended.
                     self.queue.remove(previous);
                     self.queue.insert(previous);
                 }

@@ -1,4 +1,4 @@
-//! What shares guarantee: budgets kept where the analysis says so, whatever the others do.
+//! Guarantees of the reservation scheduler: analysed budgets are kept whatever the others do.
 
 extern crate std;
 
@@ -7,8 +7,8 @@ use crate::{OnDepletion, Reservation, ReservationScheduler};
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// Whether response-time analysis grants each budget within its period: those as urgent or more
-/// take their budgets as densely as deferrable servers can.
+/// Response-time analysis: whether each budget fits its period while all of equal or higher
+/// priority consume theirs as densely as deferrable servers can.
 fn is_schedulable(shares: &[Share]) -> bool {
     shares.iter().enumerate().all(|(i, share)| {
         let Some((budget, period)) = share.reservation else {
@@ -36,7 +36,7 @@ fn is_schedulable(shares: &[Share]) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Who has a budget and wants to run for a whole period has the budget in it.
+    /// An entity that is ready for a whole period receives its budget in it.
     #[test]
     fn a_schedulable_reservation_is_kept(
         shares in prop::collection::vec(share(), 3).prop_map(|mut shares| {
@@ -73,21 +73,21 @@ proptest! {
         prop_assert_eq!(failure, None);
     }
 
-    /// By deadline, shares of no more than the whole core are kept, whoever wakes when.
+    /// EDF keeps every reservation up to full utilisation, whatever the order of wake-ups.
     #[test]
-    fn deadlines_keep_every_share_of_a_full_core(
+    fn edf_keeps_reservations_up_to_full_utilisation(
         budgets in prop::collection::vec(1u64..=4, 3),
         start in 0u64..30,
         events in events(2),
     ) {
-        // The period of each is its budget times the inverse of its share: 1/2, 1/3, 1/6.
+        // Each period is the budget times the inverse of the utilisation: 1/2, 1/3, 1/6.
         let shares: Vec<Share> = budgets.iter().zip([2, 3, 6]).map(|(&budget, inverse)| Share {
             priority: 1,
             deadline: true,
             reservation: Some((budget, budget * inverse)),
             background: false,
         }).collect();
-        // The last one wants to from its start on; the others come and go, before that too.
+        // The last entity is ready from its start on; the others wake and block, also before that.
         let (mut all, mut time) = (Vec::new(), 0);
         for (delta, i, wake) in events.into_iter().chain([(1000, 0, false)]) {
             if (time..time + delta).contains(&start) {
@@ -119,9 +119,9 @@ fn a_reservation_fits_its_period() {
     assert!(Reservation::new(10, 10, OnDepletion::Background).is_some());
 }
 
-/// A caller that is late each time by the same, as one whose timer's interrupt takes its time.
+/// A caller that is late by a constant, like the latency of a timer interrupt.
 #[test]
-fn what_was_run_too_long_is_of_the_next_budget() {
+fn an_overrun_is_charged_to_the_next_budget() {
     let reserved = |deadline| Share {
         priority: 1,
         deadline,
@@ -145,9 +145,9 @@ fn what_was_run_too_long_is_of_the_next_budget() {
     }
 }
 
-/// Turns that end late by the same each time take as long as they should in the mean.
+/// Time slices that each end late by a constant have the right length on average.
 #[test]
-fn turns_are_as_long_as_they_should_be() {
+fn time_slices_have_their_length_on_average() {
     let rest = Share {
         priority: 0,
         deadline: false,
@@ -174,10 +174,10 @@ fn turns_are_as_long_as_they_should_be() {
     }
 }
 
-/// Who runs on without a budget hears of it, and once more when it has one: by then it is as urgent as
-/// it was. Of who waits the same is true, whatever it had left.
+/// A demotion is reported, and so is the end of it, after which the priority is restored. The same
+/// holds for an entity that blocks with any budget left.
 #[test]
-fn who_falls_behind_hears_of_it() {
+fn demotion_is_reported() {
     let share = Share {
         priority: 2,
         deadline: false,
@@ -198,9 +198,9 @@ fn who_falls_behind_hears_of_it() {
     assert_eq!((vcpu.behind.get(), vcpu.priority()), (false, 2));
 }
 
-/// A caller that takes what is about to come for come is a little ahead of time.
+/// A caller that takes an imminent event for due charges slightly ahead of time.
 #[test]
-fn what_was_charged_ahead_of_time_is_given_back() {
+fn an_early_charge_is_corrected() {
     for (deadline, priority) in [(false, 1), (true, 1), (false, 0)] {
         let share = Share {
             priority,

@@ -1,28 +1,34 @@
-//! The scheduler of both kernels.
+//! Schedulers of threads and vCPUs: fixed priority, reservations, EDF and the fair background.
 //!
-//! [`RunQueue`] holds what is ready, by priority; [`FixedPriorityScheduler`] adds who runs, and decides who
-//! runs next: Algorithm 1 of the TenonOS paper (section 4.3). Threads of Tenon meet it, thousands of
-//! them. [`ReservationScheduler`] is for a core whose few users, vCPUs of Mortise, do not trust each other: by the same
-//! priorities it knows [`Policy`]: fixed priority, reservations, earliest deadline first, and the
-//! background, priority 0, where all have turns. [`FairServers`] gives the threads of a scheduler budgets,
-//! by their periods, which are those of the same [`Server`].
+//! - [`FixedPriorityScheduler`] is the scheduler of Tenon's threads: a [`RunQueue`], the running
+//!   entity, and the scheduling decision of Algorithm 1 of the TenonOS paper (section 4.3). It
+//!   serves thousands of threads.
+//! - [`FairServers`] adds reservations to it: rate-monotonic deferrable servers in the foreground,
+//!   and a background that is shared by start-time fair queueing.
+//! - [`ReservationScheduler`] is the scheduler of a shared core of Mortise, whose few vCPUs do not
+//!   trust each other. It implements each [`Policy`]: fixed priority, reservations and EDF, and a
+//!   round-robin background at priority 0.
 //!
-//! Guarantees: 64 priorities, first in first out within a priority; every operation is without
-//! allocation or lock, and O(1), but that those of `ReservationScheduler` look at the entities in the order in which
-//! they would run, or have a budget, which a core's few vCPUs bound. The caller has interrupts
-//! masked, or holds the lock of its core; switching contexts is the caller's work too.
+//! All of them use the same 64 priorities and the same budget accounting, [`Server`].
 //!
-//! What `ReservationScheduler` guarantees, to an entity that wants to run for a whole period, if the caller asks
-//! in time; what a switch takes is the caller's to add:
+//! # Guarantees
 //!
-//! - [`Policy::Reserved`]: its budget in each period, if the least fixed point of
-//!   R = B + sum of ceil((R + P' - B') / P') B' over all others as urgent or more is within the
-//!   period, and each of those has a reservation. A deferrable server can take its budgets back
-//!   to back, which is what P' - B' stands for.
-//! - [`Policy::Deadline`]: its budget by each deadline, if the sum of B / P is at most 1 over all
-//!   of that priority, and nobody is more urgent.
-//! - To all others: who may only wait for its next budget takes no more than B in a period of its
-//!   own, whatever it does.
+//! First in, first out within a priority. No operation allocates or takes a lock. All are O(1),
+//! except that those of `ReservationScheduler` walk the ready or the depleted entities in order, of
+//! which there are at most as many as vCPUs on the core. The caller masks interrupts or holds its
+//! core's lock, and switches contexts.
+//!
+//! `ReservationScheduler` guarantees the following to an entity that is ready for a whole period,
+//! if the caller asks for each decision in time. The caller adds the cost of its VM switches.
+//!
+//! - [`Policy::Reserved`]: the budget in each period, if the least fixed point of R = B + sum of
+//!   ceil((R + P' - B') / P') B' over all other entities of equal or higher priority is within the
+//!   period, and each of those has a reservation. A deferrable server can consume two budgets back
+//!   to back, which the term P' - B' accounts for.
+//! - [`Policy::Deadline`]: the budget by each deadline, if the sum of B / P over all entities of
+//!   that priority is at most 1, and none has a higher priority.
+//! - Isolation: an entity with [`OnDepletion::Wait`] never consumes more than B in one of its
+//!   periods.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -48,7 +54,7 @@ pub use reservation::{Budget, Decision, ReservationScheduler};
 pub use run_queue::{Priority, RunQueue, Schedulable, State};
 pub use server::{HasServer, OnDepletion, Policy, Reservation, Server};
 
-/// Tells the compiler that the way here is taken seldom.
+/// Marks the calling path as unlikely for the compiler.
 #[cold]
 #[inline(always)]
 pub const fn cold_path() {}

@@ -1,4 +1,4 @@
-//! Shares against the textbook's definitions, simulated tick by tick.
+//! The reservation scheduler against the textbook definitions, simulated tick by tick.
 
 extern crate std;
 
@@ -40,7 +40,7 @@ impl<'a> HasSchedEntity for &'a Vcpu<'a> {
     }
 }
 
-/// What somebody decided on: priority, whether by deadline, budget and period, background.
+/// The parameters of an entity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     pub(crate) priority: u8,
@@ -83,9 +83,9 @@ struct Member {
     wants: bool,
     left: u64,
     end: u64,
-    /// When it ran out, as a number that counts such events.
+    /// The order of depletion; none while budget remains.
     spent: Option<u64>,
-    /// Its place among its peers, as a number that counts arrivals.
+    /// The order of arrival among its peers.
     arrival: u64,
 }
 
@@ -130,7 +130,7 @@ impl Model {
         self.members[i].arrival = self.count;
     }
 
-    /// The time from `now - 1` to `now` has passed.
+    /// Advances from `now - 1` to `now`.
     fn pass(&mut self, now: u64) {
         if let Some(i) = self.running {
             if self.level(i) == 0 {
@@ -242,7 +242,7 @@ pub(crate) fn share() -> impl Strategy<Value = Share> {
         any::<bool>(),
     )
         .prop_map(|(priority, deadline, reservation, background)| {
-            // Deadlines order no turns: by deadline above the background only.
+            // Deadlines do not order the background: EDF above it only.
             let deadline = deadline && priority > 0 && reservation.is_some();
             Share {
                 priority,
@@ -254,11 +254,12 @@ pub(crate) fn share() -> impl Strategy<Value = Share> {
 }
 
 pub(crate) fn events(entities: usize) -> impl Strategy<Value = Vec<(u64, usize, bool)>> {
-    // Times from the last event on, several at once among them.
+    // Times relative to the previous event; several events can coincide.
     prop::collection::vec((0u64..=7, 0..entities, prop::bool::weighted(0.6)), 0..80)
 }
 
-/// Runs shares as Mortise does: asked at events and at the times given; reports who runs each tick.
+/// Drives the scheduler as Mortise does, with a decision at each event and at each returned time;
+/// reports the running entity of each tick.
 pub(crate) fn run(
     shares: &[Share],
     events: &[(u64, usize, bool)],
@@ -297,7 +298,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn shares_like_the_textbook(shares in prop::collection::vec(share(), 5), events in events(5)) {
+    fn schedules_like_the_textbook(shares in prop::collection::vec(share(), 5), events in events(5)) {
         let mut model = Model::new(&shares);
         let mut result = Ok(());
         run(&shares, &events, |now, happened, runs| {

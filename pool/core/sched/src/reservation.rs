@@ -1,4 +1,4 @@
-//! Who runs on a core whose time is shared by policies, and until when.
+//! The reservation scheduler: budgets, deadlines and background time slices on a shared core.
 
 use crate::cold_path;
 use crate::entity::{HasSchedEntity, QueueMembership, Ready, RunKey};
@@ -8,32 +8,35 @@ use core_list::SortedList;
 
 mod background;
 
-/// What [`ReservationScheduler::decide`] came to.
+/// The result of [`ReservationScheduler::decide`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision<S> {
-    /// Who runs; nobody, and the core is idle.
+    /// The entity to run; `None` if the core is idle.
     pub run: Option<S>,
-    /// When to ask again, though nobody woke or waited: the one time the caller's timer is for.
+    /// When the next decision is due without a wake-up or block: the compare value of the caller's
+    /// timer.
     pub until: Option<u64>,
 }
 
-/// What became of who ran when it was charged.
+/// The state of the running entity's budget after a charge.
 #[derive(Clone, Copy)]
 pub enum Budget<S> {
-    /// It may go on.
+    /// Budget remains, or there is none.
     Remaining,
-    /// Its budget is used up.
+    /// The budget is depleted.
     Depleted(S),
-    /// Its deadline passed; whether its budget is used up too, [`ReservationScheduler::depleted`] says.
+    /// The deadline passed. [`ReservationScheduler::depleted`] tells whether the budget is depleted
+    /// too.
     DeadlineMissed,
 }
 
-/// The scheduler of a core that is shared by [`Policy`](crate::Policy).
+/// The scheduler of a shared core, by [`Policy`](crate::Policy).
 ///
-/// The caller reports who [wakes](ReservationScheduler::wake) and [waits](ReservationScheduler::block), and asks who is to run
-/// after that and whenever the time given with the last [decision](Decision) has come. Time is a
-/// counter that does not go back; what ran between two questions is charged to who ran. Who asked a
-/// little ahead of time, and asks behind that next, has what was charged ahead given back.
+/// The caller reports each [wake-up](ReservationScheduler::wake) and
+/// [block](ReservationScheduler::block), and asks for a decision afterwards and whenever the time
+/// of the last [decision](Decision) has come. Time is a counter that does not decrease. Execution
+/// between two decisions is charged to the running entity. A charge slightly ahead of time is
+/// corrected by the next one.
 ///
 /// ```
 /// use core_sched::{SchedEntity, HasSchedEntity, HasServer, OnDepletion, Policy, Priority, Reservation, Server, ReservationScheduler};
@@ -72,27 +75,27 @@ pub enum Budget<S> {
 /// assert_eq!(shares.decide(3).until, Some(10), "the next budget of the more urgent one");
 /// ```
 pub struct ReservationScheduler<S> {
-    /// All that could run, the running one included, in the order in which they would.
+    /// All ready entities, including the running one, in run order.
     ready: SortedList<Ready<S>>,
-    /// Those without budget, the next to have one first. Who runs on in the background is among the
-    /// ready ones meanwhile.
+    /// The entities with a depleted budget, in the order of replenishment. Those that continue in
+    /// the background are in the ready list too.
     awaiting_budget: SortedList<AwaitingBudget<S>>,
-    /// Until when the current one has been charged.
+    /// The time up to which the running entity has been charged.
     charged: Cell<u64>,
-    /// The current one, if it is in the foreground and has a budget.
+    /// The running entity, if it is in the foreground and has a budget.
     budgeted: Cell<Option<S>>,
-    /// Otherwise, whether the current one has its turn in the background.
+    /// Otherwise, whether the running entity uses its time slice in the background.
     in_background: Cell<bool>,
-    /// Whether somebody waits for the end of the turn.
+    /// Whether another entity is ready in the background.
     slice_contended: Cell<bool>,
-    /// Whose turn it is in the background, and what is left of it.
+    /// The entity whose time slice it is in the background, and the rest of that slice.
     slice_owner: Cell<Option<S>>,
     slice_left: Cell<i64>,
     slice: i64,
 }
 
 impl<S> ReservationScheduler<S> {
-    /// A core nobody uses. Those in the background have turns of `slice` ticks.
+    /// A core without entities. A background time slice has `slice` ticks.
     pub const fn new(slice: u32) -> Self {
         Self {
             ready: SortedList::new(),
@@ -108,17 +111,18 @@ impl<S> ReservationScheduler<S> {
     }
 }
 
-/// Whether somebody is this one.
+/// Whether `one` is this entity.
 #[inline(always)]
 fn is<S: HasSchedEntity>(one: Option<S>, item: S) -> bool {
     one.is_some_and(|one| core::ptr::eq(one.entity(), item.entity()))
 }
 
 impl<S: HasSchedEntity> ReservationScheduler<S> {
-    /// Somebody wants to run, on a core where time does not matter: all are
-    /// [`Fixed`](crate::Policy::Fixed) there, one at most in the background. With
-    /// [`block_fixed`](ReservationScheduler::block_fixed) and [`highest`](ReservationScheduler::highest) instead of the
-    /// three below, which may take over whenever there is more to it.
+    /// Makes an entity ready on a core in fixed-priority mode: all entities are
+    /// [`Fixed`](crate::Policy::Fixed), and at most one is in the background. In that mode
+    /// `wake_fixed`, [`block_fixed`](ReservationScheduler::block_fixed) and
+    /// [`highest`](ReservationScheduler::highest) replace the three operations below, which can
+    /// take over at any time when the mode changes.
     #[inline]
     pub fn wake_fixed(&self, item: S) {
         if !item.entity().is_ready() {
@@ -126,7 +130,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         }
     }
 
-    /// Somebody does not want to run any more, on such a core.
+    /// Blocks an entity on a core in fixed-priority mode.
     #[inline]
     pub fn block_fixed(&self, item: S) {
         if item.entity().is_ready() {
@@ -135,13 +139,13 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         }
     }
 
-    /// Who runs on such a core.
+    /// The entity to run on a core in fixed-priority mode.
     #[inline(always)]
     pub fn highest(&self) -> Option<S> {
         self.ready.first().map(|Ready(first)| first)
     }
 
-    /// Somebody wants to run from `now` on; who wants to already does not want more.
+    /// Makes an entity ready at `now`; no effect on one that is ready.
     pub fn wake(&self, item: S, now: u64) {
         if item.entity().is_ready() {
             return;
@@ -152,13 +156,14 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         self.wake_charged(item, now);
     }
 
-    /// The same of who does not want to yet, from the time of the [charge](ReservationScheduler::charge) on.
+    /// Makes an entity ready that is not, after a [charge](ReservationScheduler::charge) up to
+    /// `now`.
     #[inline(always)]
     pub fn wake_charged(&self, item: S, now: u64) {
         if item.entity().is_awaiting_budget() {
             return;
         }
-        // Whose budget came earlier is ready earlier.
+        // An entity whose budget was replenished earlier is ready earlier.
         while let Some(item) = self.due_replenishment(now) {
             self.replenish(item, now);
         }
@@ -173,8 +178,8 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         }
     }
 
-    /// Somebody does not want to run any more from `now` on, or may not: an idle vCPU, one that is
-    /// paused or taken away. Its share goes on.
+    /// Blocks an entity at `now`: an idle vCPU, or one that is paused or removed. Its periods
+    /// continue.
     #[inline(always)]
     pub fn block(&self, item: S, now: u64) {
         self.charge(now);
@@ -193,8 +198,9 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         }
     }
 
-    /// Who runs from `now` on, and until when nothing but [`wake`](ReservationScheduler::wake) and
-    /// [`wait`](ReservationScheduler::block) can change that.
+    /// The entity to run from `now` on, and the time until which only
+    /// [`wake`](ReservationScheduler::wake) and [`block`](ReservationScheduler::block) can change
+    /// that.
     pub fn decide(&self, now: u64) -> Decision<S> {
         self.charge(now);
         let depleted = self.depleted();
@@ -212,7 +218,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         Decision { run, until }
     }
 
-    /// The first part of [`decide`](ReservationScheduler::decide): charges who ran until `now`.
+    /// Step 1 of [`decide`](ReservationScheduler::decide): charges the running entity up to `now`.
     #[inline(always)]
     pub fn charge(&self, now: u64) -> Budget<S> {
         let ran = now.wrapping_sub(self.charged.replace(now));
@@ -224,7 +230,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
             return Budget::Remaining;
         }
         self.slice_left.set(self.slice_left.get() - ran as i64);
-        // In the background it may be of a budget, too.
+        // In the background too an entity can have a budget.
         match self
             .slice_owner
             .get()
@@ -253,44 +259,45 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         }
     }
 
-    /// Who ran, if its budget is used up, at the time of the charge.
+    /// The running entity, if its budget was depleted by the last charge.
     #[inline(always)]
     pub fn depleted(&self) -> Option<S> {
         let current = self.current()?;
         (Self::has_budget(current) && current.server().is_depleted()).then_some(current)
     }
 
-    /// Who runs by a budget or has its turn.
+    /// The running entity that is charged to a budget or a time slice.
     #[inline(always)]
     fn current(&self) -> Option<S> {
         let background = || self.slice_owner.get().filter(|_| self.in_background.get());
         self.budgeted.get().or_else(background)
     }
 
-    /// Whether somebody runs by a budget, used up or not.
+    /// Whether the entity runs on a budget, depleted or not.
     #[inline(always)]
     fn has_budget(item: S) -> bool {
         item.server().is_limited() && !item.entity().is_awaiting_budget()
     }
 
-    /// The second part: who has used up its budget does not run, so that whoever gets one need not be
-    /// put before it. It is to be [exhausted](ReservationScheduler::handle_depletion) behind the third part, before anybody is
-    /// chosen.
+    /// Step 2: removes an entity with a depleted budget from the ready list, so that no replenished
+    /// entity is inserted before it. [`handle_depletion`](ReservationScheduler::handle_depletion)
+    /// must follow after step 3, before step 5.
     #[inline(always)]
     pub fn dequeue_depleted(&self, item: S) {
         self.ready.remove(Ready(item));
     }
 
-    /// The third part, for a caller that looks at its interrupts in between: the first whose budget's
-    /// time has come at `now`, to be [given](ReservationScheduler::replenish). Each part is from the time of the
-    /// [charge](ReservationScheduler::charge) on.
+    /// Step 3: the first entity whose replenishment is due at `now`. A caller can test for pending
+    /// interrupts between two of them. All steps use the time of the
+    /// [charge](ReservationScheduler::charge).
     #[inline(always)]
     pub fn due_replenishment(&self, now: u64) -> Option<S> {
         let AwaitingBudget(first) = self.awaiting_budget.first()?;
         first.server().is_period_over(now).then_some(first)
     }
 
-    /// Gives that budget.
+    /// Replenishes the budget of the entity that
+    /// [`due_replenishment`](ReservationScheduler::due_replenishment) returned.
     #[inline(always)]
     pub fn replenish(&self, item: S, now: u64) {
         self.awaiting_budget.pop_first(AwaitingBudget(item));
@@ -303,8 +310,8 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         self.enqueue(item);
     }
 
-    /// The fourth part: has somebody without budget, who is not linked anywhere, wait until there is a
-    /// new one.
+    /// Step 4: inserts an entity with a depleted budget, which is in no list, into the list of
+    /// depleted budgets. If its period is over, its deadline is postponed instead.
     #[inline(always)]
     pub fn handle_depletion(&self, item: S, now: u64) {
         match item.server().is_period_over(now) {
@@ -313,7 +320,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         }
     }
 
-    /// The same within the period.
+    /// Step 4 within the period.
     #[inline(always)]
     pub fn deplete(&self, item: S) {
         self.awaiting_budget
@@ -329,7 +336,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         self.ready.push(Ready(item));
     }
 
-    /// The last part: who runs, and until when; the end of time never comes.
+    /// Step 5: the entity to run and the time of the next decision, `u64::MAX` if none is due.
     #[inline(always)]
     pub fn pick_next(&self, now: u64) -> (Option<S>, u64) {
         let Some(first) = self.highest() else {
@@ -353,22 +360,22 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         (Some(first), budget.min(self.next_replenishment(key)))
     }
 
-    /// Nobody is charged from the time of the last charge on: nobody runs, or who was chosen is held
-    /// back by the caller, and wants to run still.
+    /// Charges no entity from the last charge on: the core is idle, or the caller holds back the
+    /// selected entity, which stays ready.
     pub fn stop_charging(&self) {
         self.in_background.set(false);
         self.budgeted.set(None);
     }
 
-    /// Puts who has a budget, and is not among the ready ones, there.
+    /// Inserts an entity with a budget, or without need for one, into the ready list.
     #[inline(always)]
     fn enqueue(&self, item: S) {
         item.entity().set_membership(QueueMembership::READY);
         self.ready.insert(Ready(item), Ready::precedes);
     }
 
-    /// A deadline that passed before the budget was used up does not hold others back: it moves
-    /// by a period, and further if that is over too.
+    /// A deadline that passed before the budget was depleted does not hold back others: it is
+    /// postponed by a period, or to a period from now.
     #[cold]
     #[inline(never)]
     fn postpone_deadline(&self, item: S, now: u64) {
@@ -376,8 +383,8 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         self.enqueue(item);
     }
 
-    /// When the first one has its budget that is as urgent at least: somebody less urgent may have it
-    /// when it is looked at again.
+    /// The next replenishment of an entity of at least this priority. It can be too early: the
+    /// entity's priority may be lower by the time of the decision.
     #[inline(always)]
     fn next_replenishment(&self, key: RunKey) -> u64 {
         let mut next = self.awaiting_budget.first();

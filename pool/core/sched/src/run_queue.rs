@@ -3,19 +3,19 @@
 use core::cell::Cell;
 use core_list::{Linked, List};
 
-/// How urgent a schedulable is: the larger number runs first, as in POSIX.
+/// A priority: the larger number is more urgent, as in POSIX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority(u8);
 
 impl Priority {
-    /// How many priorities there are: as many as one count-leading-zeros searches.
+    /// The number of priorities: one bit of a word each.
     pub const COUNT: usize = 64;
     /// The least urgent priority.
     pub const LOWEST: Self = Self(0);
     /// The most urgent priority.
     pub const HIGHEST: Self = Self(Self::COUNT as u8 - 1);
 
-    /// The priority of that number; a number beyond the range is the nearest within.
+    /// The priority of that number, limited to the range.
     pub const fn new(number: u8) -> Self {
         if number < Self::HIGHEST.0 {
             Self(number)
@@ -24,7 +24,7 @@ impl Priority {
         }
     }
 
-    /// The priority so much more urgent, or less, and at most as far as there are priorities.
+    /// The priority plus `difference`, limited to the range.
     ///
     /// ```
     /// use core_sched::Priority;
@@ -36,18 +36,19 @@ impl Priority {
         Self::new(self.0.saturating_add_signed(difference))
     }
 
-    /// Its number, 0 to 63.
+    /// The number, 0 to 63.
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// The mask proves to the compiler what the constructor ensures, so that indexing is unchecked.
+    /// The number as an index. The remainder proves to the compiler that indexing needs no bounds
+    /// check.
     const fn index(self) -> usize {
         self.0 as usize % Self::COUNT
     }
 }
 
-/// What the scheduler keeps inside each schedulable, beside its link.
+/// Per-entity state of the run queue, beside its link.
 #[derive(Debug)]
 pub struct State {
     pub(crate) priority: Cell<Priority>,
@@ -56,7 +57,7 @@ pub struct State {
 }
 
 impl State {
-    /// The state of something that is not ready yet.
+    /// The state of a blocked entity.
     pub const fn new(priority: Priority) -> Self {
         Self {
             priority: Cell::new(priority),
@@ -65,63 +66,63 @@ impl State {
         }
     }
 
-    /// The priority it is scheduled by.
+    /// The current priority.
     pub fn priority(&self) -> Priority {
         self.priority.get()
     }
 
-    /// Changes the priority of something that is not ready.
+    /// Changes the priority of an entity that is not ready.
     pub fn set_priority(&self, priority: Priority) {
         debug_assert!(!self.is_ready(), "it is in the list of its priority");
         self.priority.set(priority);
     }
 
-    /// Whether it runs or could run.
+    /// Whether the entity is running or ready.
     pub fn is_ready(&self) -> bool {
         self.ready.get()
     }
 
-    /// For a life to begin: with one lock, to be kept, or none, whatever an earlier life left.
+    /// Resets the preemption lock count to one or zero, at the start of a thread.
     pub fn begin(&self, locked: bool) {
         self.locks.set(locked.into());
     }
 
-    /// Keeps it from being preempted until as many calls of [`unlock`](State::unlock).
+    /// Disables preemption of the entity until as many calls of [`unlock`](State::unlock).
     pub fn lock(&self) {
         self.locks.set(self.locks.get().saturating_add(1));
     }
 
-    /// Takes back one [`lock`](State::lock).
+    /// Reverses one [`lock`](State::lock).
     pub fn unlock(&self) {
         self.locks.set(self.locks.get().saturating_sub(1));
     }
 
-    /// Whether it may not be preempted.
+    /// Whether preemption is disabled.
     pub fn is_locked(&self) -> bool {
         self.locks.get() != 0
     }
 }
 
-/// A reference to something that takes turns on a core: a thread, a vCPU.
+/// A reference to a schedulable entity: a thread or a vCPU.
 pub trait Schedulable: Linked {
-    /// The scheduler's part of it.
+    /// The run queue's state of the entity.
     fn state(&self) -> &State;
 
-    /// Whether there is an order within a priority at all: without, who comes first is served first,
-    /// and no time is taken to compare.
+    /// Whether entities of one priority are ordered by [`precedes`](Self::precedes). Otherwise the
+    /// order is first in, first out, and nothing is compared.
     #[inline(always)]
     fn is_ordered() -> bool {
         false
     }
 
-    /// Whether it goes before another one of its priority that came earlier, where there is an order.
+    /// Whether the entity runs before another of its priority that became ready earlier.
     #[inline(always)]
     fn precedes(&self, _other: &Self) -> bool {
         false
     }
 }
 
-/// All that is ready on a core, the running one included.
+/// The ready entities of a core, including the running one.
 pub struct RunQueue<S> {
     /// Bit `n` is set while level `n` is not empty.
     occupied: Cell<u64>,
@@ -150,8 +151,8 @@ impl<S: Schedulable> RunQueue<S> {
         (&self.levels[level], 1 << level)
     }
 
-    /// Puts behind all others of its level that it does not precede; what is ready already stays
-    /// where it is.
+    /// Appends an entity to its level, or inserts it by its order; an entity that is ready already
+    /// keeps its place.
     #[inline(always)]
     pub fn insert(&self, item: S) {
         if S::is_ordered() {
@@ -160,13 +161,14 @@ impl<S: Schedulable> RunQueue<S> {
         self.insert_with(item, List::push);
     }
 
-    /// Puts before all others of its level; what is ready already stays where it is.
+    /// Inserts an entity at the front of its level; an entity that is ready already keeps its
+    /// place.
     pub fn insert_first(&self, item: S) {
         self.insert_with(item, List::push_first);
     }
 
-    /// Puts behind all others of its level that it does not come before; what is ready already
-    /// stays where it is.
+    /// Inserts an entity after all others of its level that it does not precede; an entity that is
+    /// ready already keeps its place.
     pub fn insert_sorted(&self, item: S, comes_before: impl Fn(&S, &S) -> bool) {
         self.insert_with(item, |level, item| level.insert(item, comes_before));
     }
@@ -177,7 +179,7 @@ impl<S: Schedulable> RunQueue<S> {
         }
     }
 
-    /// Puts in what is not ready.
+    /// Inserts an entity that is not ready.
     #[inline(always)]
     pub(crate) fn enqueue(&self, item: S, push: impl FnOnce(&List<S>, S)) {
         item.state().ready.set(true);
@@ -186,14 +188,14 @@ impl<S: Schedulable> RunQueue<S> {
         self.occupied.set(self.occupied.get() | bit);
     }
 
-    /// Takes out what no longer is ready.
+    /// Removes an entity, if it is ready.
     pub fn remove(&self, item: S) {
         if item.state().is_ready() {
             self.dequeue(item);
         }
     }
 
-    /// Takes out what is ready.
+    /// Removes an entity that is ready.
     #[inline(always)]
     pub(crate) fn dequeue(&self, item: S) {
         item.state().ready.set(false);
@@ -203,12 +205,12 @@ impl<S: Schedulable> RunQueue<S> {
         }
     }
 
-    /// Puts the first one of this priority behind its peers; returns who is first then.
+    /// Makes the first entity of a priority the last of its level; returns the new first one.
     pub fn rotate(&self, priority: Priority) -> Option<S> {
         self.levels[priority.index()].rotate()
     }
 
-    /// The most urgent of all, the longest ready of its level.
+    /// The ready entity of the highest priority that has been ready longest.
     pub fn highest(&self) -> Option<S> {
         let level = self.occupied.get().checked_ilog2()?;
         self.levels[level as usize % Priority::COUNT].first()

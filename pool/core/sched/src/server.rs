@@ -1,18 +1,18 @@
-//! How an entity shares its core with others, and what it has left of its share.
+//! Budget servers: policies, reservations and their accounting.
 
 use core::cell::Cell;
 use core_list::{Link, Linked};
 
-/// What becomes of an entity whose budget is used up, until it has its next one.
+/// What an entity does from the depletion of its budget to the next replenishment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDepletion {
-    /// It does not run: the reservation is its cap too.
+    /// It does not run: the reservation is also its limit.
     Wait,
-    /// It runs in the background, uncharged.
+    /// It runs in the background, without charge.
     Background,
 }
 
-/// So much of the core in each period; in ticks of the caller's clock.
+/// A budget of execution time per period, in ticks of the caller's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reservation {
     budget: u32,
@@ -21,9 +21,9 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// The reservation of `budget` in each `period`, if there is a budget and the period holds it.
+    /// A reservation of `budget` ticks per `period`; `None` unless 0 < budget <= period.
     ///
-    /// Both have 32 bits, 68 s at 62.5 MHz, so that a product of two is exact in a word.
+    /// Both values fit in 32 bits, 68 s at 62.5 MHz, so that a product of two is exact in 64 bits.
     pub fn new(budget: u64, period: u64, exhausted: OnDepletion) -> Option<Self> {
         let (budget, period) = (u32::try_from(budget).ok()?, u32::try_from(period).ok()?);
         let fits = 0 < budget && budget <= period;
@@ -34,12 +34,12 @@ impl Reservation {
         })
     }
 
-    /// Ticks it may run in each period.
+    /// Execution time per period, in ticks.
     pub const fn budget(&self) -> u64 {
         self.budget as u64
     }
 
-    /// Ticks from one budget to the next.
+    /// Time between two replenishments, in ticks.
     pub const fn period(&self) -> u64 {
         self.period as u64
     }
@@ -48,34 +48,33 @@ impl Reservation {
 /// How an entity is scheduled within its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// First in, first out, as long as it wants.
+    /// First in, first out, without a budget.
     Fixed,
     /// First in, first out, by a deferrable server (Strosnider, Lehoczky and Sha, 1995): the budget
-    /// is kept while the entity waits, and full again at each boundary of a period, counted from
-    /// the begin of its life.
+    /// is kept while the entity is blocked, and replenished at each period boundary, counted from
+    /// [`begin`](crate::SchedEntity::begin).
     Reserved(Reservation),
     /// Earliest deadline first, by a constant-bandwidth server with hard reservations (Abeni and
     /// Buttazzo, 1998): the deadline is the end of the current period.
     Deadline(Reservation),
 }
 
-/// A reservation, and what is left of it.
+/// A reservation and its remaining budget.
 pub struct Server<S> {
     kind: Cell<Kind>,
-    /// Whether it runs on without a budget.
+    /// Whether the entity runs in the background while its budget is depleted.
     background: Cell<bool>,
     budget: Cell<i64>,
     period: Cell<u64>,
-    /// Ticks left of the budget. What it ran beyond its budget before the caller asked is below zero,
-    /// and of the next one.
+    /// Remaining budget in ticks. A negative value is an overrun, which the next budget pays for.
     left: Cell<i64>,
-    /// The end of the current period: the next budget's time, the deadline. The end of time without
-    /// a reservation.
+    /// End of the current period: the time of the next replenishment, and the deadline. `u64::MAX`
+    /// without a reservation.
     period_end: Cell<u64>,
     link: Link<AwaitingBudget<S>>,
 }
 
-/// How a budget comes again, if there is one.
+/// The replenishment rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Fixed,
@@ -84,7 +83,7 @@ enum Kind {
 }
 
 impl<S> Server<S> {
-    /// That of an entity whose life has not begun.
+    /// A server without a reservation.
     pub const fn new() -> Self {
         Self {
             kind: Cell::new(Kind::Fixed),
@@ -97,7 +96,7 @@ impl<S> Server<S> {
         }
     }
 
-    /// Lets the first period begin.
+    /// Starts the first period at `now` with a full budget.
     pub(crate) fn start(&self, policy: Policy, now: u64) {
         let (kind, own) = match policy {
             Policy::Fixed => (Kind::Fixed, None),
@@ -119,70 +118,71 @@ impl<S> Server<S> {
         self.period_end.get()
     }
 
-    /// Whether its budget is good until a deadline.
+    /// Whether the end of the period is a deadline.
     #[inline(always)]
     pub(crate) fn has_deadline(&self) -> bool {
         self.kind.get() == Kind::Deadline
     }
 
-    /// Whether it has a budget, and nothing left of it.
+    /// Whether there is a budget and it is depleted.
     #[inline(always)]
     pub(crate) fn has_depleted_budget(&self) -> bool {
         self.is_depleted() && self.is_limited()
     }
 
-    /// Whether nothing is left of the budget that it has.
+    /// Whether no budget remains.
     #[inline(always)]
     pub(crate) fn is_depleted(&self) -> bool {
         self.left.get() <= 0
     }
 
-    /// Whether it has a budget at all.
+    /// Whether there is a budget.
     #[inline(always)]
     pub(crate) fn is_limited(&self) -> bool {
         self.kind.get() != Kind::Fixed
     }
 
-    /// Whether it runs on without a budget, in the background.
+    /// Whether the entity runs in the background while its budget is depleted.
     #[inline(always)]
     pub fn has_background(&self) -> bool {
         self.background.get()
     }
 
-    /// Takes `ran` ticks until `now` from the budget, if it has one.
+    /// Charges `ran` ticks of execution up to `now`, if there is a budget.
     #[inline(always)]
     pub(crate) fn charge(&self, ran: u64, now: u64) {
         let ran = match self.pass_periods(now) {
-            // What ran before the boundary was of the old budget.
+            // Execution before the boundary was charged to the previous budget.
             Some(boundary) => now - boundary,
             None => ran,
         };
         self.left.set(self.left.get() - ran as i64);
     }
 
-    /// The same within the period.
+    /// Charges `ran` ticks within the current period.
     #[inline(always)]
     pub(crate) fn charge_in_period(&self, ran: u64) {
         self.left.set(self.left.get() - ran as i64);
     }
 
-    /// Has the next budget.
+    /// Sets the next budget, less an overrun.
     #[inline(always)]
     fn refill(&self) {
-        // What is more than a whole budget is forgotten: a caller that late keeps no promise.
+        // An overrun beyond a whole budget is dropped: the caller was too late for any guarantee.
         let left = self.budget.get() + self.left.get().min(0);
         self.left.set(left.max(1));
     }
 
-    /// Becomes ready at `now`.
+    /// Applies the wake-up rule of the policy at `now`.
     #[inline(always)]
     pub(crate) fn wake(&self, now: u64) {
         if !self.has_deadline() {
             self.pass_periods(now);
             return;
         }
-        // What is left is good for the time left only if it is no more than the share: otherwise it
-        // would delay others beyond their deadlines. A new period begins then.
+        // CBS wake-up rule: the remaining budget is kept only if it does not exceed the bandwidth
+        // over the time to the deadline; otherwise it would delay others beyond their deadlines. A
+        // new period starts then.
         let share = |time| time * self.budget.get() as u64;
         let left = self.left.get().max(0) as u64 * self.period.get();
         let end = self.period_end.get();
@@ -192,7 +192,7 @@ impl<S> Server<S> {
         }
     }
 
-    /// The next budget of one who has them, at or after the end of the period.
+    /// Replenishes the budget at or after the end of the period.
     #[inline(always)]
     pub(crate) fn replenish(&self, now: u64) {
         self.refill();
@@ -203,7 +203,7 @@ impl<S> Server<S> {
         });
     }
 
-    /// The end of the period that `now` is in, where that is not the next one.
+    /// End of the period that contains `now`, if the following period is over too.
     #[cold]
     fn current_period_end(&self, now: u64) -> u64 {
         let (end, period) = (self.period_end.get(), self.period.get());
@@ -211,14 +211,14 @@ impl<S> Server<S> {
         now - over + period
     }
 
-    /// Whether the period has ended.
+    /// Whether the current period is over.
     #[inline(always)]
     pub(crate) fn is_period_over(&self, now: u64) -> bool {
         self.period_end.get() <= now
     }
 
-    /// The next budget of one whose period has ended before the last one was used up. A deadline that
-    /// is over too moves further.
+    /// Replenishes a server whose period ended before its budget was depleted. A deadline that is
+    /// over as well is postponed to a period from now.
     pub(crate) fn postpone(&self, now: u64) {
         self.replenish(now);
         if self.has_deadline() && self.period_end.get() <= now {
@@ -226,7 +226,7 @@ impl<S> Server<S> {
         }
     }
 
-    /// Runs from `now` on: when its budget will be used up, or the end of time.
+    /// Starts execution at `now`; returns when the budget will be depleted, `u64::MAX` if never.
     #[inline(always)]
     pub(crate) fn start_running(&self, now: u64) -> u64 {
         self.pass_periods(now);
@@ -235,15 +235,15 @@ impl<S> Server<S> {
         if limit < end || self.has_deadline() {
             return limit;
         }
-        // A boundary before that begins another budget, which lasts as long as itself.
+        // A boundary before depletion starts another budget, which lasts its own length.
         match budget < self.period.get() {
             true => end + budget,
             false => u64::MAX,
         }
     }
 
-    /// Of a budget that comes with time, has the full one from the last boundary on that is over at
-    /// `now`; returns that one.
+    /// For a deferrable server, replenishes at the last period boundary before `now`, if there was
+    /// one; returns that boundary.
     #[inline(always)]
     fn pass_periods(&self, now: u64) -> Option<u64> {
         let late = now.checked_sub(self.period_end.get())?;
@@ -267,13 +267,14 @@ impl<S> Default for Server<S> {
     }
 }
 
-/// A reference to something with a share of a core: a vCPU, the server of a thread.
+/// A reference to an entity with a budget: a vCPU, or the server of a thread.
 pub trait HasServer: Copy {
-    /// The part of it that keeps its share.
+    /// The entity's budget.
     fn server(&self) -> &Server<Self>;
 }
 
-/// An entity among those whose budget is used up, linked apart from the ready ones.
+/// An entity with a depleted budget, in the order of replenishment. Its link is separate from that
+/// of the ready list.
 #[derive(Clone, Copy)]
 pub(crate) struct AwaitingBudget<S>(pub(crate) S);
 

@@ -1,4 +1,4 @@
-//! The scheduler against a naive model: a vector searched from the front.
+//! The fixed-priority scheduler against a naive model: a vector searched from the front.
 
 extern crate std;
 
@@ -46,7 +46,7 @@ enum Operation {
     Next(bool),
 }
 
-/// The ready ones in order of arrival, each with its priority.
+/// The ready entities in order of arrival, each with its priority.
 #[derive(Default)]
 struct Model {
     ready: Vec<(usize, u8)>,
@@ -93,7 +93,7 @@ impl Model {
 }
 
 fn operation(threads: usize) -> impl Strategy<Value = Operation> {
-    // Few priorities, so that levels fill up; the extremes among them.
+    // Few priorities, so that levels have several entities; the extremes are included.
     let priority = prop::sample::select(std::vec![0u8, 1, 31, 62, 63]);
     prop_oneof![
         3 => (0..threads).prop_map(Operation::Wake),
@@ -124,7 +124,7 @@ proptest! {
                     scheduler.wake(&threads[i]);
                     model.wake(i);
                 }
-                // Somebody is always ready: the idle thread never blocks.
+                // An entity is always ready: the idle thread never blocks.
                 Operation::Block(i) if model.ready.iter().all(|&(other, _)| other == i) => {}
                 Operation::Block(i) => {
                     scheduler.block(&threads[i]);
@@ -182,7 +182,7 @@ proptest! {
 }
 
 #[test]
-fn peers_take_turns_in_order() {
+fn peers_run_in_order() {
     let threads: Vec<Thread> = (0..4).map(|number| Thread::new(number, 9)).collect();
     let scheduler = FixedPriorityScheduler::new();
     scheduler.start(&threads[0]);
@@ -198,7 +198,7 @@ fn peers_take_turns_in_order() {
 }
 
 #[test]
-fn a_preempted_one_keeps_its_turn() {
+fn a_preempted_entity_keeps_its_place() {
     let (low, peer, high) = (Thread::new(0, 5), Thread::new(1, 5), Thread::new(2, 6));
     let scheduler = FixedPriorityScheduler::new();
     scheduler.start(&low);
@@ -212,7 +212,7 @@ fn a_preempted_one_keeps_its_turn() {
 }
 
 #[test]
-fn a_locked_one_gives_way_by_yielding_only() {
+fn a_locked_entity_switches_only_on_yield() {
     let (low, high) = (Thread::new(0, 5), Thread::new(1, 6));
     let scheduler = FixedPriorityScheduler::new();
     low.state.lock();
@@ -224,7 +224,7 @@ fn a_locked_one_gives_way_by_yielding_only() {
 }
 
 #[test]
-fn who_is_not_ready_any_more_is_no_reason_to_preempt() {
+fn a_blocked_candidate_does_not_preempt() {
     let (low, middle, high) = (Thread::new(0, 5), Thread::new(1, 6), Thread::new(2, 7));
     let scheduler = FixedPriorityScheduler::new();
     scheduler.start(&low);

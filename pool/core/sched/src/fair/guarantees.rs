@@ -1,4 +1,4 @@
-//! What servers guarantee: budgets kept where they are promised, and a fair background.
+//! Guarantees of servers: admitted budgets are kept, and the background is fair.
 
 extern crate std;
 
@@ -7,7 +7,7 @@ use super::model::{SLICE, Share, events, reservation, run, share, threads};
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// Whether all could be promised their budgets, each asked for after the ones before.
+/// Whether the admission test accepts all reservations one after the other.
 fn are_admitted(shares: &[Share]) -> bool {
     let threads = threads(shares.len());
     let servers = FairServers::new();
@@ -24,9 +24,9 @@ fn are_admitted(shares: &[Share]) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Who is promised a budget and wants to run for a whole period has the budget in it.
+    /// An admitted server that is ready for a whole period receives its budget in it.
     #[test]
-    fn what_is_admitted_is_kept(
+    fn an_admitted_reservation_is_kept(
         shares in prop::collection::vec(share().prop_map(|share| {
             share.map(|(budget, period)| (budget, period * 3))
         }), 3).prop_filter("admitted", |shares| are_admitted(shares)),
@@ -58,8 +58,8 @@ proptest! {
         prop_assert_eq!(failure, None);
     }
 
-    /// Of those that want the background all the while none has two turns more than another,
-    /// whoever comes and goes.
+    /// Of the servers that are ready in the background all the time, none receives two slices more
+    /// than another, whatever the others do.
     #[test]
     fn the_background_is_fair(coming in prop::collection::vec(share(), 2), events in events(2)) {
         let mut shares = coming;
@@ -79,9 +79,9 @@ proptest! {
 }
 
 #[test]
-fn no_more_is_promised_than_a_core_has() {
+fn no_overload_is_admitted() {
     assert!(are_admitted(&[Some((2, 10)), Some((6, 20))]));
-    // The shorter period may take two budgets back to back.
+    // The server with the shorter period can consume two budgets back to back.
     assert!(!are_admitted(&[Some((5, 10)), Some((5, 12))]));
     assert!(!are_admitted(&[Some((6, 10)), Some((5, 10))]));
 }

@@ -1,4 +1,4 @@
-//! Servers against a model that is looked at tick by tick.
+//! Servers against a model that advances tick by tick.
 
 extern crate std;
 
@@ -60,7 +60,7 @@ pub(super) fn reservation(share: Share) -> Option<Reservation> {
     share.and_then(|(budget, period)| Reservation::new(budget, period, OnDepletion::Background))
 }
 
-/// A core as Tenon's: somebody idle, and threads with a server each.
+/// A core as in Tenon: an idle thread, and threads with one server each.
 struct Core<'a> {
     threads: &'a [Thread<'a>],
     ranks: Vec<Priority>,
@@ -150,7 +150,7 @@ impl<'a> Core<'a> {
         self.servers.set_running(served);
     }
 
-    /// Who runs then, and when to ask again.
+    /// The running thread and the time of the next update.
     fn decide(&self) -> (Option<usize>, Option<u64>) {
         self.scheduler.next(Reason::Preemption);
         self.set_running();
@@ -163,7 +163,8 @@ impl<'a> Core<'a> {
     }
 }
 
-/// Runs a core as Tenon does: asked at events and at the times given; reports who runs each tick.
+/// Drives the servers as Tenon does, at each event and at each returned time; reports the running
+/// thread of each tick.
 pub(super) fn run(
     shares: &[Share],
     events: &[(u64, usize, bool)],
@@ -200,11 +201,11 @@ struct Member {
     share: Share,
     wants: bool,
     left: u64,
-    /// When it ran out, as a number that counts such events.
+    /// The order of depletion; none while budget remains.
     spent: Option<u64>,
-    /// Its place among its peers, as a number that counts arrivals.
+    /// The order of arrival among its peers.
     arrival: u64,
-    /// Ticks of the background it has had, and what it began its turn with: finish tag, start tag.
+    /// Execution in the background and its value at the start of the slice: finish tag, start tag.
     finish: u64,
     start: u64,
 }
@@ -246,7 +247,7 @@ impl Model {
         }
     }
 
-    /// The time from `now - 1` to `now` has passed.
+    /// Advances from `now - 1` to `now`.
     fn pass(&mut self, now: u64) {
         if let Some(i) = self.running {
             if self.is_behind(i) {
@@ -329,7 +330,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn servers_like_the_textbook(shares in prop::collection::vec(share(), 5), events in events(5)) {
+    fn schedules_like_the_textbook(shares in prop::collection::vec(share(), 5), events in events(5)) {
         let mut model = Model::new(&shares);
         let mut result = Ok(());
         run(&shares, &events, |now, happened, runs| {

@@ -1,10 +1,11 @@
-//! The background, where all take turns in what nobody in the foreground wants.
+//! The background: round robin among the entities at priority 0.
 
 use super::{ReservationScheduler, is};
 use crate::entity::{HasSchedEntity, Ready, RunKey};
 
 impl<S: HasSchedEntity> ReservationScheduler<S> {
-    /// Who runs where all are in the background, and until when.
+    /// The entity to run while all ready entities are in the background, and the time of the next
+    /// decision.
     #[inline(always)]
     pub(super) fn pick_background(&self, first: S, now: u64) -> (Option<S>, u64) {
         let run = self.rotate_background(first);
@@ -18,7 +19,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         (Some(run), until.min(self.slice_end(run, now)))
     }
 
-    /// Who runs instead of the first one in the background: the next one, if its turn is over.
+    /// The entity whose time slice it is: the next one if that of `first` is over.
     #[inline(always)]
     fn rotate_background(&self, first: S) -> S {
         let mut next = first;
@@ -30,7 +31,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
             self.ready.pop_first(Ready(first));
             self.ready.push(Ready(first));
             next = self.highest().unwrap_or(first);
-            // What a turn took beyond its end is of the next one, if there was an end to keep.
+            // An overrun of a contended slice is deducted from the next one.
             overrun = match self.slice_contended.get() {
                 true => self.slice_left.get().max(1 - self.slice),
                 false => 0,
@@ -41,19 +42,19 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         next
     }
 
-    /// When the turn ends of who runs in the background, if somebody waits for that.
+    /// The end of the running entity's time slice, if another entity is ready in the background.
     #[inline(always)]
     fn slice_end(&self, run: S, now: u64) -> u64 {
         let ends = self.has_background_peers(run);
         self.slice_contended.set(ends);
         match ends {
-            // A turn that is chosen has ticks left.
+            // A selected slice has ticks left.
             true => now.wrapping_add_signed(self.slice_left.get()),
             false => u64::MAX,
         }
     }
 
-    /// Whether the first one in the background is not alone there.
+    /// Whether another entity is ready in the background.
     #[inline(always)]
     fn has_background_peers(&self, first: S) -> bool {
         self.ready.after(Ready(first)).is_some()
