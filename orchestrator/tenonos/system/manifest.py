@@ -8,11 +8,13 @@ random, and its length does not depend on addresses.
 from collections.abc import Iterable
 from typing import Any
 
+from construct import Array, Int8ul, Int16ul, Int32ul, Int64ul, Padding, Struct
+
 from tenonos.system import colours, detach, disks, regulation
 from tenonos.system.limits import INTERRUPTS, MAPPINGS, NAME, PAGE, PAYLOADS, VCPUS, VMS
 from tenonos.system.model import Channel, System, Template, Vlib, Vm
 from tenonos.system.places import LOG_SIZE, STATUS_SIZE, GuestLayout, Layout, VmLayout
-from tenonos.system.record import Choice, List, Record
+from tenonos.system.record import List, choice, plain
 
 MAGIC = 0x5359_5354
 """`TSYS`."""
@@ -21,85 +23,106 @@ VERSION = 1
 NONE = 0xFFFF_FFFF
 """The number of what is not there."""
 
-_NAME = List("B", NAME)
-_RANGE = Record(start="Q", size="Q")
-_MAPPING = Record(
+_NAME = List(Int8ul, NAME)
+_RANGE = Struct(start=Int64ul, size=Int64ul)
+_MAPPING = Struct(
     intermediate=_RANGE,
     physical=_RANGE,
-    kind=Choice("ram", "shared", "device"),
-    writable="B",
-    _pad="6x",
+    kind=choice("ram", "shared", "device"),
+    writable=Int8ul,
+    _pad=Padding(6),
 )
 _MAPPINGS = List(_MAPPING, MAPPINGS, pad=4)
-_CPUS = List("B", VCPUS)
-_SCHEDULE = Record(budget="Q", period="Q", priority="B", by_deadline="B", background="B", _pad="5x")
-_PARTY = Record(owner=Choice("vm", "template"), index="B", interrupt="H")
-_EXTENT = Record(offset="I", count="I")
+_CPUS = List(Int8ul, VCPUS)
+_SCHEDULE = Struct(
+    budget=Int64ul,
+    period=Int64ul,
+    priority=Int8ul,
+    by_deadline=Int8ul,
+    background=Int8ul,
+    _pad=Padding(5),
+)
+_PARTY = Struct(owner=choice("vm", "template"), index=Int8ul, interrupt=Int16ul)
+_EXTENT = Struct(offset=Int32ul, count=Int32ul)
 
-VM = Record(
-    entry="Q",
-    argument="Q",
+VM = Struct(
+    entry=Int64ul,
+    argument=Int64ul,
     status=_RANGE,
-    console=Choice("none", "ring", "pl011"),
-    _console="7x",
+    console=choice("none", "ring", "pl011"),
+    _console=Padding(7),
     log=_RANGE,
     schedule=_SCHEDULE,
     mappings=_MAPPINGS,
-    payloads=List(Record(source=_RANGE, target=_RANGE, destination=_RANGE), PAYLOADS, pad=4),
+    payloads=List(Struct(source=_RANGE, target=_RANGE, destination=_RANGE), PAYLOADS, pad=4),
     name=_NAME,
-    interrupts=List("H", INTERRUPTS),
-    on_fault=Choice("stop", "restart", size="I"),
-    restart_limit="I",
+    interrupts=List(Int16ul, INTERRUPTS),
+    on_fault=choice("stop", "restart", of=Int32ul),
+    restart_limit=Int32ul,
     cpus=_CPUS,
-    kind=Choice("tenon", "linux", "image"),
-    interrupt_mode=Choice("direct", "shared"),
-    wait=Choice("pass", "trap"),
-    _pad="x",
+    kind=choice("tenon", "linux", "image"),
+    interrupt_mode=choice("direct", "shared"),
+    wait=choice("pass", "trap"),
+    _pad=Padding(1),
 )
-LENDING = Record(cells=_RANGE, memory=_RANGE, vcpus=_CPUS, interrupt="H", _pad="2x")
-AUTHORITY = Record(memory="Q", cpus="Q", vms="Q", templates="Q", files="B", priority="B", _pad="6x")
-RESERVE = Record(memory=_RANGE, slots=_RANGE, cpus="Q")
-COLOURING = Record(
-    memory=_RANGE, tables=_RANGE, parts=List("Q", VMS, pad=4), colours="I", _pad="4x"
+LENDING = Struct(cells=_RANGE, memory=_RANGE, vcpus=_CPUS, interrupt=Int16ul, _pad=Padding(2))
+AUTHORITY = Struct(
+    memory=Int64ul,
+    cpus=Int64ul,
+    vms=Int64ul,
+    templates=Int64ul,
+    files=Int8ul,
+    priority=Int8ul,
+    _pad=Padding(6),
 )
-REGULATION = Record(interval="Q", event="I", limit="I")
-TEMPLATE = Record(
+RESERVE = Struct(memory=_RANGE, slots=_RANGE, cpus=Int64ul)
+COLOURING = Struct(
+    memory=_RANGE, tables=_RANGE, parts=List(Int64ul, VMS, pad=4), colours=Int32ul, _pad=Padding(4)
+)
+REGULATION = Struct(interval=Int64ul, event=Int32ul, limit=Int32ul)
+TEMPLATE = Struct(
     memory=_RANGE,
-    window="Q",
-    entry="Q",
-    argument="Q",
+    window=Int64ul,
+    entry=Int64ul,
+    argument=Int64ul,
     schedule=_SCHEDULE,
-    fillings=List(Record(source=_RANGE, target=_RANGE), PAYLOADS, pad=4),
+    fillings=List(Struct(source=_RANGE, target=_RANGE), PAYLOADS, pad=4),
     shared=_MAPPINGS,
     name=_NAME,
     cpus=_CPUS,
-    start_on="I",
-    _pad="4x",
+    start_on=Int32ul,
+    _pad=Padding(4),
 )
-CHANNEL = Record(
+CHANNEL = Struct(
     producer=_RANGE,
     status=_RANGE,
     consumer=_RANGE,
     name=_NAME,
-    slots="I",
-    size="I",
+    slots=Int32ul,
+    size=Int32ul,
     origin=_PARTY,
     to=_PARTY,
-    _pad="4x",
+    _pad=Padding(4),
 )
-VLIB = Record(
-    status=_RANGE, memory=_RANGE, name=_NAME, master=_PARTY, server="B", virtual_time="B", _pad="6x"
+VLIB = Struct(
+    status=_RANGE,
+    memory=_RANGE,
+    name=_NAME,
+    master=_PARTY,
+    server=Int8ul,
+    virtual_time=Int8ul,
+    _pad=Padding(6),
 )
-DISK = Record(
+DISK = Struct(
     place=_RANGE,
-    registers="Q",
-    sectors="Q",
-    first="Q",
-    interrupt="H",
-    vm="B",
-    read_only="B",
-    store=Choice("memory", "drive"),
-    _pad="3x",
+    registers=Int64ul,
+    sectors=Int64ul,
+    first=Int64ul,
+    interrupt=Int16ul,
+    vm=Int8ul,
+    read_only=Int8ul,
+    store=choice("memory", "drive"),
+    _pad=Padding(3),
 )
 
 TABLES = {
@@ -116,13 +139,13 @@ TABLES = {
 }
 """The records of each table, in the order of the tables."""
 
-HEADER = Record(
-    magic="I",
-    version="I",
-    size="I",
-    mode=Choice("static", "dynamic", size="I"),
-    console_input="I",
-    zero="I",
+HEADER = Struct(
+    magic=Int32ul,
+    version=Int32ul,
+    size=Int32ul,
+    mode=choice("static", "dynamic", of=Int32ul),
+    console_input=Int32ul,
+    zero=Int32ul,
     system=_NAME,
     board=_NAME,
     **dict.fromkeys(TABLES, _EXTENT),
@@ -132,34 +155,35 @@ HEADER = Record(
 def write(system: System, layout: Layout) -> bytes:
     """The manifest: the VMs in their order, with every address resolved."""
     records = {
-        name: [record.pack(**v) for v in _values(name, system, layout)]
+        name: [record.build(v) for v in _values(name, system, layout)]
         for name, record in TABLES.items()
     }
-    extents, end = {}, HEADER.size
+    extents, end = {}, HEADER.sizeof()
     for name, packed in records.items():
         extents[name] = {"offset": end, "count": len(packed)}
         end += sum(map(len, packed))
-    header = HEADER.pack(
-        magic=MAGIC,
-        version=VERSION,
-        size=end,
-        mode=system.mode,
-        console_input=_index(system, system.console) if system.console else NONE,
-        zero=0,
-        system=system.name.encode(),
-        board=system.board.name.encode(),
-        **extents,
+    header = HEADER.build(
+        {
+            "magic": MAGIC,
+            "version": VERSION,
+            "size": end,
+            "mode": system.mode,
+            "console_input": _index(system, system.console) if system.console else NONE,
+            "zero": 0,
+            "system": system.name.encode(),
+            "board": system.board.name.encode(),
+            **extents,
+        }
     )
     return header + b"".join(content for packed in records.values() for content in packed)
 
 
 def read(content: bytes) -> dict[str, Any]:
     """The header's values, with the records of each table in place of its extent."""
-    values = HEADER.unpack(content)
+    values: dict[str, Any] = plain(HEADER.parse(content))
     for name, record in TABLES.items():
         start, count = values[name]["offset"], values[name]["count"]
-        places = range(start, start + count * record.size, record.size)
-        values[name] = [record.unpack(content[at : at + record.size]) for at in places]
+        values[name] = plain(Array(count, record).parse(content[start:]))
     return values
 
 
@@ -275,7 +299,7 @@ def _templates(system: System) -> dict[str, int]:
 def _authority(system: System, vm: Vm) -> dict[str, int]:
     manages, known = vm.manages, _templates(system)
     if manages is None:
-        return dict.fromkeys((name for name in AUTHORITY.fields if name != "_pad"), 0)
+        return dict.fromkeys((field.name for field in AUTHORITY.subcons if field.name != "_pad"), 0)
     names = [name for name in manages.vms if name != "*"]
     return {
         "memory": manages.memory,

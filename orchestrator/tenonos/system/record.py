@@ -1,93 +1,42 @@
-"""Records of fixed fields, little endian, as a kernel uses them where they lie.
+"""Building blocks of Mortise's binary records, for construct: bounded lists and choices.
 
-A field is a format of `struct` for one value, a record within the record, or a list. What pads is
-said (`_` and a format without a value), so that the text shows each offset.
+All values are little endian, and a kernel uses a record where it lies: padding is written out, so
+that the description shows each offset.
 """
 
 from __future__ import annotations
 
-import struct
-from typing import Any, TypeAlias
+from typing import Any
 
-Field: TypeAlias = "str | Record | List | Choice"
-
-
-class Record:
-    """Fields one behind the other."""
-
-    def __init__(self, **fields: Field) -> None:
-        self.fields = fields
-        self.size = sum(_size(field) for field in fields.values())
-
-    def pack(self, **values: Any) -> bytes:
-        """Its bytes; each field has a value, but those that pad."""
-        parts = []
-        for name, field in self.fields.items():
-            pads = name.startswith("_")
-            parts.append(struct.pack(f"<{field}") if pads else _pack(field, values.pop(name)))
-        assert not values, f"no such fields: {', '.join(values)}"
-        return b"".join(parts)
-
-    def unpack(self, content: bytes) -> dict[str, Any]:
-        """Its values."""
-        values, at = {}, 0
-        for name, field in self.fields.items():
-            part, at = content[at : at + _size(field)], at + _size(field)
-            if not name.startswith("_"):
-                values[name] = _unpack(field, part)
-        return values
-
-    def offset(self, name: str) -> int:
-        """Bytes in front of a field."""
-        names = list(self.fields)
-        return sum(_size(self.fields[each]) for each in names[: names.index(name)])
+from construct import Adapter, Array, Construct, Enum, Int8ul, Int32ul, Padding, Struct
 
 
-class List:
-    """Up to so many items, and how many there are; a name is one of letters."""
+class List(Adapter):  # type: ignore[misc]
+    """Up to `most` items, then their count; a name is a list of letters."""
 
-    def __init__(self, item: Field, most: int, *, pad: int = 0) -> None:
-        self.item, self.most, self.pad = item, most, pad
-        self.size = _size(item) * most + 4 + pad
+    def __init__(self, item: Construct, most: int, *, pad: int = 0) -> None:
+        items = {"items": Array(most, item), "count": Int32ul}
+        super().__init__(Struct(**items) if not pad else Struct(**items, pad=Padding(pad)))
+        self._most, self._empty = most, item.parse(bytes(item.sizeof()))
 
-    def pack(self, values: Any) -> bytes:
-        """Its bytes."""
-        items = b"".join(_pack(self.item, value) for value in values)
-        room = _size(self.item) * self.most
-        assert len(items) <= room, f"{len(items)} bytes, there is room for {room}"
-        return items.ljust(room, b"\0") + struct.pack(f"<I{self.pad}x", len(values))
+    def _encode(self, obj: Any, context: Any, path: str) -> dict[str, Any]:
+        values = list(obj)
+        assert len(values) <= self._most, f"{len(values)} items, there is room for {self._most}"
+        return {"items": values + [self._empty] * (self._most - len(values)), "count": len(values)}
 
-    def unpack(self, content: bytes) -> list[Any]:
-        """Its items."""
-        (count,) = struct.unpack_from("<I", content, _size(self.item) * self.most)
-        size = _size(self.item)
-        return [_unpack(self.item, content[n * size : (n + 1) * size]) for n in range(count)]
+    def _decode(self, obj: Any, context: Any, path: str) -> list[Any]:
+        return list(obj["items"][: obj["count"]])
 
 
-class Choice:
-    """One of several words, as its place among them."""
-
-    def __init__(self, *words: str, size: str = "B") -> None:
-        self.words, self.size = words, size
+def choice(*words: str, of: Construct = Int8ul) -> Construct:
+    """One of several words, as its index among them."""
+    return Enum(of, **{word: index for index, word in enumerate(words)})
 
 
-def _size(field: Field) -> int:
-    if isinstance(field, Choice):
-        return struct.calcsize(f"<{field.size}")
-    return struct.calcsize(f"<{field}") if isinstance(field, str) else field.size
-
-
-def _pack(field: Field, value: Any) -> bytes:
-    if isinstance(field, Choice):
-        return struct.pack(f"<{field.size}", field.words.index(value))
-    if isinstance(field, str):
-        return struct.pack(f"<{field}", value)
-    return field.pack(**value) if isinstance(field, Record) else field.pack(value)
-
-
-def _unpack(field: Field, content: bytes) -> Any:
-    if isinstance(field, Choice):
-        return field.words[struct.unpack(f"<{field.size}", content)[0]]
-    if isinstance(field, str):
-        return struct.unpack(f"<{field}", content)[0]
-    return field.unpack(content)
+def plain(value: Any) -> Any:
+    """What construct read, as ordinary dictionaries, lists and words."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items() if not name.startswith("_")}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return str(value) if isinstance(value, str) else value
