@@ -1,4 +1,4 @@
-"""Debian packages read without installing them: the control fields, and every file.
+"""Debian packages read without installing them: control fields and files, by python-debian.
 
 Debian merged /bin, /sbin and /lib into /usr in steps that differ between releases and
 packages. Here all are kept where busybox and the dynamic linker look first: without /usr.
@@ -7,42 +7,58 @@ packages. Here all are kept where busybox and the dynamic linker look first: wit
 from __future__ import annotations
 
 import re
-import subprocess
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tenonos.errors import WorkError
 from tenonos.setup.initramfs import FILE, LINK, PROGRAM, Entry
+
+if TYPE_CHECKING:
+    from debian.debfile import DebFile
 
 _MERGED = re.compile(r"usr/(s?bin|lib)/")
 
 
 def depends(package: Path) -> tuple[str, ...]:
-    """The names of the packages it depends on, of alternatives the first."""
-    done = subprocess.run(
-        ["dpkg-deb", "-f", str(package), "Depends"], capture_output=True, text=True, check=False
+    """The names of the packages it depends on; of alternatives the first."""
+    from debian.deb822 import PkgRelation
+
+    with _opened(package) as content:
+        wishes = content.debcontrol().get("Depends", "")
+    return tuple(
+        str(alternatives[0]["name"])
+        for alternatives in PkgRelation.parse_relations(wishes)
+        if alternatives[0]["name"]
     )
-    if done.returncode:
-        raise WorkError(f"{package.name} is no package: {done.stderr.strip()}")
-    wishes = [wish.split("|")[0] for wish in done.stdout.split(",")]
-    return tuple(re.sub(r"[\s(:].*", "", wish.strip()) for wish in wishes if wish.strip())
 
 
 @lru_cache(maxsize=64)
 def files(package: Path) -> dict[str, Entry]:
     """Its files and links by their path below the root."""
-    found = {}
-    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as unpack:
-        assert unpack.stdout is not None
-        with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
-            for member in archive:
-                entry = _entry(archive, member, found)
-                if entry:
-                    found[entry.name] = entry
+    found: dict[str, Entry] = {}
+    with _opened(package) as content:
+        archive = content.data.tgz()
+        for member in archive:
+            entry = _entry(archive, member, found)
+            if entry:
+                found[entry.name] = entry
     return found
+
+
+@contextmanager
+def _opened(package: Path) -> Iterator[DebFile]:
+    # Loaded here: only a Linux VM with programs of Debian's needs the library.
+    from debian.debfile import ArError, DebError, DebFile
+
+    try:
+        with DebFile(str(package)) as content:
+            yield content
+    except (ArError, DebError) as error:
+        raise WorkError(f"{package.name} is not a Debian package: {error}") from None
 
 
 def _entry(

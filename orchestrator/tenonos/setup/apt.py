@@ -66,25 +66,18 @@ def parse_one_line(text: str) -> Iterator[Source]:
 
 def parse_deb822(text: str) -> Iterator[Source]:
     """The enabled `deb` paragraphs of a .sources file; an embedded key is kept as it is."""
-    uncommented = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    for paragraph in re.split(r"\n\s*\n", uncommented.strip()):
-        fields: dict[str, str] = {}
-        name = ""
-        for line in paragraph.splitlines():
-            if line[:1].isspace():
-                fields[name] += "\n" + line
-            elif ":" in line:
-                name, value = line.split(":", 1)
-                name = name.strip().lower()
-                fields[name] = value.strip()
-        if fields.get("enabled", "yes").lower() in ("no", "false"):
+    # Loaded here: only a set-up that fetches packages needs the library.
+    from debian.deb822 import Deb822
+
+    for fields in Deb822.iter_paragraphs(text, use_apt_pkg=False):
+        if fields.get("Enabled", "yes").lower() in ("no", "false"):
             continue
-        if "deb" in fields.get("types", "").split() and "uris" in fields:
+        if "deb" in fields.get("Types", "").split() and "URIs" in fields:
             yield Source(
-                " ".join(fields["uris"].split()),
-                tuple(fields.get("suites", "").split()),
-                " ".join(fields.get("components", "").split()),
-                fields.get("signed-by"),
+                " ".join(fields["URIs"].split()),
+                tuple(fields.get("Suites", "").split()),
+                " ".join(fields.get("Components", "").split()),
+                fields.get("Signed-By"),
             )
 
 

@@ -10,13 +10,12 @@ import json
 import os
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
-from http.client import HTTPException
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+import httpx2
 
 from tenonos.errors import InputError, WorkError
 from tenonos.plan.llm.reply import schema, shown
@@ -43,11 +42,6 @@ class Refused(Exception):
         self.status = status
         self.body = body
         super().__init__(status)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        return None
 
 
 class Endpoint:
@@ -149,13 +143,10 @@ class Endpoint:
             raise late from None
         if isinstance(outcome, bytes):
             return outcome
-        if isinstance(outcome, Refused):
-            raise outcome
-        reason = getattr(outcome, "reason", outcome)
-        if isinstance(reason, TimeoutError):
+        if isinstance(outcome, httpx2.TimeoutException):
             raise late
-        if isinstance(outcome, OSError | HTTPException | ValueError):
-            text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+        if isinstance(outcome, httpx2.HTTPError | httpx2.InvalidURL | OSError | ValueError):
+            text = _reason(outcome)
             raise self._error(f"no answer: {shown(text)}", f"check {URL}")
         raise outcome
 
@@ -163,22 +154,32 @@ class Endpoint:
         headers = {"Content-Type": "application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        data = json.dumps(question).encode()
-        request = urllib.request.Request(self.url, data, headers)
-        try:
-            with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds) as answer:
-                body = bytes(answer.read(LARGEST + 1))
-        except urllib.error.HTTPError as error:
-            with error:
-                raise Refused(error.code, error.read(4096)) from None
-        if len(body) > LARGEST:
-            raise ValueError(f"it is larger than {LARGEST} bytes")
+        # Escaped here: a model's reply may hold halves of pairs, which UTF-8 has no bytes for.
+        content = json.dumps(question).encode()
+        with (
+            httpx2.Client(timeout=seconds, follow_redirects=False) as client,
+            client.stream("POST", self.url, content=content, headers=headers) as answer,
+        ):
+            body = b""
+            for part in answer.iter_bytes():
+                body += part
+                if len(body) > LARGEST:
+                    raise ValueError(f"it is larger than {LARGEST} bytes")
+        if answer.status_code != httpx2.codes.OK:
+            raise Refused(answer.status_code, body[:4096])
         return body
 
     def _error(self, what: str, mend: str | None) -> WorkError:
         parts = urlsplit(self.url)
         port = f":{parts.port}" if parts.port else ""
         return WorkError(what, f"{self.model} at {parts.hostname}{port}", mend)
+
+
+def _reason(error: BaseException) -> str:
+    """What the system said, below what the libraries say about it."""
+    while error.__cause__ or error.__context__:
+        error = error.__cause__ or error.__context__ or error
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _url(environment: Mapping[str, str], place: str) -> str:
