@@ -19,7 +19,7 @@ def pool():
 
 
 def test_the_steps_are_those_of_the_library():
-    # pool/tenon/challenge tests the same two.
+    # tests/support/challenge tests the same two.
     assert (stepped(0, 1), stepped(1, 1)) == (0x6D2B79F5, 0xCFD13175)
     assert stepped(1, 2) == stepped(stepped(1, 1), 1)
 

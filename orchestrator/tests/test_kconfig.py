@@ -150,3 +150,19 @@ def test_an_outside_application_joins(tmp_path):
     (tmp_path / "Kconfig").write_text('config APP_MINE\n\tbool "mine"\n\tselect LIB_HW_ARCH\n')
     tree = kconfig.load([tmp_path / "Kconfig"])
     assert "LIB_HW_ARCH" in evaluate(tree, "CONFIG_APP_MINE=y").libraries
+
+
+def test_a_former_name_of_a_symbol_leads_to_the_new_one(tmp_path):
+    with pytest.raises(InputError, match="unknown CONFIG_LIB_TENON_LINE") as caught:
+        evaluate(kconfig.load(), "CONFIG_LIB_TENON_LINE=y")
+    assert "CONFIG_LIB_TENON_SHELL" in caught.value.mend
+    file = tmp_path / "Kconfig"
+    file.write_text('config APP_MINE\n\tbool "mine"\n\tselect LIB_TENON_VM_C\n')
+    with pytest.raises(InputError, match="LIB_TENON_VM_C is TENON_C_API_VM now"):
+        kconfig.load([file])
+
+
+def test_new_names_of_symbols_exist():
+    tree = kconfig.load()
+    assert set(kconfig.RENAMED.values()) <= tree.symbols.keys()
+    assert not kconfig.RENAMED.keys() & tree.symbols.keys()

@@ -12,10 +12,10 @@
 #include <tenon/vm.h>
 #include <time.h>
 
-_Static_assert(sizeof(struct tenon_vm_blueprint) == 72, "as in tenon/vm-c");
-_Static_assert(sizeof(struct tenon_vm_totals) == 24, "as in tenon/vm-c");
-_Static_assert(sizeof(struct tenon_vm_listed) == 24, "as in tenon/vm-c");
-_Static_assert(sizeof(struct tenon_vm_statistics) == 88, "as in tenon/vm-c");
+_Static_assert(sizeof(struct tenon_vm_blueprint) == 72, "as in tenon/c-api");
+_Static_assert(sizeof(struct tenon_vm_totals) == 24, "as in tenon/c-api");
+_Static_assert(sizeof(struct tenon_vm_listed) == 24, "as in tenon/c-api");
+_Static_assert(sizeof(struct tenon_vm_statistics) == 88, "as in tenon/c-api");
 
 #define CPU 1
 #define MEMORY (2 << 20)

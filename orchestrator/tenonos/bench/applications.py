@@ -94,7 +94,7 @@ def applications(file: Path = FILE) -> list[Application]:
 
 
 def stepped(number: int, steps: int) -> int:
-    """A number taken on: the steps of `pool/tenon/challenge`."""
+    """A challenge after so many steps, as `tests/support/challenge` defines one."""
     for _ in range(steps):
         turned = (number << 7 | number >> 25) & 0xFFFF_FFFF
         number = (turned * 0x2545_F491 & 0xFFFF_FFFF) ^ 0x6D2B_79F5

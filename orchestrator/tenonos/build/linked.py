@@ -14,7 +14,9 @@ from tenonos import paths
 from tenonos.build.attribution import Ownership
 from tenonos.build.sloc import code
 
-_OWN = re.compile(r".*(?:^|/)((?:pool/[^/]+|examples/apps|tests/guests|bench/apps)/[^/]+/.+)")
+_OWN = re.compile(
+    r".*(?:^|/)((?:pool/[^/]+|examples/apps|tests/guests|tests/support|bench/apps)/[^/]+/.+)"
+)
 """The last match counts: the path in front of it may have such a folder, too."""
 _ASSEMBLY = re.compile(r'^\s*(?:concat!\()?"(.*)', re.MULTILINE)
 _SECTION = re.compile(r"\s*\.section\b")

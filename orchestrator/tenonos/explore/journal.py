@@ -14,7 +14,8 @@ from tenonos.explore.oracle import Verdict
 
 FILE = "explored.jsonl"
 """Beside the composition it is about."""
-SOURCES = ("pool", *catalogue.APPS, "boards", "linux", "orchestrator/tenonos", "Cargo.lock")
+_CODE = ("pool", *catalogue.APPS, "tests/support", "boards", "linux", "orchestrator/tenonos")
+SOURCES = (*_CODE, "Cargo.lock")
 """What decides how a system turns out, beside its own files."""
 
 

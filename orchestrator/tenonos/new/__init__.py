@@ -15,7 +15,7 @@ from tenonos import catalogue
 from tenonos.errors import InputError
 from tenonos.outputs import writing
 from tenonos.paths import POOL, ROOT, shown
-from tenonos.pool.library import RANK, Library, index, read
+from tenonos.pool.library import LAYERS, Library, index, read
 from tenonos.system.units import duration_text
 
 LIBOS = "tenon"
@@ -67,11 +67,10 @@ def library(name: str) -> Made:
     """A new micro-library of the pool: `core/filter`; without a layer, one of the LibOS."""
     layer, _, short = name.rpartition("/")
     layer = layer or LIBOS
-    layers = [layer for layer in RANK if layer != "apps"]
-    if layer not in layers:
+    if layer not in LAYERS:
         raise InputError(
             f'"{name}" names no layer',
-            mend=f"write LAYER/NAME, with {', '.join(layers[:-1])} or {layers[-1]}",
+            mend=f"write LAYER/NAME, with {', '.join(LAYERS[:-1])} or {LAYERS[-1]}",
         )
     _named(short, r"[a-z][a-z0-9-]{0,40}")
     image = {"mortise": "\tdepends on IMAGE_MORTISE\n", "tenon": "\tdepends on IMAGE_TENON\n"}

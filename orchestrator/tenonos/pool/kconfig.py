@@ -30,6 +30,14 @@ class Hex(int):
 
 Value = bool | int | str
 
+RENAMED = {
+    "LIB_TENON_LINE": "LIB_TENON_SHELL",
+    "LIB_TENON_SERVER_C": "TENON_C_API_SERVERS",
+    "LIB_TENON_VLIB_C": "TENON_C_API_VLIB",
+    "LIB_TENON_VM_C": "TENON_C_API_VM",
+}
+"""Former names of symbols that a configuration or Kconfig file outside the tree may still use."""
+
 _ASSIGNED = re.compile(r"\s*CONFIG_([A-Za-z0-9_]+)\s*=\s*(.*?)\s*$")
 _UNSET = re.compile(r"\s*#\s*CONFIG_([A-Za-z0-9_]+) is not set\s*$")
 _ENVIRONMENT = ("srctree", "CONFIG_", "KCONFIG_WARN_UNDEF", "KCONFIG_STRICT", "KCONFIG_FUNCTIONS")
@@ -124,7 +132,8 @@ class Tree:
     def _check(self, assignment: Assignment) -> None:
         symbol = self.symbols.get(assignment.symbol)
         if symbol is None:
-            close = get_close_matches(assignment.symbol, self.symbols, 1, 0.6)
+            known = RENAMED.get(assignment.symbol)
+            close = [known] if known else get_close_matches(assignment.symbol, self.symbols, 1, 0.6)
             raise InputError(
                 f"unknown {PREFIX}{assignment.symbol}",
                 where=assignment.where,
@@ -189,6 +198,12 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
             kconf = kconfiglib.Kconfig(str(top), warn_to_stderr=False, suppress_traceback=False)
         except (kconfiglib.KconfigError, OSError) as error:
             raise InputError(first_line(error)) from None
+    for file in extra:
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            for name in re.findall(r"\w+", line.partition("#")[0]):
+                if name in RENAMED:
+                    what = f"{name} is {RENAMED[name]} now"
+                    raise InputError(what, where=f"{shown(file)}:{number}")
     return Tree(kconf)
 
 

@@ -1,8 +1,8 @@
 """The index of micro-libraries: what each crate of the pool says of itself.
 
-A library is a folder `pool/LAYER/NAME`, or an application's, with a Cargo.toml (whose
-`[package.metadata.tenon]` declares authority, the modules that grant an authority to
-whoever names them, registrations, tables and what runs at a start only) and a
+A library is a folder `pool/LAYER/NAME`, `tests/support/NAME`, or an application's, with a
+Cargo.toml (whose `[package.metadata.tenon]` declares authority, the modules that grant an
+authority to their users, registrations, tables and what runs at a start only) and a
 Kconfig. An application in C has C files and a Kconfig, and no crate. Applications and
 libraries of one's own, outside the pool, are read the same way.
 """
@@ -18,13 +18,17 @@ from typing import Any
 from tenonos import catalogue
 from tenonos.catalogue import is_c
 from tenonos.errors import InputError
-from tenonos.paths import POOL, ROOT, shown
+from tenonos.paths import POOL, ROOT, TESTS, shown
 from tenonos.system.units import duration
 
-RANK = {"hw": 0, "core": 1, "mortise": 2, "tenon": 2, "apps": 3}
+RANK = {"hw": 0, "core": 1, "mortise": 2, "tenon": 2, "support": 3, "apps": 4}
 """A crate may use its own layer and those of lower rank; mortise and tenon are siblings."""
 
-_LAYERS = tuple(layer for layer in RANK if layer != "apps")
+SUPPORT = TESTS / "support"
+"""The folder of libraries that only test programs link."""
+
+LAYERS = tuple(layer for layer in RANK if layer not in ("support", "apps"))
+"""The layers of the pool."""
 
 AUTHORITIES = ("sysreg", "mmio", "raw-memory", "page-tables", "asm")
 
@@ -116,7 +120,8 @@ class Library:
     @property
     def is_outside(self) -> bool:
         """Whether it is one's own: of neither the pool nor its applications."""
-        return not (self.path.is_relative_to(POOL) or catalogue.is_app_folder(self.path))
+        own = any(self.path.is_relative_to(folder) for folder in (POOL, SUPPORT))
+        return not (own or catalogue.is_app_folder(self.path))
 
     def may_use(self, other: "Library") -> bool:
         """Whether the layer order allows a dependency on `other`."""
@@ -329,11 +334,11 @@ class Index:
     def with_library(self, folder: Path) -> "Index":
         """This index and the library of one's own in `folder`, which says of which layer it is."""
         added = read(folder)
-        if added.layer not in _LAYERS:
+        if added.layer not in LAYERS:
             raise InputError(
                 "a library of one's own says of which layer it is",
                 where=shown(added.manifest),
-                mend=f"add layer = to [package.metadata.tenon], one of {', '.join(_LAYERS)}",
+                mend=f"add layer = to [package.metadata.tenon], one of {', '.join(LAYERS)}",
             )
         return self._with(added)
 
@@ -352,8 +357,10 @@ class Index:
 def index(root: Path = ROOT) -> Index:
     """The libraries of the tree, in the order of their layers and names."""
     pool = root / POOL.relative_to(ROOT)
-    manifests = (file for layer in _LAYERS for file in (pool / layer).glob("*/Cargo.toml"))
+    manifests = (file for layer in LAYERS for file in (pool / layer).glob("*/Cargo.toml"))
     libraries = [read(file.parent) for file in manifests]
+    support = (root / SUPPORT.relative_to(ROOT)).glob("*/Cargo.toml")
+    libraries += [read(file.parent) for file in support]
     libraries += [read(folder, "apps") for folder in catalogue.apps(root).values()]
     return Index(tuple(sorted(libraries, key=lambda lib: (RANK[lib.layer], lib.layer, lib.id))))
 

@@ -54,7 +54,7 @@ static uint32_t got(mqd_t queue)
 	return number;
 }
 
-/* As pool/tenon/challenge has it. */
+/* One step of a response, as in tests/support/challenge. */
 static uint32_t step(uint32_t number)
 {
 	return ((number << 7 | number >> 25) * UINT32_C(0x2545f491)) ^ UINT32_C(0x6d2b79f5);

@@ -7,11 +7,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+use support_challenge::{answer, asked, step};
 use tenon::environment;
 use tenon::periodic::Task;
 use tenon::thread::Priority;
 use tenon::time::{Duration, Instant, sleep_until};
-use tenon_challenge::{answer, asked, step};
 use tenon_gpio::{Gpio, Pin, take};
 
 /// The task.

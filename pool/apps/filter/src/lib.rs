@@ -9,11 +9,11 @@
 
 use core::fmt::{Arguments, Write};
 use core_log::Line;
+use support_challenge::{asked, step};
 use tenon::log;
 use tenon::periodic::Task;
 use tenon::thread::Priority;
 use tenon::time::Duration;
-use tenon_challenge::{asked, step};
 use tenon_channel::{Error, Sender};
 
 /// From one sample to the next, unless its system says otherwise.

@@ -9,8 +9,8 @@
 #![forbid(unsafe_code)]
 
 use core::fmt::Write;
-use core_challenge::step;
 use core_log::Line;
+use support_challenge::step;
 use tenon::log;
 use tenon::periodic::Task;
 use tenon::thread::Priority;
@@ -111,7 +111,7 @@ fn report(reports: &mut Sender, reached: u32) {
 #[cfg(test)]
 mod tests {
     use super::{Governor, POINTS};
-    use core_challenge::step;
+    use support_challenge::step;
 
     #[test]
     fn a_course_ends_with_what_its_steps_make_of_its_first_set_point() {

@@ -7,10 +7,10 @@
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicU32, Ordering};
+use support_challenge::{answer, asked, step};
 use tenon::sync::Semaphore;
 use tenon::thread::{Priority, Storage};
 use tenon::time::{self, Duration};
-use tenon_challenge::{answer, asked, step};
 
 /// Steps of the number, a millisecond apart.
 const STEPS: usize = 5;

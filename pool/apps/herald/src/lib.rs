@@ -8,11 +8,11 @@
 
 use core::fmt::Write;
 use core_log::Line;
+use support_challenge::{answer, asked, step};
 use tenon::log;
 use tenon::periodic::Task;
 use tenon::thread::Priority;
 use tenon::time::Duration;
-use tenon_challenge::{answer, asked, step};
 use tenon_channel::{Error, Sender};
 
 /// From one value to the next, unless its system says otherwise.

@@ -6,10 +6,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+use support_challenge::{answer, asked, step};
 use tenon::periodic::Task;
 use tenon::thread::Priority;
 use tenon::time::Duration;
-use tenon_challenge::{answer, asked, step};
 
 /// From one sample to the next, unless its system says otherwise.
 const PERIOD: Duration = Duration::from_millis(1);

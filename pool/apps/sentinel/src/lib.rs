@@ -6,9 +6,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+use support_challenge::{answer, asked, step};
 use tenon::log;
 use tenon::time::{self, Duration};
-use tenon_challenge::{answer, asked, step};
 use tenon_watchdog::Watch;
 
 /// How long it may take for a step.

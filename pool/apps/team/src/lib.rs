@@ -7,11 +7,11 @@
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicU32, Ordering};
+use support_challenge::{answer, asked, step};
 use tenon::log;
 use tenon::sync::Semaphore;
 use tenon::thread::{Priority, Storage};
 use tenon::trace::Mark;
-use tenon_challenge::{answer, asked, step};
 
 /// Threads, and cores.
 const MEMBERS: usize = 4;

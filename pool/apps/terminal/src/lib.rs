@@ -3,9 +3,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+use support_challenge::{answer, step};
 use tenon::log;
 use tenon::time::Instant;
-use tenon_challenge::{answer, step};
 use tenon_shell::{Command, Words, serve};
 
 const COMMANDS: &[Command] = &[

@@ -8,9 +8,9 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+use support_challenge::{answer, asked, step};
 use tenon::log;
 use tenon::time::{Duration, Instant};
-use tenon_challenge::{answer, asked, step};
 use tenon_channel::{Error, Receiver, Sender};
 
 /// Rounds of which the answer is made.

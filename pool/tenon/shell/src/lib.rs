@@ -25,9 +25,11 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod line;
+
 use core::str::SplitAsciiWhitespace;
 use core_log::info;
-use tenon_line::Error;
+use line::Error;
 
 /// What follows the name of a command in its line.
 pub type Words<'a> = SplitAsciiWhitespace<'a>;
@@ -47,7 +49,7 @@ pub struct Command {
 pub fn serve(commands: &[Command]) -> Error {
     info!("ready: help lists the commands");
     loop {
-        match tenon_line::read() {
+        match line::read() {
             Ok(line) => obey(commands, line.text()),
             Err(error) => return error,
         }

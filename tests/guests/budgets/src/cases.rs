@@ -1,11 +1,11 @@
 //! What servers promise, tried one by one.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use support_cases::{Case, Failure, ensure, expect, run};
 use tenon::server::Server;
 use tenon::sync::Mutex;
 use tenon::thread::{self, Error, Handle, Priority, Storage};
 use tenon::time::{Duration, Instant};
-use tenon_cases::{Case, Failure, ensure, expect, run};
 
 const CASES: &[Case] = &[
     ("more than the core has is refused", refusal),

@@ -10,10 +10,10 @@ mod registers;
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use registers::{CONTROL, Registers, STATUS, fill, hold, keep_over};
+use support_cases::{Case, Failure, ensure, run};
 use tenon::irq::{self, Trigger};
 use tenon::thread::{self, Storage, relative_priority};
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, ensure, run};
 
 const CASES: &[Case] = &[
     ("all registers survive handlers that use them", handlers),

@@ -2,10 +2,10 @@
 
 use crate::threads::{A, B, C, failed};
 use crate::{Trail, refused};
+use support_cases::{Case, Failure, expect};
 use tenon::sync::{Condvar, Error, Mutex, Wake};
 use tenon::thread::{self, relative_priority};
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("one who is notified goes on", one_goes_on),

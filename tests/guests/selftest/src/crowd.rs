@@ -1,8 +1,8 @@
 //! Ten thousand timers at a time.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use support_cases::{Case, Failure, expect};
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[("ten thousand timers expire once each", all_expire)];
 

@@ -2,9 +2,9 @@
 
 use crate::Trail;
 use crate::threads::{A, B, C, failed};
+use support_cases::{Case, Failure, expect};
 use tenon::thread::{self, Error, relative_priority};
 use tenon::time::{self, Duration, Instant};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a thread is waited for", waited_for),

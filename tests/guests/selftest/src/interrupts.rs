@@ -4,11 +4,11 @@
 use crate::Trail;
 use crate::threads::{A, failed};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use support_cases::{Case, Failure, expect};
 use tenon::irq::{self, Entry, Error, Priority, Threaded, Trigger};
 use tenon::sync::Semaphore;
 use tenon::thread::relative_priority;
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("an interrupt has one handler", one_handler),

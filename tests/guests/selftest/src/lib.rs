@@ -23,7 +23,7 @@ mod timers;
 pub use interrupts::REGISTERED;
 
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tenon_cases::{Failure, expect, run};
+use support_cases::{Failure, expect, run};
 
 /// What to fail with for an object that was refused.
 fn refused(error: tenon::sync::Error) -> Failure {

@@ -1,9 +1,9 @@
 //! Memory: what is not there is an error, and a block is its owner's.
 
 use core::sync::atomic::{AtomicU64, Ordering};
+use support_cases::{Case, Failure, expect};
 use tenon::memory::{Error, Pool};
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a pool ends with an error", pool_ends),

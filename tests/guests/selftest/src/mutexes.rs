@@ -2,11 +2,11 @@
 
 use crate::threads::{A, B, C, failed};
 use crate::{Trail, refused};
+use support_cases::{Case, Failure, expect};
 use tenon::sync::raw::{Acquired, MutexError, RawMutex};
 use tenon::sync::{Error, Mutex, MutexGuard, Semaphore};
 use tenon::thread::{self, Priority, Storage, relative_priority};
 use tenon::time::{self, Duration, Instant};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a mutex goes to the most urgent", goes_in_order),

@@ -2,11 +2,11 @@
 
 use crate::Trail;
 use crate::threads::{A, B, C, failed};
+use support_cases::{Case, Failure, expect};
 use tenon::queue::{Error, Mailbox, Pipe, Queue};
 use tenon::sync::{self, EventFlags, Wanted};
 use tenon::thread::relative_priority;
 use tenon::time::{Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("flags wake those who have what they wait for", flags_wake),

@@ -7,11 +7,11 @@
 use crate::refused;
 use crate::threads::{A, B, C, failed};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use support_cases::{Case, Failure, expect};
 use tenon::queue::{Mailbox, Pipe, Queue};
 use tenon::sync::{Condvar, EventFlags, Mutex, Semaphore, Wake, Wanted};
 use tenon::thread::{self, Handle, Storage, relative_priority};
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a unit is taken in time or kept", unit_or_time),

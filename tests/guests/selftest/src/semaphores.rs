@@ -3,10 +3,10 @@
 use crate::Trail;
 use crate::threads::{A, B, C, failed};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use support_cases::{Case, Failure, expect};
 use tenon::sync::{Error, Semaphore};
 use tenon::thread::{relative_priority, without_preemption};
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a semaphore counts", counts),

@@ -3,9 +3,9 @@
 use crate::Trail;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, Ordering};
+use support_cases::{Case, Failure, expect};
 use tenon::thread::{self, Error, Storage, relative_priority};
 use tenon::time::{self, Duration};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a more urgent thread runs at once", urgent_first),

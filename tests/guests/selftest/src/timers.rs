@@ -2,9 +2,9 @@
 
 use crate::Trail;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use support_cases::{Case, Failure, expect};
 use tenon::periodic::Task;
 use tenon::time::{self, Duration, Instant, PeriodicTimer, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("time goes on", time_goes_on),

@@ -7,9 +7,9 @@
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use support_cases::{Case, Failure, ensure, run};
 use tenon::thread::{self, PreemptionLock, Storage, relative_priority};
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, ensure, run};
 use tenon_thread::options;
 
 const SLICES: &[Case] = &[

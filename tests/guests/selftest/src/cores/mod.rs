@@ -6,10 +6,10 @@ mod owners;
 mod threads;
 
 use core::sync::atomic::{AtomicUsize, Ordering};
+use support_cases::{Case, Failure, expect};
 use tenon::sync::Semaphore;
 use tenon::thread::{self, Error, Priority, Storage};
 use tenon::time::{Duration, Instant};
-use tenon_cases::{Case, Failure, expect};
 
 /// The cases of an image for several cores.
 pub fn cases() -> impl Iterator<Item = &'static Case> {

@@ -3,9 +3,9 @@
 use super::{Crew, MOST, below_main, wait_for};
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use support_cases::{Case, Failure, expect};
 use tenon::thread;
 use tenon::time::{self, Duration};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("free threads find idle cores", idle_cores_found),

@@ -2,11 +2,11 @@
 
 use super::{Crew, below_main, wait_for};
 use core::sync::atomic::{AtomicUsize, Ordering};
+use support_cases::{Case, Failure, expect};
 use tenon::queue::Queue;
 use tenon::sync::Semaphore;
 use tenon::thread;
 use tenon::time::{self, Duration, Instant, Timer};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("two cores take turns by semaphores", turns),

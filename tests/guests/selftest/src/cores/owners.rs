@@ -3,10 +3,10 @@
 use super::{Crew, below_main, wait_for};
 use crate::refused;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use support_cases::{Case, Failure, expect};
 use tenon::sync::{Condvar, Mutex};
 use tenon::thread;
 use tenon::time::{self, Duration, Instant};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("a mutex keeps all cores out", mutex_excludes),

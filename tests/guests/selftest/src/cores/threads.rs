@@ -2,9 +2,9 @@
 
 use super::{Crew, MOST, STORAGES, below_main, failed, wait_for};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use support_cases::{Case, Failure, expect};
 use tenon::thread::{self, Error};
 use tenon::time::{self, Duration};
-use tenon_cases::{Case, Failure, expect};
 
 pub const CASES: &[Case] = &[
     ("all cores run threads", all_cores_run),
