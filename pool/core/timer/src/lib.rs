@@ -20,6 +20,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod deadline_table;
 mod expire;
 mod radix_heap;
 mod sorted_list;
@@ -29,6 +30,7 @@ mod wheel;
 #[cfg(test)]
 mod tests;
 
+pub use deadline_table::DeadlineTable;
 pub use expire::Step;
 pub use radix_heap::RadixHeap;
 pub use sorted_list::SortedTimerList;

@@ -93,7 +93,7 @@ impl CoreScheduler {
     /// Puts somebody's floating-point registers into the core, for it to use.
     pub(crate) fn load_fp(&self, context: &'static VcpuContext) {
         match is(self.fp_owner.get(), context) {
-            true => context.use_floating_point(),
+            true => context.enable_fp(),
             false => self.switch_fp(context),
         }
     }
@@ -102,7 +102,7 @@ impl CoreScheduler {
     /// the rest from now on if it uses them, too: a trap at each of its turns would cost more.
     #[inline(always)]
     pub(crate) fn switch_fp(&self, context: &'static VcpuContext) {
-        context.use_floating_point();
+        context.enable_fp();
         // The registers trap until that has taken effect (Arm ARM, D19.1.2).
         hw_arch::barrier::isb();
         // SAFETY: the other one's are there, if anybody's, and they do not trap; both stand on
@@ -225,10 +225,10 @@ impl CoreScheduler {
             if self.releasing.get() & !others != 0 {
                 return true;
             }
-        } else if self.holds(context) {
+        } else if self.is_loaded(context) {
             // What there is of it goes to its seat, which is nobody's from here on.
-            context.store(core);
-            self.vacate(core);
+            context.save(core);
+            self.unload(core);
             return true;
         } else if context.vm().is_some() {
             self.release(core, context);

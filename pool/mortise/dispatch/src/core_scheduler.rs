@@ -3,12 +3,12 @@
 use crate::{
     bounds,
     core_mode::CoreMode,
-    timers::Timers,
     vcpu_context::{Phase, VcpuContext},
 };
 use core::cell::Cell;
 use core_sched::ReservationScheduler;
 use core_statistics::ExitKind;
+use core_timer::DeadlineTable;
 use core_trace::Event;
 pub(crate) use hw_arch::cpu::{
     FIQ, IRQ, is_interrupt_pending as is_pending, is_interrupt_pending_now as is_pending_now,
@@ -76,12 +76,12 @@ pub(crate) struct CoreScheduler {
     /// Ticks within which the core's timer is [near](bounds::TIMER_GUARD).
     pub timer_guard: Cell<u64>,
     /// Whether the core has registers that few cores have.
-    pub rest: Cell<OptionalRegisters>,
+    pub optional: Cell<OptionalRegisters>,
     /// Whose floating-point registers are in the core.
     pub fp_owner: Cell<Option<&'static VcpuContext>>,
     /// Who waits for its timer, by its machine's number, and when Mortise itself has something to
     /// do here.
-    pub timers: Timers<VMS>,
+    pub timers: DeadlineTable<VMS>,
     /// Who wants the core.
     pub queue: ReservationScheduler<&'static VcpuContext>,
     /// Each virtual machine's seat.
@@ -94,7 +94,7 @@ unsafe impl Sync for CoreScheduler {}
 impl Dispatcher for CoreScheduler {
     fn begin(&'static self, core: &'static Core) -> ! {
         // SAFETY: no guest has run on this core.
-        self.rest.set(unsafe { OptionalRegisters::detect() });
+        self.optional.set(unsafe { OptionalRegisters::detect() });
         self.timer_guard
             .set(core.clock().frequency().ticks(bounds::TIMER_GUARD));
         core.clock().set_alarm(u64::MAX);
@@ -132,14 +132,14 @@ impl Dispatcher for CoreScheduler {
         }
     }
 
-    fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: WakeReason) {
+    fn wake(&'static self, core: &'static Core, vm: &'static Vm, reason: WakeReason) {
         let Some(context) = self.contexts.get(vm.index()) else {
             return;
         };
         if context.vm().is_none() && !self.request_admission(core, vm) {
             return;
         }
-        match news {
+        match reason {
             WakeReason::Listed => {}
             WakeReason::StateChanged => context.mark_lrs_stale(),
             WakeReason::Interrupt(intid) => context.pend_spi(intid),
@@ -174,7 +174,7 @@ impl Dispatcher for CoreScheduler {
     }
 
     fn reconsider(&self, core: &'static Core) {
-        self.timers.set_alarm(core.hypervisor_deadline());
+        self.timers.set_own_deadline(core.hypervisor_deadline());
         self.reschedule.set(true);
     }
 
@@ -217,9 +217,9 @@ impl CoreScheduler {
             removing: Cell::new(0),
             releasing: Cell::new(0),
             timer_guard: Cell::new(0),
-            rest: Cell::new(OptionalRegisters::NONE),
+            optional: Cell::new(OptionalRegisters::NONE),
             fp_owner: Cell::new(None),
-            timers: Timers::new(),
+            timers: DeadlineTable::new(),
             queue: ReservationScheduler::new(BACKGROUND_SLICE),
             contexts: [const { VcpuContext::new() }; VMS],
         }
@@ -255,7 +255,7 @@ impl CoreScheduler {
 
     /// Whether this is the one in the registers.
     #[inline]
-    pub(crate) fn holds(&self, context: &'static VcpuContext) -> bool {
+    pub(crate) fn is_loaded(&self, context: &'static VcpuContext) -> bool {
         is(self.loaded.get(), context)
     }
 
@@ -298,7 +298,7 @@ impl CoreScheduler {
     pub(crate) fn arm_timer(&self, core: &'static Core, context: &'static VcpuContext) {
         let deadline = timer_deadline();
         if let Some(deadline) = deadline {
-            self.timers.start(context.vm_index.get(), deadline);
+            self.timers.arm(context.vm_index.get(), deadline);
         }
         context.record(core, deadline.map_or(Event::Park, |_| Event::Sleep));
     }

@@ -2,7 +2,7 @@
 //!
 //! The usual way is straight: look at what is pending, store one, look again, load the other,
 //! enter. [`CoreScheduler::switch_to`] is that and nothing else, for what the core's timer leads to as a rule;
-//! [`CoreScheduler::enter`] can exchange whatever there is. What stands against either is done by
+//! [`CoreScheduler::try_enter`] can exchange whatever there is. What stands against either is done by
 //! [`CoreScheduler::handle_pending`], one thing at a time, and then the way is tried again from its beginning.
 
 use crate::{
@@ -51,7 +51,7 @@ impl CoreScheduler {
         chosen: Option<&'static VcpuContext>,
     ) -> ! {
         let mut switched = false;
-        self.enter(core, chosen, &mut switched);
+        self.try_enter(core, chosen, &mut switched);
         self.return_slow(core, switched)
     }
 
@@ -64,7 +64,7 @@ impl CoreScheduler {
             let chosen = self.handle_pending(core, switched);
             // Who waited is in the registers still, if nobody else ran meanwhile.
             switched |= chosen.is_some_and(|context| !is(before, context));
-            self.enter(core, chosen, &mut switched);
+            self.try_enter(core, chosen, &mut switched);
         }
     }
 
@@ -104,7 +104,7 @@ impl CoreScheduler {
         if is_pending_now() {
             self.switch_from_idle(core)
         }
-        context.load_fast(core, vcpu, fast);
+        context.restore_fast(core, vcpu, fast);
         self.loaded.set(Some(context));
         if self.may_enter(core, context, vcpu, true) {
             enter_guest(core, context)
@@ -146,13 +146,13 @@ impl CoreScheduler {
     #[cold]
     #[inline(never)]
     fn switch_from_idle(&'static self, core: &'static Core) -> ! {
-        self.vacate(core);
+        self.unload(core);
         self.return_slow(core, true)
     }
 
     /// Has who was chosen go on; returns if something stands against it.
     #[inline(always)]
-    fn enter(
+    fn try_enter(
         &'static self,
         core: &'static Core,
         chosen: Option<&'static VcpuContext>,
@@ -176,7 +176,7 @@ impl CoreScheduler {
             SwitchResult::Done if self.may_enter(core, context, vcpu, true) => {
                 enter_guest(core, context)
             }
-            SwitchResult::Saved => self.vacate(core),
+            SwitchResult::Saved => self.unload(core),
             SwitchResult::Done | SwitchResult::Aborted => {}
         }
     }
@@ -224,10 +224,10 @@ impl CoreScheduler {
                 }
             }
         }
-        if self.rest.get() != OptionalRegisters::NONE {
+        if self.optional.get() != OptionalRegisters::NONE {
             self.switch_optional(Some(context));
         }
-        context.load(core, vcpu);
+        context.restore(core, vcpu);
         self.loaded.set(Some(context));
         SwitchResult::Done
     }
@@ -235,7 +235,7 @@ impl CoreScheduler {
     /// Leaves nobody in the registers, after who was there was stored.
     #[cold]
     #[inline(never)]
-    pub(crate) fn vacate(&self, core: &'static Core) {
+    pub(crate) fn unload(&self, core: &'static Core) {
         self.switch_optional(None);
         self.loaded.set(None);
         core.clear_current_vcpu();
@@ -245,12 +245,12 @@ impl CoreScheduler {
     #[cold]
     #[inline(never)]
     fn switch_optional(&self, context: Option<&'static VcpuContext>) {
-        let rest = self.rest.get();
+        let optional = self.optional.get();
         if let Some(other) = self.loaded.get() {
-            other.save_optional(rest);
+            other.save_optional(optional);
         }
         if let Some(context) = context {
-            context.load_optional(rest);
+            context.restore_optional(optional);
         }
     }
 
@@ -327,7 +327,7 @@ impl CoreScheduler {
                 }
                 (None, false) => {}
                 // An interrupt came in between, and is gone.
-                (Some(context), _) if !self.holds(context) => {}
+                (Some(context), _) if !self.is_loaded(context) => {}
                 (Some(context), _) if context.has_unlisted() => context.list_one(core),
                 (Some(context), _) if !context.vm().is_some_and(|vm| context.may_run_guest(vm)) => {
                     self.run_off_vcpu(core, context);
@@ -360,8 +360,8 @@ impl CoreScheduler {
             {
                 // Whoever the interrupt is for does not wait for that.
                 if !is_pending() {
-                    context.store(core);
-                    self.vacate(core);
+                    context.save(core);
+                    self.unload(core);
                 }
             }
             _ => cpu::wait_for_interrupt(),

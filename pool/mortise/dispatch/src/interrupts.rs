@@ -44,7 +44,7 @@ impl CoreScheduler {
         other: &'static VcpuContext,
         now: u64,
     ) -> ! {
-        let Some(index) = self.timers.expire_alone(now) else {
+        let Some(index) = self.timers.expire_single(now) else {
             self.reschedule_multiple(core, now)
         };
         let due = &self.contexts[index];
@@ -188,7 +188,7 @@ impl CoreScheduler {
     /// is asked for then.
     #[inline(always)]
     fn wake_expired(&'static self, core: &'static Core, now: u64) -> bool {
-        match self.timers.expire_alone(now) {
+        match self.timers.expire_single(now) {
             Some(index) => {
                 self.wake_one(core, index, true);
                 true
@@ -204,16 +204,16 @@ impl CoreScheduler {
     #[cold]
     #[inline(never)]
     fn wake_expired_in_rounds(&'static self, core: &'static Core, now: u64) -> bool {
-        if now >= self.timers.alarm() {
+        if now >= self.timers.own_deadline() {
             if !self.run_core_alarm(core) {
                 return false;
             }
-            if !self.timers.is_awaited() {
+            if !self.timers.has_pending() {
                 return true;
             }
         }
         loop {
-            let (due, over) = self.timers.expire_one(now);
+            let (due, over) = self.timers.expire_step(now);
             if let Some(index) = due {
                 self.wake_one(core, index, true);
                 // Its own devices' interrupts wait in the controller until it is there: taken by
@@ -263,11 +263,11 @@ impl CoreScheduler {
     #[cold]
     #[inline(never)]
     pub(crate) fn collect_expired(&'static self, core: &'static Core, now: u64) -> bool {
-        if now >= self.timers.alarm() && !self.run_core_alarm(core) {
+        if now >= self.timers.own_deadline() && !self.run_core_alarm(core) {
             return false;
         }
         loop {
-            let over = self.timers.note(now);
+            let over = self.timers.collect_step(now);
             if over && self.timers.earliest() > now {
                 return true;
             }
@@ -282,7 +282,7 @@ impl CoreScheduler {
     /// Has one want the core whose deadline was noted, behind a look at what is pending; whether there
     /// are more, who go before the decision.
     pub(crate) fn wake_collected(&'static self, core: &'static Core) -> bool {
-        self.timers.take_noted().is_some_and(|(index, more)| {
+        self.timers.take_collected().is_some_and(|(index, more)| {
             self.wake_one(core, index, self.is_fixed_priority());
             more
         })
@@ -298,7 +298,7 @@ impl CoreScheduler {
     /// Has the timer's interrupt come to one whose deadline came.
     #[inline(always)]
     pub(crate) fn pend_timer(&'static self, core: &'static Core, context: &'static VcpuContext) {
-        if self.holds(context) {
+        if self.is_loaded(context) {
             // The core was idle: its own interrupt need not come any more.
             self.inject_timer(core, context);
         } else {

@@ -27,7 +27,7 @@
 //!   is for is awake.
 //! * An exit that leads to a switch looks for pending interrupts between its parts, so that
 //!   none waits for all of it.
-#![cfg_attr(not(test), no_std)]
+#![no_std]
 #![expect(unsafe_code, reason = "contexts of virtual CPUs are exchanged here")]
 
 mod admission;
@@ -38,7 +38,6 @@ mod guest_entry;
 mod interrupt_entry;
 mod interrupts;
 mod reserved;
-mod timers;
 mod vcpu_context;
 
 pub use core_scheduler::{CoreSchedulers, DISPATCH};

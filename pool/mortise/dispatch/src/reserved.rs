@@ -55,7 +55,7 @@ impl CoreScheduler {
         now: u64,
         depleted: Option<&'static VcpuContext>,
     ) -> ! {
-        let Some(index) = self.timers.expire_alone(now) else {
+        let Some(index) = self.timers.expire_single(now) else {
             self.reschedule_slow(core, now)
         };
         self.make_ready_charged(core, index, now);
@@ -134,7 +134,7 @@ impl CoreScheduler {
         let mut alarm = self.timers.earliest();
         let mut all = true;
         if alarm <= now {
-            all = match self.timers.expire_alone(now) {
+            all = match self.timers.expire_single(now) {
                 Some(index) => {
                     self.make_ready_charged(core, index, now);
                     true
@@ -309,8 +309,9 @@ impl CoreScheduler {
     fn urgent_vcpu(&'static self, core: &'static Core) -> Option<&'static VcpuContext> {
         let first = self.queue.highest()?;
         let urgent = first.entity.priority().number() > self.admission_priority.get();
-        let goes_first =
-            urgent && !self.holds(first) && core.clock().ticks() < self.admission_deadline.get();
+        let goes_first = urgent
+            && !self.is_loaded(first)
+            && core.clock().ticks() < self.admission_deadline.get();
         goes_first.then_some(first)
     }
 

@@ -76,7 +76,7 @@ pub(crate) struct VcpuContext {
     /// The same, where the core has no registers that few cores have: nothing else is exchanged then.
     fast_fp_trap: Cell<Option<FloatingPointTrap>>,
     pub frame: FrameCell,
-    rare: ColdContext,
+    cold: ColdContext,
     /// Shared interrupts that were acknowledged for it.
     pending_spis: [Cell<u32>; SPI_WORDS],
     /// In which rows, one bit each.
@@ -106,7 +106,7 @@ impl VcpuContext {
             mask: Cell::new(PriorityMask::OPEN),
             base_mask: Cell::new(PriorityMask::OPEN),
             registers: Context::new(),
-            rare: ColdContext::new(),
+            cold: ColdContext::new(),
             fp_trap: Cell::new(Some(FloatingPointTrap::ON)),
             fast_fp_trap: Cell::new(None),
             floating_point: FloatingPoint::new(),

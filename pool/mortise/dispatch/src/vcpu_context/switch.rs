@@ -6,7 +6,7 @@ use mortise_vcpu::{FloatingPointTrap, LrUsage, OptionalRegisters, TimerIrq};
 
 /// What is exchanged beside the registers where that takes the fewest steps.
 #[derive(Clone, Copy)]
-pub(crate) struct ExitClass {
+pub(crate) struct FastSwitch {
     /// Whether floating point traps then.
     trap: FloatingPointTrap,
     /// What stands in list registers, and is to stand there.
@@ -25,13 +25,13 @@ impl VcpuContext {
         let bare = self
             .scheduler
             .get()
-            .is_some_and(|scheduler| scheduler.rest.get() == OptionalRegisters::NONE);
+            .is_some_and(|scheduler| scheduler.optional.get() == OptionalRegisters::NONE);
         self.fp_trap.set(trap);
         self.fast_fp_trap.set(trap.filter(|_| bare));
     }
 
     /// Takes it off the core, whose registers hold it.
-    pub fn store(&self, core: &'static Core) {
+    pub fn save(&self, core: &'static Core) {
         self.mask_timer();
         self.save_masked(core);
     }
@@ -53,32 +53,32 @@ impl VcpuContext {
     /// The second part of it.
     #[inline(always)]
     pub fn save_masked(&self, core: &'static Core) {
-        self.store_registers();
-        core.save_virtual_interface_slow(&self.registers, &self.rare);
+        self.save_registers();
+        core.save_virtual_interface_slow(&self.registers, &self.cold);
     }
 
     /// The same where the exchange is [usual](Self::fast_switch).
     #[inline(always)]
-    pub fn save_fast(&self, core: &'static Core, fast: ExitClass) {
-        self.store_registers();
+    pub fn save_fast(&self, core: &'static Core, fast: FastSwitch) {
+        self.save_registers();
         core.save_virtual_interface(&self.registers, fast.there);
     }
 
     #[inline(always)]
-    fn store_registers(&self) {
+    fn save_registers(&self) {
         // SAFETY: as above.
         unsafe { self.registers.save() };
     }
 
     /// What is to be exchanged for it, if that takes the fewest steps.
     #[inline(always)]
-    pub fn fast_switch(&self, core: &'static Core) -> Option<ExitClass> {
+    pub fn fast_switch(&self, core: &'static Core) -> Option<FastSwitch> {
         let (trap, there, coming) = (
             self.fast_fp_trap.get()?,
             core.listed(),
             self.registers.lr_usage(),
         );
-        let fast = ExitClass {
+        let fast = FastSwitch {
             trap,
             there,
             coming,
@@ -93,30 +93,30 @@ impl VcpuContext {
     }
 
     /// Does the same with what few cores have.
-    pub fn save_optional(&self, rest: OptionalRegisters) {
+    pub fn save_optional(&self, optional: OptionalRegisters) {
         // SAFETY: as above.
-        unsafe { self.rare.save(rest) };
+        unsafe { self.cold.save(optional) };
     }
 
     /// Puts it on the core, whose registers hold nobody who is needed.
     #[inline(always)]
-    pub fn load(&self, core: &'static Core, vcpu: Vcpu) {
+    pub fn restore(&self, core: &'static Core, vcpu: Vcpu) {
         core.set_current_vcpu(vcpu);
-        core.restore_virtual_interface_slow(&self.registers, &self.rare, &self.timer_template);
-        self.load_registers();
+        core.restore_virtual_interface_slow(&self.registers, &self.cold, &self.timer_template);
+        self.restore_registers();
     }
 
     /// The same where the exchange is [usual](Self::fast_switch).
     #[inline(always)]
-    pub fn load_fast(&self, core: &'static Core, vcpu: Vcpu, fast: ExitClass) {
+    pub fn restore_fast(&self, core: &'static Core, vcpu: Vcpu, fast: FastSwitch) {
         core.set_current_vcpu(vcpu);
         fast.trap.apply();
         core.restore_virtual_interface(&self.registers, fast.coming, &self.timer_template);
-        self.load_registers();
+        self.restore_registers();
     }
 
     #[inline(always)]
-    fn load_registers(&self) {
+    fn restore_registers(&self) {
         // With the timer, whose interrupt is listed already if it is due.
         //
         // SAFETY: whoever was there was taken off; stage 2 is this virtual machine's.
@@ -124,14 +124,14 @@ impl VcpuContext {
     }
 
     /// Does the same with what few cores have.
-    pub fn load_optional(&self, rest: OptionalRegisters) {
+    pub fn restore_optional(&self, optional: OptionalRegisters) {
         // SAFETY: as above.
-        unsafe { self.rare.load(rest) };
+        unsafe { self.cold.load(optional) };
     }
 
     /// Has floating point not trap on the core any more.
     #[inline]
-    pub fn use_floating_point(&self) {
+    pub fn enable_fp(&self) {
         FloatingPointTrap::OFF.apply();
         self.set_fp_trap(Some(FloatingPointTrap::OFF));
     }
