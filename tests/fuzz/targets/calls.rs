@@ -5,7 +5,7 @@
 mod any;
 
 use mortise_hypercall::{ARCHITECTURE, Call, Caller, Outcome, PowerState, Start, route};
-use mortise_psci::{End, GROUP, LEADER, Next, Power};
+use mortise_psci::{GROUP, LEADER, NextAction, Power, RunEnd};
 
 const VCPUS: usize = 4;
 const MEMORY: std::ops::Range<u64> = 0x4000_0000..0x5000_0000;
@@ -22,15 +22,15 @@ struct Vm {
 impl Vm {
     /// What its core does with a vCPU that may not execute.
     fn rest(&mut self, vcpu: usize) {
-        match self.power.next(vcpu) {
-            Next::Wait => {}
-            Next::Start(start) => assert!(MEMORY.contains(&start.entry)),
-            Next::Lead(_) => {
+        match self.power.next_action(vcpu) {
+            NextAction::Wait => {}
+            NextAction::Start(start) => assert!(MEMORY.contains(&start.entry)),
+            NextAction::EndRun(_) => {
                 assert_eq!(vcpu, LEADER, "another one leads");
                 for vcpu in 0..VCPUS {
                     assert_eq!(self.power.state(vcpu), PowerState::Off, "one runs on");
                 }
-                self.power.renew(BOOT);
+                self.power.begin_run(BOOT);
             }
         }
     }
@@ -66,7 +66,7 @@ target!(|calls: Vec<(u8, [u64; 8])>| {
         power: Power::new(VCPUS, 1),
         running: 0,
     };
-    vm.power.renew(BOOT);
+    vm.power.begin_run(BOOT);
     for (which, mut registers) in calls {
         // Functions of PSCI's, as few inputs would come by themselves.
         if which & 0x80 != 0 {
@@ -79,14 +79,14 @@ target!(|calls: Vec<(u8, [u64; 8])>| {
             continue;
         }
         let end = match route(&[&ARCHITECTURE, &GROUP], &Call::new(registers), &mut vm) {
-            Outcome::SystemOff => Some(End::Off),
-            Outcome::SystemReset => Some(End::Restart),
+            Outcome::SystemOff => Some(RunEnd::Off),
+            Outcome::SystemReset => Some(RunEnd::Restart),
             Outcome::VcpuOff => None,
             // Where a run ends, whoever executes is called to rest.
-            _ if vm.power.decided().is_some() => None,
+            _ if vm.power.requested_end().is_some() => None,
             _ => continue,
         };
-        let _called = end.and_then(|end| vm.power.end(vcpu, end));
-        let _called = vm.power.stopped(vcpu);
+        let _called = end.and_then(|end| vm.power.request_end(vcpu, end));
+        let _called = vm.power.mark_stopped(vcpu);
     }
 });

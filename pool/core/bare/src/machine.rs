@@ -166,7 +166,7 @@ unsafe fn enable_timer<L: ExceptionLevel>(board: &Board) -> bool {
     }
     private.initialise();
     private.enable(board.timer);
-    cpu_interface::initialise(cpu_interface::End::Whole);
+    cpu_interface::initialise(cpu_interface::EndMode::Deactivate);
     true
 }
 

@@ -1,34 +1,34 @@
-//! CPU interface: one core's end of the controller (IHI 0048, 4.4).
+//! CPU interface of a GICv2 (IHI 0048, 4.4).
 
 use hw_arch::mmio::Mmio;
 
 const CTLR: usize = 0x00;
 const PMR: usize = 0x04;
 const BPR: usize = 0x08;
-/// Which priorities are active, four words of each group (`GICC_APR`, `GICC_NSAPR`).
+/// Active priorities, four words for each group (`GICC_APR`, `GICC_NSAPR`).
 const ACTIVE: usize = 0xd0;
 const ACTIVE_WORDS: usize = 8;
 
-/// Where reading acknowledges, for code that has no Rust (`GICC_IAR`).
+/// `GICC_IAR`: a read acknowledges an interrupt. For assembly.
 pub const ACKNOWLEDGE: usize = 0x0c;
-/// Where writing what was read there ends the interrupt (`GICC_EOIR`).
+/// `GICC_EOIR`: a write of the acknowledged value ends the interrupt. For assembly.
 pub const END: usize = 0x10;
 
-/// The INTID in an acknowledged value, which of an SGI also names the sender.
+/// The INTID in an acknowledged value, which also identifies the sender of an SGI.
 #[inline(always)]
 #[must_use]
 pub const fn intid(acknowledged: u32) -> u32 {
     acknowledged & 0x3ff
 }
 
-/// The CPU interface of whichever core uses it.
+/// The CPU interface of the accessing core.
 #[derive(Debug, Clone, Copy)]
 pub struct CpuInterface {
     frame: Mmio,
 }
 
 impl CpuInterface {
-    /// Interface whose registers are in `frame`.
+    /// CPU interface whose registers are in `frame`.
     #[must_use]
     pub const fn new(frame: Mmio) -> Self {
         Self { frame }
@@ -40,17 +40,17 @@ impl CpuInterface {
         self.frame.base()
     }
 
-    /// Opens this core's interface to all priorities, each of which may preempt those behind it;
-    /// ending an interrupt is one step, and signals are IRQ.
+    /// Enables the interface for all priorities, with preemption between them. The end of an
+    /// interrupt drops its priority and deactivates it, and interrupts are signalled as IRQ.
     pub fn initialise(&self) {
         self.frame.write32(PMR, 0xff);
         self.frame.write32(BPR, 0);
         self.frame.write32(CTLR, 1);
     }
 
-    /// Opens it to what is more urgent than `priority` only, whatever was active here before.
-    pub fn open_above(&self, priority: u8) {
-        self.restore(&State {
+    /// Enables the interface for interrupts more urgent than `priority`, with no priority active.
+    pub fn enable_above(&self, priority: u8) {
+        self.restore(&InterfaceState {
             control: 1,
             mask: priority.into(),
             active: [0; ACTIVE_WORDS],
@@ -58,24 +58,24 @@ impl CpuInterface {
         self.frame.write32(BPR, 0);
     }
 
-    /// Closes it, as at power-on.
-    pub fn close(&self) {
+    /// Disables the interface, as at power-on.
+    pub fn disable(&self) {
         self.frame.write32(CTLR, 0);
         self.frame.write32(PMR, 0);
     }
 
-    /// What says which interrupts are signalled here.
+    /// The state that decides which interrupts are signalled.
     #[must_use]
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> InterfaceState {
+        InterfaceState {
             control: self.frame.read32(CTLR),
             mask: self.frame.read32(PMR),
             active: core::array::from_fn(|word| self.frame.read32(ACTIVE + 4 * word)),
         }
     }
 
-    /// Makes that what it was.
-    pub fn restore(&self, state: &State) {
+    /// Restores a saved state.
+    pub fn restore(&self, state: &InterfaceState) {
         for (word, active) in state.active.iter().enumerate() {
             self.frame.write32(ACTIVE + 4 * word, *active);
         }
@@ -83,7 +83,7 @@ impl CpuInterface {
         self.frame.write32(CTLR, state.control);
     }
 
-    /// Takes the most urgent pending interrupt; [`end`](Self::end) wants the value as it is.
+    /// Acknowledges the most urgent pending interrupt. [`end`](Self::end) takes the value unchanged.
     #[inline(always)]
     #[must_use]
     pub fn acknowledge(&self) -> u32 {
@@ -97,18 +97,18 @@ impl CpuInterface {
     }
 }
 
-/// What says which interrupts a CPU interface signals: see [`CpuInterface::state`].
+/// State of a CPU interface that decides which interrupts it signals: see [`CpuInterface::state`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
+pub struct InterfaceState {
     control: u32,
     mask: u32,
     active: [u32; ACTIVE_WORDS],
 }
 
-impl State {
-    /// The same, open to all priorities, with none active.
+impl InterfaceState {
+    /// The same state, enabled for all priorities, with none active.
     #[must_use]
-    pub const fn opened(&self) -> Self {
+    pub const fn enabled_for_all(&self) -> Self {
         Self {
             control: self.control | 1,
             mask: 0xff,

@@ -1,17 +1,19 @@
-//! Distributor: all interrupts, the private ones as this core sees them (IHI 0048, 4.3).
+//! Distributor of a GICv2: all interrupts, with the private ones banked by core (IHI 0048, 4.3).
 
 use crate::{FIRST_SPI, Group, Targets};
 use hw_arch::mmio::Mmio;
-use hw_irqchip::{bank, per_interrupt};
+use hw_irqchip::{
+    bank,
+    distributor::{self, CTLR},
+    distributor_frame, per_interrupt,
+};
 
-const CTLR: usize = 0x000;
-const TYPER: usize = 0x004;
-/// A byte each: the cores that an interrupt goes to.
+/// `GICD_ITARGETSR`, one byte each: the cores that receive the interrupt.
 const TARGETS: usize = 0x800;
 const SGIR: usize = 0xf00;
-/// A byte for each SGI, in which each core that sent it has a bit.
+/// `GICD_CPENDSGIR`, one byte for each SGI, with one bit for each sending core.
 const CLEAR_PENDING_SGIS: usize = 0xf10;
-/// `GICD_SGIR.TargetListFilter`: the core that writes it.
+/// `GICD_SGIR.TargetListFilter`: the writing core only.
 const OWN_CORE: u32 = 2 << 24;
 
 /// The distributor.
@@ -21,30 +23,13 @@ pub struct Distributor {
 }
 
 impl Distributor {
-    /// Distributor whose registers are in `frame`.
-    #[must_use]
-    pub const fn new(frame: Mmio) -> Self {
-        Self { frame }
-    }
+    distributor_frame!();
+    per_interrupt!(frame);
 
-    /// Its registers, for a mediator that has checked the access.
-    #[must_use]
-    pub const fn frame(&self) -> Mmio {
-        self.frame
-    }
-
-    /// Number of INTIDs it has, private ones included.
-    #[must_use]
-    pub fn interrupts(&self) -> u32 {
-        (((self.frame.read32(TYPER) & 0x1f) + 1) * 32).min(1020)
-    }
-
-    /// Disables every shared interrupt, at the default priority, and turns the distributor on.
+    /// Disables every shared interrupt, at the default priority, and enables the distributor.
     pub fn initialise(&self) {
         self.frame.write32(CTLR, 0);
-        for word in 1..self.interrupts().div_ceil(32) as usize {
-            bank::reset_word(self.frame, word, Group::Zero);
-        }
+        distributor::reset_shared(self.frame, Group::Zero);
         self.frame.write32(CTLR, 1);
     }
 
@@ -53,28 +38,26 @@ impl Distributor {
         bank::reset_word(self.frame, 0, Group::Zero);
     }
 
-    /// Forgets the SGIs that are pending for this core.
-    pub fn forget_sgis(&self) {
+    /// Clears all SGIs that are pending on this core.
+    pub fn clear_pending_sgis(&self) {
         for word in (0..16).step_by(4) {
             self.frame.write32(CLEAR_PENDING_SGIS + word, u32::MAX);
         }
     }
 
-    /// Forgets SGI `intid`, if it is pending for this core.
-    pub fn forget_sgi(&self, intid: u32) {
+    /// Clears SGI `intid` if it is pending on this core.
+    pub fn clear_pending_sgi(&self, intid: u32) {
         self.frame
             .write8(CLEAR_PENDING_SGIS + (intid & 0xf) as usize, u8::MAX);
     }
 
-    /// Stops `intid`.
+    /// Disables `intid`.
     pub fn disable(&self, intid: u32) {
-        bank::touch(self.frame, bank::CLEAR_ENABLE, intid);
+        bank::set_bit(self.frame, bank::CLEAR_ENABLE, intid);
     }
 
-    per_interrupt!(frame);
-
-    /// This core: what the targets of a private interrupt read as, no core at all where there is
-    /// but one (IHI 0048, 4.3.12).
+    /// The target number of this core: the targets of its private interrupts read so, and as zero on
+    /// a uniprocessor (IHI 0048, 4.3.12).
     #[must_use]
     pub fn own_target(&self) -> Targets {
         let words = (0..FIRST_SPI as usize).step_by(4);
@@ -86,19 +69,19 @@ impl Distributor {
         )
     }
 
-    /// Sends `intid` to `targets` only.
+    /// Routes `intid` to `targets`.
     pub fn route(&self, intid: u32, targets: Targets) {
         if intid >= FIRST_SPI {
             self.frame.write8(TARGETS + intid as usize, targets.0);
         }
     }
 
-    /// Sends SGI `intid` to this core, which on a machine of one core has no number.
+    /// Sends SGI `intid` to this core, which has no number on a uniprocessor.
     pub fn send_sgi_to_self(&self, intid: u32) {
         self.frame.write32(SGIR, OWN_CORE | intid & 0xf);
     }
 
-    /// Sends SGI `intid` to `targets`; all earlier stores are visible to the receivers.
+    /// Sends SGI `intid` to `targets`. All earlier stores are visible to the receivers.
     pub fn send_sgi(&self, intid: u32, targets: Targets) {
         hw_arch::barrier::dsb_ish();
         let value = u32::from(targets.0) << 16 | intid & 0xf;

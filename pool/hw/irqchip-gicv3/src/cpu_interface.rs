@@ -1,7 +1,6 @@
-//! CPU interface by system registers (IHI 0069, 12.2).
+//! CPU interface of a GICv3, through system registers (IHI 0069, 12.2).
 //!
-//! One core's end of the controller: what it acknowledges and ends. Each call is
-//! one instruction, two where a barrier is due.
+//! Each call is one instruction, or two where a barrier is required.
 
 use crate::{Group, is_special};
 use core::num::NonZeroU64;
@@ -10,32 +9,36 @@ use hw_arch::registers::{
     icc_iar1_el1, icc_igrpen0_el1, icc_igrpen1_el1, icc_pmr_el1, icc_sgi0r_el1, icc_sgi1r_el1,
 };
 
-/// What ending an interrupt does (`ICC_CTLR_EL1.EOImode`).
+/// Effect of the end of an interrupt (`ICC_CTLR_EL1.EOImode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Drops the priority and deactivates.
-    Whole,
-    /// Drops the priority; deactivation is a second step, by [`deactivate`] or
-    /// by a guest through its list register.
-    Split,
+pub enum EndMode {
+    /// Drops the priority and deactivates (EOImode 0).
+    Deactivate,
+    /// Drops the priority only (EOImode 1). Deactivation is a second step, by [`deactivate`] or by a
+    /// guest through its list register.
+    DropPriority,
 }
 
-/// Opens this core's interface to all priorities, Group 1 on.
-pub fn initialise(end: End) {
+/// Enables this core's interface for all priorities and for Group 1.
+pub fn initialise(end: EndMode) {
     icc_pmr_el1::write(0xff);
     icc_bpr1_el1::write(0);
-    icc_ctlr_el1::write(if end == End::Split { 1 << 1 } else { 0 });
+    icc_ctlr_el1::write(if end == EndMode::DropPriority {
+        1 << 1
+    } else {
+        0
+    });
     icc_igrpen1_el1::write(1);
     hw_arch::barrier::isb();
 }
 
-/// Lets through only what is more urgent than `priority`, for either group.
+/// Sets the priority mask: only interrupts more urgent than `priority` are signalled, of both groups.
 #[inline]
 pub fn set_mask(priority: u8) {
     icc_pmr_el1::write(u64::from(priority));
 }
 
-/// Turns a group on or off on this core.
+/// Enables or disables a group on this core.
 pub fn set_group_enabled(group: Group, enabled: bool) {
     match group {
         Group::Zero => icc_igrpen0_el1::write(u64::from(enabled)),
@@ -44,7 +47,7 @@ pub fn set_group_enabled(group: Group, enabled: bool) {
     hw_arch::barrier::isb();
 }
 
-/// Takes the most urgent pending interrupt of a group, if there is one.
+/// Acknowledges the most urgent pending interrupt of a group, if there is one.
 #[inline(always)]
 #[must_use]
 pub fn acknowledge(group: Group) -> Option<u32> {
@@ -52,7 +55,7 @@ pub fn acknowledge(group: Group) -> Option<u32> {
     (!is_special(intid)).then_some(intid)
 }
 
-/// The same, with an answer that [is special](crate::is_special) if there is none.
+/// Acknowledges like [`acknowledge`]; the INTID [is special](crate::is_special) if there is none.
 #[inline(always)]
 #[must_use]
 pub fn acknowledge_any(group: Group) -> u32 {
@@ -64,7 +67,7 @@ pub fn acknowledge_any(group: Group) -> u32 {
     intid as u32
 }
 
-/// Ends an acknowledged interrupt, as set by [`initialise`].
+/// Ends an acknowledged interrupt, in the mode set by [`initialise`].
 #[inline(always)]
 pub fn end(group: Group, intid: u32) {
     match group {
@@ -73,7 +76,7 @@ pub fn end(group: Group, intid: u32) {
     }
 }
 
-/// Deactivates an interrupt that was ended in split mode.
+/// Deactivates an interrupt that was ended in [`EndMode::DropPriority`].
 #[inline(always)]
 pub fn deactivate(intid: u32) {
     icc_dir_el1::write(u64::from(intid));
@@ -87,7 +90,7 @@ pub fn send_sgi(group: Group, intid: u32, affinity: u64) {
     send(group, Sgi::new(intid, affinity));
 }
 
-/// Sends an SGI that was made ready before, in four instructions; otherwise as [`send_sgi`].
+/// Sends a precomputed SGI, in four instructions, with the ordering of [`send_sgi`].
 #[inline]
 pub fn send(group: Group, sgi: Sgi) {
     hw_arch::barrier::dsb_ish();
@@ -98,7 +101,7 @@ pub fn send(group: Group, sgi: Sgi) {
     hw_arch::barrier::isb();
 }
 
-/// An SGI to one core, ready to be sent.
+/// A precomputed SGI to one core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sgi(NonZeroU64);
 
@@ -108,18 +111,18 @@ impl Sgi {
     pub const fn new(intid: u32, affinity: u64) -> Self {
         match NonZeroU64::new(sgi_value(intid, affinity)) {
             Some(value) => Self(value),
-            // There is one bit for the target.
+            // The bit of the target is set.
             None => unreachable!(),
         }
     }
 
-    /// Its bits, for who keeps it.
+    /// The register value, to be stored.
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0.get()
     }
 
-    /// The SGI of these bits, nothing if they are zero.
+    /// The SGI of a stored value, or `None` if it is zero.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Option<Self> {
         match NonZeroU64::new(bits) {
@@ -129,8 +132,8 @@ impl Sgi {
     }
 }
 
-/// `ICC_SGI<n>R_EL1` for one target: Aff3 48, range 44, Aff2 32, INTID 24,
-/// Aff1 16, target list 0.
+/// `ICC_SGI<n>R_EL1` for one target: Aff3 at bit 48, RS at 44, Aff2 at 32, INTID at 24, Aff1 at 16,
+/// target list at 0.
 const fn sgi_value(intid: u32, affinity: u64) -> u64 {
     let aff = [
         affinity & 0xff,

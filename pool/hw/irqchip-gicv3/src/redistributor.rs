@@ -1,4 +1,4 @@
-//! Redistributor: one core's private interrupts (IHI 0069, 12.10, 12.11).
+//! Redistributor: the private interrupts of one core (IHI 0069, 12.10, 12.11).
 
 use crate::{Group, Trigger};
 use hw_arch::mmio::Mmio;
@@ -12,7 +12,7 @@ const PROCESSOR_SLEEP: u32 = 1 << 1;
 const CHILDREN_ASLEEP: u32 = 1 << 2;
 const RWP: u32 = 1 << 3;
 
-/// One core's half of the controller.
+/// The redistributor of one core.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistributor {
     control: Mmio,
@@ -38,15 +38,15 @@ impl Redistributor {
         self.private
     }
 
-    /// Affinity of the core it serves: Aff3 in bits 39:32, the rest in 23:0.
+    /// Affinity of its core: Aff3 in bits 39:32, Aff2 to Aff0 in 23:0.
     #[must_use]
     pub fn affinity(&self) -> u64 {
         let value = self.control.read64(TYPER) >> 32;
         (value & 0xff00_0000) << 8 | value & 0x00ff_ffff
     }
 
-    /// Wakes it and puts every private interrupt into Group 1, disabled, at the
-    /// default priority.
+    /// Wakes the redistributor and puts every private interrupt into Group 1, disabled, at the default
+    /// priority.
     pub fn initialise(&self) {
         self.control
             .write32(WAKER, self.control.read32(WAKER) & !PROCESSOR_SLEEP);
@@ -56,8 +56,7 @@ impl Redistributor {
         self.reset(0);
     }
 
-    /// Takes every private interrupt but those in `kept` (bit per INTID) back to
-    /// its first state.
+    /// Resets every private interrupt except those in `kept` (one bit per INTID).
     pub fn reset(&self, kept: u32) {
         if kept == 0 {
             bank::reset_word(self.private, 0, Group::One);
@@ -68,7 +67,7 @@ impl Redistributor {
             for intid in (0..32).filter(|intid| kept >> intid & 1 == 0) {
                 bank::set_priority(self.private, intid, crate::DEFAULT_PRIORITY);
             }
-            // PPIs only; SGIs are edges for good.
+            // PPIs only: SGIs are always edge-triggered.
             for intid in (16..32).filter(|intid| kept >> intid & 1 == 0) {
                 bank::set_trigger(self.private, intid, Trigger::Level);
             }
@@ -76,9 +75,9 @@ impl Redistributor {
         self.wait();
     }
 
-    /// Stops private interrupt `intid`; none of it arrives after the return.
+    /// Disables private interrupt `intid`; it is not signalled after the return.
     pub fn disable(&self, intid: u32) {
-        bank::touch(self.private, bank::CLEAR_ENABLE, intid);
+        bank::set_bit(self.private, bank::CLEAR_ENABLE, intid);
         self.wait();
     }
 

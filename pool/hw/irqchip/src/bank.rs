@@ -1,42 +1,42 @@
-//! Register banks that hold a fixed number of bits for each interrupt.
+//! Register banks with a fixed number of bits for each interrupt.
 
 use crate::{DEFAULT_PRIORITY, Group, Trigger};
 use core::num::NonZeroU32;
 use hw_arch::mmio::{Mmio, Register};
 
-/// A bit each: Group 1 (`IGROUPR`).
+/// `IGROUPR`, one bit each: Group 1.
 pub const GROUP: usize = 0x080;
-/// A bit each: enable by writing one (`ISENABLER`).
+/// `ISENABLER`, one bit each: writing one enables.
 pub const SET_ENABLE: usize = 0x100;
-/// A bit each: disable by writing one (`ICENABLER`).
+/// `ICENABLER`, one bit each: writing one disables.
 pub const CLEAR_ENABLE: usize = 0x180;
-/// A bit each: make pending by writing one (`ISPENDR`).
+/// `ISPENDR`, one bit each: writing one pends.
 pub const SET_PENDING: usize = 0x200;
-/// A bit each: not pending any more by writing one (`ICPENDR`).
+/// `ICPENDR`, one bit each: writing one clears the pending state.
 pub const CLEAR_PENDING: usize = 0x280;
-/// A bit each: active, or made so by writing one (`ISACTIVER`).
+/// `ISACTIVER`, one bit each: writing one activates.
 pub const SET_ACTIVE: usize = 0x300;
-/// A bit each: not active any more by writing one (`ICACTIVER`).
+/// `ICACTIVER`, one bit each: writing one deactivates.
 pub const CLEAR_ACTIVE: usize = 0x380;
-/// A byte each (`IPRIORITYR`).
+/// `IPRIORITYR`, one byte each.
 pub const PRIORITY: usize = 0x400;
-/// Two bits each (`ICFGR`).
+/// `ICFGR`, two bits each.
 pub const CONFIGURATION: usize = 0xc00;
 
-/// Writes the bit of `intid` in a bank where zeroes have no effect.
-pub fn touch(frame: Mmio, bank: usize, intid: u32) {
+/// Writes one to the bit of `intid` in a bank where zeroes have no effect.
+pub fn set_bit(frame: Mmio, bank: usize, intid: u32) {
     frame.write32(bank + intid as usize / 32 * 4, 1 << (intid % 32));
 }
 
-/// One bit of a bank where zeroes have no effect, for whoever writes it often.
+/// One bit of a bank where zeroes have no effect, with its address computed in advance.
 #[derive(Debug, Clone, Copy)]
-pub struct Lever {
+pub struct SetBit {
     word: Register,
     bit: NonZeroU32,
 }
 
-impl Lever {
-    /// That of `intid` in a bank, if the frame has it.
+impl SetBit {
+    /// The bit of `intid` in a bank, or `None` if the frame ends before it.
     #[must_use]
     pub fn new(frame: Mmio, bank: usize, intid: u32) -> Option<Self> {
         let word = frame.register(bank + intid as usize / 32 * 4)?;
@@ -44,23 +44,23 @@ impl Lever {
         Some(Self { word, bit })
     }
 
-    /// Writes it.
+    /// Writes one to the bit.
     #[inline]
-    pub fn pull(&self) {
+    pub fn write(&self) {
         self.word.write(self.bit.get());
     }
 }
 
-/// The bits of `intid` and its neighbours in a bank, from a multiple of 32 on.
+/// The word of a bank that holds the bit of `intid`.
 #[must_use]
-pub fn word(frame: Mmio, bank: usize, intid: u32) -> u32 {
+pub fn read_word(frame: Mmio, bank: usize, intid: u32) -> u32 {
     frame.read32(bank + intid as usize / 32 * 4)
 }
 
 /// Whether the bit of `intid` is set in a bank.
 #[must_use]
 pub fn is_set(frame: Mmio, bank: usize, intid: u32) -> bool {
-    word(frame, bank, intid) >> (intid % 32) & 1 != 0
+    read_word(frame, bank, intid) >> (intid % 32) & 1 != 0
 }
 
 /// Sets the group of `intid`.
@@ -98,8 +98,8 @@ pub fn set_priority(frame: Mmio, intid: u32, priority: u8) {
     frame.write8(PRIORITY + intid as usize, priority);
 }
 
-/// Everything of word `word` of 32 interrupts: this group, default priority, disabled, neither
-/// pending nor active.
+/// Resets the 32 interrupts of word `word`: this group, default priority, disabled, neither pending
+/// nor active.
 pub fn reset_word(frame: Mmio, word: usize, group: Group) {
     frame.write32(CLEAR_ENABLE + word * 4, u32::MAX);
     frame.write32(CLEAR_PENDING + word * 4, u32::MAX);

@@ -29,7 +29,7 @@ type End = (Reason, u64, u64);
 pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
     let vectors = Vectors::install();
     core.enable_hypervisor_timer();
-    while vm.loan(vcpu) == Loan::Open {
+    while vm.loan(vcpu) == Loan::Lent {
         match vm.may_run() && lent.cell().is_ready() {
             true => turn(lent, core, vm, vcpu),
             false => core.wait_on_lent_core(vm, vcpu),
@@ -163,10 +163,10 @@ impl Run<'_> {
 
     /// The end of this turn, if somebody wants that. A VM that is held is only waited for.
     fn wanted(&self) -> Option<End> {
-        while self.vm.loan(self.vcpu) == Loan::Open && !self.vm.may_run() {
+        while self.vm.loan(self.vcpu) == Loan::Lent && !self.vm.may_run() {
             self.core.wait_on_lent_core(self.vm, self.vcpu);
         }
-        let reason = if self.vm.loan(self.vcpu) != Loan::Open {
+        let reason = if self.vm.loan(self.vcpu) != Loan::Lent {
             Reason::Reclaimed
         } else if self.lent.stop.load(Ordering::Acquire) {
             Reason::Stopped

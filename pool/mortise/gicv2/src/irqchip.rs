@@ -48,17 +48,17 @@ impl Irqchip for Gicv2 {
 
     fn reset_core(&self, gic: &Gic) {
         let distributor = distributor(gic);
-        interface(gic).close();
+        interface(gic).disable();
         distributor.initialise_private();
-        distributor.forget_sgis();
+        distributor.clear_pending_sgis();
         distributor.set_priority(gic.doorbell, 0);
         distributor.enable(gic.doorbell);
-        interface(gic).open_above(DOORBELL_ONLY);
+        interface(gic).enable_above(DOORBELL_ONLY);
     }
 
     fn hand_over(&self, gic: &Gic) {
-        interface(gic).close();
-        distributor(gic).forget_sgi(gic.doorbell);
+        interface(gic).disable();
+        distributor(gic).clear_pending_sgi(gic.doorbell);
     }
 
     fn send_doorbell(&self, gic: &Gic, cpu: usize) {
@@ -79,7 +79,7 @@ impl Irqchip for Gicv2 {
     fn wait(&self, gic: &Gic, wait: fn()) {
         let interface = interface(gic);
         let own = interface.state();
-        interface.restore(&own.opened());
+        interface.restore(&own.enabled_for_all());
         wait();
         interface.restore(&own);
     }

@@ -56,7 +56,7 @@ use executor::Executor;
 use mortise_hypercall::{Call, Group, Outcome, Reply};
 use mortise_instance::{Authority, BLOCK, Event, State, Subject};
 use mortise_partition::{Core, Machine, Vm, VmExtension};
-use mortise_psci::End;
+use mortise_psci::RunEnd;
 use setup::Setup;
 use spin::Once;
 use stop::{Progress, Stop, check_pending};
@@ -198,9 +198,9 @@ impl VmExtension for Lifecycle {
         // The lock serialises this with calls that decide about the VM's end.
         let mut registry = self.registry.lock();
         let event = match vm.end_decided() {
-            Some(End::Stop) => Event::Faulted,
-            Some(End::Restart) if !vm.is_slot() => return false,
-            Some(End::Off | End::Restart) => Event::TurnedOff,
+            Some(RunEnd::Stop) => Event::Faulted,
+            Some(RunEnd::Restart) if !vm.is_slot() => return false,
+            Some(RunEnd::Off | RunEnd::Restart) => Event::TurnedOff,
             None => return false,
         };
         if let Some(record) = registry.record_mut(vm.index()) {

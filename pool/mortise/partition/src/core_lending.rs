@@ -23,7 +23,7 @@ impl Vm {
     ///
     /// What the vCPU is instead.
     pub fn lend(&'static self, machine: &'static Machine, vcpu: usize) -> Result<(), PowerState> {
-        let calls = self.power.lock().lend(vcpu)?;
+        let calls = self.power.lock().lend_core(vcpu)?;
         self.call(calls, machine);
         Ok(())
     }
@@ -32,7 +32,7 @@ impl Vm {
     #[must_use]
     pub fn loan(&self, vcpu: usize) -> Loan {
         match self.power.lock().loan(vcpu) {
-            Loan::Open if self.orders() & DISCARDED != 0 => Loan::Due,
+            Loan::Lent if self.orders() & DISCARDED != 0 => Loan::Recalled,
             loan => loan,
         }
     }

@@ -14,7 +14,7 @@ use core::sync::atomic::Ordering;
 use core_statistics::{FaultRegisters, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_console::{Argument, Cursor, Words};
-use mortise_psci::Calls;
+use mortise_psci::VcpuSet;
 
 /// What a virtual CPU did.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ pub(crate) struct FaultReport {
     fault: Fault,
     registers: FaultRegisters,
     /// The vCPUs whose cores are to be called, as the run ends.
-    calls: Calls,
+    calls: VcpuSet,
     /// The part that is next, and how much of its words are told.
     part: usize,
     cursor: Cursor,
@@ -111,7 +111,7 @@ impl Vm {
                 elr: El2::read_elr(),
                 spsr: El2::read_spsr(),
             },
-            calls: Calls::NONE,
+            calls: VcpuSet::NONE,
             part: DECIDE,
             cursor: Cursor::START,
             word: [0; 8],

@@ -6,7 +6,7 @@ use core_trace::Event;
 use mortise_hypercall::{
     Call, Caller, Group, Outcome, PowerState, Reply, SMCCC_VERSION, Start, VERSION_1_1, route,
 };
-use mortise_psci::{End, VERSION};
+use mortise_psci::{RunEnd, VERSION};
 use mortise_vcpu::{ConstantReply, Frame};
 
 /// Function identifier of the console kick: fast, SMC64, vendor hypervisor
@@ -66,8 +66,8 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
             Some(dispatcher) => dispatcher.stop(core),
             None => core.start_anew(vm, vcpu, frame),
         },
-        Outcome::SystemOff => vm.end(vcpu, End::Off, core.machine),
-        Outcome::SystemReset => vm.end(vcpu, End::Restart, core.machine),
+        Outcome::SystemOff => vm.end(vcpu, RunEnd::Off, core.machine),
+        Outcome::SystemReset => vm.end(vcpu, RunEnd::Restart, core.machine),
         Outcome::Again(progress) => {
             frame.x[0] = u64::from(progress) << 32 | u64::from(call.function());
             mortise_vcpu::repeat_instruction();

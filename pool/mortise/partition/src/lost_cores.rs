@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use core_manifest::WaitPolicy;
 use core_statistics::State;
 use mortise_console::Argument;
-use mortise_psci::Calls;
+use mortise_psci::VcpuSet;
 
 /// Nanoseconds of the counter after which a core that has not come back is lost. One that executes takes
 /// some thousand instructions, and the lines about a fault on a slow serial port some milliseconds.
@@ -104,7 +104,10 @@ impl Vm {
         let now = clock.ticks();
         let patience = clock.frequency().ticks(PATIENCE);
         let power = self.power.lock();
-        let found = match self.lost_cores.look(power.awaited().bits(), now, patience) {
+        let found = match self
+            .lost_cores
+            .look(power.not_stopped().bits(), now, patience)
+        {
             Look::Over => return false,
             Look::Wait => return true,
             Look::Lost(found) => found,
@@ -112,7 +115,7 @@ impl Vm {
         // With the lock held: who comes to rest meanwhile changes the state behind this.
         self.set_state(State::Lost);
         drop(power);
-        for vcpu in Calls::from_bits(found).iter() {
+        for vcpu in VcpuSet::from_bits(found).iter() {
             let cpu = Argument::Decimal(self.cpu(vcpu) as u64);
             let text = " lost CPU {}: vCPU {} sleeps and lets nothing wake it";
             machine.report(self.name(), text, &[cpu, Argument::Decimal(vcpu as u64)]);
@@ -127,10 +130,10 @@ impl Vm {
     }
 
     /// Notes that a vCPU comes to rest; whom that concerns.
-    pub(crate) fn rests(&'static self, machine: &'static Machine, vcpu: usize) -> Calls {
+    pub(crate) fn rests(&'static self, machine: &'static Machine, vcpu: usize) -> VcpuSet {
         let mut power = self.power.lock();
         let was_lost = registry::vcpus_are_several() && self.lost_cores.back(vcpu);
-        let calls = power.stopped(vcpu);
+        let calls = power.mark_stopped(vcpu);
         drop(power);
         if was_lost {
             let cpu = Argument::Decimal(self.cpu(vcpu) as u64);
@@ -143,7 +146,7 @@ impl Vm {
     /// its end, when that wakes. False if nobody is lost.
     pub fn abandon(&self) -> bool {
         let power = self.power.lock();
-        let lost = power.awaited().bits() != 0 && self.lost_cores.is_any();
+        let lost = power.not_stopped().bits() != 0 && self.lost_cores.is_any();
         if lost {
             self.lost_cores.abandoned.store(true, Ordering::Release);
             self.set_state(State::Lost);

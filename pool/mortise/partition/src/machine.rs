@@ -19,7 +19,7 @@ use core_sync::TicketLock;
 use core_trace::Writer;
 use hw_arch::{El2, ExceptionLevel, cpu::is_interrupt_pending, entry::SecondaryStart};
 use hw_irqchip_gicv3::{
-    Group, Lever,
+    Group, SetBit,
     cpu_interface::{self, Sgi},
 };
 use mortise_transfer::Transfer;
@@ -193,7 +193,7 @@ pub struct Core {
     /// What stands in its list registers; of the timer's, on a core that is shared out.
     pub(crate) listed: Cell<LrUsage>,
     /// What makes the virtual timer's interrupt active here, once the core runs.
-    pub(crate) timer_activation: Cell<Option<Lever>>,
+    pub(crate) timer_activation: Cell<Option<SetBit>>,
     /// When Mortise itself has something to do here, in ticks of the counter.
     alarm: Cell<u64>,
     /// Its trace, and who had it when that was recorded last.

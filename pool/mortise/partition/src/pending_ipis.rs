@@ -9,12 +9,12 @@ use crate::{
     vm::Vm,
 };
 use core::sync::atomic::Ordering;
-use mortise_psci::Calls;
+use mortise_psci::VcpuSet;
 
 impl Machine {
     /// [Summons](Self::summon) these vCPUs of a VM: all at once, or, on a core that is
     /// shared, with its doorbell; one at once, which takes no longer than to owe it.
-    pub(crate) fn kick_vcpus(&'static self, vm: &'static Vm, vcpus: Calls) {
+    pub(crate) fn kick_vcpus(&'static self, vm: &'static Vm, vcpus: VcpuSet) {
         let set = vcpus.bits();
         let core = Core::current();
         if set.is_power_of_two() {
@@ -58,7 +58,7 @@ impl Core {
 
 impl Vm {
     /// All its vCPUs.
-    pub(crate) fn all_vcpus(&self) -> Calls {
-        Calls::from_bits((1 << self.vcpus()) - 1)
+    pub(crate) fn all_vcpus(&self) -> VcpuSet {
+        VcpuSet::from_bits((1 << self.vcpus()) - 1)
     }
 }

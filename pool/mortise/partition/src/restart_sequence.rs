@@ -33,7 +33,7 @@ use core_sync::TicketLock;
 use hw_arch::cpu::is_interrupt_pending;
 use mortise_console::Argument;
 use mortise_hypercall::Start;
-use mortise_psci::End;
+use mortise_psci::RunEnd;
 use mortise_transfer::Transfer;
 use mortise_vdev_pl011::Pl011;
 
@@ -48,7 +48,7 @@ enum Stage {
     /// The first run is begun.
     First,
     /// A run is ended, as was decided.
-    End { end: End, part: Step },
+    End { end: RunEnd, part: Step },
     /// Its devices are taken back to their first state, for another run.
     Renew,
     /// The caches of a part of its memory are emptied, from this byte on.
@@ -65,7 +65,7 @@ impl Stage {
     };
 
     /// An end that somebody decided on when nothing was left of a run, from where it is noted.
-    const fn end_instead(end: End) -> Self {
+    const fn end_instead(end: RunEnd) -> Self {
         let part = Step {
             stage: NOTE,
             number: 0,
@@ -92,7 +92,7 @@ impl RestartSequence {
     }
 
     /// Has a run ended whose vCPUs all rest.
-    pub(crate) fn end(&self, end: End) {
+    pub(crate) fn end(&self, end: RunEnd) {
         let part = Step::FIRST;
         *self.0.lock() = Stage::End { end, part };
     }
@@ -135,7 +135,7 @@ impl RestartSequence {
 }
 
 /// Does a part of the end of a run.
-fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Step) -> Stage {
+fn end_by(core: &'static Core, vm: &'static Vm, end: RunEnd, part: Step) -> Stage {
     let machine = core.machine;
     let more = match part.stage {
         // Before anything is said of its end.
@@ -163,10 +163,10 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: End, part: Step) -> Stage {
 }
 
 /// Has been done with the end of a run, unless another one was decided on meanwhile.
-fn conclude_by(machine: &'static Machine, vm: &'static Vm, end: End) -> Stage {
+fn conclude_by(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stage {
     let again = vm.begins_again(end);
     let mut power = vm.power.lock();
-    match power.conclude(end, again) {
+    match power.finish_run(end, again) {
         Ok(()) if again => Stage::Renew,
         Ok(()) => {
             // With the lock held: who has it begin again counts it anew.
@@ -218,39 +218,39 @@ impl Vm {
     }
 
     /// Whether another run follows one that ends so: there is a pristine copy of what it boots from.
-    fn begins_again(&self, end: End) -> bool {
-        end == End::Restart && !self.is_slot() && !self.description().payloads.is_empty()
+    fn begins_again(&self, end: RunEnd) -> bool {
+        end == RunEnd::Restart && !self.is_slot() && !self.description().payloads.is_empty()
     }
 
     /// Takes down what it is after its run.
-    fn note_end_by(&self, end: End) {
+    fn note_end_by(&self, end: RunEnd) {
         match end {
-            End::Restart if self.begins_again(end) => {
+            RunEnd::Restart if self.begins_again(end) => {
                 self.status.count_restart();
                 self.set_state(State::Restarting);
             }
             _ if self.is_abandoned() => self.set_state(State::Destroyed),
-            End::Restart | End::Off => self.set_state(State::Off),
-            End::Stop => self.set_state(State::Stopped),
+            RunEnd::Restart | RunEnd::Off => self.set_state(State::Off),
+            RunEnd::Stop => self.set_state(State::Stopped),
         }
     }
 
     /// Says on the console what becomes of it.
-    fn say_end_by(&self, end: End, machine: &'static Machine) {
+    fn say_end_by(&self, end: RunEnd, machine: &'static Machine) {
         let say = |text, arguments: &[Argument]| machine.report(self.name(), text, arguments);
         match (end, self.description().on_fault) {
-            (End::Restart, _) if self.begins_again(end) => {
+            (RunEnd::Restart, _) if self.begins_again(end) => {
                 let count = Argument::Decimal(self.summary().restarts().into());
                 say(" restarts ({})", &[count]);
             }
             // What made it is not with Mortise any more; a manager may fill it anew.
-            (End::Restart, _) => say(" is off: it cannot restart itself", &[]),
-            (End::Off, _) => say(" is off", &[]),
-            (End::Stop, FaultPolicy::Restart { limit }) => {
+            (RunEnd::Restart, _) => say(" is off: it cannot restart itself", &[]),
+            (RunEnd::Off, _) => say(" is off", &[]),
+            (RunEnd::Stop, FaultPolicy::Restart { limit }) => {
                 let limit = Argument::Decimal(limit.into());
                 say(" stays stopped: {} restarts were its limit", &[limit]);
             }
-            (End::Stop, FaultPolicy::Stop) => {}
+            (RunEnd::Stop, FaultPolicy::Stop) => {}
         }
     }
 }
@@ -277,7 +277,7 @@ fn forget(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
 fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
     let description = vm.description();
     let Some(found) = description.payloads.get(payload) else {
-        let begun = vm.power.lock().begin(Start {
+        let begun = vm.power.lock().begin_prepared(Start {
             entry: description.entry,
             argument: description.argument,
         });

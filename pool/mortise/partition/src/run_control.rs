@@ -7,7 +7,7 @@ use crate::{
 use core::sync::atomic::Ordering;
 use core_statistics::{State, Summary};
 use mortise_hypercall::Start;
-use mortise_psci::End;
+use mortise_psci::RunEnd;
 
 /// Orders of who has authority over it.
 impl Vm {
@@ -21,35 +21,35 @@ impl Vm {
         };
         self.set_state(State::Starting);
         self.note_life(machine);
-        self.power.lock().renew(start);
+        self.power.lock().begin_run(start);
     }
 
     /// Has one of the manifest's run from its beginning, whether it runs or has ended.
     pub fn restart(&'static self, machine: &'static Machine) {
-        self.end_from_outside(End::Restart, machine);
+        self.end_from_outside(RunEnd::Restart, machine);
     }
 
     /// Ends the run of one of the manifest's for good; it has when it [is over](Self::is_over).
     pub fn stop(&'static self, machine: &'static Machine) {
-        self.end_from_outside(End::Off, machine);
+        self.end_from_outside(RunEnd::Off, machine);
     }
 
     /// Whether its run has ended for good.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.power.lock().over().is_some()
+        self.power.lock().final_end().is_some()
     }
 
     /// How its run is to end or has ended, if that is decided.
     #[must_use]
-    pub fn end_decided(&self) -> Option<End> {
-        self.power.lock().decided()
+    pub fn end_decided(&self) -> Option<RunEnd> {
+        self.power.lock().requested_end()
     }
 
-    fn end_from_outside(&'static self, end: End, machine: &'static Machine) {
+    fn end_from_outside(&'static self, end: RunEnd, machine: &'static Machine) {
         let mut power = self.power.lock();
-        let was_over = power.over().is_some();
-        let calls = power.end_from_outside(end);
+        let was_over = power.final_end().is_some();
+        let calls = power.force_end(end);
         if was_over && calls.is_some() {
             self.note_life(machine);
         }

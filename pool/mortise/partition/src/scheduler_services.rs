@@ -182,8 +182,8 @@ impl Core {
     /// Makes the virtual timer's interrupt active in the physical controller.
     #[inline]
     fn activate_timer(&self) {
-        if let Some(lever) = self.timer_activation.get() {
-            lever.pull();
+        if let Some(set_active) = self.timer_activation.get() {
+            set_active.write();
         }
     }
 

@@ -14,7 +14,7 @@ use crate::{
 };
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use hw_arch::registers::{cntv_ctl_el0, cntvoff_el2};
-use mortise_psci::Calls;
+use mortise_psci::VcpuSet;
 
 /// What is kept of a virtual machine's suspensions.
 pub(crate) struct Suspension {
@@ -80,7 +80,10 @@ impl Vm {
         self.orders.fetch_or(SUSPENDED, Ordering::AcqRel);
         self.suspension.begin();
         let except = except.map_or(0, |vcpu| 1 << vcpu);
-        self.call(Calls::from_bits(self.all_vcpus().bits() & !except), machine);
+        self.call(
+            VcpuSet::from_bits(self.all_vcpus().bits() & !except),
+            machine,
+        );
     }
 
     /// Lets its vCPUs go on.

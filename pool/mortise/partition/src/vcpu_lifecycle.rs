@@ -12,7 +12,7 @@ use crate::{
 };
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Start;
-use mortise_psci::{Calls, LEADER};
+use mortise_psci::{LEADER, VcpuSet};
 
 /// The part of silencing a core's interrupts behind those of the virtual controller's: its interface.
 const INTERFACE: usize = usize::MAX;
@@ -122,7 +122,7 @@ impl Core {
                 return (number != 0).then_some(Step { stage, number });
             }
             _ => {
-                let calls = Calls::from_bits(part.number as u32);
+                let calls = VcpuSet::from_bits(part.number as u32);
                 vm.call(calls, self.machine);
                 return None;
             }

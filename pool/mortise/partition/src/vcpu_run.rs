@@ -28,7 +28,7 @@ use core_statistics::ExitKind;
 use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Start;
-use mortise_psci::{LEADER, Next};
+use mortise_psci::{LEADER, NextAction};
 use mortise_vcpu::{Frame, InterruptMode, Traps};
 
 /// What comes of a vCPU at rest.
@@ -125,9 +125,9 @@ impl Core {
         private.enable(board.doorbell);
         let split = self.is_split();
         cpu_interface::initialise(if split {
-            cpu_interface::End::Split
+            cpu_interface::EndMode::DropPriority
         } else {
-            cpu_interface::End::Whole
+            cpu_interface::EndMode::Deactivate
         });
         cpu_interface::set_group_enabled(Group::Zero, true);
         reset_virtual_interface();
@@ -136,7 +136,7 @@ impl Core {
             private.enable(board.maintenance);
         }
         self.timer_activation
-            .set(private.activation(board.virtual_timer));
+            .set(private.active_bit(board.virtual_timer));
         if self.dispatcher().is_some() {
             // Whoever is there has its timer in the hardware, and Mortise its own.
             private.set_priority(board.virtual_timer, TIMER_PRIORITY);
@@ -199,11 +199,11 @@ impl Core {
             if vcpu == LEADER && !vm.restart.advance(self, vm) || self.preemption_pending() {
                 return ParkedAction::Interrupted;
             }
-            let next = vm.power.lock().next(vcpu);
+            let next = vm.power.lock().next_action(vcpu);
             match next {
-                Next::Start(start) => return ParkedAction::Start(start),
-                Next::Lead(end) => vm.restart.end(end),
-                Next::Wait => {
+                NextAction::Start(start) => return ParkedAction::Start(start),
+                NextAction::EndRun(end) => vm.restart.end(end),
+                NextAction::Wait => {
                     if vcpu == LEADER {
                         self.machine.idle_work(self, vm);
                     }

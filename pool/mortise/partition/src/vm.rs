@@ -19,7 +19,7 @@ use core_manifest::{Console, FaultPolicy, InterruptMode, limits};
 use core_ring::{Area, stream::Consumer};
 use core_statistics::{State, StatusWriter};
 use core_sync::TicketLock;
-use mortise_psci::{Calls, End, Power};
+use mortise_psci::{Power, RunEnd, VcpuSet};
 use mortise_vcpu::Traps;
 use mortise_vdev_pl011::Pl011;
 use mortise_vgic::VirtualGic;
@@ -309,8 +309,8 @@ impl Vm {
     }
 
     /// Ends its run as vCPU `vcpu` wants, unless its end is decided already.
-    pub(crate) fn end(&'static self, vcpu: usize, end: End, machine: &'static Machine) {
-        let calls = self.power.lock().end(vcpu, end);
+    pub(crate) fn end(&'static self, vcpu: usize, end: RunEnd, machine: &'static Machine) {
+        let calls = self.power.lock().request_end(vcpu, end);
         if let Some(calls) = calls {
             self.call_in(calls, machine);
         }
@@ -318,8 +318,8 @@ impl Vm {
 
     /// Ends its run because vCPU `vcpu` faulted; whom that is to be [told](Self::call_in), nothing if its
     /// end is decided already.
-    pub(crate) fn fail(&'static self, vcpu: usize) -> Option<Calls> {
-        self.power.lock().fail(vcpu)
+    pub(crate) fn fail(&'static self, vcpu: usize) -> Option<VcpuSet> {
+        self.power.lock().record_fault(vcpu)
     }
 
     /// The flag is set before anybody can notice otherwise. Whoever decided still
@@ -329,7 +329,7 @@ impl Vm {
     /// its core deaf to it (`ICC_AP1R0_EL1` at the highest priority), so its
     /// memory is withdrawn too: the next access of any kind comes here. Called on
     /// a core of this virtual machine, whose VMID is the one in use.
-    pub(crate) fn call_in(&'static self, calls: Calls, machine: &'static Machine) {
+    pub(crate) fn call_in(&'static self, calls: VcpuSet, machine: &'static Machine) {
         if registry::vcpus_are_several() {
             self.lost_cores.call(machine.board.clock.ticks());
         }
@@ -345,7 +345,7 @@ impl Vm {
     }
 
     /// Calls these vCPUs' cores to Mortise, of which the one that calls is none.
-    pub(crate) fn call(&'static self, calls: Calls, machine: &'static Machine) {
+    pub(crate) fn call(&'static self, calls: VcpuSet, machine: &'static Machine) {
         if !registry::vcpus_are_several() {
             return;
         }

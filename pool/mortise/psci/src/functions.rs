@@ -137,7 +137,7 @@ fn affinity_info(call: &Call, caller: &dyn Caller) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Next, Power};
+    use crate::{NextAction, Power};
     use mortise_hypercall::{ARCHITECTURE, disjoint, route};
     use proptest::prelude::*;
 
@@ -150,11 +150,11 @@ mod tests {
     impl Vm {
         fn new() -> Self {
             let mut power = Power::new(3, 0);
-            power.renew(Start {
+            power.begin_run(Start {
                 entry: 0x1000,
                 argument: 0,
             });
-            assert!(matches!(power.next(0), Next::Start(_)));
+            assert!(matches!(power.next_action(0), NextAction::Start(_)));
             Self {
                 power,
                 started: Vec::new(),
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(vm.started, [(1, start)]);
         assert_eq!(vm.status(function::AFFINITY_INFO, [1, 0, 0]), 2);
         assert_eq!(vm.status(function::CPU_ON, arguments), -5);
-        assert_eq!(vm.power.next(1), Next::Start(start));
+        assert_eq!(vm.power.next_action(1), NextAction::Start(start));
         assert_eq!(vm.status(function::AFFINITY_INFO, [1, 0, 0]), 0);
         assert_eq!(vm.status(function::CPU_ON, arguments), -4);
         assert_eq!(vm.status(function::CPU_ON, [0, 0x1000, 0]), -4); // itself

@@ -25,16 +25,16 @@
 //!
 //! ```
 //! use mortise_hypercall::{PowerState, Start};
-//! use mortise_psci::{Next, Power};
+//! use mortise_psci::{NextAction, Power};
 //!
 //! let start = Start { entry: 0x4000_0000, argument: 0 };
 //! let mut power = Power::new(2, 0);
-//! power.renew(start);
-//! assert_eq!(power.next(0), Next::Start(start));
+//! power.begin_run(start);
+//! assert_eq!(power.next_action(0), NextAction::Start(start));
 //! let calls = power.request_on(1, start).unwrap();
 //! assert_eq!(calls.iter().next(), Some(1)); // its core sleeps: call it
 //! assert_eq!(power.state(1), PowerState::OnPending);
-//! assert_eq!(power.next(1), Next::Start(start));
+//! assert_eq!(power.next_action(1), NextAction::Start(start));
 //! assert_eq!(power.state(1), PowerState::On);
 //! ```
 
@@ -45,4 +45,4 @@ mod functions;
 mod power;
 
 pub use functions::{GROUP, VERSION};
-pub use power::{Calls, End, LEADER, Loan, MAX_VCPUS, Next, Power};
+pub use power::{LEADER, Loan, MAX_VCPUS, NextAction, Power, RunEnd, VcpuSet};

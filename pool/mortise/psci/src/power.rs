@@ -10,7 +10,7 @@ pub const LEADER: usize = 0;
 
 /// How a VM's run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum RunEnd {
     /// It faulted and does not start again.
     Stop,
     /// It starts again.
@@ -23,9 +23,9 @@ pub enum End {
 /// stop. Call them when what is said here can be seen by them.
 #[must_use = "a core that is not called sleeps on"]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Calls(u32);
+pub struct VcpuSet(u32);
 
-impl Calls {
+impl VcpuSet {
     /// Nobody.
     pub const NONE: Self = Self(0);
 
@@ -51,13 +51,13 @@ impl Calls {
 
 /// What a core at rest is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextAction {
     /// Rest on.
     Wait,
     /// Start here.
     Start(Start),
     /// Every vCPU rests: end the run, as its leader.
-    Lead(End),
+    EndRun(RunEnd),
 }
 
 /// Whether a vCPU's core does something else for its VM.
@@ -66,9 +66,9 @@ pub enum Loan {
     /// It does not.
     None,
     /// It does.
-    Open,
+    Lent,
     /// It is to leave that, and then to rest.
-    Due,
+    Recalled,
 }
 
 /// One vCPU.
@@ -87,13 +87,13 @@ enum Vcpu {
 /// VM does not have is off and stays so.
 ///
 /// Who shares it between cores guards it by a lock; each method is one step. Cores sleep between
-/// steps, so each step says whom it concerns ([`Calls`]): no core that has something to do is left
+/// steps, so each step says whom it concerns ([`VcpuSet`]): no core that has something to do is left
 /// asleep, however the steps of several cores follow each other.
 #[derive(Clone, Debug)]
 pub struct Power {
     states: [Vcpu; MAX_VCPUS],
     vcpus: usize,
-    end: Option<End>,
+    end: Option<RunEnd>,
     /// Whether the leader has carried the end out and no other run follows.
     over: bool,
     /// Faults after which it may still start again.
@@ -101,7 +101,7 @@ pub struct Power {
 }
 
 impl Power {
-    /// A VM of so many vCPUs, at most [`MAX_VCPUS`], all off until [`renew`](Self::renew), which
+    /// A VM of so many vCPUs, at most [`MAX_VCPUS`], all off until [`renew`](Self::begin_run), which
     /// starts again after so many faults.
     #[must_use]
     pub const fn new(vcpus: usize, restarts: u32) -> Self {
@@ -114,23 +114,23 @@ impl Power {
         }
     }
 
-    /// Begins a run that was made ready, as [`renew`](Self::renew) does.
+    /// Begins a run that was made ready, as [`renew`](Self::begin_run) does.
     ///
     /// # Errors
     ///
     /// How it is to end instead, if somebody decided that meanwhile.
-    pub const fn begin(&mut self, start: Start) -> Result<(), End> {
+    pub const fn begin_prepared(&mut self, start: Start) -> Result<(), RunEnd> {
         match self.end {
             Some(end) => Err(end),
             None => {
-                self.renew(start);
+                self.begin_run(start);
                 Ok(())
             }
         }
     }
 
     /// Begins a run: the leader is to start here, the others are off.
-    pub const fn renew(&mut self, start: Start) {
+    pub const fn begin_run(&mut self, start: Start) {
         self.states = [Vcpu::Off; MAX_VCPUS];
         self.states[LEADER] = Vcpu::Pending(start);
         self.end = None;
@@ -138,13 +138,13 @@ impl Power {
     }
 
     /// The leader has carried out this end. Unless it makes another run ready to
-    /// [begin](Self::begin), that was for good: nobody has anything to do until somebody has it begin
-    /// [again](Self::end_from_outside).
+    /// [begin](Self::begin_prepared), that was for good: nobody has anything to do until somebody has it begin
+    /// [again](Self::force_end).
     ///
     /// # Errors
     ///
     /// What is to be carried out instead, if somebody decided that meanwhile.
-    pub fn conclude(&mut self, end: End, again: bool) -> Result<(), End> {
+    pub fn finish_run(&mut self, end: RunEnd, again: bool) -> Result<(), RunEnd> {
         match self.end {
             Some(other) if other != end => Err(other),
             _ => {
@@ -168,20 +168,20 @@ impl Power {
     }
 
     /// Has the core of a vCPU that is off do something else for its VM, until the vCPU
-    /// [stopped](Self::stopped) again; nothing but a call if it does already. The leader's core has
+    /// [stopped](Self::mark_stopped) again; nothing but a call if it does already. The leader's core has
     /// what it does.
     ///
     /// # Errors
     ///
     /// The state of the vCPU; [`PowerState::Off`] if it is off and must stay so.
-    pub fn lend(&mut self, vcpu: usize) -> Result<Calls, PowerState> {
+    pub fn lend_core(&mut self, vcpu: usize) -> Result<VcpuSet, PowerState> {
         let state = self.state(vcpu);
         match self.states.get_mut(vcpu) {
             Some(slot @ (Vcpu::Off | Vcpu::Lent))
                 if vcpu < self.vcpus && vcpu != LEADER && self.end.is_none() =>
             {
                 *slot = Vcpu::Lent;
-                Ok(Calls(1 << vcpu))
+                Ok(VcpuSet(1 << vcpu))
             }
             _ => Err(state),
         }
@@ -191,8 +191,8 @@ impl Power {
     #[must_use]
     pub fn loan(&self, vcpu: usize) -> Loan {
         match self.states.get(vcpu) {
-            Some(Vcpu::Lent) if self.end.is_none() => Loan::Open,
-            Some(Vcpu::Lent | Vcpu::Reclaimed(_)) => Loan::Due,
+            Some(Vcpu::Lent) if self.end.is_none() => Loan::Lent,
+            Some(Vcpu::Lent | Vcpu::Reclaimed(_)) => Loan::Recalled,
             _ => Loan::None,
         }
     }
@@ -202,7 +202,7 @@ impl Power {
     /// # Errors
     ///
     /// The state of the vCPU; [`PowerState::Off`] if it is off and must stay so.
-    pub fn request_on(&mut self, vcpu: usize, start: Start) -> Result<Calls, PowerState> {
+    pub fn request_on(&mut self, vcpu: usize, start: Start) -> Result<VcpuSet, PowerState> {
         let state = self.state(vcpu);
         match self.states.get_mut(vcpu) {
             Some(slot @ (Vcpu::Off | Vcpu::Lent)) if vcpu < self.vcpus && self.end.is_none() => {
@@ -210,7 +210,7 @@ impl Power {
                     Vcpu::Lent => Vcpu::Reclaimed(start),
                     _ => Vcpu::Pending(start),
                 };
-                Ok(Calls(1 << vcpu))
+                Ok(VcpuSet(1 << vcpu))
             }
             _ => Err(state),
         }
@@ -218,20 +218,20 @@ impl Power {
 
     /// A vCPU that executes ends the run: all others must rest. Nothing if its end is decided
     /// already.
-    pub fn end(&mut self, vcpu: usize, end: End) -> Option<Calls> {
+    pub fn request_end(&mut self, vcpu: usize, end: RunEnd) -> Option<VcpuSet> {
         if self.end.is_some() {
             return None;
         }
         self.end = Some(end);
-        Some(Calls(self.executing() & !(1 << vcpu)))
+        Some(VcpuSet(self.executing() & !(1 << vcpu)))
     }
 
     /// Somebody else ends the run, or has a new one follow: all vCPUs must rest, and the leader carry
     /// it out, whatever was decided before and is not carried out yet. One that ended for good begins
     /// again so. Nothing if it is as it is to be.
-    pub fn end_from_outside(&mut self, end: End) -> Option<Calls> {
+    pub fn force_end(&mut self, end: RunEnd) -> Option<VcpuSet> {
         let is_so = match self.over {
-            true => end != End::Restart,
+            true => end != RunEnd::Restart,
             false => self.end == Some(end),
         };
         if is_so {
@@ -239,40 +239,40 @@ impl Power {
         }
         self.end = Some(end);
         self.over = false;
-        Some(Calls(self.executing() | 1 << LEADER))
+        Some(VcpuSet(self.executing() | 1 << LEADER))
     }
 
     /// How the run ended, if that was for good and has been carried out.
     #[must_use]
-    pub const fn over(&self) -> Option<End> {
+    pub const fn final_end(&self) -> Option<RunEnd> {
         if self.over { self.end } else { None }
     }
 
     /// How the run is to end, if that is decided.
     #[must_use]
-    pub const fn decided(&self) -> Option<End> {
+    pub const fn requested_end(&self) -> Option<RunEnd> {
         self.end
     }
 
     /// The vCPUs that are to come to rest, as the run ends, and have not.
-    pub fn awaited(&self) -> Calls {
+    pub fn not_stopped(&self) -> VcpuSet {
         let ends = self.end.is_some() && !self.over;
-        Calls(if ends { self.executing() } else { 0 })
+        VcpuSet(if ends { self.executing() } else { 0 })
     }
 
     /// A vCPU that executes faulted: the VM starts again as often as it may, then stops. Nothing,
     /// and no fault counted, if the end of this run is decided already.
-    pub fn fail(&mut self, vcpu: usize) -> Option<Calls> {
+    pub fn record_fault(&mut self, vcpu: usize) -> Option<VcpuSet> {
         let again = self.restarts.checked_sub(1);
-        let end = again.map_or(End::Stop, |_| End::Restart);
-        let calls = self.end(vcpu, end)?;
+        let end = again.map_or(RunEnd::Stop, |_| RunEnd::Restart);
+        let calls = self.request_end(vcpu, end)?;
         self.restarts = again.unwrap_or(0);
         Some(calls)
     }
 
     /// A vCPU has come to rest, with nothing left of what it did. The last one to rest of its own
     /// accord turns the VM off: no other is left to start one again, or to serve a core that is lent.
-    pub fn stopped(&mut self, vcpu: usize) -> Calls {
+    pub fn mark_stopped(&mut self, vcpu: usize) -> VcpuSet {
         if let Some(state) = self.states.get_mut(vcpu) {
             *state = match *state {
                 Vcpu::Reclaimed(start) => Vcpu::Pending(start),
@@ -282,30 +282,34 @@ impl Power {
         let executing = self.executing();
         let all_off = |own: &[Vcpu]| own.iter().all(|it| matches!(it, Vcpu::Off | Vcpu::Lent));
         if self.end.is_none() && all_off(self.own()) {
-            self.end = Some(End::Off);
+            self.end = Some(RunEnd::Off);
             if executing != 0 {
-                return Calls(executing);
+                return VcpuSet(executing);
             }
         }
         let due = self.end.is_some() && executing == 0 && vcpu != LEADER;
-        Calls(u32::from(due) << LEADER)
+        VcpuSet(u32::from(due) << LEADER)
     }
 
     /// What a core at rest is to do. One that is to start executes from here on.
-    pub fn next(&mut self, vcpu: usize) -> Next {
+    pub fn next_action(&mut self, vcpu: usize) -> NextAction {
         if let Some(end) = self.end {
             let leads = vcpu == LEADER && self.executing() == 0 && !self.over;
-            return if leads { Next::Lead(end) } else { Next::Wait };
+            return if leads {
+                NextAction::EndRun(end)
+            } else {
+                NextAction::Wait
+            };
         }
         match self.states.get_mut(vcpu) {
             Some(state) => match *state {
                 Vcpu::Pending(start) => {
                     *state = Vcpu::On;
-                    Next::Start(start)
+                    NextAction::Start(start)
                 }
-                Vcpu::Off | Vcpu::On | Vcpu::Lent | Vcpu::Reclaimed(_) => Next::Wait,
+                Vcpu::Off | Vcpu::On | Vcpu::Lent | Vcpu::Reclaimed(_) => NextAction::Wait,
             },
-            None => Next::Wait,
+            None => NextAction::Wait,
         }
     }
 

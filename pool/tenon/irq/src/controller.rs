@@ -113,7 +113,7 @@ impl Controller {
         by_generation!(self, D,
             gicv3(_, redistributor) => {
                 redistributor.initialise();
-                gicv3::cpu_interface::initialise(gicv3::cpu_interface::End::Whole);
+                gicv3::cpu_interface::initialise(gicv3::cpu_interface::EndMode::Deactivate);
             },
             gicv2(distributor, interface) => {
                 distributor.initialise_private();

@@ -22,7 +22,7 @@ enum Core {
     /// In Mortise on its guest's behalf: about to rest.
     Leaving,
     /// Carrying an end out, as the leader.
-    Leading(End),
+    Leading(RunEnd),
     /// Making a run ready, as the leader.
     Loading,
 }
@@ -35,7 +35,7 @@ struct Machine {
     bells: u32,
     runs: u32,
     /// What somebody else ordered last, and after how many runs.
-    order: Option<(End, u32)>,
+    order: Option<(RunEnd, u32)>,
 }
 
 impl Machine {
@@ -52,17 +52,17 @@ impl Machine {
     }
 
     /// Somebody else gives an order, after whom one that is to be off is nobody's any more.
-    fn order(&mut self, end: End) {
-        if matches!(self.order, Some((End::Off, _))) {
+    fn order(&mut self, end: RunEnd) {
+        if matches!(self.order, Some((RunEnd::Off, _))) {
             return;
         }
         self.order = Some((end, self.runs));
-        if let Some(calls) = self.power.end_from_outside(end) {
+        if let Some(calls) = self.power.force_end(end) {
             self.call(calls);
         }
     }
 
-    fn call(&mut self, calls: Calls) {
+    fn call(&mut self, calls: VcpuSet) {
         self.bells |= calls.iter().fold(0, |word, vcpu| word | 1 << vcpu);
     }
 
@@ -87,16 +87,16 @@ impl Machine {
             }
             Core::Lent => Core::Lent,
             Core::Leaving => {
-                let calls = self.power.stopped(vcpu);
+                let calls = self.power.mark_stopped(vcpu);
                 self.call(calls);
                 Core::Awake
             }
-            Core::Leading(end) => match self.power.conclude(end, end == End::Restart) {
-                Ok(()) if end == End::Restart => Core::Loading,
+            Core::Leading(end) => match self.power.finish_run(end, end == RunEnd::Restart) {
+                Ok(()) if end == RunEnd::Restart => Core::Loading,
                 Ok(()) => Core::Awake,
                 Err(other) => Core::Leading(other),
             },
-            Core::Loading => match self.power.begin(ENTRY) {
+            Core::Loading => match self.power.begin_prepared(ENTRY) {
                 Ok(()) => {
                     self.runs += 1;
                     Core::Awake
@@ -116,13 +116,13 @@ impl Machine {
     }
 
     fn look(&mut self, vcpu: usize) -> Core {
-        match self.power.next(vcpu) {
-            Next::Wait => self.serve(vcpu),
-            Next::Start(start) => {
+        match self.power.next_action(vcpu) {
+            NextAction::Wait => self.serve(vcpu),
+            NextAction::Start(start) => {
                 assert_eq!(start, ENTRY);
                 Core::Guest
             }
-            Next::Lead(end) => {
+            NextAction::EndRun(end) => {
                 assert_eq!(vcpu, LEADER);
                 for other in &self.cores {
                     let busy = matches!(other, Core::Guest | Core::Lent | Core::Leaving);
@@ -137,8 +137,8 @@ impl Machine {
     fn serve(&self, vcpu: usize) -> Core {
         match self.power.loan(vcpu) {
             Loan::None => Core::Asleep,
-            Loan::Open => Core::Lent,
-            Loan::Due => Core::Leaving,
+            Loan::Lent => Core::Lent,
+            Loan::Recalled => Core::Leaving,
         }
     }
 
@@ -146,7 +146,7 @@ impl Machine {
         let other = wish / 8 % self.cores.len();
         match wish % 8 {
             0 if wish > 128 => {
-                if let Ok(calls) = self.power.lend(other) {
+                if let Ok(calls) = self.power.lend_core(other) {
                     assert!(other != LEADER && other != vcpu);
                     self.call(calls);
                 }
@@ -158,17 +158,17 @@ impl Machine {
             }
             3 => return Core::Leaving,
             4 => {
-                if let Some(calls) = self.power.fail(vcpu) {
+                if let Some(calls) = self.power.record_fault(vcpu) {
                     self.call(calls);
                 }
             }
             5 => {
-                if let Some(calls) = self.power.end(vcpu, End::Restart) {
+                if let Some(calls) = self.power.request_end(vcpu, RunEnd::Restart) {
                     self.call(calls);
                 }
             }
             6 if wish > 200 => {
-                if let Some(calls) = self.power.end(vcpu, End::Off) {
+                if let Some(calls) = self.power.request_end(vcpu, RunEnd::Off) {
                     self.call(calls);
                 }
             }
@@ -199,14 +199,14 @@ proptest! {
         let mut machine = Machine::new(vcpus, restarts);
         for (step, (vcpu, wish)) in steps.into_iter().enumerate() {
             for &(_, off) in orders.iter().filter(|(at, _)| *at == step) {
-                machine.order(if off { End::Off } else { End::Restart });
+                machine.order(if off { RunEnd::Off } else { RunEnd::Restart });
             }
             machine.step(vcpu % vcpus, wish);
         }
         machine.settle();
-        let done = machine.power.over().is_some();
+        let done = machine.power.final_end().is_some();
         match machine.order {
-            Some((End::Restart, runs)) => prop_assert!(machine.runs > runs, "{machine:?}"),
+            Some((RunEnd::Restart, runs)) => prop_assert!(machine.runs > runs, "{machine:?}"),
             Some(_) => prop_assert!(done, "{machine:?}"),
             None => {}
         }
@@ -219,7 +219,7 @@ proptest! {
             } else {
                 prop_assert_ne!(machine.power.state(vcpu), PowerState::OnPending, "{:?}", machine);
                 prop_assert_eq!(core == Core::Guest, machine.power.state(vcpu) == PowerState::On);
-                prop_assert_eq!(core == Core::Lent, machine.power.loan(vcpu) == Loan::Open);
+                prop_assert_eq!(core == Core::Lent, machine.power.loan(vcpu) == Loan::Lent);
             }
         }
     }
@@ -228,87 +228,99 @@ proptest! {
 #[test]
 fn of_two_faults_at_once_one_counts() {
     let mut power = Power::new(2, 1);
-    power.renew(ENTRY);
-    assert_eq!(power.next(0), Next::Start(ENTRY));
-    assert_eq!(power.request_on(1, ENTRY), Ok(Calls(2)));
-    assert_eq!(power.next(1), Next::Start(ENTRY));
-    assert_eq!(power.fail(1), Some(Calls(1)));
-    assert_eq!(power.fail(0), None);
-    assert_eq!(power.stopped(0), Calls(0));
-    assert_eq!(power.next(0), Next::Wait, "vCPU 1 still executes");
-    assert_eq!(power.stopped(1), Calls(1), "the leader sleeps");
-    assert_eq!(power.next(0), Next::Lead(End::Restart));
-    power.renew(ENTRY);
-    assert_eq!(power.next(0), Next::Start(ENTRY));
-    assert_eq!(power.fail(0), Some(Calls(0)));
-    assert_eq!(power.stopped(0), Calls(0));
-    assert_eq!(power.next(0), Next::Lead(End::Stop), "the limit is one");
+    power.begin_run(ENTRY);
+    assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
+    assert_eq!(power.request_on(1, ENTRY), Ok(VcpuSet(2)));
+    assert_eq!(power.next_action(1), NextAction::Start(ENTRY));
+    assert_eq!(power.record_fault(1), Some(VcpuSet(1)));
+    assert_eq!(power.record_fault(0), None);
+    assert_eq!(power.mark_stopped(0), VcpuSet(0));
+    assert_eq!(
+        power.next_action(0),
+        NextAction::Wait,
+        "vCPU 1 still executes"
+    );
+    assert_eq!(power.mark_stopped(1), VcpuSet(1), "the leader sleeps");
+    assert_eq!(power.next_action(0), NextAction::EndRun(RunEnd::Restart));
+    power.begin_run(ENTRY);
+    assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
+    assert_eq!(power.record_fault(0), Some(VcpuSet(0)));
+    assert_eq!(power.mark_stopped(0), VcpuSet(0));
+    assert_eq!(
+        power.next_action(0),
+        NextAction::EndRun(RunEnd::Stop),
+        "the limit is one"
+    );
 }
 
 #[test]
 fn what_was_to_start_does_not_start_in_the_next_run() {
     let mut power = Power::new(2, 0);
-    power.renew(ENTRY);
-    assert_eq!(power.next(0), Next::Start(ENTRY));
-    assert_eq!(power.request_on(1, ENTRY), Ok(Calls(2)));
-    assert_eq!(power.end(0, End::Restart), Some(Calls(0)));
-    assert_eq!(power.next(1), Next::Wait);
-    assert_eq!(power.stopped(0), Calls(0));
-    assert_eq!(power.next(0), Next::Lead(End::Restart));
-    assert_eq!(power.conclude(End::Restart, true), Ok(()));
+    power.begin_run(ENTRY);
+    assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
+    assert_eq!(power.request_on(1, ENTRY), Ok(VcpuSet(2)));
+    assert_eq!(power.request_end(0, RunEnd::Restart), Some(VcpuSet(0)));
+    assert_eq!(power.next_action(1), NextAction::Wait);
+    assert_eq!(power.mark_stopped(0), VcpuSet(0));
+    assert_eq!(power.next_action(0), NextAction::EndRun(RunEnd::Restart));
+    assert_eq!(power.finish_run(RunEnd::Restart, true), Ok(()));
     assert_eq!(
-        power.next(1),
-        Next::Wait,
+        power.next_action(1),
+        NextAction::Wait,
         "while the next one is made ready"
     );
-    assert_eq!(power.begin(ENTRY), Ok(()));
-    assert_eq!(power.next(1), Next::Wait);
+    assert_eq!(power.begin_prepared(ENTRY), Ok(()));
+    assert_eq!(power.next_action(1), NextAction::Wait);
     assert_eq!(power.state(1), PowerState::Off);
 }
 
 #[test]
 fn who_decides_from_outside_decides_until_it_is_done() {
     let mut power = Power::new(1, 0);
-    power.renew(ENTRY);
-    assert_eq!(power.next(0), Next::Start(ENTRY));
-    assert_eq!(power.end(0, End::Restart), Some(Calls(0)));
-    assert_eq!(power.stopped(0), Calls(0));
-    assert_eq!(power.next(0), Next::Lead(End::Restart));
-    assert_eq!(power.end_from_outside(End::Off), Some(Calls(1)));
-    assert_eq!(power.conclude(End::Restart, true), Err(End::Off));
-    assert_eq!(power.over(), None, "not carried out yet");
-    assert_eq!(power.conclude(End::Off, false), Ok(()));
-    assert_eq!(power.over(), Some(End::Off));
-    assert_eq!(power.end_from_outside(End::Off), None);
-    assert_eq!(power.end_from_outside(End::Restart), Some(Calls(1)));
-    assert_eq!(power.over(), None, "it begins again");
-    assert_eq!(power.next(0), Next::Lead(End::Restart));
-    assert_eq!(power.conclude(End::Restart, true), Ok(()));
-    assert_eq!(power.end_from_outside(End::Off), Some(Calls(1)));
-    assert_eq!(power.begin(ENTRY), Err(End::Off), "while it is made ready");
+    power.begin_run(ENTRY);
+    assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
+    assert_eq!(power.request_end(0, RunEnd::Restart), Some(VcpuSet(0)));
+    assert_eq!(power.mark_stopped(0), VcpuSet(0));
+    assert_eq!(power.next_action(0), NextAction::EndRun(RunEnd::Restart));
+    assert_eq!(power.force_end(RunEnd::Off), Some(VcpuSet(1)));
+    assert_eq!(power.finish_run(RunEnd::Restart, true), Err(RunEnd::Off));
+    assert_eq!(power.final_end(), None, "not carried out yet");
+    assert_eq!(power.finish_run(RunEnd::Off, false), Ok(()));
+    assert_eq!(power.final_end(), Some(RunEnd::Off));
+    assert_eq!(power.force_end(RunEnd::Off), None);
+    assert_eq!(power.force_end(RunEnd::Restart), Some(VcpuSet(1)));
+    assert_eq!(power.final_end(), None, "it begins again");
+    assert_eq!(power.next_action(0), NextAction::EndRun(RunEnd::Restart));
+    assert_eq!(power.finish_run(RunEnd::Restart, true), Ok(()));
+    assert_eq!(power.force_end(RunEnd::Off), Some(VcpuSet(1)));
+    assert_eq!(
+        power.begin_prepared(ENTRY),
+        Err(RunEnd::Off),
+        "while it is made ready"
+    );
 }
 
 #[test]
 fn a_vcpu_starts_only_from_off_and_only_by_request() {
     let mut power = Power::new(2, 0);
-    power.renew(ENTRY);
+    power.begin_run(ENTRY);
     assert_eq!(power.request_on(0, ENTRY), Err(PowerState::OnPending));
-    assert_eq!(power.next(0), Next::Start(ENTRY));
+    assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
     assert_eq!(power.request_on(0, ENTRY), Err(PowerState::On));
     assert_eq!(power.request_on(2, ENTRY), Err(PowerState::Off));
     assert_eq!(power.request_on(9, ENTRY), Err(PowerState::Off));
-    assert_eq!(power.next(1), Next::Wait);
-    assert_eq!(power.next(9), Next::Wait);
+    assert_eq!(power.next_action(1), NextAction::Wait);
+    assert_eq!(power.next_action(9), NextAction::Wait);
 }
 
 /// vCPU 0 executes, and the cores of two others are lent.
 fn lending() -> Power {
     let mut power = Power::new(3, 0);
-    power.renew(ENTRY);
-    assert_eq!(power.next(0), Next::Start(ENTRY));
+    power.begin_run(ENTRY);
+    assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
     for vcpu in 1..3 {
-        assert_eq!(power.lend(vcpu), Ok(Calls(1 << vcpu)));
-        assert_eq!(power.loan(vcpu), Loan::Open);
+        assert_eq!(power.lend_core(vcpu), Ok(VcpuSet(1 << vcpu)));
+        assert_eq!(power.loan(vcpu), Loan::Lent);
     }
     power
 }
@@ -317,53 +329,53 @@ fn lending() -> Power {
 fn a_core_that_is_lent_comes_back_before_its_vcpu_starts() {
     let mut power = lending();
     assert_eq!(power.state(1), PowerState::Off, "as its VM knows it");
-    assert_eq!(power.lend(1), Ok(Calls(2)), "once more is a call");
-    assert_eq!(power.request_on(1, ENTRY), Ok(Calls(2)));
+    assert_eq!(power.lend_core(1), Ok(VcpuSet(2)), "once more is a call");
+    assert_eq!(power.request_on(1, ENTRY), Ok(VcpuSet(2)));
     assert_eq!(power.state(1), PowerState::OnPending);
     assert_eq!(power.request_on(1, ENTRY), Err(PowerState::OnPending));
-    assert_eq!(power.lend(1), Err(PowerState::OnPending));
+    assert_eq!(power.lend_core(1), Err(PowerState::OnPending));
     assert_eq!(
-        (power.loan(1), power.next(1)),
-        (Loan::Due, Next::Wait),
+        (power.loan(1), power.next_action(1)),
+        (Loan::Recalled, NextAction::Wait),
         "its core is elsewhere"
     );
-    assert_eq!(power.stopped(1), Calls(0));
-    assert_eq!(power.next(1), Next::Start(ENTRY));
-    assert_eq!(power.lend(1), Err(PowerState::On));
-    assert_eq!(power.loan(2), Loan::Open);
+    assert_eq!(power.mark_stopped(1), VcpuSet(0));
+    assert_eq!(power.next_action(1), NextAction::Start(ENTRY));
+    assert_eq!(power.lend_core(1), Err(PowerState::On));
+    assert_eq!(power.loan(2), Loan::Lent);
 }
 
 #[test]
 fn the_end_of_the_run_waits_for_cores_that_are_lent() {
     let mut power = lending();
-    assert_eq!(power.end(0, End::Restart), Some(Calls(6)));
-    assert_eq!(power.loan(1), Loan::Due);
-    assert_eq!(power.lend(1), Err(PowerState::Off));
-    assert_eq!(power.stopped(0), Calls(0));
-    assert_eq!(power.next(0), Next::Wait);
-    assert_eq!(power.stopped(1), Calls(0));
-    assert_eq!(power.stopped(2), Calls(1));
-    assert_eq!(power.next(0), Next::Lead(End::Restart));
+    assert_eq!(power.request_end(0, RunEnd::Restart), Some(VcpuSet(6)));
+    assert_eq!(power.loan(1), Loan::Recalled);
+    assert_eq!(power.lend_core(1), Err(PowerState::Off));
+    assert_eq!(power.mark_stopped(0), VcpuSet(0));
+    assert_eq!(power.next_action(0), NextAction::Wait);
+    assert_eq!(power.mark_stopped(1), VcpuSet(0));
+    assert_eq!(power.mark_stopped(2), VcpuSet(1));
+    assert_eq!(power.next_action(0), NextAction::EndRun(RunEnd::Restart));
 }
 
 #[test]
 fn nobody_is_left_to_serve_what_the_last_vcpu_lent() {
     let mut power = lending();
-    assert_eq!(power.stopped(0), Calls(6));
-    assert_eq!(power.decided(), Some(End::Off));
-    assert_eq!(power.stopped(2), Calls(0));
-    assert_eq!(power.stopped(1), Calls(1));
-    assert_eq!(power.next(0), Next::Lead(End::Off));
+    assert_eq!(power.mark_stopped(0), VcpuSet(6));
+    assert_eq!(power.requested_end(), Some(RunEnd::Off));
+    assert_eq!(power.mark_stopped(2), VcpuSet(0));
+    assert_eq!(power.mark_stopped(1), VcpuSet(1));
+    assert_eq!(power.next_action(0), NextAction::EndRun(RunEnd::Off));
 }
 
 #[test]
 fn nobody_lends_the_leader_s_core_or_one_that_is_not_there() {
     let mut power = lending();
-    assert_eq!(power.lend(0), Err(PowerState::On));
-    assert_eq!(power.stopped(0), Calls(6));
+    assert_eq!(power.lend_core(0), Err(PowerState::On));
+    assert_eq!(power.mark_stopped(0), VcpuSet(6));
     let mut power = Power::new(2, 0);
-    power.renew(ENTRY);
-    assert_eq!(power.lend(0), Err(PowerState::OnPending));
-    assert_eq!(power.lend(2), Err(PowerState::Off));
-    assert_eq!(power.lend(usize::MAX), Err(PowerState::Off));
+    power.begin_run(ENTRY);
+    assert_eq!(power.lend_core(0), Err(PowerState::OnPending));
+    assert_eq!(power.lend_core(2), Err(PowerState::Off));
+    assert_eq!(power.lend_core(usize::MAX), Err(PowerState::Off));
 }
