@@ -39,6 +39,9 @@ def command(
     svg_file: Annotated[
         Path | None, typer.Option("--svg", help="Draw goals and peers.", metavar="FILE")
     ] = None,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Write the figures into the documents of this tree.")
+    ] = False,
 ) -> None:
     """Measure what operations cost: instructions in the deterministic emulator.
 
@@ -63,7 +66,16 @@ def command(
             outputs.write(html_file, page(rows))
         if svg_file is not None:
             outputs.write(svg_file, picture(rows))
-    text = json.dumps([figures().to_json(row) for row in rows], indent=1)
+    found = [figures().to_json(row) for row in rows]
+    if documents:
+        from tenonos.analysis.recorded import RecordedRows
+        from tenonos.bench.documents import demo, written
+
+        recorded = RecordedRows.load().with_measured([*found, *demo()])
+        recorded.write()
+        for file, page_text in written(recorded).items():
+            outputs.write(file, page_text)
+    text = json.dumps(found, indent=1)
     if to_stdout:
         ui.data(text)
         return

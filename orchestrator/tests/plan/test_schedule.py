@@ -7,7 +7,7 @@ import pytest
 
 from tenonos import cli
 from tenonos.analysis import costs
-from tenonos.errors import WorkError
+from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan import schedule
 from tenonos.plan.allocate import Infeasible, Share
@@ -50,8 +50,8 @@ def test_costs_are_those_of_the_page_and_of_the_kept_run():
     assert stated < costs.alone().masked <= stated * 10 / 9
     rows = json.loads((ROOT / costs.RUN).read_text())["rows"]
     assert costs.shared().wake == max(r["max"] for r in rows if r["name"] == "dispatch_delay")
-    with pytest.raises(WorkError, match="has no row “blorp”"):
-        costs._row("blorp")
+    with pytest.raises(InputError, match='no figure "blorp x max"'):
+        costs._row("blorp x max")
 
 
 def test_the_kernel_counts(board):

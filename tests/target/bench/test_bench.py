@@ -1,11 +1,12 @@
 """`./tenon bench`: the figures repeat, hold their goals and are the same in a VM."""
 
-import json
 import re
 
 import pytest
 from conftest import ROOT, assert_well
 
+from tenonos.analysis.recorded import RecordedRows, tools
+from tenonos.bench.documents import demo
 from tenonos.bench.figures import figures, with_sums
 from tenonos.bench.paper import papers
 from tenonos.bench.row import Kinds, Row
@@ -136,57 +137,20 @@ def test_a_vm_costs_nothing(measured, environment):
         assert row.statistics == bare[row.key].statistics, (row.name, row.params)
 
 
-COSTS = {
-    "vector": ("irq", "entry"),
-    "end of a handler": ("irq", "exit"),
-    "timer interrupt": ("irq", "wake"),
-    "yield": ("sched", "yield"),
-    "resume": ("sched", "resume_preempt"),
-    "block": ("sched", "block_switch"),
-    "giving a semaphore": ("sched", "sem_give"),
-    "taking": ("sched", "sem_take"),
-    "locking": ("sched", "mutex_lock"),
-    "unlocking": ("sched", "mutex_unlock"),
-    "putting a message of": ("sched", "queue_put"),
-    "getting": ("sched", "queue_get"),
-    "putting a message →": ("sched", "message_wake"),
-    "giving to": ("sched", "sem_preempt"),
-    "start of a timer": ("timer", "start"),
-    "cancelling": ("timer", "cancel"),
-    "one expiry": ("timer", "expire"),
-    "longest section": ("timer", "masked_max"),
-    "500 periodic": ("timer", "periodic_load"),
-    "reset": ("boot", "tenon_reset_to_main"),
-}
-"""The rows of the first table of docs/costs.md, by how they begin."""
+@pytest.fixture(scope="module")
+def recorded():
+    """The rows that the tree keeps, if they were made with the tools that are here."""
+    rows = RecordedRows.load()
+    here = tools()
+    other = {key: rows.made[key] for key in ("qemu", "rust") if rows.made[key] != here[key]}
+    if other:
+        pytest.skip(f"the recorded rows are of {other}")
+    return rows
 
 
-def test_the_page_of_costs_says_what_is_measured(measured):
-    table = (ROOT / "docs" / "costs.md").read_text().split("\n\n")[2]
-    stated = re.findall(r"^\| (.*?) \| ([\d,]+) \|", table, re.MULTILINE)
-    ours = {(row.suite, row.name): row for row in rows(measured) if usual(row)}
-    stale, named = {}, set()
-    for text, value in stated:
-        start = next(start for start in COSTS if text.startswith(start))
-        row = ours[COSTS[start]]
-        figure = figures().of(row).held(row)
-        named.add(start)
-        # Compilers differ a little.
-        if abs(figure - int(value.replace(",", ""))) > max(2, 0.1 * figure):
-            stale[text] = f"{figure:,}, not {value}"
-    assert not stale
-    assert named == COSTS.keys()
-
-
-SLACK = 0.15
-"""How far a figure may be from the README's: compilers differ."""
-
-
-def figure(label):
-    """The README's figure of that row."""
-    text = (ROOT / "README.md").read_text()
-    (value,) = re.findall(rf"^\| {re.escape(label)}.*\| ([\d,]+) \|", text, re.MULTILINE)
-    return int(value.replace(",", ""))
+def test_the_recorded_rows_are_what_is_measured(measured, recorded):
+    told = recorded.differences([*measured, *demo()])
+    assert not told, "./tenon bench --documents\n" + "\n".join(told)
 
 
 def bars(picture):
@@ -197,47 +161,10 @@ def bars(picture):
     return dict(zip(names, values, strict=True))
 
 
-def differences(rows):
-    """The largest difference of a median to the bare machine's."""
-    key = lambda row: (row["suite"], row["name"], json.dumps(row["params"]))  # noqa: E731
-    bare = {key(row): row["median"] for row in rows if row["environment"] == "bare"}
-    virtual = [row for row in rows if row["environment"] != "bare" and key(row) in bare]
-    assert virtual
-    return max(abs(row["median"] - bare[key(row)]) for row in virtual)
-
-
-def test_the_readme_says_what_is_measured(tenon, measured, drawing):
-    # The first of a name: on the bare machine, without floating point, with the fewest others.
-    first = {(row["suite"], row["name"]): row for row in reversed(measured)}
-    median = {key: row["median"] for key, row in first.items()}
-    smallest = [row for row in measured if row["name"] == "tenon_hello"]
-    hello = {row["params"].get("part"): row["median"] for row in smallest}
-    demo = tenon("demo", "--headless", "--deterministic", "--seconds", 2)
-    sizes = json.loads(tenon("size", "--json", json_file=False).stdout)["images"]
-    mortise, motor = (image["text"] + image["rodata"] for image in sizes)
-    found = {
-        "release of the 1 kHz loop": demo.task["latency_ns"]["max"],
-        "yield": median["sched", "yield"],
-        "interrupt vector": median["irq", "entry"],
-        "interrupt → the thread": median["irq", "wake"],
-        "start of a timer": median["timer", "start"],
-        "the most any of these differ": differences(measured),
-        "reset": median["boot", "tenon_reset_to_main"],
-        "Mortise: its instructions in a whole boot": median["boot", "linux_boot_el2"],
-        "Mortise: code and constants": mortise,
-        "Tenon with the motor": motor,
-        "the smallest Tenon image": sum(hello[part] for part in ("text", "rodata", "data")),
-    }
-    stale = {
-        label: f"{value:,}, not {figure(label):,}"
-        for label, value in found.items()
-        if abs(value - figure(label)) > SLACK * figure(label)
-    }
-    assert not stale, f"README.md: {stale}"
+@pytest.mark.usefixtures("recorded")
+def test_the_picture_shows_what_is_measured(drawing):
     shown, drawn = (bars(file.read_text()) for file in (ROOT / "docs" / "bench.svg", drawing))
-    assert shown.keys() == drawn.keys()
-    stale = {name: drawn[name] for name in drawn if abs(drawn[name] / shown[name] - 1) > SLACK}
-    assert not stale, f"docs/bench.svg: {stale}"
+    assert shown == drawn, "./tenon bench --svg docs/bench.svg"
 
 
 def test_two_runs_agree_to_the_instruction(tenon, measured):

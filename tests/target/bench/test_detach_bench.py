@@ -1,7 +1,7 @@
 """`./tenon bench detach`: nothing comes between a detached program's instructions."""
 
 import pytest
-from conftest import ROOT, assert_well
+from conftest import assert_well
 
 LOADS = ("idle", "io", "build")
 
@@ -21,12 +21,9 @@ def test_goals_hold(tenon):
         # What is counted would have shown: Linux's timer does, where the program is Linux's.
         assert rows["fwq_attached", load]["max"] > 1000 < rows["loop_attached", load]["max"]
     assert [entry["paper"] for entry in rows["fwq_noise", "io"]["paper"]] == ["L4Re"]
-    lines = (ROOT / "README.md").read_text().splitlines()
-    (told,) = (line.split("|")[2] for line in lines if line.startswith("| a system call of it"))
-    for owner, figure in zip(("polling", "sleeping"), told.split(", "), strict=True):
+    for owner in ("polling", "sleeping"):
         call = rows["syscall_forward", owner]
         assert call["samples"] == 1000 and call["median"] <= call["goal"]
-        assert call["median"] == pytest.approx(int(figure.replace(",", "")), rel=0.15)
     for signal, samples in {"handled": 400, "stop": 400, "kill": 40}.items():
         bound = rows["signal_bound", signal]
         assert bound["samples"] == samples and 0 < bound["max"] <= bound["goal"]
