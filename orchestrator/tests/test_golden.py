@@ -9,6 +9,7 @@ After a change of the layout or of a format, write them anew:
 from pathlib import Path
 
 import pytest
+from descriptions import described, linux, motor, section, table
 
 from tenonos import system
 from tenonos.paths import ROOT
@@ -28,58 +29,28 @@ CONTENTS = {
     "linux": Content({"kernel": 30 << 20, "initramfs": 1 << 20, "tree": 16 << 10}, 0, 32 << 20),
 }
 
-ON_CALL = """\
-name = "on-call"
-board = "qemu-virt"
-pool = "0.1"
-mode = "dynamic"
-[regulation]
-event = "instructions"
-limit = 100000
-interval = "1ms"
-[reserve]
-memory = "16M"
-cpus = [2, 3]
-vms = 2
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [3]
-memory = "16M"
-interrupts = "shared"
-[vm.manages]
-vms = ["job", "linux", "*"]
-memory = "8M"
-cpus = [2]
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [0, 1, 2]
-memory = "256M"
-[[template]]
-name = "job"
-app = "motor"
-cpus = [2]
-memory = "4M"
-start_on = "jobs"
-retire = "off"
-[[template.task]]
-name = "work"
-period = "1ms"
-[[channel]]
-name = "jobs"
-from = "linux"
-to = "job"
-slots = 64
-size = 64
-[[channel]]
-name = "results"
-from = "job"
-to = "motor"
-slots = 1024
-size = 1000
-"""
+ON_CALL = described(
+    "on-call",
+    section("regulation", event="instructions", limit=100000, interval="1ms"),
+    section("reserve", memory="16M", cpus=[2, 3], vms=2),
+    motor(
+        section("vm.manages", vms=["job", "linux", "*"], memory="8M", cpus=[2]),
+        cpus=[3],
+        interrupts="shared",
+    ),
+    linux(cpus=[0, 1, 2]),
+    table(
+        "template",
+        table("template.task", name="work", period="1ms"),
+        **{"name": "job", "app": "motor", "cpus": [2], "memory": "4M"},
+        **{"start_on": "jobs", "retire": "off"},
+    ),
+    table("channel", **{"name": "jobs", "from": "linux", "to": "job", "slots": 64, "size": 64}),
+    table(
+        "channel", **{"name": "results", "from": "job", "to": "motor", "slots": 1024, "size": 1000}
+    ),
+    mode="dynamic",
+)
 
 
 DISKS = """

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from descriptions import described, load_vm
 
 from tenonos import system
 from tenonos.errors import InputError
@@ -92,36 +93,19 @@ def test_what_each_had():
     assert got(history, 1, 9) == {None: 1, "a": 3, "b": 4}
 
 
-HEAD = """\
-name = "random"
-board = "qemu-virt"
-pool = "0.1"
-mode = "dynamic"
-"""
-
-VM = """
-[[vm]]
-name = "{name}"
-kind = "tenon"
-app = "load"
-cpus = [0]
-memory = "4M"
-interrupts = "shared"
-priority = {priority}
-schedule = "{schedule}"
-budget = "{budget}ms"
-period = "{period}ms"
-"""
-
-
 def accepted(vms: list[Vm], folder: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     monkeypatch.chdir(folder)
-    text = HEAD
-    for vm in vms:
-        schedule = "edf" if vm.by_deadline else "fixed"
-        values = {"name": vm.name, "priority": vm.priority, "budget": vm.budget}
-        text += VM.format(**values, period=vm.period, schedule=schedule)
-    Path("system.toml").write_text(text)
+    tables = [
+        load_vm(
+            vm.name,
+            priority=vm.priority,
+            schedule="edf" if vm.by_deadline else "fixed",
+            budget=f"{vm.budget}ms",
+            period=f"{vm.period}ms",
+        )
+        for vm in vms
+    ]
+    Path("system.toml").write_text(described("random", *tables, mode="dynamic"))
     try:
         system.load(Path("system.toml"))
     except InputError:

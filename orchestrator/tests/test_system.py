@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from descriptions import described, linux, motor, table
 
 from tenonos import system
 from tenonos.errors import InputError
@@ -10,31 +11,17 @@ from tenonos.system.lines import locate
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 
-GOOD = """\
-name = "pair"
-board = "qemu-virt"
-pool = "0.1"
-console = "linux"
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [3]
-memory = "16M"
-memory_at = "0x58000000"
-devices = ["gpio"]
-[[vm.task]]
-name = "control"
-period = "1ms"
-
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [0, 1, 2]
-memory = "512M"
-interrupts = "shared"
-"""
+GOOD = described(
+    "pair",
+    motor(
+        table("vm.task", name="control", period="1ms"),
+        cpus=[3],
+        memory_at="0x58000000",
+        devices=["gpio"],
+    ),
+    linux(cpus=[0, 1, 2], memory="512M", interrupts="shared"),
+    console="linux",
+)
 
 
 def load(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> system.System:

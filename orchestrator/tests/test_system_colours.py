@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import pytest
+from descriptions import CONTROL, described, linux, motor, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenonos import system
 from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.system import colours, manifest
@@ -21,35 +20,11 @@ from tenonos.system.write import render
 COLOURS = 16
 """Of `qemu-virt`: 1 MiB in 16 ways."""
 
-COLOURED = """\
-name = "coloured"
-board = "qemu-virt"
-pool = "0.1"
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [1]
-memory = "8M"
-colours = 4
-
-[[vm.task]]
-name = "control"
-period = "1ms"
-
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [0]
-memory = "192M"
-colours = 12
-"""
-
-
-def load(text):
-    spec, lines = parse(text, "system.toml")
-    return system.from_spec(spec, Path("/nowhere/system.toml"), "system.toml", lines)
+COLOURED = described(
+    "coloured",
+    motor(CONTROL, cpus=[1], memory="8M", colours=4),
+    linux(cpus=[0], memory="192M", colours=12),
+)
 
 
 def laid_out(loaded):
@@ -69,13 +44,13 @@ def places(layout, vm):
 
 
 def test_it_is_understood_and_written_back():
-    assert [vm.colours for vm in load(COLOURED).vms] == [4, 12]
+    assert [vm.colours for vm in read(COLOURED).vms] == [4, 12]
     spec, _ = parse(COLOURED, "system.toml")
     assert parse(render(spec), "again")[0] == spec
 
 
 def test_all_that_a_vm_has_is_of_its_colours():
-    loaded = load(COLOURED)
+    loaded = read(COLOURED)
     layout = laid_out(loaded)
     seen = {}
     for vm in loaded.vms:
@@ -92,7 +67,7 @@ def test_all_that_a_vm_has_is_of_its_colours():
 
 
 def test_mortise_is_told():
-    loaded = load(COLOURED)
+    loaded = read(COLOURED)
     layout = laid_out(loaded)
     (told,) = manifest.read(manifest.write(loaded, layout))["colouring"]
     assert told["memory"] == {"start": layout.dealt.base, "size": layout.dealt.size}
@@ -100,12 +75,12 @@ def test_mortise_is_told():
     assert told["tables"] == {"start": tables.start, "size": len(tables)}
     assert told["colours"] == COLOURS
     assert told["parts"][:2] == [0x000F, 0xFFF0]
-    plain = load(without(COLOURED))
+    plain = read(without(COLOURED))
     assert not manifest.read(manifest.write(plain, laid_out(plain)))["colouring"]
 
 
 def test_who_asks_for_it_gets_the_library():
-    mortise = [space(load(text)).evaluate("mortise") for text in (COLOURED, without(COLOURED))]
+    mortise = [space(read(text)).evaluate("mortise") for text in (COLOURED, without(COLOURED))]
     assert [config["LIB_MORTISE_COLOURING"] for config in mortise] == [True, False]
 
 
@@ -164,16 +139,16 @@ RESERVE = '\n[reserve]\nmemory = "16M"\ncpus = [3]\n\n[[vm]]'
 )
 def test_what_cannot_be_is_refused(text, said):
     with pytest.raises(InputError, match=said) as refused:
-        load(text)
+        read(text)
     assert refused.value.where.startswith("system.toml:")
 
 
 def test_a_gpio_reaches_no_memory():
-    load(COLOURED + 'devices = ["gpio"]\n')
+    read(COLOURED + 'devices = ["gpio"]\n')
 
 
 def test_a_board_without_a_cache_has_no_colours():
-    loaded = load(COLOURED)
+    loaded = read(COLOURED)
     for cache in (None, loaded.board.cache.model_copy(update={"ways": 256})):
         with pytest.raises(InputError, match="states no cache whose pages have colours"):
             colours.check(replace(loaded, board=replace(loaded.board, cache=cache)))
@@ -182,16 +157,16 @@ def test_a_board_without_a_cache_has_no_colours():
 def test_memory_in_too_few_colours_is_refused():
     text = COLOURED.replace("= 12", "= 2").replace("192M", "256M")
     with pytest.raises(InputError, match='VM "linux" has 2 of 16 and 256M in them') as refused:
-        laid_out(load(text))
+        laid_out(read(text))
     assert refused.value.where.startswith("system.toml:")
 
 
 def test_who_is_left_out_is_warned_of():
-    assert list(colours.warnings(load(COLOURED))) == []
-    assert list(colours.warnings(load(without(COLOURED)))) == [], "nobody asked for it"
-    (warning,) = colours.warnings(load(COLOURED.replace("colours = 4\n", "")))
+    assert list(colours.warnings(read(COLOURED))) == []
+    assert list(colours.warnings(read(without(COLOURED)))) == [], "nobody asked for it"
+    (warning,) = colours.warnings(read(COLOURED.replace("colours = 4\n", "")))
     assert warning.startswith("system.toml:") and 'VM "motor" has no colours' in warning
-    (warning,) = colours.warnings(load(DYNAMIC.replace("\n[[vm]]", RESERVE, 1)))
+    (warning,) = colours.warnings(read(DYNAMIC.replace("\n[[vm]]", RESERVE, 1)))
     assert "the reserve has no colours" in warning
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from descriptions import described, linux, motor, section, table
 
 from tenonos import system
 from tenonos.build.images import space
@@ -10,52 +11,23 @@ from tenonos.errors import InputError
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 
-DYNAMIC = """\
-name = "busy"
-board = "qemu-virt"
-pool = "0.1"
-mode = "dynamic"
-
-[reserve]
-memory = "32M"
-cpus = [1, 2]
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [0]
-memory = "16M"
-interrupts = "shared"
-
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [0, 1]
-memory = "256M"
-[vm.manages]
-vms = ["job", "motor", "*"]
-memory = "16M"
-cpus = [2]
-
-[[template]]
-name = "job"
-app = "motor"
-cpus = [2]
-memory = "4M"
-start_on = "jobs"
-retire = "off"
-[[template.task]]
-name = "control"
-period = "1ms"
-
-[[channel]]
-name = "jobs"
-from = "linux"
-to = "job"
-slots = 64
-size = 64
-"""
+DYNAMIC = described(
+    "busy",
+    section("reserve", memory="32M", cpus=[1, 2]),
+    motor(cpus=[0], interrupts="shared"),
+    linux(
+        section("vm.manages", vms=["job", "motor", "*"], memory="16M", cpus=[2]),
+        cpus=[0, 1],
+    ),
+    table(
+        "template",
+        table("template.task", name="control", period="1ms"),
+        **{"name": "job", "app": "motor", "cpus": [2], "memory": "4M"},
+        **{"start_on": "jobs", "retire": "off"},
+    ),
+    table("channel", **{"name": "jobs", "from": "linux", "to": "job", "slots": 64, "size": 64}),
+    mode="dynamic",
+)
 
 
 def load(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> system.System:

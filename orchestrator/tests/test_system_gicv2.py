@@ -1,54 +1,34 @@
 """What Mortise does on a board with a GICv2, what it does not, and what a VM there sees."""
 
-from pathlib import Path
-
 import fdt
 import pytest
+from descriptions import described, linux, motor, read
 from test_trees import CONTENTS
 
-from tenonos import system
 from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.system import board as boards
 from tenonos.system import trees
 from tenonos.system.layout import lay_out
-from tenonos.system.schema import parse
 
-GOOD = """\
-name = "g"
-board = "qemu-virt-gicv2"
-pool = "0.1"
-mode = "static"
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [3]
-memory = "16M"
-
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [0, 1]
-memory = "256M"
-"""
+GOOD = described(
+    "g",
+    motor(cpus=[3]),
+    linux(cpus=[0, 1]),
+    board="qemu-virt-gicv2",
+    mode="static",
+)
 
 CHANNEL = '\n[[channel]]\nname = "c"\nfrom = "motor"\nto = "linux"\nslots = 4\nsize = 64\n'
 
 
-def load(text):
-    spec, lines = parse(text, "system.toml")
-    return system.from_spec(spec, Path("/nowhere/system.toml"), "system.toml", lines)
-
-
 def test_all_own_their_interrupts_and_the_image_has_the_driver():
-    read = load(GOOD)
-    assert [vm.interrupts for vm in read.vms] == ["direct", "direct"]
-    choices = space(read)
+    loaded = read(GOOD)
+    assert [vm.interrupts for vm in loaded.vms] == ["direct", "direct"]
+    choices = space(loaded)
     config = choices.evaluate("mortise")
     assert config["LIB_MORTISE_GICV2"] and config["MORTISE_VIRTUAL_DEVICES"]
-    other = space(load(GOOD.replace("qemu-virt-gicv2", "qemu-virt"))).evaluate("mortise")
+    other = space(read(GOOD.replace("qemu-virt-gicv2", "qemu-virt"))).evaluate("mortise")
     assert not other["LIB_MORTISE_GICV2"]
 
 
@@ -78,12 +58,12 @@ def test_it_is_the_same_machine_but_for_the_interrupt_controller_and_cards():
 )
 def test_what_takes_a_gicv3_is_refused_in_one_line(old, new, what):
     with pytest.raises(InputError) as error:
-        load(GOOD.replace(old, new, 1))
+        read(GOOD.replace(old, new, 1))
     assert str(error.value).startswith(f"system.toml:{what}"), error.value
 
 
 def test_where_ram_begins_at_zero_a_header_is_in_the_page_behind():
-    placed = lay_out(load(GOOD.replace("qemu-virt-gicv2", "qemu-zcu102")), 100_000, CONTENTS)
+    placed = lay_out(read(GOOD.replace("qemu-virt-gicv2", "qemu-zcu102")), 100_000, CONTENTS)
     motor, linux = placed.vm("motor"), placed.vm("linux")
     assert (motor.ipa, motor.argument, motor.entry) == (0, 0x1000, 0x8_0000)
     assert motor.payloads["header"].ipa == motor.argument
@@ -93,7 +73,7 @@ def test_where_ram_begins_at_zero_a_header_is_in_the_page_behind():
 def test_no_vm_has_a_serial_port_that_trees_have_no_words_for():
     text = GOOD.replace("qemu-virt-gicv2", "qemu-zcu102")
     with pytest.raises(InputError, match='qemu-zcu102 has no device "serial"'):
-        load(text.replace("cpus = [0, 1]", 'cpus = [0, 1]\ndevices = ["serial"]'))
+        read(text.replace("cpus = [0, 1]", 'cpus = [0, 1]\ndevices = ["serial"]'))
 
 
 def test_a_board_without_redistributors_maps_none():
@@ -103,8 +83,10 @@ def test_a_board_without_redistributors_maps_none():
 
 
 def test_a_tree_has_the_distributor_and_the_page_of_a_cpu_interface():
-    read = load(GOOD)
-    tree = fdt.parse_dtb(trees.linux(read, read.vm("linux"), lay_out(read, 100_000, CONTENTS)))
+    loaded = read(GOOD)
+    tree = fdt.parse_dtb(
+        trees.linux(loaded, loaded.vm("linux"), lay_out(loaded, 100_000, CONTENTS))
+    )
     cells = tree.get_property("reg", "/intc@8000000").data
     assert list(cells) == [0, 0x0800_0000, 0, 0x1000, 0, 0x0801_0000, 0, 0x1000]
     assert tree.get_property("compatible", "/intc@8000000").value == "arm,gic-400"

@@ -1,10 +1,8 @@
 """What a system may say of bandwidth regulation, and what Mortise reads of it."""
 
-from pathlib import Path
-
 import pytest
+from descriptions import described, load_vm, read, section
 
-from tenonos import system
 from tenonos.bench import slowdown
 from tenonos.build.images import space
 from tenonos.errors import InputError
@@ -13,37 +11,17 @@ from tenonos.system import regulation
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 
-GUEST = """\
-
-[[vm]]
-name = "{}"
-kind = "tenon"
-app = "load"
-cpus = [0]
-memory = "4M"
-interrupts = "shared"
-"""
-
-REGULATED = """\
-name = "regulated"
-board = "qemu-virt"
-pool = "0.1"
-mode = "dynamic"
-
-[regulation]
-event = "l2-refill"
-limit = 5000
-interval = "500us"
-""" + "".join(GUEST.format(name) for name in ("one", "other"))
-
-
-def load(text):
-    spec, lines = parse(text, "system.toml")
-    return system.from_spec(spec, Path("/nowhere/system.toml"), "system.toml", lines)
+REGULATED = described(
+    "regulated",
+    section("regulation", event="l2-refill", limit=5000, interval="500us"),
+    load_vm("one"),
+    load_vm("other"),
+    mode="dynamic",
+)
 
 
 def test_it_is_understood_and_written_back():
-    said = load(REGULATED).regulation
+    said = read(REGULATED).regulation
     assert (said.event, said.limit, said.interval) == ("l2-refill", 5000, 500_000)
     spec, _ = parse(REGULATED, "system.toml")
     assert parse(render(spec), "again")[0] == spec
@@ -52,7 +30,7 @@ def test_it_is_understood_and_written_back():
 
 
 def test_who_asks_for_it_gets_the_library():
-    mortise = [space(load(text)).evaluate("mortise") for text in (REGULATED, without(REGULATED))]
+    mortise = [space(read(text)).evaluate("mortise") for text in (REGULATED, without(REGULATED))]
     assert [config["LIB_MORTISE_REGULATE"] for config in mortise] == [True, False]
 
 
@@ -68,19 +46,19 @@ def without(text):
         ("limit = 5000", "limit = 0", "limit"),
         ('"500us"', '"50us"', "interval of the regulation is not from 100us to 100ms"),
         ('"500us"', '"1s"', "interval of the regulation is not from 100us to 100ms"),
-        (GUEST.format("other"), "", "and there is none"),
+        ("\n" + load_vm("other"), "", "and there is none"),
     ],
 )
 def test_what_is_not_allowed_is_named(right, wrong, said):
     assert right in REGULATED
     with pytest.raises(InputError, match=said) as refused:
-        load(REGULATED.replace(right, wrong))
+        read(REGULATED.replace(right, wrong))
     assert refused.value.where.startswith("system.toml:")
 
 
 def test_a_static_system_has_no_background():
     with pytest.raises(InputError):
-        load(REGULATED.replace('mode = "dynamic"\n', ""))
+        read(REGULATED.replace('mode = "dynamic"\n', ""))
 
 
 def test_a_miss_costs_what_the_model_assumes():

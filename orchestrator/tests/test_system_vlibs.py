@@ -1,11 +1,10 @@
 """What a system may say of Linux as a library, and what becomes of it in memory."""
 
 import struct
-from pathlib import Path
 
 import pytest
+from descriptions import described, linux, motor, read, table
 
-from tenonos import system
 from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.system import trees
@@ -15,48 +14,17 @@ from tenonos.system.places import Content
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 
-HELPED = """\
-name = "helped"
-board = "qemu-virt"
-pool = "0.1"
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [3]
-memory = "16M"
-
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [0, 1]
-memory = "256M"
-programs = ["helper.c"]
-
-[[channel]]
-name = "words"
-from = "motor"
-to = "linux"
-slots = 4
-size = 64
-
-[[vlib]]
-name = "helper"
-master = "motor"
-server = "linux"
-size = "8K"
-time = "virtual"
-"""
-
-
-def load(text):
-    spec, lines = parse(text, "system.toml")
-    return system.from_spec(spec, Path("/nowhere/system.toml"), "system.toml", lines)
+HELPED = described(
+    "helped",
+    motor(cpus=[3]),
+    linux(cpus=[0, 1], programs=["helper.c"]),
+    table("channel", **{"name": "words", "from": "motor", "to": "linux", "slots": 4, "size": 64}),
+    table("vlib", name="helper", master="motor", server="linux", size="8K", time="virtual"),
+)
 
 
 def test_it_is_understood_and_written_back():
-    loaded = load(HELPED)
+    loaded = read(HELPED)
     (vlib,) = loaded.vlibs
     assert (vlib.master, vlib.server, vlib.size) == ("motor", "linux", 8192)
     assert vlib.virtual_time and loaded.vms[1].programs == ("helper.c",)
@@ -65,11 +33,11 @@ def test_it_is_understood_and_written_back():
 
 
 def test_mortise_gets_the_library():
-    assert space(load(HELPED)).evaluate("mortise")["LIB_MORTISE_VLIB"]
+    assert space(read(HELPED)).evaluate("mortise")["LIB_MORTISE_VLIB"]
 
 
 def test_master_and_server_share_memory_and_the_master_reads_the_status():
-    loaded = load(HELPED)
+    loaded = read(HELPED)
     contents = {
         "motor": Content({"image": 50_000, "header": 4096}, 0, 60_000),
         "linux": Content({"kernel": 1 << 20, "initramfs": 1 << 20, "tree": 4096}, 0, 2 << 20),
@@ -111,7 +79,7 @@ def test_master_and_server_share_memory_and_the_master_reads_the_status():
 def test_what_is_wrong_is_one_line(right, wrong, place, said):
     text = HELPED.replace(right, wrong)
     with pytest.raises(InputError) as refused:
-        load(text)
+        read(text)
     lines = text.splitlines()
     vlib = lines.index("[[vlib]]")
     line = next(n for n in range(vlib, len(lines)) if lines[n].startswith(f"{place} = ")) + 1
@@ -121,12 +89,12 @@ def test_what_is_wrong_is_one_line(right, wrong, place, said):
 def test_a_server_serves_one():
     second = HELPED[HELPED.index("[[vlib]]") :].replace("helper", "other")
     with pytest.raises(InputError, match='VM "linux" serves vLib "helper" already'):
-        load(HELPED + second)
+        read(HELPED + second)
 
 
 def test_time_that_stands_still_needs_cores_of_its_own():
     shared = HELPED.replace('pool = "0.1"', 'pool = "0.1"\nmode = "dynamic"')
     shared = shared.replace("cpus = [3]", 'cpus = [1]\ninterrupts = "shared"')
     with pytest.raises(InputError, match="has virtual time, and its server shares a CPU"):
-        load(shared)
-    assert load(shared.replace('"virtual"', '"real"')).vlibs
+        read(shared)
+    assert read(shared.replace('"virtual"', '"real"')).vlibs

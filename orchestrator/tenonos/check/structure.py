@@ -11,12 +11,13 @@ from tenonos.pool.library import Library
 
 LONGEST_LOOP = 3
 SMALLEST, LARGEST = 150, 3000
+LAYERS = ("hw", "core", "mortise", "tenon")
 
 
 def _crates(context: Context) -> Iterator[tuple[Library, Crate]]:
     for library in context.index.libraries:
         top = library.path / "src/lib.rs"
-        if top.exists() and library.path.is_relative_to(context.root / "pool"):
+        if top.exists() and library.layer in LAYERS:
             yield library, Crate(top)
 
 

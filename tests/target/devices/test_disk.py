@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from conftest import ROOT, SUPPORT, assert_well
+from descriptions import described, disk_driver, motor, table
 
 from tenonos import build
 from tenonos import system as systems
@@ -11,40 +12,18 @@ from tenonos.run import RunOptions, Session, Target, plugin
 
 GUESTS = SUPPORT / "guests"
 
-HOSTILE = """
-[[vm]]
-name = "hostile"
-kind = "image"
-image = "disk.elf"
-cpus = [2, 3]
-memory = "4M"
-memory_seen_at = "0x4800_0000"
+ATTACKED = table("disk", vm="hostile", size="2M")
 
-[[disk]]
-vm = "hostile"
-size = "2M"
-"""
-
-SHARED = """
-name = "disk-one-core"
-board = "qemu-virt"
-pool = "0.1"
-mode = "dynamic"
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [1]
-memory = "16M"
-interrupts = "shared"
-priority = 40
-
-[[vm.task]]
-name = "control"
-period = "1ms"
-deadline = "1ms"
-"""
+SHARED = described(
+    "disk-one-core",
+    motor(
+        "\n" + table("vm.task", name="control", period="1ms", deadline="1ms"),
+        cpus=[1],
+        interrupts="shared",
+        priority=40,
+    ),
+    mode="dynamic",
+)
 """The loop; whoever attacks has its core when it does not want it."""
 
 # What is read back comes from the disk: nothing of it is in memory any more.
@@ -79,7 +58,7 @@ def compile_guest(folder):
 @pytest.mark.timeout(600)
 def test_linux_has_disks_and_who_attacks_one_harms_itself_alone(tenon, tmp_path):
     text = (ROOT / "tests/systems/disk" / "system.toml").read_text()
-    (tmp_path / "system.toml").write_text(text + HOSTILE)
+    (tmp_path / "system.toml").write_text("\n".join((text, disk_driver([2, 3]), ATTACKED)))
     (tmp_path / "notes.img").write_bytes((ROOT / "tests/systems/disk" / "notes.img").read_bytes())
     (tmp_path / "use").write_text(USE)
     compile_guest(tmp_path)
@@ -104,7 +83,7 @@ def test_linux_has_disks_and_who_attacks_one_harms_itself_alone(tenon, tmp_path)
 
 @pytest.mark.timeout(600)
 def test_no_request_keeps_the_core_from_a_loop_for_long(tmp_path):
-    hostile = HOSTILE.replace("cpus = [2, 3]", 'cpus = [1, 2]\ninterrupts = "shared"\npriority = 0')
+    hostile = disk_driver([1, 2], interrupts="shared", priority=0)
     (tmp_path / "system.toml").write_text(SHARED + hostile)
     compile_guest(tmp_path)
     found, begun = [], False

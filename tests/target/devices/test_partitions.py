@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from conftest import ROOT, SUPPORT, assert_well, until
+from descriptions import CONTROL, described, disk_driver, linux, motor, table
 
 from tenonos import build
 from tenonos import system as systems
@@ -13,64 +14,22 @@ from tenonos import system as systems
 GUESTS = SUPPORT / "guests"
 MIB = 1 << 20
 
-SYSTEM = """
-name = "{name}"
-board = "qemu-virt"
-pool = "0.1"
-console = "linux"
-mode = "{mode}"
 
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [1]
-memory = "16M"
+def the_system(name, mode):
+    """Linux and a hostile guest with parts of one disk, beside the motor."""
+    return described(
+        name,
+        motor(CONTROL, cpus=[1]),
+        linux(cpus=[0], on_fault="restart", modules=["virtio_mmio", "virtio_blk"]),
+        disk_driver([2, 3]),
+        table("disk", name="main", device="virtio0", file="main.img", keep=True),
+        table("disk", vm="linux", on="main", partition=2),
+        table("disk", vm="hostile", on="main", at="8M", size="2M"),
+        table("disk", vm="linux", on="main", at="1M", size="512K", read_only=True),
+        console="linux",
+        mode=mode,
+    )
 
-[[vm.task]]
-name = "control"
-period = "1ms"
-
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [0]
-memory = "256M"
-on_fault = "restart"
-modules = ["virtio_mmio", "virtio_blk"]
-
-[[vm]]
-name = "hostile"
-kind = "image"
-image = "disk.elf"
-cpus = [2, 3]
-memory = "4M"
-memory_seen_at = "0x4800_0000"
-
-[[disk]]
-name = "main"
-device = "virtio0"
-file = "main.img"
-keep = true
-
-[[disk]]
-vm = "linux"
-on = "main"
-partition = 2
-
-[[disk]]
-vm = "hostile"
-on = "main"
-at = "8M"
-size = "2M"
-
-[[disk]]
-vm = "linux"
-on = "main"
-at = "1M"
-size = "512K"
-read_only = true
-"""
 
 # Linux's part is from 2 MiB to 6 MiB, and Linux fills all but its last 4 KiB. Another Linux, behind
 # a reboot of the VM, finds it.
@@ -128,7 +87,7 @@ def test_what_is_written_to_a_partition_stays_there_and_nowhere_else(tenon, tmp_
     compile_hostile(tmp_path)
     file, before = tmp_path / "main.img", content()
     file.write_bytes(before)
-    (tmp_path / "system.toml").write_text(SYSTEM.format(name=f"partitions-{mode}", mode=mode))
+    (tmp_path / "system.toml").write_text(the_system(f"partitions-{mode}", mode))
     own = slice(2 * MIB, 6 * MIB)
     written = b"L" * (1023 * 4096) + before[own][-4096:]
     use = USE.format(

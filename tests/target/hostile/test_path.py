@@ -10,6 +10,7 @@ import tomllib
 
 import pytest
 from conftest import ROOT
+from descriptions import CONTROL, described, motor
 
 HOSTILE = sorted(
     file.parent.name
@@ -20,23 +21,7 @@ HOSTILE = sorted(
 """Where the motor has a core of its own, as on a shared one its interrupts are exits, and the board
 of the one that it is compared with: a GICv2 is asked in other instructions."""
 
-ALONE = """
-name = "motor-alone"
-board = "qemu-virt"
-pool = "0.1"
-mode = "static"
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [3]
-memory = "16M"
-
-[[vm.task]]
-name = "control"
-period = "1ms"
-"""
+ALONE = described("motor-alone", motor(CONTROL, cpus=[3]), mode="static")
 
 
 def measure(system, *, deterministic=True):

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from conftest import ROOT, SUPPORT, assert_well
+from descriptions import CONTROL, described, linux, motor, section
 
 CYCLES = 100
 
@@ -26,36 +27,17 @@ cpus = [2]
 memory = "4M"
 """
 
-LINUX = """\
-mode = "dynamic"
-
-[reserve]
-memory = "16M"
-cpus = [2]
-vms = 2
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [3]
-memory = "16M"
-interrupts = "direct"
-[[vm.task]]
-name = "control"
-period = "1ms"
-
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [0, 1]
-memory = "256M"
-files = "root"
-[vm.manages]
-vms = ["*"]
-memory = "16M"
-cpus = [2]
-"""
+LIFE_SYSTEM = described(
+    "life",
+    section("reserve", memory="16M", cpus=[2], vms=2),
+    motor(CONTROL, cpus=[3], interrupts="direct"),
+    linux(
+        section("vm.manages", vms=["*"], memory="16M", cpus=[2]),
+        cpus=[0, 1],
+        files="root",
+    ),
+    mode="dynamic",
+)
 
 BEFORE = f"""\
 #!/bin/sh
@@ -160,7 +142,7 @@ def life(tenon, tmp_path_factory):
     (root / "etc/start").chmod(0o755)
     (root / "root/life.sh").write_text(LIFE)
     (folder / "input").write_text(INPUT)
-    (folder / "system.toml").write_text(VMS.format(name="life", rest=LINUX))
+    (folder / "system.toml").write_text(LIFE_SYSTEM)
     script = f"linux={folder / 'input'}"
     line = ("run", folder, "--headless", "--deterministic", "--seconds", 4, "--input", script)
     run = tenon(*line, limit=500)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, SUPPORT, assert_well, cases
+from descriptions import CONTROL, described, linux, motor, section
 
 from tenonos.linux import tools
 from tenonos.setup import debian
@@ -94,34 +95,12 @@ def test_several_cores_change_hands_at_once(tenon, tmp_path):
     assert {"LEND together", "LEND over"} <= set(said)
 
 
-HOSTILE = """\
-name = "forger"
-board = "qemu-virt"
-pool = "0.1"
-mode = "static"
-
-[[vm]]
-name = "motor"
-kind = "tenon"
-app = "motor"
-cpus = [0]
-memory = "16M"
-interrupts = "direct"
-
-[[vm.task]]
-name = "control"
-period = "1ms"
-
-[[vm]]
-name = "linux"
-kind = "linux"
-cpus = [1, 2, 3]
-memory = "512M"
-files = "root"
-
-[vm.detach]
-cpus = [3]
-"""
+HOSTILE = described(
+    "forger",
+    motor(CONTROL, cpus=[0], interrupts="direct"),
+    linux(section("vm.detach", cpus=[3]), cpus=[1, 2, 3], memory="512M", files="root"),
+    mode="static",
+)
 
 
 def forge(work: Path) -> bytes:

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 from conftest import ROOT, assert_well, until
+from descriptions import load_vm, table
 
 
 @pytest.mark.timeout(600)
@@ -37,26 +38,8 @@ def test_regulation_spares_a_neighbour(tenon):
     assert 2 * slower[True, 10] <= slower[False, 10]
 
 
-GUEST = """
-[[vm]]
-name = "{name}"
-kind = "tenon"
-app = "load"
-cpus = [0]
-memory = "4M"
-interrupts = "shared"
-priority = {priority}
-"""
-
-STEADY = (
-    GUEST.format(name="steady", priority=30)
-    + """budget = "1200us"
-period = "5ms"
-
-[[vm.task]]
-name = "spin-1000us"
-period = "5ms"
-"""
+STEADY = load_vm("steady", priority=30, budget="1200us", period="5ms") + table(
+    "vm.task", name="spin-1000us", period="5ms"
 )
 
 SYSTEM = (
@@ -73,7 +56,7 @@ def held_back(tmp_path):
     """A core of which the limit leaves next to nothing."""
     folder = tmp_path / "held-back"
     folder.mkdir()
-    (folder / "system.toml").write_text(SYSTEM + STEADY + GUEST.format(name="greedy", priority=0))
+    (folder / "system.toml").write_text("\n".join((SYSTEM, STEADY, load_vm("greedy", priority=0))))
     return folder
 
 

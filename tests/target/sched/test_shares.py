@@ -12,9 +12,11 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from conftest import ROOT, assert_well
+from descriptions import described, load_vm, table
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -213,50 +215,29 @@ def test_an_overload_by_deadline(run):
         assert had[name] == pytest.approx((end - start) * part, abs=6_279 * US)
 
 
-HEAD = """
-name = "shares"
-board = "qemu-virt"
-pool = "0.1"
-mode = "dynamic"
-"""
-
-
-def vm(name: str, terms: str, demand: tuple[int, str] | None = None) -> str:
+def vm(name: str, demand: tuple[int, str] | None = None, **terms: Any) -> str:
     """A VM that takes so many microseconds each period; without a demand, all it gets."""
     task = ""
     if demand is not None:
         micros, period = demand
-        task = f'[[vm.task]]\nname = "spin-{micros}us"\nperiod = "{period}"\n'
-    terms = "\n".join(f"{term.strip()}" for term in terms.split(","))
-    return f"""
-[[vm]]
-name = "{name}"
-kind = "tenon"
-app = "load"
-cpus = [0]
-memory = "4M"
-interrupts = "shared"
-{terms}
-{task}"""
+        task = table("vm.task", name=f"spin-{micros}us", period=period)
+    return load_vm(name, **terms) + task
 
 
-MIXED = (
-    HEAD
+MIXED = described(
+    "shares",
     # Releases are whole milliseconds apart, budgets are not: none ends just when another begins.
     # Within its budget but for those periods that have two of its releases.
-    + vm("brief", 'priority = 50, budget = "600us", period = "8ms"', (400, "7ms"))
-    # Runs out in each period, and is woken while it has nothing left.
-    + vm("capped", 'priority = 40, budget = "1130us", period = "5ms"', (600, "3ms"))
+    vm("brief", (400, "7ms"), priority=50, budget="600us", period="8ms"),
+    # Runs out in each period, and is woken while its budget is depleted.
+    vm("capped", (600, "3ms"), priority=40, budget="1130us", period="5ms"),
     # Two deadlines below.
-    + vm(
-        "soft",
-        'priority = 20, schedule = "edf", budget = "2070us", period = "12ms"',
-        (2_500, "11ms"),
-    )
-    + vm("hard", 'priority = 20, schedule = "edf", budget = "1050us", period = "9ms"', (900, "6ms"))
-    # Alone in the background: turns of several that come and go depend on each other's
-    # overheads, and no promise on them; the first test has turns of two that always want more.
-    + vm("rest", "priority = 0")
+    vm("soft", (2_500, "11ms"), priority=20, schedule="edf", budget="2070us", period="12ms"),
+    vm("hard", (900, "6ms"), priority=20, schedule="edf", budget="1050us", period="9ms"),
+    # Alone in the background: the turns of several that come and go depend on each other's
+    # overheads, and nothing is guaranteed of them; the first test has two that are always ready.
+    vm("rest", priority=0),
+    mode="dynamic",
 )
 
 
@@ -268,39 +249,47 @@ def test_every_policy_side_by_side(run):
     assert {each.vm for each in mixed.dispatches} >= {vm.name for vm in mixed.vms()}
 
 
-RATED = (
-    HEAD
+def rated(name: str, demand: tuple[int, str], budget: str, period: str) -> str:
+    """A VM with a budget, whose priority follows from its period."""
+    return vm(name, demand, schedule="rate-monotonic", budget=budget, period=period)
+
+
+RATED = described(
+    "shares",
     # Within their budgets: in some periods the first has two releases.
-    + vm("brief", 'schedule = "rate-monotonic", budget = "900us", period = "5ms"', (400, "3ms"))
-    + vm(
-        "steady", 'schedule = "rate-monotonic", budget = "2070us", period = "12ms"', (1_900, "13ms")
-    )
-    # Asks for more than it was promised, and has its turns of the rest.
-    + vm(
-        "eager", 'schedule = "rate-monotonic", budget = "3130us", period = "19ms"', (9_000, "17ms")
-    )
-    + vm("rest", "priority = 0")
+    rated("brief", (400, "3ms"), "900us", "5ms"),
+    rated("steady", (1_900, "13ms"), "2070us", "12ms"),
+    # Demands more than its budget, and runs in the background too.
+    rated("eager", (9_000, "17ms"), "3130us", "19ms"),
+    vm("rest", priority=0),
+    mode="dynamic",
 )
 
 
 @pytest.mark.timeout(600)
 def test_the_shorter_the_period_the_more_urgent(run):
-    rated = run(RATED)
-    assert_as_simulated(rated, at_least=700)
-    had = got(rated.dispatches, 200 * MS, 1_000 * MS)
+    outcome = run(RATED)
+    assert_as_simulated(outcome, at_least=700)
+    had = got(outcome.dispatches, 200 * MS, 1_000 * MS)
     assert had["brief"] == pytest.approx(267 * (400 * US + RELEASE), rel=0.02)
     assert had["eager"] > 800 * MS * 3_130 / 19_000
     assert had["rest"] > 100 * MS
 
 
+CONTROLLER = vm("control", (300, "2ms"), priority=40, budget="500us", period="2ms")
+
+
 @pytest.mark.timeout(600)
-def test_who_has_no_budget_starves_those_below_and_nobody_above(run):
+def test_a_vm_without_budget_starves_only_those_below(run):
     starving = run(
-        HEAD
-        + vm("control", 'priority = 40, budget = "500us", period = "2ms"', (300, "2ms"))
-        + vm("hog", "priority = 30")
-        + vm("below", "priority = 20")
-        + vm("rest", "priority = 0")
+        described(
+            "shares",
+            CONTROLLER,
+            vm("hog", priority=30),
+            vm("below", priority=20),
+            vm("rest", priority=0),
+            mode="dynamic",
+        )
     )
     recorded = assert_as_simulated(starving, at_least=900)
     # From the first millisecond on.
@@ -310,13 +299,16 @@ def test_who_has_no_budget_starves_those_below_and_nobody_above(run):
 
 
 @pytest.mark.timeout(600)
-def test_a_cap_keeps_a_hog_from_starving_anybody(run):
+def test_a_cap_keeps_a_hog_from_starving_the_others(run):
     kept = run(
-        HEAD
-        + vm("control", 'priority = 40, budget = "500us", period = "2ms"', (300, "2ms"))
-        + vm("hog", 'priority = 30, budget = "5ms", period = "10ms"')
-        + vm("below", "priority = 20", (100, "10ms"))
-        + vm("rest", "priority = 0")
+        described(
+            "shares",
+            CONTROLLER,
+            vm("hog", priority=30, budget="5ms", period="10ms"),
+            vm("below", (100, "10ms"), priority=20),
+            vm("rest", priority=0),
+            mode="dynamic",
+        )
     )
     assert_as_simulated(kept, at_least=900)
     had = got(kept.dispatches, 200 * MS, 1_000 * MS)
