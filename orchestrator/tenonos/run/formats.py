@@ -1,8 +1,9 @@
-"""Readers of the memory formats that Mortise and Tenon share with whoever watches them.
+"""Readers of the memory formats that Mortise and Tenon share with observers outside.
 
-The same layouts are written by `pool/core/statistics` and `pool/core/ring`; both sides test against
-the same bytes. All values are little endian. What a guest wrote is hostile: every index is bounded
-here.
+`pool/core/statistics` and `pool/core/ring` write the same layouts; both sides test against the same
+bytes. All values are little endian. Bytes that a guest wrote are hostile: every index is bounded
+here. The status page is described to construct. Samples, which are read by the thousand, and the
+short headers around them are unpacked by `struct`, fifty times faster.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
+
+from construct import Bytes, Int32ul, Int64ul, Padding, Struct
 
 STATUS_SIZE = 4096
 STATUS_MAGIC = 0x54534E54
@@ -23,9 +26,30 @@ MAX_VCPUS = 8
 NO_CPU = 0xFF
 CAUSES = ("irq", "hypercall", "mmio", "sysreg", "wfi", "other")
 
-_STATUS_HEAD = struct.Struct("<II32sIIIIQ5QI")
-_REGISTERS = struct.Struct("<31Q")
-_EXITS = struct.Struct("<6Q")
+_VCPU = Struct("exits" / Int64ul[len(CAUSES)], Padding(16))
+_STATUS = Struct(
+    "magic" / Int32ul,
+    "version" / Int32ul,
+    "name" / Bytes(32),
+    "state" / Int32ul,
+    "reason" / Int32ul,
+    "restarts" / Int32ul,
+    "vcpus" / Int32ul,
+    "boot_ns" / Int64ul,
+    "esr" / Int64ul,
+    "far" / Int64ul,
+    "hpfar" / Int64ul,
+    "elr" / Int64ul,
+    "spsr" / Int64ul,
+    "vcpu" / Int32ul,
+    "handle" / Int32ul,
+    "cpus" / Bytes(MAX_VCPUS),
+    Padding(8),
+    "registers" / Int64ul[31],
+    Padding(8),
+    "text" / Bytes(0x80),
+    "counts" / _VCPU[MAX_VCPUS],
+)
 _RING_HEAD = struct.Struct("<IIII")
 _TASK_HEADER = struct.Struct("<II32sQQQQ")
 
@@ -119,32 +143,34 @@ class Status:
     @classmethod
     def parse(cls, page: bytes) -> Status:
         """The status in a page, or `FormatError` if Mortise has not written it yet."""
-        magic, version, name, state, reason, restarts, vcpus, boot, *rest = (
-            _STATUS_HEAD.unpack_from(page)
-        )
-        if magic != STATUS_MAGIC or version != 1:
-            raise FormatError(f"no status page: magic {magic:#x}, version {version}")
-        esr, far, hpfar, elr, spsr, vcpu = rest
+        found = _STATUS.parse(page)
+        if found.magic != STATUS_MAGIC or found.version != 1:
+            raise FormatError(f"no status page: magic {found.magic:#x}, version {found.version}")
         fault = Fault(
-            vcpu=vcpu,
-            esr=esr,
-            far=far,
-            hpfar=hpfar,
-            elr=elr,
-            spsr=spsr,
-            registers=_REGISTERS.unpack_from(page, 0x80),
-            text=_text(page[0x180:0x200]),
+            vcpu=found.vcpu,
+            esr=found.esr,
+            far=found.far,
+            hpfar=found.hpfar,
+            elr=found.elr,
+            spsr=found.spsr,
+            registers=tuple(found.registers),
+            text=_text(found.text),
         )
-        exits = tuple(
-            _EXITS.unpack_from(page, 0x200 + 64 * i) for i in range(min(vcpus, MAX_VCPUS))
-        )
-        (handle,) = struct.unpack_from("<I", page, 0x6C)
-        cpus = tuple(cpu for cpu in page[0x70:0x78] if handle and cpu != NO_CPU)
         try:
-            told = State(state), Reason(reason)
-            return cls(_text(name), *told, restarts, boot, fault, exits, handle, cpus)
+            state, reason = State(found.state), Reason(found.reason)
         except ValueError as error:
             raise FormatError(f"status page: {error}") from None
+        return cls(
+            name=_text(found.name),
+            state=state,
+            reason=reason,
+            restarts=found.restarts,
+            boot_ns=found.boot_ns,
+            fault=fault,
+            exits=tuple(tuple(vcpu.exits) for vcpu in found.counts[: found.vcpus]),
+            handle=found.handle,
+            cpus=tuple(cpu for cpu in found.cpus if found.handle and cpu != NO_CPU),
+        )
 
 
 @dataclass(frozen=True, slots=True)

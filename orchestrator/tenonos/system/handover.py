@@ -3,7 +3,7 @@
 Read by `pool/core/guest`; both sides test against the same bytes. All fields are little endian.
 """
 
-import struct
+from construct import Array, Int32ul, Int64ul, PaddedString, Padding, Struct
 
 from tenonos.system.limits import ENDS, PAGE, TASKS
 from tenonos.system.model import Channel, System, Vm
@@ -14,71 +14,110 @@ MAGIC = 0x5453_4754
 
 VERSION = 1
 
-_HEADER = struct.Struct("<IIII32s2Q2Q2Q2QI12x")
-_TASK = struct.Struct("<32s4Q")
-_CHANNEL = struct.Struct("<32sIIII2Q2Q2QI12x")
-_CHANNELS = _HEADER.size + TASKS * _TASK.size
+_NAME = PaddedString(32, "ascii")
+_RANGE = Struct(start=Int64ul, size=Int64ul)
+_TASK = Struct(name=_NAME, area=_RANGE, period=Int64ul, deadline=Int64ul)
+_END = Struct(
+    name=_NAME,
+    number=Int32ul,
+    role=Int32ul,
+    slots=Int32ul,
+    slot_size=Int32ul,
+    producer=_RANGE,
+    consumer=_RANGE,
+    status=_RANGE,
+    interrupt=Int32ul,
+    _pad=Padding(12),
+)
+_HEADER = Struct(
+    magic=Int32ul,
+    version=Int32ul,
+    tasks=Int32ul,
+    cpus=Int32ul,
+    name=_NAME,
+    memory=_RANGE,
+    status=_RANGE,
+    log=_RANGE,
+    window=_RANGE,
+    ends=Int32ul,
+    _pad=Padding(12),
+)
+_CHANNELS = _HEADER.sizeof() + TASKS * _TASK.sizeof()
 _CALLS = 2
-"""The role of who calls a vLib: those of a channel's ends are 0 and 1."""
+"""The role of a caller of a vLib; the ends of a channel have the roles 0 and 1."""
 
-SIZE = _CHANNELS + ENDS * _CHANNEL.size
+SIZE = _CHANNELS + ENDS * _END.sizeof()
 
 
 def guest(system: System, vm: Vm, place: GuestLayout) -> bytes:
     """The header of a VM or template, its tasks and its ends of channels."""
-    header = _HEADER.pack(
-        MAGIC,
-        VERSION,
-        len(place.tasks),
-        len(vm.cpus),
-        vm.name.encode(),
-        place.ipa,
-        place.size,
-        place.status_ipa,
-        STATUS_SIZE,
-        *((0, 0) if place.log_ipa is None else (place.log_ipa, LOG_SIZE)),
-        place.window.start,
-        len(place.window),
-        len(place.channels) + len(place.vlibs),
+    header = _HEADER.build(
+        {
+            "magic": MAGIC,
+            "version": VERSION,
+            "tasks": len(place.tasks),
+            "cpus": len(vm.cpus),
+            "name": vm.name,
+            "memory": _span(place.ipa, place.size),
+            "status": _span(place.status_ipa, STATUS_SIZE),
+            "log": _span(0, 0) if place.log_ipa is None else _span(place.log_ipa, LOG_SIZE),
+            "window": _span(place.window.start, len(place.window)),
+            "ends": len(place.channels) + len(place.vlibs),
+        }
     )
-    tasks = (
-        _TASK.pack(task.name.encode(), task.ipa, task.size, task.period, task.deadline)
-        for task in place.tasks.values()
+    tasks = Array(len(place.tasks), _TASK).build(
+        [
+            {
+                "name": task.name,
+                "area": _span(task.ipa, task.size),
+                "period": task.period,
+                "deadline": task.deadline,
+            }
+            for task in place.tasks.values()
+        ]
     )
     declared = {channel.name: channel for channel in system.channels}
     ends = [
         *(_end(declared[name], end) for name, end in place.channels.items()),
         *(_vlib(end) for end in place.vlibs.values()),
     ]
-    return ((header + b"".join(tasks)).ljust(_CHANNELS, b"\0") + b"".join(ends)).ljust(SIZE, b"\0")
+    return ((header + tasks).ljust(_CHANNELS, b"\0") + b"".join(ends)).ljust(SIZE, b"\0")
 
 
 def _end(channel: Channel, end: ChannelEnd) -> bytes:
     producer, consumer, status = end.channel.parts(end.ipa)
-    return _CHANNEL.pack(
-        channel.name.encode(),
-        channel.index,
-        0 if end.produces else 1,
-        channel.slots,
-        channel.size,
-        *(producer.ipa, producer.size),
-        *(consumer.ipa, consumer.size),
-        *(status.ipa, status.size),
-        end.interrupt,
+    return _END.build(
+        {
+            "name": channel.name,
+            "number": channel.index,
+            "role": 0 if end.produces else 1,
+            "slots": channel.slots,
+            "slot_size": channel.size,
+            "producer": _span(producer.ipa, producer.size),
+            "consumer": _span(consumer.ipa, consumer.size),
+            "status": _span(status.ipa, status.size),
+            "interrupt": end.interrupt,
+        }
     )
 
 
 def _vlib(end: VlibEnd) -> bytes:
     """The master's side of a vLib: an end with a role of its own, of memory and status."""
     memory = end.vlib.memory(end.ipa)
-    return _CHANNEL.pack(
-        end.vlib.name.encode(),
-        end.vlib.number,
-        _CALLS,
-        0,
-        0,
-        *(memory.ipa, memory.size),
-        *(0, 0),
-        *(end.ipa, PAGE),
-        end.interrupt,
+    return _END.build(
+        {
+            "name": end.vlib.name,
+            "number": end.vlib.number,
+            "role": _CALLS,
+            "slots": 0,
+            "slot_size": 0,
+            "producer": _span(memory.ipa, memory.size),
+            "consumer": _span(0, 0),
+            "status": _span(end.ipa, PAGE),
+            "interrupt": end.interrupt,
+        }
     )
+
+
+def _span(start: int, size: int) -> dict[str, int]:
+    return {"start": start, "size": size}
