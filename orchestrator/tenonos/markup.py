@@ -1,64 +1,38 @@
-"""Pieces of pages that need nothing else: one style for all of them, tables, figures."""
+"""Self-contained HTML pages, rendered by Jinja from `templates/`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-STYLE = Path(__file__).with_name("markup.css")
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
 
-
-def document(title: str, body: Sequence[str]) -> str:
-    """A whole page."""
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title>",
-            f"<style>\n{STYLE.read_text()}</style></head><body><main>",
-            *body,
-            "</main></body></html>\n",
-        ]
-    )
+TEMPLATES = Path(__file__).with_name("templates")
+STYLE = TEMPLATES / "style.css"
 
 
-def tiles(shown: Sequence[tuple[str, str]]) -> str:
-    """Figures to be seen first, each with what it is."""
-    boxes = (
-        f'<div class="tile"><b>{escape(a)}</b><span>{escape(b)}</span></div>' for a, b in shown
-    )
-    return f'<div class="tiles">{"".join(boxes)}</div>'
+def render(template: str, **values: Any) -> str:
+    """A page; every value is escaped that the template does not say is safe."""
+    return _environment().get_template(template).render(values)
 
 
-def figure(title: str, plot: str, words: str) -> str:
-    """A drawing with a title and a line below it."""
-    return (
-        f"<figure><h3>{escape(title)}</h3><figcaption>{escape(words)}</figcaption>{plot}</figure>"
-    )
+def marked(text: str, meanings: dict[tuple[int, int], list[str]]) -> Markup:
+    """A text with pieces marked, each with its meanings as a title; overlapping pieces, once."""
+    from markupsafe import Markup, escape
 
-
-def table(heads: Sequence[object], body: str) -> str:
-    """A table that scrolls by itself where there is no room for it."""
-    return f'<div class="scroll"><table><tr>{cells(heads, "th")}</tr>{body}</table></div>'
-
-
-def rows(lines: Iterable[Sequence[object]]) -> str:
-    """Plain rows of a table."""
-    return "".join(f"<tr>{cells(line)}</tr>" for line in lines)
-
-
-def cells(values: Sequence[object], kind: str = "td") -> str:
-    """Cells of a row."""
-    return "".join(f"<{kind}>{escape(str(value))}</{kind}>" for value in values)
-
-
-def folded(summary: str, inside: str) -> str:
-    """What is shown when it is asked for."""
-    return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
+    parts, at = [], 0
+    for (start, end), told in sorted(meanings.items()):
+        if start < at:
+            continue
+        parts.append(escape(text[at:start]))
+        piece = '<mark title="{}">{}</mark>'
+        parts.append(Markup(piece).format(", ".join(told), text[start:end]))
+        at = end
+    return Markup("").join([*parts, escape(text[at:])])
 
 
 @cache
@@ -67,3 +41,21 @@ def colours() -> dict[str, str]:
     light = STYLE.read_text().split("@media")[0]
     found = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", light))
     return found | {"over": found["bad"]}
+
+
+@cache
+def _environment() -> Environment:
+    # Loaded here: only commands that write a page need the library.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    made.globals["source"] = lambda name: Markup((TEMPLATES / name).read_text())
+    return made

@@ -1,9 +1,9 @@
-"""The rows as one page that needs nothing else: plots, peers, the paper's tables, every figure."""
+"""The results as one self-contained page: plots, peers, the tables of papers, every figure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
+from typing import Any
 
 from tenonos import markup
 from tenonos.bench import charts
@@ -14,21 +14,37 @@ from tenonos.bench.show import compared, groups, label, number
 from tenonos.bench.suites import BARE, SUITES
 from tenonos.errors import InputError
 
+HEADS = (
+    *("", "min", "median", "p99", "max", "barriers", "system registers", "MMIO"),
+    *("elsewhere", "goal", "best peer"),
+)
+COUNTED = "From the interrupt, counted from the core's entry into Mortise."
+
 
 def page(rows: Sequence[Row]) -> str:
     """The whole page."""
     every = with_sums(rows)
     bare = [row for row in every if row.environment == BARE]
-    body = [
-        _head(every, bare),
-        *_peers(bare),
-        *_plots(bare),
-        *_delays(every),
-        *_papers(every),
-        *_tables(every),
-        _foot(rows),
-    ]
-    return markup.document("Tenon, measured", body)
+    known = figures()
+    return markup.render(
+        "bench.html",
+        title="Tenon, measured",
+        tiles=_tiles(every, bare),
+        peers=[*_peers(bare)],
+        measured=known.source,
+        options=sorted(
+            {
+                f"{peer.name} {peer.version} ({peer.options})"
+                for figure in known.all
+                for peer in figure.peers
+            }
+        ),
+        growth=[*_growth(bare)],
+        delays=[(title, plot, COUNTED) for title, plot in charts.delays(every, known)],
+        papers=[*_papers(every)],
+        suites=[*_suites(every)],
+        builds=[*_builds(rows).items()],
+    )
 
 
 def picture(rows: Sequence[Row]) -> str:
@@ -48,7 +64,8 @@ def picture(rows: Sequence[Row]) -> str:
     )
 
 
-def _head(every: Sequence[Row], bare: Sequence[Row]) -> str:
+def _tiles(every: Sequence[Row], bare: Sequence[Row]) -> list[tuple[str, str]]:
+    """The figures to be seen first, each with what it is."""
     known = figures()
     first = [group[0] for group in groups(every)]
     goals = {figure.title: True for figure in known.all if figure.goal and _any(figure, first)}
@@ -64,19 +81,15 @@ def _head(every: Sequence[Row], bare: Sequence[Row]) -> str:
     for name, words in (("yield", "instructions to yield"), ("entry", "from vector to handler")):
         if found := [row for row in bare if row.name == name and known.of(row)]:
             tiles.append((number(found[0].max), words))
-    return (
-        "<h1>Tenon, measured</h1><p>What the real-time kernel's operations cost, in instructions of"
-        " an emulated Cortex-A53 that counts every one: the same on any host, at any time, to the"
-        " last digit. Instructions are neither cycles nor time.</p>" + markup.tiles(tiles)
-    )
+    return tiles
 
 
 def _any(figure: object, rows: Sequence[Row]) -> bool:
     return any(figures().of(row) is figure for row in rows)
 
 
-def _peers(bare: Sequence[Row]) -> Iterator[str]:
-    """Goals and best peers, by what they are about."""
+def _peers(bare: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Goals and best peers, by subject."""
     known = figures()
     parts = (
         ("Threads and synchronisation", ("sched",)),
@@ -84,32 +97,12 @@ def _peers(bare: Sequence[Row]) -> Iterator[str]:
         ("Thread-Metric", ("thread-metric",)),
         ("Boot and size", ("boot", "size")),
     )
-    plots = [
-        f"<h3>{title}</h3>{plot}"
-        for title, suites in parts
-        if (plot := charts.goals(bare, known, suites))
-    ]
-    if plots:
-        yield "<h2>Beside the best of the others</h2>"
-        yield (
-            "<p>Each bar is ours in percent of the best peer's figure, which is the whole width;"
-            " the line across is the goal.</p>"
-        )
-        yield f"<figure>{''.join(plots)}</figure>"
-        yield f'<p class="soft">Peers: {escape(known.source)}. {_options()}</p>'
+    for title, suites in parts:
+        if plot := charts.goals(bare, known, suites):
+            yield title, plot
 
 
-def _options() -> str:
-    """How the peers were built."""
-    known = {
-        peer.name: f"{peer.name} {peer.version} ({peer.options})"
-        for figure in figures().all
-        for peer in figure.peers
-    }
-    return escape("; ".join(sorted(known.values()))) + "."
-
-
-def _plots(bare: Sequence[Row]) -> Iterator[str]:
+def _growth(bare: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
     known = figures()
     offered = (
         ("Yield, over threads", charts.yields, "The cost does not depend on how many are ready."),
@@ -117,92 +110,77 @@ def _plots(bare: Sequence[Row]) -> Iterator[str]:
         ("Load of periodic timers", charts.load, "Taken from a spinning thread; both logarithmic."),
         ("Interrupt: entry and exit", charts.interrupts, "Vector to handler, handler to thread."),
     )
-    plots = [
-        markup.figure(title, plot, words)
-        for title, make, words in offered
-        if (plot := make(bare, known))
-    ]
-    if plots:
-        yield f'<h2>How they grow</h2><div class="plots">{"".join(plots)}</div>'
+    for title, make, words in offered:
+        if plot := make(bare, known):
+            yield title, plot, words
 
 
-def _delays(rows: Sequence[Row]) -> Iterator[str]:
-    plots = [
-        markup.figure(
-            title, plot, "From the interrupt, counted from where the core came to Mortise."
-        )
-        for title, plot in charts.delays(rows, figures())
-    ]
-    if plots:
-        yield "<h2>One core, two kernels: how soon the task runs</h2>"
-        yield f'<div class="plots">{"".join(plots)}</div>'
-
-
-def _papers(rows: Sequence[Row]) -> Iterator[str]:
+def _papers(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
     for paper in papers():
-        tables = paper.shown(rows)
-        if not tables:
-            continue
-        title, differs = escape(paper.title), escape(paper.differs)
-        yield f"<h2>The tables of {escape(paper.name)}</h2><p><cite>{title}</cite>. {differs}</p>"
-        for table in tables:
-            plot = charts.theirs(table)
-            drawn = markup.figure("The paper's figures", plot, table.unit) if plot else ""
-            yield (
-                f'<div class="pair"><div><h3>{table.name}: {escape(table.title)}</h3>'
-                f"{_beside(table, rows)}"
-                f'<p class="soft">{escape(table.differs)}</p></div>{drawn}</div>'
-            )
+        if tables := paper.shown(rows):
+            yield {
+                "name": paper.name,
+                "title": paper.title,
+                "differs": paper.differs,
+                "tables": [_table(table, rows) for table in tables],
+            }
 
 
-def _beside(table: Table, rows: Sequence[Row]) -> str:
-    heads = [table.column or "", *table.columns]
-    lines = [(f"{row.label}, {table.unit}", row.values, "") for row in table.theirs]
-    lines += [
-        (f"ours, {row.label}, {table.counted}", table.measured(row, rows), ' class="ours"')
+def _table(table: Table, rows: Sequence[Row]) -> dict[str, Any]:
+    """A table of a paper with our rows below its own."""
+    theirs = [
+        ("", [f"{row.label}, {table.unit}", *map(_maybe, row.values)]) for row in table.theirs
+    ]
+    ours = [
+        (
+            "ours",
+            [f"ours, {row.label}, {table.counted}", *map(_maybe, table.measured(row, rows))],
+        )
         for row in table.ours
     ]
-    body = "".join(
-        f"<tr{style}>{markup.cells([name, *map(_maybe, values)])}</tr>"
-        for name, values, style in lines
-    )
-    return markup.table(heads, body)
+    return {
+        "name": table.name,
+        "title": table.title,
+        "differs": table.differs,
+        "heads": [table.column or "", *table.columns],
+        "rows": theirs + ours,
+        "plot": charts.theirs(table),
+        "unit": table.unit,
+    }
 
 
-def _tables(every: Sequence[Row]) -> Iterator[str]:
+def _suites(every: Sequence[Row]) -> Iterator[dict[str, Any]]:
     """Every figure, with what it was in each environment."""
-    yield "<h2>Every figure</h2>"
-    heads = ["", "min", "median", "p99", "max", "barriers", "system registers", "MMIO"]
-    heads += ["elsewhere", "goal", "best peer"]
     for suite in dict.fromkeys(row.suite for row in every):
         rows = [row for row in every if row.suite == suite]
-        body = "".join(f"<tr>{_row(group)}</tr>" for group in groups(rows))
-        yield markup.folded(f"{suite}, {rows[0].unit}", markup.table(heads, body))
+        yield {
+            "name": f"{suite}, {rows[0].unit}",
+            "heads": HEADS,
+            "rows": [_row(group) for group in groups(rows)],
+        }
 
 
-def _row(group: Sequence[Row]) -> str:
+def _row(group: Sequence[Row]) -> dict[str, Any]:
     row, *others = group
     figure = figures().of(row)
     kinds = (row.kinds.barriers, row.kinds.sysreg_writes, row.kinds.mmio)
     cells = [label(row), *map(number, (*row.statistics, *kinds))]
     cells.append("; ".join(f"{other.environment} {compared(row, other)}" for other in others))
-    goal = best = ""
+    goal = style = best = ""
     if figure is not None and figure.goal is not None:
-        style = "good" if figure.met(row) else "bad"
-        goal = f'<td class="{style}">{figure.limit}</td>'
+        goal, style = figure.limit, "good" if figure.met(row) else "bad"
     if figure is not None and figure.peers:
         best = f"{number(figure.peers[0].value)} {figure.peers[0].name}"
-    return f"{markup.cells(cells)}{goal or '<td></td>'}{markup.cells([best])}"
+    return {"cells": cells, "goal": goal, "style": style, "best": best}
 
 
-def _foot(rows: Sequence[Row]) -> str:
-    builds = {
+def _builds(rows: Sequence[Row]) -> dict[str, str]:
+    """The options that each system was built with."""
+    return {
         row.system: ", ".join(f"{key} {value}" for key, value in row.options.items())
         for row in rows
         if row.options
     }
-    lines = "".join(f"<br>{escape(name)}: {escape(words)}" for name, words in builds.items())
-    return f"<footer>Made by <code>./tenon bench --html</code>. Builds:{lines}</footer>"
 
 
 def _maybe(value: Number | None) -> str:

@@ -1,21 +1,17 @@
-"""The Lib-Graph as one page that needs nothing else: search it, follow it, see why."""
+"""The Lib-Graph as one self-contained page: search, relations, reasons of the choice."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from html import escape
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import networkx
 
+from tenonos import markup
 from tenonos.plan.explain import Explanation
 from tenonos.plan.pool import COST
-
-_HERE = Path(__file__).parent
-STYLE, SCRIPT = _HERE / "page.css", _HERE / "page.js"
 
 Chosen = Mapping[str, Sequence[str]]
 """The symbols of each image."""
@@ -91,19 +87,4 @@ def page(title: str, told: Mapping[str, Any]) -> str:
     """The whole page."""
     # In a script only its end tag would be read as one.
     text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>
-{STYLE.read_text()}</style></head><body>
-<header><h1>{escape(title)}</h1>
-<input id="search" type="search" placeholder="Search names and texts ( / )" aria-label="Search">
-<select id="image" aria-label="Image"></select>
-<nav id="asked" class="path" aria-label="Objective"></nav></header>
-<main><ul id="list" role="listbox" tabindex="0" aria-label="Symbols"></ul>
-<article id="card" aria-live="polite"></article></main>
-<script id="data" type="application/json">{text}</script>
-<script>
-{SCRIPT.read_text()}</script></body></html>
-"""
+    return markup.render("graph.html", title=title, data=text)

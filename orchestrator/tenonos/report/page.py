@@ -1,9 +1,8 @@
-"""The report as one page that needs nothing else."""
+"""The report on a system as one self-contained page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import Any
 
 from tenonos import markup, paths
@@ -13,67 +12,64 @@ from tenonos.plan.models import Item
 from tenonos.plan.report import DEMAND, analysis_lines, demand, value_text
 from tenonos.report.gather import Composed, Found
 from tenonos.run.formats import CAUSES
-from tenonos.run.result import PeriodicResult
+from tenonos.run.result import PeriodicResult, VmResult
 from tenonos.system.units import duration_text, size_text
 
-SECTIONS = (("text", "ours"), ("rodata", "second"), ("data", "third"), ("bss", "track"))
-"""What an image is made of, with the class of its piece of a bar."""
+SECTIONS = (("text", "ours"), ("rodata", "second"), ("data", "third"))
+"""The sections of an image, with the colour of each in a bar."""
 WIDE = Frame(width=1040, names=260)
 MOST = 24
-"""Libraries that are drawn; the table has all."""
+"""Libraries in the plot; the table has all."""
 
 
 def page(found: Found) -> str:
     """The whole page."""
     name = found.system.name
-    body = [f"<h1>{escape(name)}</h1>", *_head(found)]
-    if found.composed is not None:
-        body += [*_asked(found.composed), *_talking(found.composed)]
-        body += _guaranteed(found.composed)
-    body += [*_measured(found), *_sizes(found.sizes)]
-    if found.explored:
-        body += _explored(found.explored)
-    if found.composed is not None:
-        body += _because(found.composed)
-    body.append(
-        f"<footer>Made by <code>{escape(paths.command())} report</code>: built as it is, and run "
-        f"for {found.seconds:g} s of guest time in the deterministic emulator, where one "
-        "instruction is one nanosecond. Instructions are neither cycles nor a board's time."
-        "</footer>"
+    owners = _owners(found.sizes)
+    return markup.render(
+        "report.html",
+        title=f"{name}: report",
+        name=name,
+        failure=found.result.failure,
+        tiles=[*_tiles(found)],
+        composed=None if found.composed is None else _composed(found.composed),
+        latencies=[*_latencies(found)],
+        tasks=[*map(_task, found.result.periodic)],
+        vm_heads=["VM", "kind", "CPUs", "state", *map("exits: {}".format, CAUSES), "in the window"],
+        vms=[*map(_vm, found.result.vms)],
+        images=_images(found.sizes),
+        libraries=_libraries(owners),
+        owners=[
+            [o["name"], o.get("sloc", ""), f"{o['text']:,}", " ".join(o["in"])] for o in owners
+        ],
+        explored=_explored(found.explored) if found.explored else None,
+        command=paths.command(),
+        seconds=f"{found.seconds:g}",
     )
-    return markup.document(f"{name}: report", body)
 
 
-def _head(found: Found) -> Iterator[str]:
+def _tiles(found: Found) -> Iterator[tuple[str, str]]:
+    """The figures to be seen first, each with what it is."""
     tasks = found.result.periodic
-    shown = []
     if tasks:
         worst = max(task.latency_ns.max for task in tasks)
         lost = sum(task.released - task.completed + task.late for task in tasks)
-        shown.append((f"{worst:,}", "instructions from a release to its body, at most"))
-        shown.append((f"{lost:,}", f"of {sum(t.released for t in tasks):,} releases lost or late"))
+        yield f"{worst:,}", "instructions from a release to its body, at most"
+        yield f"{lost:,}", f"of {sum(t.released for t in tasks):,} releases lost or late"
     exits = sum(vm.exits_in_window for vm in found.result.vms if vm.kind == "tenon")
-    shown.append((f"{exits:,}", "exits of real-time VMs meanwhile"))
+    yield f"{exits:,}", "exits of real-time VMs meanwhile"
     total = sum(image["total"] for image in found.sizes["images"])
-    shown.append((f"{total:,}", "bytes of all images, zeroed memory included"))
-    if found.result.failure is not None:
-        yield f'<p class="bad">{escape(found.result.failure)}</p>'
-    yield markup.tiles(shown)
+    yield f"{total:,}", "bytes of all images, zeroed memory included"
 
 
-def _asked(composed: Composed) -> Iterator[str]:
-    record, plan = composed.record, composed.plan
-    yield "<h2>What was asked for</h2>"
-    yield f"<blockquote>{marked(record['objective'], plan)}</blockquote>"
-    yield markup.folded(
-        f"{len(plan)} demands and defaults",
-        markup.table(DEMAND, markup.rows(map(demand, plan))),
-    )
-    images = record["images"]
-    yield "<h3>Images</h3>"
-    yield markup.table(
-        ["image", "kind", "CPUs", "memory", "capabilities"],
-        markup.rows(
+def _composed(composed: Composed) -> dict[str, Any]:
+    """The objective, the demands read from it, and the reasons of the choice."""
+    record = composed.record
+    return {
+        "objective": marked(record["objective"], composed.plan),
+        "heads": DEMAND,
+        "plan": [*map(demand, composed.plan)],
+        "images": [
             [
                 name,
                 image["kind"],
@@ -81,9 +77,18 @@ def _asked(composed: Composed) -> Iterator[str]:
                 size_text(image["memory"]) if image["memory"] else "",
                 " ".join(image["capabilities"]),
             ]
-            for name, image in images.items()
-        ),
-    )
+            for name, image in record["images"].items()
+        ],
+        "made": composed.made,
+        "guarantees": [line.strip() for line in analysis_lines(composed.analysis)],
+        "resources": _resources(composed),
+        "unit": record["cost"]["unit"],
+        "because": [
+            [e.name, e.image, "" if e.cost is None else str(e.cost), e.because]
+            for e in composed.because
+        ],
+        "parameters": [[image, p.symbol, p.value, p.because] for image, p in composed.parameters],
+    }
 
 
 def marked(objective: str, plan: Sequence[Item]) -> str:
@@ -92,29 +97,11 @@ def marked(objective: str, plan: Sequence[Item]) -> str:
     for item in plan:
         if item.span:
             told.setdefault(item.span, []).append(f"{item.kind} {value_text(item)}")
-    parts, at = [], 0
-    for (start, end), meanings in sorted(told.items()):
-        if start < at:
-            continue
-        parts.append(escape(objective[at:start]))
-        words = escape(objective[start:end])
-        parts.append(f'<mark title="{escape(", ".join(meanings))}">{words}</mark>')
-        at = end
-    return "".join([*parts, escape(objective[at:])])
+    return markup.marked(objective, told)
 
 
-def _talking(composed: Composed) -> Iterator[str]:
-    if composed.made:
-        yield "<h2>Channels, VMs made on demand, devices</h2>"
-        yield f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in composed.made)}</ul>"
-
-
-def _guaranteed(composed: Composed) -> Iterator[str]:
-    lines = analysis_lines(composed.analysis)
-    if lines:
-        yield "<h2>What is guaranteed</h2>"
-        yield f"<ul>{''.join(f'<li>{escape(line.strip())}</li>' for line in lines)}</ul>"
-    # Each in percent of what there is of it.
+def _resources(composed: Composed) -> str | None:
+    """What the VMs take of the board, each resource in percent of what there is."""
     percents = {
         resource.name: 100 * resource.used / resource.available
         for resource in composed.analysis.resources
@@ -124,50 +111,19 @@ def _guaranteed(composed: Composed) -> Iterator[str]:
         Bar(name, [("taken", percent, "ours")], [f"{percent:.3g} %"])
         for name, percent in percents.items()
     ]
-    if shares:
-        plot = bars("Resources", shares, 100, WIDE)
-        yield markup.figure("Of the board", plot, "Taken by the VMs, in percent of what there is.")
+    return bars("Resources", shares, 100, WIDE) if shares else None
 
 
-def _measured(found: Found) -> Iterator[str]:
-    yield "<h2>What it did</h2>"
-    plots = [
-        markup.figure(
-            f"{task.vm}: {task.task}",
-            _latency(found, task),
-            f"Every {duration_text(task.period_ns)}",
-        )
-        for task in found.result.periodic
-        if found.latencies.get((task.vm, task.task))
-    ]
-    if plots:
-        yield f'<div class="plots">{"".join(plots)}</div>'
-    heads = ["task", "released", "completed", "late", "min", "median", "p99", "max"]
-    if found.result.periodic:
-        yield markup.table(heads, markup.rows(list(map(_task, found.result.periodic))))
-    yield markup.table(
-        ["VM", "kind", "CPUs", "state", *(f"exits: {cause}" for cause in CAUSES), "in the window"],
-        markup.rows(
-            [
-                vm.name,
-                vm.kind,
-                ",".join(map(str, vm.cpus)),
-                vm.state,
-                *(f"{getattr(vm.exits, cause):,}" for cause in CAUSES),
-                f"{vm.exits_in_window:,}",
-            ]
-            for vm in found.result.vms
-        ),
-    )
-
-
-def _latency(found: Found, task: PeriodicResult) -> str:
-    counts = found.latencies[task.vm, task.task]
-    return histogram(
-        f"Latency of {task.task}",
-        "instructions from release to body",
-        Histogram(f"{task.completed:,} releases", counts),
-    )
+def _latencies(found: Found) -> Iterator[tuple[str, str, str]]:
+    """For each task a histogram of its latency, with title and caption."""
+    for task in found.result.periodic:
+        if counts := found.latencies.get((task.vm, task.task)):
+            plot = histogram(
+                f"Latency of {task.task}",
+                "instructions from release to body",
+                Histogram(f"{task.completed:,} releases", counts),
+            )
+            yield f"{task.vm}: {task.task}", plot, f"Every {duration_text(task.period_ns)}"
 
 
 def _task(task: PeriodicResult) -> list[str]:
@@ -177,61 +133,65 @@ def _task(task: PeriodicResult) -> list[str]:
     return [f"{task.vm}: {task.task}", *(f"{number:,}" for number in numbers)]
 
 
-def _sizes(sizes: Mapping[str, Any]) -> Iterator[str]:
-    yield "<h2>What it is made of</h2>"
-    images = sizes["images"]
+def _vm(vm: VmResult) -> list[str]:
+    return [
+        vm.name,
+        vm.kind,
+        ",".join(map(str, vm.cpus)),
+        vm.state,
+        *(f"{getattr(vm.exits, cause):,}" for cause in CAUSES),
+        f"{vm.exits_in_window:,}",
+    ]
+
+
+def _images(sizes: Mapping[str, Any]) -> str:
     drawn = [
         Bar(
             image["name"],
-            [(kind, image[kind], style) for kind, style in SECTIONS if kind != "bss"],
-            [f"{sum(image[kind] for kind, _ in SECTIONS if kind != 'bss'):,}"],
+            [(kind, image[kind], style) for kind, style in SECTIONS],
+            [f"{sum(image[kind] for kind, _ in SECTIONS):,}"],
         )
-        for image in images
+        for image in sizes["images"]
     ]
     most = max(sum(value for _, value, _ in bar.pieces) for bar in drawn)
-    words = "Bytes of code, constants and data, without zeroed memory."
-    yield markup.figure("Images", bars("Images", drawn, most, WIDE), words)
-    owners = sorted([*sizes["libraries"], *sizes["third_party"]], key=lambda one: -one["text"])
-    shared = [Bar(o["name"], [("text", o["text"], _class(o))], [f"{o['text']:,}"]) for o in owners]
-    plot = bars("Libraries", shared[:MOST], owners[0]["text"] or 1, WIDE)
-    words = "Bytes of code; darker what more than one image has, brown what is not of the pool."
-    yield markup.figure("Libraries", plot, words)
-    yield markup.folded(
-        f"all {len(owners)}",
-        markup.table(
-            ["library", "lines", "bytes of code", "in"],
-            markup.rows(
-                [o["name"], o.get("sloc", ""), f"{o['text']:,}", " ".join(o["in"])] for o in owners
-            ),
-        ),
-    )
+    return bars("Images", drawn, most, WIDE)
 
 
-def _class(owner: Mapping[str, Any]) -> str:
+def _owners(sizes: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Libraries and crates from outside, the largest first."""
+    return sorted([*sizes["libraries"], *sizes["third_party"]], key=lambda one: -one["text"])
+
+
+def _libraries(owners: Sequence[Mapping[str, Any]]) -> str:
+    drawn = [
+        Bar(o["name"], [("text", o["text"], _colour(o))], [f"{o['text']:,}"]) for o in owners[:MOST]
+    ]
+    return bars("Libraries", drawn, owners[0]["text"] or 1, WIDE)
+
+
+def _colour(owner: Mapping[str, Any]) -> str:
     if "sloc" not in owner:
         return "peer"
     return "fourth" if len(owner["in"]) > 1 else "ours"
 
 
-def _explored(explored: Mapping[str, Verdict]) -> Iterator[str]:
-    """What else it could be: each measure over the size, and the front in a table."""
+def _explored(explored: Mapping[str, Verdict]) -> dict[str, Any]:
+    """The alternatives: each measure over the size, and the Pareto front in a table."""
     good = {what: verdict for what, verdict in explored.items() if verdict.good}
     best = unbeaten(explored)
-    yield "<h2>What else it could be</h2>"
-    yield f"<p>{len(good)} of {len(explored)} alternatives are good.</p>"
-    plots = [
-        markup.figure(f"{name} over size", plot, "The line joins what nothing else beats.")
-        for name in ("latency", "boot")
-        if (plot := _scatter(name, good, best))
-    ]
-    yield f'<div class="plots">{"".join(plots)}</div>'
-    yield markup.table(
-        ["what is otherwise", "bytes", "latency", "boot"],
-        markup.rows(
+    return {
+        "good": len(good),
+        "all": len(explored),
+        "plots": [
+            (f"{name} over size", plot, "The line joins what nothing else beats.")
+            for name in ("latency", "boot")
+            if (plot := _scatter(name, good, best))
+        ],
+        "best": [
             [what, *("" if n is None else f"{n:,}" for n in (v.size, v.latency, v.boot))]
             for what, v in best.items()
-        ),
-    )
+        ],
+    }
 
 
 def _scatter(name: str, good: Mapping[str, Verdict], best: Mapping[str, Verdict]) -> str | None:
@@ -248,22 +208,3 @@ def _scatter(name: str, good: Mapping[str, Verdict], best: Mapping[str, Verdict]
     if rest:
         lines.append(Line("others", "peer", points(rest), loose=True))
     return chart(f"{name} over size", x, y, lines)
-
-
-def _because(composed: Composed) -> Iterator[str]:
-    yield "<h2>Why each library</h2>"
-    unit = composed.record["cost"]["unit"]
-    lines = [
-        [e.name, e.image, "" if e.cost is None else str(e.cost), e.because]
-        for e in composed.because
-    ]
-    yield markup.folded(
-        f"{len(lines)} choices",
-        markup.table(["library", "image", unit, "because"], markup.rows(lines)),
-    )
-    yield "<h2>Why each parameter</h2>"
-    lines = [[image, p.symbol, p.value, p.because] for image, p in composed.parameters]
-    yield markup.folded(
-        f"{len(lines)} values",
-        markup.table(["image", "parameter", "value", "because"], markup.rows(lines)),
-    )
