@@ -5,7 +5,7 @@
 mod any;
 
 use core_virtq::{Memory, Outside};
-use mortise_vdev_blk::{Block, Geometry, Halt, SECTOR, Store};
+use mortise_vdev_blk::{Block, Geometry, IoError, SECTOR, Store};
 
 /// A small memory, in which random addresses meet something, and a small disk.
 struct World {
@@ -36,13 +36,13 @@ impl Memory for World {
 }
 
 impl Store for World {
-    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt> {
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
         let (from, to) = (from as usize, self.range(to, size as usize)?);
         self.memory[to].copy_from_slice(&self.disk[from..from + size as usize]);
         Ok(size)
     }
 
-    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt> {
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
         let (from, to) = (self.range(from, size as usize)?, to as usize);
         self.disk[to..to + size as usize].copy_from_slice(&self.memory[from]);
         Ok(size)

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_register_is_there_once() {
+    fn each_register_is_listed_once() {
         for (index, row) in TABLE.iter().enumerate() {
             for other in TABLE.iter().skip(index + 1) {
                 assert_ne!(row.name, other.name);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_shares_a_core_owns_no_more() {
+    fn a_shared_core_gives_no_more_registers() {
         for row in TABLE {
             assert!(row.shared != Own || row.alone == Own, "{}", row.name);
         }

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_called_once_for_each_of_its_waits_however_often_the_other_rings() {
+    fn an_end_is_kicked_once_per_wait_however_often_the_peer_rings() {
         let line = line(None);
         let channel = &line.channel;
         assert_eq!(begin(channel, End::Producer, MOTOR, BELL), Action::Nothing);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_doorbell_leads_to_may_be_done_later_and_once() {
+    fn the_action_of_a_doorbell_may_be_deferred_and_happens_once() {
         let line = line(None);
         let channel = &line.channel;
         let _ = begin(channel, End::Producer, MOTOR, BELL);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_end_is_denied_and_so_is_who_had_one() {
+    fn a_vm_without_an_end_is_denied_even_if_it_had_one() {
         let line = line(None);
         assert_eq!(line.channel.ring(MOTOR), Err(Denied));
         let _ = begin(&line.channel, End::Producer, MOTOR, BELL);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_comes_or_goes_has_the_other_called_and_counted_losses() {
+    fn a_start_or_end_kicks_the_peer_and_counts_losses() {
         let line = line(None);
         let channel = &line.channel;
         let _ = begin(channel, End::Producer, MOTOR, BELL);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_a_consumer_wants_the_template() {
+    fn a_message_without_a_consumer_creates_the_template_s_vm() {
         let line = line(Some(TEMPLATE));
         let channel = &line.channel;
         let _ = begin(channel, End::Producer, MOTOR, BELL);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_called_where_it_was_reached_last() {
+    fn an_end_is_kicked_where_it_was_reached_last() {
         for (reach, call) in [
             (Reach::Core(3), Kick::Notice(LINUX, 3, 44)),
             (LISTS, Kick::Virtual(LINUX, 44)),
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_are_empty_at_first_whatever_was_there() {
+    fn the_areas_are_cleared_at_first() {
         let line = line(None);
         assert_eq!(line.channel.state(), [0; 3]);
         assert!(line.consumer().ask());

@@ -1,22 +1,21 @@
-//! Cache partitioning: virtual machines whose memory and translation tables have page colours of
-//! their own.
+//! Cache partitioning: VMs with page colours of their own, for memory and translation tables.
 //!
 //! # Purpose
 //!
-//! Virtual machines on different cores share the last level of cache, and whoever goes through much
-//! memory displaces what the others have there (TenonOS, section 4.4.2). Where a system gives its
-//! virtual machines colours, each has pages of its own colours alone: its RAM, its log ring and the
-//! areas of its tasks in the memory that is [dealt out](core_colouring::Dealt), its status page and
-//! its translation tables in some of theirs beside it.
+//! VMs on different cores share the last level of cache, in which each can evict the lines of
+//! others (TenonOS, section 4.4.2). A system may give its VMs page colours. Each then has pages of
+//! its own colours only: RAM, log ring and shared areas come from the memory that is [dealt
+//! out](core_colouring::Dealt), its status page and translation tables from pages of some of its
+//! colours outside that memory.
 //!
 //! # Guarantees
 //!
-//! - What the manifest says is checked once more before any virtual machine is made: what is dealt
-//!   out is apart from Mortise, a virtual machine with colours has no memory but its own part, and
-//!   nobody maps a page of tables but his own status page, to read it.
-//! - It is asked as Mortise maps, fills and empties memory, at starts and restarts, and never by
-//!   an exit. Tables come from a fixed range, a page at a time, and never go back.
-//! - Mortise's own code, variables and stacks have all colours.
+//! - The manifest is checked again before any VM is made: memory that is dealt out does not overlap
+//!   Mortise, a VM with colours has no memory but its own part, and no VM maps a page of the
+//!   tables' range but its own status page, read-only.
+//! - Colours are used when Mortise maps, fills and scrubs memory, at starts and restarts, and never
+//!   by an exit. Frames of tables come from a fixed range, page by page, and are never freed.
+//! - Code, variables and stacks of Mortise have all colours.
 
 #![cfg_attr(not(test), no_std)]
 #![expect(
@@ -34,13 +33,13 @@ use hw_arch::layout;
 use spin::Once;
 use supply::Supply;
 
-/// Where memory is that the system deals out by colour.
+/// Memory that the system deals out by colour.
 pub struct Colours {
     dealt: Once<Dealt>,
     supplies: [Once<Supply>; limits::VMS],
 }
 
-/// The colours of this image's system.
+/// Colours of this image's system.
 pub static COLOURS: Colours = Colours {
     dealt: Once::new(),
     supplies: [const { Once::new() }; limits::VMS],
@@ -85,7 +84,7 @@ impl mortise_partition::Colouring for Colours {
     }
 }
 
-/// What a manifest deals out, if it keeps who has what apart, and from Mortise's image.
+/// Checks that the parts of VMs are separate from each other and from Mortise's image.
 fn check(colouring: &Colouring, vms: &[Vm], image: &PhysicalRange) -> Result<Dealt, &'static str> {
     let (memory, tables) = (&colouring.memory, &colouring.tables);
     let (base, size) = (memory.start(), memory.size());
@@ -109,7 +108,7 @@ fn check(colouring: &Colouring, vms: &[Vm], image: &PhysicalRange) -> Result<Dea
     Ok(dealt)
 }
 
-/// Whether a virtual machine with this part of the memory may have this mapping.
+/// Whether a VM with this part of the memory may have this mapping.
 fn is_own(mapping: &Mapping, vm: &Vm, part: Option<&PhysicalRange>, colouring: &Colouring) -> bool {
     let range = &mapping.physical;
     let read_only = mapping.kind == MappingKind::Shared { writable: false };

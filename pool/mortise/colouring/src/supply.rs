@@ -1,25 +1,25 @@
-//! Frames of the colours of one virtual machine.
+//! Page frames of one VM's colours.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_colouring::{PAGE, colour};
 use core_memory::{Frame, PhysicalRange};
 use core_paging::Frames;
 
-/// Pages of some colours, given out one after the other and kept for good.
+/// Pages of given colours, allocated in order and never freed.
 pub(crate) struct Supply {
-    /// Where the first page is that was not looked at.
+    /// Address of the first page that was not considered yet.
     next: AtomicU64,
     end: u64,
-    /// How many colours the cache has.
+    /// Number of colours of the cache.
     of: u32,
-    /// Those of the pages, one bit each.
+    /// Colours of the pages, one bit each.
     colours: u64,
-    /// A page of these that is not for tables.
+    /// The status page, which is not used for tables.
     status: u64,
 }
 
 impl Supply {
-    /// The pages of `range` of these colours, of so many, but for that at `status`.
+    /// Pages of `range` that have one of `colours`, of `of` colours, except `status`.
     pub(crate) const fn new(range: PhysicalRange, of: u32, colours: u64, status: u64) -> Self {
         Self {
             next: AtomicU64::new(range.start()),
@@ -34,7 +34,7 @@ impl Supply {
         page != self.status && self.colours & 1 << colour(page, self.of) != 0
     }
 
-    /// The next page, which is nobody else's from here on.
+    /// Allocates the next page.
     fn advance(&self) -> Option<u64> {
         loop {
             let page = self.next.fetch_add(PAGE, Ordering::Relaxed);
@@ -52,9 +52,9 @@ impl Supply {
 impl Frames for Supply {
     fn take(&'static self) -> Option<&'static mut Frame> {
         let page = self.advance()? as usize;
-        // SAFETY: the early table maps all of RAM, where tables are made. Nobody has the page but
-        // its taker: it is given out once, the library has checked that no guest maps it and that
-        // it is none of Mortise's, and a frame is bytes alone, whatever they are.
+        // SAFETY: the early table maps all RAM, in which tables are made. The page is allocated
+        // once; the library has checked that no guest maps it and that it is not part of Mortise. A
+        // frame is plain bytes, valid with any contents.
         unsafe {
             hw_arch::cache::zero_to_memory(page, PAGE as usize);
             Some(&mut *(page as *mut Frame))
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_of_its_colours_and_given_out_once() {
+    fn pages_have_its_colours_and_are_allocated_once() {
         let range = PhysicalRange::new(0x8000, 0x8000).unwrap();
         let supply: &'static Supply = Box::leak(Box::new(Supply::new(range, 4, 0b0101, 0x8000)));
         assert_eq!(supply.available(), 3, "one is the status page");

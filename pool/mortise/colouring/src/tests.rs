@@ -1,4 +1,4 @@
-//! What a manifest may deal out.
+//! Tests of the checks of a manifest's colours.
 
 use super::*;
 use core_manifest::{
@@ -45,7 +45,7 @@ fn payload(source: u64) -> Payload {
     }
 }
 
-/// A VM with its status page and so many pages of memory at `pa`.
+/// A VM with its status page and `pages` pages of memory at `pa`.
 fn vm(name: &'static str, status: u64, pa: u64) -> Vm {
     let read_only = MappingKind::Shared { writable: false };
     Vm {
@@ -88,7 +88,7 @@ fn a_pair_with_parts_of_its_own_is_accepted() {
 }
 
 #[test]
-fn what_is_another_ones_is_refused() {
+fn memory_of_another_vm_is_refused() {
     let other = "a virtual machine has memory of other colours than its own";
     let with = |kind, pa, pages| {
         let mut vms = pair();
@@ -106,7 +106,7 @@ fn what_is_another_ones_is_refused() {
 }
 
 #[test]
-fn who_has_no_colours_has_nothing_of_what_is_dealt_out() {
+fn a_vm_without_colours_has_no_coloured_memory() {
     let mut colouring = colouring();
     colouring.parts = List::new(&[0x00ff, 0]).unwrap();
     let mut vms = pair();
@@ -116,7 +116,7 @@ fn who_has_no_colours_has_nothing_of_what_is_dealt_out() {
 }
 
 #[test]
-fn what_overlaps_or_cannot_be_is_refused() {
+fn overlaps_and_invalid_ranges_are_refused() {
     let mut wrong = colouring();
     wrong.parts = List::new(&[0x00ff, 0x0ff0]).unwrap();
     assert_eq!(refused(&wrong, &pair()), "its colours cannot be dealt out");

@@ -1,11 +1,11 @@
-//! Digits of numbers, one at a time.
+//! Digits of numbers for the console, computed one at a time.
 
-/// The decimal digit of `value` at a place, the last being place 0.
+/// Decimal digit of `value` at `place`; place 0 is the last digit.
 pub(crate) fn decimal(value: u64, place: u8) -> u8 {
     b'0' + power(place).map_or(0, |power| value / power % 10) as u8
 }
 
-/// Decimal places of `value`, at least so many.
+/// Number of decimal digits of `value`, at least `least`.
 pub(crate) fn places(value: u64, least: u8) -> u8 {
     let mut places = least;
     while power(places).is_some_and(|power| value >= power) {
@@ -14,7 +14,7 @@ pub(crate) fn places(value: u64, least: u8) -> u8 {
     places
 }
 
-/// The hexadecimal digit of `value` at a place.
+/// Hexadecimal digit of `value` at `place`.
 pub(crate) fn hexadecimal(value: u64, place: u8) -> u8 {
     match (value >> (4 * u32::from(place)) & 0xf) as u8 {
         digit @ 0..10 => b'0' + digit,
@@ -22,12 +22,12 @@ pub(crate) fn hexadecimal(value: u64, place: u8) -> u8 {
     }
 }
 
-/// Hexadecimal places of `value`.
+/// Number of hexadecimal digits of `value`.
 pub(crate) const fn hexadecimal_places(value: u64) -> u8 {
     (u64::BITS - (value | 1).leading_zeros()).div_ceil(4) as u8
 }
 
-/// 10 to the power of `place`, if 64 bits hold it.
+/// 10 to the power of `place`, if it fits in 64 bits.
 pub(crate) fn power(place: u8) -> Option<u64> {
     const POWERS: [u64; 20] = {
         let mut powers = [1; 20];

@@ -1,41 +1,41 @@
-//! Input: one keyboard for several VMs.
+//! Console input: one keyboard for several VMs.
 
 use crate::Console;
 
-/// Ctrl-T, which no shell or editor needs.
+/// Ctrl-T, which shells and editors do not use.
 pub(crate) const ESCAPE: u8 = 0x14;
 
-/// What a received byte means.
+/// Meaning of a received byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A byte for a VM.
     To {
-        /// The VM's number.
+        /// Index of the VM.
         vm: usize,
         /// The byte.
         byte: u8,
     },
-    /// Input goes to another VM from now on; a line should say so.
+    /// Another VM was selected, which a console line should announce.
     Switched {
-        /// The VM's number.
+        /// Index of the VM.
         vm: usize,
     },
-    /// Nothing, so far.
+    /// Nothing yet.
     Nothing,
 }
 
 impl Console {
-    /// Sends input to VM number `vm` from now on.
+    /// Selects the VM that receives input.
     pub const fn select(&mut self, vm: usize) {
         self.selected = Some(vm);
     }
 
-    /// The VM that gets the input.
+    /// The VM that receives input.
     pub const fn selected(&self) -> Option<usize> {
         self.selected
     }
 
-    /// Takes a byte from the line, in a system of so many VMs.
+    /// Handles a byte from the line, in a system with `vms` VMs.
     pub fn input(&mut self, byte: u8, vms: usize) -> Input {
         let escaped = core::mem::replace(&mut self.escape, byte == ESCAPE);
         if !escaped {

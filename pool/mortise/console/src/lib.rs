@@ -2,8 +2,8 @@
 //!
 //! # Purpose
 //!
-//! A board has one serial line and several who want to write on it. [`Console`] interleaves them so
-//! that a person can read it and a program can take it apart again:
+//! A board has one serial line with several writers. [`Console`] interleaves their lines so that a
+//! person can read them and a program can separate them again:
 //!
 //! ```text
 //! [    1.000000000] mortise| motor running
@@ -13,20 +13,20 @@
 //! [    2.500000000] linux+ ho ready
 //! ```
 //!
-//! Every line begins with the time and a name. Bytes appear as they come, so a prompt is seen at
-//! once; a line that another writer breaks off goes on behind `NAME+`, with the time at which it
-//! began. Lines end in CR LF; a writer's own CRs are dropped, so that it cannot write over a name.
+//! Each line begins with the time and a name. Bytes are written as they arrive, so that a prompt
+//! appears at once. A line that another writer interrupts continues after `NAME+`, with the time at
+//! which it began. Lines end in CR LF; CRs of a writer are dropped, so that it cannot overwrite a
+//! name.
 //!
-//! Input goes to the selected VM. Ctrl-T and a digit select the VM of that number, Ctrl-T twice
+//! Input goes to the selected VM. Ctrl-T and a digit select the VM with that index; Ctrl-T twice
 //! sends one Ctrl-T.
 //!
 //! # Guarantees
 //!
-//! A step puts one byte at most and takes some ten to a hundred instructions, whatever is said: a
-//! VM's byte, one of a header, one of a message of Mortise's own, which is kept as what it is made of.
-//! Messages wait for the line in the order in which they were said, and go before what VMs write
-//! later; if too many do, a line says how many were lost. No lock and no allocation; who shares it
-//! between cores guards it.
+//! A step writes at most one byte and takes about ten to a hundred instructions: a byte of a VM, of
+//! a prefix, or of a message of Mortise's, which is stored unformatted. Messages are written in
+//! order, before later output of VMs; if too many are queued, a line states how many were lost. No
+//! lock and no allocation: the caller serialises accesses of several cores.
 //!
 //! # Example
 //!
@@ -67,10 +67,10 @@
 #![forbid(unsafe_code)]
 
 mod digits;
-mod head;
 mod input;
 mod message;
 mod output;
+mod separator;
 #[cfg(test)]
 mod tests;
 
@@ -80,50 +80,50 @@ pub use output::last_message;
 
 use core_manifest::Name;
 
-/// The serial line.
+/// A serial line.
 pub trait Port {
-    /// Whether it takes a byte without waiting.
+    /// Whether a byte can be sent without waiting.
     fn is_ready(&mut self) -> bool;
 
     /// Sends a byte.
     fn put(&mut self, byte: u8);
 }
 
-/// The name of Mortise's own lines.
+/// Name in the prefix of Mortise's lines.
 pub const OWN_NAME: Name = Name::of("mortise");
 
-/// VMs that can have an unfinished line, one bit each; the last bit is Mortise's own.
+/// VMs that can have an unfinished line, one bit each; the last bit is Mortise's.
 const WRITERS: usize = u32::BITS as usize;
 const OWN: usize = WRITERS - 1;
 
-/// The state of the line: who is writing, and who gets the input.
+/// State of the serial line: current writer, pending output and selected VM.
 #[derive(Clone, Debug)]
 pub struct Console {
-    /// Whose line has not ended, on the physical line.
+    /// The writer of the current line, if it has not ended.
     open: Option<usize>,
-    /// Bit per writer whose line was broken off.
+    /// Writers with an interrupted line, one bit each.
     broken: u32,
-    /// When each writer's line began.
+    /// Time at which each writer's line began.
     began: [u64; WRITERS],
-    /// Which VM gets the input.
+    /// The VM that receives input.
     selected: Option<usize>,
-    /// What goes before anybody's next byte.
-    between: head::Between,
-    /// Mortise's own messages.
+    /// Line end and prefix before the next byte.
+    separator: separator::Separator,
+    /// Messages of Mortise.
     own: message::Queue,
     /// Whether the last byte received was a Ctrl-T.
     escape: bool,
 }
 
 impl Console {
-    /// An empty line, with input for nobody.
+    /// A console at the start of a line, without a selected VM.
     pub const fn new() -> Self {
         Self {
             open: None,
             broken: 0,
             began: [0; WRITERS],
             selected: None,
-            between: head::Between::NOTHING,
+            separator: separator::Separator::NOTHING,
             own: message::Queue::EMPTY,
             escape: false,
         }

@@ -1,34 +1,34 @@
-//! Mortise's own lines: kept as what they are made of, and put into words a byte at a time.
+//! Messages of Mortise: queued unformatted, and formatted a byte at a time.
 //!
-//! Formatting one as a whole takes some thousand instructions, for which whoever shares the core
-//! would wait.
+//! To format a message as a whole takes about a thousand instructions, which would add to interrupt
+//! latency on a shared core.
 
 use crate::digits::{decimal, hexadecimal, hexadecimal_places, places};
 use core_manifest::Name;
 
-/// What the text of a message has at most.
+/// Most arguments of a message.
 const ARGUMENTS: usize = 8;
 
-/// Messages that can wait for the line.
-const ROOM: usize = 8;
+/// Capacity of the queue.
+const CAPACITY: usize = 8;
 
-/// Something that stands in a text for `{}`.
+/// Argument of a format, which replaces `{}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// Words: where they stand, as an argument is copied.
+    /// Text, by reference, as arguments are copied.
     Text(&'static &'static str),
-    /// A number.
+    /// A decimal number.
     Decimal(u64),
-    /// A number in hexadecimal, behind `0x`.
+    /// A hexadecimal number with `0x`.
     Hexadecimal(u64),
     /// All 16 hexadecimal digits of a number.
     Digits(u64),
 }
 
 impl Argument {
-    /// One of its bytes.
+    /// Byte `at` of the formatted argument.
     fn byte(self, at: usize) -> Option<u8> {
-        /// The place of the digit `at`, of so many.
+        /// The place of digit `at` in a number of `places` digits.
         fn place(at: usize, places: u8) -> Option<u8> {
             usize::from(places).checked_sub(at + 1).map(|at| at as u8)
         }
@@ -44,16 +44,16 @@ impl Argument {
     }
 }
 
-/// A text with `{}` where its arguments stand.
+/// A text with `{}` for each argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
     /// The text.
     pub text: &'static str,
-    /// What stands in it; if there are too few, nothing stands there.
+    /// The arguments; a missing one is empty.
     pub arguments: &'a [Argument],
 }
 
-/// How much of a text is put into words.
+/// Position in a formatted text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor {
     text: usize,
@@ -62,7 +62,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Nothing of it.
+    /// The start.
     pub const START: Self = Self {
         text: 0,
         argument: 0,
@@ -71,7 +71,7 @@ impl Cursor {
 }
 
 impl Words<'_> {
-    /// Goes on by a step: a byte, or none where an argument ends. Nothing behind the last.
+    /// Advances by a step: a byte, or none at the end of an argument. `None` at the end.
     pub fn step(&self, cursor: &mut Cursor) -> Option<Option<u8>> {
         let byte = *self.text.as_bytes().get(cursor.text)?;
         if byte != b'{' {
@@ -91,38 +91,38 @@ impl Words<'_> {
     }
 }
 
-/// Words about somebody, whose name they begin with.
+/// A queued message; its line begins with a name.
 #[derive(Clone, Copy, Debug)]
 struct Message {
-    /// When it was said.
+    /// Time of the message.
     time: u64,
     about: Name,
     text: &'static str,
     arguments: [Argument; ARGUMENTS],
 }
 
-/// Messages that wait for the line.
+/// Queue of messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
-    messages: [Message; ROOM],
+    messages: [Message; CAPACITY],
     first: usize,
     length: usize,
-    /// How much of the first one is on the line: of its name, and of its words.
+    /// Progress of the first message: in its name, and in its text.
     name: usize,
     cursor: Cursor,
-    /// Messages that found no room since there was some.
+    /// Messages lost since the queue was last not full.
     lost: u64,
 }
 
 impl Queue {
-    /// None.
+    /// The empty queue.
     pub(crate) const EMPTY: Self = Self {
         messages: [Message {
             time: 0,
             about: Name::NONE,
             text: "",
             arguments: [Argument::Decimal(0); ARGUMENTS],
-        }; ROOM],
+        }; CAPACITY],
         first: 0,
         length: 0,
         name: 0,
@@ -130,21 +130,25 @@ impl Queue {
         lost: 0,
     };
 
-    /// Whether there is none.
+    /// Whether the queue is empty.
     pub(crate) const fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// When the first one was said.
+    /// Time of the first message.
     pub(crate) fn time(&self) -> Option<u64> {
         let first = self.messages.get(self.first);
         first.filter(|_| !self.is_empty()).map(|first| first.time)
     }
 
-    /// Adds one; without room it is counted.
+    /// Appends a message, or counts it as lost if the queue is full.
     pub(crate) fn push(&mut self, time: u64, about: &Name, words: Words<'_>) {
-        let last = (self.first + self.length) % ROOM;
-        match self.messages.get_mut(last).filter(|_| self.length < ROOM) {
+        let last = (self.first + self.length) % CAPACITY;
+        match self
+            .messages
+            .get_mut(last)
+            .filter(|_| self.length < CAPACITY)
+        {
             Some(message) => {
                 message.time = time;
                 message.about = *about;
@@ -158,7 +162,7 @@ impl Queue {
         }
     }
 
-    /// Goes on with the first one by a [step](Words::step).
+    /// Advances the first message by a [step](Words::step).
     pub(crate) fn step(&mut self) -> Option<Option<u8>> {
         let message = self.messages.get(self.first)?;
         if let Some(byte) = message.about.as_bytes().get(self.name).copied() {
@@ -172,12 +176,12 @@ impl Queue {
         words.step(&mut self.cursor)
     }
 
-    /// Removes the first one. The room it leaves is for what was lost.
+    /// Removes the first message. A message about lost ones takes its place, if any were lost.
     pub(crate) fn pop(&mut self) {
         let Some(time) = self.time() else {
             return;
         };
-        self.first = (self.first + 1) % ROOM;
+        self.first = (self.first + 1) % CAPACITY;
         self.length -= 1;
         (self.name, self.cursor) = (0, Cursor::START);
         if self.lost > 0 {

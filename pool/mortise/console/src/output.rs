@@ -1,21 +1,21 @@
-//! Output: lines of several writers on one wire.
+//! Console output: lines of several writers on one serial line.
 
-use crate::{Console, OWN, OWN_NAME, Port, Words, head::Between};
+use crate::{Console, OWN, OWN_NAME, Port, Words, separator::Separator};
 use core::fmt::{self, Write};
 use core_manifest::Name;
 
-/// A text of Mortise's own that goes out as a whole, however long that takes.
-struct Whole<'a> {
-    between: &'a mut Between,
-    /// Whether a line of it has begun.
+/// Writer of a whole text, which waits for the serial line.
+struct SyncWriter<'a> {
+    separator: &'a mut Separator,
+    /// Whether its current line has a prefix.
     open: bool,
     time: u64,
     port: &'a mut dyn Port,
 }
 
-impl Whole<'_> {
+impl SyncWriter<'_> {
     fn text(mut self, text: fmt::Arguments<'_>) {
-        // It never fails; an error can only be one that a `Display` makes up.
+        // An error could only come from a `Display` implementation.
         let _ = self.write_fmt(text);
         self.add(b'\n');
         self.pass();
@@ -24,22 +24,22 @@ impl Whole<'_> {
     fn add(&mut self, byte: u8) {
         if !self.open && byte != b'\r' {
             self.open = true;
-            self.between.begin_line(self.time, &OWN_NAME, BEGINS);
+            self.separator.begin_line(self.time, &OWN_NAME, BEGINS);
         }
         self.pass();
         match byte {
             b'\r' => {}
             b'\n' => {
-                self.between.end_line();
+                self.separator.end_line();
                 self.open = false;
             }
             byte => self.put(byte),
         }
     }
 
-    /// Puts on the line what goes before the next byte.
+    /// Writes the pending line end and prefix.
     fn pass(&mut self) {
-        while let Some(byte) = self.between.next() {
+        while let Some(byte) = self.separator.next() {
             self.put(byte);
         }
     }
@@ -50,22 +50,22 @@ impl Whole<'_> {
     }
 }
 
-impl Write for Whole<'_> {
+impl Write for SyncWriter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         text.bytes().for_each(|byte| self.add(byte));
         Ok(())
     }
 }
 
-/// What is between a name and what it said, if a line of it begins, and if it goes on.
+/// Separators separator name and text: of a new line, and of a continued one.
 const BEGINS: u8 = b'|';
-const GOES_ON: u8 = b'+';
+const CONTINUES: u8 = b'+';
 
-/// Writes a line of Mortise's own at once on a line of which nothing is known any more.
+/// Writes a message of Mortise's at once, on a line in unknown state.
 pub fn last_message(now: u64, text: fmt::Arguments<'_>, port: &mut dyn Port) {
-    let mut between = Between::NOTHING;
-    let whole = Whole {
-        between: &mut between,
+    let mut separator = Separator::NOTHING;
+    let whole = SyncWriter {
+        separator: &mut separator,
         open: false,
         time: now,
         port,
@@ -74,9 +74,8 @@ pub fn last_message(now: u64, text: fmt::Arguments<'_>, port: &mut dyn Port) {
 }
 
 impl Console {
-    /// Does a step of what goes before anybody's next byte: the end of a line, the beginning of
-    /// another, Mortise's own messages. Whether there was something to do; if the line takes no
-    /// byte now, nothing of it is done.
+    /// Executes a step of pending output: a line end, a prefix, or a message of Mortise's. Returns
+    /// whether there was any. Nothing is done while the line accepts no byte.
     pub fn step(&mut self, port: &mut dyn Port) -> bool {
         match port.is_ready() {
             true => self.advance(port),
@@ -84,9 +83,9 @@ impl Console {
         }
     }
 
-    /// Does a step towards having a byte of VM number `vm` on the line: a byte at most is put.
-    /// Whether the VM's is. If it begins a line, `who` is asked for its name and the time in
-    /// nanoseconds.
+    /// Executes a step towards writing a byte of VM `vm`; a step writes at most one byte. Returns
+    /// whether the VM's byte was written. At the start of a line, `who` returns the VM's name and
+    /// the time in nanoseconds.
     pub fn put<'a>(
         &mut self,
         vm: usize,
@@ -102,7 +101,7 @@ impl Console {
         }
         match self.is_quiet() {
             true => self.add(vm, byte, port, who),
-            // It is another step.
+            // That takes another step.
             false => {
                 self.advance(port);
                 false
@@ -110,16 +109,17 @@ impl Console {
         }
     }
 
-    /// Whether nothing goes before anybody's next byte.
+    /// Whether no output is pending.
     const fn is_quiet(&self) -> bool {
-        self.between.is_nothing() && self.own.is_empty()
+        self.separator.is_nothing() && self.own.is_empty()
     }
 
-    /// Does that step on a line that takes a byte; whether there was one to do.
+    /// Executes a step of pending output on a line that accepts a byte. Returns whether there was
+    /// any.
     fn advance(&mut self, port: &mut dyn Port) -> bool {
-        // Whoever's it is: a line has its whole beginning before anything else.
-        if !self.between.is_nothing() {
-            if let Some(byte) = self.between.next() {
+        // A prefix is completed before any other output.
+        if !self.separator.is_nothing() {
+            if let Some(byte) = self.separator.next() {
                 port.put(byte);
             }
             return true;
@@ -138,23 +138,24 @@ impl Console {
         true
     }
 
-    /// Whether a line that VM number `vm` has begun has not ended.
+    /// Whether VM `vm` has an unfinished line.
     pub const fn is_unfinished(&self, vm: usize) -> bool {
         matches!(self.open, Some(open) if open == vm) || self.is_broken(vm)
     }
 
-    /// Keeps a message of Mortise's own, of at most eight arguments, about somebody, until [steps](Self::step) have put it on
-    /// the line. If too many wait there is a line that says how many were lost.
+    /// Queues a message of Mortise's with at most eight arguments, which begins with the name
+    /// `about`. [Steps](Self::step) write it. If the queue is full, a later line states how many
+    /// were lost.
     pub fn say(&mut self, now: u64, about: &Name, words: Words<'_>) {
         self.own.push(now, about, words);
     }
 
-    /// Writes a line of Mortise's own at once, behind those that wait, however long that takes.
+    /// Writes a message of Mortise's at once, after the queued ones, and waits for the line.
     pub fn message(&mut self, now: u64, text: fmt::Arguments<'_>, port: &mut dyn Port) {
         while self.step(port) {}
         self.break_off();
-        let whole = Whole {
-            between: &mut self.between,
+        let whole = SyncWriter {
+            separator: &mut self.separator,
             open: false,
             time: now,
             port,
@@ -162,7 +163,7 @@ impl Console {
         whole.text(text);
     }
 
-    /// Does a step towards having a byte of this writer on a line that takes one; whether it is.
+    /// Executes a step towards writing a byte of this writer. Returns whether it was written.
     fn add<'a>(
         &mut self,
         writer: usize,
@@ -185,12 +186,12 @@ impl Console {
 
     /// Ends the line.
     const fn end(&mut self) {
-        self.between.end_line();
+        self.separator.end_line();
         self.open = None;
     }
 
-    /// Does a step towards having the wire for `writer`: breaks off who has it, or starts or continues a
-    /// line.
+    /// Executes a step towards making `writer` the current one: interrupts the current line, or
+    /// begins or continues a line.
     fn begin(&mut self, writer: usize, name: &Name, now: u64) {
         if self.break_off() {
             return;
@@ -204,16 +205,16 @@ impl Console {
         if !goes_on {
             *began = now;
         }
-        let mark = if goes_on { GOES_ON } else { BEGINS };
-        self.between.begin_line(*began, name, mark);
+        let mark = if goes_on { CONTINUES } else { BEGINS };
+        self.separator.begin_line(*began, name, mark);
     }
 
-    /// Breaks off who has the wire, if somebody has.
+    /// Interrupts the current line, if there is one.
     fn break_off(&mut self) -> bool {
         let Some(other) = self.open.take() else {
             return false;
         };
-        self.between.end_line();
+        self.separator.end_line();
         self.broken |= bit(other);
         true
     }

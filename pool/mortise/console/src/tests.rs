@@ -1,4 +1,4 @@
-//! What appears on the line, to the byte, and where input goes.
+//! Tests of the exact output of the console, and of the target of input.
 
 use super::input::ESCAPE;
 use super::*;
@@ -17,7 +17,7 @@ impl Port for Line {
 }
 
 impl Console {
-    /// Puts bytes of a VM on the line, all of them.
+    /// Writes all bytes of a VM.
     fn write(&mut self, vm: usize, name: &str, now: u64, bytes: &[u8], line: &mut Line) {
         let name = &of(name);
         for &byte in bytes {
@@ -26,7 +26,7 @@ impl Console {
         while self.step(line) {}
     }
 
-    /// Ends the line that a VM has begun.
+    /// Completes a VM's pending output.
     fn finish(&mut self, vm: usize, name: &str, now: u64, line: &mut Line) {
         if self.is_unfinished(vm) {
             self.write(vm, name, now, b"\n", line);
@@ -34,18 +34,18 @@ impl Console {
     }
 }
 
-/// A name, as long as it may be.
+/// A name, possibly of maximum length.
 fn of(name: &str) -> Name {
     let length = name.len().min(core_manifest::limits::NAME);
     Name::of(&name[..length])
 }
 
-/// These words.
+/// A format.
 const fn words<'a>(text: &'static str, arguments: &'a [Argument]) -> Words<'a> {
     Words { text, arguments }
 }
 
-/// Words as they are read.
+/// The formatted text.
 fn read(text: &'static str, arguments: &[Argument]) -> String {
     let mut cursor = Cursor::START;
     let bytes = std::iter::from_fn(|| words(text, arguments).step(&mut cursor))
@@ -54,7 +54,7 @@ fn read(text: &'static str, arguments: &[Argument]) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What is on the line after these writes of (VM, time in seconds, text).
+/// Output of these writes of (VM, time in seconds, text).
 fn shown(writes: &[(usize, u64, &str)]) -> String {
     let (mut console, mut line) = (Console::new(), Line::default());
     for (vm, seconds, text) in writes {
@@ -65,7 +65,7 @@ fn shown(writes: &[(usize, u64, &str)]) -> String {
 }
 
 #[test]
-fn a_line_says_who_and_when() {
+fn a_line_has_a_time_and_a_name() {
     assert_eq!(
         shown(&[(0, 1, "hello\n")]),
         "[    1.000000000] motor| hello\r\n"
@@ -75,7 +75,7 @@ fn a_line_says_who_and_when() {
 }
 
 #[test]
-fn a_prompt_appears_at_once_and_goes_on_in_place() {
+fn a_prompt_appears_at_once_and_continues_in_place() {
     assert_eq!(
         shown(&[(1, 1, "/ # "), (1, 2, "ls\r\n"), (1, 3, "\n")]),
         "[    1.000000000] linux| / # ls\r\n[    3.000000000] linux| \r\n"
@@ -83,7 +83,7 @@ fn a_prompt_appears_at_once_and_goes_on_in_place() {
 }
 
 #[test]
-fn a_broken_line_goes_on_later_with_its_own_time() {
+fn an_interrupted_line_continues_with_its_own_time() {
     assert_eq!(
         shown(&[
             (1, 1, "/ # ec"),
@@ -100,7 +100,7 @@ fn a_broken_line_goes_on_later_with_its_own_time() {
 }
 
 #[test]
-fn a_broken_line_that_only_ends_says_so() {
+fn an_interrupted_line_without_more_text_still_ends() {
     assert_eq!(
         shown(&[(1, 1, "done"), (0, 2, "x\n"), (1, 3, "\n"), (1, 4, "next")]),
         "[    1.000000000] linux| done\r\n\
@@ -129,7 +129,7 @@ fn mortise_writes_whole_lines_of_its_own() {
 }
 
 #[test]
-fn nobody_writes_over_a_name() {
+fn no_writer_overwrites_a_name() {
     assert_eq!(shown(&[(0, 1, "\r\r[\r")]), "[    1.000000000] motor| [");
 }
 
@@ -266,7 +266,7 @@ proptest! {
     }
 
     #[test]
-    fn words_are_what_a_formatter_says(value: u64, text in "[ -z]{0,9}") {
+    fn words_equal_the_output_of_core_fmt(value: u64, text in "[ -z]{0,9}") {
         let text: &'static str = text.leak();
         let text: &'static &'static str = Box::leak(Box::new(text));
         let arguments = [
@@ -311,7 +311,7 @@ fn messages_wait_in_order_and_go_before_what_is_written_later() {
 }
 
 #[test]
-fn what_is_lost_is_said() {
+fn lost_messages_are_counted() {
     let (mut console, mut line) = (Console::new(), Line::default());
     for number in 0..11 {
         console.say(number, &of(""), words("{}", &[Argument::Decimal(number)]));
@@ -353,7 +353,7 @@ fn a_last_message_has_each_of_its_lines_begun_and_ended() {
 }
 
 #[test]
-fn a_message_breaks_off_who_has_the_line() {
+fn a_message_interrupts_the_current_line() {
     let (mut console, mut line) = (Console::new(), Line::default());
     console.write(0, "motor", 1_000_000_000, b"half", &mut line);
     console.message(2_000_000_000, format_args!("of {}\nall", 1), &mut line);

@@ -1,4 +1,4 @@
-//! What VMs call.
+//! Hypercalls of detached programs.
 
 use crate::{LOANS, Lent};
 use core::sync::atomic::Ordering;
@@ -6,19 +6,19 @@ use core_trace::Event;
 use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
 use mortise_partition::{Core, Loan};
 
-/// Tells where a vCPU's cell is.
+/// Returns the address of a vCPU's cell.
 const CELL: u32 = 0xc600_0300;
 /// Runs the context of the cell.
 const RUN: u32 = 0xc600_0301;
 /// Takes it off the core.
 const STOP: u32 = 0xc600_0302;
 
-/// There is no such vCPU.
+/// No such vCPU.
 const INVALID: Reply = Reply::status(-2);
 /// The vCPU is on, or its core is not lent.
 const BUSY: Reply = Reply::status(-5);
 
-/// The calls about cores that are lent.
+/// Hypercall group.
 pub static GROUP: Group = Group {
     name: "detach",
     brief: None,
@@ -26,7 +26,7 @@ pub static GROUP: Group = Group {
     handle,
 };
 
-/// Answers a call; later, if an interrupt waits for a core that is shared.
+/// Handles a call. If an interrupt is pending on a shared core, the call is repeated.
 fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
     if Core::current().preemption_pending() {
         return Outcome::Again(0);
@@ -68,7 +68,7 @@ fn stop(
         return BUSY;
     }
     lent.stop.store(true, Ordering::Release);
-    // A core that comes back in between has nothing to stop.
+    // If the core is reclaimed in between, nothing runs there.
     match vm.lend(core.machine(), vcpu) {
         Ok(()) => Reply::SUCCESS,
         Err(_) => BUSY,

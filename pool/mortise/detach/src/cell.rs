@@ -1,38 +1,38 @@
-//! The page that a core's VM and Mortise share.
+//! Cell: the page by which a VM and Mortise exchange a context's registers.
 //!
-//! Both may write all of it at any time: each access is atomic, every value is possible, and none
-//! is believed twice.
+//! Both may write all of it at any time: each access is atomic, any value is possible, and no value
+//! is checked in one access and used from another.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use mortise_vcpu::FloatingPoint;
 
-/// Whose turn it is.
+/// Ownership of the cell.
 mod turn {
     pub(super) const RUN: u32 = 1;
     pub(super) const EVENT: u32 = 2;
 }
 
-/// Why a context came back.
+/// Reason why a context returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Reason {
-    /// It made an exception.
+    /// It took an exception.
     Exception = 1,
     /// Its VM stopped it.
     Stopped = 2,
-    /// Its VM wants the core, or is gone.
+    /// Its VM reclaimed the core, or has ended.
     Reclaimed = 3,
-    /// It is none.
+    /// The cell holds no valid context.
     Refused = 4,
-    /// An interrupt came to it that Mortise cannot mask.
+    /// An interrupt arrived that Mortise cannot mask.
     Interrupted = 5,
 }
 
 /// Bits of `flags`.
 pub(crate) mod flags {
-    /// Floating point is to be loaded and saved, too.
+    /// Floating-point registers are loaded and saved too.
     pub(crate) const FLOATING_POINT: u32 = 1;
-    /// The context is at EL1.
+    /// The context runs at EL1.
     pub(crate) const KERNEL: u32 = 1 << 1;
 }
 
@@ -63,29 +63,29 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Whether it is the core's turn.
+    /// Whether the core owns the cell.
     pub(crate) fn is_ready(&self) -> bool {
         self.turn.load(Ordering::Acquire) == turn::RUN
     }
 
-    /// Makes it the other's turn; whether that one sleeps and wants to be told.
+    /// Hands the cell to the VM. Returns whether the VM sleeps and must be interrupted.
     pub(crate) fn hand_over(&self, reason: Reason) -> bool {
         self.reason.store(reason as u32, Ordering::Relaxed);
         let events = self.events.load(Ordering::Relaxed).wrapping_add(1);
         self.events.store(events, Ordering::Relaxed);
         self.turn.store(turn::EVENT, Ordering::Release);
-        // Who is about to sleep says so, and looks at the turn again.
+        // A VM that is about to sleep sets its flag first, then reads the owner again.
         fence(Ordering::SeqCst);
         self.sleeper.load(Ordering::Relaxed) != 0
     }
 
-    /// Counts a wait that was served.
+    /// Counts a completed wait.
     pub(crate) fn count_wait(&self) {
         let waits = self.waits.load(Ordering::Relaxed).wrapping_add(1);
         self.waits.store(waits, Ordering::Relaxed);
     }
 
-    /// Nobody's turn, and nothing left of what was there.
+    /// Clears the cell, which then has no owner.
     pub(crate) fn clear(&self) {
         for word in &self.x {
             word.store(0, Ordering::Relaxed);
@@ -98,7 +98,7 @@ impl Cell {
         self.turn.store(0, Ordering::Release);
     }
 
-    /// The general registers as they stand there.
+    /// The general registers in the cell.
     pub(crate) fn registers(&self) -> [u64; 31] {
         let mut registers = [0; 31];
         for (value, word) in registers.iter_mut().zip(&self.x) {

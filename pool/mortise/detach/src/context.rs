@@ -1,11 +1,11 @@
-//! What of a context is in the core's registers beside the general ones.
+//! System registers of a context.
 
 use crate::cell::{Cell, flags};
 use crate::entry::{Level, NOWHERE, VECTORS};
 use core::sync::atomic::{AtomicU64, Ordering};
 use hw_arch::{El2, ExceptionLevel, read_register, write_register};
 
-/// A context that is in the core's registers.
+/// A context that is loaded on the core.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
     pub level: Level,
@@ -17,10 +17,10 @@ fn get(word: &AtomicU64) -> u64 {
 }
 
 impl Context {
-    /// Puts what the cell holds into the registers; nothing if that is no context.
+    /// Loads the registers of a cell; `None` if it holds no valid context.
     ///
-    /// A hostile VM loses nothing it could do with a vCPU that is on: these bind EL1 and EL0 alone,
-    /// under its own stage 2. Whether EL0 or EL1 is entered is decided here, once.
+    /// An untrusted VM gains nothing over a vCPU that is on: the registers control EL1 and EL0
+    /// only, under the VM's own stage 2. The exception level that is entered is checked here, once.
     pub(crate) fn load(cell: &Cell) -> Option<Self> {
         let flags = cell.flags.load(Ordering::Relaxed);
         let level = match flags & flags::KERNEL {
@@ -37,11 +37,12 @@ impl Context {
             load_keys(&cell.keys);
         }
         if floating_point {
-            // SAFETY: nothing of this target is kept in these registers, and they do not trap for
-            // EL2 on a core that is one VM's alone; the cell has the room.
+            // SAFETY: this target keeps nothing in floating-point registers, and they do not trap
+            // at EL2 on a core that belongs to one VM; the cell has room for them.
             unsafe { cell.floating_point.load() };
         }
-        // SAFETY: only the context's own program counter and state, which `enter` has checked.
+        // SAFETY: these set only the context's program counter and state, which `enter` has
+        // checked.
         unsafe {
             El2::write_elr(get(&cell.pc));
             El2::write_spsr(state);
@@ -52,7 +53,7 @@ impl Context {
         })
     }
 
-    /// Takes down what EL0 and EL1 can have changed, the program counter and state being these.
+    /// Saves what EL0 and EL1 can have changed, with this program counter and state.
     pub(crate) fn save(self, cell: &Cell, pc: u64, state: u64) {
         let sp = match self.level {
             Level::User => read_register!("sp_el0"),
@@ -68,13 +69,14 @@ impl Context {
             word.store(value, Ordering::Relaxed);
         }
         if self.floating_point {
-            // SAFETY: as in `load`.
+            // SAFETY: this target keeps nothing in floating-point registers, and they do not trap
+            // at EL2 on a core that belongs to one VM; the cell has room for them.
             unsafe { cell.floating_point.save() };
         }
     }
 }
 
-/// Loads what says how EL1 translates and what EL0 may.
+/// Loads the registers that control translation at EL1 and permissions of EL0.
 fn load_control(cell: &Cell, level: Level) {
     const ASID: u64 = 0xffff << 48;
     let [ttbr0, ttbr1, tcr, mair, sctlr, cpacr, cntkctl, vbar] = &cell.control;
@@ -101,7 +103,7 @@ fn load_control(cell: &Cell, level: Level) {
     }
 }
 
-/// Loads the keys of pointer authentication, which EL0 cannot change.
+/// Loads the pointer authentication keys, which EL0 cannot change.
 fn load_keys(keys: &[AtomicU64; 10]) {
     macro_rules! load {
         ($($register:literal)*) => {

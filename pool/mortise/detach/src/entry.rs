@@ -1,26 +1,26 @@
-//! Where a context may begin, and what its exceptions look like at EL2.
+//! Entry state of a context, and the classification of its exceptions at EL2.
 //!
-//! EL1 is empty: the upper half of its address space has a translation table at [`NOWHERE`], where
-//! no VM has memory, and its vectors lie there. An exception that EL0 takes to EL1 fetches its first
-//! instruction through that table, whose walk is a stage 2 fault (Arm ARM, D8.2.9) and so an
-//! exception to EL2, before anything of EL1's was executed.
+//! EL1 is empty: the upper half of its address space has its translation table at [`NOWHERE`],
+//! where no VM has memory, and its vectors lie in that half. An exception that EL0 takes to EL1
+//! fetches its first instruction through that table; the walk takes a stage 2 fault (Arm ARM,
+//! D8.2.9), an exception to EL2, before any instruction of EL1 executes.
 
-/// An intermediate physical address at which no VM has anything: the last page that stage 2 could map.
+/// An IPA at which no VM has memory: the last page that stage 2 could map.
 pub(crate) const NOWHERE: u64 = (1 << 39) - 0x1000;
 
-/// `VBAR_EL1` of an empty EL1: in the upper half, however large that is made.
+/// `VBAR_EL1` of an empty EL1: in the upper half of any size.
 pub(crate) const VECTORS: u64 = 0xffff_ffff_ffff_0000;
 
 /// The synchronous vector for exceptions of EL0 in AArch64.
 const SYNCHRONOUS: u64 = VECTORS + 0x400;
 
-/// What an empty EL1 depends on in `TCR_EL1`, whatever a cell says: that the upper half has 39 bits in
-/// pages of 4 KiB, that its table is looked for, and that [`NOWHERE`] is an address the walk can have.
-/// A fault of stage 1 would be EL1's own, whose vector is the next such fault, for ever.
+/// Fields of `TCR_EL1` on which an empty EL1 depends, whatever the cell holds: the upper half has
+/// 39 bits in 4 KiB pages, its table is walked, and [`NOWHERE`] is a valid output address. A stage
+/// 1 fault would be taken to EL1, whose vector takes the next such fault, for ever.
 mod upper_half {
     /// T1SZ, TG1 and IPS.
     pub(super) const OURS: u64 = 25 << 16 | 0b10 << 30 | 0b010 << 32;
-    /// What is about the lower half: T0SZ, EPD0, IRGN0, ORGN0, SH0, TG0; A1, AS; TBI0, HA, HD, HPD0,
+    /// Fields of the lower half: T0SZ, EPD0, IRGN0, ORGN0, SH0, TG0; A1, AS; TBI0, HA, HD, HPD0,
     /// TBID0, NFD0, E0PD0 (Arm ARM, D19.2.139).
     pub(super) const LOWER: u64 =
         0xffbf | 1 << 22 | 3 << 36 | 7 << 39 | 1 << 51 | 1 << 53 | 1 << 55;
@@ -29,20 +29,20 @@ mod upper_half {
 /// `SCTLR_EL1.M`: translation is on.
 const TRANSLATION: u64 = 1;
 
-/// Processor state.
+/// Fields of `SPSR_EL2`.
 mod state {
     pub(super) const MODE: u64 = 0x1f;
     pub(super) const EL0: u64 = 0;
     pub(super) const EL1: u64 = 0b00101;
-    /// D, A, I, F: nothing that Mortise does not take for itself reaches a context.
+    /// D, A, I, F: a context takes no interrupt of its own.
     pub(super) const MASKED: u64 = 0xf << 6;
-    /// What EL0 may set: NZCV, TCO, DIT, SSBS, BTYPE.
+    /// Fields that EL0 may set: NZCV, TCO, DIT, SSBS, BTYPE.
     pub(super) const USER: u64 = 0xf << 28 | 1 << 25 | 1 << 24 | 1 << 12 | 3 << 10;
-    /// What EL1 may set beside that: UAO, PAN.
+    /// Fields that EL1 may set in addition: UAO, PAN.
     pub(super) const KERNEL: u64 = 3 << 22;
 }
 
-/// A level at which a context runs.
+/// Exception level of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     /// EL0, with an empty EL1.
@@ -52,8 +52,8 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The state in which a context of this level begins that has `state` in its cell; nothing if
-    /// that is one of another level.
+    /// The initial state of a context at this level for the `state` of its cell; `None` if that is
+    /// a state of another level.
     pub(crate) const fn enter(self, state: u64) -> Option<u64> {
         let (mode, kept) = match self {
             Self::User => (state::EL0, state::USER),
@@ -66,7 +66,7 @@ impl Level {
         }
     }
 
-    /// `TCR_EL1` of a context whose cell has `tcr`.
+    /// `TCR_EL1` of a context with `tcr` in its cell.
     pub(crate) const fn translation(self, tcr: u64) -> u64 {
         match self {
             Self::User => tcr & upper_half::LOWER | upper_half::OURS,
@@ -74,7 +74,7 @@ impl Level {
         }
     }
 
-    /// `SCTLR_EL1` of a context whose cell has `sctlr`.
+    /// `SCTLR_EL1` of a context with `sctlr` in its cell.
     pub(crate) const fn system(self, sctlr: u64) -> u64 {
         match self {
             Self::User => sctlr | TRANSLATION,
@@ -82,13 +82,13 @@ impl Level {
         }
     }
 
-    /// What the cell says of the state in which a context came back.
+    /// The state that is stored in the cell when a context returned in `state`.
     pub(crate) const fn left(state: u64) -> u64 {
         state & !state::MASKED
     }
 }
 
-/// Why a core came back to Mortise by a synchronous exception.
+/// Syndrome registers of a synchronous exception to EL2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exit {
     /// `ESR_EL2`.
@@ -101,18 +101,18 @@ pub(crate) struct Exit {
     pub state: u64,
 }
 
-/// What that is to the context.
+/// Meaning of the exception for the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Came {
-    /// EL0 took an exception, which EL1's registers describe.
+    /// EL0 took an exception, which the registers of EL1 describe.
     Exception,
     /// EL0 took an interrupt.
     Interrupt,
-    /// EL0 reached for the upper half, where it has nothing; with this syndrome.
+    /// EL0 accessed the upper half, where nothing is mapped; with this syndrome.
     Beyond(u64),
-    /// EL1 calls Mortise: it is done.
+    /// EL1 called Mortise: it is complete.
     Call,
-    /// It is as that of any guest.
+    /// Handled as for any guest.
     Guest,
 }
 
@@ -125,7 +125,7 @@ mod class {
 }
 
 impl Exit {
-    /// What it is to a context of this level.
+    /// Classifies the exception of a context at this level.
     pub(crate) const fn is(&self, level: Level) -> Came {
         let class = self.syndrome >> 26 & 0x3f;
         match (level, self.state & state::MODE, class) {
@@ -141,13 +141,13 @@ impl Exit {
         }
     }
 
-    /// Whether a table walk found no table.
+    /// Whether a table walk reached `NOWHERE`.
     const fn is_nowhere(&self) -> bool {
         const ON_WALK: u64 = 1 << 7;
         self.syndrome & ON_WALK != 0 && (self.walk & 0x0fff_ffff_fff0) << 8 == NOWHERE
     }
 
-    /// The same abort as its VM's kernel would have it: a translation fault of level 0.
+    /// The same abort as its VM's kernel would see it: a translation fault of level 0.
     const fn as_stage_1(&self) -> u64 {
         const CLASS_LENGTH: u64 = 0x7f << 25;
         const MAINTENANCE_WRITE: u64 = 1 << 8 | 1 << 6;
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A fault of stage 2 on a walk, of this class.
+    /// A stage 2 fault of this class on a table walk.
     fn walk(class: u64, address: u64, state: u64) -> Exit {
         Exit {
             syndrome: class << 26 | 1 << 25 | 1 << 7 | 0b101,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn exceptions_of_el0_are_told_by_the_vector_that_is_not_there() {
+    fn exceptions_of_el0_are_recognised_by_the_missing_vector() {
         let at = |offset| walk(class::FETCH, VECTORS + offset, 0x3c5).is(Level::User);
         assert_eq!(at(0x400), Came::Exception);
         for offset in [0x480, 0x500, 0x580] {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_upper_half_is_nobody_s() {
+    fn the_upper_half_is_unmapped() {
         let store = Exit {
             syndrome: class::ACCESS << 26 | 1 << 25 | 1 << 7 | 1 << 6 | 0b101,
             ..walk(class::ACCESS, 0xffff_8000_0000_0000, 0)
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_as_of_any_guest() {
+    fn other_exceptions_are_those_of_any_guest() {
         let elsewhere = Exit {
             walk: 0x0900_0000 >> 8,
             ..walk(class::ACCESS, 0x1000, 0)
@@ -224,7 +224,8 @@ mod tests {
             prop_assert_eq!(field(user, 32, 34), 0b010, "IPS: 40 bits");
             prop_assert!(NOWHERE < 1 << 40 && VECTORS >= u64::MAX << 39);
             prop_assert_eq!(field(user, 59, 59), 0, "DS");
-            // What the process has is as Linux says: size, granule, attributes, and which ASID.
+            // The fields of the lower half are kept: size, granule, attributes and choice of the
+            // ASID.
             for (low, high) in [(0, 5), (7, 15), (22, 22), (36, 37), (39, 41)] {
                 prop_assert_eq!(field(user, low, high), field(tcr, low, high));
             }
@@ -239,9 +240,9 @@ mod tests {
                 let entered = level.enter(state);
                 prop_assert_eq!(entered.is_some(), state & 0x1f == mode);
                 let Some(entered) = entered else { continue };
-                // AArch64, the level, nothing that could be taken elsewhere.
+                // AArch64, the level, all exceptions masked.
                 prop_assert_eq!(entered & 0x3df, 0x3c0 | mode);
-                // No single step, no illegal state, no bit that is not known.
+                // No single step, no illegal state, no unknown bit.
                 prop_assert_eq!(entered & !(0xf3c0_1c00 | 0x3c0 | mode), 0);
                 prop_assert_eq!(entered >> 28, state >> 28 & 0xf);
                 prop_assert_eq!(Level::left(entered) & 0x3c0, 0);
@@ -250,7 +251,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_comes_is_something(
+        fn every_exception_has_a_class(
             syndrome in any::<u64>(), address in any::<u64>(), walk in any::<u64>(), state in any::<u64>(),
         ) {
             let exit = Exit { syndrome, address, walk, state };

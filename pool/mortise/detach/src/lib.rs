@@ -1,37 +1,39 @@
-//! Programs of a VM on cores that it lends.
+//! Detached programs: contexts of a VM that run at EL0 or EL1 on cores that it lends.
 //!
 //! # Purpose
 //!
-//! A VM turns a vCPU off and has its core run a context of EL0, or of EL1, in the VM's own memory:
-//! with no instruction of the VM's kernel or of Mortise's until it calls, faults, waits or is
-//! stopped. The registers of the context lie in a *cell*, a page that the
-//! VM and Mortise share; a word of it says whose turn it is.
+//! A VM turns a vCPU off, and its core then runs a context of EL0 or EL1 in the VM's own memory. No
+//! instruction of the VM's kernel or of Mortise runs there until the context calls, faults, waits
+//! or is stopped. The registers of the context lie in a *cell*, a page that the VM and Mortise
+//! share; a word of the cell names its owner, the core or the VM.
 //!
 //! | function | arguments | does |
 //! |---|---|---|
-//! | `0xC600_0300` CELL | x1 vCPU | x1 IPA of its cell, x2 INTID by which the VM is told |
-//! | `0xC600_0301` RUN | x1 vCPU | runs the context of the cell, whose turn is the core's |
-//! | `0xC600_0302` STOP | x1 vCPU | takes it off the core; the cell says when it has |
+//! | `0xC600_0300` CELL | x1 vCPU | x1 IPA of its cell, x2 INTID of the interrupt to the VM |
+//! | `0xC600_0301` RUN | x1 vCPU | runs the context of the cell, which the core must own |
+//! | `0xC600_0302` STOP | x1 vCPU | takes it off the core; the cell tells when that is done |
 //!
-//! All answer 0, or -3 (DENIED) if the system does not lend that core, -2 (INVALID) if there is no
-//! such vCPU, -5 (BUSY) if the vCPU is on or, of STOP, its core is not lent.
+//! All return 0, or -3 (DENIED) if the system does not lend that core, -2 (INVALID) if there is no
+//! such vCPU, -5 (BUSY) if the vCPU is on or, for STOP, its core is not lent.
 //!
-//! | module | what it is about |
+//! | module | contents |
 //! |---|---|
-//! | `cell` | the page that both share |
-//! | `entry` | where a context may begin, and what comes of its exceptions |
-//! | `context` | what of it is in the core's registers |
-//! | `world` | into a context and out of it |
-//! | `loan` | what a core does that is lent |
-//! | `calls` | what VMs call |
+//! | `cell` | the shared page |
+//! | `entry` | entry state of a context, and its exceptions |
+//! | `context` | its system registers |
+//! | `world` | entry and exit |
+//! | `loan` | main loop of a lent core |
+//! | `calls` | hypercalls |
 //!
 //! # Guarantees
 //!
-//! - A context has the rights of its VM's EL0 or EL1, no more: stage 2, VMID and traps are those of a
-//!   vCPU that is on. What it cannot do stops its VM, as ever.
-//! - Nothing in a cell is believed: that EL0 or EL1 is where a context begins is checked once.
-//! - The core comes back: by CPU_ON, by STOP, at the end of the VM's run. EL0 cannot mask that.
-//! - An exception of EL0's is told after a fixed number of steps. A wait ends by the core's own timer.
+//! - A context has the rights of its VM's EL0 or EL1 and no more: stage 2, VMID and traps are those
+//!   of a vCPU that is on. A fatal trap stops its VM, as on any core.
+//! - No value of a cell is trusted: the exception level of the entry state is checked once.
+//! - The core can be reclaimed: by CPU_ON, by STOP, and at the end of the VM's run. EL0 cannot mask
+//!   this.
+//! - An exception of EL0 is reported after a bounded number of steps. A wait ends by the core's own
+//!   timer.
 
 #![cfg_attr(not(test), no_std)]
 #![expect(
@@ -55,12 +57,12 @@ use core_memory::PhysicalRange;
 use mortise_partition::{Core, Loan, Machine, Vm, VmExtension};
 use spin::Once;
 
-/// What the VMs of the system lend.
+/// Lent cores of the system's VMs.
 pub struct Loans {
     all: [Once<Lender>; limits::VMS],
 }
 
-/// What the VMs of this image's system lend.
+/// Entry in the table of VM extensions.
 pub static LOANS: Loans = Loans {
     all: [const { Once::new() }; limits::VMS],
 };
@@ -73,18 +75,18 @@ struct Lender {
 
 /// A core that may be lent.
 struct Lent {
-    /// Where its VM sees the cell.
+    /// IPA of the cell.
     ipa: u64,
     page: PhysicalRange,
-    /// Its VM wants the context back.
+    /// The VM has requested the context back.
     stop: AtomicBool,
 }
 
 impl Lent {
     fn cell(&self) -> &'static Cell {
-        // SAFETY: the manifest's parser has checked that the page is shared with its VM alone; the
-        // early table maps all of RAM as normal memory, and so does each core that `reach` has map
-        // it. Everything in it is atomic or behind a cell, and any value is a valid one.
+        // SAFETY: the manifest's parser has checked that the page is shared with its VM only. The
+        // early table maps all RAM as normal memory, and so does each core on which `memory_ranges`
+        // reports it. All fields are atomic or in cells, and any value is valid.
         unsafe { &*(self.page.start() as *const Cell) }
     }
 }
@@ -100,7 +102,7 @@ impl Loans {
         self.all.get(vm.index())?.get()
     }
 
-    /// The interrupt by which a VM is told.
+    /// INTID of the interrupt to the VM.
     fn interrupt(&self, vm: &Vm) -> u32 {
         self.of(vm)
             .map_or(0, |lender| lender.lending.interrupt.into())

@@ -1,4 +1,4 @@
-//! What a core does that is lent.
+//! Main loop of a lent core.
 
 use crate::cell::Reason;
 use crate::context::Context;
@@ -10,10 +10,10 @@ use hw_arch::{El2, ExceptionLevel, cpu, read_register, registers::hpfar_el2};
 use mortise_partition::{Core, Loan, Vm};
 use mortise_vcpu::{Cause, Frame};
 
-/// What a program of a VM's puts into x8 to wait, until the time in x0.
+/// Value of x8 by which a program requests to wait until the time in x0.
 const WAIT: u64 = 0x7e0_0001;
 
-/// A context on its core.
+/// A context that is running on its core.
 struct Run<'a> {
     lent: &'a Lent,
     core: &'static Core,
@@ -22,10 +22,10 @@ struct Run<'a> {
     context: Context,
 }
 
-/// How a context came back: why, where it goes on and in which state.
+/// Return of a context: the reason, the program counter and the state.
 type End = (Reason, u64, u64);
 
-/// Runs contexts, one after the other, until the core is wanted back.
+/// Runs contexts, one after the other, until the core is reclaimed.
 pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
     let vectors = Vectors::install();
     core.enable_hypervisor_timer();
@@ -37,13 +37,13 @@ pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usi
     }
     vectors.restore();
     if lent.cell().is_ready() {
-        // Whoever asked for that waits for an answer.
+        // The VM may wait for an answer to RUN.
         tell(lent, core, vm, Reason::Reclaimed);
     }
     core.return_core(vm, vcpu, &lent.cell().registers());
 }
 
-/// Runs the context of the cell until it comes back.
+/// Runs the context of the cell until it returns.
 fn turn(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
     let cell = lent.cell();
     let reason = match Context::load(cell) {
@@ -64,7 +64,7 @@ fn turn(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
     tell(lent, core, vm, reason);
 }
 
-/// Makes it the VM's turn, and interrupts it if it sleeps.
+/// Hands the cell to the VM, and interrupts it if it sleeps.
 fn tell(lent: &Lent, core: &'static Core, vm: &'static Vm, reason: Reason) {
     if lent.cell().hand_over(reason) {
         vm.raise(core.machine(), LOANS.interrupt(vm));
@@ -73,17 +73,17 @@ fn tell(lent: &Lent, core: &'static Core, vm: &'static Vm, reason: Reason) {
 
 impl Run<'_> {
     fn go(&self) -> End {
-        // What called this core before its turn began has been taken, and does not call again.
+        // An IPI that arrived before this run began has been acknowledged and is not repeated.
         if let Some(end) = self.wanted() {
             return end;
         }
         loop {
             self.core.record_return();
             let registers = self.lent.cell().x.as_ptr().cast_mut().cast::<u64>();
-            // SAFETY: the cell's page is mapped here and shared with the VM alone, so that any value
-            // may be read there; `serve` has installed the vectors, the core is in its VM's stage 2
-            // and traps, and the state is that of EL0 or EL1: `Context::load` chose it, and what came
-            // since is what the core itself saved.
+            // SAFETY: the cell's page is mapped here and shared with the VM only, and any value may
+            // be read there. `serve` has installed the vectors, the core has its VM's stage 2 and
+            // traps, and the state is one of EL0 or EL1: `Context::load` checked the first one, and
+            // the core itself saved later ones.
             let cause = unsafe { world::run(registers) };
             self.core.record_exit(cause);
             let end = match cause {
@@ -103,7 +103,7 @@ impl Run<'_> {
         }
     }
 
-    /// Answers what the context did, or ends its turn.
+    /// Handles a synchronous exception, or ends the run.
     fn synchronous(&self) -> Option<End> {
         let state = El2::read_spsr();
         let exit = Exit {
@@ -142,14 +142,14 @@ impl Run<'_> {
         ))
     }
 
-    /// Takes down what the exception is.
+    /// Records the exception in the cell.
     fn note(&self, syndrome: u64, address: u64) {
         let cell = self.lent.cell();
         cell.esr.store(syndrome, Ordering::Relaxed);
         cell.far.store(address, Ordering::Relaxed);
     }
 
-    /// Answers as for a vCPU that is on: a device of Mortise's, an undefined instruction.
+    /// Handles an exit as for a vCPU that is on: an emulated device, an undefined instruction.
     #[cold]
     fn as_guest(&self, cause: Cause) {
         let cell = self.lent.cell();
@@ -161,7 +161,7 @@ impl Run<'_> {
         }
     }
 
-    /// The end of this turn, if somebody wants that. A VM that is held is only waited for.
+    /// The end of this run, if it was requested. For a VM that is held the core only waits.
     fn wanted(&self) -> Option<End> {
         while self.vm.loan(self.vcpu) == Loan::Lent && !self.vm.may_run() {
             self.core.wait_on_lent_core(self.vm, self.vcpu);
@@ -174,7 +174,7 @@ impl Run<'_> {
             return None;
         };
         let (pc, state) = (El2::read_elr(), El2::read_spsr());
-        // It took an exception just now, whose vector it does not have: that comes first.
+        // EL0 has just taken an exception and is at its missing vector: that is reported first.
         let excepted = self.context.level == Level::User && state & 0xf != 0;
         (!excepted).then_some((reason, pc, state))
     }
@@ -187,14 +187,15 @@ impl Run<'_> {
         syndrome >> 26 == SVC && x8 == WAIT
     }
 
-    /// Waits until the time in x0, and has the context go on then; nothing, unless it is wanted
-    /// before: it makes the call again, if it ever goes on.
+    /// Waits until the time in x0 and continues the context. Returns `None` if the run is to end
+    /// before: the context then repeats its request if it is continued.
     fn wait(&self) -> Option<End> {
         let (cell, clock) = (self.lent.cell(), self.core.clock());
         let [until, ..] = &cell.x;
         let ticks = clock.frequency().ticks(until.load(Ordering::Relaxed));
         let pc = read_register!("elr_el1");
-        // SAFETY: where EL0 goes on, and its own state, as the core has saved them.
+        // SAFETY: the program counter after the request and EL0's own state, as the core saved
+        // them.
         unsafe {
             El2::write_elr(pc);
             El2::write_spsr(read_register!("spsr_el1"));

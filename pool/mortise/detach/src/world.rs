@@ -1,7 +1,7 @@
-//! Into a context and out of it: a call that returns when the core comes back to Mortise.
+//! Entry to a context and exit from it, as a call that returns when the core comes back to EL2.
 //!
-//! The vectors here are EL2's while a core is lent. They store the general registers where they came
-//! from, in the cell, and go on behind the call: with what a C function must keep, and with the cause.
+//! The vectors here are those of EL2 while a core is lent. They store the general registers in the
+//! cell and return from the call, with the callee-saved registers and the cause.
 
 use hw_arch::{El2, ExceptionLevel};
 use mortise_vcpu::Cause;
@@ -18,7 +18,7 @@ macro_rules! from_context {
     };
 }
 
-/// Writes one vector for a fault of Mortise's own.
+/// Writes one vector for a fault of Mortise itself.
 #[cfg(target_os = "none")]
 macro_rules! own_fault {
     ($cause:literal) => {
@@ -48,13 +48,13 @@ core::arch::global_asm!(
     from_context!("1"),
     from_context!("2"),
     from_context!("3"),
-    // Of AArch32, in which no context begins.
+    // AArch32, in which no context begins.
     from_context!("0"),
     from_context!("1"),
     from_context!("2"),
     from_context!("3"),
     ".balign 128",
-    // What is below x0's and x1's place: x19 to x30, then where the general registers go.
+    // Below x0 and x1 on the stack: x19 to x30, then the address of the general registers.
     "detach_leave:",
     "    ldr x0, [sp, #112]",
     "    stp x2, x3, [x0, #16]",
@@ -108,17 +108,17 @@ core::arch::global_asm!(
     "    ldr x30, [x0, #240]",
     "    ldp x0, x1, [x0]",
     "    eret",
-    // Nothing behind is for a core to run on speculation.
+    // Barrier against speculation past the exception return.
     "    dsb nsh",
     "    isb",
     ".previous",
 );
 
-/// The vectors that this core has when it is not lent.
+/// The vectors of this core while it is not lent.
 pub(crate) struct Vectors(u64);
 
 impl Vectors {
-    /// Makes the vectors here those of this core, in place of its own.
+    /// Installs the vectors of this module on this core.
     pub(crate) fn install() -> Self {
         let own = Self(El2::read_vbar());
         #[cfg(target_os = "none")]
@@ -133,29 +133,30 @@ impl Vectors {
         own
     }
 
-    /// Gives the core its own back.
+    /// Restores the core's own vectors.
     pub(crate) fn restore(self) {
-        // SAFETY: this core had them, for what is its own again.
+        // SAFETY: the address was read from `VBAR_EL2` of this core by `install`.
         unsafe { El2::write_vbar(self.0) };
         hw_arch::barrier::isb();
     }
 }
 
-/// Lets a context go on at `ELR_EL2` in the state of `SPSR_EL2` until the core comes back, and says
-/// through which vector.
+/// Continues a context at `ELR_EL2` in the state of `SPSR_EL2` until the core returns to EL2, and
+/// returns the vector that was taken.
 ///
 /// # Safety
 ///
-/// `registers` must point to 31 words, x0 to x30, that may be read and written; the vectors here
-/// must be this core's, its stage 2 and traps those of the context's VM, and the state one of EL0
-/// or EL1.
+/// `registers` points to 31 words, x0 to x30, that may be read and written. The vectors of this
+/// module are installed on this core, its stage 2 and traps are those of the context's VM, and the
+/// state is one of EL0 or EL1.
 pub(crate) unsafe fn run(registers: *mut u64) -> Cause {
     #[cfg(target_os = "none")]
     {
         unsafe extern "C" {
             fn detach_enter(registers: *mut u64) -> u64;
         }
-        // SAFETY: passed on to the caller; the call keeps what a C function must.
+        // SAFETY: the caller states the conditions on registers, vectors, stage 2 and state; the
+        // assembly keeps callee-saved registers.
         match unsafe { detach_enter(registers) } {
             0 => Cause::Synchronous,
             1 => Cause::Irq,

@@ -1,33 +1,33 @@
-//! The physical disks, and which range of them is whose.
+//! Physical disks and their ranges.
 
-use crate::{piecewise::Piecewise, range::Range, range::Sharer};
+use crate::{buffered_io::BufferedIo, range::Range, range::SharedDisk};
 use core_manifest::{Disk, Store, limits};
 use core_sync::TicketLock;
 use hw_virtio_blk::{Drive, Frame, Memory, Piece, SHARERS};
-use mortise_vdev_blk::{Block, Content, Reach, Step};
+use mortise_vdev_blk::{Block, DiskAccess, Step, Storage};
 use spin::Once;
 
-/// How many physical disks there may be.
+/// Most physical disks.
 pub const DRIVES: usize = 2;
 
-// Each disk of the manifest's shares with its number.
+// Each disk of the manifest shares a physical disk under its own number.
 const _: () = assert!(limits::DISKS <= SHARERS);
 
-/// What the disks read and write by themselves.
+/// DMA memory of the disks.
 static MEMORY: [Memory; DRIVES] = [const { Memory::new() }; DRIVES];
 
-/// Those that are open.
+/// The open disks.
 static OPEN: [Once<Physical>; DRIVES] = [const { Once::new() }; DRIVES];
 
 /// A physical disk.
 struct Physical {
-    /// Where its transport is.
+    /// Address of its transport.
     registers: u64,
     memory: &'static Memory,
     drive: TicketLock<Drive>,
 }
 
-/// The physical disk behind this transport, opened when it is asked for first.
+/// The physical disk of a transport, opened at its first use.
 fn physical(disk: &Disk) -> Result<&'static Physical, &'static str> {
     let registers = disk.place.start();
     let open = OPEN.iter().filter_map(Once::get);
@@ -37,8 +37,8 @@ fn physical(disk: &Disk) -> Result<&'static Physical, &'static str> {
     let mut places = OPEN.iter().zip(&MEMORY);
     let free = places.find(|(place, _)| place.get().is_none());
     let (place, memory) = free.ok_or("it has parts of more disks than there is room for")?;
-    // SAFETY: the manifest says where the transport is, which no VM reaches; it is mapped as device
-    // memory on each core that comes here, and for now all of the board's registers are.
+    // SAFETY: the manifest names the transport, which no VM can access. All device registers of the
+    // board are mapped as device memory on each core that executes this at boot.
     let frame = unsafe { Frame::new(registers as usize, disk.place.size() as usize) };
     let drive = Drive::open(frame, memory).map_err(|error| error.words())?;
     Ok(place.call_once(|| Physical {
@@ -52,12 +52,12 @@ fn physical(disk: &Disk) -> Result<&'static Physical, &'static str> {
 pub struct Partition {
     physical: &'static Physical,
     sharer: usize,
-    /// Where its buffer is.
+    /// Address of its buffer.
     buffer: u64,
     range: TicketLock<Range>,
 }
 
-impl Content for Partition {
+impl Storage for Partition {
     const STORE: Store = Store::Drive;
 
     fn open(disk: &'static Disk, number: usize) -> Result<Self, &'static str> {
@@ -79,11 +79,11 @@ impl Content for Partition {
         })
     }
 
-    fn step(&self, block: &mut Block, reach: &mut Reach<'_>) -> Step {
-        // Who has the device has the range: nobody else asks for this lock.
+    fn step(&self, block: &mut Block, access: &mut DiskAccess<'_>) -> Step {
+        // Only the device of this range takes the lock, so that it is free here.
         let mut range = self.range.lock();
-        let mut store = Piecewise {
-            reach,
+        let mut store = BufferedIo {
+            access,
             range: &mut range,
             disk: self,
             buffer: self.buffer,
@@ -96,7 +96,7 @@ impl Content for Partition {
     }
 }
 
-impl Sharer for &Partition {
+impl SharedDisk for &Partition {
     fn begin(&mut self, piece: Piece) {
         self.physical.drive.lock().begin(self.sharer, piece);
     }

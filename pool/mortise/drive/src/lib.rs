@@ -1,22 +1,24 @@
-//! Partitions: virtual disks whose content is a range of a physical disk that Mortise has.
+//! Disk partitions: virtual disks with the contents of a range of a physical disk of Mortise's.
 //!
 //! # Purpose
 //!
-//! What a VM sees of such a disk, and what its driver may try, is that of any other of
-//! [`mortise_vdev_blk`]. What is on it is on a physical disk of the board's, of which several VMs have
-//! different ranges. [`PARTITIONS`] are those of the manifest; why it is so says
-//! `docs/decisions/disk-partitions.md`.
+//! To a VM such a disk is the same as any other of [`mortise_vdev_blk`], and its driver is trusted
+//! as little. Its contents are on a physical disk of the board, of which several VMs have different
+//! ranges. [`PARTITIONS`] are those of the manifest; `docs/decisions/disk-partitions.md` gives the
+//! reasons.
 //!
 //! # Guarantees
 //!
-//! - A disk reads and writes the buffers of [`hw_virtio_blk::Memory`] alone, and of it only sectors of the
-//!   range are asked for: the range is checked against the disk when Mortise starts, and each piece
-//!   against the range.
-//! - Nobody waits here. A piece that is on its way leaves the VM at its access, which it makes again,
-//!   behind what is pending; what others have on their way is no matter.
-//! - What a VM that ended or reset its device had on its way is done, and comes to nothing more.
-//! - A flush is done when all that was written before is; what the physical disk cannot do fails.
-//! - No allocation, no panic; the lock of a disk is held for a few stores, and a look at what came back.
+//! - A physical disk accesses only the buffers of [`hw_virtio_blk::Memory`], and only sectors of
+//!   the range are requested: the range is checked against the disk when Mortise starts, and each
+//!   request against the range.
+//! - No core waits for a disk. While a request is in flight, the VM repeats its access after
+//!   pending interrupts are served; requests of other VMs do not matter.
+//! - A request in flight of a VM that ended or reset its device completes, and its result is
+//!   dropped.
+//! - A flush completes after all earlier writes; what the physical disk cannot do fails.
+//! - No allocation, no panic; the lock of a disk is held for a few stores and a check for
+//!   completions.
 
 #![cfg_attr(not(test), no_std)]
 #![expect(
@@ -24,8 +26,8 @@
     reason = "registers and buffers lie where the manifest and the disk's driver say"
 )]
 
+mod buffered_io;
 mod drives;
-mod piecewise;
 mod range;
 #[cfg(test)]
 mod tests;
@@ -34,5 +36,5 @@ pub use drives::{DRIVES, Partition};
 
 use mortise_vdev_blk::Disks;
 
-/// The disks of this image's system that are a range of a physical one.
+/// Disks of this image's system that are ranges of physical ones.
 pub static PARTITIONS: Disks<Partition> = Disks::new();

@@ -1,55 +1,55 @@
-//! A range of a physical disk, read and written through a buffer.
+//! Range of a physical disk, read and written through a buffer.
 
 use hw_virtio_blk::{BUFFER, Piece, SECTOR};
-use mortise_vdev_blk::Halt;
+use mortise_vdev_blk::IoError;
 
-/// A physical disk, as one of those that share it has it.
-pub(crate) trait Sharer {
-    /// Puts a piece in front of the disk.
+/// Access of one sharer to a physical disk.
+pub(crate) trait SharedDisk {
+    /// Submits a request.
     fn begin(&mut self, piece: Piece);
-    /// Whether it went well, once that is known.
+    /// The result of the request, once it is known.
     fn poll(&mut self) -> Option<bool>;
 }
 
-/// Bytes of the buffer that may be copied: from where on, and how many.
+/// Part of the buffer that may be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) offset: u64,
     pub(crate) size: u32,
 }
 
-/// What the buffer holds.
+/// Contents of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
+enum Contents {
     Nothing,
-    /// What is on the disk there.
+    /// Data read from the disk.
     Read,
-    /// What is to be written there.
+    /// Data to be written to the disk.
     Written,
 }
 
-/// A piece that the disk has.
+/// A request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Away {
-    /// What the buffer holds when it went well.
-    leaves: Held,
+struct InFlight {
+    /// Contents of the buffer after success.
+    contents: Contents,
     flushes: bool,
-    /// Nobody wants to know any more what becomes of it.
+    /// The result is to be dropped.
     stale: bool,
 }
 
-/// A range, and what is in the buffer of whom it belongs to.
+/// A range with the contents of its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// Its first sector, and how many it has.
+    /// First sector and number of sectors.
     first: u64,
     sectors: u64,
-    held: Held,
-    /// The byte of the range that the buffer begins with, a sector's first, and how many are there.
+    contents: Contents,
+    /// Offset in the range at which the buffer begins, at a sector, and its number of bytes.
     at: u64,
     filled: u64,
-    away: Option<Away>,
-    /// All that was written before is there for good.
+    in_flight: Option<InFlight>,
+    /// All earlier writes are durable.
     flushed: bool,
 }
 
@@ -58,68 +58,69 @@ impl Range {
         Self {
             first,
             sectors,
-            held: Held::Nothing,
+            contents: Contents::Nothing,
             at: 0,
             filled: 0,
-            away: None,
+            in_flight: None,
             flushed: false,
         }
     }
 
-    /// A request begins: what was not asked of the disk yet is not, and what is on its way is no matter.
+    /// Begins a request of the driver: drops what was not submitted, and the result of what is in
+    /// flight.
     pub(crate) const fn begin(&mut self) {
-        if let Some(away) = &mut self.away {
-            away.stale = true;
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.stale = true;
         }
-        if let Held::Written = self.held {
-            self.held = Held::Nothing;
+        if let Contents::Written = self.contents {
+            self.contents = Contents::Nothing;
         }
         self.flushed = false;
     }
 
-    /// Where in the buffer bytes from `from` on are, once they are.
+    /// The part of the buffer with bytes from `from` on, once they are read.
     pub(crate) fn load(
         &mut self,
-        disk: &mut impl Sharer,
+        disk: &mut impl SharedDisk,
         from: u64,
         size: u32,
-    ) -> Result<Option<Part>, Halt> {
-        if self.is_away(disk)? {
+    ) -> Result<Option<Part>, IoError> {
+        if self.is_in_flight(disk)? {
             return Ok(None);
         }
         let offset = from.wrapping_sub(self.at);
-        if self.held == Held::Read && offset < self.filled {
+        if self.contents == Contents::Read && offset < self.filled {
             let left = self.filled - offset;
             return Ok(Some(Part {
                 offset,
                 size: left.min(size.into()) as u32,
             }));
         }
-        // Of the sectors that there are no more than the buffer holds.
+        // At most the sectors that fit into the buffer.
         let first = from / SECTOR;
         let end = from.saturating_add(size.into()).div_ceil(SECTOR);
         let count = end.saturating_sub(first).min(BUFFER as u64 / SECTOR);
         self.at = first * SECTOR;
         self.filled = count * SECTOR;
         let sector = self.sector(count)?;
-        self.send(disk, Piece::Read { sector, count }, Held::Read);
+        self.send(disk, Piece::Read { sector, count }, Contents::Read);
         Ok(None)
     }
 
-    /// Where in the buffer bytes for `to` and what follows have their place, once there is room; how
-    /// many came there is to be [told](Self::took).
+    /// The part of the buffer for bytes to `to` and beyond, once there is room. The number of bytes
+    /// copied there is to be [committed](Self::commit).
     pub(crate) fn store(
         &mut self,
-        disk: &mut impl Sharer,
+        disk: &mut impl SharedDisk,
         to: u64,
         size: u32,
-    ) -> Result<Option<Part>, Halt> {
-        if self.is_away(disk)? {
+    ) -> Result<Option<Part>, IoError> {
+        if self.is_in_flight(disk)? {
             return Ok(None);
         }
-        if self.held != Held::Written {
-            // A request begins with a sector, and goes on behind a buffer that was full.
-            self.held = Held::Written;
+        if self.contents != Contents::Written {
+            // A request begins at a sector, and continues after a full buffer.
+            self.contents = Contents::Written;
             self.at = to;
             self.filled = 0;
         }
@@ -133,14 +134,18 @@ impl Range {
         }))
     }
 
-    /// So many bytes came where [`store`](Self::store) said.
-    pub(crate) fn took(&mut self, bytes: u32) {
+    /// Reports the number of bytes copied to the part that [`store`](Self::store) returned.
+    pub(crate) fn commit(&mut self, bytes: u32) {
         self.filled = (self.filled + u64::from(bytes)).min(BUFFER as u64);
     }
 
-    /// Whether what was stored is on the disk, or with `all` there for good.
-    pub(crate) fn settle(&mut self, disk: &mut impl Sharer, all: bool) -> Result<bool, Halt> {
-        if self.is_away(disk)? || self.write(disk)? {
+    /// Whether stored bytes are on the disk, or with `all` durable.
+    pub(crate) fn settle(
+        &mut self,
+        disk: &mut impl SharedDisk,
+        all: bool,
+    ) -> Result<bool, IoError> {
+        if self.is_in_flight(disk)? || self.write(disk)? {
             return Ok(false);
         }
         if !all || self.flushed {
@@ -148,64 +153,64 @@ impl Range {
             return Ok(true);
         }
         disk.begin(Piece::Flush);
-        self.away = Some(Away {
-            leaves: Held::Nothing,
+        self.in_flight = Some(InFlight {
+            contents: Contents::Nothing,
             flushes: true,
             stale: false,
         });
         Ok(false)
     }
 
-    /// Writes the whole sectors that are to be; whether there were any.
-    fn write(&mut self, disk: &mut impl Sharer) -> Result<bool, Halt> {
+    /// Submits a write of the whole sectors in the buffer. Returns whether there were any.
+    fn write(&mut self, disk: &mut impl SharedDisk) -> Result<bool, IoError> {
         let count = self.filled / SECTOR;
-        if self.held != Held::Written || count == 0 {
-            self.held = Held::Nothing;
+        if self.contents != Contents::Written || count == 0 {
+            self.contents = Contents::Nothing;
             return Ok(false);
         }
         let sector = self.sector(count)?;
-        self.send(disk, Piece::Write { sector, count }, Held::Nothing);
+        self.send(disk, Piece::Write { sector, count }, Contents::Nothing);
         Ok(true)
     }
 
-    /// The physical sector where the buffer's are, if so many are in the range.
-    fn sector(&mut self, count: u64) -> Result<u64, Halt> {
-        self.held = Held::Nothing;
+    /// The physical sector of the buffer, if `count` sectors from it on lie in the range.
+    fn sector(&mut self, count: u64) -> Result<u64, IoError> {
+        self.contents = Contents::Nothing;
         let first = self.at / SECTOR;
         let inside = first <= self.sectors && count <= self.sectors - first;
         match inside && self.at.is_multiple_of(SECTOR) {
-            true => self.first.checked_add(first).ok_or(Halt::Failed),
-            false => Err(Halt::Failed),
+            true => self.first.checked_add(first).ok_or(IoError::Failed),
+            false => Err(IoError::Failed),
         }
     }
 
-    fn send(&mut self, disk: &mut impl Sharer, piece: Piece, leaves: Held) {
+    fn send(&mut self, disk: &mut impl SharedDisk, piece: Piece, contents: Contents) {
         disk.begin(piece);
-        self.away = Some(Away {
-            leaves,
+        self.in_flight = Some(InFlight {
+            contents,
             flushes: false,
             stale: false,
         });
     }
 
-    /// Whether the disk still has a piece; one that is wanted and failed is told once.
-    fn is_away(&mut self, disk: &mut impl Sharer) -> Result<bool, Halt> {
-        let Some(away) = self.away else {
+    /// Whether a request is in flight. Reports the failure of one that is not stale, once.
+    fn is_in_flight(&mut self, disk: &mut impl SharedDisk) -> Result<bool, IoError> {
+        let Some(in_flight) = self.in_flight else {
             return Ok(false);
         };
         let Some(good) = disk.poll() else {
             return Ok(true);
         };
-        self.away = None;
-        self.held = Held::Nothing;
-        if away.stale {
+        self.in_flight = None;
+        self.contents = Contents::Nothing;
+        if in_flight.stale {
             return Ok(false);
         }
         if !good {
-            return Err(Halt::Failed);
+            return Err(IoError::Failed);
         }
-        self.held = away.leaves;
-        self.flushed = away.flushes;
+        self.contents = in_flight.contents;
+        self.flushed = in_flight.flushes;
         Ok(false)
     }
 }

@@ -1,6 +1,6 @@
-use crate::range::{Part, Range, Sharer};
+use crate::range::{Part, Range, SharedDisk};
 use hw_virtio_blk::{BUFFER, Piece, SECTOR};
-use mortise_vdev_blk::Halt;
+use mortise_vdev_blk::IoError;
 use proptest::prelude::*;
 
 const FIRST: u64 = 3;
@@ -11,8 +11,8 @@ const BEHIND: u64 = 5;
 struct Disk {
     content: Vec<u8>,
     buffer: Vec<u8>,
-    /// What it has, and how often it is to be asked before that is done.
-    away: Option<(Piece, usize)>,
+    /// The request in flight, and the number of polls until it completes.
+    in_flight: Option<(Piece, usize)>,
     over: bool,
     delay: usize,
     good: bool,
@@ -26,7 +26,7 @@ impl Disk {
         Self {
             content: (0..sectors * SECTOR).map(|at| (at / 7) as u8).collect(),
             buffer: vec![0xee; BUFFER],
-            away: None,
+            in_flight: None,
             over: false,
             delay: 1,
             good: true,
@@ -35,29 +35,29 @@ impl Disk {
         }
     }
 
-    fn own(&self) -> &[u8] {
+    fn sectors(&self) -> &[u8] {
         &self.content[(FIRST * SECTOR) as usize..][..(SECTORS * SECTOR) as usize]
     }
 }
 
-impl Sharer for Disk {
+impl SharedDisk for Disk {
     fn begin(&mut self, piece: Piece) {
-        assert!(self.away.is_none(), "one at a time");
+        assert!(self.in_flight.is_none(), "one at a time");
         if let Piece::Read { sector, count } | Piece::Write { sector, count } = piece {
             assert!(count > 0 && count * SECTOR <= BUFFER as u64);
             assert!(sector >= FIRST && sector + count <= FIRST + SECTORS);
         }
         self.pieces += 1;
         self.over = false;
-        self.away = Some((piece, self.delay));
+        self.in_flight = Some((piece, self.delay));
     }
 
     fn poll(&mut self) -> Option<bool> {
-        if let Some((_, left @ 1..)) = &mut self.away {
+        if let Some((_, left @ 1..)) = &mut self.in_flight {
             *left -= 1;
             return None;
         }
-        match self.away.take() {
+        match self.in_flight.take() {
             Some((Piece::Read { sector, count }, _)) => {
                 let (at, size) = ((sector * SECTOR) as usize, (count * SECTOR) as usize);
                 self.buffer[..size].copy_from_slice(&self.content[at..at + size]);
@@ -76,16 +76,16 @@ impl Sharer for Disk {
     }
 }
 
-/// Who has the range, and may give up in the midst.
+/// The device of the range, which may abandon a request.
 struct Owner {
     range: Range,
     disk: Disk,
-    /// Bytes that are copied at once.
+    /// Bytes copied at once.
     pace: u32,
 }
 
-/// It gave up.
-const GAVE_UP: Result<(), Halt> = Ok(());
+/// The request was abandoned.
+const GAVE_UP: Result<(), IoError> = Ok(());
 
 impl Owner {
     fn new() -> Self {
@@ -96,8 +96,9 @@ impl Owner {
         }
     }
 
-    /// Reads into buffers of these lengths one behind the other, unless it gives up after so many calls.
-    fn read(&mut self, from: u64, lengths: &[u32], mut calls: usize) -> Result<Vec<u8>, Halt> {
+    /// Reads into consecutive buffers of these lengths, unless it abandons the request after
+    /// `calls` calls.
+    fn read(&mut self, from: u64, lengths: &[u32], mut calls: usize) -> Result<Vec<u8>, IoError> {
         self.range.begin();
         let (mut at, mut bytes) = (from, Vec::new());
         for &length in lengths {
@@ -117,7 +118,13 @@ impl Owner {
         Ok(bytes)
     }
 
-    fn write(&mut self, to: u64, lengths: &[u32], value: u8, mut calls: usize) -> Result<(), Halt> {
+    fn write(
+        &mut self,
+        to: u64,
+        lengths: &[u32],
+        value: u8,
+        mut calls: usize,
+    ) -> Result<(), IoError> {
         self.range.begin();
         let mut at = to;
         for &length in lengths {
@@ -134,7 +141,7 @@ impl Owner {
                 assert!(size > 0 && size <= left);
                 let done = size.min(self.pace);
                 self.disk.buffer[offset as usize..][..done as usize].fill(value);
-                self.range.took(done);
+                self.range.commit(done);
                 at += u64::from(done);
                 left -= done;
             }
@@ -142,7 +149,7 @@ impl Owner {
         self.settle(false, calls)
     }
 
-    fn settle(&mut self, all: bool, mut calls: usize) -> Result<(), Halt> {
+    fn settle(&mut self, all: bool, mut calls: usize) -> Result<(), IoError> {
         while calls > 0 && !self.range.settle(&mut self.disk, all)? {
             calls -= 1;
         }
@@ -153,14 +160,18 @@ impl Owner {
 const ENOUGH: usize = 10_000;
 
 #[test]
-fn what_is_written_is_in_the_range_and_nowhere_else() {
+fn writes_change_the_range_only() {
     let mut owner = Owner::new();
     let before = owner.disk.content.clone();
     owner.write(512, &[512, 6000, 144], 0xa5, ENOUGH).unwrap();
     let end = 512 + 6656;
-    assert!(owner.disk.own()[512..end].iter().all(|byte| *byte == 0xa5));
+    assert!(
+        owner.disk.sectors()[512..end]
+            .iter()
+            .all(|byte| *byte == 0xa5)
+    );
     assert_eq!(
-        owner.disk.own()[..512],
+        owner.disk.sectors()[..512],
         before[(FIRST * SECTOR) as usize..][..512]
     );
     assert_eq!(
@@ -171,7 +182,7 @@ fn what_is_written_is_in_the_range_and_nowhere_else() {
     assert_eq!(owner.disk.content[behind..], before[behind..]);
     assert_eq!(owner.disk.pieces, 2, "whole buffers");
     let read = owner.read(0, &[100, 412, 8000], ENOUGH).unwrap();
-    assert_eq!(read, owner.disk.own()[..8512]);
+    assert_eq!(read, owner.disk.sectors()[..8512]);
 }
 
 #[test]
@@ -180,24 +191,24 @@ fn the_last_sector_is_reached_and_none_behind_it() {
     let last = (SECTORS - 1) * SECTOR;
     owner.write(last, &[512], 1, ENOUGH).unwrap();
     assert_eq!(owner.read(last, &[512], ENOUGH).unwrap(), [1; 512]);
-    // Whoever asks is held to the size of the disk before; nothing beyond it is asked for even so.
-    assert_eq!(owner.read(last + 512, &[512], ENOUGH), Err(Halt::Failed));
-    assert_eq!(owner.read(last, &[1024], ENOUGH), Err(Halt::Failed));
-    assert_eq!(owner.read(u64::MAX, &[512], ENOUGH), Err(Halt::Failed));
-    assert_eq!(owner.write(last, &[1024], 2, ENOUGH), Err(Halt::Failed));
-    assert_eq!(owner.write(100, &[512], 2, ENOUGH), Err(Halt::Failed));
+    // The device checks the size of the disk before; the range checks it again.
+    assert_eq!(owner.read(last + 512, &[512], ENOUGH), Err(IoError::Failed));
+    assert_eq!(owner.read(last, &[1024], ENOUGH), Err(IoError::Failed));
+    assert_eq!(owner.read(u64::MAX, &[512], ENOUGH), Err(IoError::Failed));
+    assert_eq!(owner.write(last, &[1024], 2, ENOUGH), Err(IoError::Failed));
+    assert_eq!(owner.write(100, &[512], 2, ENOUGH), Err(IoError::Failed));
     assert_eq!(owner.read(last, &[512], ENOUGH).unwrap(), [1; 512]);
 }
 
 #[test]
-fn what_fails_is_told_and_the_next_request_works() {
+fn a_failure_is_reported_and_the_next_request_works() {
     let mut owner = Owner::new();
     owner.disk.good = false;
-    assert_eq!(owner.read(0, &[512], ENOUGH), Err(Halt::Failed));
-    assert_eq!(owner.write(0, &[512], 1, ENOUGH), Err(Halt::Failed));
-    assert_eq!(owner.write(0, &[8192], 1, ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.read(0, &[512], ENOUGH), Err(IoError::Failed));
+    assert_eq!(owner.write(0, &[512], 1, ENOUGH), Err(IoError::Failed));
+    assert_eq!(owner.write(0, &[8192], 1, ENOUGH), Err(IoError::Failed));
     owner.range.begin();
-    assert_eq!(owner.settle(true, ENOUGH), Err(Halt::Failed));
+    assert_eq!(owner.settle(true, ENOUGH), Err(IoError::Failed));
     owner.disk.good = true;
     owner.write(0, &[512], 1, ENOUGH).unwrap();
     assert_eq!(owner.read(0, &[512], ENOUGH).unwrap(), [1; 512]);
@@ -213,7 +224,7 @@ fn a_flush_is_the_disks_each_time() {
         owner.write(0, &[512], 1, ENOUGH).unwrap();
         assert_eq!(owner.disk.flushes, round);
     }
-    // One that was given up is not the next one's.
+    // An abandoned flush does not complete the next one.
     owner.range.begin();
     owner.settle(true, 1).unwrap();
     owner.range.begin();
@@ -222,7 +233,7 @@ fn a_flush_is_the_disks_each_time() {
 }
 
 #[test]
-fn what_was_given_up_is_no_others() {
+fn an_abandoned_request_does_not_affect_others() {
     for calls in 0..8 {
         let mut owner = Owner::new();
         owner.disk.delay = 3;
@@ -234,7 +245,7 @@ fn what_was_given_up_is_no_others() {
             "{calls}"
         );
         let first = owner.read(0, &[512], ENOUGH).unwrap();
-        assert_eq!(first, owner.disk.own()[..512], "{calls}");
+        assert_eq!(first, owner.disk.sectors()[..512], "{calls}");
     }
 }
 
@@ -263,16 +274,16 @@ fn request() -> impl Strategy<Value = Request> {
 }
 
 proptest! {
-    /// Whatever is asked for in whatever pieces, given up in the midst or not, with a disk as slow as any:
-    /// what is read is what was written, and nothing outside of the range is touched.
+    /// Random requests in random pieces, abandoned or not, on a disk of random latency: a read
+    /// returns what was written, and nothing outside the range is changed.
     #[test]
-    fn it_is_as_a_disk_of_its_own(
+    fn a_range_behaves_like_a_disk(
         requests in prop::collection::vec((request(), 0usize..4, prop_oneof![Just(ENOUGH), 0usize..12]), 1..20),
         pace in prop_oneof![Just(u32::MAX), 1u32..600],
     ) {
         let mut owner = Owner::new();
         owner.pace = pace;
-        let mut model = owner.disk.own().to_vec();
+        let mut model = owner.disk.sectors().to_vec();
         let outside = owner.disk.content.clone();
         for (request, delay, calls) in requests {
             owner.disk.delay = delay;
@@ -297,11 +308,11 @@ proptest! {
                     if calls == ENOUGH {
                         model[to as usize..][..all as usize].fill(value);
                     } else {
-                        // As much of it as came there is there, as of any disk that is reset.
+                        // A part of the bytes may be stored, as on any disk that is reset.
                         owner.range.begin();
                         while owner.range.settle(&mut owner.disk, false) != Ok(true) {}
                         for (at, byte) in model.iter_mut().enumerate() {
-                            let there = owner.disk.own()[at];
+                            let there = owner.disk.sectors()[at];
                             let asked = (to..to + all).contains(&(at as u64)) && there == value;
                             prop_assert!(there == *byte || asked);
                             *byte = there;
@@ -312,7 +323,7 @@ proptest! {
         }
         owner.range.begin();
         while owner.range.settle(&mut owner.disk, true) != Ok(true) {}
-        prop_assert_eq!(owner.disk.own(), &model[..]);
+        prop_assert_eq!(owner.disk.sectors(), &model[..]);
         let (first, end) = ((FIRST * SECTOR) as usize, ((FIRST + SECTORS) * SECTOR) as usize);
         prop_assert_eq!(&owner.disk.content[..first], &outside[..first]);
         prop_assert_eq!(&owner.disk.content[end..], &outside[end..]);

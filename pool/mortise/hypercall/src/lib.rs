@@ -29,8 +29,8 @@
 //!     handle: |call, _caller| Outcome::Return(Reply::value(call.argument(1) + 1)),
 //! };
 //!
-//! # struct Nobody;
-//! # impl Caller for Nobody {
+//! # struct Vcpu;
+//! # impl Caller for Vcpu {
 //! #     fn vcpu(&self) -> usize { 0 }
 //! #     fn vcpu_with_affinity(&self, _: u64) -> Option<usize> { None }
 //! #     fn power_state(&self, _: usize) -> mortise_hypercall::PowerState { unreachable!() }
@@ -39,7 +39,7 @@
 //! #         -> Result<(), mortise_hypercall::PowerState> { unreachable!() }
 //! #     fn kick_console(&mut self) -> bool { true }
 //! # }
-//! # let mut caller = Nobody;
+//! # let mut caller = Vcpu;
 //! let call = Call::new([u64::from(ANSWER), 41, 0, 0, 0, 0, 0, 0]);
 //! let outcome = mortise_hypercall::route(&[&GROUP], &call, &mut caller);
 //! assert_eq!(outcome, Outcome::Return(Reply::value(42)));

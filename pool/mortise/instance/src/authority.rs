@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_made_a_vm_of_an_image_has_it() {
+    fn only_the_creator_of_a_vm_of_an_image_has_authority() {
         assert!(SOME.covers(3, Subject::File(3)));
         assert!(!SOME.covers(3, Subject::File(4)));
         let named = Authority {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_itself() {
+    fn no_vm_has_authority_over_itself() {
         assert!(SOME.covers(0, Subject::Boot(1)));
         assert!(!SOME.covers(1, Subject::Boot(1)));
     }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_work_ends() {
+    fn every_operation_ends() {
         for operation in ALL {
             for has_payload in [false, true] {
                 assert!(phases(operation, has_payload).len() < 11, "{operation:?}");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_changes_hands_only_scrubbed_and_with_nobody_on_a_core() {
+    fn memory_is_scrubbed_with_all_vcpus_descheduled_before_it_changes_owner() {
         for operation in [Operation::Restart, Operation::Destroy] {
             let at = |wanted| {
                 phases(operation, false)
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_afterwards_was_made_ready_to_start() {
+    fn a_vm_that_runs_afterwards_was_prepared_to_start() {
         for operation in ALL {
             for has_payload in [false, true] {
                 let last = phases(operation, has_payload).last().copied();

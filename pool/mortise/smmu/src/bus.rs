@@ -1,4 +1,4 @@
-//! The devices on bus 0 of a PCI root complex (PCI Express Base Specification, 7.5.1).
+//! Devices on bus 0 of a PCI root complex (PCI Express Base Specification, 7.5.1).
 
 use hw_arch::mmio::Mmio;
 
@@ -11,14 +11,14 @@ const FUNCTION: usize = 1 << 12;
 
 const VENDOR: usize = 0x00;
 const COMMAND: usize = 0x04;
-/// The header's type, and above it a byte that does not matter here.
+/// Header type, with another field above it.
 const HEADER: usize = 0x0e;
 
-/// What a function that is not there has as its vendor.
-const NOBODY: u16 = 0xffff;
+/// Vendor ID of an absent function.
+const ABSENT: u16 = 0xffff;
 const MULTIFUNCTION: u16 = 1 << 7;
 
-/// The configuration space: of devices, or what a test has in its place.
+/// Configuration space, or a test's model of it.
 pub(crate) trait Space {
     fn read(&self, offset: usize) -> u16;
     fn write(&mut self, offset: usize, value: u16);
@@ -34,11 +34,11 @@ impl Space for Mmio {
     }
 }
 
-/// Has no function of a device reach memory, nor be reached but here, as after a reset: bus master,
-/// memory and I/O space off (7.5.1.1.3).
+/// Disables all functions of a device as a reset does: bus master, memory and I/O space off
+/// (7.5.1.1.3).
 pub(crate) fn silence(space: &mut impl Space, device: usize) {
     let first = device * FUNCTIONS * FUNCTION;
-    if space.read(first + VENDOR) == NOBODY {
+    if space.read(first + VENDOR) == ABSENT {
         return;
     }
     let functions = match space.read(first + HEADER) & MULTIFUNCTION {
@@ -46,7 +46,7 @@ pub(crate) fn silence(space: &mut impl Space, device: usize) {
         _ => FUNCTIONS,
     };
     for place in (0..functions).map(|function| first + function * FUNCTION) {
-        if space.read(place + VENDOR) != NOBODY {
+        if space.read(place + VENDOR) != ABSENT {
             space.write(place + COMMAND, 0);
         }
     }
@@ -57,13 +57,13 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Registers that are there, by their offset; others read as all ones.
+    /// Registers of the model by offset; others read as all ones.
     #[derive(Default)]
     struct Fake(BTreeMap<usize, u16>);
 
     impl Space for Fake {
         fn read(&self, offset: usize) -> u16 {
-            *self.0.get(&offset).unwrap_or(&NOBODY)
+            *self.0.get(&offset).unwrap_or(&ABSENT)
         }
 
         fn write(&mut self, offset: usize, value: u16) {
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn all_functions_that_are_there_are_silenced_and_no_others() {
+    fn present_functions_are_silenced_and_no_others() {
         let at = |device: usize, function: usize| (device * FUNCTIONS + function) * FUNCTION;
         let mut space = Fake::default();
         for (place, header) in [(at(1, 0), 0x00), (at(2, 0), 0x80), (at(2, 3), 0x80)] {

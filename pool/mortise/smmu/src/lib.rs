@@ -1,24 +1,26 @@
-//! DMA protection: PCI devices of a virtual machine reach its memory alone.
+//! DMA protection: PCI devices of a VM access only its memory.
 //!
 //! # Purpose
 //!
-//! A device reads and writes memory at addresses that its owner tells it, which is a guest and hostile.
-//! The SMMUv3 in front of the devices takes these addresses for the owner's: they lead to its own
-//! memory, as its stage 2 has it, by tables of Mortise's that no guest reaches, of stage 2 where the SMMU
-//! has one and otherwise of stage 1. Anything else is aborted, counted as denied to the owner, and told.
+//! A device accesses memory at addresses that its owner, an untrusted guest, gives it. The SMMUv3
+//! in front of the devices translates them as addresses of the owner, to the memory that its stage
+//! 2 maps. The tables are Mortise's and not accessible to guests: of stage 2 if the SMMU has one,
+//! otherwise of stage 1. Other accesses are aborted, counted as denied to the owner, and reported.
 //!
-//! All devices on bus 0 of the root complex have one owner, so that all streams go by the same tables.
-//! Guests see no SMMU: their device trees have none.
+//! All devices on bus 0 of the root complex have one owner, so that all streams use the same
+//! tables. Guests see no SMMU: their device trees have none.
 //!
 //! # Guarantees
 //!
-//! - Devices reach nothing before the owner's first run, between two of its runs, and after the last: their
-//!   streams are aborted, what was on its way is done, and they are no bus masters any more.
-//! - What the owner shares with others, and registers, which message-signalled interrupts are written to,
-//!   are not memory of its own.
-//! - An interrupt of the SMMU comes to the owner's first core alone, which takes [`AT_ONCE`] records of what
-//!   was denied at a time, and says one line at most for each time that their number has doubled.
-//! - An SMMU that does not answer lets nothing through any more.
+//! - Devices have no access before the owner's first run, between two of its runs, and after the
+//!   last one: their streams are aborted, accesses in flight are completed, and bus mastering is
+//!   off.
+//! - Memory that the owner shares with others, and registers, the targets of message-signalled
+//!   interrupts, are not accessible.
+//! - Interrupts of the SMMU go to the owner's first core only. One interrupt handles at most
+//!   [`AT_ONCE`] records of denied accesses, and prints at most one line each time that their
+//!   number has doubled.
+//! - If the SMMU stops responding, all streams stay aborted.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -31,26 +33,26 @@ use hw_arch::mmio::Mmio;
 use hw_iommu_smmuv3::{Context, Denied, Event, Memory, Smmu, Stage};
 use mortise_partition::{Argument, Iommu, Machine, RootComplex, Vm};
 
-/// Records of what was denied that are taken by one interrupt.
+/// Most records of denied accesses that one interrupt handles.
 pub const AT_ONCE: u64 = 32;
 
-/// Bits of addresses that are translated, from a root of level 1.
+/// Address bits that are translated, from a root table of level 1.
 const ADDRESS_BITS: u32 = 39;
 
-/// What the SMMU reads and writes by itself.
+/// Tables and queues that the SMMU accesses.
 static MEMORY: Memory = Memory::new();
 
 /// The SMMU of this image's board.
 pub static SMMU: Protection = Protection(TicketLock::new(None));
 
-/// Keeps the devices behind an SMMU in the memory of their owner.
+/// Confines the devices behind an SMMU to the memory of their owner.
 pub struct Protection(TicketLock<Option<Devices>>);
 
 struct Devices {
     smmu: Smmu,
     configuration: Mmio,
     denied: u64,
-    /// Whether the SMMU answered whenever it was asked.
+    /// Whether the SMMU has always responded.
     answers: bool,
 }
 
@@ -124,8 +126,8 @@ impl Iommu for Protection {
 }
 
 impl Devices {
-    /// Lets the devices through, or aborts what they do. Once the SMMU does not answer, every stream
-    /// is aborted in its table, and none is let through again.
+    /// Lets the devices through, or aborts their accesses. Once the SMMU does not respond, every
+    /// stream is aborted in its table, and none is let through again.
     fn switch(&mut self, through: bool, machine: &'static Machine, owner: &Vm) {
         let done = self.smmu.switch(through && self.answers);
         if self.answers && done.is_err() {
@@ -136,8 +138,8 @@ impl Devices {
         }
     }
 
-    /// Counts so many that were denied, of which this was the first, and says so now and then: the
-    /// line is others' as well.
+    /// Counts denied accesses, of which `first` was the first, and reports them at a limited rate,
+    /// as the console line is shared.
     fn deny(&mut self, first: Event, count: u64, machine: &'static Machine, owner: &Vm) {
         let before = self.denied;
         self.denied += count;

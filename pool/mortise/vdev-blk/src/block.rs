@@ -1,33 +1,33 @@
-//! The device: a virtio-mmio transport, its one queue, and what is done of a request.
+//! Block device: a virtio-mmio transport, its queue, and the progress of a request.
 
 use crate::{
     registers::{self, cause, feature, offset, status},
-    request::{Over, Request, Store},
+    request::{Completed, Request, Store},
 };
 use core_virtq::{Broken, Chain, Queue};
 
-/// Bytes of a sector, by which requests count (virtio 1.2, 5.2.4).
+/// Bytes of a sector, the unit of requests (virtio 1.2, 5.2.4).
 pub const SECTOR: u64 = 512;
 
-/// Descriptors of the queue at most.
+/// Most descriptors of the queue.
 const QUEUE: u16 = 128;
 
-/// Buffers of data in a request at most: all but one for the header and one for the verdict.
+/// Most data buffers of a request: all but one for the header and one for the status.
 const SEGMENTS: u32 = QUEUE as u32 - 2;
 
-/// What the disk is.
+/// Properties of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
-    /// How many sectors it has.
+    /// Number of sectors.
     pub sectors: u64,
-    /// Whether it cannot be written.
+    /// Whether it is read-only.
     pub read_only: bool,
-    /// By what it calls itself, NUL padded.
+    /// Device identification, padded with NULs.
     pub name: [u8; 20],
 }
 
 impl Geometry {
-    /// Bytes that it has.
+    /// Size in bytes.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.sectors.saturating_mul(SECTOR)
@@ -41,8 +41,8 @@ impl Geometry {
         }
     }
 
-    /// Eight bytes of the configuration (5.2.4) as far as the features have it: capacity, nothing,
-    /// segments, nothing, size of a block.
+    /// Eight bytes of the configuration (5.2.4), as the features define it: capacity, reserved,
+    /// segments, reserved, block size.
     fn configuration(&self, at: usize) -> u64 {
         let word = |index| {
             let word = match index {
@@ -60,28 +60,28 @@ impl Geometry {
     }
 }
 
-/// What a step of the device's came to.
+/// Result of a device step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// There is nothing to do.
+    /// Nothing to do.
     Idle,
     /// There may be more to do.
     More,
-    /// The same, but not at once: who has the content waits for it.
+    /// There may be more to do, after a wait for the disk.
     Wait,
-    /// The same, and the driver is to be interrupted.
+    /// There may be more to do, and the driver is to be interrupted.
     Interrupt,
 }
 
-/// What the driver has said of the queue.
+/// Configuration of the queue by the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Setup {
+struct QueueConfig {
     size: u16,
-    /// The addresses of its three parts.
+    /// Addresses of its three parts.
     parts: [u64; 3],
 }
 
-impl Setup {
+impl QueueConfig {
     const NEW: Self = Self {
         size: QUEUE,
         parts: [0; 3],
@@ -95,7 +95,7 @@ impl Setup {
         }
     }
 
-    /// The half of an address that a register is.
+    /// The half of an address that a register holds.
     fn half(&mut self, at: usize) -> Option<(&mut u64, u32)> {
         let parts = offset::PARTS.into_iter().zip(&mut self.parts);
         let mut halves = parts.filter(|(low, _)| at == *low || at == low + 4);
@@ -105,19 +105,19 @@ impl Setup {
     }
 }
 
-/// What is still to be done for a request that is over, each a step of its own.
+/// Remaining steps of a completed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
+enum Completion {
     Nothing,
-    /// Its driver is to have it back, of which so many bytes were written.
+    /// Write the used element, with the number of bytes written.
     Give(Chain, u32),
-    /// It is to see that.
+    /// Update the used index.
     Publish,
-    /// It is to be asked whether it wants to be told.
+    /// Check whether the driver wants an interrupt.
     Ask,
 }
 
-/// A block device as its driver sees it.
+/// State of a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     disk: Geometry,
@@ -127,18 +127,18 @@ pub struct Block {
     wanted_select: u32,
     queue_select: u32,
     wanted: u64,
-    setup: Setup,
+    setup: QueueConfig,
     queue: Option<Queue>,
-    /// Something may be available.
+    /// Buffers may be available.
     notified: bool,
     request: Option<Request>,
-    after: After,
+    after: Completion,
     /// The driver is to be interrupted.
     raise: bool,
 }
 
 impl Block {
-    /// A device as reset leaves it.
+    /// A device after reset.
     #[must_use]
     pub const fn new(disk: Geometry) -> Self {
         Self {
@@ -149,28 +149,28 @@ impl Block {
             wanted_select: 0,
             queue_select: 0,
             wanted: 0,
-            setup: Setup::NEW,
+            setup: QueueConfig::NEW,
             queue: None,
             notified: false,
             request: None,
-            after: After::Nothing,
+            after: Completion::Nothing,
             raise: false,
         }
     }
 
-    /// Takes it back to what it was at first; what was asked for is forgotten.
+    /// Resets the device; requests are dropped.
     pub const fn reset(&mut self) {
         *self = Self::new(self.disk);
     }
 
-    /// The driver reads `width` bytes at a byte offset.
+    /// Handles a read of `width` bytes at offset `at`.
     #[must_use]
     pub fn read(&self, at: usize, width: u8) -> u64 {
         if at >= offset::CONFIGURATION {
             let bits = 8 * u32::from(width.clamp(1, 8));
             return self.disk.configuration(at - offset::CONFIGURATION) & u64::MAX >> (64 - bits);
         }
-        // Only words of the transport can be read (4.2.2.2).
+        // The transport allows only word accesses (4.2.2.2).
         match width {
             4 => self.register(at).into(),
             _ => 0,
@@ -198,8 +198,8 @@ impl Block {
         }
     }
 
-    /// The driver writes `width` bytes at a byte offset. What it asks for is done by
-    /// [`step`](Self::step); the same write once more changes nothing.
+    /// Handles a write of `width` bytes at offset `at`. Requests are executed by
+    /// [`step`](Self::step); a repetition of the write has no effect.
     pub fn write(&mut self, at: usize, width: u8, value: u64) {
         if width != 4 {
             return;
@@ -208,7 +208,7 @@ impl Block {
         match at {
             offset::OFFERED_SELECT => self.offered_select = value,
             offset::WANTED_SELECT => self.wanted_select = value,
-            // What was agreed on stays (3.1.1).
+            // Features are fixed once they are negotiated (3.1.1).
             offset::WANTED if self.status & status::FEATURES_OK == 0 => {
                 if let 0 | 1 = self.wanted_select {
                     let shift = 32 * self.wanted_select;
@@ -220,7 +220,7 @@ impl Block {
             offset::NOTIFY => self.notified |= value == 0,
             offset::ACKNOWLEDGE => self.interrupt &= !value,
             offset::STATUS => self.set_status(value),
-            _ if self.queue_select == 0 => self.set_up(at, value),
+            _ if self.queue_select == 0 => self.configure_queue(at, value),
             _ => {}
         }
     }
@@ -239,13 +239,13 @@ impl Block {
         self.status = wanted | needs_reset;
     }
 
-    /// The queue, which the driver leaves as it is while it is ready (4.2.2.2).
-    fn set_up(&mut self, at: usize, value: u32) {
+    /// Configures the queue; not allowed while it is ready (4.2.2.2).
+    fn configure_queue(&mut self, at: usize, value: u32) {
         match at {
             offset::QUEUE_READY if value & 1 == 0 => {
                 self.queue = None;
                 self.request = None;
-                self.after = After::Nothing;
+                self.after = Completion::Nothing;
             }
             offset::QUEUE_READY if self.queue.is_none() => self.queue = self.setup.queue(),
             _ if self.queue.is_some() => {}
@@ -258,7 +258,7 @@ impl Block {
         }
     }
 
-    /// Does a step of what the driver asked for.
+    /// Executes a step of a request.
     pub fn step(&mut self, memory: &mut impl Store) -> Step {
         const AGREED: u32 = status::DRIVER_OK | status::FEATURES_OK;
         if self.raise {
@@ -274,7 +274,7 @@ impl Block {
             Ok(true) => Step::More,
             Ok(false) => Step::Idle,
             Err(_) => {
-                // The driver alone can help itself (2.1.2).
+                // Only the driver can recover, by a reset (2.1.2).
                 self.request = None;
                 self.status |= status::NEEDS_RESET;
                 self.interrupt |= cause::CONFIGURATION;
@@ -284,36 +284,36 @@ impl Block {
         }
     }
 
-    /// The same of a queue that runs; whether there may be more.
+    /// Executes a step on a running queue. Returns whether there may be more.
     fn advance(&mut self, memory: &mut impl Store) -> Result<bool, Broken> {
         let Some(queue) = &mut self.queue else {
             return Ok(false);
         };
         match self.after {
-            After::Nothing => {}
-            After::Give(chain, written) => {
+            Completion::Nothing => {}
+            Completion::Give(chain, written) => {
                 queue.give(memory, chain, written)?;
-                self.after = After::Publish;
+                self.after = Completion::Publish;
                 return Ok(true);
             }
-            After::Publish => {
+            Completion::Publish => {
                 queue.publish(memory)?;
-                self.after = After::Ask;
+                self.after = Completion::Ask;
                 return Ok(true);
             }
-            After::Ask => {
+            Completion::Ask => {
                 if queue.tells(memory)? {
                     self.interrupt |= cause::USED;
                     self.raise = true;
                 }
-                self.after = After::Nothing;
+                self.after = Completion::Nothing;
                 return Ok(true);
             }
         }
         if let Some(request) = &mut self.request {
-            if let Some(Over(chain, written)) = request.step(&self.disk, queue, memory)? {
+            if let Some(Completed(chain, written)) = request.step(&self.disk, queue, memory)? {
                 self.request = None;
-                self.after = After::Give(chain, written);
+                self.after = Completion::Give(chain, written);
             }
         } else if queue.has_more() {
             self.request = queue.take(memory)?.map(Request::new);

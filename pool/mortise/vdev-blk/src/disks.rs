@@ -1,11 +1,11 @@
-//! The disks of a system: where they are, and whose.
+//! Virtual disks of a system: their memory and their VMs.
 //!
-//! A driver that notifies its disk stores to a register, and its own core does what it asked for: in
-//! steps, between which it looks whether an interrupt waits. Then the store is made again, behind what
-//! was pending, until nothing is left. So a request of any size masks interrupts for no longer than a
-//! step of it, and nobody but the VM itself pays for it.
+//! A driver notifies its disk by a store to a register. Its own core executes the request, in steps
+//! with a check for pending interrupts between them. If one is pending, the store is repeated after
+//! it was served, until nothing is left. A request of any size thus masks interrupts for one step
+//! at most, and takes time of its own VM only.
 
-use crate::{Block, Geometry, Halt, SECTOR, Step, Store, registers::offset};
+use crate::{Block, Geometry, IoError, SECTOR, Step, Store, registers::offset};
 use core::cell::Cell;
 use core_manifest::{Disk, Mapping, System, limits};
 use core_memory::{IntermediateRange, PhysicalRange};
@@ -16,60 +16,60 @@ use mortise_partition::{Access, Core, Device, DeviceResponse, Machine, Vm, VmExt
 use mortise_transfer::{Transfer, View};
 use spin::Once;
 
-/// What is copied at once is a multiple of this, at multiples of it.
+/// Granularity of copies, in bytes.
 const CHUNK: u64 = 64;
 
-/// Smallest unit that a core maps.
+/// Smallest unit of a core's map.
 const PAGE: u64 = 4096;
 
-/// Where the content of a disk is.
-pub trait Content: Sized + Send + Sync + 'static {
-    /// Which of the manifest's disks have theirs there.
+/// Storage of a disk.
+pub trait Storage: Sized + Send + Sync + 'static {
+    /// The kind of disk in the manifest that this implements.
     const STORE: core_manifest::Store;
 
-    /// That of a disk, the so-manieth of the manifest's. Called before a VM runs.
+    /// Opens disk `number` of the manifest, before any VM runs.
     ///
     /// # Errors
     ///
-    /// Why there is none, in a few words.
+    /// The reason why it cannot be opened.
     fn open(disk: &'static Disk, number: usize) -> Result<Self, &'static str>;
 
-    /// Does a step of what the driver asked for.
-    fn step(&self, block: &mut Block, reach: &mut Reach<'_>) -> Step;
+    /// Executes a step of the driver's requests.
+    fn step(&self, block: &mut Block, access: &mut DiskAccess<'_>) -> Step;
 }
 
-/// The disks of the system whose content is of that kind.
+/// The disks of the system with this kind of storage.
 pub struct Disks<C = InMemory> {
-    all: [Once<Placed<C>>; limits::DISKS],
+    all: [Once<VirtualDisk<C>>; limits::DISKS],
 }
 
-/// The disks of this image's system that are in memory.
+/// Disks of this image's system that are in memory.
 pub static DISKS: Disks = Disks::new();
 
-/// In memory, which is where the manifest says.
+/// Storage in memory, at an address of the manifest.
 pub struct InMemory;
 
-impl Content for InMemory {
+impl Storage for InMemory {
     const STORE: core_manifest::Store = core_manifest::Store::Memory;
 
     fn open(_disk: &'static Disk, _number: usize) -> Result<Self, &'static str> {
         Ok(Self)
     }
 
-    fn step(&self, block: &mut Block, reach: &mut Reach<'_>) -> Step {
-        block.step(reach)
+    fn step(&self, block: &mut Block, access: &mut DiskAccess<'_>) -> Step {
+        block.step(access)
     }
 }
 
-/// A disk, and the device that its VM sees.
-struct Placed<C> {
+/// A disk with the device that its VM sees.
+struct VirtualDisk<C> {
     disk: &'static Disk,
     content: C,
     block: TicketLock<Block>,
 }
 
-impl<C: Content> Disks<C> {
-    /// None yet.
+impl<C: Storage> Disks<C> {
+    /// No disks.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -78,13 +78,13 @@ impl<C: Content> Disks<C> {
     }
 }
 
-impl<C: Content> Default for Disks<C> {
+impl<C: Storage> Default for Disks<C> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<C: Content> Placed<C> {
+impl<C: Storage> VirtualDisk<C> {
     fn new(disk: &'static Disk, number: usize, content: C) -> Self {
         let mut name = *b"tenonos-0\0\0\0\0\0\0\0\0\0\0\0";
         if let Some(digit) = name.get_mut(8) {
@@ -106,7 +106,7 @@ impl<C: Content> Placed<C> {
         usize::from(self.disk.vm) == vm.index()
     }
 
-    /// Carries out an access of its VM's to a register.
+    /// Handles an access of its VM to a register.
     fn access(
         &self,
         core: &'static Core,
@@ -115,8 +115,8 @@ impl<C: Content> Placed<C> {
         width: u8,
         stored: Option<u64>,
     ) -> DeviceResponse {
-        // Another of its vCPUs may be at work: to wait for it takes as long as an interrupt of that
-        // one's stays away, and is to mask none here.
+        // Another vCPU of the VM may be executing a request. To wait for it could take until its
+        // next interrupt, with interrupts masked here.
         let Some(mut block) = self.block.try_lock() else {
             return DeviceResponse::Retry;
         };
@@ -133,7 +133,7 @@ impl<C: Content> Placed<C> {
         }
     }
 
-    /// Does what was asked for until it is done or an interrupt waits.
+    /// Executes requests until all are complete or an interrupt is pending.
     fn work(
         &self,
         block: &mut Block,
@@ -141,7 +141,7 @@ impl<C: Content> Placed<C> {
         vm: &'static Vm,
         transfer: &Transfer,
     ) -> DeviceResponse {
-        let mut reach = Reach {
+        let mut access = DiskAccess {
             disk: self.disk,
             vm,
             known: Cell::new(vm.description().memory().next().map(known)),
@@ -151,7 +151,7 @@ impl<C: Content> Placed<C> {
             return DeviceResponse::Retry;
         }
         loop {
-            match self.content.step(block, &mut reach) {
+            match self.content.step(block, &mut access) {
                 Step::Idle => return DeviceResponse::Value(0),
                 Step::Wait => return DeviceResponse::Retry,
                 Step::Interrupt => vm.raise(core.machine(), self.disk.interrupt.into()),
@@ -164,7 +164,7 @@ impl<C: Content> Placed<C> {
     }
 }
 
-impl<C: Content> Device for Disks<C> {
+impl<C: Storage> Device for Disks<C> {
     fn access(
         &self,
         core: &'static Core,
@@ -185,7 +185,7 @@ impl<C: Content> Device for Disks<C> {
     }
 }
 
-impl<C: Content> VmExtension for Disks<C> {
+impl<C: Storage> VmExtension for Disks<C> {
     fn init(
         &self,
         machine: &'static Machine,
@@ -200,7 +200,7 @@ impl<C: Content> VmExtension for Disks<C> {
             let vm = machine.vm(disk.vm.into()).ok_or(malformed)?;
             vm.add_interrupt(disk.interrupt.into())?;
             let content = C::open(disk, number)?;
-            place.call_once(|| Placed::new(disk, number, content));
+            place.call_once(|| VirtualDisk::new(disk, number, content));
         }
         Ok(())
     }
@@ -212,8 +212,8 @@ impl<C: Content> VmExtension for Disks<C> {
             return;
         }
         let all = || self.all.iter().map_while(Once::get);
-        let there = |placed: &&Placed<C>| core.hosts(placed.disk.vm.into());
-        let start = |placed: &Placed<C>| placed.disk.place.start() / PAGE * PAGE;
+        let there = |placed: &&VirtualDisk<C>| core.hosts(placed.disk.vm.into());
+        let start = |placed: &VirtualDisk<C>| placed.disk.place.start() / PAGE * PAGE;
         for (number, placed) in all().enumerate().filter(|(_, placed)| there(placed)) {
             let mut before = all().take(number).filter(there);
             if before.all(|other| start(other) != start(placed)) {
@@ -237,28 +237,28 @@ impl<C: Content> VmExtension for Disks<C> {
     }
 }
 
-/// A disk and its VM's memory, as the core that works reaches them: through its windows.
-pub struct Reach<'a> {
+/// Access to a disk and its VM's memory, through the windows of the executing core.
+pub struct DiskAccess<'a> {
     disk: &'a Disk,
     vm: &'a Vm,
-    /// A piece of that memory in which something was found: where its VM sees it, and where it is.
+    /// The last region of that memory that was accessed: its IPA range and its PA.
     known: Cell<Option<(IntermediateRange, u64)>>,
     view: View<'a>,
 }
 
-/// A piece of a VM's memory: where it sees it, and where it is.
+/// A region of a VM's memory: its IPA range and its PA.
 fn known(ram: &Mapping) -> (IntermediateRange, u64) {
     (ram.intermediate, ram.physical.start())
 }
 
-impl Reach<'_> {
-    /// Where a piece of the VM's own memory is.
+impl DiskAccess<'_> {
+    /// Translates an IPA range of the VM's own memory.
     ///
     /// # Errors
     ///
-    /// If some of it is not the VM's.
+    /// If part of it is not memory of the VM.
     #[inline]
-    pub fn own(&self, at: u64, size: u64) -> Result<u64, Outside> {
+    pub fn translate(&self, at: u64, size: u64) -> Result<u64, Outside> {
         match self.known.get() {
             Some((seen, place)) if at >= seen.start() && size <= seen.size() => {
                 let offset = at - seen.start();
@@ -282,7 +282,7 @@ impl Reach<'_> {
         Ok(place + (at - seen.start()))
     }
 
-    /// Where a piece of the disk is.
+    /// Physical address of a range of the disk.
     fn content(&self, at: u64, size: u64) -> Result<u64, Outside> {
         let end = at.checked_add(size).ok_or(Outside)?;
         match end <= self.disk.sectors * SECTOR {
@@ -291,18 +291,19 @@ impl Reach<'_> {
         }
     }
 
-    /// Copies some of a piece of memory, by physical addresses, or nothing if an interrupt waits; how
-    /// much.
+    /// Copies part of a range of memory, by physical addresses, or nothing if an interrupt is
+    /// pending. Returns the number of bytes.
     ///
     /// # Safety
     ///
-    /// Both are RAM, one of them the VM's own, to which nobody in Rust refers.
+    /// Both ranges are RAM to which no Rust reference exists, and one of them is memory of the VM.
     pub unsafe fn copy(&mut self, from: u64, to: u64, size: u32) -> u32 {
         if is_interrupt_pending() {
             return 0;
         }
         let whole = u64::from(size) / CHUNK * CHUNK;
-        // SAFETY: this core's windows; of what they show the caller's promise.
+        // SAFETY: these are this core's windows; the caller states that both ranges are RAM without
+        // references.
         let copied = unsafe {
             match PhysicalRange::new(from, whole) {
                 Some(piece) if (from | to).is_multiple_of(CHUNK) => self.view.copy(piece, to),
@@ -313,12 +314,12 @@ impl Reach<'_> {
     }
 }
 
-impl Memory for Reach<'_> {
+impl Memory for DiskAccess<'_> {
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
         if !bytes.is_empty() {
-            let place = self.own(at, bytes.len() as u64)?;
+            let place = self.translate(at, bytes.len() as u64)?;
             for (place, byte) in (place..).zip(bytes) {
-                // SAFETY: this core's windows, and the VM's own memory.
+                // SAFETY: these are this core's windows, and the address lies in RAM of the VM.
                 *byte = unsafe { self.view.read(place) };
             }
         }
@@ -327,46 +328,50 @@ impl Memory for Reach<'_> {
 
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
         if !bytes.is_empty() {
-            let place = self.own(at, bytes.len() as u64)?;
+            let place = self.translate(at, bytes.len() as u64)?;
             for (place, &byte) in (place..).zip(bytes) {
-                // SAFETY: as in `read`; nobody in Rust refers to what is a VM's.
+                // SAFETY: these are this core's windows, and the address lies in RAM of the VM, to
+                // which no Rust reference exists.
                 unsafe { self.view.write(place, byte) };
             }
         }
         Ok(())
     }
 
-    // Words of a queue are aligned, as it is, and a VM's memory is by whole pages.
+    // The parts of a queue are aligned, and a VM's memory consists of whole pages.
 
     fn write8(&mut self, at: u64, value: u8) -> Result<(), Outside> {
-        let place = self.own(at, 1)?;
-        // SAFETY: as in `write`.
+        let place = self.translate(at, 1)?;
+        // SAFETY: these are this core's windows, and the address lies in RAM of the VM, to which no
+        // Rust reference exists.
         unsafe { self.view.write(place, value) };
         Ok(())
     }
 
     fn read16(&self, at: u64) -> Result<u16, Outside> {
-        let place = self.own(at, 2)?;
-        // SAFETY: as in `read`.
+        let place = self.translate(at, 2)?;
+        // SAFETY: these are this core's windows, and the address lies in RAM of the VM.
         Ok(unsafe { self.view.read(place) })
     }
 
     fn read64s(&self, at: u64) -> Result<[u64; 2], Outside> {
-        let place = self.own(at, 16)?;
-        // SAFETY: as in `read`.
+        let place = self.translate(at, 16)?;
+        // SAFETY: these are this core's windows, and both addresses lie in RAM of the VM.
         Ok(unsafe { [self.view.read(place), self.view.read(place + 8)] })
     }
 
     fn write16(&mut self, at: u64, value: u16) -> Result<(), Outside> {
-        let place = self.own(at, 2)?;
-        // SAFETY: as in `write`.
+        let place = self.translate(at, 2)?;
+        // SAFETY: these are this core's windows, and the address lies in RAM of the VM, to which no
+        // Rust reference exists.
         unsafe { self.view.write(place, value) };
         Ok(())
     }
 
     fn write32s(&mut self, at: u64, [first, second]: [u32; 2]) -> Result<(), Outside> {
-        let place = self.own(at, 8)?;
-        // SAFETY: as in `write`.
+        let place = self.translate(at, 8)?;
+        // SAFETY: these are this core's windows, and both addresses lie in RAM of the VM, to which
+        // no Rust reference exists.
         unsafe {
             self.view.write(place, first);
             self.view.write(place + 4, second);
@@ -375,18 +380,20 @@ impl Memory for Reach<'_> {
     }
 }
 
-impl Store for Reach<'_> {
-    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt> {
+impl Store for DiskAccess<'_> {
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
         let source = self.content(from, size.into())?;
-        let target = self.own(to, size.into())?;
-        // SAFETY: memory of a disk, to which only this refers, and its VM's own.
+        let target = self.translate(to, size.into())?;
+        // SAFETY: the source is memory of the disk, to which no Rust reference exists; the target
+        // is RAM of the VM.
         Ok(unsafe { self.copy(source, target, size) })
     }
 
-    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt> {
-        let source = self.own(from, size.into())?;
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
+        let source = self.translate(from, size.into())?;
         let target = self.content(to, size.into())?;
-        // SAFETY: as in `load`.
+        // SAFETY: the source is RAM of the VM; the target is memory of the disk, to which no Rust
+        // reference exists.
         Ok(unsafe { self.copy(source, target, size) })
     }
 }

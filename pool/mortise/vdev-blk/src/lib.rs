@@ -1,27 +1,27 @@
-//! Virtual disks: a virtio block device that a VM's own cores carry out, in memory.
+//! Virtual disks: a virtio block device that a VM's own cores execute, in memory.
 //!
 //! # Purpose
 //!
 //! [`Block`] is a block device behind a virtio-mmio transport (virtio 1.2, 4.2 and 5.2) for
-//! unmodified drivers: it reads, writes, flushes and says its name, with the features
-//! `VERSION_1`, `BLK_SIZE`, `SEG_MAX`, `FLUSH` and, of a disk that cannot be written, `RO`. It is the
-//! device alone: who emulates the driver's accesses calls [`Block::read`] and [`Block::write`], and
+//! unmodified drivers: it reads, writes, flushes and identifies itself, with the features
+//! `VERSION_1`, `BLK_SIZE`, `SEG_MAX`, `FLUSH` and, for a read-only disk, `RO`. It is the device
+//! only: the emulation of the driver's accesses calls [`Block::read`] and [`Block::write`], and
 //! [`Block::step`] as long as there is something to do.
 //!
-//! [`DISKS`] are those that the manifest has in memory, which no VM reaches; why they are carried out
-//! by who uses them says `docs/decisions/virtio-block.md`. Who has the content elsewhere makes
-//! [`Disks`] of its own [`Content`].
+//! [`DISKS`] are the disks that the manifest places in memory, which no VM can access.
+//! `docs/decisions/virtio-block.md` gives the reason why the VM's own cores execute them. For other
+//! storage, instantiate [`Disks`] with another [`Storage`].
 //!
 //! # Guarantees
 //!
-//! - The driver is hostile: whatever it writes, and changes meanwhile, is read once and checked. What
-//!   no driver may do leaves the device in need of a reset (2.1.2), and touches nobody else.
-//! - A step is a descriptor, a header, a verdict, or a piece of data of which 512 bytes are copied
-//!   between two looks at the interrupts. No allocation, no panic.
-//! - What a driver gives for a buffer is its VM's own RAM, or it is refused: no shared area, no
-//!   device, nothing of Mortise's.
-//! - Requests are done in their order, all of one before the next. What is written stays until the
-//!   machine goes off, whatever becomes of its VM.
+//! - The driver is untrusted: each value that it writes, and may change concurrently, is read once
+//!   and checked. An error of the driver leaves the device in need of a reset (2.1.2), and affects
+//!   no other VM.
+//! - A step is a descriptor, a header, a status, or a piece of data of which 512 bytes are copied
+//!   between two checks for pending interrupts. No allocation, no panic.
+//! - Buffers must lie in RAM of the VM: not in shared areas, devices, or memory of Mortise.
+//! - Requests are executed in order, one at a time. Data is kept until the machine is turned off,
+//!   regardless of restarts of its VM.
 //!
 //! # Example
 //!
@@ -50,5 +50,5 @@ mod request;
 mod tests;
 
 pub use block::{Block, Geometry, SECTOR, Step};
-pub use disks::{Content, DISKS, Disks, InMemory, Reach};
-pub use request::{Halt, Store};
+pub use disks::{DISKS, DiskAccess, Disks, InMemory, Storage};
+pub use request::{IoError, Store};

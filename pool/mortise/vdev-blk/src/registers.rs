@@ -1,6 +1,6 @@
-//! Registers and bits of the transport (virtio 1.2, 4.2.2) and of a block device (5.2).
+//! Registers and bits of the virtio-mmio transport (virtio 1.2, 4.2.2) and of a block device (5.2).
 
-/// Offsets of registers.
+/// Register offsets.
 pub(crate) mod offset {
     pub(crate) const MAGIC: usize = 0x000;
     pub(crate) const VERSION: usize = 0x004;
@@ -18,32 +18,33 @@ pub(crate) mod offset {
     pub(crate) const INTERRUPT: usize = 0x060;
     pub(crate) const ACKNOWLEDGE: usize = 0x064;
     pub(crate) const STATUS: usize = 0x070;
-    /// Descriptor table, available ring and used ring: the lower half, and the upper one behind it.
+    /// Descriptor table, available ring and used ring: lower half of the address, followed by the
+    /// upper half.
     pub(crate) const PARTS: [usize; 3] = [0x080, 0x090, 0x0a0];
-    /// Length and address of memory that is shared, of which there is none: all ones.
+    /// Length and address of shared memory regions. There are none: all ones.
     pub(crate) const SHARED_MEMORY: core::ops::Range<usize> = 0x0b0..0x0c0;
     pub(crate) const CONFIGURATION: usize = 0x100;
 }
 
 /// `virt`.
 pub(crate) const MAGIC: u32 = 0x7472_6976;
-/// That of virtio 1.
+/// Version of virtio 1.
 pub(crate) const VERSION: u32 = 2;
-/// A block device.
+/// Block device.
 pub(crate) const BLOCK: u32 = 2;
-/// Nobody's number in particular: `TENO`.
+/// Unassigned vendor number: `TENO`.
 pub(crate) const VENDOR: u32 = 0x4f4e_4554;
 
-/// Bits of the device's status (2.1).
+/// Bits of the device status (2.1).
 pub(crate) mod status {
     pub(crate) const DRIVER_OK: u32 = 4;
     pub(crate) const FEATURES_OK: u32 = 8;
     pub(crate) const NEEDS_RESET: u32 = 64;
-    /// Those that a driver may set.
+    /// Bits that a driver may set.
     pub(crate) const DRIVER: u32 = 1 | 2 | DRIVER_OK | FEATURES_OK | 128;
 }
 
-/// Bits of the interrupt's cause (4.2.2).
+/// Bits of the interrupt status (4.2.2).
 pub(crate) mod cause {
     pub(crate) const USED: u32 = 1;
     pub(crate) const CONFIGURATION: u32 = 2;
@@ -58,7 +59,7 @@ pub(crate) mod feature {
     pub(crate) const VERSION_1: u64 = 1 << 32;
 }
 
-/// Kinds of requests (5.2.6).
+/// Request types (5.2.6).
 pub(crate) mod kind {
     pub(crate) const IN: u32 = 0;
     pub(crate) const OUT: u32 = 1;

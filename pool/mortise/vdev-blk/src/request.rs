@@ -1,105 +1,107 @@
-//! A request of a driver's (virtio 1.2, 5.2.6), a step at a time.
+//! Execution of a driver's request (virtio 1.2, 5.2.6), a step at a time.
 //!
-//! A request is a chain of buffers: a header, what is written to the disk, what is read from it, and
-//! in the last byte of all how it went. Nothing is assumed about which buffer has which part (2.7.4.3).
+//! A request is a chain of buffers: a header, data to be written to the disk, data to be read from
+//! it, and the status in the last byte. No assumption is made about how these are split into
+//! buffers (2.7.4.3).
 
 use crate::{Geometry, SECTOR, registers::kind};
 use core_virtq::{Broken, Buffer, Chain, Memory, Outside, Queue};
 
-/// Bytes of a header: kind, priority, sector.
+/// Bytes of a header: type, priority, sector.
 const HEADER: usize = 16;
 
-/// Bytes that are read or written one by one in a step.
+/// Bytes that are read or written one by one per step.
 const PIECE: usize = 4;
 
-/// Why a store does not do what it is asked for.
+/// Reason why an access fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Halt {
-    /// What the driver gave is not its memory.
+pub enum IoError {
+    /// The buffer lies outside the driver's memory.
     Outside,
-    /// What is on the disk cannot be reached.
+    /// The disk fails.
     Failed,
 }
 
-impl From<Outside> for Halt {
+impl From<Outside> for IoError {
     fn from(_: Outside) -> Self {
         Self::Outside
     }
 }
 
-/// A disk, and the memory of its driver.
+/// A disk and its driver's memory.
 pub trait Store: Memory {
-    /// A request begins: what another one left unfinished is none any more.
+    /// Begins a request; what an earlier one left unfinished is dropped.
     fn begin(&mut self) {}
 
-    /// Copies `size` bytes, at least one, from offset `from` of the disk to the driver's memory, or
-    /// as many as there is time for, or none; how many. They are within the disk.
+    /// Copies up to `size` bytes, at least one, from offset `from` of the disk to the driver's
+    /// memory. Returns how many, possibly none. The range lies within the disk.
     ///
     /// # Errors
     ///
-    /// If some of it is not the driver's, before anything is copied, or the disk fails.
-    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt>;
+    /// If part of the target is not the driver's memory, before anything is copied, or the disk
+    /// fails.
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError>;
 
-    /// Copies as many the other way, from the driver's memory to offset `to` of the disk.
+    /// Copies up to `size` bytes from the driver's memory to offset `to` of the disk.
     ///
     /// # Errors
     ///
     /// Those of [`load`](Self::load).
-    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt>;
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError>;
 
-    /// Sees that what a request wrote is on the disk, or with `all` whatever was written before, for
-    /// good; false if it is not yet.
+    /// Completes the writes of a request, or with `all` makes all earlier writes durable. Returns
+    /// false if that is still in progress.
     ///
     /// # Errors
     ///
     /// If the disk fails.
-    fn settle(&mut self, _all: bool) -> Result<bool, Halt> {
-        // Memory has nothing that is written later.
+    fn settle(&mut self, _all: bool) -> Result<bool, IoError> {
+        // Memory needs no write-back.
         Ok(true)
     }
 }
 
-/// How a request went.
+/// Status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum Status {
     Done = 0,
     Failed = 1,
     Unknown = 2,
 }
 
-/// What is asked for.
+/// Operation of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
-    /// Not known yet.
+    /// Header not read yet.
     Unread,
     Read,
     Write,
     Identify,
     Flush,
-    /// What is in the buffers does not matter.
+    /// Contents of the buffers are ignored.
     Nothing,
 }
 
-/// A request that is under way.
+/// A request in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
     chain: Chain,
     buffer: Option<Buffer>,
     header: [u64; 2],
-    /// Bytes of the header that are there.
+    /// Bytes of the header that were read.
     have: usize,
     action: Action,
-    verdict: Verdict,
-    /// The byte of the disk at which it goes on.
+    status: Status,
+    /// Offset on the disk at which it continues.
     position: u64,
-    /// Bytes of data that were moved.
+    /// Data bytes transferred.
     moved: u64,
-    /// Bytes of its buffers that were written.
+    /// Bytes written to its buffers.
     written: u32,
 }
 
-/// A request is over: how many bytes of its buffers were written.
-pub(crate) struct Over(pub(crate) Chain, pub(crate) u32);
+/// A completed request, with the number of bytes written to its buffers.
+pub(crate) struct Completed(pub(crate) Chain, pub(crate) u32);
 
 impl Request {
     pub(crate) const fn new(chain: Chain) -> Self {
@@ -109,28 +111,28 @@ impl Request {
             header: [0; 2],
             have: 0,
             action: Action::Unread,
-            verdict: Verdict::Done,
+            status: Status::Done,
             position: 0,
             moved: 0,
             written: 0,
         }
     }
 
-    /// Does a step: reads a descriptor, some of the header or what that means, or moves some of a buffer.
+    /// Executes a step: reads a descriptor or part of the header, or transfers part of a buffer.
     pub(crate) fn step(
         &mut self,
         disk: &Geometry,
         queue: &Queue,
         memory: &mut impl Store,
-    ) -> Result<Option<Over>, Broken> {
+    ) -> Result<Option<Completed>, Broken> {
         let Some(mut buffer) = self.buffer else {
-            // Without a byte for its verdict it is none.
+            // A request without a byte for its status is malformed.
             let next = self.chain.next(queue, memory)?.ok_or(Broken::Shape)?;
             self.buffer = Some(next);
             return Ok(None);
         };
         if self.have == HEADER && self.action == Action::Unread {
-            self.understand(disk);
+            self.parse_header(disk);
             return Ok(None);
         }
         let done = match buffer.writable {
@@ -153,13 +155,12 @@ impl Request {
             }
         };
         buffer.skip(done)?;
-        // What is left of a last one that is to be written is the verdict's, and of one that is to be
-        // read nothing.
+        // The rest of the last writable buffer is the status byte; a readable buffer has no rest.
         self.buffer = (buffer.length > 0).then_some(buffer);
         Ok(None)
     }
 
-    /// Reads some of the header: all of it, if it is as all drivers have it.
+    /// Reads part of the header, or all of it in the usual framing.
     fn read_header(&mut self, buffer: &Buffer, memory: &impl Store) -> Result<u32, Broken> {
         let whole = buffer.length as usize >= HEADER && buffer.address.is_multiple_of(8);
         if self.have == 0 && whole {
@@ -180,7 +181,8 @@ impl Request {
         Ok(size as u32)
     }
 
-    fn understand(&mut self, disk: &Geometry) {
+    /// Evaluates the header.
+    fn parse_header(&mut self, disk: &Geometry) {
         let [kind, sector] = self.header;
         self.action = match kind as u32 {
             kind::IN => Action::Read,
@@ -189,7 +191,7 @@ impl Request {
             kind::FLUSH => Action::Flush,
             kind::GET_ID => Action::Identify,
             _ => {
-                self.verdict = Verdict::Unknown;
+                self.status = Status::Unknown;
                 Action::Nothing
             }
         };
@@ -202,7 +204,7 @@ impl Request {
         }
     }
 
-    /// Takes some of what the driver wants written; what is not wanted, at once.
+    /// Transfers part of a buffer to the disk; ignored data is skipped at once.
     fn take(
         &mut self,
         buffer: &Buffer,
@@ -216,7 +218,7 @@ impl Request {
         self.count(done)
     }
 
-    /// Gives some of what the driver wants to read.
+    /// Transfers part of a buffer from the disk.
     fn fill(
         &mut self,
         buffer: Buffer,
@@ -250,7 +252,7 @@ impl Request {
         }
     }
 
-    /// Whether all of a buffer has a place on the disk from where the request is; else it fails.
+    /// Checks that a buffer fits on the disk from the current offset; the request fails otherwise.
     fn fits(&mut self, buffer: &Buffer, disk: &Geometry) -> bool {
         let end = self.position.checked_add(buffer.length.into());
         let fits = buffer.length > 0 && end.is_some_and(|end| end <= disk.size());
@@ -261,16 +263,16 @@ impl Request {
     }
 
     fn fail(&mut self) -> Action {
-        self.verdict = Verdict::Failed;
+        self.status = Status::Failed;
         Action::Nothing
     }
 
-    /// Goes on behind what was moved, if it was; else it fails.
-    fn count(&mut self, done: Result<u32, Halt>) -> Result<u32, Broken> {
+    /// Advances by the bytes transferred, or fails the request.
+    fn count(&mut self, done: Result<u32, IoError>) -> Result<u32, Broken> {
         let done = match done {
             Ok(done) => done,
-            Err(Halt::Outside) => return Err(Broken::Outside),
-            Err(Halt::Failed) => {
+            Err(IoError::Outside) => return Err(Broken::Outside),
+            Err(IoError::Failed) => {
                 self.action = self.fail();
                 return Ok(0);
             }
@@ -280,8 +282,12 @@ impl Request {
         Ok(done)
     }
 
-    /// Writes how it went into the last byte.
-    fn end(&mut self, buffer: &Buffer, memory: &mut impl Store) -> Result<Option<Over>, Broken> {
+    /// Writes the status into the last byte.
+    fn end(
+        &mut self,
+        buffer: &Buffer,
+        memory: &mut impl Store,
+    ) -> Result<Option<Completed>, Broken> {
         if matches!(self.action, Action::Read | Action::Write) && !self.moved.is_multiple_of(SECTOR)
         {
             self.action = self.fail();
@@ -293,7 +299,7 @@ impl Request {
                 Err(_) => self.action = self.fail(),
             }
         }
-        memory.write8(buffer.address, self.verdict as u8)?;
-        Ok(Some(Over(self.chain, self.written.saturating_add(1))))
+        memory.write8(buffer.address, self.status as u8)?;
+        Ok(Some(Completed(self.chain, self.written.saturating_add(1))))
     }
 }

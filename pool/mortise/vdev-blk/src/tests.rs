@@ -1,4 +1,4 @@
-//! What drivers do with a disk.
+//! Tests of the virtual disk with a model of a driver.
 
 mod hostile;
 
@@ -10,13 +10,13 @@ const SECTORS: u64 = 8;
 const DESCRIPTORS: u64 = 0;
 const AVAILABLE: u64 = 0x100;
 const USED: u64 = 0x200;
-/// Where its buffers are.
+/// Address of its buffers.
 const DATA: u64 = 0x1000;
 const MEMORY: usize = 0x4000;
-/// Bytes that are copied in a step, as if an interrupt came then.
+/// Bytes copied per step, as if an interrupt arrived then.
 const PIECE: u32 = 100;
 
-/// The disk, and the driver's memory.
+/// The disk and the driver's memory.
 struct World {
     memory: Vec<u8>,
     disk: Vec<u8>,
@@ -64,7 +64,7 @@ impl Memory for World {
 }
 
 impl Store for World {
-    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt> {
+    fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
         let (to, done) = (self.range(to, size as usize)?, size.min(PIECE) as usize);
         let from = from as usize;
         assert!(size > 0 && from + size as usize <= self.disk.len());
@@ -72,7 +72,7 @@ impl Store for World {
         Ok(done as u32)
     }
 
-    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Halt> {
+    fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
         let (from, done) = (self.range(from, size as usize)?, size.min(PIECE) as usize);
         let to = to as usize;
         assert!(size > 0 && to + size as usize <= self.disk.len());
@@ -81,7 +81,7 @@ impl Store for World {
     }
 }
 
-/// A driver on its disk.
+/// A driver with its disk.
 struct Driver {
     block: Block,
     world: World,
@@ -89,7 +89,7 @@ struct Driver {
 }
 
 impl Driver {
-    /// As Linux starts: what is offered is accepted, a queue of 8 is set up.
+    /// Initialises the device as Linux does: accepts all features, and sets up a queue of 8.
     fn start(read_only: bool) -> Self {
         let block = Block::new(Geometry {
             sectors: SECTORS,
@@ -101,11 +101,11 @@ impl Driver {
             world: World::new(),
             offered: 0,
         };
-        driver.set_up();
+        driver.configure_queue();
         driver
     }
 
-    fn set_up(&mut self) {
+    fn configure_queue(&mut self) {
         self.offered = 0;
         self.world.put(AVAILABLE, &[0; 4]);
         self.set(offset::STATUS, 0);
@@ -148,7 +148,7 @@ impl Driver {
         self.set(offset::NOTIFY, 0);
     }
 
-    /// Steps until nothing is to be done; how often it was interrupted.
+    /// Executes steps until nothing is left. Returns the number of interrupts.
     fn run(&mut self) -> usize {
         let mut interrupts = 0;
         for _ in 0..1000 {
@@ -161,8 +161,8 @@ impl Driver {
         panic!("a request comes to no end");
     }
 
-    /// A request with buffers of these lengths, the first so many of which the device reads, one behind
-    /// the other from `DATA` on; its verdict, and how many bytes were written.
+    /// Executes a request with consecutive buffers of these lengths from `DATA` on, first those
+    /// that the device reads. Returns its status and the number of bytes written.
     fn request(&mut self, kind: u32, sector: u64, readable: &[u32], writable: &[u32]) -> (u8, u32) {
         let mut header = u64::from(kind).to_le_bytes().to_vec();
         header.extend(sector.to_le_bytes());
@@ -189,7 +189,7 @@ impl Driver {
         (self.world.memory[at as usize - 1], written)
     }
 
-    /// What an offer of these descriptors leads to that no driver may make.
+    /// Checks that these descriptors leave the device in need of a reset.
     fn breaks(&mut self) {
         self.offer();
         assert_eq!(self.run(), 1);
@@ -197,7 +197,7 @@ impl Driver {
         assert_eq!(self.get(offset::INTERRUPT), cause::CONFIGURATION);
         self.set(offset::NOTIFY, 0);
         assert_eq!(self.run(), 0, "nothing is done before it is reset");
-        self.set_up();
+        self.configure_queue();
         assert_eq!(self.request(0, 0, &[16], &[512, 1]), (0, 513));
     }
 }
@@ -221,7 +221,7 @@ fn linux_recognises_the_disk() {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn reads_return_written_data() {
     let mut driver = Driver::start(false);
     let text: Vec<u8> = (0..1024u32).map(|at| (at % 251) as u8).collect();
     driver.world.put(DATA + 16, &text);
@@ -232,7 +232,7 @@ fn what_is_written_is_read() {
     assert_eq!(driver.world.memory[DATA as usize + 16..][..1024], text);
 }
 
-/// Which buffer has which part is the driver's to choose (2.7.4.3).
+/// The framing is the driver's choice (2.7.4.3).
 #[test]
 fn any_framing_is_one() {
     for (readable, writable) in [
@@ -257,7 +257,7 @@ fn any_framing_is_one() {
 }
 
 #[test]
-fn it_says_its_name_and_flushes() {
+fn it_identifies_itself_and_flushes() {
     let mut driver = Driver::start(false);
     assert_eq!(driver.request(8, 0, &[16], &[20, 1]), (0, 21));
     assert_eq!(
@@ -298,7 +298,7 @@ fn nothing_is_beyond_the_end() {
 }
 
 #[test]
-fn a_disk_that_cannot_be_written_is_not() {
+fn a_read_only_disk_is_not_written() {
     let mut driver = Driver::start(true);
     driver.set(offset::OFFERED_SELECT, 0);
     assert_ne!(

@@ -1,26 +1,26 @@
-//! What VMs call.
+//! Hypercalls of vLibs.
 
 use crate::{BUSY, Placed, Role, VLIBS, session::Refusal};
 use core_trace::Event;
 use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
 
-/// Lets the server serve.
+/// Starts a call to the server.
 const CALL: u32 = 0xc600_0401;
-/// Has it stand still.
+/// Suspends the server.
 const STOP: u32 = 0xc600_0402;
-/// Lets it go on.
+/// Resumes the server.
 const GO: u32 = 0xc600_0403;
-/// Tells how far it is.
+/// Returns the state.
 const STATE: u32 = 0xc600_0404;
 
-/// There is no such vLib, or nobody listens.
+/// No such vLib, or its server does not listen.
 const NOT_FOUND: Reply = Reply::status(-6);
 
-/// Nobody serves any more: the server's program is gone.
+/// Ends the service: the server's program is gone.
 const LEAVE: u32 = 0xc600_0405;
 
-/// The calls about vLibs.
+/// Hypercall group.
 pub static GROUP: Group = Group {
     name: "vlibs",
     brief: None,
@@ -28,7 +28,7 @@ pub static GROUP: Group = Group {
     handle,
 };
 
-/// Answers a call; later, if somebody else may wait for this core.
+/// Handles a call. If an interrupt is pending on a shared core, the call is repeated.
 fn handle(call: &Call, _: &mut dyn Caller) -> Outcome {
     if Core::current().preemption_pending() {
         return Outcome::Again(0);

@@ -1,35 +1,38 @@
-//! vLibs: Linux as a library on its caller's time.
+//! vLibs: Linux as a library that runs on the time of its caller.
 //!
 //! # Purpose
 //!
-//! A real-time VM, the master, calls what only Linux has, on its own time (*vLibOS*, sections 3 and 4):
-//! the Linux VM, the server, stands still until it is called, runs while the thread that called does,
-//! and stands still again when it listens for the next call. There is no thread of Mortise's and no
-//! budget here: the master's scheduler stops the server and lets it go on.
+//! A real-time VM, the *master*, calls functions that only Linux has, on its own time (*vLibOS*,
+//! sections 3 and 4). The Linux VM, the *server*, is suspended until it is called, runs while the
+//! calling thread does, and is suspended again when it listens for the next call. Mortise has
+//! neither a thread nor a budget for this: the master's scheduler stops and resumes the server.
 //!
-//! | function | who | does |
+//! | function | caller | effect |
 //! |---|---|---|
-//! | `0xC600_0401` CALL | master | lets the server run; x1 the call's number; -5 (BUSY) if a call is under way, -6 (NOT_FOUND) if nobody listens |
-//! | `0xC600_0402` STOP, `0xC600_0403` GO | master | has it stand still, or go on, in a call |
-//! | `0xC600_0404` STATE | both | x1 state, x2 calls begun, x3 the number of the last one answered |
-//! | `0xC600_0405` LEAVE | server | says that nobody serves any more; it runs until somebody listens again |
+//! | `0xC600_0401` CALL | master | runs the server; x1 returns the number of the call; -5 (BUSY) if
+//! a call is in progress, -6 (NOT_FOUND) if the server does not listen |
+//! | `0xC600_0402` STOP, `0xC600_0403` GO | master | suspends or resumes the server during a call |
+//! | `0xC600_0404` STATE | both | x1 state, x2 calls begun, x3 number of the last call answered |
+//! | `0xC600_0405` LEAVE | server | ends the service; the server runs until it listens again |
 //!
-//! A load from the status page, which the server does not have, is LISTEN: it ends the call that is
-//! served, if any, stands still until the next, and finds 0 there, or -5 (BUSY) if somebody listens
-//! already. So a program asks for it without its kernel.
+//! A load from the status page, which the server's stage 2 does not map, is LISTEN: it ends the
+//! call in progress, if any, suspends the server until the next call, and returns 0, or -5 (BUSY)
+//! if another thread listens already. A program thus needs no service of its kernel.
 //!
-//! x1 is the vLib's number. All answer 0, -3 (DENIED) to a VM that is not in this role, or -6 if there
-//! is no such vLib. The status page has what STATE tells, for the master to read without an exit.
+//! x1 is the number of the vLib. All return 0, or -3 (DENIED) to a VM without this role, or -6 if
+//! there is no such vLib. The status page holds the values of STATE, for the master to read without
+//! an exit.
 //!
 //! # Guarantees
 //!
-//! - **All of the server stands still** outside of calls and while stopped: its vCPUs are called by the
-//!   doorbell, which it cannot mask, and none goes on.
-//! - The master is told once of each call's end, by LISTEN or by the server's end, through an
-//!   interrupt. When the master's run ends in a call, the call is stopped; its next run finds it.
-//! - A call takes a fixed number of steps for each vCPU of the server, and no lock but the vLib's and
+//! - **All vCPUs of the server are suspended** outside of calls and while stopped: they are kicked
+//!   by an IPI, which the server cannot mask, and none is resumed.
+//! - The master is notified once of the end of each call, by LISTEN or by the end of the server,
+//!   through an interrupt. If the master's run ends during a call, the call is stopped, and its
+//!   next run finds it.
+//! - A call takes a bounded number of steps per vCPU of the server, and no lock but the vLib's and
 //!   that of the master's virtual interrupt controller.
-//! - Mortise reads nothing of what both share, and writes the status page alone.
+//! - Mortise reads nothing of the memory that both share, and writes only the status page.
 
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "status pages lie where the manifest says")]
@@ -48,7 +51,7 @@ use placed::{Placed, Role};
 use session::Session;
 use spin::Once;
 
-/// Not now: the status of a call, and what who listens finds.
+/// Busy: status of a call, and the value that LISTEN returns.
 const BUSY: i32 = -5;
 
 /// The vLibs of the system.
@@ -56,7 +59,7 @@ pub struct Vlibs {
     all: [Once<Placed>; limits::VLIBS],
 }
 
-/// The vLibs of this image's system.
+/// Entry in the table of VM extensions.
 pub static VLIBS: Vlibs = Vlibs {
     all: [const { Once::new() }; limits::VLIBS],
 };
@@ -66,7 +69,7 @@ impl Vlibs {
         self.all.iter().map_while(Once::get)
     }
 
-    /// The vLib of this number.
+    /// The vLib with this number.
     fn get(&self, number: u64) -> Option<&Placed> {
         self.all.get(usize::try_from(number).ok()?)?.get()
     }
@@ -100,7 +103,7 @@ impl VmExtension for Vlibs {
     }
 
     fn load(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, ipa: u64) -> Option<u64> {
-        // A server has its memory where it is, and what lies in front of it would be there, too.
+        // The server's own RAM is mapped at its physical addresses, and may lie below the page.
         let is_door =
             |vlib: &Placed| vlib.role(vm.index()) == Some(Role::Server) && vlib.page().holds(ipa);
         let mut numbered = self.iter().enumerate();
@@ -125,7 +128,7 @@ impl VmExtension for Vlibs {
         let Some(vlib) = self.get(part as u64) else {
             return false;
         };
-        // What is refused here is nobody's to hear: no step of these is.
+        // A refusal has no addressee: the VM has ended.
         let _ = match vlib.role(vm.index()) {
             Some(Role::Master) => vlib.step(machine, None, |it| Ok(it.stop())),
             Some(Role::Server) => vlib.step(machine, None, |it| Ok(it.server_ends())),

@@ -1,4 +1,4 @@
-//! A vLib where the manifest has it.
+//! A vLib with its status page, as the manifest describes it.
 
 use crate::session::{Follow, Order, Refusal, Session};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -8,21 +8,21 @@ use core_ring::Area;
 use core_sync::TicketLock;
 use mortise_partition::{Core, DirectSgi, Machine, Vm};
 
-/// Words of the status page, by their offsets.
+/// Words of the status page, by offset.
 const STATE: usize = 0x00;
 const BEGUN: usize = 0x08;
 const DONE: usize = 0x10;
 
-/// What a VM has to do with a vLib.
+/// Role of a VM in a vLib.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It calls.
+    /// The VM that calls.
     Master,
-    /// It serves.
+    /// The VM that serves.
     Server,
 }
 
-/// A vLib, its status page, and whose it is.
+/// A vLib, its status page, and its VMs.
 pub(crate) struct Placed {
     session: TicketLock<Session>,
     status: Area<'static>,
@@ -30,19 +30,19 @@ pub(crate) struct Placed {
     master: usize,
     server: usize,
     interrupt: u32,
-    /// How the master is interrupted if its interrupts are its own, otherwise zero.
+    /// SGI of a master with direct interrupts, otherwise zero.
     bell: AtomicU64,
 }
 
 impl Placed {
-    /// One as described; nothing if it cannot be.
+    /// A vLib as described; `None` if the description is invalid.
     pub fn new(described: &Vlib) -> Option<Self> {
         let Owner::Vm(master) = described.master.owner else {
             return None;
         };
         let page = described.status;
-        // SAFETY: the manifest's parser has checked that no other use overlaps it; the early table maps
-        // all of RAM as normal memory, and so does each core that `is_reached_by` names.
+        // SAFETY: the manifest's parser has checked that no other use overlaps it. The early table
+        // maps all RAM as normal memory, and so does each core that `is_reached_by` names.
         let status = unsafe { Area::from_raw(page.start() as *mut u8, page.size() as usize) }?;
         status.clear();
         Some(Self {
@@ -56,7 +56,7 @@ impl Placed {
         })
     }
 
-    /// What this VM has to do with it.
+    /// The role of a VM.
     pub fn role(&self, vm: usize) -> Option<Role> {
         match vm {
             _ if vm == self.master => Some(Role::Master),
@@ -65,43 +65,44 @@ impl Placed {
         }
     }
 
-    /// Its master.
+    /// The master.
     pub fn master(&self, machine: &Machine) -> Option<&'static Vm> {
         machine.vm(self.master)
     }
 
-    /// Its server.
+    /// The server.
     pub fn server(&self, machine: &Machine) -> Option<&'static Vm> {
         machine.vm(self.server)
     }
 
-    /// The interrupt by which the master is told of an end.
+    /// INTID of the interrupt by which the master is notified.
     pub const fn interrupt(&self) -> u32 {
         self.interrupt
     }
 
-    /// The status page, which is the server's door: it loads from there to listen.
+    /// The status page, from which the server loads to listen.
     pub const fn page(&self) -> PhysicalRange {
         self.page
     }
 
-    /// Whether a core may have to do with it.
+    /// Whether a core may access the status page.
     pub fn is_reached_by(&self, core: &'static Core) -> bool {
         core.hosts(self.master) || core.hosts(self.server)
     }
 
-    /// How far it is.
+    /// The present state.
     pub fn session(&self) -> Session {
         *self.session.lock()
     }
 
-    /// The master begins, with a bell if its interrupts are its own.
+    /// The master's run begins; with an SGI if it has direct interrupts.
     pub fn master_begins(&self, bell: u64) {
         self.bell.store(bell, Ordering::Release);
     }
 
-    /// Does a step, shows it, and has the server follow: nobody's step comes in between. The number of
-    /// the last call; `caller` is the server's vCPU that asks for it.
+    /// Executes a step: updates the session and the status page, and suspends or resumes the
+    /// server, all under the lock. Returns the number of the last call. `caller` is the server's
+    /// vCPU that requests the step.
     pub fn step(
         &self,
         machine: &'static Machine,
@@ -113,7 +114,7 @@ impl Placed {
         let begun = session.begun;
         self.status.store(BEGUN, begun, Ordering::Relaxed);
         self.status.store(DONE, session.done, Ordering::Release);
-        // Last: who finds nobody there any more finds what was done before.
+        // Written last: a reader that sees the new state sees the counters before it.
         let state = session.state as u64;
         self.status.store(STATE, state, Ordering::Release);
         match (follow.order, self.server(machine)) {
@@ -128,7 +129,7 @@ impl Placed {
         Ok(begun)
     }
 
-    /// Tells the master that a call has ended.
+    /// Notifies the master of the end of a call.
     fn tell(&self, machine: &'static Machine) {
         match DirectSgi::from_bits(self.bell.load(Ordering::Acquire)) {
             Some(bell) => bell.send(),

@@ -1,4 +1,4 @@
-//! How far a vLib is: who waits for whom.
+//! State machine of a vLib.
 //!
 //! ```text
 //!         listen               call                    listen, which ends the call
@@ -7,45 +7,45 @@
 //!    └── the server's end, from each    └► Stopped ┘
 //! ```
 //!
-//! The server stands still while it is listening or stopped, and at no other time.
+//! The server is suspended while it is listening or stopped, and at no other time.
 
-/// What a vLib does. The numbers are those of the status page.
+/// State of a vLib. The numbers are those of the status page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum State {
-    /// Nobody serves yet, or any more.
+    /// No server.
     Absent = 0,
-    /// Its server waits to be called.
+    /// The server waits for a call.
     Listening = 1,
-    /// Its server runs for who called.
+    /// The server executes a call.
     Serving = 2,
-    /// It has been stopped in that.
+    /// The server is stopped during a call.
     Stopped = 3,
 }
 
-/// Why there is no call.
+/// Reason why a step is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// There is one already, or somebody listens already.
+    /// A call is in progress, or a thread listens already.
     Busy,
-    /// Nobody listens.
+    /// The server does not listen.
     Absent,
 }
 
-/// What the server is to do.
+/// Change of the server's execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// To stand still.
+    /// Suspend all vCPUs.
     Suspend,
-    /// To go on.
+    /// Resume all vCPUs.
     Resume,
 }
 
-/// What follows from a step.
+/// Effects of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Follow {
     pub order: Option<Order>,
-    /// The master is to be told that a call has ended.
+    /// The master is notified that a call has ended.
     pub tell: bool,
 }
 
@@ -63,31 +63,31 @@ impl Follow {
     }
 }
 
-/// One vLib.
+/// State of one vLib.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
     pub state: State,
-    /// Calls so far: the number of the last one.
+    /// Number of calls begun.
     pub begun: u64,
-    /// The number of the last one that was answered.
+    /// Number of the last call answered.
     pub done: u64,
 }
 
 impl Session {
-    /// Of a server that has not begun.
+    /// State before the server begins.
     pub const NEW: Self = Self {
         state: State::Absent,
         begun: 0,
         done: 0,
     };
 
-    /// Its server waits for the next call, and has answered the one it was called for, if it was.
+    /// The server listens for the next call, and has completed the one in progress, if any.
     pub fn listen(&mut self) -> Result<Follow, Refusal> {
         let follow = match self.state {
             State::Listening => return Err(Refusal::Busy),
             State::Absent => Follow::SUSPEND,
             State::Serving => Follow::SUSPEND.told(),
-            // It made this call as it was being stopped.
+            // The server made this call while it was being stopped.
             State::Stopped => Follow::NOTHING.told(),
         };
         if follow.tell {
@@ -97,7 +97,7 @@ impl Session {
         Ok(follow)
     }
 
-    /// Its master calls.
+    /// The master calls.
     pub fn call(&mut self) -> Result<Follow, Refusal> {
         match self.state {
             State::Absent => Err(Refusal::Absent),
@@ -110,12 +110,12 @@ impl Session {
         }
     }
 
-    /// Its master has no time for it, or is gone.
+    /// The master stops the call, or has ended.
     pub fn stop(&mut self) -> Follow {
         self.change(State::Serving, State::Stopped, Follow::SUSPEND)
     }
 
-    /// Its master has time for it again.
+    /// The master resumes the call.
     pub fn go(&mut self) -> Follow {
         self.change(State::Stopped, State::Serving, Follow::RESUME)
     }
@@ -128,7 +128,7 @@ impl Session {
         follow
     }
 
-    /// Nobody serves any more; the server is not to stand still on account of it.
+    /// The service ends; the server is not suspended on its account.
     pub fn server_ends(&mut self) -> Follow {
         match core::mem::replace(&mut self.state, State::Absent) {
             State::Absent => Follow::NOTHING,
@@ -153,8 +153,8 @@ mod tests {
         ServerEnds,
     }
 
-    /// What one expects of two VMs, without the states: whether the server runs and has been told
-    /// to stand still, and the call that is under way.
+    /// Model of two VMs without the states: whether the server runs and is to be suspended, and the
+    /// call in progress.
     #[derive(Default)]
     struct Model {
         listened: bool,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     impl Model {
-        /// Does a step; the refusal, and whether the master is told.
+        /// Executes a step; returns the refusal, and whether the master is notified.
         fn step(&mut self, step: Step) -> (Option<Refusal>, bool) {
             match step {
                 Step::Listen if self.still && self.under_way.is_none() => {
@@ -207,7 +207,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_server_stands_still_when_nobody_has_time_for_it(
+        fn the_server_is_suspended_outside_of_calls(
             steps in prop::collection::vec(
                 prop::sample::select(vec![
                     Step::Listen, Step::Call, Step::Stop, Step::Go, Step::ServerEnds,

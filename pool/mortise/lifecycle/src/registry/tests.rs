@@ -61,7 +61,7 @@ fn account(registry: &Registry) -> (u64, [u64; MANAGERS], usize) {
 }
 
 #[test]
-fn what_is_given_back_before_a_slot_is_emptied_is_given_back_once() {
+fn memory_freed_before_its_slot_is_emptied_is_freed_once() {
     let mut registry = registry(4, 2);
     let before = account(&registry);
     let slots = [1, 2].map(|blocks| make(&mut registry, blocks).unwrap());
@@ -75,14 +75,14 @@ fn what_is_given_back_before_a_slot_is_emptied_is_given_back_once() {
 }
 
 #[test]
-fn what_is_denied_is_counted_for_who_asked() {
+fn denials_are_counted_for_the_caller() {
     let mut registry = registry(4, 2);
     registry.count_denied(CALLER);
     assert_eq!([0, 1, 2].map(|slot| registry.denied(slot)), [0, 1, 0]);
 }
 
 #[test]
-fn whatever_is_missing_nothing_is_taken() {
+fn a_failed_creation_takes_nothing() {
     let mut registry = registry(4, 2);
     let before = account(&registry);
     assert_eq!(
@@ -105,7 +105,7 @@ fn whatever_is_missing_nothing_is_taken() {
 }
 
 #[test]
-fn who_stops_in_between_has_taken_nothing() {
+fn a_call_that_ends_early_has_taken_nothing() {
     let mut registry = registry(4, 2);
     let before = account(&registry);
     let (file, wanted) = (Subject::File(CALLER.vm), descriptor(1, 2));
@@ -131,7 +131,7 @@ fn who_stops_in_between_has_taken_nothing() {
 }
 
 #[test]
-fn nobody_is_more_urgent_than_its_manager_may_make_it() {
+fn no_vm_exceeds_the_priority_of_its_manager() {
     let mut registry = registry(4, 2);
     let mut wanted = descriptor(1, 2);
     wanted.priority = 33;
@@ -156,7 +156,7 @@ fn a_template_has_one_instance() {
 }
 
 #[test]
-fn a_handle_names_one_life() {
+fn a_handle_names_one_occupant() {
     let mut registry = registry(8, 1);
     let slot = make(&mut registry, 1).unwrap();
     let first = registry.handle(slot).unwrap();
@@ -198,7 +198,7 @@ fn a_handle_names_one_life() {
 }
 
 #[test]
-fn what_a_vcpu_left_behind_is_found() {
+fn an_abandoned_creation_is_found() {
     let mut registry = registry(8, 3);
     let slot = make(&mut registry, 1).unwrap();
     assert_eq!(registry.abandoned(CALLER), Some(slot));

@@ -1,4 +1,4 @@
-//! What hostile drivers may try.
+//! Tests of the virtual disk with untrusted drivers.
 
 use super::*;
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn a_queue_that_cannot_be_is_not_ready() {
 }
 
 #[test]
-fn what_no_driver_may_do_needs_a_reset() {
+fn driver_errors_need_a_reset() {
     let whole = (DATA, 16);
     let outside: [(u64, u32); 4] = [
         (MEMORY as u64, 512),
@@ -59,7 +59,7 @@ fn what_no_driver_may_do_needs_a_reset() {
     driver.world.put(DATA, &[0; 16]);
     for buffer in outside {
         driver.world.describe(0, whole, 1, 1);
-        // Of a length that the disk has, so that it is looked at.
+        // The length lies within the disk, so that the buffer is accessed.
         driver
             .world
             .describe(1, (buffer.0, buffer.1.min(512)), 3, 2);
@@ -68,7 +68,7 @@ fn what_no_driver_may_do_needs_a_reset() {
         driver.world.describe(0, buffer, 0, 0);
         driver.breaks();
     }
-    // A loop, no verdict, no header, what is read behind what is written.
+    // A loop; no status; no header; a readable buffer after a writable one.
     driver.world.describe(0, whole, 1, 0);
     driver.breaks();
     driver.world.describe(0, whole, 0, 0);
@@ -85,7 +85,7 @@ fn what_no_driver_may_do_needs_a_reset() {
     assert_eq!(driver.world.disk, before);
 }
 
-/// What is longer than the disk is skipped at once, wherever it is.
+/// A buffer larger than the disk is skipped at once, at any address.
 #[test]
 fn four_gibibytes_are_one_step() {
     let mut driver = Driver::start(false);
@@ -116,7 +116,7 @@ fn a_reset_in_the_midst_ends_a_request() {
             driver.set(register, value);
             assert_eq!(driver.run(), 0, "{steps}");
             assert_eq!(driver.world.memory[DATA as usize + 528], 0xff);
-            driver.set_up();
+            driver.configure_queue();
             assert_eq!(driver.request(0, 0, &[16], &[512, 1]), (0, 513));
         }
     }
@@ -146,10 +146,10 @@ fn descriptors_that_change_meanwhile_change_nothing_that_was_read() {
 }
 
 proptest! {
-    /// Whatever a driver does with registers and memory, between any two steps: the device stays one,
-    /// and after a reset it works.
+    /// Random accesses of a driver to registers and memory between any two steps: the device stays
+    /// valid, and works after a reset.
     #[test]
-    fn any_driver_harms_itself_alone(
+    fn a_driver_harms_only_itself(
         bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..8], 0x300),
         actions in prop::collection::vec(
             (0u8..5, prop_oneof![0usize..0x120, Just(offset::NOTIFY)], any::<u32>(), any::<u8>()), 1..200,
@@ -170,7 +170,7 @@ proptest! {
             }
         }
         prop_assert_eq!(&driver.world.disk, &before);
-        driver.set_up();
+        driver.configure_queue();
         prop_assert_eq!(driver.request(0, 0, &[16], &[512, 1]), (0, 513));
     }
 }

@@ -1,41 +1,41 @@
-//! What is between two writers' bytes, a byte at a time.
+//! Line ends and line prefixes of the console, produced a byte at a time.
 
 use crate::digits::{decimal, places, power};
 use core_manifest::Name;
 
-/// Places of seconds that are there without need.
+/// Minimum width of seconds.
 const PLACES: u8 = 5;
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 const SECOND: u64 = 1_000_000_000;
 
-/// What follows the time.
-const BEHIND: &[u8] = b"] ";
+/// Text after the time.
+const AFTER_TIME: &[u8] = b"] ";
 
-/// What a line ends with.
+/// Line end.
 const END: &[u8] = b"\r\n";
 
-/// The end of a line and the beginning of the next, `[    1.002000000] linux| `, as far as they
-/// are not on the line yet.
+/// The bytes separator two writers' output that are still to be written: a line end and the prefix of
+/// the next line, `[    1.002000000] linux| `.
 ///
-/// Its bytes are worked out one by one: as a whole they cost ten times what a virtual machine that
-/// shares its core may wait for.
+/// They are computed one by one: as a whole they would exceed the bound of a masked section on a
+/// shared core tenfold.
 #[derive(Clone, Debug)]
-pub(crate) struct Between {
-    /// Bytes of a line's end that are put already.
+pub(crate) struct Separator {
+    /// Bytes of the line end that are written already.
     end: u8,
-    /// Whether a line begins behind it.
+    /// Whether a prefix follows.
     begins: bool,
-    /// When the line began, in nanoseconds.
+    /// Time at which the line began, in nanoseconds.
     began: u64,
     name: Name,
     mark: u8,
-    /// The next byte of it.
+    /// Index of the next byte.
     at: u8,
 }
 
-impl Between {
-    /// Nothing.
+impl Separator {
+    /// No bytes.
     pub(crate) const NOTHING: Self = Self {
         end: END.len() as u8,
         begins: false,
@@ -45,12 +45,12 @@ impl Between {
         at: 0,
     };
 
-    /// A line ends.
+    /// Ends a line.
     pub(crate) const fn end_line(&mut self) {
         self.end = 0;
     }
 
-    /// A line of `name`'s begins, which began at `began`, in nanoseconds.
+    /// Begins a line of `name` with its time in nanoseconds.
     pub(crate) fn begin_line(&mut self, began: u64, name: &Name, mark: u8) {
         self.begins = true;
         self.began = began;
@@ -59,12 +59,12 @@ impl Between {
         self.at = 0;
     }
 
-    /// Whether there is nothing.
+    /// Whether no byte is left.
     pub(crate) const fn is_nothing(&self) -> bool {
         self.end as usize >= END.len() && !self.begins
     }
 
-    /// The next byte, if there is one.
+    /// The next byte, if any is left.
     pub(crate) fn next(&mut self) -> Option<u8> {
         if let Some(byte) = END.get(usize::from(self.end)) {
             self.end += 1;
@@ -79,7 +79,7 @@ impl Between {
         byte
     }
 
-    /// The byte of the beginning that is next.
+    /// The next byte of the prefix.
     fn byte(&self) -> Option<u8> {
         let Some(at) = self.at.checked_sub(1) else {
             return Some(b'[');
@@ -88,7 +88,7 @@ impl Between {
         let places = places(seconds, PLACES);
         if at < places {
             let place = places - 1 - at;
-            // Zeros in front are not shown, but for the last.
+            // Leading zeros are omitted.
             let shown = place == 0 || power(place).is_some_and(|power| seconds >= power);
             return Some(if shown { decimal(seconds, place) } else { b' ' });
         }
@@ -101,10 +101,10 @@ impl Between {
         }
         let at = usize::from(at - 9);
         let name = self.name.as_bytes();
-        let end = BEHIND.len() + name.len();
+        let end = AFTER_TIME.len() + name.len();
         match at {
-            _ if at < BEHIND.len() => Some(BEHIND[at]),
-            _ if at < end => name.get(at - BEHIND.len()).copied(),
+            _ if at < AFTER_TIME.len() => Some(AFTER_TIME[at]),
+            _ if at < end => name.get(at - AFTER_TIME.len()).copied(),
             _ if at == end => Some(self.mark),
             _ if at == end + 1 => Some(b' '),
             _ => None,
