@@ -272,7 +272,7 @@ impl<T: Linked> List<T> {
         next.filter(|next| next.is(&first))
     }
 
-    /// Empties a list whose only element is `only`.
+    /// Empties a list with the only element `only`.
     #[inline(always)]
     pub fn pop_only(&self, only: T) {
         only.link().take();

@@ -72,7 +72,7 @@ impl<S: HasFairServer> Linked for Reserved<S> {
 }
 
 /// The servers of a core, on top of a [`FixedPriorityScheduler`](crate::FixedPriorityScheduler)
-/// whose priorities they set.
+/// that takes its priorities from them.
 ///
 /// - **Foreground**: while budget remains, a server's thread has the priority of its period: the
 ///   shorter, the more urgent (rate-monotonic: Liu and Layland, 1973). Budgets are those of
@@ -128,7 +128,7 @@ impl<S> Default for FairServers<S> {
 }
 
 impl<S: HasFairServer> FairServers<S> {
-    /// Adds a server whose first period starts at `now`; without a reservation it stays in the
+    /// Adds a server with a first period from `now` on; without a reservation it stays in the
     /// background. The caller then assigns all [`ranks`](FairServers::ranks) anew.
     pub fn attach(&self, item: S, reservation: Option<Reservation>, now: u64) {
         let fair = item.fair_server();
@@ -213,7 +213,7 @@ impl<S: HasFairServer> FairServers<S> {
         })
     }
 
-    /// Charges the running server and assigns tags to one whose thread becomes ready in the
+    /// Charges the running server and assigns tags to one that becomes ready in the
     /// background. `contended` as for [`update`](FairServers::update).
     pub fn enter_background(&self, item: S, now: u64, contended: bool) {
         self.charge(now, contended);

@@ -198,7 +198,7 @@ impl<S: Schedulable> FixedPriorityScheduler<S> {
     ///
     /// The caller masks interrupts around the call and performs the paper's `Context switch (prev,
     /// next)`; `next` is the running entity from here on. The paper's "preemption enabled" is a
-    /// lock count of each entity, so that a cooperative system is one whose threads start locked.
+    /// lock count of each entity, so that a cooperative system is one with threads that start locked.
     /// One difference from the paper: a locked thread that yields while a more urgent entity is
     /// ready gives way, because a cooperative system would starve otherwise.
     #[inline(always)]

@@ -5,8 +5,8 @@
 //!   serves thousands of threads.
 //! - [`FairServers`] adds reservations to it: rate-monotonic deferrable servers in the foreground,
 //!   and a background that is shared by start-time fair queueing.
-//! - [`ReservationScheduler`] is the scheduler of a shared core of Mortise, whose few vCPUs do not
-//!   trust each other. It implements each [`Policy`]: fixed priority, reservations and EDF, and a
+//! - [`ReservationScheduler`] is the scheduler of a shared core of Mortise with a few vCPUs that do
+//!   not trust each other. It implements each [`Policy`]: fixed priority, reservations and EDF, and a
 //!   round-robin background at priority 0.
 //!
 //! All of them use the same 64 priorities and the same budget accounting, [`Server`].

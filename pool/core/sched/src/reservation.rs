@@ -88,7 +88,7 @@ pub struct ReservationScheduler<S> {
     in_background: Cell<bool>,
     /// Whether another entity is ready in the background.
     slice_contended: Cell<bool>,
-    /// The entity whose time slice it is in the background, and the rest of that slice.
+    /// The owner of the background time slice, and the rest of that slice.
     slice_owner: Cell<Option<S>>,
     slice_left: Cell<i64>,
     slice: i64,
@@ -163,7 +163,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         if item.entity().is_awaiting_budget() {
             return;
         }
-        // An entity whose budget was replenished earlier is ready earlier.
+        // An entity that was replenished earlier is ready earlier.
         while let Some(item) = self.due_replenishment(now) {
             self.replenish(item, now);
         }
@@ -287,7 +287,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         self.ready.remove(Ready(item));
     }
 
-    /// Step 3: the first entity whose replenishment is due at `now`. A caller can test for pending
+    /// Step 3: the first entity with a replenishment due at `now`. A caller can test for pending
     /// interrupts between two of them. All steps use the time of the
     /// [charge](ReservationScheduler::charge).
     #[inline(always)]

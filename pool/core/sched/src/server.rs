@@ -217,7 +217,7 @@ impl<S> Server<S> {
         self.period_end.get() <= now
     }
 
-    /// Replenishes a server whose period ended before its budget was depleted. A deadline that is
+    /// Replenishes a server after its period ended with budget left. A deadline that is
     /// over as well is postponed to a period from now.
     pub(crate) fn postpone(&self, now: u64) {
         self.replenish(now);

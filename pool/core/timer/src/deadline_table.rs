@@ -1,27 +1,44 @@
-//! When those who wait on a core are to be woken.
+//! A table of deadlines, one per vCPU of a core.
 
 use core::cell::Cell;
 
-/// Of how many deadlines one is looked for at a time: some ten instructions each.
+/// Entries that one step of expiry visits, some ten instructions each.
 const VISITS_PER_STEP: usize = 3;
 
-/// Deadlines of up to `COUNT` waiters, by number, at most one each, and an alarm of the core's own.
+/// Up to `COUNT` deadlines by index, at most one each, and a deadline of the owner's own.
 ///
-/// There are few, so a table does: setting a deadline is a store and a comparison, and
-/// expiry looks at those who wait only, a few at a time, in rounds.
+/// Arming is a store and a comparison. Expiry visits the armed entries only, a few per step, in
+/// rounds.
+///
+/// ```
+/// use core_timer::DeadlineTable;
+///
+/// let table = DeadlineTable::<4>::new();
+/// table.arm(2, 1_000);
+/// assert_eq!(table.earliest(), 1_000);
+/// assert_eq!(table.expire_single(999), None);
+/// assert_eq!(table.expire_single(1_000), Some(2));
+/// assert_eq!(table.earliest(), u64::MAX);
+/// ```
 pub struct DeadlineTable<const COUNT: usize> {
-    /// No later than any of them.
+    /// Not later than any deadline.
     earliest: Cell<u64>,
     own_deadline: Cell<u64>,
-    /// Who waits, one bit each.
+    /// The armed entries, one bit each.
     pending: Cell<u32>,
-    /// Who of them was looked at in this round, and the first of their deadlines.
+    /// The entries visited in this round, and the earliest of their deadlines.
     visited: Cell<u32>,
     next_earliest: Cell<u64>,
-    /// Of those who were looked at, whose deadline had come and who are yet to be told. Who was not
-    /// looked at in this round is not meant.
+    /// The visited entries that expired and were not returned yet. Only those in `visited` are
+    /// valid.
     collected: Cell<u32>,
     deadlines: [Cell<u64>; COUNT],
+}
+
+impl<const COUNT: usize> Default for DeadlineTable<COUNT> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl<const COUNT: usize> DeadlineTable<COUNT> {
@@ -39,25 +56,25 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
         }
     }
 
-    /// No later than any deadline and the alarm; the end of time without one.
+    /// Not later than any deadline; `u64::MAX` without one.
     #[inline]
     pub fn earliest(&self) -> u64 {
         self.earliest.get()
     }
 
-    /// Whether anybody waits for a deadline.
+    /// Whether any entry is armed.
     #[inline]
     pub fn has_pending(&self) -> bool {
         self.pending.get() != 0
     }
 
-    /// The alarm.
+    /// The owner's own deadline.
     #[inline]
     pub fn own_deadline(&self) -> u64 {
         self.own_deadline.get()
     }
 
-    /// Sets the alarm. It may cost an early look, never a late one.
+    /// Sets the owner's own deadline. It may cost an early expiry, never a late one.
     pub fn set_own_deadline(&self, deadline: u64) {
         self.own_deadline.set(deadline);
         let earliest = match self.pending.get() {
@@ -67,7 +84,7 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
         self.earliest.set(earliest);
     }
 
-    /// Sets the deadline of somebody who has none.
+    /// Arms an entry that is not armed.
     #[inline]
     pub fn arm(&self, number: usize, deadline: u64) {
         if let Some(own) = self.deadlines.get(number) {
@@ -79,20 +96,20 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
         }
     }
 
-    /// Takes a deadline back. It may cost an early look, never a late one, but for the last.
+    /// Disarms an entry. Unless it is the last, it may cost an early expiry, never a late one.
     #[inline]
     pub fn cancel(&self, number: usize) {
         let rest = self.pending.get() & !(1 << number);
         self.pending.set(rest);
-        // Who comes back with another one is to be looked at again.
+        // If it is armed again, it must be visited again.
         self.visited.set(0);
         if rest == 0 {
             self.earliest.set(self.own_deadline.get());
         }
     }
 
-    /// Takes out who waits alone, if its deadline has come. If nobody does or several do,
-    /// [`expire_step`](Self::expire_step) says.
+    /// Disarms and returns the only armed entry, if it expired. If none or several are armed,
+    /// [`expire_step`](Self::expire_step) applies.
     #[inline(always)]
     pub fn expire_single(&self, now: u64) -> Option<usize> {
         let pending = self.pending.get();
@@ -107,8 +124,8 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
         Some(first)
     }
 
-    /// Takes out one of all whose deadline has come, of the next few of a round of those who wait; and
-    /// whether the round is over. Until then [`earliest`](Self::earliest) is what it was.
+    /// Takes one step of a round: disarms and returns one expired entry of the next few, and tells
+    /// whether the round is over. Until then [`earliest`](Self::earliest) is unchanged.
     #[inline(always)]
     pub fn expire_step(&self, now: u64) -> (Option<usize>, bool) {
         let mut pending = self.pending.get();
@@ -151,8 +168,9 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
         (due, over)
     }
 
-    /// Looks at the next one of a round of those who wait, and notes it if its deadline has come; whether
-    /// the round is over. Until all who were noted [are told](Self::take_collected) `earliest` is what it was.
+    /// Takes one step of a round without disarming: visits one entry, collects it if it expired,
+    /// and returns whether the round is over. [`earliest`](Self::earliest) is unchanged until all
+    /// collected entries are [taken](Self::take_collected).
     pub fn collect_step(&self, now: u64) -> bool {
         let (pending, visited) = (self.pending.get(), self.visited.get());
         if visited == 0 {
@@ -170,7 +188,7 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
                 false => self.collected.set(self.collected.get() | 1 << number),
             }
         }
-        // But the lowest one of them, which was looked at.
+        // All remaining entries but the one visited.
         let left = rest & rest.wrapping_sub(1);
         self.visited.set(pending & !left);
         if left == 0 && self.collected.get() == 0 {
@@ -179,8 +197,8 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
         left == 0
     }
 
-    /// Takes out one who was noted, and says whether there are more. If others began to wait or ceased
-    /// to meanwhile, there is an early look at all of them.
+    /// Disarms and returns one collected entry, and whether more follow. If entries were armed or
+    /// disarmed meanwhile, all are visited again early.
     pub fn take_collected(&self) -> Option<(usize, bool)> {
         let collected = self.collected.get() & self.visited.get();
         if collected == 0 {
@@ -213,10 +231,10 @@ mod tests {
     use proptest::prelude::*;
 
     const ENTRIES: usize = 9;
-    /// Steps of more than a round.
+    /// More steps than a round has.
     const WHOLE: usize = 20;
 
-    /// Who is told of in so many steps, at most to the end of the round: noted first, or at once.
+    /// The entries that expire in at most so many steps of a round, collected first or directly.
     fn expire<const COUNT: usize>(
         timers: &DeadlineTable<COUNT>,
         now: u64,
@@ -264,7 +282,7 @@ mod tests {
                 (0usize..=ENTRIES, 0u64..40, any::<bool>(), prop_oneof![0usize..4, Just(WHOLE)], any::<bool>()), 1..60,
             ),
         ) {
-            // The last one is the alarm, which nobody is told of.
+            // The last entry stands for the owner's deadline, which does not expire.
             let (timers, mut model, mut now) = (DeadlineTable::<ENTRIES>::new(), [None::<u64>; ENTRIES + 1], 0);
             for (number, span, start, most, collected) in steps {
                 if number < ENTRIES {
@@ -280,10 +298,11 @@ mod tests {
                 prop_assert!(first.is_none_or(|first| timers.earliest() <= *first));
                 prop_assert!(first.is_some() || timers.earliest() == u64::MAX);
                 now += span / 2;
-                // Something may go before the end of a round, which goes on the next time.
+                // An interrupted round continues the next time.
                 let mut due = expire(&timers, now, most, collected);
                 if most == WHOLE {
-                    // Of whom a round saw before something went first, the next one knows what is over.
+                    // A second round sees the entries that the first one had visited before their
+                    // expiry.
                     due |= expire(&timers, now, most, collected);
                 }
                 for (number, deadline) in model[..ENTRIES].iter_mut().enumerate() {

@@ -1,21 +1,33 @@
-//! The tickless timer queue of both kernels.
+//! Timer queues: radix heap, sorted list, timing wheel and deadline table.
 //!
-//! A radix heap: a timer lies on the level of the highest hexadecimal digit in which its deadline
-//! differs from the queue's base, the last deadline that passed, in the slot of that digit's
-//! value. All of a lower level is earlier than all of a higher one, so two count-trailing-zeros
-//! find the earliest slot. Unlike a timing wheel it needs no tick to turn it: each slot knows its
-//! earliest deadline, the hardware is set for just that, and a timer that is alone in its slot
-//! expires straight from it. Only when a shared slot falls due are its timers dealt out to lower
-//! levels, at most once per level in a timer's life; timers of one deadline that were started one
-//! after the other stand as one in their slot and are moved in one step.
+//! | queue | start, cancel | for |
+//! |---|---|---|
+//! | [`RadixHeap`] | O(1) | any number of timers without a tick |
+//! | [`SortedTimerList`] | O(n), O(1) | a few timers, in a quarter of the code and without its memory |
+//! | [`TimingWheel`] | O(1), fewest instructions | any number of timers with a fixed tick |
+//! | [`DeadlineTable`] | O(1) | one deadline for each vCPU of a core |
 //!
-//! Guarantees: starting and cancelling are O(1) for any number of timers; expiry proceeds in steps
-//! of O(1) each, between which the caller may let interrupts in; timers expire in order of their
-//! deadlines, equal ones in order of their start (except for one started between two steps);
-//! nothing is allocated. A cancelled timer may cost one early wake-up, never a late one. The caller
-//! masks interrupts, or holds its core's lock, during each call.
+//! # The radix heap
 //!
-//! Time is any 64-bit count that does not wrap: here, of the architected counter.
+//! A timer is on the level of the highest hexadecimal digit in which its deadline differs from the
+//! heap's base, the last deadline that expired, in the slot of that digit's value. All timers of a
+//! lower level expire before those of a higher one, so that two count-trailing-zeros instructions
+//! find the earliest slot. Unlike a timing wheel the heap needs no tick: each slot stores its
+//! earliest deadline, the hardware timer is set for exactly that, and the only timer of a slot
+//! expires directly from it. The timers of a shared slot are cascaded to lower levels when its
+//! earliest deadline expires, at most once per level in a timer's life. Timers with one deadline
+//! that are started in a row are represented by one of them and move in one step.
+//!
+//! # Guarantees
+//!
+//! Start and cancel of a heap or wheel are O(1) for any number of timers. Expiry proceeds in steps
+//! of O(1), between which the caller can unmask interrupts. Timers expire in the order of their
+//! deadlines, and those with equal deadlines in the order of their start, except for one that is
+//! started between two steps. Nothing is allocated. A cancelled timer may cost one early timer
+//! interrupt, never a late one. The caller masks interrupts or holds its core's lock during each
+//! call.
+//!
+//! Time is any 64-bit count that does not wrap, such as the architected counter (Arm ARM, D11).
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,21 +1,21 @@
-//! The radix heap.
+//! The radix heap: a tickless timer queue.
 
 use crate::state::{
-    NOT_PENDING, PEER, Peer, SlotIndex, Timed, join, leave_peers, rejoin, stand_for_others,
+    NOT_PENDING, PEER, Peer, SlotIndex, Timed, join, lead_peers, leave_peers, rejoin,
 };
 use core::cell::Cell;
 use core::num::NonZeroU16;
 use core_list::{DrainList, List};
 
-/// Digits are hexadecimal: 16 slots to a level, 16 levels to a 64-bit deadline.
+/// Digits are hexadecimal: 16 slots per level, 16 levels for a 64-bit deadline.
 const BITS: u32 = 4;
 const SLOTS: usize = 1 << BITS;
 const LEVELS: usize = (u64::BITS / BITS) as usize;
 
 pub(crate) struct Slot<T> {
-    /// One timer of each run of equal deadlines, which stands for its peers.
+    /// One leader for each run of equal deadlines.
     pub(crate) timers: List<T>,
-    /// No later than any deadline in the slot; meaningless when it is empty.
+    /// Not later than any deadline in the slot; undefined while it is empty.
     pub(crate) earliest: Cell<u64>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Slot<T> {
 ///
 /// impl<'a> Timed for &'a Timer<'a> {
 ///     fn state(&self) -> &TimerState<Self> {
-///         &self.expiring
+///         &self.state
 ///     }
 /// }
 ///
@@ -50,25 +50,25 @@ pub(crate) struct Slot<T> {
 /// assert_eq!(queue.alarm(), 1_000);
 /// assert!(matches!(queue.expire(1_001), Step::Expired(_)));
 /// ```
-#[repr(C)] // the slots last, so that what every call uses is within reach of one load
+#[repr(C)] // slots last, so that the fields that each call uses are within the offset of one load
 pub struct RadixHeap<T> {
-    /// No later than any pending deadline, and never after the present.
+    /// Not later than any pending deadline, and never in the future.
     pub(crate) base: Cell<u64>,
-    /// What the hardware is set for: no later than any pending deadline, unless some are being
-    /// dealt out; the end of time if none is pending.
+    /// The compare value of the hardware timer: not later than any pending deadline, except while
+    /// timers are cascaded; `u64::MAX` if none is pending.
     pub(crate) alarm: Cell<u64>,
-    /// Timers of the base, which leave one by one.
+    /// Timers with the deadline `base`, which expire one per step.
     pub(crate) expiring: DrainList<Peer<T>>,
     /// A [`bit`] is set while its level is not empty.
     levels: Cell<u16>,
     /// For each level, bit *n* is set while its slot *n* is not empty.
     occupied: [Cell<u16>; LEVELS],
-    /// The slot that the alarm was set for; nowhere while timers are dealt out.
+    /// The slot that determines the alarm; none while timers are cascaded.
     pub(crate) alarm_slot: Cell<SlotIndex>,
-    /// The slot that fell due and is not empty yet, or nowhere: until it is, the base stays.
+    /// The slot that is being cascaded, if any: the base is constant until it is empty.
     pub(crate) cascading: Cell<SlotIndex>,
-    /// Who stands for those restarted last, as long as nobody else was started and nobody who
-    /// stands for peers was taken out since.
+    /// The leader of the timers that were restarted last, until another timer is started or a
+    /// leader is removed.
     pub(crate) latest_leader: Cell<Option<T>>,
     slots: [Slot<T>; LEVELS * SLOTS],
 }
@@ -81,8 +81,8 @@ impl<T> RadixHeap<T> {
         queue
     }
 
-    /// A queue to be [`reset`](Self::reset) before its first use. All of it is zero, so that it takes
-    /// no room in an image.
+    /// A heap that needs a [`reset`](Self::reset) before its first use. All fields are zero, so
+    /// that it takes no space in an image.
     pub const fn unset() -> Self {
         Self {
             base: Cell::new(0),
@@ -110,17 +110,17 @@ impl<T> Default for RadixHeap<T> {
 }
 
 impl<T: Timed> RadixHeap<T> {
-    /// Makes an [`unset`](RadixHeap::unset) queue an empty one.
+    /// Initialises an [`unset`](RadixHeap::unset) heap.
     pub fn reset(&self) {
         self.alarm.set(u64::MAX);
     }
 
-    /// Starts a timer, anew if it is pending; a deadline that passed is due at once. Returns what
-    /// to set the hardware for, if that changes.
+    /// Starts or restarts a timer. A deadline in the past expires at once. Returns the new compare
+    /// value of the hardware timer, if it changes.
     #[inline(always)]
     pub fn start(&self, timer: T, deadline: u64) -> Option<u64> {
         if timer.state().is_pending() {
-            self.take_out_to_restart(timer);
+            self.remove_to_restart(timer);
         }
         self.start_idle(timer, deadline)
     }
@@ -131,12 +131,12 @@ impl<T: Timed> RadixHeap<T> {
         debug_assert!(!timer.state().is_pending(), "in the queue already");
         let base = self.base.get();
         let deadline = deadline.max(base);
-        let place = self.insert(timer, deadline, base, Role::Started);
-        self.set_alarm(deadline, place)
+        let slot = self.insert(timer, deadline, base, Role::Started);
+        self.set_alarm(deadline, slot)
     }
 
-    /// Starts a timer again that has just expired, if the one [restarted](RadixHeap::restart)
-    /// before has the same deadline, as with timers of one period that meet again and again.
+    /// Restarts a timer that has just expired, if the timer [restarted](RadixHeap::restart) before
+    /// it has the same deadline, as periodic timers with one period do; returns whether it did.
     #[inline(always)]
     pub fn rejoin(&self, timer: T, deadline: u64) -> bool {
         let latest_leader = self.latest_leader.get();
@@ -150,132 +150,132 @@ impl<T: Timed> RadixHeap<T> {
         latest_leader.is_some()
     }
 
-    /// Starts a timer again that has just expired, such that others may rejoin it; the deadline is
-    /// to come.
+    /// Restarts a timer that has just expired, such that others may rejoin it. The deadline must be
+    /// in the future.
     #[inline(always)]
     pub fn restart(&self, timer: T, deadline: u64) -> Option<u64> {
-        let place = self.insert(timer, deadline, self.base.get(), Role::Restarted);
-        self.set_alarm(deadline, place)
+        let slot = self.insert(timer, deadline, self.base.get(), Role::Restarted);
+        self.set_alarm(deadline, slot)
     }
 
-    /// Notes where the hardware is to find the earliest timer, if this is it.
+    /// Updates the alarm and its slot, if this deadline is earlier.
     #[inline(always)]
-    fn set_alarm(&self, deadline: u64, place: SlotIndex) -> Option<u64> {
+    fn set_alarm(&self, deadline: u64, slot: SlotIndex) -> Option<u64> {
         if deadline >= self.alarm.get() {
             return None;
         }
         self.alarm.set(deadline);
-        self.alarm_slot.set(place);
+        self.alarm_slot.set(slot);
         Some(deadline)
     }
 
-    /// Takes a timer out; returns whether it was pending.
+    /// Cancels a timer; returns whether it was pending.
     #[inline(always)]
     pub fn cancel(&self, timer: T) -> bool {
         let pending = timer.state().is_pending();
         if pending {
-            self.take_out(timer);
+            self.remove_pending(timer);
         }
         pending
     }
 
-    /// Most timers that are started are not pending; this way only the others pay for the call.
+    /// Out of line, because most timers that are started are not pending.
     #[cold]
-    fn take_out_to_restart(&self, timer: T) {
-        self.take_out(timer);
+    fn remove_to_restart(&self, timer: T) {
+        self.remove_pending(timer);
     }
 
     #[inline(never)]
-    fn take_out(&self, timer: T) {
-        let place = timer.state().slot.replace(NOT_PENDING);
-        match place {
+    fn remove_pending(&self, timer: T) {
+        let slot = timer.state().slot.replace(NOT_PENDING);
+        match slot {
             PEER => self.expiring.remove(Peer(timer)),
-            place => match leave_peers(timer) {
-                // The longest pending one of them stands for the others now.
+            slot => match leave_peers(timer) {
+                // The peer that has been pending longest becomes the leader.
                 Some(next) => {
-                    next.state().slot.set(place);
-                    self.slot(place).timers.replace(timer, next);
+                    next.state().slot.set(slot);
+                    self.slot(slot).timers.replace(timer, next);
                     self.latest_leader.set(None);
                 }
-                None => self.remove(timer, place),
+                None => self.remove(timer, slot),
             },
         }
     }
 
-    /// What the hardware is to be set for, the end of time if nothing is pending. It stays while
-    /// timers are dealt out, so that the hardware's interrupt stays due.
+    /// The compare value of the hardware timer, `u64::MAX` if none is pending. It is constant while
+    /// timers are cascaded, so that the hardware's interrupt stays pending.
     #[inline(always)]
     pub fn alarm(&self) -> u64 {
         self.alarm.get()
     }
 
-    /// Puts a timer where it belongs, or lets it join the last one there if that has its deadline:
-    /// those who are started together are moved together. Returns the place.
+    /// Inserts a timer into its slot, or adds it to the last leader there if the deadlines are
+    /// equal. Returns the slot.
     #[inline(always)]
     pub(crate) fn insert(&self, timer: T, deadline: u64, base: u64, role: Role) -> SlotIndex {
         timer.state().deadline.set(deadline);
-        // As many bits as there are equal digits in front; if all are, the last level serves.
+        // The number of bits in equal leading digits; if all are equal, the last level is used.
         let equal = ((deadline ^ base) | 1).leading_zeros() & !(BITS - 1);
         let shift = u64::BITS - BITS - equal;
         let number = (deadline >> shift) as u8 % SLOTS as u8;
-        let place = ((equal / BITS) << BITS) as u8 | number;
-        let slot = self.slot(place);
-        if let Some((first, last)) = slot.timers.ends() {
+        let slot = ((equal / BITS) << BITS) as u8 | number;
+        let entry = self.slot(slot);
+        if let Some((first, last)) = entry.timers.ends() {
             if role != Role::Leader && last.state().deadline.get() == deadline {
-                stand_for_others(last);
+                lead_peers(last);
                 join(last, timer);
                 if role == Role::Restarted {
                     self.latest_leader.set(Some(last));
                 }
-                return place;
+                return slot;
             }
-            if deadline < slot.earliest.get() {
-                slot.earliest.set(deadline);
+            if deadline < entry.earliest.get() {
+                entry.earliest.set(deadline);
             }
             List::link_between(last, timer, first);
         } else {
-            slot.earliest.set(deadline);
-            let occupied = self.occupied(place);
+            entry.earliest.set(deadline);
+            let occupied = self.occupied(slot);
             occupied.set(occupied.get() | 1 << number);
-            self.levels.set(self.levels.get() | bit(place));
-            slot.timers.push_only(timer);
+            self.levels.set(self.levels.get() | bit(slot));
+            entry.timers.push_only(timer);
         }
-        timer.state().slot.set(place);
+        timer.state().slot.set(slot);
         if role == Role::Restarted {
-            stand_for_others(timer);
+            lead_peers(timer);
             self.latest_leader.set(Some(timer));
         } else {
             self.latest_leader.set(None);
         }
-        place
+        slot
     }
 
-    /// Takes out the one that stands at a place.
+    /// Removes a leader or a single timer from a slot.
     #[inline(always)]
-    fn remove(&self, timer: T, place: SlotIndex) {
+    fn remove(&self, timer: T, slot: SlotIndex) {
         self.latest_leader.set(None);
-        if self.slot(place).timers.remove(timer) {
-            self.mark_empty(place);
-            if self.cascading.get() == place {
+        if self.slot(slot).timers.remove(timer) {
+            self.mark_empty(slot);
+            if self.cascading.get() == slot {
                 self.cascading.set(NOT_PENDING);
             }
         }
     }
 
-    /// Notes that a slot is empty.
+    /// Marks a slot as empty.
     #[inline(always)]
-    pub(crate) fn mark_empty(&self, place: SlotIndex) {
-        let occupied = self.occupied(place);
-        occupied.set(occupied.get() & !(1 << (place % SLOTS as u8)));
+    pub(crate) fn mark_empty(&self, slot: SlotIndex) {
+        let occupied = self.occupied(slot);
+        occupied.set(occupied.get() & !(1 << (slot % SLOTS as u8)));
         if occupied.get() == 0 {
-            self.levels.set(self.levels.get() & !bit(place));
+            self.levels.set(self.levels.get() & !bit(slot));
         }
     }
 
-    /// Notes that the first of all slots is empty: the lowest bits fall.
+    /// Marks the earliest slot as empty: its bits are the lowest ones.
     #[inline(always)]
-    pub(crate) fn mark_first_empty(&self, place: SlotIndex) {
-        let occupied = self.occupied(place);
+    pub(crate) fn mark_first_empty(&self, slot: SlotIndex) {
+        let occupied = self.occupied(slot);
         let rest = without_lowest(occupied.get());
         occupied.set(rest);
         if rest == 0 {
@@ -292,32 +292,32 @@ impl<T: Timed> RadixHeap<T> {
         Some(level | occupied.trailing_zeros() as u8)
     }
 
-    fn occupied(&self, place: SlotIndex) -> &Cell<u16> {
-        &self.occupied[usize::from(place >> BITS)]
+    fn occupied(&self, slot: SlotIndex) -> &Cell<u16> {
+        &self.occupied[usize::from(slot >> BITS)]
     }
 
-    pub(crate) fn slot(&self, place: SlotIndex) -> &Slot<T> {
-        &self.slots[usize::from(place)]
+    pub(crate) fn slot(&self, slot: SlotIndex) -> &Slot<T> {
+        &self.slots[usize::from(slot)]
     }
 }
 
-/// As what a timer is put into the queue.
+/// How a timer is inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// One that may join others.
+    /// It may join a leader.
     Started,
-    /// One that may join others, and that others may [rejoin](RadixHeap::rejoin).
+    /// It may join a leader, and others may [rejoin](RadixHeap::rejoin) it.
     Restarted,
-    /// One that stands for others.
+    /// It leads peers.
     Leader,
 }
 
-/// The bit of a place's level: the lowest is that of the last level, whose timers are the earliest.
-const fn bit(place: SlotIndex) -> u16 {
-    (1 << (LEVELS - 1)) >> (place >> BITS)
+/// The bit of a slot's level: the lowest is that of the last level, which has the earliest timers.
+const fn bit(slot: SlotIndex) -> u16 {
+    (1 << (LEVELS - 1)) >> (slot >> BITS)
 }
 
-/// A bitmap without its lowest bit.
+/// A bitmap without its lowest set bit.
 const fn without_lowest(bits: u16) -> u16 {
     bits & bits.wrapping_sub(1)
 }

@@ -1,15 +1,15 @@
-//! A handful of timers.
+//! A sorted list of timers, for images with a few.
 
 use crate::state::{PEER, Timed};
 use core_list::List;
 
-/// Timers in one sorted list, instead of a [`RadixHeap`](crate::RadixHeap): a quarter of its code
-/// and none of its memory. Starting a timer passes those that are due before it, so this is for
-/// images with a few; cancelling, and each expiry, is O(1).
+/// Timers in one sorted list: a quarter of the code of a [`RadixHeap`](crate::RadixHeap) and none
+/// of its memory. Starting a timer passes those that expire before it; cancel and each expiry are
+/// O(1).
 pub struct SortedTimerList<T>(List<T>);
 
 impl<T> SortedTimerList<T> {
-    /// No timers.
+    /// An empty list.
     pub const fn new() -> Self {
         Self(List::new())
     }
@@ -22,7 +22,7 @@ impl<T> Default for SortedTimerList<T> {
 }
 
 impl<T: Timed> SortedTimerList<T> {
-    /// Starts a timer, anew if it is pending. Returns what to set the hardware for, if that
+    /// Starts or restarts a timer. Returns the new compare value of the hardware timer, if it
     /// changes.
     pub fn start(&self, timer: T, deadline: u64) -> Option<u64> {
         self.cancel(timer);
@@ -35,7 +35,7 @@ impl<T: Timed> SortedTimerList<T> {
         first.filter(|first| first.is(&timer)).map(|_| deadline)
     }
 
-    /// Takes a timer out; returns whether it was pending.
+    /// Cancels a timer; returns whether it was pending.
     pub fn cancel(&self, timer: T) -> bool {
         let pending = timer.state().is_pending();
         if pending {
@@ -45,13 +45,13 @@ impl<T: Timed> SortedTimerList<T> {
         pending
     }
 
-    /// The first deadline, if there is one.
+    /// The first deadline, if a timer is pending.
     pub fn first(&self) -> Option<u64> {
         self.0.first().map(|first| first.state().deadline())
     }
 
-    /// Takes out the first one, if it is due, and is to be [noted](crate::TimerState::set_idle); or says
-    /// what to set the hardware for.
+    /// Removes the first timer if it is due, which the caller [marks
+    /// idle](crate::TimerState::set_idle), or returns the compare value of the hardware timer.
     pub fn expire(&self, now: u64) -> Result<T, u64> {
         let first = self.0.first().ok_or(u64::MAX)?;
         let deadline = first.state().deadline();

@@ -1,30 +1,31 @@
-//! What a timer carries for its queue.
+//! Per-timer state of a timer queue.
 
 use core::cell::Cell;
 use core_list::{Link, Linked, List};
 
-/// A slot by its level, in the upper half, and its number there, in the lower.
+/// A slot: its level in the upper half, its number in the lower.
 ///
-/// Levels count from the highest digit. On all but the last, a deadline's digit is higher than the
-/// base's, so that slot 0 is never used: it stands for something else twice.
+/// Levels count from the most significant digit. On all levels but the last, the digit of a
+/// deadline is greater than that of the base, so that slot 0 is unused there; two of its values
+/// have special meanings.
 pub(crate) type SlotIndex = u8;
 
-/// Of a timer that is not pending; of no slot, too, as that one is always empty. Zero, as all of a
-/// timer or a queue is at first, so that neither takes room in an image.
+/// A timer that is not pending; also no slot, as that one is always empty. The value is zero, like
+/// the initial state of a timer or a queue, so that neither takes space in an image.
 pub(crate) const NOT_PENDING: SlotIndex = 0;
-/// Of a timer that another one of the same deadline stands for.
+/// A timer that is represented by another one with the same deadline.
 pub(crate) const PEER: SlotIndex = 0x10;
 
-/// What the queue keeps inside each timer, beside its link.
+/// Per-timer state, beside the timer's link.
 pub struct TimerState<T> {
     pub(crate) deadline: Cell<u64>,
     pub(crate) slot: Cell<SlotIndex>,
-    /// The circle of those of the same deadline; nothing while it is alone.
+    /// The circle of timers with the same deadline; empty for a single one.
     pub(crate) peers: Link<Peer<T>>,
 }
 
 impl<T> TimerState<T> {
-    /// Of a timer that was never started.
+    /// The state of an idle timer.
     pub const fn new() -> Self {
         Self {
             deadline: Cell::new(0),
@@ -33,36 +34,36 @@ impl<T> TimerState<T> {
         }
     }
 
-    /// When it expires, or when it last did.
+    /// The deadline of the current or the last start.
     pub fn deadline(&self) -> u64 {
         self.deadline.get()
     }
 
-    /// Sets it; for who keeps timers by other means than this crate's queue.
+    /// Sets the deadline, for other queues than the radix heap.
     #[inline(always)]
     pub fn set_deadline(&self, deadline: u64) {
         self.deadline.set(deadline);
     }
 
-    /// A number by which whoever keeps the timer finds it; zero while it is not pending.
+    /// The slot of the timer in its queue; zero while it is idle.
     #[inline(always)]
     pub fn slot(&self) -> u8 {
         self.slot.get()
     }
 
-    /// Sets that number.
+    /// Sets the slot.
     #[inline(always)]
-    pub fn set_slot(&self, place: u8) {
-        self.slot.set(place);
+    pub fn set_slot(&self, slot: u8) {
+        self.slot.set(slot);
     }
 
-    /// Notes that it expired.
+    /// Marks the timer as idle after its expiry.
     #[inline(always)]
     pub fn set_idle(&self) {
         self.slot.set(NOT_PENDING);
     }
 
-    /// Whether it is yet to expire.
+    /// Whether the timer is pending.
     pub fn is_pending(&self) -> bool {
         self.slot.get() != NOT_PENDING
     }
@@ -76,11 +77,11 @@ impl<T> Default for TimerState<T> {
 
 /// A reference to a timer.
 pub trait Timed: Linked {
-    /// The queue's part of it.
+    /// The queue's state of the timer.
     fn state(&self) -> &TimerState<Self>;
 }
 
-/// A timer as one of those that share its deadline.
+/// A timer in the circle of its peers: those with the same deadline.
 #[derive(Clone, Copy)]
 pub(crate) struct Peer<T>(pub(crate) T);
 
@@ -91,7 +92,7 @@ impl<T: Timed> Linked for Peer<T> {
     }
 }
 
-/// Leaves its peers; returns the one who is next among them, if there are any.
+/// Removes a timer from its peers; returns the next one, if there is any.
 #[inline(always)]
 pub(crate) fn leave_peers<T: Timed>(timer: T) -> Option<T> {
     let Peer(next) = timer.state().peers.next()?;
@@ -99,23 +100,22 @@ pub(crate) fn leave_peers<T: Timed>(timer: T) -> Option<T> {
     (!next.is(&timer)).then_some(next)
 }
 
-/// Makes a circle of one that is alone.
+/// Makes a single timer the leader of a circle of peers.
 #[inline(always)]
-pub(crate) fn stand_for_others<T: Timed>(timer: T) {
+pub(crate) fn lead_peers<T: Timed>(timer: T) {
     if !Peer(timer).is_linked() {
         List::new().push_only(Peer(timer));
     }
 }
 
-/// Lets one that [stands for others](stand_for_others) stand for another of the same deadline: the
-/// last in its circle.
+/// Adds a timer with the same deadline to the end of a [leader's](lead_peers) circle.
 #[inline(always)]
 pub(crate) fn join<T: Timed>(leader: T, timer: T) {
     timer.state().slot.set(PEER);
     rejoin(leader, timer);
 }
 
-/// [Lets](join) one join that still is noted as a peer.
+/// [Adds](join) a timer that is still marked as a peer.
 #[inline(always)]
 pub(crate) fn rejoin<T: Timed>(leader: T, timer: T) {
     List::from(Peer(leader)).push(Peer(timer));

@@ -35,7 +35,7 @@ impl<'a> Timed for &'a Timer<'a> {
     }
 }
 
-/// All that is due, in order of expiry, as an interrupt of the alarm goes about it.
+/// All due timers in order of expiry, as an interrupt handler expires them.
 fn expire<'a>(queue: &RadixHeap<&'a Timer<'a>>, now: u64) -> Vec<usize> {
     let mut expired = Vec::new();
     loop {
@@ -64,7 +64,7 @@ enum Operation {
     Step,
 }
 
-/// Times of every magnitude: a uniform choice would never meet a low level.
+/// Times of every magnitude: a uniform distribution would never reach a low level.
 fn span() -> impl Strategy<Value = u64> {
     (0..40u32, any::<u64>()).prop_map(|(bits, value)| value & ((1 << bits) - 1))
 }
@@ -72,9 +72,9 @@ fn span() -> impl Strategy<Value = u64> {
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         4 => (0..12usize, span()).prop_map(|(i, span)| Operation::Start(i, span)),
-        // On a grid, so that many share a deadline.
+        // On a grid, so that many have equal deadlines.
         4 => (0..12usize, 0..4u64).prop_map(|(i, slot)| Operation::Start(i, slot * 0x150)),
-        // As periodic timers that meet again and again.
+        // As periodic timers with a common period.
         4 => (0..12usize, 0..4u64).prop_map(|(i, slot)| Operation::Restart(i, slot * 0x150)),
         1 => (0..12usize).prop_map(Operation::Cancel),
         2 => span().prop_map(Operation::Advance),
@@ -88,7 +88,7 @@ proptest! {
         let timers: Vec<Timer> = (0..12).map(Timer::new).collect();
         let queue = RadixHeap::new();
         let mut model: Vec<(u64, usize)> = Vec::new();
-        // Timers started while a step left some due behind: their order among equals is free.
+        // Timers started between two steps: their order among equals is undefined.
         let mut between: Vec<usize> = Vec::new();
         let mut stepping = false;
         let (mut now, mut alarm) = (0u64, u64::MAX);
@@ -101,7 +101,7 @@ proptest! {
                     } else {
                         queue.start(&timers[i], now + span)
                     };
-                    // The hardware hears of each deadline that is earlier than what it is set for.
+                    // Each deadline before the compare value changes it.
                     if let Some(ticks) = started {
                         prop_assert!(ticks < alarm);
                         alarm = ticks;
@@ -144,7 +144,8 @@ proptest! {
                         rest = later;
                     }
                 }
-                // A step in the middle, as when interrupts are let in: nothing may be early.
+                // A step outside the handler, as when interrupts are unmasked: no timer may expire
+                // early.
                 Operation::Step => match queue.expire(now) {
                     Step::Expired(timer) => {
                         stepping = true;
@@ -162,7 +163,7 @@ proptest! {
                 },
             }
             let earliest = model.iter().map(|&(deadline, _)| deadline).min();
-            // Never late; early only where the earliest of a slot was cancelled.
+            // Never late; early only if the earliest timer of a slot was cancelled.
             prop_assert_eq!(queue.alarm(), alarm);
             prop_assert!(alarm <= earliest.unwrap_or(u64::MAX), "the hardware is set in time");
             for (i, timer) in timers.iter().enumerate() {
@@ -206,7 +207,7 @@ proptest! {
         prop_assert!(moves <= deadlines.len() * 16);
     }
 
-    /// However many have one deadline, they are moved in one step.
+    /// Any number of timers with one deadline move in one step.
     #[test]
     fn peers_are_moved_together(deadline in 0x1000..0x1_0000u64, peers in 1..50usize) {
         let timers: Vec<Timer> = (0..=peers).map(Timer::new).collect();

@@ -1,17 +1,13 @@
 //! A hierarchical timing wheel, for time that advances by a fixed tick.
 //!
-//! The alternative to the tickless queue of [`core_timer`], whose timers it takes: deadlines are
-//! whole ticks, and the wheel is turned by each. A timer lies on the level of the highest
-//! hexadecimal digit in which its deadline differs from the present tick, in the slot of that
-//! digit's value. When a digit of the present tick changes, the slot of its new value is dealt out
-//! to lower levels; what lies in the slot of the lowest digit is due. Nothing is looked for, so that
-//! starting and cancelling take fewer instructions than in the tickless queue; the price is an
-//! interrupt for each tick, whether anything is due or not.
+//! Deadlines are whole ticks, and each tick turns the wheel. A timer is on the level of the highest
+//! hexadecimal digit in which its deadline differs from the current tick, in the slot of that
+//! digit's value. When a digit of the current tick changes, the slot of its new value is cascaded
+//! to lower levels; the timers in the slot of the lowest digit are due. Nothing is searched, so
+//! that start and cancel take fewer instructions than in a [`RadixHeap`](crate::RadixHeap). The
+//! price is one interrupt per tick, whether or not a timer is due.
 //!
-//! Guarantees: starting and cancelling are O(1) for any number of timers; expiry proceeds in steps
-//! of O(1) each, between which the caller may let interrupts in; timers expire in order of their
-//! ticks, those of one tick in any order; a timer is dealt out at most once per level in its life;
-//! nothing is allocated. The caller masks interrupts, or holds its core's lock, during each call.
+//! Timers of one tick expire in any order. Each is cascaded at most once per level.
 //!
 //! ```
 //! use core_list::{Link, Linked};
@@ -55,25 +51,25 @@ use crate::{Step, Timed};
 use core::cell::Cell;
 use core_list::List;
 
-/// Digits are hexadecimal: 16 slots to a level, 16 levels to a 64-bit tick.
+/// Digits are hexadecimal: 16 slots per level, 16 levels for a 64-bit tick.
 const BITS: u32 = 4;
 const SLOTS: usize = 1 << BITS;
 const LEVELS: usize = (u64::BITS / BITS) as usize;
 
-/// A slot by its level, counted from the lowest digit, in the upper half, and its number there, in
-/// the lower. None but the first of the lowest level is 0, as on higher ones a digit of a deadline is
-/// higher than that of the present tick.
-type Place = u8;
+/// A slot: its level, counted from the least significant digit, in the upper half, its number in
+/// the lower. None but the first of the lowest level is 0, because on higher levels the digit of a
+/// deadline is greater than that of the current tick.
+type SlotIndex = u8;
 
-/// Added to a place, so that that of a pending timer is not the one of idle ones, which is 0: no
-/// place of use is 0x10.
-const PENDING: Place = 0x10;
+/// Added to a slot, so that a pending timer never has the value of an idle one, 0: slot 0x10 is not
+/// used.
+const PENDING: SlotIndex = 0x10;
 
-/// The timers of one core. All of it is zero at first, so that it takes no room in an image.
+/// The timers of one core. All fields are zero initially, so that it takes no space in an image.
 pub struct TimingWheel<T> {
-    /// The tick that is being served, or was the last.
+    /// The tick that is being served, or the last one.
     now: Cell<u64>,
-    /// How many levels of the tick that is being served are yet to be dealt out.
+    /// The number of levels of the current tick that are yet to be cascaded.
     levels: Cell<u32>,
     slots: [List<T>; LEVELS * SLOTS],
 }
@@ -96,18 +92,18 @@ impl<T> Default for TimingWheel<T> {
 }
 
 impl<T: Timed> TimingWheel<T> {
-    /// Lets time begin at a tick, before the first timer is started.
+    /// Sets the current tick, before the first timer is started.
     pub fn begin(&self, tick: u64) {
         self.now.set(tick);
     }
 
-    /// The tick that is being served, or was the last.
+    /// The tick that is being served, or the last one.
     #[inline(always)]
     pub fn tick(&self) -> u64 {
         self.now.get()
     }
 
-    /// Starts a timer, anew if it is pending; for a tick that passed, it is due at the next one.
+    /// Starts or restarts a timer. For a tick in the past, it expires at the next one.
     #[inline(always)]
     pub fn start(&self, timer: T, tick: u64) {
         self.cancel(timer);
@@ -116,20 +112,20 @@ impl<T: Timed> TimingWheel<T> {
         self.insert(timer, now);
     }
 
-    /// Takes a timer out; returns whether it was pending.
+    /// Cancels a timer; returns whether it was pending.
     #[inline(always)]
     pub fn cancel(&self, timer: T) -> bool {
-        let place = timer.state().slot();
+        let slot = timer.state().slot();
         let pending = timer.state().is_pending();
         if pending {
-            self.slot(place ^ PENDING).remove(timer);
+            self.slot(slot ^ PENDING).remove(timer);
             timer.state().set_idle();
         }
         pending
     }
 
-    /// Takes one step towards a tick; to be repeated until nothing is due. A step expires or moves
-    /// a timer, or turns the wheel by one tick.
+    /// Takes one step towards a tick; to be repeated until it returns [`Step::Idle`]. A step
+    /// expires or moves a timer, or advances the wheel by one tick.
     pub fn expire(&self, tick: u64) -> Step<T> {
         let now = self.now.get();
         while let Some(level) = self.levels.get().checked_sub(1) {
@@ -149,8 +145,8 @@ impl<T: Timed> TimingWheel<T> {
         }
         let next = now + 1;
         self.now.set(next);
-        // Digits that change, all but the highest of them to zero: that one's slot is dealt out
-        // first, so that what is due at once reaches the lowest level in time.
+        // All digits below the highest one that changed become zero. The slot of the highest one is
+        // cascaded first, so that timers that are due reach the lowest level in time.
         self.levels
             .set((next.trailing_zeros() / BITS + 1).min(LEVELS as u32));
         Step::Moved
@@ -159,15 +155,15 @@ impl<T: Timed> TimingWheel<T> {
     #[inline(always)]
     fn insert(&self, timer: T, now: u64) {
         let deadline = timer.state().deadline();
-        // The highest digit that differs; if no bit does, level 0, as if the lowest did.
+        // The highest digit that differs; level 0 if none does.
         let shift = ((deadline ^ now) | 1).ilog2() & !(BITS - 1);
         let number = (deadline >> shift) as u8 % SLOTS as u8;
-        let place = ((shift / BITS) as u8) << BITS | number;
-        self.slot(place).push(timer);
-        timer.state().set_slot(place ^ PENDING);
+        let slot = ((shift / BITS) as u8) << BITS | number;
+        self.slot(slot).push(timer);
+        timer.state().set_slot(slot ^ PENDING);
     }
 
-    fn slot(&self, place: Place) -> &List<T> {
-        &self.slots[usize::from(place)]
+    fn slot(&self, slot: SlotIndex) -> &List<T> {
+        &self.slots[usize::from(slot)]
     }
 }

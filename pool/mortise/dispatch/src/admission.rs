@@ -1,4 +1,4 @@
-//! Who comes to a core, who leaves it for good, and what is done for who does not run.
+//! Admission and removal of vCPUs on a core, and the stop and start sequences of parked ones.
 
 use crate::{
     core_mode::{self, CoreMode},
@@ -9,11 +9,12 @@ use core_sched::Priority;
 use mortise_partition::{Core, ParkedAction, Step, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
-/// Ticks of a counter of 62.5 MHz for which clearing up waits for somebody urgent at most: 20 us.
+/// Ticks for which admission and removal yield to a more urgent vCPU: 20 us of a counter of 62.5
+/// MHz.
 const ADMISSION_DELAY: u64 = 1_250;
 
 impl CoreScheduler {
-    /// Goes on with what there is to do for one in the registers whose guest does not go on.
+    /// Continues the stop or start sequence of the loaded vCPU while its guest may not run.
     #[cold]
     #[inline(never)]
     pub(crate) fn run_off_vcpu(&'static self, core: &'static Core, context: &'static VcpuContext) {
@@ -21,14 +22,14 @@ impl CoreScheduler {
             return;
         };
         if vm.is_descheduled() {
-            // An exit came before the doorbell that tells of it, which follows.
+            // The exit preceded the doorbell that requests the hold; the doorbell follows.
             self.queue.block(context, core.clock().ticks());
             self.reschedule.set(true);
             return;
         }
         let phase = context.phase();
         if phase != Phase::Off && !self.has_fp_loaded(context) {
-            // They are reset with the others.
+            // Floating-point registers are reset with the others.
             return self.load_fp(context);
         }
         context.set_phase(match phase {
@@ -36,7 +37,8 @@ impl CoreScheduler {
                 if is_pending() {
                     break Phase::Stopping(part);
                 }
-                // SAFETY: its guest left its registers there, on this core, and does not go on.
+                // SAFETY: the guest stored its registers in the frame on this core, and is not
+                // entered before the sequence ends.
                 let x = unsafe { &context.frame.get().x };
                 match core.stop_vcpu(vm, vcpu, x, part) {
                     Some(next) => part = next,
@@ -51,11 +53,11 @@ impl CoreScheduler {
                     part = next;
                     continue;
                 }
-                // SAFETY: the guest does not run, and the stack is this core's own, of which nothing
-                // is needed when a guest goes on.
+                // SAFETY: the guest does not run, and the stack is this core's own, of which
+                // nothing is needed after a guest entry.
                 unsafe { context.frame.get().start(start.argument, core.stack_end()) };
                 if is_pending() {
-                    // Its registers are the same when it comes to them again.
+                    // The repeated step writes the same registers.
                     break Phase::Starting(start, part);
                 }
                 Self::trap_first_fp_use(context);
@@ -67,7 +69,7 @@ impl CoreScheduler {
             }
             Phase::Off => match core.service_parked_vcpu(vm, vcpu) {
                 ParkedAction::Start(start) => Phase::Starting(start, Step::FIRST),
-                // Whoever the interrupt is for may be more urgent.
+                // The pending interrupt may be for a more urgent vCPU.
                 ParkedAction::Interrupted => return,
                 ParkedAction::Idle if is_pending() => return,
                 ParkedAction::Idle => return self.block_off_vcpu(core, context, vm),
@@ -75,7 +77,7 @@ impl CoreScheduler {
         });
     }
 
-    /// Has one at rest, who has nothing to do, want the core no more.
+    /// Blocks a parked vCPU without work.
     fn block_off_vcpu(
         &'static self,
         core: &'static Core,
@@ -84,13 +86,13 @@ impl CoreScheduler {
     ) {
         self.queue.block(context, core.clock().ticks());
         self.reschedule.set(true);
-        // Who lives there next may have other cores and another schedule.
+        // The next VM in this slot may have other cores and another schedule.
         if vm.is_vacant() {
             self.request_removal(core, vm, true);
         }
     }
 
-    /// Puts somebody's floating-point registers into the core, for it to use.
+    /// Loads a vCPU's floating-point registers for its use.
     pub(crate) fn load_fp(&self, context: &'static VcpuContext) {
         match is(self.fp_owner.get(), context) {
             true => context.enable_fp(),
@@ -98,15 +100,15 @@ impl CoreScheduler {
         }
     }
 
-    /// The same of one that has them in its seat. Whose were in the core has its own put there with
-    /// the rest from now on if it uses them, too: a trap at each of its turns would cost more.
+    /// Loads them from its context. The previous owner, if it uses them too, has its own restored
+    /// with each switch from now on: a trap per time slice would cost more.
     #[inline(always)]
     pub(crate) fn switch_fp(&self, context: &'static VcpuContext) {
         context.enable_fp();
-        // The registers trap until that has taken effect (Arm ARM, D19.1.2).
+        // Accesses trap until the change has taken effect (Arm ARM, D19.1.2).
         hw_arch::barrier::isb();
-        // SAFETY: the other one's are there, if anybody's, and they do not trap; both stand on
-        // this core, which is the only one to come here.
+        // SAFETY: the core holds the registers of `fp_owner`, if any, and accesses to them do not
+        // trap; both contexts belong to this core, and no other core accesses them.
         unsafe {
             if let Some(other) = self.fp_owner.replace(Some(context)) {
                 if other.fp_trap() == Some(FloatingPointTrap::OFF) {
@@ -118,19 +120,19 @@ impl CoreScheduler {
         }
     }
 
-    /// Whether its floating-point registers are in the core, and do not trap.
+    /// Whether its floating-point registers are loaded, and accesses do not trap.
     fn has_fp_loaded(&self, context: &'static VcpuContext) -> bool {
         is(self.fp_owner.get(), context) && context.fp_trap() == Some(FloatingPointTrap::OFF)
     }
 
-    /// Has the first use of floating point trap: who has it in the core may never use it.
+    /// Traps the first use of floating point: the vCPU may never use it.
     fn trap_first_fp_use(context: &'static VcpuContext) {
         FloatingPointTrap::ON.apply();
         context.set_fp_trap(Some(FloatingPointTrap::ON));
     }
 
-    /// Has the next decisions [admit](Self::admit_step) the virtual CPU that a machine has on this core;
-    /// whether it has one.
+    /// Requests that the next decisions [admit](Self::admit_step) the VM's vCPU on this core; false
+    /// if it has none here.
     #[cold]
     #[inline(never)]
     pub(crate) fn request_admission(&self, core: &'static Core, vm: &Vm) -> bool {
@@ -144,7 +146,7 @@ impl CoreScheduler {
         has
     }
 
-    /// Has the next decisions let one want the core that has a seat, behind a look at what is pending.
+    /// Requests that the next decisions wake an admitted vCPU, after a test for pending interrupts.
     #[cold]
     #[inline(never)]
     pub(crate) fn defer_wake(&self, core: &'static Core, vm: &Vm) {
@@ -154,14 +156,14 @@ impl CoreScheduler {
         self.invalidate_mode(core, vm.schedule().priority);
     }
 
-    /// Whether it is yet to be admitted.
+    /// Whether the vCPU is yet to be admitted.
     #[inline]
     pub(crate) fn is_admitting(&self, vm: &Vm) -> bool {
         self.admitting.get() >> vm.index() & 1 != 0
     }
 
-    /// Does a step of admitting one to the core, behind a look at what is pending: it gets a seat,
-    /// its terms are read, and it wants the core by them. Whether there was one.
+    /// Takes one step of an admission: assigns a context, reads the policy, or makes the vCPU
+    /// ready. A test for pending interrupts precedes it. Returns whether there was one.
     #[inline(never)]
     pub(crate) fn admit_step(&'static self, core: &'static Core) -> bool {
         let Some((index, context)) = self.first_context(self.admitting.get()) else {
@@ -190,14 +192,14 @@ impl CoreScheduler {
         true
     }
 
-    /// Has one that has a seat be dispatched by its terms.
+    /// Reads the policy of a vCPU with an assigned context.
     fn read_policy(core: &'static Core, context: &'static VcpuContext, vm: &'static Vm) {
         let (priority, policy) = core_mode::policy_of(core, vm);
         context.set_policy(priority, policy, core.clock().ticks());
     }
 
-    /// Has a machine's virtual CPU leave the core with the next decision, behind a look at what is
-    /// pending, and be forgotten then.
+    /// Requests that the next decision remove the VM's vCPU from the core, after a test for pending
+    /// interrupts, and with `forget` release its context.
     pub(crate) fn request_removal(&self, core: &'static Core, vm: &Vm, forget: bool) {
         let bit = 1 << vm.index();
         self.removing.set(self.removing.get() | bit);
@@ -207,7 +209,7 @@ impl CoreScheduler {
         self.invalidate_mode(core, vm.schedule().priority);
     }
 
-    /// Does a step of having one leave; whether there was one. Its machine learns of it at the last.
+    /// Takes one step of a removal; returns whether there was one. The last step notifies the VM.
     #[inline(never)]
     pub(crate) fn remove_step(&'static self, core: &'static Core) -> bool {
         let Some((index, context)) = self.first_context(self.removing.get() | self.releasing.get())
@@ -218,7 +220,7 @@ impl CoreScheduler {
         if self.removing.get() & !others != 0 {
             self.removing.set(self.removing.get() & others);
             if !core.is_descheduled(index) {
-                // It has been let go on since.
+                // The hold was revoked meanwhile.
                 return true;
             }
             self.queue.block(context, core.clock().ticks());
@@ -226,7 +228,7 @@ impl CoreScheduler {
                 return true;
             }
         } else if self.is_loaded(context) {
-            // What there is of it goes to its seat, which is nobody's from here on.
+            // The registers belong to no vCPU afterwards.
             context.save(core);
             self.unload(core);
             return true;
@@ -234,7 +236,7 @@ impl CoreScheduler {
             self.release(core, context);
             return true;
         } else {
-            // What came for it in the meantime is forgotten, too.
+            // Interrupts that arrived meanwhile are dropped too.
             context.clear_pending();
             self.releasing.set(self.releasing.get() & others);
             self.admitting.set(self.admitting.get() & others);
@@ -245,19 +247,19 @@ impl CoreScheduler {
         true
     }
 
-    /// The first of these machines, and the seat of its virtual CPU.
+    /// The first VM of a set, and the context of its vCPU.
     #[inline]
     fn first_context(&'static self, machines: u32) -> Option<(usize, &'static VcpuContext)> {
         let first = bits(machines).next()?;
         self.contexts.get(first).map(|context| (first, context))
     }
 
-    /// Forgets all that a seat holds that is not in the registers, and whose it is.
+    /// Releases a context that is not loaded.
     fn release(&'static self, core: &'static Core, context: &'static VcpuContext) {
         if is(self.fp_owner.get(), context) {
             self.fp_owner.set(None);
         }
-        // Whatever came for it since.
+        // Drops wake-ups since the removal.
         self.queue.block(context, core.clock().ticks());
         context.release();
         self.assigned
@@ -265,8 +267,8 @@ impl CoreScheduler {
         self.invalidate_mode(core, 0);
     }
 
-    /// Has the next decision find out anew whether time matters on this core, as somebody of this
-    /// priority comes or goes.
+    /// Requests that the next decision recompute the mode, because a vCPU of this priority is
+    /// admitted or removed.
     fn invalidate_mode(&self, core: &'static Core, priority: u8) {
         if self.mode.replace(CoreMode::Stale) != CoreMode::Stale {
             self.admission_deadline
@@ -278,7 +280,7 @@ impl CoreScheduler {
         self.reschedule.set(true);
     }
 
-    /// Finds out anew whether time matters on this core.
+    /// Recomputes the mode.
     #[cold]
     #[inline(never)]
     pub(crate) fn compute_mode(&self, core: &'static Core) {
@@ -297,7 +299,7 @@ impl CoreScheduler {
     }
 }
 
-/// The bits that are set.
+/// The set bits of a word.
 fn bits(set: u32) -> impl Iterator<Item = usize> {
     let rest = |set: &u32| Some(set & set.wrapping_sub(1));
     core::iter::successors(Some(set), rest)

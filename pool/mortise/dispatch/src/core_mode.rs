@@ -1,20 +1,20 @@
-//! What of a core a virtual machine is promised and kept to, and what that makes of the core.
+//! Scheduling mode of a core and scheduling parameters of its vCPUs.
 
 use core_sched::{OnDepletion, Policy, Priority, Reservation};
 use mortise_partition::{Core, Vm};
 
-/// By what a core is shared.
+/// How a core schedules its vCPUs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CoreMode {
-    /// What was promised is kept: reservations, deadlines, turns in the background.
+    /// By reservations, deadlines and background time slices: execution time is charged.
     Reserved,
-    /// Time does not matter: all have fixed priorities, one at most is in the background.
+    /// By fixed priorities, with at most one vCPU in the background: no time is charged.
     FixedPriority,
-    /// To be found out anew: somebody came or went, or is to.
+    /// To be recomputed, because a vCPU is being admitted or removed.
     Stale,
 }
 
-/// How urgent a virtual machine is on a core, and by which policy it shares it.
+/// The priority and policy of a VM's vCPU on this core.
 pub(crate) fn policy_of(core: &Core, vm: &Vm) -> (Priority, Policy) {
     let schedule = vm.schedule();
     let ticks = |time| core.clock().frequency().ticks(time);

@@ -1,4 +1,4 @@
-//! Who has a core, and until when.
+//! Per-core vCPU scheduler state and the dispatcher interface.
 
 use crate::{
     bounds,
@@ -19,20 +19,21 @@ use mortise_vcpu::{
     Cause, FrameCell, OptionalRegisters, is_wait, skip_instruction, timer_deadline,
 };
 
-/// Cores that can be shared.
+/// Maximum number of shared cores.
 const CORES: usize = 4;
 
-/// Virtual machines that there can be.
+/// Maximum number of VMs.
 const VMS: usize = 16;
 
-/// Ticks of one turn in the background: 1 ms of a counter of 62.5 MHz. Who is there only until its
-/// next budget has few turns before: long ones would all be the others'.
+/// Time slice of the background in ticks: 1 ms of a counter of 62.5 MHz. A vCPU that is in the
+/// background only until its next replenishment gets few slices before it; longer ones would all go
+/// to the others.
 const BACKGROUND_SLICE: u32 = 62_500;
 
-/// The turns of all cores.
+/// The schedulers of all cores.
 pub struct CoreSchedulers([CoreScheduler; CORES]);
 
-/// What an image of mode 2 registers.
+/// The registered dispatcher of an image of mode 2.
 pub static DISPATCH: CoreSchedulers = CoreSchedulers([const { CoreScheduler::new() }; CORES]);
 
 impl Dispatch for CoreSchedulers {
@@ -49,46 +50,47 @@ impl Dispatch for CoreSchedulers {
     }
 }
 
-/// Who has one core, and who waits for it.
-#[repr(C, align(4096))] // the seats last, so that what every exit uses is within reach of one load
+/// Scheduler state of one core.
+#[repr(C, align(4096))] // contexts last, so that the fields used by each exit are within the offset of one load
 pub(crate) struct CoreScheduler {
-    /// Who is in the registers.
+    /// The loaded vCPU: the one in the registers of the core.
     pub loaded: Cell<Option<&'static VcpuContext>>,
-    /// Who was decided on last.
+    /// The vCPU that the last decision selected.
     pub selected: Cell<Option<&'static VcpuContext>>,
-    /// Whether the decision may be another one by now.
+    /// Whether a new decision is needed.
     pub reschedule: Cell<bool>,
-    /// By what the core is shared.
+    /// The scheduling mode.
     pub mode: Cell<CoreMode>,
-    /// Until when to find that out may wait for somebody more urgent than all of them, and how urgent they are.
+    /// Until when admission and removal of vCPUs yield to a more urgent vCPU, and the highest
+    /// priority among those that are admitted or removed.
     pub admission_deadline: Cell<u64>,
     pub admission_priority: Cell<u8>,
-    /// The seats that somebody has, one bit each.
+    /// Contexts that are assigned to a vCPU, one bit per VM.
     pub assigned: Cell<u32>,
-    /// Machines whose virtual CPU here is yet to be admitted to the core, before which it does not
-    /// want it.
+    /// VMs with a vCPU to be admitted to this core; it is not ready before.
     pub admitting: Cell<u32>,
-    /// Those of them whose terms are known.
+    /// Those of them with a policy that has been read.
     pub policy_read: Cell<u32>,
-    /// Machines whose virtual CPU here is to leave the core, and those that are to be forgotten then.
+    /// VMs with a vCPU to be removed from this core, and those with a context to be released after
+    /// that.
     pub removing: Cell<u32>,
     pub releasing: Cell<u32>,
-    /// Ticks within which the core's timer is [near](bounds::TIMER_GUARD).
+    /// [`TIMER_GUARD`](bounds::TIMER_GUARD) in ticks.
     pub timer_guard: Cell<u64>,
-    /// Whether the core has registers that few cores have.
+    /// The optional register groups that this core implements.
     pub optional: Cell<OptionalRegisters>,
-    /// Whose floating-point registers are in the core.
+    /// The vCPU that owns the loaded floating-point registers.
     pub fp_owner: Cell<Option<&'static VcpuContext>>,
-    /// Who waits for its timer, by its machine's number, and when Mortise itself has something to
-    /// do here.
+    /// Virtual timer deadlines of blocked vCPUs by VM index, and the next deadline of Mortise
+    /// itself.
     pub timers: DeadlineTable<VMS>,
-    /// Who wants the core.
+    /// Run queue and budgets.
     pub queue: ReservationScheduler<&'static VcpuContext>,
-    /// Each virtual machine's seat.
+    /// One context per VM.
     pub contexts: [VcpuContext; VMS],
 }
 
-// SAFETY: a core's turns are reached by that core only.
+// SAFETY: only the owning core accesses its scheduler.
 unsafe impl Sync for CoreScheduler {}
 
 impl Dispatcher for CoreScheduler {
@@ -148,7 +150,8 @@ impl Dispatcher for CoreScheduler {
             self.timers.cancel(vm.index());
             let fixed = self.is_fixed_priority();
             if !fixed && is_pending() {
-                // By what was promised it takes long, and goes behind that.
+                // A wake-up that updates budgets is long, and is deferred behind pending
+                // interrupts.
                 return self.defer_wake(core, vm);
             }
             self.make_ready(core, context, fixed);
@@ -166,7 +169,7 @@ impl Dispatcher for CoreScheduler {
             return self.request_removal(core, vm, forget);
         }
         self.queue.block_fixed(context);
-        // Who did not have the core changes nothing by leaving.
+        // Blocking a vCPU that is not selected changes no decision.
         if is(self.selected.get(), context) {
             self.reschedule.set(true);
         }
@@ -189,13 +192,13 @@ impl Dispatcher for CoreScheduler {
     }
 }
 
-/// Whether somebody is this one.
+/// Whether `other` is this context.
 #[inline]
 pub(crate) fn is(other: Option<&'static VcpuContext>, context: &'static VcpuContext) -> bool {
     other.map_or(core::ptr::null(), core::ptr::from_ref) == core::ptr::from_ref(context)
 }
 
-/// Lets every interrupt come, as nobody has the core.
+/// Unmasks all priorities, because no vCPU is selected.
 #[cold]
 #[inline(never)]
 fn unmask_all_priorities() {
@@ -225,13 +228,13 @@ impl CoreScheduler {
         }
     }
 
-    /// Whether time does not matter on this core.
+    /// Whether the core schedules by fixed priorities only.
     #[inline(always)]
     pub(crate) fn is_fixed_priority(&self) -> bool {
         self.mode.get() == CoreMode::FixedPriority
     }
 
-    /// Takes any other exit.
+    /// Handles an exit other than a WFI without a pending interrupt.
     #[cold]
     #[inline(never)]
     fn handle_exit(
@@ -240,26 +243,28 @@ impl CoreScheduler {
         core: &'static Core,
     ) -> Option<&'static VcpuContext> {
         if matches!(cause, Cause::Irq | Cause::Fiq) {
-            // The doorbell, or what came to a 32-bit guest, is found pending on the way out, and taken there.
+            // A doorbell, or an interrupt of a 32-bit guest, is still pending, and handled on the
+            // way to guest entry.
             self.count(ExitKind::Interrupt);
         } else if let Some(context) = self.loaded.get() {
-            // SAFETY: its guest, on this core, has just left its registers there.
+            // SAFETY: the guest of this vCPU ran on this core, and the vector has stored its
+            // registers in the frame.
             core.handle_exit(unsafe { context.frame.get() }, cause);
         }
         if is_pending() {
-            // It is decided behind what waits.
+            // The decision follows the pending interrupts.
             return None;
         }
         self.decide_if_needed(core)
     }
 
-    /// Whether this is the one in the registers.
+    /// Whether this vCPU's registers are loaded.
     #[inline]
     pub(crate) fn is_loaded(&self, context: &'static VcpuContext) -> bool {
         is(self.loaded.get(), context)
     }
 
-    /// Counts an exit of the one in the registers.
+    /// Counts an exit of the loaded vCPU.
     #[inline]
     fn count(&self, kind: ExitKind) {
         if let Some(context) = self.loaded.get() {
@@ -267,7 +272,7 @@ impl CoreScheduler {
         }
     }
 
-    /// Has the one in the registers wait; who is to have the core after that.
+    /// Blocks the loaded vCPU; returns the next one to run.
     #[inline(always)]
     fn block_and_decide(&'static self, core: &'static Core) -> Option<&'static VcpuContext> {
         match self.is_fixed_priority() {
@@ -279,8 +284,7 @@ impl CoreScheduler {
         }
     }
 
-    /// Has the one in the registers want the core no more until its timer's deadline, or until
-    /// something else comes for it.
+    /// Blocks the loaded vCPU until its timer's deadline or another wake-up.
     #[inline(always)]
     pub(crate) fn block_loaded(&self, core: &'static Core, fixed: bool) {
         let Some(context) = self.loaded.get() else {
@@ -293,7 +297,7 @@ impl CoreScheduler {
         self.arm_timer(core, context);
     }
 
-    /// Has one who waits wake at its timer's deadline.
+    /// Arms the wake-up of a blocked vCPU at its timer's deadline.
     #[inline(always)]
     pub(crate) fn arm_timer(&self, core: &'static Core, context: &'static VcpuContext) {
         let deadline = timer_deadline();
@@ -303,7 +307,7 @@ impl CoreScheduler {
         context.record(core, deadline.map_or(Event::Park, |_| Event::Sleep));
     }
 
-    /// Has a virtual CPU want the core.
+    /// Makes a vCPU ready.
     #[inline(always)]
     pub(crate) fn make_ready(
         &self,
@@ -318,7 +322,7 @@ impl CoreScheduler {
         context.record(core, Event::Ready);
     }
 
-    /// Who is to have the core, decided anew if that may have changed.
+    /// The vCPU to run; decides anew if needed.
     #[inline(always)]
     pub(crate) fn decide_if_needed(
         &'static self,
@@ -330,8 +334,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Decides who has the core, what is held back meanwhile, and sets the timer for what may change
-    /// that; the end of time never comes. `fixed` is whether time does not matter.
+    /// Selects the vCPU to run and its priority mask, and sets the hypervisor timer for the next
+    /// decision. `fixed` tells whether the core is in fixed-priority mode.
     #[inline(always)]
     pub(crate) fn decide(
         &'static self,
@@ -345,7 +349,7 @@ impl CoreScheduler {
         }
     }
 
-    /// Has one who was decided on have the core, or nobody, until that time.
+    /// Selects a vCPU, or idle, until `alarm`.
     #[inline(always)]
     pub(crate) fn select(
         &'static self,

@@ -1,9 +1,10 @@
-//! How an exit ends: who was decided on is put into the registers and goes on.
+//! Guest entry and VM switch at the end of an exit.
 //!
-//! The usual way is straight: look at what is pending, store one, look again, load the other,
-//! enter. [`CoreScheduler::switch_to`] is that and nothing else, for what the core's timer leads to as a rule;
-//! [`CoreScheduler::try_enter`] can exchange whatever there is. What stands against either is done by
-//! [`CoreScheduler::handle_pending`], one thing at a time, and then the way is tried again from its beginning.
+//! The fast path is straight: test for pending interrupts, save one context, test again, restore
+//! the other, enter. [`CoreScheduler::switch_to`] is exactly that, for the usual expiry of the
+//! hypervisor timer; [`CoreScheduler::try_enter`] switches all state there is. Any obstacle is
+//! handled by [`CoreScheduler::handle_pending`], one at a time, after which entry is tried again
+//! from the start.
 
 use crate::{
     core_scheduler::{CoreScheduler, FIQ, IRQ, is, is_pending, is_pending_now, pending},
@@ -15,35 +16,35 @@ use hw_arch::cpu;
 use mortise_partition::{Core, Vcpu};
 use mortise_vcpu::{OptionalRegisters, enter};
 
-/// Enters the guest of who is in the registers.
+/// Enters the loaded vCPU's guest.
 #[inline(always)]
 fn enter_guest(core: &'static Core, context: &'static VcpuContext) -> ! {
     context.mask.get().apply();
     enter_guest_masked(core, context)
 }
 
-/// Does so with what is held back left as it is.
+/// Enters the loaded vCPU's guest with the priority mask as it is.
 #[inline(always)]
 fn enter_guest_masked(core: &'static Core, context: &'static VcpuContext) -> ! {
     core.record_return();
     core.check_entry();
-    // SAFETY: it is in the registers, was made ready for its first entry or came here by an exit,
-    // and nothing of an exit stays on the stack.
+    // SAFETY: the vCPU's registers are loaded, its frame was prepared for a first entry or stored
+    // by an exit on this core, and nothing on this core's stack is needed after the entry.
     unsafe { enter(&context.frame) }
 }
 
-/// How far somebody was exchanged for another one.
+/// The result of a switch.
 enum SwitchResult {
-    /// That one is in the registers.
+    /// The selected vCPU is loaded.
     Done,
-    /// Who was there was stored, and nobody is needed there.
+    /// The previous vCPU was saved, and none is loaded.
     Saved,
-    /// Who was there is there.
+    /// The previous vCPU is still loaded.
     Aborted,
 }
 
 impl CoreScheduler {
-    /// Ends an exit: who was chosen is put into the registers, if need be, and goes on.
+    /// Ends an exit: switches to the selected vCPU if necessary and enters its guest.
     #[inline(always)]
     pub(crate) fn return_to_guest(
         &'static self,
@@ -55,21 +56,21 @@ impl CoreScheduler {
         self.return_slow(core, switched)
     }
 
-    /// The same, when something is to be done before.
+    /// Ends an exit with work to do before guest entry.
     #[cold]
     #[inline(never)]
     fn return_slow(&'static self, core: &'static Core, mut switched: bool) -> ! {
         loop {
             let before = self.selected.get();
             let chosen = self.handle_pending(core, switched);
-            // Who waited is in the registers still, if nobody else ran meanwhile.
+            // A vCPU that was waited for is still loaded if no other ran meanwhile.
             switched |= chosen.is_some_and(|context| !is(before, context));
             self.try_enter(core, chosen, &mut switched);
         }
     }
 
-    /// Ends an exit that may have been for who was chosen: it has the core until `alarm`, instead of the
-    /// other one who is in the registers.
+    /// Ends an exit at a scheduling decision: the core runs `context` until `alarm` instead of the
+    /// loaded `other`.
     #[inline(always)]
     pub(crate) fn switch_to(
         &'static self,
@@ -112,13 +113,13 @@ impl CoreScheduler {
         self.return_slow(core, true)
     }
 
-    /// The same where there is more to exchange.
+    /// Ends an exit with a switch of all state there is.
     #[inline(never)]
     fn switch_slow(&'static self, core: &'static Core, context: &'static VcpuContext) -> ! {
         self.return_to_guest(core, Some(context))
     }
 
-    /// The same where the other one is there still, whose timer is silent.
+    /// Ends an exit after a switch that was aborted while `other` was still loaded with its timer masked.
     #[cold]
     #[inline(never)]
     fn switch_aborted(&'static self, core: &'static Core, other: &'static VcpuContext) -> ! {
@@ -126,7 +127,7 @@ impl CoreScheduler {
         self.return_slow(core, true)
     }
 
-    /// The same where nobody was chosen.
+    /// Ends an exit with no vCPU to run until `alarm`.
     #[cold]
     #[inline(never)]
     pub(crate) fn go_idle(&'static self, core: &'static Core, alarm: u64) -> ! {
@@ -134,7 +135,7 @@ impl CoreScheduler {
         self.return_to_guest(core, chosen)
     }
 
-    /// The same where something goes before the decision, which is asked for again.
+    /// Ends an exit with a decision deferred behind a pending interrupt.
     #[cold]
     #[inline(never)]
     pub(crate) fn retry_decision(&'static self, core: &'static Core, alarm: u64) -> ! {
@@ -142,7 +143,7 @@ impl CoreScheduler {
         self.go_idle(core, alarm)
     }
 
-    /// The same where nobody is in the registers.
+    /// Ends an exit after a switch that was aborted when the previous vCPU was saved.
     #[cold]
     #[inline(never)]
     fn switch_from_idle(&'static self, core: &'static Core) -> ! {
@@ -150,7 +151,7 @@ impl CoreScheduler {
         self.return_slow(core, true)
     }
 
-    /// Has who was chosen go on; returns if something stands against it.
+    /// Enters the selected vCPU's guest; returns if there is an obstacle.
     #[inline(always)]
     fn try_enter(
         &'static self,
@@ -181,8 +182,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Has one in the registers go on, with what is held back left as it is; returns if something stands
-    /// against it.
+    /// Enters the loaded vCPU's guest with the priority mask as it is; returns if there is an
+    /// obstacle.
     pub(crate) fn enter_if_ready(
         &'static self,
         core: &'static Core,
@@ -194,8 +195,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Puts somebody into the registers instead of the other one who is there, unless an interrupt is
-    /// pending. What that one's timer signals is none: it would lengthen the switch, and comes again.
+    /// Switches from `other` to `context`, unless an interrupt is pending. The timer of `other` is
+    /// masked first: it would lengthen the switch, and its interrupt stays pending in the timer.
     #[inline(always)]
     fn switch(
         &'static self,
@@ -232,7 +233,7 @@ impl CoreScheduler {
         SwitchResult::Done
     }
 
-    /// Leaves nobody in the registers, after who was there was stored.
+    /// Marks no vCPU as loaded, after the previous one was saved.
     #[cold]
     #[inline(never)]
     pub(crate) fn unload(&self, core: &'static Core) {
@@ -241,7 +242,7 @@ impl CoreScheduler {
         core.clear_current_vcpu();
     }
 
-    /// Exchanges what few cores have: of who is in the registers, for who comes.
+    /// Switches the optional registers, from the loaded vCPU to `context`.
     #[cold]
     #[inline(never)]
     fn switch_optional(&self, context: Option<&'static VcpuContext>) {
@@ -254,7 +255,7 @@ impl CoreScheduler {
         }
     }
 
-    /// Whether nothing that is known here stands against the going on of one in the registers.
+    /// Whether the dispatcher knows of no obstacle to the entry of the loaded vCPU.
     #[inline(always)]
     fn may_enter(
         &self,
@@ -266,8 +267,9 @@ impl CoreScheduler {
         context.can_enter(vcpu.0) && !self.has_work_for(core, context, switched)
     }
 
-    /// Whether chores go before this one. Who was waited for does not wait for them; who stays on
-    /// the core may, if they press. None is begun when the core's timer is about to come.
+    /// Whether deferred work precedes this vCPU's guest. A vCPU that was switched to does not wait
+    /// for it; one that continues does if the work is urgent. None starts shortly before the
+    /// hypervisor timer expires.
     #[inline(always)]
     fn has_work_for(
         &self,
@@ -282,12 +284,12 @@ impl CoreScheduler {
             }
     }
 
-    /// Does a step of the chores, until something is pending or about to be.
+    /// Runs deferred work until an interrupt is pending or the hypervisor timer is near.
     fn run_deferred_work(core: &'static Core) {
         core.run_deferred_work(&|| is_pending() || is_timer_near(core));
     }
 
-    /// Does one of the things for which nobody could go on; who is to have the core after that.
+    /// Handles one obstacle to guest entry; returns the vCPU to run.
     #[inline(never)]
     fn handle_pending(
         &'static self,
@@ -299,16 +301,17 @@ impl CoreScheduler {
             core.handle_doorbell();
             let pending = self::pending();
             if pending & !FIQ != 0 || pending != 0 && !self.is_fixed_priority() {
-                // Who is to have the core is decided behind what waits. Another doorbell does not: it
-                // may be one's own, for what that decision does. But one that looks would only find it,
-                // and while it is pending the controller signals nothing that is behind it.
+                // The decision follows the pending interrupts. A second doorbell does not defer it:
+                // it may be this core's own, for that decision. In reserved mode a test would only
+                // find it, and while it is pending the controller signals no interrupt of lower
+                // priority.
                 return None;
             }
         } else if !self.reschedule.get()
             && self.selected.get().is_none()
             && !core.has_deferred_work()
         {
-            // What is pending already ends the wait at once.
+            // A pending interrupt ends the wait at once.
             core.record_run(None);
             self.idle(core);
             if self::pending() & IRQ != 0 {
@@ -326,7 +329,7 @@ impl CoreScheduler {
                     Self::run_deferred_work(core);
                 }
                 (None, false) => {}
-                // An interrupt came in between, and is gone.
+                // An interrupt aborted the switch, and is not pending any more.
                 (Some(context), _) if !self.is_loaded(context) => {}
                 (Some(context), _) if context.has_unlisted() => context.list_one(core),
                 (Some(context), _) if !context.vm().is_some_and(|vm| context.may_run_guest(vm)) => {
@@ -343,14 +346,14 @@ impl CoreScheduler {
         self.decide_if_needed(core)
     }
 
-    /// Whether this one, who is in the registers, wants to run and is not let.
+    /// Whether bandwidth regulation holds back this loaded vCPU, which is ready.
     #[inline(always)]
     fn is_regulated(&self, core: &'static Core, context: &'static VcpuContext) -> bool {
         core.regulator().is_some() && context.entity.is_ready()
     }
 
-    /// Waits for an interrupt. Who is held, or held back, leaves the registers first: what is listed for
-    /// it would end the wait at once, time and again.
+    /// Waits for an interrupt. A loaded vCPU that is held or regulated is saved first: an interrupt
+    /// listed for it would end the wait each time.
     #[inline(always)]
     fn idle(&'static self, core: &'static Core) {
         match self.loaded.get() {
@@ -358,7 +361,7 @@ impl CoreScheduler {
                 if !context.vm().is_some_and(|vm| context.may_run_guest(vm))
                     || self.is_regulated(core, context) =>
             {
-                // Whoever the interrupt is for does not wait for that.
+                // A pending interrupt does not wait for the save.
                 if !is_pending() {
                     context.save(core);
                     self.unload(core);

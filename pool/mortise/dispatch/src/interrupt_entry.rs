@@ -1,4 +1,4 @@
-//! The way of most exits into here: an interrupt, told by the vector.
+//! Interrupt exits: the fast path from the exception vector.
 
 use crate::{
     core_mode::CoreMode, core_scheduler::CoreScheduler, interrupts::hypervisor_deadline,
@@ -8,18 +8,18 @@ use core_statistics::ExitKind;
 use mortise_partition::{Core, PriorityMask};
 use mortise_vcpu::{Cause, FrameCell};
 
-/// Takes an interrupt of the guest whose registers went to that frame. The vectors call it, so that
-/// nobody has to be asked for who shares this core out.
+/// Handles an interrupt exit of the guest with that frame. The vector calls this function by name,
+/// which avoids an indirect call through the dispatcher table.
 #[unsafe(no_mangle)]
 extern "C" fn mortise_interrupted(frame: &'static FrameCell) -> ! {
-    // SAFETY: the frames that are entered on a shared core stand in seats.
+    // SAFETY: on a shared core only frames inside a `VcpuContext` are entered.
     let context = unsafe { VcpuContext::of(frame) };
     let core = Core::current();
     context.scheduler().handle_irq_exit(core, context)
 }
 
 impl CoreScheduler {
-    /// The same for who is in the registers.
+    /// Acknowledges the interrupt and ends the exit.
     #[inline(always)]
     fn handle_irq_exit(&'static self, core: &'static Core, context: &'static VcpuContext) -> ! {
         core.record_exit(Cause::Irq);
@@ -32,7 +32,7 @@ impl CoreScheduler {
         }
     }
 
-    /// Ends it for the hypervisor timer's.
+    /// Ends an exit for the hypervisor timer.
     #[inline(always)]
     fn reschedule_at_timer(
         &'static self,
@@ -47,7 +47,7 @@ impl CoreScheduler {
         }
     }
 
-    /// Ends it for any other one.
+    /// Ends an exit for any other interrupt.
     #[inline(never)]
     fn reschedule_at_interrupt(
         &'static self,
@@ -61,15 +61,16 @@ impl CoreScheduler {
         }
     }
 
-    /// Puts a guest's interrupt that was acknowledged back where the core's timer is near, which is taken
-    /// for come then: the switch that it may lead to has nothing before it. When that is.
+    /// Makes an acknowledged interrupt of a guest pending again if the hypervisor timer is near,
+    /// and treats that timer as expired, so that nothing precedes the switch it may lead to.
+    /// Returns the time of expiry.
     #[inline(always)]
     fn repend(&self, core: &'static Core, intid: u32) -> Option<u64> {
         let (alarm, now) = (hypervisor_deadline(), core.clock().ticks());
         if alarm > now + self.timer_guard.get() || !core.repend(intid) {
             return None;
         }
-        // Until it is decided who has the core, or a look is to see it.
+        // Until the next decision, or until a test for it unmasks.
         PriorityMask::CLOSED.apply();
         Some(alarm.max(now))
     }

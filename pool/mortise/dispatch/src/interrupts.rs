@@ -1,4 +1,4 @@
-//! Interrupts that come to a core: whom they wake, and what of them can wait.
+//! Interrupt delivery on a shared core: wake-ups and deferral.
 
 use crate::{
     bounds::SLOW_PATH_BOUND,
@@ -10,20 +10,20 @@ use hw_arch::read_register;
 use mortise_partition::{Core, Dispatcher, IrqOutcome, WakeReason};
 use mortise_vcpu::TimerIrq;
 
-/// When the core's own timer comes, the hypervisor's.
+/// The compare value of the hypervisor timer.
 #[inline]
 pub(crate) fn hypervisor_deadline() -> u64 {
     read_register!("cnthp_cval_el2")
 }
 
-/// Whether that comes before something lengthy would be over.
+/// Whether the hypervisor timer expires within [`SLOW_PATH_BOUND`].
 #[inline]
 pub(crate) fn is_timer_near(core: &Core) -> bool {
     hypervisor_deadline() <= core.clock().ticks() + SLOW_PATH_BOUND
 }
 
 impl CoreScheduler {
-    /// Takes a Group 1 interrupt, and what came meanwhile; who is to have the core after that.
+    /// Acknowledges a Group 1 interrupt and those that follow; returns the vCPU to run.
     #[inline(never)]
     pub(crate) fn handle_interrupt(
         &'static self,
@@ -35,8 +35,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Ends an exit for the hypervisor timer's, where time does not matter: has whose deadline came want
-    /// the core. `other` is in the registers.
+    /// Ends an exit for the hypervisor timer in fixed-priority mode: wakes the vCPU with the
+    /// expired deadline and switches. `other` is loaded.
     #[inline(never)]
     pub(crate) fn reschedule_fixed(
         &'static self,
@@ -61,7 +61,7 @@ impl CoreScheduler {
         }
     }
 
-    /// The same where it is that of who is in the registers.
+    /// Ends the exit if the expired deadline is that of the loaded vCPU.
     #[cold]
     #[inline(never)]
     fn reschedule_loaded(&'static self, core: &'static Core, context: &'static VcpuContext) -> ! {
@@ -71,7 +71,8 @@ impl CoreScheduler {
         self.return_to_guest(core, chosen)
     }
 
-    /// The same where more than one wait, or Mortise itself has something to do.
+    /// Ends the exit if several vCPUs are blocked with a deadline, or a deadline of Mortise itself
+    /// expired.
     #[cold]
     #[inline(never)]
     fn reschedule_multiple(&'static self, core: &'static Core, now: u64) -> ! {
@@ -83,21 +84,22 @@ impl CoreScheduler {
         self.return_to_guest(core, chosen)
     }
 
-    /// Lets come again what was [put back](crate::interrupt_entry), where there are looks before the decision.
+    /// Unmasks the priorities of the loaded vCPU, so that a [repended](crate::interrupt_entry)
+    /// interrupt is taken before the decision.
     pub(crate) fn unmask_priorities(&self) {
         if let Some(context) = self.loaded.get() {
             context.mask.get().apply();
         }
     }
 
-    /// Ends an exit for any other interrupt, and those that came meanwhile.
+    /// Ends an exit for any other interrupt, and those that follow.
     #[inline(never)]
     pub(crate) fn handle_device_interrupt(&'static self, core: &'static Core, intid: u32) -> ! {
         let chosen = self.deliver(core, core.take(intid));
         self.return_to_guest(core, chosen)
     }
 
-    /// Passes on an interrupt that was taken, and those that came meanwhile.
+    /// Delivers an acknowledged interrupt, and those that follow; returns the vCPU to run.
     #[inline(always)]
     fn deliver(
         &'static self,
@@ -114,16 +116,16 @@ impl CoreScheduler {
             match pending() {
                 0 => return self.decide_if_needed(core),
                 IRQ => {}
-                // The doorbell goes before the decision.
+                // A doorbell precedes the decision.
                 _ => return None,
             }
             taken = core.take_interrupt();
         }
     }
 
-    /// Notes a device's interrupt for the virtual CPU of a machine. Who is in the registers and runs
-    /// has it listed before it goes on; not if the core's timer is about to come, which would wait for
-    /// that, and the switch that it may lead to with it.
+    /// Pends an SPI for the vCPU of its owner. The loaded vCPU has it listed before guest entry,
+    /// unless the hypervisor timer is near: listing would delay its expiry and the switch it may
+    /// lead to.
     #[inline(always)]
     fn pend_device(&'static self, core: &'static Core, owner: usize, intid: u32) {
         match self.loaded.get() {
@@ -137,8 +139,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Puts a device's interrupt off until the core's timer has come: its guest goes on until then as
-    /// if the device had been later.
+    /// Makes an SPI pending again in the distributor until the hypervisor timer has expired. The
+    /// guest continues as if the device had signalled later.
     #[cold]
     #[inline(never)]
     fn defer_device(&'static self, core: &'static Core, context: &'static VcpuContext, intid: u32) {
@@ -155,7 +157,7 @@ impl CoreScheduler {
         }
     }
 
-    /// Has the one in the registers want the core, whose timer came while it waited.
+    /// Wakes the loaded vCPU if its timer's interrupt arrived while it was blocked.
     #[inline(always)]
     fn wake_loaded(&'static self, core: &'static Core) {
         if let Some(context) = self.loaded.get()
@@ -166,7 +168,7 @@ impl CoreScheduler {
         }
     }
 
-    /// Has whose deadline came want the core, when the hypervisor timer came.
+    /// Wakes the vCPUs with expired deadlines; returns the vCPU to run.
     #[inline(always)]
     fn expire_timers(&'static self, core: &'static Core) -> Option<&'static VcpuContext> {
         let now = core.clock().ticks();
@@ -184,8 +186,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Has all want the core whose deadline came; false if something goes before the decision, which
-    /// is asked for then.
+    /// Wakes all vCPUs with expired deadlines; false if a pending interrupt precedes the decision,
+    /// which is requested then.
     #[inline(always)]
     fn wake_expired(&'static self, core: &'static Core, now: u64) -> bool {
         match self.timers.expire_single(now) {
@@ -197,10 +199,11 @@ impl CoreScheduler {
         }
     }
 
-    /// The same where more than one wait, or none is due, or Mortise itself has something to do. Who
-    /// is the most urgent of several is known only when all were looked at: if something goes before the
-    /// next ones, the decision sets the timer to what is over already, and nobody goes on before that has
-    /// come. One is looked at each time, whatever is pending: the timer goes before most of it.
+    /// The same if several vCPUs are blocked with a deadline, none expired, or a deadline of
+    /// Mortise itself did. The most urgent of several is known only after all were visited. If an
+    /// interrupt precedes the remaining ones, the next decision sets the timer to a time in the
+    /// past, so that it expires before any guest entry. Each call visits at least one, whatever is
+    /// pending: the timer has priority over most of it.
     #[cold]
     #[inline(never)]
     fn wake_expired_in_rounds(&'static self, core: &'static Core, now: u64) -> bool {
@@ -216,11 +219,11 @@ impl CoreScheduler {
             let (due, over) = self.timers.expire_step(now);
             if let Some(index) = due {
                 self.wake_one(core, index, true);
-                // Its own devices' interrupts wait in the controller until it is there: taken by
-                // the look below, one would be listed in a switch that follows.
+                // SPIs of a woken vCPU wait in the controller until it is loaded. If the test below
+                // saw one, it would be listed in a switch that follows.
                 self.contexts[index].mask.get().apply_during_switch();
             }
-            // Silent until the decision, so that the look is at what else is pending.
+            // The timer is masked until the decision, so that the test sees other interrupts only.
             core.clock().move_alarm(u64::MAX);
             if is_pending() && self.is_other_pending() {
                 self.reschedule.set(true);
@@ -232,8 +235,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Whether anything is pending but what the timer signals of who is in the registers. The decision
-    /// silences that one if it comes to a switch: to take it would be part of the switch.
+    /// Whether any interrupt other than that of the loaded vCPU's timer is pending. A switch masks
+    /// that timer; to take its interrupt would lengthen the switch.
     #[cold]
     #[inline(never)]
     fn is_other_pending(&self) -> bool {
@@ -246,20 +249,20 @@ impl CoreScheduler {
         pending
     }
 
-    /// Does what Mortise itself has to do by now; false if something is pending behind it.
+    /// Runs the periodic work of Mortise that is due; false if an interrupt is pending afterwards.
     #[inline(always)]
     fn run_core_alarm(&'static self, core: &'static Core) -> bool {
         core.hypervisor_timer_expired();
         core.clock().move_alarm(u64::MAX);
         let pending = is_pending();
-        // Without, it is decided on by who called.
+        // If none is pending, the caller decides.
         self.reschedule.set(pending);
         !pending
     }
 
-    /// The same where policies decide: to have one want the core takes long there. So whose deadline came
-    /// is noted only, and each wants the core [by itself](Self::wake_collected) before it is decided. True if
-    /// there is nobody.
+    /// Collects the expired deadlines in reserved mode, where a wake-up updates budgets and is
+    /// long: each vCPU is woken [by a step of its own](Self::wake_collected) before the decision.
+    /// True if none expired.
     #[cold]
     #[inline(never)]
     pub(crate) fn collect_expired(&'static self, core: &'static Core, now: u64) -> bool {
@@ -279,8 +282,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Has one want the core whose deadline was noted, behind a look at what is pending; whether there
-    /// are more, who go before the decision.
+    /// Wakes one vCPU with a collected deadline, after a test for pending interrupts; returns
+    /// whether more follow before the decision.
     pub(crate) fn wake_collected(&'static self, core: &'static Core) -> bool {
         self.timers.take_collected().is_some_and(|(index, more)| {
             self.wake_one(core, index, self.is_fixed_priority());
@@ -295,11 +298,11 @@ impl CoreScheduler {
         self.make_ready(core, context, fixed);
     }
 
-    /// Has the timer's interrupt come to one whose deadline came.
+    /// Pends the timer interrupt of a vCPU with an expired deadline.
     #[inline(always)]
     pub(crate) fn pend_timer(&'static self, core: &'static Core, context: &'static VcpuContext) {
         if self.is_loaded(context) {
-            // The core was idle: its own interrupt need not come any more.
+            // The core was idle: the interrupt is listed directly, which saves an exit.
             self.inject_timer(core, context);
         } else {
             context.note_timer(TimerIrq::InLr0);

@@ -1,32 +1,31 @@
-//! Dispatch: cores that several virtual machines share, mode 2 of Mortise.
+//! Dispatch: the scheduler and VM switch of cores that several VMs share, mode 2 of Mortise.
 //!
-//! Each such core runs, of the virtual CPUs that have something to do, the most urgent one
-//! (TenonOS paper, 4.4.3, Figure 7). One that waits (WFI) gives the core away at once; what
-//! comes for it, its own timer among it, gives the core back to it at once, whatever the
-//! other one has masked: physical interrupts come to Mortise. Nothing ticks: the hypervisor
-//! timer is set only for what is due.
+//! A shared core runs the most urgent of its ready vCPUs (TenonOS paper, 4.4.3, Figure 7). A vCPU
+//! that waits for an interrupt (WFI) is descheduled at once. An interrupt for it, including its own
+//! timer's, preempts the running vCPU at once, whatever that vCPU has masked: physical interrupts
+//! are taken to EL2. There is no periodic tick: the hypervisor timer is set for the next event
+//! only.
 //!
-//! | state of a virtual CPU | where it is while another one has the core |
+//! | state of a vCPU | where it is while the vCPU is descheduled |
 //! |---|---|
 //! | general registers | in its frame, always: no switch copies them |
-//! | EL1's system registers, virtual timer | in its seat |
-//! | virtual CPU interface | in its seat: the list registers that were in use |
-//! | floating point | in the core, until somebody else uses it |
-//! | its timer's deadline | in the core's timer queue if it waits; else it finds out itself |
-//! | a device's interrupt that came meanwhile | noted in its seat, active in the controller |
+//! | EL1 system registers, virtual timer | in its [context](vcpu_context::VcpuContext) |
+//! | virtual CPU interface | in its context: the list registers in use |
+//! | floating-point registers | in the core, until another vCPU uses floating point |
+//! | deadline of its virtual timer | in the core's deadline table if it is blocked; otherwise its timer is evaluated when it runs |
+//! | SPIs that arrived meanwhile | pending in its context, active in the distributor |
 //!
-//! A virtual CPU at rest (off, its machine not started, ended, to be started again) is
-//! dispatched like one that runs; instead of its guest, what it has to do as a vCPU at rest
-//! is done in its name ([`Core::handle_pending`](mortise_partition::Core::handle_pending)).
+//! A parked vCPU (off, or its VM not started, stopped or restarting) is scheduled like a running
+//! one. Instead of its guest, Mortise runs the vCPU's stop and start sequence and its deferred work
+//! ([`Core::service_parked_vcpu`](mortise_partition::Core::service_parked_vcpu)).
 //!
 //! # Guarantees
 //!
-//! * Between two virtual machines on a core nothing passes but time: every register that EL1
-//!   or EL0 can write is exchanged or traps.
-//! * No interrupt is lost: what cannot be listed now is noted or stays pending, and whom it
-//!   is for is awake.
-//! * An exit that leads to a switch looks for pending interrupts between its parts, so that
-//!   none waits for all of it.
+//! - VMs on a core share nothing but time: every register that EL1 or EL0 can write is switched or
+//!   traps.
+//! - No interrupt is lost: one that cannot be listed stays pending, and its vCPU is ready.
+//! - An exit that leads to a VM switch tests for pending interrupts between its steps, so that none
+//!   waits for the whole exit.
 #![no_std]
 #![expect(unsafe_code, reason = "contexts of virtual CPUs are exchanged here")]
 

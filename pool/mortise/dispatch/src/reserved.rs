@@ -1,4 +1,4 @@
-//! Deciding where time matters: budgets, deadlines, turns in the background.
+//! Scheduling decisions in reserved mode: budgets, deadlines, background time slices.
 
 use crate::{
     bounds::SWITCH_BOUND,
@@ -11,8 +11,8 @@ use core_trace::Event;
 use mortise_partition::{Background, Core};
 
 impl CoreScheduler {
-    /// Ends an exit for the hypervisor timer's: gives and ends budgets, and decides. `other` is in the
-    /// registers.
+    /// Ends an exit for the hypervisor timer in reserved mode: updates budgets and decides. `other`
+    /// is loaded.
     #[inline(never)]
     pub(crate) fn reschedule_reserved(
         &'static self,
@@ -46,7 +46,7 @@ impl CoreScheduler {
         self.finish_reschedule(core, other, alarm, now, depleted)
     }
 
-    /// The same where the deadline came of somebody who waits, who wants the core then.
+    /// The same if the deadline of a blocked vCPU expired, which is woken.
     #[inline(never)]
     fn reschedule_with_expiry(
         &'static self,
@@ -62,7 +62,8 @@ impl CoreScheduler {
         self.finish_reschedule(core, other, self.timers.earliest(), now, depleted)
     }
 
-    /// The same where more than one may wait, something is to be found out first, or a deadline passed.
+    /// The same if several vCPUs are blocked with a deadline, the mode is stale, or a deadline was
+    /// missed.
     #[cold]
     #[inline(never)]
     pub(crate) fn reschedule_slow(&'static self, core: &'static Core, now: u64) -> ! {
@@ -71,7 +72,7 @@ impl CoreScheduler {
         self.return_to_guest(core, chosen)
     }
 
-    /// Decides, with everybody charged until `now`, and has whoever is chosen go on.
+    /// Decides, with execution charged up to `now`, and ends the exit.
     #[inline(always)]
     fn finish_reschedule(
         &'static self,
@@ -81,7 +82,8 @@ impl CoreScheduler {
         now: u64,
         depleted: Option<&'static VcpuContext>,
     ) -> ! {
-        // Silent until the decision, before which the core looks at its interrupts.
+        // The timer is masked until the decision, before which the core tests for pending
+        // interrupts.
         core.clock().move_alarm(u64::MAX);
         if is_pending_now() {
             self.retry_decision(core, alarm)
@@ -105,7 +107,7 @@ impl CoreScheduler {
         }
     }
 
-    /// The same where more than one budget is to be given, with a look at what is pending between two.
+    /// The same if several replenishments are due, with a test for pending interrupts between two.
     #[cold]
     #[inline(never)]
     fn reschedule_in_steps(
@@ -123,7 +125,7 @@ impl CoreScheduler {
         self.return_to_guest(core, chosen)
     }
 
-    /// Has whose deadline came want the core; who is to have it after that.
+    /// Wakes the vCPUs with expired deadlines; returns the vCPU to run.
     #[inline(never)]
     pub(crate) fn expire_reserved(
         &'static self,
@@ -150,8 +152,8 @@ impl CoreScheduler {
         }
     }
 
-    /// Decides by what was promised, with everybody charged until `now`, and `depleted` who ran if its budget
-    /// is used up; the first deadline of who waits is at `alarm`.
+    /// Decides with execution charged up to `now`. `depleted` is the previous vCPU if its budget is
+    /// depleted, `alarm` the first deadline of blocked vCPUs.
     #[inline(always)]
     fn decide_charged(
         &'static self,
@@ -167,9 +169,9 @@ impl CoreScheduler {
         self.select(core, chosen, alarm)
     }
 
-    /// Charges who ran, gives and ends budgets, and decides by what was promised; until when nothing
-    /// else than `alarm` can change that. Before and behind each step of it the core looks at its interrupts: if
-    /// one is pending, nobody is chosen, and it is to be asked again.
+    /// Charges execution, updates budgets and decides. Before and after each of these steps the
+    /// core tests for pending interrupts: if one is pending, no vCPU is selected, and a new
+    /// decision is requested. Only `alarm` and the returned time can change the result.
     #[inline(always)]
     pub(crate) fn decide_reserved(
         &'static self,
@@ -181,7 +183,7 @@ impl CoreScheduler {
         self.decide_charged(core, alarm, now, depleted)
     }
 
-    /// Has the one in the registers wait, and ends the exit.
+    /// Blocks the loaded vCPU, decides and ends the exit.
     #[inline(never)]
     pub(crate) fn block_and_reschedule(&'static self, core: &'static Core) -> ! {
         let now = core.clock().ticks();
@@ -194,13 +196,13 @@ impl CoreScheduler {
         self.return_to_guest(core, chosen)
     }
 
-    /// Has a virtual CPU want the core, from now on.
+    /// Makes a vCPU ready from now on.
     #[inline(never)]
     pub(crate) fn make_ready_reserved(&self, core: &'static Core, context: &'static VcpuContext) {
         self.queue.wake(context, core.clock().ticks());
     }
 
-    /// The same of one whose deadline came, with everybody charged until `now`.
+    /// Makes a vCPU with an expired deadline ready, with execution charged up to `now`.
     #[inline(always)]
     fn make_ready_charged(&'static self, core: &'static Core, index: usize, now: u64) {
         let context = &self.contexts[index];
@@ -211,7 +213,8 @@ impl CoreScheduler {
         context.record(core, Event::Ready);
     }
 
-    /// Decides where somebody comes or goes: that is cleared up first, or waits for somebody urgent.
+    /// Decides while vCPUs are being admitted or removed: that is completed first, or deferred for
+    /// a more urgent vCPU.
     #[cold]
     #[inline(never)]
     fn decide_stale(
@@ -233,7 +236,8 @@ impl CoreScheduler {
         self.decide_current(core, sooner, now, depleted, urgent)
     }
 
-    /// Decides between those who are there, from the time of the charge on; for nobody if another one is to go first than `urgent`.
+    /// Decides among the admitted vCPUs, from the last charge on; selects none if another vCPU
+    /// would precede `urgent`.
     #[inline(always)]
     fn decide_current(
         &'static self,
@@ -251,7 +255,7 @@ impl CoreScheduler {
         if let Some(context) = urgent
             && !is(self.queue.highest(), context)
         {
-            // Another one has its budget, who may be about to leave.
+            // A replenished vCPU may be about to be removed.
             settled = false;
         }
         if !settled {
@@ -261,7 +265,7 @@ impl CoreScheduler {
         self.pick_next(core, alarm, now)
     }
 
-    /// Who runs of those who are there, and until when nothing else than `alarm` can change that.
+    /// The vCPU to run, and the time of the next decision, at most `alarm`.
     #[inline(always)]
     fn pick_next(
         &'static self,
@@ -270,19 +274,19 @@ impl CoreScheduler {
         now: u64,
     ) -> (Option<&'static VcpuContext>, u64) {
         let (run, until) = self.regulate(core, self.queue.pick_next(now));
-        // In the midst of the switch, it would be made in vain.
+        // An event within the switch would abort it.
         (run, until.max(now + SWITCH_BOUND).min(alarm))
     }
 
-    /// Charges who ran; who has used up its budget.
+    /// Charges execution up to `now`; returns the previous vCPU if its budget is depleted.
     #[inline(always)]
     fn charge(&self, now: u64) -> Option<&'static VcpuContext> {
         self.queue.charge(now);
         self.queue.depleted()
     }
 
-    /// Gives the budgets whose time has come and ends that of who ran, if it is used up; with a look at
-    /// what is pending between two that are given, and false if something is.
+    /// Applies due replenishments and the depletion of the previous vCPU's budget, with a test for
+    /// pending interrupts between two; false if one is pending.
     #[inline(always)]
     fn update_budgets(&self, now: u64, depleted: Option<&'static VcpuContext>) -> bool {
         if let Some(context) = depleted {
@@ -303,8 +307,8 @@ impl CoreScheduler {
         due.is_none()
     }
 
-    /// Who waits for the core and is more urgent than all who come and go: clearing up waits for it, but
-    /// for a while at most.
+    /// The ready vCPU that is more urgent than all that are admitted or removed, which are deferred
+    /// for it until the admission deadline.
     #[inline(always)]
     fn urgent_vcpu(&'static self, core: &'static Core) -> Option<&'static VcpuContext> {
         let first = self.queue.highest()?;
@@ -315,8 +319,8 @@ impl CoreScheduler {
         goes_first.then_some(first)
     }
 
-    /// Lets go who is to leave, admits who came, and finds out what they are promised, with a look at
-    /// what is pending before each step; false if something is.
+    /// Removes and admits vCPUs and recomputes the mode, with a test for pending interrupts before
+    /// each step; false if one is pending.
     #[cold]
     #[inline(never)]
     fn refresh_mode(&'static self, core: &'static Core) -> bool {
@@ -333,7 +337,7 @@ impl CoreScheduler {
         !is_pending()
     }
 
-    /// The same decision, but that nobody runs in the background while it is to wait.
+    /// Applies bandwidth regulation: no vCPU runs in the background while the core pauses.
     #[inline(always)]
     fn regulate(
         &self,
@@ -342,7 +346,7 @@ impl CoreScheduler {
     ) -> (Option<&'static VcpuContext>, u64) {
         let background = |context: &&'static VcpuContext| context.entity.is_background();
         match (core.regulator(), run.filter(background)) {
-            // To find that out is a section of its own.
+            // The query is a masked section of its own.
             (Some(_), Some(_)) if is_pending() => {
                 self.queue.stop_charging();
                 self.reschedule.set(true);

@@ -1,4 +1,4 @@
-//! A virtual CPU's place on a core that it shares.
+//! Switchable state of one vCPU on a shared core.
 
 mod switch;
 
@@ -14,82 +14,82 @@ use mortise_vcpu::{
     ColdContext, Context, FloatingPoint, FloatingPointTrap, FrameCell, TimerIrq, vmpidr,
 };
 
-/// No timer's interrupt is listed with this.
+/// The template of a vCPU without a timer interrupt that can be listed.
 static NO_TEMPLATE: AtomicU64 = AtomicU64::new(0);
 
-/// Shared peripheral interrupts that can be noted, in rows of 32 from INTID 32 on.
+/// Words of 32 SPIs from INTID 32 on that can be pended in a context.
 const SPI_WORDS: usize = 8;
 
-/// Something stands in the virtual interrupt controller.
+/// Blocker: the list registers are older than the virtual GIC's state in memory.
 const LRS_STALE: u32 = 1 << SPI_WORDS;
 
-/// Its guest does not run, whatever came for it.
+/// Blocker: the guest may not run, whatever is pending.
 const NOT_IN_GUEST: u32 = LRS_STALE << 1;
 
-/// What a virtual CPU does when it has the core.
+/// What a vCPU does while it is scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Its guest runs.
     Running,
-    /// Its guest has ended what it did and is taken down.
+    /// Its guest has stopped, and the stop sequence runs.
     Stopping(Step),
-    /// It is off: what a vCPU at rest has to do.
+    /// It is off or without a run; Mortise does its deferred work.
     Off,
-    /// It is made ready to start here.
+    /// Its start sequence runs.
     Starting(Start, Step),
 }
 
 impl Phase {
-    /// The beginning of an end.
+    /// The first step of a stop.
     pub const STOPPING: Self = Phase::Stopping(Step::FIRST);
 
-    /// Whether nothing can be listed for it: its interrupts are being taken back.
+    /// Whether no interrupt can be listed, because the sequence resets its interrupts.
     const fn is_transition(self) -> bool {
         matches!(self, Phase::Stopping(_) | Phase::Starting(..))
     }
 }
 
-/// A place on a core, and all that is kept there of the virtual CPU that has it.
-#[repr(C)] // what each switch uses first, within reach of a load of two words
+/// The state that a VM switch saves and restores, with the vCPU's scheduling entity.
+#[repr(C)] // fields that each switch uses are first, within the offset of a load pair
 pub(crate) struct VcpuContext {
     registers: Context,
     pub entity: SchedEntity<&'static Self>,
-    /// Who has it: its machine, and its number there.
+    /// The vCPU: its VM and its index there.
     vcpu: Cell<Option<Vcpu>>,
-    /// Whose seat it is, once it was given to somebody.
+    /// The scheduler of the core that the context belongs to, once it was assigned.
     scheduler: Cell<Option<&'static CoreScheduler>>,
-    /// What is held back while it has the core, now and unless it is in the background.
+    /// The priority mask while the vCPU runs: the current one, and the one outside the background.
     pub mask: Cell<PriorityMask>,
     base_mask: Cell<PriorityMask>,
-    /// What stands against its guest's going on, of what is known here: where something is that is
-    /// yet to be listed for it, rows of `noted`, one bit each, and [`LRS_STALE`]; and [`NOT_IN_GUEST`].
+    /// Reasons against guest entry: words of `pending_spis` with an SPI to be listed, one bit each;
+    /// [`LRS_STALE`]; and [`NOT_IN_GUEST`].
     entry_blockers: Cell<u32>,
-    /// Its machine's number.
+    /// The VM's index.
     pub vm_index: Cell<usize>,
-    /// Counters of its exits.
+    /// Exit counters.
     exits: Cell<ExitCount<'static>>,
-    /// With which its timer's interrupt is listed.
+    /// The list register value for the timer interrupt.
     timer_template: Cell<&'static AtomicU64>,
-    /// Whether floating point traps while it is on the core. Not known of who uses it and has its
-    /// registers here: they are to be in the core before it is.
+    /// Whether floating point traps while the vCPU runs. `None` if it uses floating point and its
+    /// registers are in this context: they are restored with the switch.
     fp_trap: Cell<Option<FloatingPointTrap>>,
-    /// The same, where the core has no registers that few cores have: nothing else is exchanged then.
+    /// The same if the core implements no optional registers: nothing else is switched then.
     fast_fp_trap: Cell<Option<FloatingPointTrap>>,
     pub frame: FrameCell,
     cold: ColdContext,
-    /// Shared interrupts that were acknowledged for it.
+    /// SPIs that were acknowledged for the vCPU.
     pending_spis: [Cell<u32>; SPI_WORDS],
-    /// In which rows, one bit each.
+    /// The words that are not zero, one bit each.
     pending_words: Cell<u32>,
     phase: Cell<Phase>,
     pub floating_point: FloatingPoint,
 }
 
-// SAFETY: a seat is reached by its core only.
+// SAFETY: only the core that the context belongs to accesses it.
 unsafe impl Sync for VcpuContext {}
 
 impl VcpuContext {
-    /// A seat that nobody has.
+    /// A context without a vCPU.
     pub const fn new() -> Self {
         Self {
             scheduler: Cell::new(None),
@@ -113,25 +113,26 @@ impl VcpuContext {
         }
     }
 
-    /// The one that a frame stands in.
+    /// The context that contains a frame.
     ///
     /// # Safety
     ///
-    /// It must stand in one.
+    /// The frame must be the `frame` field of a `VcpuContext`.
     #[inline(always)]
     pub unsafe fn of(frame: &'static FrameCell) -> &'static Self {
         let context = core::ptr::from_ref(frame).wrapping_byte_sub(offset_of!(Self, frame));
-        // SAFETY: the caller vouches for it.
+        // SAFETY: the frame is a field of a context, so the address is that of the context, which
+        // lives as long as the frame.
         unsafe { &*context.cast() }
     }
 
-    /// Gives it to a virtual CPU.
+    /// Assigns the context to a vCPU.
     pub fn assign(&self, scheduler: &'static CoreScheduler, vm: &'static Vm, vcpu: usize) {
         self.scheduler.set(Some(scheduler));
         self.set_fp_trap(self.fp_trap.get());
         self.vcpu.set(Some((vm, vcpu)));
         self.vm_index.set(vm.index());
-        // SAFETY: nobody has the seat yet.
+        // SAFETY: no vCPU is assigned, so the context is neither loaded nor restored meanwhile.
         unsafe { self.registers.set_identity(vm.vttbr(), vmpidr(vcpu)) };
         self.timer_template
             .set(vm.timer_template_of(vcpu).unwrap_or(&NO_TEMPLATE));
@@ -139,14 +140,14 @@ impl VcpuContext {
             .set(vm.exits(vcpu).unwrap_or(ExitCount::unread()));
     }
 
-    /// Has who has it be dispatched by these terms, from `now` on.
+    /// Sets the vCPU's priority and policy, from `now` on.
     pub fn set_policy(&self, priority: Priority, policy: Policy, now: u64) {
         self.entity.begin(priority, policy, now);
         self.base_mask.set(PriorityMask::of(priority.number()));
         self.mask.set(self.base_mask.get());
     }
 
-    /// Takes it from whom it was given to, with all that is kept there.
+    /// Unassigns the context and clears it.
     pub fn release(&self) {
         self.vcpu.set(None);
         self.set_phase(Phase::Off);
@@ -155,38 +156,38 @@ impl VcpuContext {
         self.clear_pending();
     }
 
-    /// Whose seat it is, of one that is in the registers.
+    /// The scheduler of the core that has loaded this vCPU.
     #[inline(always)]
     pub fn scheduler(&self) -> &'static CoreScheduler {
-        // SAFETY: it has been given to who is there, with that.
+        // SAFETY: `assign` sets the scheduler before the vCPU can be loaded, and nothing resets it.
         unsafe { self.scheduler.get().unwrap_unchecked() }
     }
 
-    /// Who has it.
+    /// The assigned vCPU.
     #[inline(always)]
     pub fn vcpu(&self) -> Option<Vcpu> {
         self.vcpu.get()
     }
 
-    /// The machine of who has it.
+    /// The VM of the assigned vCPU.
     #[inline]
     pub fn vm(&self) -> Option<&'static Vm> {
         self.vcpu().map(|(vm, _)| vm)
     }
 
-    /// Notes that something stands in memory that its list registers do not tell.
+    /// Marks the list registers as older than the state in memory.
     pub fn mark_lrs_stale(&self) {
         self.entry_blockers
             .set(self.entry_blockers.get() | LRS_STALE);
     }
 
-    /// Whether something is yet to be listed.
+    /// Whether pending interrupts are yet to be listed.
     #[inline]
     pub fn has_unlisted(&self) -> bool {
         self.entry_blockers.get() & !NOT_IN_GUEST != 0
     }
 
-    /// Records an event about whoever sits here.
+    /// Traces an event of the assigned vCPU.
     #[inline(always)]
     pub fn record(&self, core: &Core, event: Event) {
         if let Some((vm, vcpu)) = self.vcpu() {
@@ -194,7 +195,7 @@ impl VcpuContext {
         }
     }
 
-    /// Notes a shared interrupt that was acknowledged for it, to be listed once it has the core.
+    /// Pends an acknowledged SPI, to be listed when the vCPU is loaded.
     pub fn pend_spi(&self, intid: u32) {
         let word = (intid as usize / 32).wrapping_sub(1);
         if let Some(noted) = self.pending_spis.get(word) {
@@ -205,13 +206,13 @@ impl VcpuContext {
         }
     }
 
-    /// What it does when it has the core.
+    /// The phase.
     #[inline]
     pub fn phase(&self) -> Phase {
         self.phase.get()
     }
 
-    /// Sets that. What came in between is looked at now.
+    /// Sets the phase and re-evaluates what arrived meanwhile.
     pub fn set_phase(&self, phase: Phase) {
         self.phase.set(phase);
         let behind = match phase.is_transition() {
@@ -226,7 +227,7 @@ impl VcpuContext {
         self.entry_blockers.set(behind | apart);
     }
 
-    /// Forgets what came for the last run.
+    /// Drops interrupts that arrived for the previous run.
     pub fn clear_pending(&self) {
         self.pending_spis.iter().for_each(|word| word.set(0));
         self.pending_words.set(0);
@@ -234,7 +235,7 @@ impl VcpuContext {
         self.clear_unlisted();
     }
 
-    /// Has nothing be behind.
+    /// Clears all blockers except [`NOT_IN_GUEST`].
     fn clear_unlisted(&self) {
         self.entry_blockers
             .set(self.entry_blockers.get() & NOT_IN_GUEST);
@@ -246,20 +247,20 @@ impl VcpuContext {
         self.exits.get().count(kind);
     }
 
-    /// Whether its guest can be entered.
+    /// Whether the guest can be entered.
     #[inline(always)]
     pub fn can_enter(&self, vm: &Vm) -> bool {
         self.entry_blockers.get() == 0 && vm.may_run()
     }
 
-    /// Whether its guest may go on.
+    /// Whether the vCPU is in a phase in which its guest may run, and its VM may run.
     #[inline]
     pub fn may_run_guest(&self, vm: &Vm) -> bool {
         self.entry_blockers.get() & NOT_IN_GUEST == 0 && vm.may_run()
     }
 
-    /// Lists one of the interrupts that came for it, which is in the registers, or brings the
-    /// list registers up to date: one at a time, as something more urgent may wait.
+    /// Lists one pending SPI of the loaded vCPU, or refreshes its list registers: one per call,
+    /// because a more urgent interrupt may be pending.
     #[cold]
     #[inline(never)]
     pub fn list_one(&self, core: &'static Core) {
@@ -276,7 +277,7 @@ impl VcpuContext {
             return core.refresh(vm, vcpu);
         };
         if is_pending() {
-            // To list it takes a section of its own.
+            // Listing is a masked section of its own.
             return;
         }
         let bits = noted.get();

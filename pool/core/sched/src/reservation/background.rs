@@ -19,7 +19,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         (Some(run), until.min(self.slice_end(run, now)))
     }
 
-    /// The entity whose time slice it is: the next one if that of `first` is over.
+    /// The owner of the time slice: the next entity if that of `first` is over.
     #[inline(always)]
     fn rotate_background(&self, first: S) -> S {
         let mut next = first;

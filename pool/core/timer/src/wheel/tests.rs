@@ -34,7 +34,8 @@ fn timers<'a>(count: usize) -> Vec<Timer<'a>> {
     (0..count).map(timer).collect()
 }
 
-/// What expires up to a tick, each with the tick it expired at, and how many steps moved a timer.
+/// The timers that expire up to a tick, each with its tick of expiry, and the number of steps that
+/// moved a timer.
 fn turn<'a>(wheel: &TimingWheel<&'a Timer<'a>>, tick: u64) -> (Vec<(u64, usize)>, usize) {
     let (mut expired, mut moved) = (Vec::new(), 0);
     loop {
@@ -55,7 +56,7 @@ enum Operation {
     Step,
 }
 
-/// Times of every magnitude that is turned through in reasonable time.
+/// Times of every magnitude that the wheel passes in reasonable time.
 fn span() -> impl Strategy<Value = u64> {
     (0..13u32, any::<u64>()).prop_map(|(bits, value)| value & ((1 << bits) - 1))
 }
@@ -104,10 +105,10 @@ proptest! {
                     due.sort_unstable();
                     prop_assert!(expired.is_sorted_by_key(|&(tick, _)| tick));
                     expired.sort_unstable();
-                    // Each at its own tick, though several passed, unless a step had come to it.
+                    // Each at its own tick, though several passed, unless a step preceded.
                     prop_assert_eq!(expired, due);
                 }
-                // A step in the middle, as when interrupts are let in.
+                // A step outside the handler, as when interrupts are unmasked.
                 Operation::Step => {
                     target += 1;
                     if let Step::Expired(timer) = wheel.expire(target) {

@@ -1,26 +1,26 @@
-//! How who has a seat comes into the core's registers, and out of them.
+//! Save and restore of a vCPU context.
 
 use super::VcpuContext;
 use mortise_partition::{Core, Vcpu};
 use mortise_vcpu::{FloatingPointTrap, LrUsage, OptionalRegisters, TimerIrq};
 
-/// What is exchanged beside the registers where that takes the fewest steps.
+/// What a fast switch applies beside the registers.
 #[derive(Clone, Copy)]
 pub(crate) struct FastSwitch {
-    /// Whether floating point traps then.
+    /// Whether floating point traps for the new vCPU.
     trap: FloatingPointTrap,
-    /// What stands in list registers, and is to stand there.
+    /// The list registers in use, of the loaded vCPU and of the new one.
     there: LrUsage,
     coming: LrUsage,
 }
 
 impl VcpuContext {
-    /// Whether floating point traps while it is on the core, if that is known.
+    /// Whether floating point traps while the vCPU runs, if that is known.
     pub fn fp_trap(&self) -> Option<FloatingPointTrap> {
         self.fp_trap.get()
     }
 
-    /// Notes that.
+    /// Sets whether floating point traps.
     pub fn set_fp_trap(&self, trap: Option<FloatingPointTrap>) {
         let bare = self
             .scheduler
@@ -30,34 +30,34 @@ impl VcpuContext {
         self.fast_fp_trap.set(trap.filter(|_| bare));
     }
 
-    /// Takes it off the core, whose registers hold it.
+    /// Saves the loaded vCPU.
     pub fn save(&self, core: &'static Core) {
         self.mask_timer();
         self.save_masked(core);
     }
 
-    /// Has its timer be silent, the first part of that.
+    /// Masks the virtual timer: the first step of a save.
     #[inline(always)]
     pub fn mask_timer(&self) {
-        // SAFETY: the registers hold this virtual CPU, and only its core comes here.
+        // SAFETY: the core's registers hold this vCPU, and only this core accesses the context.
         unsafe { self.registers.save_timer() };
     }
 
-    /// Takes the first part back.
+    /// Reverts [`mask_timer`](Self::mask_timer).
     #[cold]
     pub fn unmask_timer(&self) {
-        // SAFETY: as above, and nothing else was done since.
+        // SAFETY: the core's registers still hold this vCPU, and only its timer was masked.
         unsafe { self.registers.resume_timer() };
     }
 
-    /// The second part of it.
+    /// The second step of a save, after [`mask_timer`](Self::mask_timer).
     #[inline(always)]
     pub fn save_masked(&self, core: &'static Core) {
         self.save_registers();
         core.save_virtual_interface_slow(&self.registers, &self.cold);
     }
 
-    /// The same where the exchange is [usual](Self::fast_switch).
+    /// The second step of a save for a [fast switch](Self::fast_switch).
     #[inline(always)]
     pub fn save_fast(&self, core: &'static Core, fast: FastSwitch) {
         self.save_registers();
@@ -66,11 +66,12 @@ impl VcpuContext {
 
     #[inline(always)]
     fn save_registers(&self) {
-        // SAFETY: as above.
+        // SAFETY: the core's registers hold this vCPU with its timer masked, and only this core
+        // accesses the context.
         unsafe { self.registers.save() };
     }
 
-    /// What is to be exchanged for it, if that takes the fewest steps.
+    /// What a fast switch to this vCPU applies, if one is possible.
     #[inline(always)]
     pub fn fast_switch(&self, core: &'static Core) -> Option<FastSwitch> {
         let (trap, there, coming) = (
@@ -86,19 +87,20 @@ impl VcpuContext {
         there.is_fast_switch(coming).then_some(fast)
     }
 
-    /// Notes where the interrupt of its timer is, while it is off the core.
+    /// Sets where the timer interrupt of a descheduled vCPU is.
     pub fn note_timer(&self, timer: TimerIrq) {
         let listed = self.registers.lr_usage().with_timer_irq(timer);
         self.registers.set_lr_usage(listed);
     }
 
-    /// Does the same with what few cores have.
+    /// Saves the optional registers.
     pub fn save_optional(&self, optional: OptionalRegisters) {
-        // SAFETY: as above.
+        // SAFETY: the core's registers hold this vCPU and include the `optional` groups, and only
+        // this core accesses the context.
         unsafe { self.cold.save(optional) };
     }
 
-    /// Puts it on the core, whose registers hold nobody who is needed.
+    /// Restores the vCPU after the previous vCPU is saved.
     #[inline(always)]
     pub fn restore(&self, core: &'static Core, vcpu: Vcpu) {
         core.set_current_vcpu(vcpu);
@@ -106,7 +108,7 @@ impl VcpuContext {
         self.restore_registers();
     }
 
-    /// The same where the exchange is [usual](Self::fast_switch).
+    /// Restores the vCPU for a [fast switch](Self::fast_switch).
     #[inline(always)]
     pub fn restore_fast(&self, core: &'static Core, vcpu: Vcpu, fast: FastSwitch) {
         core.set_current_vcpu(vcpu);
@@ -117,19 +119,20 @@ impl VcpuContext {
 
     #[inline(always)]
     fn restore_registers(&self) {
-        // With the timer, whose interrupt is listed already if it is due.
+        // This includes the timer; its interrupt is listed already if it expired.
         //
-        // SAFETY: whoever was there was taken off; stage 2 is this virtual machine's.
+        // SAFETY: the previous vCPU is saved, and stage 2 is that of this vCPU's VM.
         unsafe { self.registers.load() };
     }
 
-    /// Does the same with what few cores have.
+    /// Restores the optional registers.
     pub fn restore_optional(&self, optional: OptionalRegisters) {
-        // SAFETY: as above.
+        // SAFETY: the previous vCPU's optional registers are saved, the core implements the
+        // `optional` groups, and only this core accesses the context.
         unsafe { self.cold.load(optional) };
     }
 
-    /// Has floating point not trap on the core any more.
+    /// Disables the floating-point trap.
     #[inline]
     pub fn enable_fp(&self) {
         FloatingPointTrap::OFF.apply();
