@@ -26,7 +26,7 @@ COMMANDS = (
     *("demo", "compose", "explain", "new", "build", "run", "config", "graph", "bench", "size"),
     *("check", "test", "list", "tree", "measure", "explore", "report", "mcp", "doctor", "clean"),
 )
-"""In the order of the help; a command without a module is not offered yet."""
+"""In the order of the help; a command without a module is not listed."""
 
 INTERRUPTED = 130
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -65,17 +65,21 @@ GLOBAL_OPTIONS: dict[str, Any] = {
         Path | None,
         "",
         ("-C",),
-        "Work in DIR.",
+        "Change to DIR first.",
         metavar="DIR",
         callback=_enter,
         is_eager=True,
     ),
-    "_quiet": _option(bool, "quiet", ("-q", "--quiet"), "No messages but errors."),
-    "_verbose": _option(bool, "verbose", ("-v", "--verbose"), "More messages."),
+    "_quiet": _option(bool, "quiet", ("-q", "--quiet"), "Print errors only."),
+    "_verbose": _option(bool, "verbose", ("-v", "--verbose"), "Print more messages."),
     "_yes": _option(bool, "yes", ("--yes",), "Answer every question with yes."),
-    "_offline": _option(bool, "offline", ("--offline",), "Fetch nothing."),
-    "_locked": _option(bool, "locked", ("--locked",), "Keep every lock file as it is."),
-    "_jobs": _option(int, "jobs", ("-j", "--jobs"), "Jobs at once (0: one per core).", min=0),
+    "_offline": _option(
+        bool, "offline", ("--offline",), "Use no network; fail where something must be fetched."
+    ),
+    "_locked": _option(bool, "locked", ("--locked",), "Fail where a lock file would change."),
+    "_jobs": _option(
+        int, "jobs", ("-j", "--jobs"), "Number of parallel jobs (0: one per core).", min=0
+    ),
 }
 
 
@@ -151,11 +155,16 @@ app = typer.Typer(
 
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     shell: Annotated[
         completion.Shell | None,
-        typer.Option("--completion", callback=_completion, is_eager=True, help="A shell's script."),
+        typer.Option(
+            "--completion",
+            callback=_completion,
+            is_eager=True,
+            help="Print the completion script of a shell.",
+        ),
     ] = None,
 ) -> None:
     """TenonOS: one pool of micro-libraries, two kernels, composed from an objective."""
@@ -171,7 +180,7 @@ def _complain(line: str) -> None:
 
 
 def _report(error: BaseException) -> str:
-    """One line about a bug of ours, with the file that has the rest."""
+    """One line about an internal error, with the log file that has the details."""
     what = f"{type(error).__name__}: {error}".splitlines()[0]
     try:
         log = paths.ensure(paths.LOG) / f"error-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
@@ -182,7 +191,7 @@ def _report(error: BaseException) -> str:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """One command line, worked through; its exit status."""
+    """Run one command line; the exit status."""
     try:
         completion.prepare()
         return app(arguments, **ENTRY) or 0
@@ -193,7 +202,7 @@ def run(arguments: list[str] | None = None) -> int:
         _complain("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe went away; let nothing be written at exit either.
+        # The reader of the pipe has closed it; prevent the flush at exit too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except Exception as error:

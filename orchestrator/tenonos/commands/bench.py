@@ -1,4 +1,4 @@
-"""`./tenon bench`: deterministic measurements beside goals and peers."""
+"""`./tenon bench`: deterministic measurements, compared with goals and peers."""
 
 from __future__ import annotations
 
@@ -9,41 +9,42 @@ from typing import Annotated
 import typer
 
 from tenonos import completion
+from tenonos.options import ResultFile
 
 
 def command(
     suites: Annotated[
         list[str] | None,
         typer.Argument(
-            autocompletion=completion.suites, help="Suites (default: all).", metavar="[SUITE]..."
+            autocompletion=completion.suites,
+            help="Suites to run (default: all).",
+            metavar="SUITE",
         ),
     ] = None,
     environments: Annotated[
         list[str] | None,
         typer.Option(
             "--environment",
-            help="Where to measure: bare, mortise-static, mortise-static+linux,"
+            help="Environments to measure in: bare, mortise-static, mortise-static+linux,"
             " mortise-dynamic, host (default: all).",
             metavar="NAME",
         ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="As many samples as the papers have: minutes to hours.")
+        bool, typer.Option("--full", help="Take as many samples as the papers: minutes to hours.")
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the rows (- is stdout).", metavar="FILE")
-    ] = None,
+    json_file: ResultFile = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", help="Write a page with plots.", metavar="FILE")
+        Path | None, typer.Option("--html", help="Write an HTML page with plots.", metavar="FILE")
     ] = None,
     svg_file: Annotated[
-        Path | None, typer.Option("--svg", help="Draw goals and peers.", metavar="FILE")
+        Path | None, typer.Option("--svg", help="Write a plot of goals and peers.", metavar="FILE")
     ] = None,
     documents: Annotated[
         bool, typer.Option("--documents", help="Write the figures into the documents of this tree.")
     ] = False,
 ) -> None:
-    """Measure what operations cost: instructions in the deterministic emulator.
+    """Measure the cost of operations, in instructions of the deterministic emulator.
 
     Suites: sched, irq, timer, thread-metric, boot, exits, size, cache, share, dispatch,
     lifecycle, regain, channel, hyplet, detach, vlib, assurance, coverage, compose,

@@ -1,34 +1,36 @@
-"""`./tenon build`: a composition into one bootable image."""
+"""`./tenon build`: one bootable image of a system."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tenonos import completion
+from tenonos.options import AsJson, SystemArgument
 
 
 def command(
-    system: Annotated[
-        Path | None,
-        typer.Argument(
-            autocompletion=completion.systems,
-            help="A system's name, a folder, or a system.toml.",
-        ),
-    ] = None,
-    pristine: Annotated[bool, typer.Option("--pristine", help="Start from nothing.")] = False,
+    system: SystemArgument = None,
+    pristine: Annotated[
+        bool, typer.Option("--pristine", help="Remove earlier build results first.")
+    ] = False,
     define: Annotated[
-        list[str] | None, typer.Option("-D", metavar="CONFIG_X=y", help="One more setting.")
+        list[str] | None,
+        typer.Option(
+            "-D", metavar="CONFIG_X=y", help="Override a configuration symbol; may be repeated."
+        ),
     ] = None,
     vm_image: Annotated[
         list[str] | None,
-        typer.Option("--vm-image", metavar="VM", help="Also a file to make this VM at run time."),
+        typer.Option(
+            "--vm-image",
+            metavar="VM",
+            help="Also write an image file to create this VM at run time.",
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Build a system into one image that boots."""
+    """Build a system into one bootable image."""
     from tenonos import system as systems
     from tenonos import ui
     from tenonos.build import build

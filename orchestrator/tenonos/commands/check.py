@@ -1,4 +1,4 @@
-"""`./tenon check`: the house rules."""
+"""`./tenon check`: the rules of the code base."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from typing import Annotated
 
 import typer
 
+from tenonos.options import AsJson
+
 
 def command(
-    rules: Annotated[list[str] | None, typer.Argument(help="Only these rules.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    rules: Annotated[
+        list[str] | None, typer.Argument(help="Rules to check (default: all).")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Check layer order, authority, formatting and lints."""
     from tenonos import ui

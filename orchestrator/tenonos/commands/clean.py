@@ -1,4 +1,4 @@
-"""`./tenon clean`: what was built, removed."""
+"""`./tenon clean`: removal of build results."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import typer
 
 def command(
     everything: Annotated[
-        bool, typer.Option("--all", help="What was fetched too: all of .tenon/.")
+        bool, typer.Option("--all", help="Also remove fetched files: all of .tenon/.")
     ] = False,
 ) -> None:
-    """Remove what was built, or with --all everything fetched too."""
+    """Remove build results; with --all, fetched files too."""
     import shutil
 
     from tenonos import paths, ui

@@ -7,46 +7,43 @@ from typing import Annotated
 
 import typer
 
-from tenonos import completion
+from tenonos.options import Board, ObjectiveArgument
 from tenonos.plan.planner import SECONDS, TOKENS
 
 
 def command(
-    objective: Annotated[str, typer.Argument(help="What the system is for, in English.")],
+    objective: ObjectiveArgument,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="The folder to write (default: one of its name)."),
+        typer.Option("-o", "--output", help="Folder to write (default: named after the system)."),
     ] = None,
-    board: Annotated[
-        str | None,
-        typer.Option(autocompletion=completion.boards, help="The board (default: qemu-virt)."),
-    ] = None,
+    board: Board = None,
     planner: Annotated[
-        str, typer.Option(help="Who reads the objective: offline or llm.")
+        str, typer.Option(help="Reader of the objective: offline or llm.")
     ] = "offline",
     retrieval: Annotated[
-        str, typer.Option(help="How its words are looked up: fused or lightrag.")
+        str, typer.Option(help="Retrieval of libraries by its words: fused or lightrag.")
     ] = "fused",
     model: Annotated[
-        str | None, typer.Option(help="The model to ask at OPENAI_BASE_URL (planner llm).")
+        str | None, typer.Option(help="Language model at OPENAI_BASE_URL (planner llm).")
     ] = None,
     record: Annotated[
-        Path | None, typer.Option(help="The file to write the model's replies to.")
+        Path | None, typer.Option(help="Record the model's replies in this file.")
     ] = None,
     replay: Annotated[
-        Path | None, typer.Option(help="The file to take replies from instead of a network.")
+        Path | None, typer.Option(help="Take replies from this record, without a network.")
     ] = None,
     seconds: Annotated[
-        int, typer.Option(min=1, max=3600, help="The time a model has in all.")
+        int, typer.Option(min=1, max=3600, help="Time limit for all replies of the model.")
     ] = SECONDS,
     tokens: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="The tokens a model may answer in all.")
+        int, typer.Option(min=1, max=1_000_000, help="Token limit for all replies of the model.")
     ] = TOKENS,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The answer as JSON; writes files only with -o.")
+        bool, typer.Option("--json", help="Print JSON; write files only with -o.")
     ] = False,
 ) -> None:
-    """Choose and configure libraries for an objective; write the system and why."""
+    """Choose and configure libraries for an objective; write the system and the reasons."""
     from tenonos import paths, ui
     from tenonos.plan.compose import compose
     from tenonos.plan.planner import Model

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tenonos import completion
+from tenonos.options import SystemArgument
 
 
 def command(
-    image: Annotated[str, typer.Argument(help="mortise, or the name of a Tenon VM.")],
-    system: Annotated[
-        Path | None,
-        typer.Argument(
-            autocompletion=completion.systems,
-            help="A system's name, a folder, or a system.toml.",
-        ),
-    ] = None,
+    image: Annotated[
+        str, typer.Argument(help="Image to configure: mortise, or the name of a Tenon VM.")
+    ],
+    system: SystemArgument = None,
 ) -> None:
-    """Configure an image in a menu; its fragment keeps what differs from the default."""
+    """Configure an image in a menu; its fragment keeps the differences from the defaults."""
     from tenonos import system as systems
     from tenonos import ui
     from tenonos.build.menu import edit

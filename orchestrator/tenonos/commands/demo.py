@@ -1,4 +1,4 @@
-"""`./tenon demo`: from a sentence to a running, measured system."""
+"""`./tenon demo`: an objective composed, built, run and measured."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tenonos.options import Deterministic, ResultFile
 
 if TYPE_CHECKING:
     from tenonos.system import System
@@ -19,21 +21,18 @@ SECONDS = 10.0
 
 def command(
     headless: Annotated[
-        bool, typer.Option("--headless", help="No live screen; a summary at the end.")
-    ] = False,
-    deterministic: Annotated[
         bool,
-        typer.Option("--deterministic", help="One instruction is one nanosecond; runs repeat."),
+        typer.Option("--headless", help="Print a summary at the end in place of the live screen."),
     ] = False,
+    deterministic: Deterministic = False,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", help="Measure N seconds of guest time (headless: 10)."),
+        typer.Option("--seconds", help="Guest time to measure (headless: 10)."),
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the result (- is stdout).", metavar="FILE")
-    ] = None,
+    json_file: ResultFile = None,
     svg: Annotated[
-        Path | None, typer.Option("--svg", help="Write a picture of the screen.", metavar="FILE")
+        Path | None,
+        typer.Option("--svg", help="Write a picture of the live screen.", metavar="FILE"),
     ] = None,
 ) -> None:
     """Run a 1 kHz control loop beside Linux, composed from an objective."""

@@ -1,16 +1,16 @@
-"""`./tenon doctor`: what is there and what is missing."""
+"""`./tenon doctor`: state of the tools on this machine."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
+
+from tenonos.options import AsJson
 
 
 def command(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show the state of the machine, and which figures depend on it."""
+    """Show installed and missing tools, and the figures that depend on them."""
     from rich.text import Text
 
     from tenonos import ui
@@ -32,7 +32,7 @@ def command(
             )
             for finding in findings
         ]
-        ui.table(["", "tool", "version", "for", "figures, or how to mend"], rows)
-        ui.message("All that is required is there." if good else "Something required is missing.")
+        ui.table(["", "tool", "version", "for", "affected figures, or remedy"], rows)
+        ui.message("All required tools are installed." if good else "A required tool is missing.")
     if not good:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`./tenon explain`: why a library is in a composition, or out."""
+"""`./tenon explain`: reasons for the choice of a composition."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenonos import completion
+from tenonos.options import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="A folder that compose wrote.")],
+    folder: Annotated[Path, typer.Argument(help="Folder that `compose` wrote.")],
     symbol: Annotated[
         str | None,
         typer.Argument(
             autocompletion=completion.symbols,
-            help="A library, capability or CONFIG symbol (default: all).",
+            help="Library, capability or CONFIG symbol (default: all).",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show why: the words of the objective, the path, the dependency, the cost."""
+    """Show why a library is in or out: words of the objective, path, dependency, cost."""
     from tenonos import ui
     from tenonos.plan.explain import Explainer
     from tenonos.plan.pool import Pool

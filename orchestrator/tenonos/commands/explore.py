@@ -7,37 +7,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tenonos import completion
+from tenonos.options import Board, ObjectiveArgument
 
 if TYPE_CHECKING:
     from tenonos.explore.search import Search
 
 
 def command(
-    objective: Annotated[str, typer.Argument(help="What the system is for, in English.")],
+    objective: ObjectiveArgument,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="The folder to keep what is found in, to go on with."),
+        typer.Option("-o", "--output", help="Folder for results; a later run continues from them."),
     ] = None,
-    board: Annotated[
-        str | None,
-        typer.Option(autocompletion=completion.boards, help="The board (default: qemu-virt)."),
-    ] = None,
+    board: Board = None,
     most: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Alternatives to judge at most.")
+        int, typer.Option(min=1, max=10_000, help="Number of alternatives to evaluate at most.")
     ] = 40,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Guest time each runs for (default: 1).")
+        float | None, typer.Option("--seconds", help="Guest time of each run (default: 1).")
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="Work on the Dask cluster there.", metavar="ADDRESS")
+        str | None,
+        typer.Option(help="Evaluate on the Dask cluster at this address.", metavar="ADDRESS"),
     ] = None,
     smallest: Annotated[
-        bool, typer.Option("--smallest", help="Go for the fewest bytes alone, in fewer trials.")
+        bool, typer.Option("--smallest", help="Minimise the size alone, in fewer trials.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="All that was found, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all results as JSON.")] = False,
 ) -> None:
-    """Search what an objective leaves open: the best by size, latency and boot."""
+    """Search the alternatives an objective leaves open, by size, latency and boot."""
     from tenonos import ui
     from tenonos.errors import WorkError
     from tenonos.explore.journal import FILE, Journal
@@ -59,9 +57,9 @@ def command(
         raise refusal(answer)
     folder = output or folder_for(answer)
     answer.write(folder)
-    with ui.activity("exploring") as tell, workers(cluster, SETTINGS.jobs) as who:
+    with ui.activity("exploring") as tell, workers(cluster, SETTINGS.jobs) as parallel:
         journal = Journal.opened(folder / FILE)
-        search = Search(Space.of(answer, pool), journal, who, length, most, tell)
+        search = Search(Space.of(answer, pool), journal, parallel, length, most, tell)
         if smallest:
             search.shrink()
         else:
@@ -77,7 +75,7 @@ def command(
 
 
 def _told(search: Search) -> dict[str, Any]:
-    """All that was found, as JSON."""
+    """All results, as JSON."""
     from tenonos.explore.space import as_json
 
     return {
@@ -90,7 +88,7 @@ def _told(search: Search) -> dict[str, Any]:
 
 
 def _show(search: Search) -> None:
-    """The front, and why the rest is no good."""
+    """The Pareto front, and the reasons against the rest."""
     from tenonos import ui
     from tenonos.explore.oracle import MEASURES
     from tenonos.explore.space import shortened

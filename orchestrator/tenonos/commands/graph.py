@@ -1,4 +1,4 @@
-"""`./tenon graph`: the Lib-Graph, of the pool or of a Kconfig tree of others."""
+"""`./tenon graph`: the Lib-Graph of the pool or of another Kconfig tree."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ def command(
         Path | None,
         typer.Argument(
             autocompletion=completion.systems,
-            help="Show what it has chosen: a system, or what compose wrote.",
+            help="System, or folder that compose wrote: mark its choice.",
         ),
     ] = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", help="Write a page to look through.", metavar="FILE")
+        Path | None, typer.Option("--html", help="Write an interactive HTML page.", metavar="FILE")
     ] = None,
     kconfig: Annotated[
         Path | None,
-        typer.Option("--kconfig", help="Of the Kconfig tree in DIR instead.", metavar="DIR"),
+        typer.Option(
+            "--kconfig", help="Read the Kconfig tree in DIR in place of the pool.", metavar="DIR"
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Nodes and edges, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")] = False,
 ) -> None:
-    """Show what the configuration is made of, and what leads from one part to another."""
+    """Show the graph of configuration symbols and the relations between them."""
     from tenonos import outputs, ui
     from tenonos.errors import InputError
     from tenonos.plan.page import page
@@ -54,7 +56,7 @@ def command(
 
 
 def _told(graph: networkx.MultiDiGraph, system: Path | None, of_pool: bool) -> dict[str, Any]:
-    """What the page tells: of the pool what a library costs, of a system what it chose and why."""
+    """Data of the page: costs of the pool's libraries; of a system its choice and the reasons."""
     from tenonos import system as systems
     from tenonos.build.images import images
     from tenonos.plan.explain import FILE, Explainer
@@ -76,7 +78,7 @@ def _told(graph: networkx.MultiDiGraph, system: Path | None, of_pool: bool) -> d
 
 
 def _show(graph: networkx.MultiDiGraph) -> None:
-    """How many there are of each."""
+    """The number of nodes and relations of each kind."""
     from tenonos import ui
 
     kinds = Counter(data.get("kind", "help text") for _, data in graph.nodes(data=True))

@@ -1,4 +1,4 @@
-"""`./tenon list`: what there is."""
+"""`./tenon list`: boards, libraries and systems of the tree."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tenonos.options import AsJson
+
 if TYPE_CHECKING:
     from tenonos.system import Vm
 
 
 class What(StrEnum):
-    """What can be listed."""
+    """Kinds of things to list."""
 
     boards = "boards"
     libraries = "libraries"
@@ -20,8 +22,8 @@ class What(StrEnum):
 
 
 def command(
-    what: Annotated[What, typer.Argument(help="boards, libraries or systems.")],
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    what: Annotated[What, typer.Argument(help="Kind: boards, libraries or systems.")],
+    as_json: AsJson = False,
 ) -> None:
     """List the boards, the micro-libraries or the systems."""
     from tenonos import ui

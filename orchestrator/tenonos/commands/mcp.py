@@ -9,13 +9,13 @@ import typer
 
 def command(
     limit: Annotated[
-        float, typer.Option("--limit", help="Seconds that one call may take.", metavar="SECONDS")
+        float, typer.Option("--limit", help="Time limit of one call.", metavar="SECONDS")
     ] = 1800,
 ) -> None:
     """Offer compose, explain, build, run and bench by the Model Context Protocol.
 
-    The client starts it and speaks on stdin and stdout. Files are those of the folder that
-    one is in, or of -C DIR.
+    The client starts it and talks to it on stdin and stdout. Paths are relative to the current
+    folder, or to -C DIR.
     """
     import math
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""`./tenon measure`: the cards of libraries, made again."""
+"""`./tenon measure`: cost cards of the libraries."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tenonos.options import AsJson
+
 if TYPE_CHECKING:
     from tenonos.cards.card import Card
 
 
 def command(
     check: Annotated[
-        bool, typer.Option("--check", help="Measure nothing; say which cards are stale.")
+        bool, typer.Option("--check", help="List stale cards; measure nothing.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Measure what each library costs: bytes, instructions, stack; into bench/cards."""
+    """Measure the cost of each library (bytes, instructions, stack) into bench/cards."""
     from tenonos import ui
     from tenonos.cards import card
 
@@ -68,7 +70,7 @@ def _row(one: Card) -> dict[str, Any]:
 
 
 def _cells(one: Card) -> list[list[str]]:
-    """A line for each kind of image that has the library."""
+    """A line for each kind of image that contains the library."""
     operations = ", ".join(f"{name} {taken}" for name, taken in one.operations.items())
     return [
         [

@@ -1,4 +1,4 @@
-"""`./tenon new`: a tested skeleton of one's own."""
+"""`./tenon new`: tested skeletons of applications, systems and libraries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 
 class What(StrEnum):
-    """What can be made."""
+    """Kinds of skeletons."""
 
     app = "app"
     system = "system"
@@ -18,18 +18,20 @@ class What(StrEnum):
 
 
 class Language(StrEnum):
-    """What an application is written in."""
+    """Languages of applications."""
 
     rust = "rust"
     c = "c"
 
 
 def command(
-    what: Annotated[What, typer.Argument(help="app, system or library.")],
+    what: Annotated[What, typer.Argument(help="Kind: app, system or library.")],
     name: Annotated[
-        str, typer.Argument(help="Its name; of a library LAYER/NAME, or a NAME in tenon.")
+        str, typer.Argument(help="Name; for a library LAYER/NAME, or NAME for one of Tenon.")
     ],
-    lang: Annotated[Language, typer.Option("--lang", help="Of an app.")] = Language.rust,
+    lang: Annotated[
+        Language, typer.Option("--lang", help="Language of an application.")
+    ] = Language.rust,
 ) -> None:
     """Make the skeleton of an application, a system or a micro-library."""
     from tenonos import new, ui
@@ -50,13 +52,13 @@ def command(
 
 
 def _next(what: What, name: str, folder: Path) -> str:
-    """What one would type now."""
+    """The command to try next."""
     from tenonos.catalogue import is_app_folder
     from tenonos.paths import command, shown
 
     tenon = command()
     if what is What.library:
-        return f"next: select it in the Kconfig of whoever uses it; {tenon} check"
+        return f"next: select it in the Kconfig of its user; {tenon} check"
     if is_app_folder(folder):
         return f"next: {tenon} new system {name} && {tenon} run {name} --headless --seconds 3"
     return f"next: {tenon} run {shown(folder)} --headless --seconds 3"

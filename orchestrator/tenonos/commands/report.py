@@ -1,4 +1,4 @@
-"""`./tenon report`: one page of a system."""
+"""`./tenon report`: a system on one HTML page."""
 
 from __future__ import annotations
 
@@ -7,27 +7,20 @@ from typing import Annotated
 
 import typer
 
-from tenonos import completion
+from tenonos.options import SystemArgument
 
 
 def command(
-    system: Annotated[
-        str | None,
-        typer.Argument(
-            autocompletion=completion.systems,
-            help="A name, a folder or its system.toml.",
-            metavar="SYSTEM",
-        ),
-    ] = None,
+    system: SystemArgument = None,
     html_file: Annotated[
         Path | None,
-        typer.Option("--html", help="The page (default: SYSTEM-report.html).", metavar="FILE"),
+        typer.Option("--html", help="Page to write (default: SYSTEM-report.html).", metavar="FILE"),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Guest time to run for (default: 1).")
+        float | None, typer.Option("--seconds", help="Guest time to run (default: 1).")
     ] = None,
 ) -> None:
-    """Write a page: what was asked and chosen, what is guaranteed, what was measured."""
+    """Write an HTML page of a system: objective, choice, guarantees, measurements."""
     from tenonos import outputs, paths, ui
     from tenonos import system as systems
     from tenonos.errors import WorkError

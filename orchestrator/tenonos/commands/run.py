@@ -1,4 +1,4 @@
-"""`./tenon run`: a system booted in QEMU."""
+"""`./tenon run`: a system in QEMU."""
 
 from __future__ import annotations
 
@@ -7,41 +7,40 @@ from typing import Annotated
 
 import typer
 
-from tenonos import completion
+from tenonos.options import Deterministic, ResultFile, SystemArgument
 
 
 def command(
-    system: Annotated[
-        str | None,
-        typer.Argument(
-            autocompletion=completion.systems,
-            help="A name, a folder or its system.toml.",
-            metavar="SYSTEM",
-        ),
-    ] = None,
-    headless: Annotated[bool, typer.Option("--headless", help="Consoles go to stderr.")] = False,
-    deterministic: Annotated[
-        bool,
-        typer.Option("--deterministic", help="One instruction is one nanosecond; runs repeat."),
+    system: SystemArgument = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Write consoles to stderr, in place of a screen.")
     ] = False,
+    deterministic: Deterministic = False,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="End after N seconds of guest time.")
+        float | None, typer.Option("--seconds", help="Stop after this much guest time.")
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the result (- is stdout).", metavar="FILE")
-    ] = None,
+    json_file: ResultFile = None,
     console: Annotated[
-        str | None, typer.Option("--console", help="Show this VM only.", metavar="VM")
+        str | None,
+        typer.Option("--console", help="Show the console of this VM only.", metavar="VM"),
     ] = None,
     inputs: Annotated[
         list[str] | None,
-        typer.Option("--input", help="Type what a script says.", metavar="VM=FILE"),
+        typer.Option(
+            "--input",
+            help="Feed a console from a script of expect and send lines.",
+            metavar="VM=FILE",
+        ),
     ] = None,
     trace: Annotated[
         Path | None,
-        typer.Option("--trace", help="Write a timeline (.json or .ctf).", metavar="FILE"),
+        typer.Option(
+            "--trace", help="Write a trace: Perfetto (.json) or CTF (.ctf).", metavar="FILE"
+        ),
     ] = None,
-    debug: Annotated[bool, typer.Option("--gdb", help="Start a debugger with symbols.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--gdb", help="Start a debugger with the symbols of every image.")
+    ] = False,
 ) -> None:
     """Boot a system in QEMU, with its consoles and measurements."""
     from tenonos import build, outputs, ui
@@ -50,7 +49,7 @@ def command(
     from tenonos.trace import collect, write
 
     chosen = systems.load(system)
-    _ = chosen.board.emulator  # said before anything is built
+    _ = chosen.board.emulator  # refuse a board without one before the build
     if console is not None and console != "mortise":
         chosen.heard(console)
     options = RunOptions(

@@ -1,28 +1,19 @@
-"""`./tenon size`: bytes and source lines per micro-library, and which both kernels share."""
+"""`./tenon size`: bytes and source lines per micro-library, and which are shared."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from tenonos import completion
+from tenonos.options import AsJson, SystemArgument
 
 BAR = 28
 
 
 def command(
-    system: Annotated[
-        Path | None,
-        typer.Argument(
-            autocompletion=completion.systems,
-            help="A system's name, a folder, or a system.toml.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    system: SystemArgument = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Show what an image is made of, and what is in both kernels."""
+    """Show the size of images and libraries, and the libraries both kernels share."""
     from tenonos import system as systems
     from tenonos import ui
     from tenonos.build import build
@@ -103,7 +94,7 @@ def bar(value: int, most: int) -> str:
 
 
 def style(row: dict[str, Any], images: int) -> str:
-    """Green for what the kernels share, blue for our own, dim for what is not ours."""
+    """Green for a library in several images, blue for one in a single image, dim for a crate."""
     if "sloc" not in row:
         return "bright_black"
     return "green" if images > 1 and len(row["in"]) > 1 else "blue"

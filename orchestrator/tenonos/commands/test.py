@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tenonos.options import AsJson
+
 if TYPE_CHECKING:
     from tenonos.testing import Selection, Suite
 
@@ -28,7 +30,7 @@ def command(
         str | None,
         typer.Option(metavar="COMMIT", help="Run the long tests of what changed since this."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
     soak: Annotated[
         bool, typer.Option("--soak", help="Soak instead: a day of virtual time.")
     ] = False,

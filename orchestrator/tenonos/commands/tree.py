@@ -1,13 +1,10 @@
-"""`./tenon tree`: what pulls in what."""
+"""`./tenon tree`: dependencies between the libraries of each image."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from tenonos import completion
+from tenonos.options import AsJson, SystemArgument
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -17,16 +14,10 @@ if TYPE_CHECKING:
 
 
 def command(
-    system: Annotated[
-        Path | None,
-        typer.Argument(
-            autocompletion=completion.systems,
-            help="A system's name, a folder, or a system.toml.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    system: SystemArgument = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Show each image's libraries and who needs them."""
+    """Show the libraries of each image as a tree of dependencies."""
     from rich.tree import Tree
 
     from tenonos import system as systems

@@ -1,0 +1,38 @@
+"""Arguments and options that several commands have, each declared once for typer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tenonos import completion
+
+SystemArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        autocompletion=completion.systems,
+        help="System: the name of one in the tree, a folder, or a system.toml.",
+        metavar="SYSTEM",
+        show_default=False,
+    ),
+]
+ObjectiveArgument = Annotated[
+    str, typer.Argument(help="Purpose of the system, in English.", metavar="OBJECTIVE")
+]
+Board = Annotated[
+    str | None,
+    typer.Option(autocompletion=completion.boards, help="Target board (default: qemu-virt)."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON in place of text.")]
+ResultFile = Annotated[
+    Path | None,
+    typer.Option("--json", help="Write the result as JSON (- is stdout).", metavar="FILE"),
+]
+Deterministic = Annotated[
+    bool,
+    typer.Option(
+        "--deterministic", help="Let every instruction take one nanosecond, so that runs repeat."
+    ),
+]
