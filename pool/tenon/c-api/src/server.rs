@@ -14,7 +14,7 @@
 use core::ffi::c_int;
 use tenon_libc::Errno;
 use tenon_libc::errno::report;
-use tenon_pthread::table::{LOCK, Name, find};
+use tenon_pthread::table::{LOCK, ThreadId, find};
 use tenon_thread::server::Server;
 use tenon_thread::thread::{Error, Handle, PreemptionLock};
 use tenon_thread::time::Duration;
@@ -29,7 +29,7 @@ static ALL: [Server; SERVERS] = [const { Server::background() }; SERVERS];
 
 /// Promises a thread so many ns in each so many.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub(crate) extern "C" fn tenon_server_attach(thread: Name, budget: u64, period: u64) -> c_int {
+pub(crate) extern "C" fn tenon_server_attach(thread: ThreadId, budget: u64, period: u64) -> c_int {
     let [budget, period] = [budget, period].map(Duration::from_nanos);
     if budget.is_zero() || budget > period || period > LONGEST {
         return Errno::EINVAL.raise();
@@ -39,20 +39,20 @@ pub(crate) extern "C" fn tenon_server_attach(thread: Name, budget: u64, period: 
 
 /// Has a thread's part be what all others leave.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub(crate) extern "C" fn tenon_server_attach_background(thread: Name) -> c_int {
+pub(crate) extern "C" fn tenon_server_attach_background(thread: ThreadId) -> c_int {
     report(attach(thread, None))
 }
 
 /// Takes a thread's server back.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub(crate) extern "C" fn tenon_server_detach(thread: Name) -> c_int {
+pub(crate) extern "C" fn tenon_server_detach(thread: ThreadId) -> c_int {
     report(handle(thread).and_then(|thread| {
         let own = ALL.iter().find(|server| server.is_attached_to(thread));
         own.map(Server::detach).ok_or(Errno::EINVAL)
     }))
 }
 
-fn attach(thread: Name, share: Option<(Duration, Duration)>) -> Result<(), Errno> {
+fn attach(thread: ThreadId, share: Option<(Duration, Duration)>) -> Result<(), Errno> {
     let thread = handle(thread)?;
     // What a server promises is its thread's: nobody takes it in between.
     let _alone = PreemptionLock::new();
@@ -67,7 +67,7 @@ fn attach(thread: Name, share: Option<(Duration, Duration)>) -> Result<(), Errno
 }
 
 /// The thread that C means.
-fn handle(name: Name) -> Result<Handle, Errno> {
+fn handle(name: ThreadId) -> Result<Handle, Errno> {
     LOCK.masked(|(), _| {
         let thread = find(name)?.thread().ok_or(Errno::ESRCH)?;
         Ok(thread.handle())

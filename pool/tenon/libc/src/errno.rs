@@ -56,7 +56,7 @@ impl Errno {
 impl Errno {
     /// The calling thread's `errno`.
     pub fn last() -> Self {
-        // SAFETY: as in `raise`.
+        // SAFETY: the arguments meet the requirements of `place`, as the caller ensures.
         Self(unsafe { place().read() })
     }
 }

@@ -32,7 +32,8 @@ impl<const SIZE: usize> Source for Heap<SIZE> {
     }
 
     unsafe fn give(&'static self, piece: NonNull<u8>) {
-        // SAFETY: the caller's contract; the layout above had this alignment.
+        // SAFETY: the arguments meet the requirements of `free`, as the caller ensures; the layout
+        // above had this alignment.
         unsafe { self.free(piece, ALIGN) };
     }
 }
@@ -93,7 +94,7 @@ pub(crate) fn allocate(align: usize, size: usize) -> Option<NonNull<u8>> {
 ///
 /// [`allocate`] gave it, and it was not given back.
 unsafe fn header(piece: NonNull<u8>) -> *mut Header {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments meet the requirements of `as_ptr`, as the caller ensures.
     unsafe { piece.as_ptr().cast::<Header>().sub(1) }
 }
 
@@ -137,7 +138,7 @@ pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn free(piece: *mut c_void) {
     if let Some(piece) = NonNull::new(piece.cast()) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the arguments meet the requirements of `source`, as the caller ensures.
         unsafe { source().give((*header(piece)).whole) };
     }
 }
@@ -154,7 +155,8 @@ pub unsafe extern "C" fn realloc(piece: *mut c_void, size: usize) -> *mut c_void
     };
     let new = malloc(size);
     if !new.is_null() {
-        // SAFETY: the caller's contract; both have as many bytes as are copied.
+        // SAFETY: the arguments meet the requirements of `header`, as the caller ensures; both
+        // have as many bytes as are copied.
         unsafe {
             let common = (*header(old)).size.min(size);
             new.cast::<u8>()
@@ -198,7 +200,7 @@ pub unsafe extern "C" fn posix_memalign(
     let Some(piece) = allocate(align.max(ALIGN), size) else {
         return Errno::ENOMEM.0;
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: `place` is valid for a write, as the caller ensures.
     unsafe { place.write(piece.as_ptr().cast()) };
     0
 }
@@ -210,6 +212,6 @@ pub unsafe extern "C" fn posix_memalign(
 /// As for `free`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn malloc_usable_size(piece: *mut c_void) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments meet the requirements of `header`, as the caller ensures.
     NonNull::new(piece.cast()).map_or(0, |piece| unsafe { (*header(piece)).size })
 }

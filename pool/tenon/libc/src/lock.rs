@@ -119,7 +119,8 @@ pub unsafe extern "C" fn __retarget_lock_init_recursive(lock: *mut *mut Lock) {
 /// `lock` is a place for a pointer.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __retarget_lock_init(lock: *mut *mut Lock) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments meet the requirements of `__retarget_lock_init_recursive`, as the
+    // caller ensures.
     unsafe { __retarget_lock_init_recursive(lock) }
 }
 
@@ -130,7 +131,7 @@ pub unsafe extern "C" fn __retarget_lock_init(lock: *mut *mut Lock) {
 /// `lock` was made by one of the two above, and nobody uses it.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __retarget_lock_close_recursive(lock: *mut Lock) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments meet the requirements of `free`, as the caller ensures.
     unsafe { free(lock.cast()) }
 }
 
@@ -141,7 +142,7 @@ pub unsafe extern "C" fn __retarget_lock_close_recursive(lock: *mut Lock) {
 /// As above.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __retarget_lock_close(lock: *mut Lock) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments meet the requirements of `free`, as the caller ensures.
     unsafe { free(lock.cast()) }
 }
 
@@ -156,7 +157,7 @@ macro_rules! calls {
             /// The lock is null, which no memory was left for, or one that was made.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $name($lock: *const Lock) -> $result {
-                // SAFETY: the caller's contract.
+                // SAFETY: `lock` is null or points to a value of its type, as the caller ensures.
                 let $lock: Option<&'static Lock> = unsafe { $lock.as_ref() };
                 $action
             }
@@ -168,7 +169,7 @@ macro_rules! calls {
             /// As above.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $plain(lock: *const Lock) -> $result {
-                // SAFETY: the caller's contract.
+                // SAFETY: `lock` is null or a NUL-terminated string, as the caller ensures.
                 unsafe { $name(lock) }
             }
         )*

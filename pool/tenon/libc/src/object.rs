@@ -20,7 +20,7 @@ pub unsafe trait Object: 'static {
     fn mark(&self) -> &Cell<u32>;
 
     /// Makes what was initialised with zeros, if zeros are an initialiser.
-    fn make_of_zeros(&self) -> Result<(), Errno> {
+    fn init_static(&self) -> Result<(), Errno> {
         Err(Errno::EINVAL)
     }
 }
@@ -32,7 +32,7 @@ pub unsafe trait Object: 'static {
 /// The address is null, or there is an object as long as anybody uses it.
 #[inline(always)]
 pub unsafe fn at<T: Object>(address: *const T) -> Result<&'static T, Errno> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `address` is null or points to a value of its type, as the caller ensures.
     let object = unsafe { address.as_ref() }.ok_or(Errno::EINVAL)?;
     if object.mark().get() != T::MARK {
         first_use(object)?;
@@ -45,10 +45,10 @@ fn first_use<T: Object>(object: &'static T) -> Result<(), Errno> {
     if object.mark().get() != 0 {
         return Err(Errno::EINVAL);
     }
-    object.make_of_zeros()?;
+    object.init_static()?;
     object.mark().set(T::MARK);
     Ok(())
 }
 
 /// What an unmade object has for its mark.
-pub const UNMADE: u32 = u32::MAX;
+pub const DESTROYED: u32 = u32::MAX;

@@ -217,7 +217,7 @@ macro_rules! wrapped {
             /// As the C standard has it.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $wrap($($name: $type),*) -> $result {
-                // SAFETY: the caller's contract.
+                // SAFETY: the arguments meet the requirements of `real`, as the caller ensures.
                 on($file, || unsafe { $real($($name),*) })
             }
         )*

@@ -98,7 +98,7 @@ impl Limit<'_> {
     ///
     /// The time is null or a `struct timespec`, for as long as the limit is used.
     pub unsafe fn at(clock: Clock, time: *const Timespec) -> Result<Self, Errno> {
-        // SAFETY: the caller's contract.
+        // SAFETY: `time` is null or points to a value of its type, as the caller ensures.
         let time = unsafe { time.as_ref() }.ok_or(Errno::EINVAL)?;
         Ok(Self(Some((clock, time))))
     }

@@ -85,7 +85,7 @@ impl<const SIZE: usize> Heap<SIZE> {
             // nobody reaches before it is in `blocks`.
             let blocks = unsafe { &mut *free.blocks.get() };
             if !free.begun.replace(true) {
-                // SAFETY: as above.
+                // SAFETY: the arguments meet the requirements of `get`, as the caller ensures.
                 blocks.insert_free_block(unsafe { &mut *self.memory.get() });
             }
             blocks.allocate(layout)

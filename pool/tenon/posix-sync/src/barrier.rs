@@ -1,4 +1,4 @@
-//! The barrier (POSIX.1-2017, `pthread_barrier_*`).
+//! Barriers (POSIX.1-2017, `pthread_barrier_*`).
 
 use crate::calls::functions;
 use crate::shared::{Attributes, check};
@@ -6,27 +6,27 @@ use core::cell::Cell;
 use core::ffi::c_int;
 use tenon_libc::Errno;
 use tenon_libc::errno::number;
-use tenon_libc::object::{Object, UNMADE, at};
+use tenon_libc::object::{DESTROYED, Object, at};
 use tenon_pthread::wait;
 use tenon_thread::wait::{Guarded, WaitQueue};
 
-/// `PTHREAD_BARRIER_SERIAL_THREAD`: what one of the threads that met returns.
+/// `PTHREAD_BARRIER_SERIAL_THREAD`: result of one thread of each round.
 const SERIAL: c_int = -1;
 
 struct State {
-    /// How many meet.
+    /// Threads that meet in a round.
     count: Cell<u32>,
     arrived: Cell<u32>,
-    /// How often all have met.
+    /// Number of completed rounds.
     round: Cell<u32>,
     waiters: WaitQueue,
 }
 
-// SAFETY: it is not `Sync`; threads reach it inside a `Guarded`.
+// SAFETY: the state is not `Sync`; threads access it only through a `Guarded`.
 unsafe impl Send for State {}
 
 impl State {
-    /// Whether the next one to come is the last.
+    /// Whether the next thread to arrive is the last of the round.
     fn is_last(&self) -> bool {
         self.arrived.get() + 1 == self.count.get()
     }
@@ -42,7 +42,7 @@ pub struct Barrier {
 
 const _: () = assert!(size_of::<Barrier>() == 64);
 
-// SAFETY: a barrier of zeros is refused, so that its state is read once it is made.
+// SAFETY: a barrier of zeros is refused, so that the state is read only after its initialisation.
 unsafe impl Object for Barrier {
     const MARK: u32 = 0x7e50_0003;
 
@@ -52,21 +52,22 @@ unsafe impl Object for Barrier {
 }
 
 impl Barrier {
-    /// Meets the others; returns whether the calling thread is the last, who lets all go.
+    /// Waits for the other threads; returns whether the calling thread arrived last and released
+    /// them.
     fn meet(&'static self) -> bool {
         loop {
             if self.open_as_last() {
                 return true;
             }
-            // Without a deadline nothing times out.
+            // Without a deadline the wait cannot time out.
             let arrived = self.state.waiting(|state, waiting| {
-                // Somebody may have come in between.
+                // Another thread may have arrived in between.
                 if state.is_last() {
                     return None;
                 }
                 state.arrived.set(state.arrived.get() + 1);
                 let round = state.round.get();
-                let met = wait::in_a_lock(waiting, |state| &state.waiters, None);
+                let met = wait::restartable(waiting, |state| &state.waiters, None);
                 Some((round, met))
             });
             if let Some((round, met)) = arrived {
@@ -78,15 +79,16 @@ impl Barrier {
         }
     }
 
-    /// Sees to signals and waits on. Who sees to them has arrived: the others need not wait for it.
+    /// Runs signal handlers and resumes the wait. The thread counts as arrived, so that the others
+    /// do not wait for its handlers.
     fn wait_on(&'static self, round: u32) {
         loop {
-            wait::attend_in_a_lock();
+            wait::act_on_urgent();
             let met = self.state.waiting(|state, waiting| {
                 if state.round.get() != round {
                     return Ok(());
                 }
-                wait::in_a_lock(waiting, |state| &state.waiters, None)
+                wait::restartable(waiting, |state| &state.waiters, None)
             });
             if met.is_ok() {
                 return;
@@ -106,32 +108,32 @@ impl Barrier {
         })
     }
 
-    fn unmake(&self) -> Result<(), Errno> {
+    fn destroy_object(&self) -> Result<(), Errno> {
         let waited_for = self.state.masked(|state, _| state.arrived.get() > 0);
         if waited_for {
             return Err(Errno::EBUSY);
         }
-        self.mark.set(UNMADE);
+        self.mark.set(DESTROYED);
         Ok(())
     }
 }
 
-/// Makes a barrier for `count` threads.
+/// Initialises a barrier for `count` threads.
 ///
 /// # Safety
 ///
-/// There is a place for it; the attributes are null or a `pthread_barrierattr_t`.
+/// `barrier` is valid for a write; `attributes` is null or points to a `pthread_barrierattr_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_barrier_init(
     barrier: *mut Barrier,
     attributes: *const Attributes,
     count: u32,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
     if count == 0 || unsafe { check(attributes) }.is_err() {
         return Errno::EINVAL.0;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `barrier` is valid for a write, as the caller ensures.
     unsafe {
         barrier.write(Barrier {
             mark: Cell::new(Barrier::MARK),
@@ -147,14 +149,14 @@ pub unsafe extern "C" fn pthread_barrier_init(
     0
 }
 
-/// Waits until as many threads as the barrier is for have called this.
+/// Waits until the barrier's number of threads have called this.
 ///
 /// # Safety
 ///
-/// The barrier is a `pthread_barrier_t`.
+/// `barrier` is null or points to a `pthread_barrier_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_barrier_wait(barrier: *const Barrier) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `barrier` is null or points to an object of its type, as the caller ensures.
     match unsafe { at(barrier) } {
         Ok(barrier) if barrier.meet() => SERIAL,
         met => number(met.map(|_| ())),
@@ -162,6 +164,6 @@ pub unsafe extern "C" fn pthread_barrier_wait(barrier: *const Barrier) -> c_int 
 }
 
 functions! { Barrier:
-    /// Unmakes a barrier that nobody waits at.
-    pthread_barrier_destroy(barrier) => barrier.unmake();
+    /// Destroys a barrier without waiters.
+    pthread_barrier_destroy(barrier) => barrier.destroy_object();
 }

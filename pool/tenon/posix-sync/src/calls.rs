@@ -1,6 +1,6 @@
-//! What the functions that C calls have in common.
+//! Generator of the C functions on POSIX synchronisation objects.
 
-/// Writes functions on an object that return an error number.
+/// Generates functions on an object that return an error number.
 macro_rules! functions {
     ($type:ty: $($(#[$doc:meta])*
         $name:ident($object:ident $(, $argument:ident: $of:ty)*) => $do:expr;)*) => {
@@ -9,12 +9,14 @@ macro_rules! functions {
             ///
             /// # Safety
             ///
-            /// The object is one of its type, and pointers lead to what they say.
+            /// The first pointer is null or points to an object of the type, and further pointers
+            /// are valid.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $object: *const $type $(, $argument: $of)*
             ) -> core::ffi::c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `$object` is null or points to an object of its type, as the caller
+                // ensures.
                 tenon_libc::errno::number(unsafe {
                     tenon_libc::object::at($object).and_then(|$object| $do)
                 })

@@ -1,4 +1,4 @@
-//! The condition variable (POSIX.1-2017, `pthread_cond_*`).
+//! Condition variables (POSIX.1-2017, `pthread_cond_*`).
 
 use crate::mutex::attributes::{ConditionAttributes, given};
 use crate::mutex::{Mutex, errno};
@@ -7,12 +7,12 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use tenon_libc::Errno;
 use tenon_libc::errno::number;
-use tenon_libc::object::{Object, UNMADE, at};
+use tenon_libc::object::{DESTROYED, Object, at};
 use tenon_libc::time::{self, Clock, Limit, Timespec};
 use tenon_pthread::wait;
 use tenon_sync::raw::{MutexError, RawCondvar};
 
-/// Words of C's `pthread_cond_t` for the raw condition variable.
+/// Words of `pthread_cond_t` that hold the raw condition variable.
 const WORDS: usize = 6;
 
 /// `pthread_cond_t` (`<sys/types.h>`).
@@ -26,7 +26,7 @@ pub struct Condition {
 
 const _: () = assert!(size_of::<Condition>() == 8 + WORDS * 8 && align_of::<Condition>() == 8);
 
-// SAFETY: the boolean is read once it is made, and written before.
+// SAFETY: the fields are written by the initialisation and read only after it.
 unsafe impl Object for Condition {
     const MARK: u32 = 0x7e50_0002;
 
@@ -34,7 +34,7 @@ unsafe impl Object for Condition {
         &self.mark
     }
 
-    fn make_of_zeros(&self) -> Result<(), Errno> {
+    fn init_static(&self) -> Result<(), Errno> {
         self.make(Clock::Realtime);
         Ok(())
     }
@@ -42,14 +42,14 @@ unsafe impl Object for Condition {
 
 impl Condition {
     fn make(&self, clock: Clock) {
-        // SAFETY: nobody uses it before it is made.
+        // SAFETY: no thread uses an object before it is initialised.
         unsafe { (*self.raw.get()).write(RawCondvar::new()) };
         self.monotonic.set(clock == Clock::Monotonic);
         self.mark.set(Self::MARK);
     }
 
     fn raw(&'static self) -> &'static RawCondvar {
-        // SAFETY: it is made, as its mark was looked at.
+        // SAFETY: the object is initialised, as `at` checked its mark.
         unsafe { (*self.raw.get()).assume_init_ref() }
     }
 
@@ -61,10 +61,11 @@ impl Condition {
         }
     }
 
-    /// Waits to be notified. A cancel acts when the mutex is the thread's again; a signal, or a step
-    /// of the clock, ends the wait as if it had been notified, which the standard allows.
+    /// Waits for a notification. A cancellation request acts once the thread has locked the mutex
+    /// again. A signal, or a step of the clock, ends the wait as a spurious wake-up, which the
+    /// standard permits.
     fn wait(&'static self, mutex: &'static Mutex, limit: Limit<'_>) -> Result<(), Errno> {
-        wait::attend();
+        wait::act_on_pending();
         let deadline = limit.instant()?;
         let again = mutex.again().get();
         if !mutex.raw().is_held() {
@@ -72,49 +73,50 @@ impl Condition {
         }
         mutex.again().set(0);
         let (woken, interrupted) =
-            wait::that_may_end(|over| self.raw().wait_unless(mutex.raw(), deadline, over));
+            wait::interruptible_by(|over| self.raw().wait_unless(mutex.raw(), deadline, over));
         if mutex.raw().is_held() {
             mutex.again().set(again);
         }
         match woken {
             Ok(acquired) => mutex.got(acquired),
             Err(MutexError::TimedOut) if interrupted => {
-                wait::attend();
+                wait::act_on_pending();
                 Ok(())
             }
             Err(error) => Err(errno(error)),
         }
     }
 
-    fn unmake(&'static self) -> Result<(), Errno> {
+    fn destroy_object(&'static self) -> Result<(), Errno> {
         if self.raw().has_waiters() {
             return Err(Errno::EBUSY);
         }
-        self.mark.set(UNMADE);
+        self.mark.set(DESTROYED);
         Ok(())
     }
 }
 
-/// Makes a condition variable.
+/// Initialises a condition variable.
 ///
 /// # Safety
 ///
-/// There is a place for it; the attributes are null or a `pthread_condattr_t`.
+/// `condition` is valid for a write; `attributes` is null or points to a `pthread_condattr_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_cond_init(
     condition: *mut Condition,
     attributes: *const ConditionAttributes,
 ) -> c_int {
-    // SAFETY: the caller's contract; zeros are a condition variable that was not made.
+    // SAFETY: `condition` is valid for a write, as the caller ensures; zeros are a valid object
+    // before its initialisation.
     number(unsafe {
-        given(attributes, ConditionAttributes::USUAL).map(|attributes| {
+        given(attributes, ConditionAttributes::DEFAULT).map(|attributes| {
             condition.write_bytes(0, 1);
             (*condition).make(attributes.clock());
         })
     })
 }
 
-/// Writes functions on a condition variable.
+/// Generates functions on a condition variable.
 macro_rules! functions {
     ($($(#[$doc:meta])*
         $name:ident($condition:ident $(, $argument:ident: $type:ty)*) => $do:expr;)*) => {
@@ -123,12 +125,14 @@ macro_rules! functions {
             ///
             /// # Safety
             ///
-            /// The condition variable is a `pthread_cond_t`, and pointers lead to what they say.
+            /// The first pointer is null or points to a `pthread_cond_t`, and further pointers are
+            /// valid.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $condition: *const Condition $(, $argument: $type)*
             ) -> c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `$condition` is null or points to an object of its type, as the caller
+                // ensures.
                 number(unsafe { at($condition).and_then(|$condition| $do) })
             }
         )*
@@ -136,25 +140,25 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Unmakes a condition variable that nobody waits for.
-    pthread_cond_destroy(condition) => condition.unmake();
-    /// Notifies the first who waits.
+    /// Destroys a condition variable without waiters.
+    pthread_cond_destroy(condition) => condition.destroy_object();
+    /// Notifies the first waiter.
     pthread_cond_signal(condition) => {
         condition.raw().notify_one();
         Ok(())
     };
-    /// Notifies all who wait.
+    /// Notifies all waiters.
     pthread_cond_broadcast(condition) => {
         condition.raw().notify_all();
         Ok(())
     };
-    /// Waits to be notified.
+    /// Waits for a notification.
     pthread_cond_wait(condition, mutex: *const Mutex) => condition.wait(at(mutex)?, Limit::NONE);
-    /// Waits to be notified, at the latest until the condition variable's clock shows `time`.
+    /// Waits for a notification until the condition variable's clock reaches `time`.
     pthread_cond_timedwait(condition, mutex: *const Mutex, time: *const Timespec) => {
         condition.wait(at(mutex)?, Limit::at(condition.clock(), time)?)
     };
-    /// Waits to be notified, at the latest until a clock shows `time`.
+    /// Waits for a notification until a clock reaches `time`.
     pthread_cond_clockwait(
         condition, mutex: *const Mutex, clock: time::Id, time: *const Timespec
     ) => condition.wait(at(mutex)?, Limit::at(Clock::of(clock)?, time)?);

@@ -7,14 +7,14 @@ use crate::mutex::attributes::{MutexAttributes, NORMAL, RECURSIVE};
 use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
 use tenon_libc::Errno;
-use tenon_libc::object::{Object, UNMADE};
+use tenon_libc::object::{DESTROYED, Object};
 use tenon_libc::time::Limit;
 use tenon_pthread::policy;
-use tenon_pthread::wait::{self, Cut};
+use tenon_pthread::wait::{self, WaitError};
 use tenon_sync::raw::{Acquired, MutexError, Protocol, RawMutex, Robustness};
 use tenon_thread::thread::{self, Priority};
 
-/// Words of C's `pthread_mutex_t` for the raw mutex.
+/// Words of `pthread_mutex_t` that hold the raw mutex.
 const WORDS: usize = 14;
 
 /// `pthread_mutex_t` (`<sys/types.h>`).
@@ -23,19 +23,20 @@ pub struct Mutex {
     mark: Cell<u32>,
     kind: Cell<u8>,
     robust: Cell<bool>,
-    /// Its owner got it from one that ended, and has not made it consistent.
+    /// The former owner ended, and the mutex is not yet made consistent.
     inconsistent: Cell<bool>,
-    /// How often a recursive one was locked beyond the first time.
+    /// Recursion count beyond the first lock.
     again: Cell<u32>,
     raw: UnsafeCell<MaybeUninit<RawMutex>>,
-    /// C's words that are left.
+    /// Remaining words of `pthread_mutex_t`.
     _room: [u64; WORDS - size_of::<RawMutex>() / 8],
 }
 
 const _: () = assert!(size_of::<Mutex>() == 16 + WORDS * 8 && align_of::<Mutex>() == 8);
 
-// SAFETY: what is beside the raw mutex belongs to its owner, and to whoever makes it; all of it is
-// plain but the booleans, which are read once it is made.
+// SAFETY: the fields beside the raw mutex are accessed by its owner, or by the thread that
+// initialises it; every bit pattern of the integers is valid, and the booleans are read only after
+// the initialisation.
 unsafe impl Object for Mutex {
     const MARK: u32 = 0x7e50_0001;
 
@@ -43,8 +44,8 @@ unsafe impl Object for Mutex {
         &self.mark
     }
 
-    fn make_of_zeros(&self) -> Result<(), Errno> {
-        self.make(&MutexAttributes::USUAL);
+    fn init_static(&self) -> Result<(), Errno> {
+        self.make(&MutexAttributes::DEFAULT);
         Ok(())
     }
 }
@@ -52,7 +53,7 @@ unsafe impl Object for Mutex {
 impl Mutex {
     pub(crate) fn make(&self, attributes: &MutexAttributes) {
         let raw = RawMutex::with(attributes.protocol(), attributes.robustness());
-        // SAFETY: nobody uses it before it is made.
+        // SAFETY: no thread uses an object before it is initialised.
         unsafe { (*self.raw.get()).write(raw) };
         self.kind.set(attributes.kind);
         self.robust
@@ -64,7 +65,7 @@ impl Mutex {
 
     #[inline(always)]
     pub(crate) fn raw(&'static self) -> &'static RawMutex {
-        // SAFETY: it is made, as its mark was looked at.
+        // SAFETY: the object is initialised, as `at` checked its mark.
         unsafe { (*self.raw.get()).assume_init_ref() }
     }
 
@@ -72,21 +73,21 @@ impl Mutex {
     pub(crate) fn lock(&'static self, limit: Limit<'_>) -> Result<(), Errno> {
         match self.raw().try_lock() {
             Ok(acquired) => self.got(acquired),
-            Err(error) => self.lock_in_turn(error, limit),
+            Err(error) => self.lock_slow(error, limit),
         }
     }
 
     #[cold]
-    fn lock_in_turn(&'static self, error: MutexError, limit: Limit<'_>) -> Result<(), Errno> {
+    fn lock_slow(&'static self, error: MutexError, limit: Limit<'_>) -> Result<(), Errno> {
         match error {
             MutexError::AlreadyOwned if self.kind.get() == RECURSIVE => self.lock_again(),
-            MutexError::AlreadyOwned if self.kind.get() == NORMAL => wait_for_oneself(limit),
+            MutexError::AlreadyOwned if self.kind.get() == NORMAL => self_deadlock(limit),
             MutexError::Busy => self.got(self.wait(limit)?),
             error => Err(errno(error)),
         }
     }
 
-    /// Locks it if that takes no waiting.
+    /// Locks the mutex if that does not block.
     pub(crate) fn try_lock(&'static self) -> Result<(), Errno> {
         match self.raw().try_lock() {
             Ok(acquired) => self.got(acquired),
@@ -96,27 +97,27 @@ impl Mutex {
         }
     }
 
-    /// Counts one more locking of a recursive one by its owner.
+    /// Increments the recursion count.
     fn lock_again(&self) -> Result<(), Errno> {
         let again = self.again.get().checked_add(1).ok_or(Errno::EAGAIN)?;
         self.again.set(again);
         Ok(())
     }
 
-    /// Waits for it; handlers of signals run meanwhile.
+    /// Blocks until the mutex is locked; signal handlers run meanwhile.
     fn wait(&'static self, limit: Limit<'_>) -> Result<Acquired, Errno> {
         loop {
             let deadline = limit.instant()?;
             let (locked, interrupted) =
-                wait::for_a_lock(|over| self.raw().lock_unless(deadline, over));
+                wait::restartable_by(|over| self.raw().lock_unless(deadline, over));
             match locked {
-                Err(MutexError::TimedOut) if interrupted => wait::attend_in_a_lock(),
+                Err(MutexError::TimedOut) if interrupted => wait::act_on_urgent(),
                 locked => return locked.map_err(errno),
             }
         }
     }
 
-    /// What its new owner is told.
+    /// Result of a successful lock for the new owner.
     #[inline(always)]
     pub(crate) fn got(&self, acquired: Acquired) -> Result<(), Errno> {
         match acquired {
@@ -138,7 +139,7 @@ impl Mutex {
         self.raw().unlock().map_err(errno)
     }
 
-    /// How often it was locked again, to be put back after a wait in between.
+    /// The recursion count, restored after a wait on a condition variable.
     pub(crate) fn again(&self) -> &Cell<u32> {
         &self.again
     }
@@ -152,12 +153,12 @@ impl Mutex {
         self.raw().make_consistent().map_err(errno)
     }
 
-    /// Unmakes it unless somebody owns it.
-    pub(crate) fn unmake(&'static self) -> Result<(), Errno> {
+    /// Destroys the mutex unless it is owned.
+    pub(crate) fn destroy_object(&'static self) -> Result<(), Errno> {
         match self.raw().try_lock() {
             Ok(acquired) => {
                 if acquired == Acquired::OwnerDied {
-                    // It is ours for a moment, and nobody's any more then.
+                    // The mutex is destroyed right after this, so that its state does not matter.
                     let _ = self.raw().make_consistent();
                 }
                 self.raw().unlock().map_err(errno)?;
@@ -165,7 +166,7 @@ impl Mutex {
             Err(MutexError::AlreadyOwned | MutexError::Busy) => return Err(Errno::EBUSY),
             Err(_) => {}
         }
-        self.mark.set(UNMADE);
+        self.mark.set(DESTROYED);
         Ok(())
     }
 
@@ -176,7 +177,8 @@ impl Mutex {
         }
     }
 
-    /// Changes its ceiling, as its owner; the caller may be more urgent than the old one.
+    /// Changes the ceiling while owning the mutex; the caller's priority may exceed the old
+    /// ceiling.
     pub(crate) fn set_ceiling(&'static self, new: i32) -> Result<Priority, Errno> {
         let new = policy::priority(policy::FIFO, new)?;
         let (old, caller) = (self.ceiling()?, thread::current());
@@ -193,15 +195,15 @@ impl Mutex {
     }
 }
 
-/// What a thread does that locks a normal mutex twice: it waits, for itself.
-fn wait_for_oneself(limit: Limit<'_>) -> Result<(), Errno> {
+/// Deadlock of a thread that locks a normal mutex twice: it waits until the timeout or for ever.
+fn self_deadlock(limit: Limit<'_>) -> Result<(), Errno> {
     loop {
         let deadline = limit.instant()?;
         let alone = &tenon_pthread::current().alone;
-        let cut = alone.waiting(|_, waiting| wait::in_a_lock(waiting, |queue| queue, deadline));
+        let cut = alone.waiting(|_, waiting| wait::restartable(waiting, |queue| queue, deadline));
         match cut {
-            Err(Cut::TimedOut) => return Err(Errno::ETIMEDOUT),
-            _ => wait::attend_in_a_lock(),
+            Err(WaitError::TimedOut) => return Err(Errno::ETIMEDOUT),
+            _ => wait::act_on_urgent(),
         }
     }
 }

@@ -10,7 +10,7 @@ use tenon_thread::wait::{Guarded, WaitQueue};
 
 /// `PTHREAD_ONCE_INIT`.
 const NOT_YET: u32 = 0;
-/// Somebody calls the routine.
+/// The routine is running.
 const RUNNING: u32 = 1;
 const DONE: u32 = 2;
 
@@ -18,10 +18,10 @@ const DONE: u32 = 2;
 #[repr(transparent)]
 pub struct Once(Cell<u32>);
 
-/// Who waits for a routine to return, whatever routine it is: there are few, and they look again.
+/// Threads that wait for any routine to return. They are few, and each checks its own object.
 static WAITERS: Guarded<WaitQueue> = Guarded::new(WaitQueue::new());
 
-/// Notes what became of the routine, and has all look who wait.
+/// Stores the state of the routine, and wakes all waiters to check it.
 fn settle(once: &Once, state: u32) {
     WAITERS.waking(|waiters, waking| {
         once.0.set(state);
@@ -29,23 +29,23 @@ fn settle(once: &Once, state: u32) {
     });
 }
 
-/// The routine's thread was cancelled in it: the next one calls it.
+/// Cleanup handler of a thread that was cancelled in the routine: the next caller runs it again.
 unsafe extern "C" fn give_up(once: *mut c_void) {
-    // SAFETY: it was pushed for a `Once`.
+    // SAFETY: it was pushed with a pointer to a `Once`.
     settle(unsafe { &*once.cast::<Once>() }, NOT_YET);
 }
 
-/// Calls the routine unless somebody did; returns when it has returned once.
+/// Runs the routine once; returns when it has returned.
 ///
 /// # Safety
 ///
-/// The first is a `pthread_once_t`, the second a function.
+/// `once` is null or points to a `pthread_once_t`; `routine` is null or a function.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_once(
     once: *const Once,
     routine: Option<unsafe extern "C" fn()>,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `once` is null or points to a value of its type, as the caller ensures.
     let (Some(once), Some(routine)) = (unsafe { once.as_ref() }, routine) else {
         return Errno::EINVAL.0;
     };
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn pthread_once(
                     once.0.set(RUNNING);
                     return Ok(true);
                 }
-                // Without a deadline nothing times out.
+                // Without a deadline the wait cannot time out.
                 RUNNING => _ = waiting.wait(|waiters| waiters, None),
                 DONE => return Ok(false),
                 _ => return Err(Errno::EINVAL),
@@ -67,7 +67,8 @@ pub unsafe extern "C" fn pthread_once(
         Ok(true) => {
             let mut cleanup = MaybeUninit::<Cleanup>::uninit();
             let argument = ptr::from_ref(once).cast_mut().cast();
-            // SAFETY: it stays here until it is popped; the routine is the program's.
+            // SAFETY: `cleanup` stays in this frame until it is popped; the program passes the
+            // routine.
             unsafe {
                 __pthread_cleanup_push(cleanup.as_mut_ptr(), Some(give_up), argument);
                 routine();

@@ -1,7 +1,7 @@
-//! The read-write lock (POSIX.1-2017, `pthread_rwlock_*`).
+//! Read-write locks (POSIX.1-2017, `pthread_rwlock_*`).
 //!
-//! A reader waits while a writer has the lock, or one waits that is as urgent or more: so the
-//! standard wants it under `SCHED_FIFO` and `SCHED_RR`.
+//! A reader blocks while a writer holds the lock, and while a writer of at least its priority
+//! waits, as the standard requires of `SCHED_FIFO` and `SCHED_RR`.
 
 use crate::calls::functions;
 use crate::shared::{Attributes, check};
@@ -9,9 +9,9 @@ use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr;
 use tenon_libc::Errno;
-use tenon_libc::object::{Object, UNMADE};
+use tenon_libc::object::{DESTROYED, Object};
 use tenon_libc::time::{self, Clock, Limit, Timespec};
-use tenon_pthread::wait::{self, Cut};
+use tenon_pthread::wait::{self, WaitError};
 use tenon_thread::thread::{Priority, Thread};
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue, Waking};
@@ -24,10 +24,10 @@ struct State {
     writing: WaitQueue,
 }
 
-// SAFETY: it is not `Sync`; threads reach it inside a `Guarded`.
+// SAFETY: the state is not `Sync`; threads access it only through a `Guarded`.
 unsafe impl Send for State {}
 
-/// Words of C's `pthread_rwlock_t` for the state.
+/// Words of `pthread_rwlock_t` that hold the state.
 const WORDS: usize = 9;
 
 /// `pthread_rwlock_t` (`<sys/types.h>`).
@@ -40,7 +40,7 @@ pub struct ReadWrite {
 
 const _: () = assert!(size_of::<ReadWrite>() == 8 + WORDS * 8);
 
-// SAFETY: zeros are a free lock.
+// SAFETY: zeros are an unlocked lock.
 unsafe impl Object for ReadWrite {
     const MARK: u32 = 0x7e50_0005;
 
@@ -48,12 +48,12 @@ unsafe impl Object for ReadWrite {
         &self.mark
     }
 
-    fn make_of_zeros(&self) -> Result<(), Errno> {
+    fn init_static(&self) -> Result<(), Errno> {
         Ok(())
     }
 }
 
-/// What a lock is wanted for.
+/// Access that a thread requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Reading,
@@ -61,7 +61,7 @@ enum Wanted {
 }
 
 impl State {
-    /// Takes the lock for `thread`, if it can.
+    /// Takes the lock for `thread` if that is possible.
     fn take(&self, wanted: Wanted, thread: &'static Thread) -> Result<(), Errno> {
         if self
             .writer
@@ -85,12 +85,12 @@ impl State {
         }
     }
 
-    /// Whether no writer waits that a reader of this priority waits for.
+    /// Whether a reader of this priority precedes all waiting writers.
     fn reader_may_enter(&self, priority: Priority) -> bool {
         self.writing.is_empty() || priority > self.writing.priority()
     }
 
-    /// Gives the lock to whoever may have it now.
+    /// Hands the lock over to the waiters that may take it.
     fn hand_over(&self, waking: &Waking) {
         if self.writer.get().is_some() {
             return;
@@ -119,11 +119,11 @@ impl ReadWrite {
         loop {
             let locked = self.wait(wanted, limit.instant()?);
             if locked.is_err() {
-                // Readers may have waited for a writer that waits no more.
+                // The writer that stopped waiting may have held readers back.
                 self.state.waking(|state, waking| state.hand_over(waking));
             }
             match locked {
-                Err(Errno::EINTR) => wait::attend_in_a_lock(),
+                Err(Errno::EINTR) => wait::act_on_urgent(),
                 locked => return locked,
             }
         }
@@ -135,14 +135,14 @@ impl ReadWrite {
                 Err(Errno::EBUSY) => {}
                 taken => return taken,
             }
-            // Whoever hands it over has noted that it is this thread's.
+            // The thread that hands the lock over records the new owner.
             match wanted {
-                Wanted::Reading => wait::in_a_lock(waiting, |state| &state.reading, deadline),
-                Wanted::Writing => wait::in_a_lock(waiting, |state| &state.writing, deadline),
+                Wanted::Reading => wait::restartable(waiting, |state| &state.reading, deadline),
+                Wanted::Writing => wait::restartable(waiting, |state| &state.writing, deadline),
             }
             .map_err(|cut| match cut {
-                Cut::TimedOut => Errno::ETIMEDOUT,
-                Cut::Interrupted => Errno::EINTR,
+                WaitError::TimedOut => Errno::ETIMEDOUT,
+                WaitError::Interrupted => Errno::EINTR,
             })
         })
     }
@@ -162,31 +162,31 @@ impl ReadWrite {
         })
     }
 
-    fn unmake(&self) -> Result<(), Errno> {
+    fn destroy_object(&self) -> Result<(), Errno> {
         let held = |state: &State| state.writer.get().is_some() || state.readers.get() > 0;
         if self.state.masked(|state, _| held(state)) {
             return Err(Errno::EBUSY);
         }
-        self.mark.set(UNMADE);
+        self.mark.set(DESTROYED);
         Ok(())
     }
 }
 
-/// Makes a read-write lock.
+/// Initialises a read-write lock.
 ///
 /// # Safety
 ///
-/// There is a place for it; the attributes are null or a `pthread_rwlockattr_t`.
+/// `lock` is valid for a write; `attributes` is null or points to a `pthread_rwlockattr_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_rwlock_init(
     lock: *mut ReadWrite,
     attributes: *const Attributes,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
     if let Err(error) = unsafe { check(attributes) } {
         return error.0;
     }
-    // SAFETY: as above.
+    // SAFETY: `lock` is valid for a write, as the caller ensures.
     unsafe {
         lock.write(ReadWrite {
             mark: Cell::new(ReadWrite::MARK),
@@ -198,33 +198,33 @@ pub unsafe extern "C" fn pthread_rwlock_init(
 }
 
 functions! { ReadWrite:
-    /// Unmakes a lock that nobody has.
-    pthread_rwlock_destroy(lock) => lock.unmake();
-    /// Locks it for reading.
+    /// Destroys an unlocked lock.
+    pthread_rwlock_destroy(lock) => lock.destroy_object();
+    /// Locks for reading.
     pthread_rwlock_rdlock(lock) => lock.lock(Wanted::Reading, Limit::NONE);
-    /// Locks it for writing.
+    /// Locks for writing.
     pthread_rwlock_wrlock(lock) => lock.lock(Wanted::Writing, Limit::NONE);
-    /// Locks it for reading if that takes no waiting.
+    /// Locks for reading if that does not block.
     pthread_rwlock_tryrdlock(lock) => lock.try_lock(Wanted::Reading).map_err(busy);
-    /// Locks it for writing if that takes no waiting.
+    /// Locks for writing if that does not block.
     pthread_rwlock_trywrlock(lock) => lock.try_lock(Wanted::Writing).map_err(busy);
-    /// Locks it for reading, at the latest when the realtime clock shows `time`.
+    /// Locks for reading, with a timeout of the realtime clock.
     pthread_rwlock_timedrdlock(lock, time: *const Timespec) =>
         lock.lock(Wanted::Reading, Limit::at(Clock::Realtime, time)?);
-    /// Locks it for writing, at the latest when the realtime clock shows `time`.
+    /// Locks for writing, with a timeout of the realtime clock.
     pthread_rwlock_timedwrlock(lock, time: *const Timespec) =>
         lock.lock(Wanted::Writing, Limit::at(Clock::Realtime, time)?);
-    /// Locks it for reading, at the latest when a clock shows `time`.
+    /// Locks for reading, with a timeout of a clock.
     pthread_rwlock_clockrdlock(lock, clock: time::Id, time: *const Timespec) =>
         lock.lock(Wanted::Reading, Limit::at(Clock::of(clock)?, time)?);
-    /// Locks it for writing, at the latest when a clock shows `time`.
+    /// Locks for writing, with a timeout of a clock.
     pthread_rwlock_clockwrlock(lock, clock: time::Id, time: *const Timespec) =>
         lock.lock(Wanted::Writing, Limit::at(Clock::of(clock)?, time)?);
     /// Unlocks it.
     pthread_rwlock_unlock(lock) => lock.unlock();
 }
 
-/// Who would wait for himself finds the lock busy, too.
+/// The try functions report a self-deadlock as a busy lock.
 fn busy(error: Errno) -> Errno {
     match error {
         Errno::EDEADLK => Errno::EBUSY,

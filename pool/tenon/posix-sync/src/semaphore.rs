@@ -9,9 +9,9 @@ use core::cell::Cell;
 use core::ffi::c_int;
 use tenon_libc::Errno;
 use tenon_libc::errno::report;
-use tenon_libc::object::{Object, UNMADE, at};
+use tenon_libc::object::{DESTROYED, Object, at};
 use tenon_libc::time::{self, Clock, Limit, Timespec};
-use tenon_pthread::wait::{self, Attended, Cut};
+use tenon_pthread::wait::{self, Effect, WaitError};
 use tenon_thread::wait::{Guarded, WaitQueue};
 
 /// `SEM_VALUE_MAX` of `<limits.h>`.
@@ -22,7 +22,7 @@ struct State {
     waiters: WaitQueue,
 }
 
-// SAFETY: it is not `Sync`; threads reach it inside a `Guarded`.
+// SAFETY: the state is not `Sync`; threads access it only through a `Guarded`.
 unsafe impl Send for State {}
 
 /// `sem_t` (`<semaphore.h>`).
@@ -36,7 +36,7 @@ pub struct Semaphore {
 
 const _: () = assert!(size_of::<Semaphore>() == 48);
 
-// SAFETY: a semaphore of zeros is refused, so that its state is read once it is made.
+// SAFETY: a semaphore of zeros is refused, so that the state is read only after its initialisation.
 unsafe impl Object for Semaphore {
     const MARK: u32 = 0x7e50_0006;
 
@@ -45,14 +45,15 @@ unsafe impl Object for Semaphore {
     }
 }
 
-// SAFETY: the state is guarded, and the rest is changed by whoever makes or unmakes it.
+// SAFETY: the state is guarded; the other fields are written by initialisation and destruction
+// only.
 unsafe impl Sync for Semaphore {}
 
 impl Semaphore {
-    /// One that was not made.
+    /// A semaphore that is not initialised.
     pub(crate) const fn unmade() -> Self {
         Self {
-            mark: Cell::new(UNMADE),
+            mark: Cell::new(DESTROYED),
             named: Cell::new(1),
             state: Guarded::new(State {
                 value: Cell::new(0),
@@ -62,15 +63,15 @@ impl Semaphore {
         }
     }
 
-    /// Makes it anew, with `value` units.
+    /// Initialises it with `value` units.
     pub(crate) fn make(&self, value: u32) {
         self.state.masked(|state, _| state.value.set(value));
         self.mark.set(Self::MARK);
     }
 
-    /// Unmakes it.
-    pub(crate) fn unmake(&self) {
-        self.mark.set(UNMADE);
+    /// Marks it as destroyed.
+    pub(crate) fn destroy_object(&self) {
+        self.mark.set(DESTROYED);
     }
 
     fn post(&self) -> Result<(), Errno> {
@@ -95,9 +96,9 @@ impl Semaphore {
         })
     }
 
-    /// Takes a unit, and waits for it: a cancellation point.
+    /// Takes a unit, blocking if there is none: a cancellation point.
     fn wait(&'static self, limit: Limit<'_>) -> Result<(), Errno> {
-        wait::attend();
+        wait::act_on_pending();
         if self.try_wait().is_ok() {
             return Ok(());
         }
@@ -112,9 +113,9 @@ impl Semaphore {
             });
             match waited {
                 Ok(()) => return Ok(()),
-                Err(Cut::TimedOut) => return Err(Errno::ETIMEDOUT),
-                Err(Cut::Interrupted) => {
-                    if wait::attend() == Attended::Interrupt {
+                Err(WaitError::TimedOut) => return Err(Errno::ETIMEDOUT),
+                Err(WaitError::Interrupted) => {
+                    if wait::act_on_pending() == Effect::Interrupt {
                         return Err(Errno::EINTR);
                     }
                 }
@@ -130,22 +131,22 @@ impl Semaphore {
         if waited_for {
             return Err(Errno::EBUSY);
         }
-        self.unmake();
+        self.destroy_object();
         Ok(())
     }
 }
 
-/// Makes a semaphore.
+/// Initialises a semaphore.
 ///
 /// # Safety
 ///
-/// There is a place for it.
+/// `semaphore` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sem_init(semaphore: *mut Semaphore, _shared: c_int, value: u32) -> c_int {
     if value > SEM_VALUE_MAX {
         return Errno::EINVAL.raise();
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `semaphore` is valid for a write, as the caller ensures.
     unsafe {
         semaphore.write(Semaphore::unmade());
         (*semaphore).named.set(0);
@@ -154,7 +155,7 @@ pub unsafe extern "C" fn sem_init(semaphore: *mut Semaphore, _shared: c_int, val
     0
 }
 
-/// Writes functions on a semaphore that report by errno.
+/// Generates functions on a semaphore that report by `errno`.
 macro_rules! functions {
     ($($(#[$doc:meta])*
         $name:ident($semaphore:ident $(, $argument:ident: $type:ty)*) => $do:expr;)*) => {
@@ -163,12 +164,13 @@ macro_rules! functions {
             ///
             /// # Safety
             ///
-            /// The semaphore is a `sem_t`, and pointers lead to what they say.
+            /// The first pointer is null or points to a `sem_t`, and further pointers are valid.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $semaphore: *const Semaphore $(, $argument: $type)*
             ) -> c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `$semaphore` is null or points to an object of its type, as the caller
+                // ensures.
                 report(unsafe { at($semaphore).and_then(|$semaphore| $do) })
             }
         )*
@@ -176,23 +178,23 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Unmakes a semaphore without a name that nobody waits for.
+    /// Destroys an unnamed semaphore without waiters.
     sem_destroy(semaphore) => semaphore.destroy();
     /// Posts a unit.
     sem_post(semaphore) => semaphore.post();
     /// Takes a unit if there is one.
     sem_trywait(semaphore) => semaphore.try_wait();
-    /// Takes a unit, and waits until there is one.
+    /// Takes a unit, blocking if there is none.
     sem_wait(semaphore) => semaphore.wait(Limit::NONE);
-    /// Takes a unit, and waits at the latest until the realtime clock shows `time`.
+    /// Takes a unit, with a timeout of the realtime clock.
     sem_timedwait(semaphore, time: *const Timespec) => {
         semaphore.wait(Limit::at(Clock::Realtime, time)?)
     };
-    /// Takes a unit, and waits at the latest until a clock shows `time`.
+    /// Takes a unit, with a timeout of a clock.
     sem_clockwait(semaphore, clock: time::Id, time: *const Timespec) => {
         semaphore.wait(Limit::at(Clock::of(clock)?, time)?)
     };
-    /// Reads how many units there are; 0 if somebody waits.
+    /// Reads the value; 0 if threads wait.
     sem_getvalue(semaphore, value: *mut c_int) => {
         value.write(semaphore.state.masked(|state, _| state.value.get()) as c_int);
         Ok(())

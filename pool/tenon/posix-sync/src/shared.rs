@@ -1,9 +1,10 @@
-//! Attributes of barriers and read-write locks: whether processes share them, of which there is one.
+//! Attributes of barriers and read-write locks (POSIX.1-2017, `pthread_barrierattr_*`): whether
+//! processes share the object. There is one process.
 
 use core::ffi::c_int;
 use tenon_libc::Errno;
 
-/// Marks attributes that were made and not destroyed.
+/// Marks initialised attributes; cleared when they are destroyed.
 const MADE: u32 = 0x7e52;
 
 /// `pthread_barrierattr_t`, `pthread_rwlockattr_t` (`<sys/types.h>`).
@@ -14,30 +15,30 @@ pub struct Attributes {
     shared: c_int,
 }
 
-/// Whether attributes are none at all or were made.
+/// Checks optional attributes.
 ///
 /// # Safety
 ///
-/// They are null or attributes.
+/// `attributes` is null or points to attributes.
 pub(crate) unsafe fn check(attributes: *const Attributes) -> Result<(), Errno> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `attributes` is null or points to a value of its type, as the caller ensures.
     let attributes = unsafe { attributes.as_ref() };
     let right = attributes.is_none_or(|attributes| attributes.made == MADE);
     right.then_some(()).ok_or(Errno::EINVAL)
 }
 
-/// Writes the functions on attributes.
+/// Generates the functions on attributes.
 macro_rules! attributes {
     ($($init:ident, $destroy:ident, $get:ident, $set:ident;)*) => {
         $(
-            /// Makes attributes.
+            /// Initialises attributes.
             ///
             /// # Safety
             ///
-            /// There is a place for them.
+            /// `attributes` is valid for a write.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $init(attributes: *mut Attributes) -> c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `attributes` is valid for a write, as the caller ensures.
                 unsafe { attributes.write(Attributes {
                     made: MADE,
                     shared: 0,
@@ -45,14 +46,14 @@ macro_rules! attributes {
                 0
             }
 
-            /// Unmakes attributes.
+            /// Destroys attributes.
             ///
             /// # Safety
             ///
-            /// They are attributes.
+            /// `attributes` points to attributes.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $destroy(attributes: *mut Attributes) -> c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
                 tenon_libc::errno::number(unsafe {
                     check(attributes).map(|()| (*attributes).made = 0)
                 })
@@ -62,29 +63,29 @@ macro_rules! attributes {
             ///
             /// # Safety
             ///
-            /// They are attributes, and there is a place for the value.
+            /// `attributes` points to attributes; `shared` is valid for a write.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $get(
                 attributes: *const Attributes,
                 shared: *mut c_int,
             ) -> c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
                 tenon_libc::errno::number(unsafe {
                     check(attributes).map(|()| shared.write((*attributes).shared))
                 })
             }
 
-            /// Has processes share the object, or not.
+            /// Sets whether processes share the object.
             ///
             /// # Safety
             ///
-            /// They are attributes.
+            /// `attributes` points to attributes.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $set(attributes: *mut Attributes, shared: c_int) -> c_int {
                 if !(0..=1).contains(&shared) {
                     return Errno::EINVAL.0;
                 }
-                // SAFETY: the caller's contract.
+                // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
                 tenon_libc::errno::number(unsafe {
                     check(attributes).map(|()| (*attributes).shared = shared)
                 })

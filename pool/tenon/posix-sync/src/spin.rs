@@ -1,11 +1,11 @@
-//! The spin lock (POSIX.1-2017, `pthread_spin_*`).
+//! Spin locks (POSIX.1-2017, `pthread_spin_*`).
 
 use crate::calls::functions;
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::ptr;
 use tenon_libc::Errno;
-use tenon_libc::object::{Object, UNMADE};
+use tenon_libc::object::{DESTROYED, Object};
 use tenon_pthread::wait;
 use tenon_thread::thread::Thread;
 use tenon_thread::wait::{Guarded, WaitQueue};
@@ -15,7 +15,7 @@ struct State {
     waiters: WaitQueue,
 }
 
-// SAFETY: it is not `Sync`; threads reach it inside a `Guarded`.
+// SAFETY: the state is not `Sync`; threads access it only through a `Guarded`.
 unsafe impl Send for State {}
 
 /// `pthread_spinlock_t` (`<sys/types.h>`).
@@ -28,7 +28,7 @@ pub struct Spin {
 
 const _: () = assert!(size_of::<Spin>() == 48);
 
-// SAFETY: a lock of zeros is refused, so that its state is read once it is made.
+// SAFETY: a lock of zeros is refused, so that the state is read only after its initialisation.
 unsafe impl Object for Spin {
     const MARK: u32 = 0x7e50_0004;
 
@@ -38,7 +38,7 @@ unsafe impl Object for Spin {
 }
 
 impl Spin {
-    /// Takes it if nobody has it.
+    /// Takes the lock if it is free.
     fn try_lock(&self) -> Result<(), Errno> {
         self.state.masked(|state, masked| match state.owner.get() {
             None => {
@@ -56,18 +56,19 @@ impl Spin {
             taken => return taken,
         }
         loop {
-            // Whoever unlocks it hands it over; without a deadline nothing times out.
+            // The unlocking thread hands the lock over; without a deadline the wait cannot time
+            // out.
             let taken = self.state.waiting(|state, waiting| {
                 if state.owner.get().is_none() {
                     state.owner.set(Some(waiting.current()));
                     return Ok(());
                 }
-                wait::in_a_lock(waiting, |state| &state.waiters, None)
+                wait::restartable(waiting, |state| &state.waiters, None)
             });
             if taken.is_ok() {
                 return Ok(());
             }
-            wait::attend_in_a_lock();
+            wait::act_on_urgent();
         }
     }
 
@@ -82,23 +83,23 @@ impl Spin {
         })
     }
 
-    fn unmake(&self) -> Result<(), Errno> {
+    fn destroy_object(&self) -> Result<(), Errno> {
         if self.state.masked(|state, _| state.owner.get().is_some()) {
             return Err(Errno::EBUSY);
         }
-        self.mark.set(UNMADE);
+        self.mark.set(DESTROYED);
         Ok(())
     }
 }
 
-/// Makes a spin lock.
+/// Initialises a spin lock.
 ///
 /// # Safety
 ///
-/// There is a place for it.
+/// `lock` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_spin_init(lock: *mut Spin, _shared: c_int) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `lock` is valid for a write, as the caller ensures.
     unsafe {
         lock.write(Spin {
             mark: Cell::new(Spin::MARK),
@@ -113,12 +114,12 @@ pub unsafe extern "C" fn pthread_spin_init(lock: *mut Spin, _shared: c_int) -> c
 }
 
 functions! { Spin:
-    /// Takes a spin lock, and waits until it can.
+    /// Takes a spin lock, blocking while it is held.
     pthread_spin_lock(lock) => lock.lock();
-    /// Takes a spin lock if nobody has it.
+    /// Takes a spin lock if it is free.
     pthread_spin_trylock(lock) => lock.try_lock().map_err(|_| Errno::EBUSY);
-    /// Gives a spin lock up.
+    /// Releases a spin lock.
     pthread_spin_unlock(lock) => lock.unlock();
-    /// Unmakes a spin lock that nobody has.
-    pthread_spin_destroy(lock) => lock.unmake();
+    /// Destroys a spin lock that is not held.
+    pthread_spin_destroy(lock) => lock.destroy_object();
 }

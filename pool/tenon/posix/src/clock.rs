@@ -1,4 +1,4 @@
-//! Reading and setting clocks.
+//! Clocks (POSIX.1-2017, `clock_gettime`).
 
 use core::ffi::{c_long, c_void};
 use core::ptr;
@@ -11,26 +11,26 @@ use tenon_thread::time;
 ///
 /// # Safety
 ///
-/// There is a place for the time.
+/// `now` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn clock_gettime(id: Id, now: *mut Timespec) -> i32 {
     errno::report(Clock::of(id).map(|clock| {
-        // SAFETY: the caller's contract.
+        // SAFETY: `now` is valid for a write, as the caller ensures.
         unsafe { now.write(clock.now()) };
     }))
 }
 
-/// Says how fine a clock is: a tick of the counter.
+/// Reads the resolution of a clock: one tick of the counter.
 ///
 /// # Safety
 ///
-/// There is a place for it, unless it is null.
+/// `resolution` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn clock_getres(id: Id, resolution: *mut Timespec) -> i32 {
     errno::report(Clock::of(id).map(|_| {
         if !resolution.is_null() {
             let tick = Timespec::of(time::resolution().as_nanos() as i128);
-            // SAFETY: the caller's contract.
+            // SAFETY: `resolution` is not null, and then valid for a write, as the caller ensures.
             unsafe { resolution.write(tick) };
         }
     }))
@@ -40,19 +40,19 @@ pub unsafe extern "C" fn clock_getres(id: Id, resolution: *mut Timespec) -> i32 
 ///
 /// # Safety
 ///
-/// The time is a `struct timespec`.
+/// `now` points to a `struct timespec`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn clock_settime(id: Id, now: *const Timespec) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `now` points to a value of its type, as the caller ensures.
     let now = unsafe { *now };
     errno::report((|| {
         if Clock::of(id)? != Clock::Realtime {
             return Err(Errno::EINVAL);
         }
         set_realtime(&now)?;
-        // Whoever waits until a time of it, or is about to, looks again.
+        // Threads that wait until a time of this clock re-evaluate it.
         for slot in table::slots() {
-            LOCK.waking(|(), waking| slot.rouse(waking));
+            LOCK.waking(|(), waking| slot.notify_urgent(waking));
         }
         Ok(())
     })())
@@ -66,11 +66,11 @@ pub struct Timeval {
     microseconds: c_long,
 }
 
-/// Reads the realtime clock in microseconds; the C library's `time` asks for it.
+/// Reads the realtime clock in microseconds; the C library's `time` calls this.
 ///
 /// # Safety
 ///
-/// There is a place for the time, unless it is null.
+/// `now` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn gettimeofday(now: *mut Timeval, _zone: *mut c_void) -> i32 {
     let time = Clock::Realtime.now();
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn gettimeofday(now: *mut Timeval, _zone: *mut c_void) -> 
             seconds: time.seconds,
             microseconds: time.nanoseconds / 1_000,
         };
-        // SAFETY: the caller's contract.
+        // SAFETY: `now` is not null, and then valid for a write, as the caller ensures.
         unsafe { now.write(time) };
     }
     0

@@ -44,7 +44,7 @@ pub mod parts {
     pub use tenon_pthread::{define_signal_queue, define_threads};
 }
 
-/// Defines the heap and the tables of an image whose application is in C.
+/// Defines the heap and the tables of an image with an application in C.
 ///
 /// ```text
 /// tenon_posix::process! { config: crate::config }

@@ -1,25 +1,25 @@
-//! Sleeping.
+//! Sleeping of threads (POSIX.1-2017, `clock_nanosleep`).
 
 use core::ffi::{c_int, c_uint};
 use core::ptr;
 use tenon_libc::errno::{self, Errno};
 use tenon_libc::time::{Clock, Id, Timespec};
-use tenon_pthread::wait::{self, Attended, Cut};
+use tenon_pthread::wait::{self, Effect, WaitError};
 use tenon_thread::time::{Duration, Instant};
 
-/// `TIMER_ABSTIME`, as picolibc's `<time.h>` has it.
+/// `TIMER_ABSTIME`, as picolibc's `<time.h>` defines it.
 const ABSOLUTE: c_int = 4;
 
-/// Sleeps until the instant that `target` says, asked anew whenever a clock was set; an error with
-/// what is left if a handler of a signal ran.
+/// Sleeps until the instant `target`, which is evaluated again whenever a clock was set. If a
+/// signal handler ran, the error carries the remaining time.
 fn sleep_until(target: impl Fn() -> Result<Instant, Errno>) -> Result<(), (Errno, Duration)> {
-    wait::attend();
+    wait::act_on_pending();
     loop {
         let instant = target().map_err(|errno| (errno, Duration::ZERO))?;
         match wait::pause(Some(instant)) {
-            Cut::TimedOut => return Ok(()),
-            Cut::Interrupted => {
-                if wait::attend() != Attended::Nothing {
+            WaitError::TimedOut => return Ok(()),
+            WaitError::Interrupted => {
+                if wait::act_on_pending() != Effect::None {
                     return Err((Errno::EINTR, instant.since(Instant::now())));
                 }
             }
@@ -27,7 +27,7 @@ fn sleep_until(target: impl Fn() -> Result<Instant, Errno>) -> Result<(), (Errno
     }
 }
 
-/// The instant after a sleep of that time from now on.
+/// The end of a sleep that starts now.
 fn after(time: &Timespec) -> Result<Instant, Errno> {
     let nanoseconds = time.total()?;
     if nanoseconds < 0 {
@@ -37,35 +37,35 @@ fn after(time: &Timespec) -> Result<Instant, Errno> {
     Ok(Instant::now() + Duration::from_nanos(nanoseconds))
 }
 
-/// Sleeps for a while, and says what is left of it if a handler of a signal ran.
+/// Sleeps for a duration; if a signal handler ran, the error carries the remaining time.
 fn sleep_for(time: &Timespec) -> Result<(), (Errno, Duration)> {
     let instant = after(time).map_err(|errno| (errno, Duration::ZERO))?;
     sleep_until(|| Ok(instant))
 }
 
-/// Writes what is left, if somebody asked for it.
+/// Stores the remaining time if the caller asked for it.
 ///
 /// # Safety
 ///
-/// There is a place for it, unless it is null.
+/// `rest` is null or valid for a write.
 unsafe fn note_rest(
     outcome: Result<(), (Errno, Duration)>,
     rest: *mut Timespec,
 ) -> Result<(), Errno> {
     outcome.map_err(|(errno, left)| {
         if errno == Errno::EINTR && !rest.is_null() {
-            // SAFETY: the caller's contract.
+            // SAFETY: `rest` is not null, and then valid for a write, as the caller ensures.
             unsafe { rest.write(Timespec::of(left.as_nanos() as i128)) };
         }
         errno
     })
 }
 
-/// Sleeps by a clock: until a time of it, or for a while. Returns the error number.
+/// Sleeps until a time of a clock, or for a duration. Returns the error number.
 ///
 /// # Safety
 ///
-/// The time is a `struct timespec`; there is a place for what is left, unless it is null.
+/// `time` points to a `struct timespec`; `rest` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn clock_nanosleep(
     id: Id,
@@ -73,31 +73,32 @@ pub unsafe extern "C" fn clock_nanosleep(
     time: *const Timespec,
     rest: *mut Timespec,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `time` points to a value of its type, as the caller ensures.
     let time = unsafe { *time };
     errno::number(Clock::of(id).and_then(|clock| {
         if flags & ABSOLUTE != 0 {
             let slept = sleep_until(|| clock.instant(&time));
             slept.map_err(|(errno, _)| errno)
         } else {
-            // SAFETY: the caller's contract.
+            // SAFETY: `rest` is null or valid for a write, as the caller ensures.
             unsafe { note_rest(sleep_for(&time), rest) }
         }
     }))
 }
 
-/// Sleeps for a while.
+/// Sleeps for a duration.
 ///
 /// # Safety
 ///
-/// As for [`clock_nanosleep`].
+/// The requirements of [`clock_nanosleep`].
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn nanosleep(time: *const Timespec, rest: *mut Timespec) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `time` points to a `struct timespec`, and `rest` is null or valid for a write, as the
+    // caller ensures.
     errno::report(unsafe { note_rest(sleep_for(&*time), rest) })
 }
 
-/// Sleeps for so many seconds; returns how many are left, begun ones counted, if a handler ran.
+/// Sleeps for seconds; if a handler ran, returns the remaining ones, rounded up.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn sleep(seconds: c_uint) -> c_uint {
     let time = Timespec {
@@ -113,13 +114,13 @@ pub extern "C" fn sleep(seconds: c_uint) -> c_uint {
     }
 }
 
-/// Sleeps for so many microseconds.
+/// Sleeps for microseconds.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn usleep(microseconds: c_uint) -> c_int {
     let time = Timespec {
         seconds: i64::from(microseconds / 1_000_000),
         nanoseconds: i64::from(microseconds % 1_000_000) * 1_000,
     };
-    // SAFETY: nobody asks for what is left.
+    // SAFETY: the pointer is null.
     errno::report(unsafe { note_rest(sleep_for(&time), ptr::null_mut()) })
 }

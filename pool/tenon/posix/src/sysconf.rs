@@ -1,6 +1,6 @@
-//! What there is, and how much of it, asked at run time (POSIX.1-2017, `sysconf`).
+//! Configurable system variables (POSIX.1-2017, `sysconf`).
 //!
-//! The numbers are those of `<unistd.h>`; a test in C compares the answers with its macros.
+//! The numbers are those of `<unistd.h>`; a test in C compares the results with its macros.
 
 use crate::mqueue;
 use core::ffi::{c_int, c_long};
@@ -8,15 +8,15 @@ use tenon_libc::Errno;
 use tenon_posix_sync::SEM_VALUE_MAX;
 use tenon_pthread::{attributes, key, table};
 
-/// An option there is, by the year of the standard.
+/// A supported option, by the year of the standard.
 const YES: c_long = 200_809;
-/// An option there is not, or no limit.
+/// An unsupported option, or an unlimited value.
 const NO: c_long = -1;
 
-/// Writes the function that answers.
+/// Generates `sysconf`.
 macro_rules! answers {
     ($($number:literal $name:ident: $answer:expr;)*) => {
-        /// Answers what a name of `<unistd.h>` asks; -1, and no error, if there is no such thing.
+        /// The value of a variable of `<unistd.h>`; -1 without an error if it has none.
         #[cfg_attr(target_os = "none", unsafe(no_mangle))]
         pub extern "C" fn sysconf(name: c_int) -> c_long {
             match name {
@@ -25,7 +25,7 @@ macro_rules! answers {
             }
         }
 
-        /// The names, without `_SC_`.
+        /// Names of the variables, without `_SC_`.
         mod names {
             use core::ffi::c_int;
             $(pub(super) const $name: c_int = $number;)*
@@ -93,6 +93,6 @@ answers! {
     90 MQ_OPEN_MAX: mqueue::table::open_max() as c_long;
     91 MQ_PRIO_MAX: mqueue::store::PRIORITIES.into();
     94 SEM_VALUE_MAX: SEM_VALUE_MAX.into();
-    // Those with a name; of the others there is no limit.
+    // Named ones are limited, others are not.
     93 SEM_NSEMS_MAX: NO;
 }

@@ -1,12 +1,12 @@
-//! POSIX timers.
+//! POSIX timers (POSIX.1-2017, `timer_create`).
 //!
-//! A timer expires at a time of its clock, once or again and again, and then sends a signal or runs a
-//! function in a thread of its own. [`setting`] is when a timer expires, [`table`] the timers there
-//! are, [`serve`] the thread that waits for the earliest of them: it is the most urgent one, blocks
-//! all signals, and is made with the first timer. [`calls`] is what C sees.
+//! A timer expires once or periodically at times of its clock, and then sends a signal or runs a
+//! function in a new thread. [`setting`] computes expiries, [`table`] holds the timers, [`serve`]
+//! is the thread that waits for the earliest expiry: it has the highest priority, blocks all
+//! signals, and is created with the first timer. [`calls`] is the interface for C.
 //!
-//! Guarantees: no timer expires early, and those of an interval do not drift. An expiry looks at each
-//! timer once. What expires while its last signal has not been taken is counted as an overrun
+//! Guarantees: no timer expires early, and periodic timers do not drift. An expiry examines each
+//! timer once. Expiries while the last signal is still pending are counted as overruns
 //! (POSIX.1-2017, `timer_getoverrun`).
 
 pub mod calls;

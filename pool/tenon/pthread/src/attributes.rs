@@ -1,4 +1,4 @@
-//! Attributes of a thread to come (POSIX.1-2017, `pthread_attr_*`).
+//! Thread attributes (POSIX.1-2017, `pthread_attr_*`).
 
 use crate::policy::{self, Parameters};
 use core::ffi::{c_int, c_void};
@@ -10,7 +10,7 @@ use tenon_libc::errno::number;
 pub(crate) const PAGE: usize = 4096;
 /// The smallest stack: `PTHREAD_STACK_MIN` of `<limits.h>`.
 pub const SMALLEST_STACK: usize = 4096;
-/// Marks attributes that were made and not destroyed.
+/// Marks initialised attributes; cleared by `pthread_attr_destroy`.
 const MADE: c_int = 0x7e50;
 /// `PTHREAD_SCOPE_SYSTEM`, the only scope: there is one process.
 const SYSTEM: c_int = 0;
@@ -19,19 +19,19 @@ const SYSTEM: c_int = 0;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes {
-    /// The stack's first byte; null for one from `malloc`.
+    /// Lowest address of the stack; null for a stack from `malloc`.
     pub stack: *mut c_void,
-    /// Its bytes.
+    /// Size of the stack in bytes.
     pub size: usize,
     pub(crate) guard: usize,
     made: c_int,
-    /// For a thread that does not inherit.
+    /// Priority of a thread with explicit scheduling.
     pub priority: c_int,
-    /// For a thread that does not inherit.
+    /// Policy of a thread with explicit scheduling.
     pub policy: u8,
     /// `PTHREAD_CREATE_DETACHED`.
     pub detached: bool,
-    /// `PTHREAD_EXPLICIT_SCHED`: priority and policy count.
+    /// `PTHREAD_EXPLICIT_SCHED`: priority and policy are taken from here, not inherited.
     pub explicit: bool,
     reserved: [u8; 5],
 }
@@ -54,18 +54,18 @@ impl Default for Attributes {
     }
 }
 
-/// Attributes from C.
+/// Checks attributes from C.
 ///
 /// # Safety
 ///
-/// They are null or point to a `pthread_attr_t`.
+/// `attributes` is null or points to a `pthread_attr_t`.
 pub(crate) unsafe fn made<'a>(attributes: *const Attributes) -> Result<&'a Attributes, Errno> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `attributes` is null or points to a value of its type, as the caller ensures.
     let attributes = unsafe { attributes.as_ref() };
     attributes.filter(|a| a.made == MADE).ok_or(Errno::EINVAL)
 }
 
-/// 0 or 1, or an error.
+/// Converts a boolean from C: 0 or 1.
 fn flag(value: c_int) -> Result<bool, Errno> {
     match value {
         0 => Ok(false),
@@ -74,30 +74,31 @@ fn flag(value: c_int) -> Result<bool, Errno> {
     }
 }
 
-/// Makes attributes, all as usual.
+/// Initialises attributes with their defaults.
 ///
 /// # Safety
 ///
-/// They are a `pthread_attr_t`.
+/// `attributes` is valid for a write of a `pthread_attr_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_attr_init(attributes: *mut Attributes) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `attributes` is valid for a write, as the caller ensures.
     unsafe { attributes.write(Attributes::default()) };
     0
 }
 
-/// Unmakes attributes.
+/// Destroys attributes.
 ///
 /// # Safety
 ///
-/// They are null or a `pthread_attr_t`.
+/// `attributes` is null or points to a `pthread_attr_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_attr_destroy(attributes: *mut Attributes) -> c_int {
-    // SAFETY: the caller's contract; `made` saw that they are there.
+    // SAFETY: `attributes` is null or points to attributes, as the caller ensures; `made` rejects
+    // null.
     number(unsafe { made(attributes).map(|_| (*attributes).made = 0) })
 }
 
-/// Writes functions that read an attribute.
+/// Generates the getters of attributes.
 macro_rules! reads {
     ($($name:ident: $type:ty = |$attributes:ident| $value:expr;)*) => {
         $(
@@ -105,20 +106,20 @@ macro_rules! reads {
             ///
             /// # Safety
             ///
-            /// The attributes are null or a `pthread_attr_t`, and there is a place for the value.
+            /// `attributes` is null or points to a `pthread_attr_t`; `value` is valid for a write.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 attributes: *const Attributes,
                 value: *mut $type,
             ) -> c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
                 number(unsafe { made(attributes).map(|$attributes| value.write($value)) })
             }
         )*
     };
 }
 
-/// Writes functions that change an attribute, if the value is one.
+/// Generates the setters of attributes.
 macro_rules! writes {
     ($($name:ident($value:ident: $type:ty) = |$attributes:ident| $change:expr;)*) => {
         $(
@@ -126,14 +127,16 @@ macro_rules! writes {
             ///
             /// # Safety
             ///
-            /// The attributes are null or a `pthread_attr_t`; a pointer leads to a value.
+            /// `attributes` is null or points to a `pthread_attr_t`; a pointer among the values is
+            /// null or valid.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(attributes: *mut Attributes, $value: $type) -> c_int {
                 let change = |$attributes: &mut Attributes| -> Result<(), Errno> {
                     $change;
                     Ok(())
                 };
-                // SAFETY: the caller's contract; `made` saw that they are there.
+                // SAFETY: `attributes` is null or points to attributes, as the caller ensures;
+                // `made` rejects null.
                 number(unsafe { made(attributes).and_then(|_| change(&mut *attributes)) })
             }
         )*
@@ -159,9 +162,9 @@ writes! {
         attributes.explicit = flag(inherit)?;
     };
     pthread_attr_setschedparam(parameters: *const Parameters) = |attributes| {
-        // SAFETY: the caller's contract.
+        // SAFETY: `parameters` is null or points to a value of its type, as the caller ensures.
         let parameters = unsafe { parameters.as_ref() }.ok_or(Errno::EINVAL)?;
-        // Whether it suits the policy is seen when the thread is made.
+        // `pthread_create` checks the priority against the policy.
         policy::priority(policy::OTHER, parameters.priority)?;
         attributes.priority = parameters.priority;
     };
@@ -180,18 +183,18 @@ writes! {
     };
 }
 
-/// Reads where the stack is.
+/// Reads address and size of the stack.
 ///
 /// # Safety
 ///
-/// The attributes are null or a `pthread_attr_t`, and there are places for both values.
+/// `attributes` is null or points to a `pthread_attr_t`; `stack` and `size` are valid for writes.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_attr_getstack(
     attributes: *const Attributes,
     stack: *mut *mut c_void,
     size: *mut usize,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
     number(unsafe {
         made(attributes).map(|attributes| {
             stack.write(attributes.stack);
@@ -200,12 +203,12 @@ pub unsafe extern "C" fn pthread_attr_getstack(
     })
 }
 
-/// Gives the thread to come a stack.
+/// Sets the stack of the thread.
 ///
 /// # Safety
 ///
-/// The attributes are null or a `pthread_attr_t`; the stack is nobody else's until the thread has
-/// ended.
+/// `attributes` is null or points to a `pthread_attr_t`; the thread has exclusive use of the stack
+/// until it has ended.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_attr_setstack(
     attributes: *mut Attributes,
@@ -215,7 +218,8 @@ pub unsafe extern "C" fn pthread_attr_setstack(
     if stack.is_null() || size < SMALLEST_STACK {
         return Errno::EINVAL.0;
     }
-    // SAFETY: the caller's contract; `made` saw that they are there.
+    // SAFETY: `attributes` is null or points to attributes, as the caller ensures; `made` rejects
+    // null.
     number(unsafe {
         made(attributes).map(|_| {
             (*attributes).stack = stack;
@@ -224,7 +228,7 @@ pub unsafe extern "C" fn pthread_attr_setstack(
     })
 }
 
-/// Bytes of a stack whose thread's attributes say nothing of it.
+/// Default size of a stack in bytes.
 #[cfg(target_os = "none")]
 fn stack_size() -> usize {
     unsafe extern "Rust" {

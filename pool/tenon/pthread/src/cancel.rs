@@ -1,7 +1,7 @@
 //! Thread cancellation (POSIX.1-2017, 2.9.5).
 
 use crate::exit::act;
-use crate::table::{LOCK, Name, current, find};
+use crate::table::{LOCK, ThreadId, current, find};
 use crate::wait;
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -14,7 +14,7 @@ const OPPOSITE: c_int = 1;
 
 /// Cancels a thread.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub extern "C" fn pthread_cancel(name: Name) -> c_int {
+pub extern "C" fn pthread_cancel(name: ThreadId) -> c_int {
     let cancelled = LOCK.waking(|(), waking| {
         let slot = find(name)?;
         slot.cancel.requested.set(true);
@@ -33,7 +33,7 @@ pub extern "C" fn pthread_cancel(name: Name) -> c_int {
     number(cancelled.map(|_| ()))
 }
 
-/// A cancellation point and nothing else.
+/// A cancellation point without any other effect.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn pthread_testcancel() {
     if current().cancel.is_due() {
@@ -41,14 +41,14 @@ pub extern "C" fn pthread_testcancel() {
     }
 }
 
-/// Acts on a cancel if it may come at any time.
+/// Acts on a pending request if the cancellation type is asynchronous.
 fn asynchronous_point() {
     if current().cancel.asynchronous.get() {
         pthread_testcancel();
     }
 }
 
-/// Changes one of a thread's own two choices; returns what it was.
+/// Changes the cancelability state or type of a thread; returns the former value.
 fn choose(choice: &Cell<bool>, value: c_int) -> Result<c_int, Errno> {
     match value {
         0 | OPPOSITE => Ok(c_int::from(choice.replace(value == OPPOSITE))),
@@ -56,11 +56,11 @@ fn choose(choice: &Cell<bool>, value: c_int) -> Result<c_int, Errno> {
     }
 }
 
-/// What both `pthread_setcancelstate` and `pthread_setcanceltype` do.
+/// Common part of `pthread_setcancelstate` and `pthread_setcanceltype`.
 ///
 /// # Safety
 ///
-/// There is a place for what it was, or it is not wanted.
+/// `before` is null or valid for a write.
 unsafe fn set(choice: &Cell<bool>, value: c_int, before: *mut c_int) -> c_int {
     let slot = current();
     let changed = LOCK.masked(|(), _| {
@@ -71,31 +71,31 @@ unsafe fn set(choice: &Cell<bool>, value: c_int, before: *mut c_int) -> c_int {
         Ok(was)
     });
     if let (Ok(was), false) = (changed, before.is_null()) {
-        // SAFETY: the caller's contract.
+        // SAFETY: `before` is not null, and then valid for a write, as the caller ensures.
         unsafe { before.write(was) };
     }
     asynchronous_point();
     number(changed.map(|_| ()))
 }
 
-/// Enables or disables cancelling of the calling thread.
+/// Enables or disables cancellation of the calling thread.
 ///
 /// # Safety
 ///
-/// There is a place for what it was, or it is not wanted.
+/// `before` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `before` is null or valid for a write, as the caller ensures.
     unsafe { set(&current().cancel.disabled, state, before) }
 }
 
-/// Lets the calling thread be cancelled at cancellation points, or anywhere.
+/// Sets the cancellation type of the calling thread: deferred or asynchronous.
 ///
 /// # Safety
 ///
-/// There is a place for what it was, or it is not wanted.
+/// `before` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `before` is null or valid for a write, as the caller ensures.
     unsafe { set(&current().cancel.asynchronous, kind, before) }
 }

@@ -8,7 +8,7 @@ use core::ffi::{c_int, c_void};
 ///
 /// # Safety
 ///
-/// `cleanup` stays on the caller's stack until it is popped.
+/// `cleanup` is valid for a write, and stays valid until it is popped.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __pthread_cleanup_push(
     cleanup: *mut Cleanup,
@@ -17,7 +17,7 @@ pub unsafe extern "C" fn __pthread_cleanup_push(
 ) {
     let last = &current().cancel.cleanup;
     let next = last.get();
-    // SAFETY: the caller's contract.
+    // SAFETY: `cleanup` is valid for a write, as the caller ensures.
     unsafe {
         cleanup.write(Cleanup {
             routine,
@@ -32,10 +32,11 @@ pub unsafe extern "C" fn __pthread_cleanup_push(
 ///
 /// # Safety
 ///
-/// `cleanup` is the last one pushed.
+/// `cleanup` is the handler that was pushed last.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __pthread_cleanup_pop(cleanup: *mut Cleanup, execute: c_int) {
-    // SAFETY: the caller's contract; a handler takes its argument.
+    // SAFETY: `cleanup` was pushed, so that it is initialised; the program pushed the routine with
+    // its argument.
     unsafe {
         current().cancel.cleanup.set((*cleanup).next);
         if let (Some(routine), true) = ((*cleanup).routine, execute != 0) {
@@ -53,7 +54,7 @@ pub(crate) fn run_all(slot: &Slot) {
         if cleanup.is_null() {
             return;
         }
-        // SAFETY: it was pushed by a function that has not returned: its thread ends in it.
+        // SAFETY: the function that pushed it has not returned, as its thread exits within it.
         unsafe { __pthread_cleanup_pop(cleanup, 1) };
     }
 }

@@ -1,35 +1,35 @@
-//! The beginning of a thread.
+//! Thread creation (POSIX.1-2017, `pthread_create`).
 
 use crate::attributes::{self, Attributes};
 use crate::exit::end;
 use crate::policy;
 use crate::stack::Memory;
-use crate::table::{self, LOCK, Life, Name, Slot, current};
+use crate::table::{self, LOCK, Slot, SlotState, ThreadId, current};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use tenon_libc::errno::number;
 use tenon_libc::{Errno, tls};
 use tenon_thread::thread::Priority;
 
-/// A thread's first function.
+/// Start routine of a thread.
 type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
-/// What a thread begins with.
-struct Beginning {
+/// What a new thread needs to start.
+struct StartRecord {
     slot: &'static Slot,
     start: Start,
     argument: *mut c_void,
-    /// The end of its memory, where its block of variables goes.
+    /// End of the thread's memory; the thread-local storage block lies below it.
     top: usize,
 }
 
-// SAFETY: the argument goes from the thread that makes it to the one that is made.
-unsafe impl Send for Beginning {}
+// SAFETY: the record is moved to the new thread; the program passes the argument for its use there.
+unsafe impl Send for StartRecord {}
 
-impl Beginning {
+impl StartRecord {
     fn run(self) {
-        // SAFETY: the room below `top` was left for it; the function and its argument are the
-        // program's.
+        // SAFETY: `Memory` reserves room for the block below `top`; the program passes the start
+        // routine with its argument.
         unsafe {
             tls::install(tls::make(self.top, ptr::from_ref(self.slot).cast()));
             end((self.start)(self.argument))
@@ -37,25 +37,25 @@ impl Beginning {
     }
 }
 
-/// Makes a thread.
+/// Creates a thread.
 ///
 /// # Safety
 ///
-/// There is a place for its name; the attributes are null or a `pthread_attr_t`; the function takes
-/// the argument.
+/// `name` is valid for a write; `attributes` is null or points to a `pthread_attr_t`; `start`
+/// accepts `argument`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_create(
-    name: *mut Name,
+    name: *mut ThreadId,
     attributes: *const Attributes,
     start: Start,
     argument: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller of this function ensures what `create` requires, which is the same.
     number(unsafe { create(name, attributes, start, argument) })
 }
 
 unsafe fn create(
-    name: *mut Name,
+    name: *mut ThreadId,
     attributes: *const Attributes,
     start: Start,
     argument: *mut c_void,
@@ -63,51 +63,51 @@ unsafe fn create(
     let attributes = if attributes.is_null() {
         Attributes::default()
     } else {
-        // SAFETY: the caller's contract.
+        // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
         *unsafe { attributes::made(attributes) }?
     };
     let (policy, priority) = scheduled(&attributes)?;
-    forget_the_forgotten();
+    reclaim_detached();
     let memory = Memory::of(&attributes)?;
     let Some(slot) = claim(&attributes) else {
-        // SAFETY: there is no thread.
-        unsafe { memory.give_back() };
+        // SAFETY: the thread was not created, so that nothing uses the memory.
+        unsafe { memory.release() };
         return Err(Errno::EAGAIN);
     };
     slot.memory.set(Some(memory));
     slot.policy.set(policy);
-    let beginning = Beginning {
+    let beginning = StartRecord {
         slot,
         start,
         argument,
         top: memory.top,
     };
-    // Others may know it from now on, though it has not begun.
+    // The thread can be found by its ID from here on, before it starts.
     LOCK.masked(|(), _| slot.thread.set(Some(slot.block.thread())));
-    let scheduled = (priority, policy::takes_turns(policy));
-    // SAFETY: the caller says there is a place, which the thread may read as soon as it runs; the
-    // stack is new or the program's, who keeps it for the thread.
+    let scheduled = (priority, policy::is_time_sliced(policy));
+    // SAFETY: `name` is valid for a write, and the thread may read it as soon as it runs; the stack
+    // is new, or the program reserves it for the thread.
     let made = unsafe {
-        name.write(slot.name());
+        name.write(slot.id());
         slot.block
-            .spawn(memory.ground(), "pthread", scheduled, move || {
+            .spawn(memory.layout(), "pthread", scheduled, move || {
                 beginning.run()
             })
     };
     if made.is_err() {
-        // The stack is too small for the little the kernel lays on it.
+        // The stack is too small for the kernel's initial frame.
         LOCK.masked(|(), _| {
             slot.thread.set(None);
-            slot.life.set(Life::None);
+            slot.life.set(SlotState::Free);
         });
-        // SAFETY: there is no thread.
-        unsafe { memory.give_back() };
+        // SAFETY: the thread was not created, so that nothing uses the memory.
+        unsafe { memory.release() };
         return Err(Errno::EINVAL);
     }
     Ok(())
 }
 
-/// Policy and priority of the thread to come: its maker's, unless they are given.
+/// Policy and priority of a new thread: inherited unless the attributes are explicit.
 fn scheduled(attributes: &Attributes) -> Result<(u8, Priority), Errno> {
     if attributes.explicit {
         let (policy, priority) = (attributes.policy, attributes.priority);
@@ -119,34 +119,34 @@ fn scheduled(attributes: &Attributes) -> Result<(u8, Priority), Errno> {
     }
 }
 
-/// A slot without a thread, taken for one.
+/// Claims a free slot.
 fn claim(attributes: &Attributes) -> Option<&'static Slot> {
     LOCK.masked(|(), _| {
-        let free = |slot: &&Slot| slot.life.get() == Life::None && slot.block.is_free();
+        let free = |slot: &&Slot| slot.life.get() == SlotState::Free && slot.block.is_free();
         let slot = table::slots().iter().find(free)?;
         let life = if attributes.detached {
-            Life::Detached
+            SlotState::Detached
         } else {
-            Life::Joinable
+            SlotState::Joinable
         };
         slot.claim(life, current().signals.blocked.get());
         Some(slot)
     })
 }
 
-/// Frees the stacks of threads that ended detached: they could not do so themselves.
-fn forget_the_forgotten() {
+/// Frees the stacks of detached threads that have ended: a thread cannot free the stack it runs on.
+fn reclaim_detached() {
     for slot in table::slots() {
         let memory = LOCK.masked(|(), _| {
-            let forgotten = slot.life.get() == Life::Forgotten;
+            let forgotten = slot.life.get() == SlotState::Reclaimable;
             forgotten.then(|| {
-                slot.life.set(Life::None);
+                slot.life.set(SlotState::Free);
                 slot.memory.take()
             })
         });
         if let Some(memory) = memory.flatten() {
-            // SAFETY: its thread has ended.
-            unsafe { memory.give_back() };
+            // SAFETY: the slot was reclaimable, so that its thread has ended.
+            unsafe { memory.release() };
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Thread termination (POSIX.1-2017, `pthread_exit`).
 
-use crate::table::{LOCK, Life, Slot, current, slots};
+use crate::table::{LOCK, Slot, SlotState, current, slots};
 use crate::{cleanup, key};
 use core::ffi::c_void;
 use tenon_libc::process::leave;
@@ -8,13 +8,13 @@ use tenon_libc::process::leave;
 /// `PTHREAD_CANCELED`: the exit value of a cancelled thread.
 const CANCELED: *mut c_void = usize::MAX as *mut c_void;
 
-/// Ends the calling thread with `result`.
+/// Terminates the calling thread with an exit value.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn pthread_exit(result: *mut c_void) -> ! {
     end(result)
 }
 
-/// Ends the calling thread, and the program with its last thread.
+/// Terminates the calling thread, and the program if it is the last thread.
 pub(crate) fn end(result: *mut c_void) -> ! {
     let slot = current();
     cleanup::run_all(slot);
@@ -29,18 +29,18 @@ pub(crate) fn end(result: *mut c_void) -> ! {
     LOCK.waiting(|(), waiting| {
         slot.result.set(result);
         slot.thread.set(None);
-        let detached = slot.life.get() == Life::Detached;
+        let detached = slot.life.get() == SlotState::Detached;
         slot.life.set(if detached {
-            Life::Forgotten
+            SlotState::Reclaimable
         } else {
-            Life::Ended
+            SlotState::Ended
         });
         waiting.end(|waking| while slot.joiners.wake(waking).is_some() {})
     })
 }
 
 fn is_alive(slot: &Slot) -> bool {
-    !slot.ending.get() && matches!(slot.life.get(), Life::Joinable | Life::Detached)
+    !slot.ending.get() && matches!(slot.life.get(), SlotState::Joinable | SlotState::Detached)
 }
 
 /// Terminates the calling thread because of a cancellation request.

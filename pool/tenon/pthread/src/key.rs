@@ -1,4 +1,4 @@
-//! Values of each thread under keys (POSIX.1-2017, `pthread_key_create`).
+//! Thread-specific data (POSIX.1-2017, `pthread_key_create`).
 
 use crate::table::{KEYS, LOCK, Slot, current, slots};
 use core::cell::Cell;
@@ -8,28 +8,28 @@ use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_thread::wait::Guarded;
 
-/// `PTHREAD_DESTRUCTOR_ITERATIONS`: how often destructors are called as long as there are values.
+/// `PTHREAD_DESTRUCTOR_ITERATIONS`: rounds of destructors as long as values remain.
 pub const ITERATIONS: usize = 4;
 
-/// What is called with a value at its thread's end.
+/// Destructor of a value, called at the termination of its thread.
 type Destructor = unsafe extern "C" fn(*mut c_void);
 
-/// Whether there is a key, and its destructor.
+/// A key with its optional destructor; `None` if the key is free.
 type Key = Cell<Option<Option<Destructor>>>;
 
 static TABLE: Guarded<[Key; KEYS]> = Guarded::new([const { Cell::new(None) }; KEYS]);
 
-/// The value of a key in a thread, if there is such a key.
+/// The value of an existing key in a thread.
 fn value(slot: &Slot, key: u32) -> Option<&Cell<*mut c_void>> {
     let there = TABLE.masked(|keys, _| keys.get(key as usize).is_some_and(|k| k.get().is_some()));
     slot.values.get(key as usize).filter(|_| there)
 }
 
-/// Makes a key, under which every thread has no value yet.
+/// Creates a key; its value is null in each thread.
 ///
 /// # Safety
 ///
-/// There is a place for the key; the destructor takes what values the program gives.
+/// `place` is valid for a write; the destructor accepts the values of the key.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_key_create(
     place: *mut u32,
@@ -42,16 +42,17 @@ pub unsafe extern "C" fn pthread_key_create(
     let Some(key) = made else {
         return Errno::EAGAIN.0;
     };
-    // A key of the same number may have left values; nobody knows this one yet.
+    // A former key of the same number may have left values; the new key is not known to the program
+    // yet.
     for slot in slots() {
         LOCK.masked(|(), _| slot.values[key].set(ptr::null_mut()));
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `place` is valid for a write, as the caller ensures.
     unsafe { place.write(key as u32) };
     0
 }
 
-/// Unmakes a key; no destructor is called.
+/// Deletes a key without calling its destructor.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn pthread_key_delete(key: u32) -> c_int {
     number(TABLE.masked(|keys, _| {
@@ -60,20 +61,20 @@ pub extern "C" fn pthread_key_delete(key: u32) -> c_int {
     }))
 }
 
-/// Gives the calling thread a value under a key.
+/// Sets the calling thread's value of a key.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn pthread_setspecific(key: u32, new: *const c_void) -> c_int {
     let value = value(current(), key).ok_or(Errno::EINVAL);
     number(value.map(|value| value.set(new.cast_mut())))
 }
 
-/// The calling thread's value under a key, null if it has none.
+/// The calling thread's value of a key; null if it has none.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn pthread_getspecific(key: u32) -> *mut c_void {
     value(current(), key).map_or(ptr::null_mut(), Cell::get)
 }
 
-/// Calls the destructors of a thread's values, which may give it new ones.
+/// Calls the destructors of a thread's values, which may set new values.
 pub(crate) fn run_destructors(slot: &Slot) {
     for _ in 0..ITERATIONS {
         let mut called = false;
@@ -82,7 +83,7 @@ pub(crate) fn run_destructors(slot: &Slot) {
             let Some(destructor) = destructor.filter(|_| !value.get().is_null()) else {
                 continue;
             };
-            // SAFETY: the program made the key with a destructor for its values.
+            // SAFETY: the program created the key with a destructor for its values.
             unsafe { destructor(value.replace(ptr::null_mut())) };
             called = true;
         }

@@ -1,4 +1,4 @@
-//! Signals that are pending, for a thread or for the program.
+//! Pending signals of a thread or of the program.
 
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -7,39 +7,39 @@ use core_list::{Link, Linked, List};
 /// A set of signals: bit *n* is signal *n* (`sigset_t`).
 pub type Set = u64;
 
-/// What a handler is told of its signal: `siginfo_t`.
+/// Information about a signal for its handler: `siginfo_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Information {
+pub struct SigInfo {
     /// `si_signo`.
     pub signal: c_int,
-    /// `si_code`: where it is from.
+    /// `si_code`: the source.
     pub code: c_int,
-    /// `si_errno`: none.
+    /// `si_errno`: always 0.
     pub errno: c_int,
-    /// `si_pid`: who sent it.
+    /// `si_pid`: the sender.
     pub process: c_int,
-    /// `si_value`: what its sender gave it along.
+    /// `si_value`: the value of the sender.
     pub value: usize,
 }
 
-/// A signal that waits in line with what it carries.
-pub struct Entry {
-    link: Link<&'static Entry>,
-    information: Cell<Information>,
-    /// Called when it has been taken, or is not wanted any more.
-    taken: Cell<fn(&'static Entry)>,
+/// A queued signal with its information.
+pub struct QueuedSignal {
+    link: Link<&'static QueuedSignal>,
+    information: Cell<SigInfo>,
+    /// Called when the signal was taken or is discarded.
+    taken: Cell<fn(&'static QueuedSignal)>,
 }
 
-// SAFETY: touched behind `LOCK` alone.
-unsafe impl Sync for Entry {}
+// SAFETY: all fields are accessed with `LOCK` held.
+unsafe impl Sync for QueuedSignal {}
 
-impl Entry {
-    /// An entry that calls `taken` whenever it has been taken, behind `LOCK`.
-    pub const fn new(taken: fn(&'static Entry)) -> Self {
+impl QueuedSignal {
+    /// A signal that calls `taken` whenever it was taken or discarded, with `LOCK` held.
+    pub const fn new(taken: fn(&'static QueuedSignal)) -> Self {
         Self {
             link: Link::new(),
-            information: Cell::new(Information {
+            information: Cell::new(SigInfo {
                 signal: 0,
                 code: 0,
                 errno: 0,
@@ -50,43 +50,43 @@ impl Entry {
         }
     }
 
-    /// What it carries, while it waits for nobody.
-    pub fn set(&self, information: Information) {
+    /// Sets the information of a signal that is not queued.
+    pub fn set(&self, information: SigInfo) {
         self.information.set(information);
     }
 
-    /// What it carries.
-    pub fn information(&self) -> Information {
+    /// The information.
+    pub fn information(&self) -> SigInfo {
         self.information.get()
     }
 
-    /// Whether it waits in line.
+    /// Whether it is queued.
     pub fn is_pending(&'static self) -> bool {
         self.is_linked()
     }
 
-    /// Says that nobody will take it any more, or that somebody has.
+    /// Reports that it was taken or discarded.
     pub fn release(&'static self) {
         (self.taken.get())(self);
     }
 }
 
-impl Linked for &'static Entry {
+impl Linked for &'static QueuedSignal {
     fn link(&self) -> &Link<Self> {
         &self.link
     }
 }
 
-/// What is pending. A signal without anything to carry is a bit, the others wait in line.
+/// Pending signals. Those without a value are bits, the others are queued.
 pub struct Pending {
     plain: Cell<Set>,
-    line: List<&'static Entry>,
-    /// All that is pending.
+    line: List<&'static QueuedSignal>,
+    /// The union of both.
     set: Cell<Set>,
 }
 
 impl Pending {
-    /// Nothing.
+    /// No pending signals.
     pub const fn new() -> Self {
         Self {
             plain: Cell::new(0),
@@ -95,33 +95,34 @@ impl Pending {
         }
     }
 
-    /// All that is pending.
+    /// The set of pending signals.
     pub fn set(&self) -> Set {
         self.set.get()
     }
 
-    /// Adds a signal that carries nothing, once.
+    /// Makes a signal without a value pending.
     pub fn add(&self, signal: u32) {
         self.plain.set(self.plain.get() | 1 << signal);
         self.set.set(self.set.get() | 1 << signal);
     }
 
-    /// Adds a signal behind the others of its number.
-    pub fn queue(&self, entry: &'static Entry) {
+    /// Queues a signal behind those of the same number.
+    pub fn queue(&self, entry: &'static QueuedSignal) {
         self.line.push(entry);
         let bit = 1 << entry.information().signal;
         self.set.set(self.set.get() | bit);
     }
 
-    /// Takes the one of the lowest number among those, the oldest of its number.
-    pub fn take(&self, among: Set) -> Option<Information> {
+    /// Takes the pending signal with the lowest number in the set `among`, the oldest of its
+    /// number.
+    pub fn take(&self, among: Set) -> Option<SigInfo> {
         let ready = self.set.get() & among;
         if ready == 0 {
             return None;
         }
         let signal = ready.trailing_zeros() as c_int;
         let bit = 1 << signal;
-        let is_it = |entry: &&'static Entry| entry.information().signal == signal;
+        let is_it = |entry: &&'static QueuedSignal| entry.information().signal == signal;
         let entry = self.line.iter().find(is_it);
         let information = match entry {
             Some(entry) => {
@@ -132,11 +133,11 @@ impl Pending {
             }
             None => {
                 self.plain.set(self.plain.get() & !bit);
-                Information {
+                SigInfo {
                     signal,
                     code: USER,
                     process: PROCESS,
-                    ..Information::default()
+                    ..SigInfo::default()
                 }
             }
         };
@@ -147,7 +148,7 @@ impl Pending {
         Some(information)
     }
 
-    /// Forgets those signals.
+    /// Discards the pending signals of a set.
     pub fn forget(&self, set: Set) {
         while self.take(set).is_some() {}
     }
@@ -159,25 +160,25 @@ impl Default for Pending {
     }
 }
 
-/// `SI_USER`: sent by `kill` and the like.
+/// `SI_USER`: sent by `kill` or the like.
 pub const USER: c_int = 1;
-/// The only process there is.
+/// The number of the only process.
 pub const PROCESS: c_int = 1;
 
-/// What a thread has to do with signals.
+/// Signal state of a thread.
 pub struct Signals {
-    /// Those that are not for it at present.
+    /// The signal mask.
     pub blocked: Cell<Set>,
-    /// Those it waits for, in `sigwait` and the like.
+    /// Signals that the thread waits for in `sigwait` or the like.
     pub accepted: Cell<Set>,
-    /// Those that are for it alone.
+    /// Signals directed at this thread.
     pub pending: Pending,
-    /// A handler ran since the thread set out to wait for one, wherever that was.
+    /// A handler has run since the thread began to wait for one.
     pub handled: Cell<bool>,
 }
 
 impl Signals {
-    /// A thread's that blocks nothing.
+    /// The state of a thread with an empty mask.
     pub const fn new() -> Self {
         Self {
             blocked: Cell::new(0),
@@ -187,7 +188,8 @@ impl Signals {
         }
     }
 
-    /// Those of a new thread, which blocks what its maker does. To be called behind `LOCK`.
+    /// Resets the state for a new thread, which inherits the mask of its creator. The caller holds
+    /// `LOCK`.
     pub(crate) fn reset(&self, blocked: Set) {
         self.blocked.set(blocked);
         self.accepted.set(0);
@@ -210,12 +212,12 @@ mod tests {
     use std::boxed::Box;
     use std::vec::Vec;
 
-    fn entry(signal: c_int, value: usize) -> &'static Entry {
-        let entry = Box::leak(Box::new(Entry::new(|_| {})));
-        entry.set(Information {
+    fn entry(signal: c_int, value: usize) -> &'static QueuedSignal {
+        let entry = Box::leak(Box::new(QueuedSignal::new(|_| {})));
+        entry.set(SigInfo {
             signal,
             value,
-            ..Information::default()
+            ..SigInfo::default()
         });
         entry
     }

@@ -1,9 +1,9 @@
 //! Scheduling policies and priorities (POSIX.1-2017, 2.9.4 and `<sched.h>`).
 //!
-//! A thread of `SCHED_FIFO` runs until it waits, yields or somebody more urgent comes; one of
-//! `SCHED_RR` takes turns with its peers by time slices. So does one of `SCHED_OTHER`, as all are
-//! whose attributes say nothing else: it may be of priority 0, below every other one. POSIX's
-//! priority *n* is Tenon's *n* + 1: Tenon's 0 is the idle thread's.
+//! A thread of `SCHED_FIFO` runs until it blocks, yields or is preempted by a more urgent thread;
+//! one of `SCHED_RR` shares the core with its peers by time slices. So does one of `SCHED_OTHER`,
+//! the default, which may have priority 0, below all others. POSIX's priority *n* is Tenon's *n* +
+//! 1: Tenon's 0 belongs to the idle thread.
 
 use core::ffi::c_int;
 use tenon_libc::Errno;
@@ -16,7 +16,7 @@ pub const FIFO: u8 = 1;
 /// `SCHED_RR`.
 pub(crate) const ROUND_ROBIN: u8 = 2;
 
-/// The most urgent priority.
+/// The highest priority.
 pub const MOST: c_int = Priority::HIGHEST.number() as c_int - 1;
 
 /// `struct sched_param`.
@@ -27,7 +27,7 @@ pub struct Parameters {
     pub priority: c_int,
 }
 
-/// A policy from C.
+/// Converts a policy from C.
 pub fn policy(number: c_int) -> Result<u8, Errno> {
     match u8::try_from(number) {
         Ok(policy @ (OTHER | FIFO | ROUND_ROBIN)) => Ok(policy),
@@ -35,12 +35,12 @@ pub fn policy(number: c_int) -> Result<u8, Errno> {
     }
 }
 
-/// The least urgent priority of a policy.
+/// The lowest priority of a policy.
 pub(crate) fn least(policy: u8) -> c_int {
     c_int::from(policy != OTHER)
 }
 
-/// A priority from C, of a thread of that policy.
+/// Converts a priority from C for a thread of that policy.
 pub fn priority(policy: u8, number: c_int) -> Result<Priority, Errno> {
     match u8::try_from(number) {
         Ok(priority) if (least(policy)..=MOST).contains(&number) => Ok(Priority::new(priority + 1)),
@@ -48,13 +48,13 @@ pub fn priority(policy: u8, number: c_int) -> Result<Priority, Errno> {
     }
 }
 
-/// A priority for C.
+/// Converts a priority to C.
 pub fn number(priority: Priority) -> c_int {
     c_int::from(priority.number()) - 1
 }
 
-/// Whether a thread of that policy takes turns with its peers.
-pub(crate) fn takes_turns(policy: u8) -> bool {
+/// Whether threads of a policy share the core by time slices.
+pub(crate) fn is_time_sliced(policy: u8) -> bool {
     policy != FIFO
 }
 

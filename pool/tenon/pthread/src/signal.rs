@@ -1,17 +1,17 @@
-//! POSIX signals.
+//! POSIX signals (POSIX.1-2017, 2.4).
 //!
-//! There is one process, so a signal comes from the program itself: from `kill`, `raise`,
-//! `pthread_kill` and `sigqueue`, from timers and message queues. [`deliver`] finds the thread it is
-//! for; that thread runs the handler itself, at its next return from the kernel: at once if it is the
-//! sender or was preempted, out of its wait if that is one which a signal ends. [`action`] is what is
-//! to be done about each signal, [`accept`] is waiting for one.
+//! Signals come from the one process itself: from `kill`, `raise`, `pthread_kill` and `sigqueue`,
+//! from timers and message queues. [`deliver`] selects the receiving thread, which runs the handler
+//! itself: at once if it is the sender, when it is next scheduled if it was preempted, or out of an
+//! interruptible wait. [`action`] holds the action of each signal; [`accept`] waits for signals.
 //!
-//! Signals are 1 to 63, those from 32 on realtime signals, of which the lowest pending one comes
-//! first and each comes as often as it was sent. What has no stop to come back from, `SIGSTOP` and
-//! the default of its like, is an unsupported signal number (POSIX.1-2017, `kill`, EINVAL).
+//! Signals are numbered 1 to 63. Those from 32 on are realtime signals: the lowest pending one is
+//! delivered first, and each instance is queued. A signal that would stop the process, such
+//! as `SIGSTOP`, cannot be sent (POSIX.1-2017, `kill`, EINVAL), as no other process could continue
+//! it.
 //!
-//! Guarantees: sending looks at each thread once. Whatever is sent more often than
-//! `TENON_POSIX_SIGNAL_QUEUE` times with a value and not taken is refused, not lost.
+//! Guarantees: sending examines each thread once. When `TENON_POSIX_SIGNAL_QUEUE` signals with
+//! values are queued, the next one is refused.
 
 pub mod accept;
 pub mod action;
@@ -23,9 +23,9 @@ pub mod send;
 pub mod set;
 
 pub use deliver::post;
-pub use event::Event;
+pub use event::Notification;
 
-/// Has threads run handlers of signals; for the beginning of the program.
+/// Registers the delivery of signals; called before the program starts.
 pub fn begin() {
     crate::wait::set_signal_hook(deliver::handle);
 }

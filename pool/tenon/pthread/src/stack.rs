@@ -1,4 +1,4 @@
-//! The stack of a thread: from `malloc`, with a guard page below it, or the program's own.
+//! The stack of a thread: from `malloc` with a guard page below it, or provided by the program.
 
 use crate::attributes::{Attributes, PAGE};
 use core::ffi::c_void;
@@ -11,26 +11,26 @@ unsafe extern "C" {
     fn free(memory: *mut c_void);
 }
 
-/// A thread's memory: its stack, and above it room for its variables.
+/// Memory of a thread: its stack, and above it the thread-local storage block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
-    /// What `malloc` gave; null if it is the program's.
+    /// The allocation; null if the program provides the stack.
     whole: *mut c_void,
     start: *mut u8,
     size: usize,
-    /// Bytes below it that are for nothing else. No `bool`: nothing of a thread must have a value
-    /// that stands for none and is not zero, or the table of threads takes its room in the image.
+    /// Bytes of the guard area. It is a number, not a `bool`: every value of a free slot must be
+    /// zero, so that the thread table takes no room in the image.
     guard: usize,
-    /// Its end.
+    /// End address.
     pub(crate) top: usize,
 }
 
 impl Memory {
-    /// Memory as the attributes want it.
+    /// Allocates the memory that the attributes describe.
     pub(crate) fn of(attributes: &Attributes) -> Result<Self, Errno> {
         let room = tls::room().next_multiple_of(16);
         if !attributes.stack.is_null() {
-            // The program's may be aligned as it likes.
+            // A stack of the program's need not be aligned.
             let begin = (attributes.stack as usize).next_multiple_of(16);
             let end = (attributes.stack as usize).checked_add(attributes.size);
             let end = end.ok_or(Errno::EINVAL)? & !15;
@@ -46,7 +46,7 @@ impl Memory {
         let size = attributes.size.checked_next_multiple_of(16);
         let size = size.ok_or(Errno::EAGAIN)?;
         let all = size.checked_add(guard + room).ok_or(Errno::EAGAIN)?;
-        // SAFETY: any number may be asked for.
+        // SAFETY: `memalign` accepts any size.
         let whole = unsafe { memalign(PAGE, all) };
         if whole.is_null() {
             return Err(Errno::EAGAIN);
@@ -70,8 +70,8 @@ impl Memory {
         }
     }
 
-    /// The stack.
-    pub(crate) fn ground(&self) -> StackLayout {
+    /// Layout of the stack.
+    pub(crate) fn layout(&self) -> StackLayout {
         StackLayout {
             start: self.start,
             size: self.size,
@@ -79,15 +79,16 @@ impl Memory {
         }
     }
 
-    /// Gives it back.
+    /// Frees the memory.
     ///
     /// # Safety
     ///
-    /// No thread is on it any more.
-    pub(crate) unsafe fn give_back(self) {
-        // SAFETY: the caller's contract; null may be freed.
+    /// The thread of this stack has ended or was never created.
+    pub(crate) unsafe fn release(self) {
+        // SAFETY: nothing runs on the stack, as the caller ensures; `whole` is from `memalign` or
+        // null, which `free` accepts.
         unsafe {
-            self.ground().release();
+            self.layout().release();
             free(self.whole);
         }
     }

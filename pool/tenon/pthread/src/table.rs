@@ -1,4 +1,4 @@
-//! The table of threads.
+//! The thread table of a program in C.
 
 use crate::cancel_state::CancelState;
 use crate::pending::{Set, Signals};
@@ -11,84 +11,85 @@ use tenon_libc::{Errno, tls};
 use tenon_thread::thread::{self, Block, Priority, Thread};
 use tenon_thread::wait::{Guarded, WaitQueue, Waking};
 
-/// What is known of threads is behind this. Who holds it calls nothing that allocates.
+/// Protects the thread table. Its holder does not allocate memory.
 pub static LOCK: Guarded<()> = Guarded::new(());
 
-/// A thread's life.
+/// State of a slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Life {
-    /// There is no thread.
+pub enum SlotState {
+    /// No thread.
     #[default]
-    None,
-    /// It is being made, runs or could; somebody may join it.
+    Free,
+    /// A thread that can be joined exists or is being created.
     Joinable,
-    /// The same, and nobody may.
+    /// A detached thread exists or is being created.
     Detached,
-    /// It has ended, and somebody may join it.
+    /// The thread has ended and can be joined.
     Ended,
-    /// It has ended, and nobody will ask for it.
-    Forgotten,
+    /// The detached thread has ended; its memory is to be freed.
+    Reclaimable,
 }
 
-/// What C calls a thread: `pthread_t`.
-pub type Name = u64;
+/// Identifier of a thread: `pthread_t`.
+pub type ThreadId = u64;
 
 /// `PTHREAD_KEYS_MAX` of `<limits.h>`.
 pub const KEYS: usize = 128;
 
-/// What may cut a thread's wait short.
+/// What interrupts the wait of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interruptible {
     /// Nothing.
-    Not,
-    /// A signal or an asynchronous cancel: after the handlers the wait goes on. So it is for a lock,
-    /// which is no cancellation point (POSIX.1-2017, `pthread_mutex_lock`).
-    ForAWhile,
-    /// These, and any cancel.
-    ForGood,
+    No,
+    /// A signal or an asynchronous cancellation request; the wait continues after the handlers.
+    /// Waits for locks are of this kind, as they are no cancellation points (POSIX.1-2017,
+    /// `pthread_mutex_lock`).
+    Restartable,
+    /// A signal or any cancellation request.
+    Full,
 }
 
-/// One thread of C.
+/// A slot of the thread table.
 pub struct Slot {
     pub(crate) block: Block,
-    /// The thread, from its beginning to its end.
+    /// The thread, from its creation to its end.
     pub(crate) thread: Cell<Option<&'static Thread>>,
-    pub(crate) life: Cell<Life>,
-    /// It runs the program no more, and does what is to be done at its end.
+    pub(crate) life: Cell<SlotState>,
+    /// The thread has left the program and runs its termination, or serves the program only.
     pub(crate) ending: Cell<bool>,
-    /// Which of its threads it is, so that a stale `pthread_t` is known as such.
+    /// Number of this use of the slot, which detects a stale `pthread_t`.
     pub(crate) number: Cell<u32>,
     pub(crate) result: Cell<*mut c_void>,
-    /// Who waits for its end.
+    /// Threads that wait for the end of this one.
     pub(crate) joiners: WaitQueue,
-    /// Its stack, until it is given back.
+    /// The stack, until it is freed.
     pub(crate) memory: Cell<Option<Memory>>,
     pub(crate) cancel: CancelState,
     pub(crate) values: [Cell<*mut c_void>; KEYS],
-    /// There is something it has to see to: see [`crate::wait`].
+    /// A signal or cancellation request is pending: see [`crate::wait`].
     pub(crate) attention: Cell<bool>,
-    /// It is in a wait that may be cut short.
+    /// What interrupts the current wait.
     pub(crate) interruptible: Cell<Interruptible>,
-    /// Of what it has to see to, something is to be seen to at once.
+    /// What is pending acts at once, also in a wait for a lock.
     pub(crate) urgent: Cell<bool>,
-    /// For waits that no queue of an object is for.
+    /// A private queue, for waits without an object.
     pub alone: Guarded<WaitQueue>,
-    /// What it has to do with signals.
+    /// Signal state.
     pub signals: Signals,
-    /// `SCHED_FIFO` and the like.
+    /// Scheduling policy: `SCHED_FIFO` and the like.
     pub(crate) policy: Cell<u8>,
 }
 
-// SAFETY: all of it is touched behind `LOCK`, or by its own thread alone.
+// SAFETY: all fields are accessed with `LOCK` held, or only by the slot's own thread.
 unsafe impl Sync for Slot {}
 
 impl Slot {
-    /// A slot without a thread.
+    /// A free slot.
     pub const fn new() -> Self {
         Self {
             block: Block::new(),
             thread: Cell::new(None),
-            life: Cell::new(Life::None),
+            life: Cell::new(SlotState::Free),
             ending: Cell::new(false),
             number: Cell::new(0),
             result: Cell::new(ptr::null_mut()),
@@ -97,7 +98,7 @@ impl Slot {
             cancel: CancelState::new(),
             values: [const { Cell::new(ptr::null_mut()) }; KEYS],
             attention: Cell::new(false),
-            interruptible: Cell::new(Interruptible::Not),
+            interruptible: Cell::new(Interruptible::No),
             urgent: Cell::new(false),
             alone: Guarded::new(WaitQueue::new()),
             signals: Signals::new(),
@@ -105,24 +106,24 @@ impl Slot {
         }
     }
 
-    /// The `pthread_t` of its thread.
-    pub fn name(&'static self) -> Name {
+    /// The `pthread_t` of the slot's thread.
+    pub fn id(&'static self) -> ThreadId {
         let index = (ptr::from_ref(self) as usize - slots().as_ptr() as usize) / size_of::<Self>();
         u64::from(self.number.get()) << 32 | index as u64
     }
 
-    /// Its thread, while there is one.
+    /// The slot's thread, from its creation to its end.
     pub fn thread(&self) -> Option<&'static Thread> {
         self.thread.get()
     }
 
-    /// Has its thread serve the program, which does not go on for its sake.
-    pub fn serve(&self) {
+    /// Marks the thread as a service thread: the program exits although it runs.
+    pub fn exclude_from_exit(&self) {
         self.ending.set(true);
     }
 
-    /// Takes the slot for a thread to come, which blocks those signals.
-    pub(crate) fn claim(&self, life: Life, blocked: Set) {
+    /// Claims the slot for a new thread with a signal mask.
+    pub(crate) fn claim(&self, life: SlotState, blocked: Set) {
         self.life.set(life);
         self.ending.set(false);
         self.number.set(self.number.get().wrapping_add(1).max(1));
@@ -137,22 +138,20 @@ impl Slot {
 }
 
 impl Slot {
-    /// Lets its thread attend to something: at once if it is in a wait that may be interrupted,
-    /// otherwise at its next one. To be called behind `LOCK`.
+    /// Notifies the thread of a pending signal or request: at once if it is in an interruptible
+    /// wait, otherwise at its next one. The caller holds `LOCK`.
     pub fn notify(&self, waking: &Waking) {
         self.attention.set(true);
-        if let (Some(thread), Interruptible::ForGood) =
-            (self.thread.get(), self.interruptible.get())
-        {
+        if let (Some(thread), Interruptible::Full) = (self.thread.get(), self.interruptible.get()) {
             thread.interrupt_wait(waking);
         }
     }
 
-    /// As [`notify`](Slot::notify), and a wait for a lock ends early too, after which it goes on.
-    pub fn rouse(&self, waking: &Waking) {
+    /// As [`notify`](Slot::notify); a wait for a lock is interrupted too, and restarted afterwards.
+    pub fn notify_urgent(&self, waking: &Waking) {
         self.urgent.set(true);
         self.notify(waking);
-        if let (Some(thread), Interruptible::ForAWhile) =
+        if let (Some(thread), Interruptible::Restartable) =
             (self.thread.get(), self.interruptible.get())
         {
             thread.interrupt_queue_wait(waking);
@@ -166,7 +165,7 @@ impl Default for Slot {
     }
 }
 
-/// Defines the table of an image: `define_threads!(64, 16384);`
+/// Defines the thread table of an image: `define_threads!(64, 16384);`
 #[macro_export]
 macro_rules! define_threads {
     ($count:expr, $stack:expr) => {
@@ -177,34 +176,33 @@ macro_rules! define_threads {
 }
 
 tenon_libc::table! {
-    /// All slots; the first is the main thread's. On the host there are no threads of C.
+    /// All slots; the first belongs to the main thread. On the host there are none.
     pub fn slots: Slot = TENON_PTHREAD_SLOTS
 }
 
-/// The slot of the calling thread, which is one of C.
+/// The slot of the calling thread, which is a POSIX thread.
 #[inline(always)]
 pub fn current() -> &'static Slot {
     let block = tls::current();
-    // SAFETY: every thread of C has a block, which leads to its slot.
+    // SAFETY: the first word of each POSIX thread's block points to its slot.
     unsafe { &*(*block).owner.get().cast::<Slot>() }
 }
 
-/// The slot that a `pthread_t` means, while its thread has not been forgotten. To be called behind
-/// `LOCK`.
-pub fn find(name: Name) -> Result<&'static Slot, Errno> {
+/// The slot of a `pthread_t`, unless the thread is gone. The caller holds `LOCK`.
+pub fn find(name: ThreadId) -> Result<&'static Slot, Errno> {
     let slot = slots().get(name as u32 as usize).ok_or(Errno::ESRCH)?;
-    let there = !matches!(slot.life.get(), Life::None | Life::Forgotten);
+    let there = !matches!(slot.life.get(), SlotState::Free | SlotState::Reclaimable);
     let same = u64::from(slot.number.get()) == name >> 32;
     (there && same).then_some(slot).ok_or(Errno::ESRCH)
 }
 
-/// Makes the calling thread the main thread of C; returns what its block leads to.
+/// Makes the calling thread the main thread; returns the address for the first word of its block.
 pub fn adopt_main() -> *const c_void {
     thread::current().set_slicing(true);
     thread::current().set_priority(Priority::new(1));
     LOCK.masked(|(), masked| {
         let slot = slots().first()?;
-        slot.claim(Life::Joinable, 0);
+        slot.claim(SlotState::Joinable, 0);
         slot.thread.set(Some(masked.current()));
         Some(ptr::from_ref(slot).cast())
     })

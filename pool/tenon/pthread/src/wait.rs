@@ -1,9 +1,9 @@
-//! Waits that a signal or a cancel cuts short.
+//! Waits that a signal or a cancellation request interrupts.
 //!
-//! A thread that is to see to something, a cancel or a signal, is *notified*: its flag is set, and a
-//! wait that may be interrupted ends early. Every cancellation point calls [`attend`] before it
-//! waits, and after a wait that was [`Cut::Interrupted`]. Between the two the flag cannot be missed:
-//! [`interruptible`] reads it with interrupts masked.
+//! A thread with a pending signal or cancellation request is *notified*: its flag is set, and an
+//! interruptible wait ends early. Each cancellation point calls [`act_on_pending`] before its wait,
+//! and after a wait that ended with [`WaitError::Interrupted`]. A notification in between is not
+//! lost: [`interruptible`] reads the flag with interrupts masked.
 
 use crate::exit::act;
 use crate::table::{Interruptible, Slot, current};
@@ -11,104 +11,112 @@ use core::cell::Cell;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue, WaitValue, Waiting, Waking};
 
-/// Why a wait ended before its turn.
+/// Why a wait ended without success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// The time was over.
+pub enum WaitError {
+    /// The timeout expired.
     TimedOut,
-    /// There is something to [`attend`] to.
+    /// A signal or cancellation request is pending: see [`act_on_pending`].
     Interrupted,
 }
 
-/// What a thread saw to.
+/// What pending signals did to the calling thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Attended {
-    /// Nothing that concerns who waits.
-    Nothing,
-    /// Handlers of signals ran, after all of which a wait goes on (`SA_RESTART`), if it is one that
-    /// does.
+pub enum Effect {
+    /// Nothing that concerns the wait.
+    None,
+    /// Handlers with `SA_RESTART` ran: the wait continues if it can be restarted.
     Restart,
-    /// Handlers of signals ran, and the wait is over: `EINTR`.
+    /// A handler ran, and the wait ends with `EINTR`.
     Interrupt,
 }
 
-/// What runs handlers of signals.
-type Handlers = Cell<Option<fn() -> Attended>>;
+/// Callback that runs the handlers of pending signals.
+type Handlers = Cell<Option<fn() -> Effect>>;
 
 static SIGNALS: Guarded<Handlers> = Guarded::new(Cell::new(None));
 
-/// Waits in a queue of an object for its turn, at the latest until `deadline`, and not if there is
-/// something to attend to.
+/// Blocks on a wait queue until it is woken or `deadline` expires; returns at once if something is
+/// pending.
 pub fn interruptible<T>(
     waiting: &Waiting<T>,
     queue: impl for<'a> FnOnce(&'a T) -> &'a WaitQueue,
     deadline: Option<Instant>,
-) -> Result<(), Cut> {
+) -> Result<(), WaitError> {
     exchange(waiting, queue, deadline, core::ptr::null()).map(|_| ())
 }
 
-/// As [`interruptible`], with a word for whoever gives the turn; returns what became of it.
+/// As [`interruptible`], with a value passed to the thread that wakes this one; returns the value
+/// received.
 pub fn exchange<T>(
     waiting: &Waiting<T>,
     queue: impl for<'a> FnOnce(&'a T) -> &'a WaitQueue,
     deadline: Option<Instant>,
     note: WaitValue,
-) -> Result<WaitValue, Cut> {
+) -> Result<WaitValue, WaitError> {
     let slot = current();
     if slot.attention.get() {
-        return Err(Cut::Interrupted);
+        return Err(WaitError::Interrupted);
     }
-    slot.interruptible.set(Interruptible::ForGood);
+    slot.interruptible.set(Interruptible::Full);
     let woken = waiting.wait_with(queue, deadline, note);
-    slot.interruptible.set(Interruptible::Not);
+    slot.interruptible.set(Interruptible::No);
     woken.map_err(|_| {
         if slot.attention.get() {
-            Cut::Interrupted
+            WaitError::Interrupted
         } else {
-            Cut::TimedOut
+            WaitError::TimedOut
         }
     })
 }
 
-/// Calls `wait`, which waits and may be cut short, with what it must ask, once interrupts are masked,
-/// whether it shall not wait at all. Returns its result, and whether there is something to attend
-/// to.
-pub fn that_may_end<R>(wait: impl FnOnce(fn() -> bool) -> R) -> (R, bool) {
+/// Runs `wait`, an interruptible wait, and passes it a predicate that it evaluates with interrupts
+/// masked: whether to return without blocking. Returns the result, and whether something is
+/// pending.
+pub fn interruptible_by<R>(wait: impl FnOnce(fn() -> bool) -> R) -> (R, bool) {
     let slot = current();
-    slot.interruptible.set(Interruptible::ForGood);
+    slot.interruptible.set(Interruptible::Full);
     let result = wait(|| current().attention.get());
-    slot.interruptible.set(Interruptible::Not);
+    slot.interruptible.set(Interruptible::No);
     (result, slot.attention.get())
 }
 
-/// As [`that_may_end`], of a wait for a lock: after [`attend_in_a_lock`] it is to go on.
-pub fn for_a_lock<R>(wait: impl FnOnce(fn() -> bool) -> R) -> (R, bool) {
+/// As [`interruptible_by`], for a wait on a lock: it is restarted after [`act_on_urgent`].
+pub fn restartable_by<R>(wait: impl FnOnce(fn() -> bool) -> R) -> (R, bool) {
     let slot = current();
-    slot.interruptible.set(Interruptible::ForAWhile);
+    slot.interruptible.set(Interruptible::Restartable);
     let result = wait(|| current().urgent.get());
-    slot.interruptible.set(Interruptible::Not);
+    slot.interruptible.set(Interruptible::No);
     (result, slot.urgent.get())
 }
 
-/// Waits for a lock in a queue of an object; after [`Cut::Interrupted`] and [`attend_in_a_lock`] it
-/// is to go on.
-pub fn in_a_lock<T>(
+/// Blocks on the wait queue of a lock. After [`WaitError::Interrupted`] and [`act_on_urgent`] the
+/// wait is restarted.
+pub fn restartable<T>(
     waiting: &Waiting<T>,
     queue: impl for<'a> FnOnce(&'a T) -> &'a WaitQueue,
     deadline: Option<Instant>,
-) -> Result<(), Cut> {
-    let (woken, interrupted) = for_a_lock(|over| {
+) -> Result<(), WaitError> {
+    let (woken, interrupted) = restartable_by(|over| {
         if over() {
-            return Err(Cut::Interrupted);
+            return Err(WaitError::Interrupted);
         }
-        waiting.wait(queue, deadline).map_err(|_| Cut::TimedOut)
+        waiting
+            .wait(queue, deadline)
+            .map_err(|_| WaitError::TimedOut)
     });
-    woken.map_err(|cut| if interrupted { Cut::Interrupted } else { cut })
+    woken.map_err(|cut| {
+        if interrupted {
+            WaitError::Interrupted
+        } else {
+            cut
+        }
+    })
 }
 
-/// Sees to signals, and to a cancel that may come at any time, and leaves any other cancel for the
-/// next cancellation point.
-pub fn attend_in_a_lock() {
+/// Runs signal handlers and acts on an asynchronous cancellation request; a deferred request stays
+/// pending until the next cancellation point.
+pub fn act_on_urgent() {
     let slot = current();
     if slot.urgent.replace(false) {
         if slot.cancel.is_due_anywhere() {
@@ -118,17 +126,17 @@ pub fn attend_in_a_lock() {
     }
 }
 
-fn run_handlers() -> Attended {
+fn run_handlers() -> Effect {
     let run = SIGNALS.masked(|signals, _| signals.get());
-    run.map_or(Attended::Nothing, |run| run())
+    run.map_or(Effect::None, |run| run())
 }
 
-/// Sees to what the calling thread was notified of: a cancel ends it, then handlers of signals run.
-/// To be called outside of any object.
-pub fn attend() -> Attended {
+/// Acts on what is pending for the calling thread: a cancellation request terminates it, then
+/// signal handlers run. The caller holds no object.
+pub fn act_on_pending() -> Effect {
     let slot = current();
     if !slot.attention.replace(false) {
-        return Attended::Nothing;
+        return Effect::None;
     }
     if slot.cancel.is_due() {
         act();
@@ -137,37 +145,37 @@ pub fn attend() -> Attended {
     run_handlers()
 }
 
-/// Has `run` called by every thread that attends to something: it runs the handlers of the calling
-/// thread's pending signals.
-pub fn set_signal_hook(run: fn() -> Attended) {
+/// Registers the callback that runs the handlers of the calling thread's pending signals.
+pub fn set_signal_hook(run: fn() -> Effect) {
     SIGNALS.masked(|signals, _| signals.set(Some(run)));
 }
 
-/// As [`Slot::rouse`], and a preempted thread attends as soon as it runs. To be called behind `LOCK`.
+/// As [`Slot::notify_urgent`]; a preempted thread acts as soon as it runs. The caller holds `LOCK`.
 pub fn interrupt(slot: &Slot, waking: &Waking) {
-    slot.rouse(waking);
+    slot.notify_urgent(waking);
     if let Some(thread) = slot.thread.get() {
-        thread.inject_call(waking, attend_in_place);
+        thread.inject_call(waking, act_when_preempted);
     }
 }
 
-/// What a thread does that was preempted: no cancellation point.
-fn attend_in_place() {
-    // The call it was preempted in may have said that its wait may be cut short: so are no waits of
-    // the handlers, and that one is again after them.
+/// Acts on what is pending for a preempted thread, where no cancellation point is.
+fn act_when_preempted() {
+    // The preempted call may have declared its wait interruptible. Waits of the handlers are not,
+    // and the declaration is restored after them.
     let slot = current();
-    let was = slot.interruptible.replace(Interruptible::Not);
-    attend_in_a_lock();
+    let was = slot.interruptible.replace(Interruptible::No);
+    act_on_urgent();
     slot.interruptible.set(was);
-    // That call is still to hear of what was no signal: of a step of the clock.
+    // The preempted call must also notice what is no signal: a step of the realtime clock.
     slot.urgent.set(true);
 }
 
-/// Waits alone, until `deadline` or for good, unless there is something to attend to.
-pub fn pause(deadline: Option<Instant>) -> Cut {
+/// Blocks without an object until `deadline` expires, a notification comes, or at once if something
+/// is pending.
+pub fn pause(deadline: Option<Instant>) -> WaitError {
     let slot = current();
     let cut = slot
         .alone
         .waiting(|_, waiting| interruptible(waiting, |queue| queue, deadline));
-    cut.err().unwrap_or(Cut::Interrupted)
+    cut.err().unwrap_or(WaitError::Interrupted)
 }

@@ -350,7 +350,7 @@ impl<T: Send> Deref for Received<T> {
 impl<T: Send> DerefMut for Received<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above.
+        // SAFETY: the arguments meet the requirements of `get`, as the caller ensures.
         unsafe { (*self.slot.message.get()).assume_init_mut() }
     }
 }
@@ -358,7 +358,8 @@ impl<T: Send> DerefMut for Received<T> {
 impl<T: Send> Drop for Received<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: as above; nobody reads it after this.
+        // SAFETY: the arguments meet the requirements of `get`, as the caller ensures; nobody
+        // reads it after this.
         unsafe { (*self.slot.message.get()).assume_init_drop() };
         pass_on(
             self.state,

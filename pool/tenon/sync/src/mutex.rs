@@ -147,7 +147,7 @@ impl<T> Deref for MutexGuard<T> {
 impl<T> DerefMut for MutexGuard<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above.
+        // SAFETY: the arguments meet the requirements of `get`, as the caller ensures.
         unsafe { &mut *self.mutex.data.get() }
     }
 }

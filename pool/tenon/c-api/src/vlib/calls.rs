@@ -1,7 +1,7 @@
 //! `<tenon/vlib.h>`.
 
 use crate::vlib::errno;
-use crate::vlib::table::{Told, keep, tell, told, with};
+use crate::vlib::table::{Callback, keep, set_callback, take_callback, with};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use tenon_libc::Errno;
 use tenon_libc::errno::report;
@@ -28,14 +28,14 @@ pub(crate) unsafe extern "C" fn vlib_init(
     if vlib.is_null() || channel.is_null() || memory.is_null() {
         return Errno::EINVAL.raise();
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `vlib` is a NUL-terminated string, as the caller ensures.
     let name = unsafe { CStr::from_ptr(vlib) }.to_str();
     report(name.map_err(|_| Errno::ENOENT).and_then(|name| {
         let opened = Channel::open(name, size).map_err(errno)?;
         let words = opened.memory().first_words::<1>();
         let [first] = words.ok_or(Errno::EINVAL)?;
         let number = keep(opened)?;
-        // SAFETY: the caller's contract.
+        // SAFETY: `channel` is valid for a write, as the caller ensures.
         unsafe {
             channel.write(number);
             memory.write(first.as_ptr().cast());
@@ -59,7 +59,7 @@ pub(crate) extern "C" fn vlib_call(channel: u32, timeout: u64) -> c_int {
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn vlib_async_call(
     channel: u32,
-    callback: Option<Told>,
+    callback: Option<Callback>,
     word: usize,
     timeout: u64,
 ) -> c_int {
@@ -68,10 +68,10 @@ pub(crate) extern "C" fn vlib_async_call(
     };
     let deadline = deadline(timeout);
     let called = with(channel, |mut opened| {
-        let result = tell(channel, callback, word).and_then(|()| {
-            let asked = opened.call_async(deadline, pass_on, channel as usize);
+        let result = set_callback(channel, callback, word).and_then(|()| {
+            let asked = opened.call_async(deadline, completed, channel as usize);
             asked.map_err(|error| {
-                told(channel);
+                take_callback(channel);
                 errno(error)
             })
         });
@@ -93,8 +93,8 @@ pub(crate) extern "C" fn vlib_async_budget(channel: u32, budget: u64, period: u6
 }
 
 /// Tells C what came of a call.
-fn pass_on(channel: usize, result: Result<(), Error>) {
-    if let Some((callback, word)) = told(channel as u32) {
+fn completed(channel: usize, result: Result<(), Error>) {
+    if let Some((callback, word)) = take_callback(channel as u32) {
         let error = result.err().map_or(0, |error| errno(error).0);
         callback(error, word);
     }

@@ -9,21 +9,21 @@ use tenon_vlib::Channel;
 /// Channels that there can be: of each vLib, as many as it can have.
 const CHANNELS: usize = 32;
 
-/// Told what came of a call.
-pub(crate) type Told = extern "C" fn(c_int, usize);
+/// Callback what came of a call.
+pub(crate) type Callback = extern "C" fn(c_int, usize);
 
 /// A channel's place.
-struct Place {
+struct ChannelSlot {
     channel: Cell<Option<Channel>>,
     /// Somebody has the channel, or uses it.
     taken: Cell<bool>,
     /// Who is to be told, and with what.
-    told: Cell<Option<(Told, usize)>>,
+    told: Cell<Option<(Callback, usize)>>,
 }
 
-static PLACES: Guarded<[Place; CHANNELS]> = Guarded::new(
+static CHANNEL_SLOTS: Guarded<[ChannelSlot; CHANNELS]> = Guarded::new(
     [const {
-        Place {
+        ChannelSlot {
             channel: Cell::new(None),
             taken: Cell::new(false),
             told: Cell::new(None),
@@ -33,7 +33,7 @@ static PLACES: Guarded<[Place; CHANNELS]> = Guarded::new(
 
 /// Keeps a channel: its number.
 pub(crate) fn keep(channel: Channel) -> Result<u32, Errno> {
-    PLACES.masked(|places, _| {
+    CHANNEL_SLOTS.masked(|places, _| {
         let free = places.iter().position(|place| !place.taken.get());
         let number = free.ok_or(Errno::ENOMEM)?;
         places[number].taken.set(true);
@@ -47,7 +47,7 @@ pub(crate) fn with<R>(
     number: u32,
     action: impl FnOnce(Channel) -> (Option<Channel>, R),
 ) -> Result<R, Errno> {
-    let taken = PLACES.masked(|places, _| {
+    let taken = CHANNEL_SLOTS.masked(|places, _| {
         let place = places.get(number as usize).ok_or(Errno::EINVAL)?;
         match (place.channel.take(), place.taken.get()) {
             (Some(channel), _) => Ok(channel),
@@ -56,7 +56,7 @@ pub(crate) fn with<R>(
         }
     });
     let (channel, result) = action(taken?);
-    PLACES.masked(|places, _| {
+    CHANNEL_SLOTS.masked(|places, _| {
         if let Some(place) = places.get(number as usize) {
             place.taken.set(channel.is_some());
             place.channel.set(channel);
@@ -66,8 +66,8 @@ pub(crate) fn with<R>(
 }
 
 /// Notes who is to be told of a channel's call; busy as long as somebody is to be told of one before.
-pub(crate) fn tell(number: u32, told: Told, word: usize) -> Result<(), Errno> {
-    PLACES.masked(|places, _| {
+pub(crate) fn set_callback(number: u32, told: Callback, word: usize) -> Result<(), Errno> {
+    CHANNEL_SLOTS.masked(|places, _| {
         let place = places.get(number as usize).ok_or(Errno::EINVAL)?;
         if place.told.get().is_some() {
             return Err(Errno::EBUSY);
@@ -78,6 +78,6 @@ pub(crate) fn tell(number: u32, told: Told, word: usize) -> Result<(), Errno> {
 }
 
 /// Who is to be told of a channel's call: nobody any more.
-pub(crate) fn told(number: u32) -> Option<(Told, usize)> {
-    PLACES.masked(|places, _| places.get(number as usize)?.told.take())
+pub(crate) fn take_callback(number: u32) -> Option<(Callback, usize)> {
+    CHANNEL_SLOTS.masked(|places, _| places.get(number as usize)?.told.take())
 }

@@ -1,7 +1,7 @@
 //! `<tenon/vm.h>`.
 
 use crate::vm::errno;
-use crate::vm::records::{AllThereIs, Described, Place, Told, text};
+use crate::vm::records::{VmBlueprint, VmListed, VmStatistics, VmTotals, text};
 use core::ffi::{c_char, c_int, c_void};
 use tenon_libc::Errno;
 use tenon_libc::errno::report;
@@ -17,7 +17,7 @@ unsafe fn give<T>(place: *mut T, answer: Result<impl Into<T>, Error>) -> c_int {
         if place.is_null() {
             return Err(Errno::EINVAL);
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: `place` is valid for a write, as the caller ensures.
         unsafe { place.write(answer.into()) };
         Ok(())
     }))
@@ -34,8 +34,8 @@ fn done(result: Result<(), Error>) -> c_int {
 ///
 /// The place is null or has room.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub(crate) unsafe extern "C" fn tenon_vm_totals(totals: *mut AllThereIs) -> c_int {
-    // SAFETY: the caller's contract.
+pub(crate) unsafe extern "C" fn tenon_vm_totals(totals: *mut VmTotals) -> c_int {
+    // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
     unsafe { give(totals, Totals::read()) }
 }
 
@@ -47,14 +47,14 @@ pub(crate) unsafe extern "C" fn tenon_vm_totals(totals: *mut AllThereIs) -> c_in
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn tenon_vm_create(
     vm: *mut u64,
-    described: *const Described,
+    described: *const VmBlueprint,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `described` is null or points to a value of its type, as the caller ensures.
     let described = unsafe { described.as_ref() }.filter(|_| !vm.is_null());
-    // SAFETY: as above.
+    // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
     let blueprint = described.map(|described| unsafe { described.blueprint() });
     match blueprint.unwrap_or(Err(Errno::EINVAL)) {
-        // SAFETY: as above.
+        // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
         Ok(blueprint) => unsafe { give(vm, Vm::create(&blueprint).map(|vm| vm.handle())) },
         Err(errno) => errno.raise(),
     }
@@ -73,9 +73,9 @@ pub(crate) unsafe extern "C" fn tenon_vm_instantiate(
     if vm.is_null() {
         return Errno::EINVAL.raise();
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `template` is null or a NUL-terminated string, as the caller ensures.
     match unsafe { text(template) } {
-        // SAFETY: as above.
+        // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
         Ok(name) => unsafe { give(vm, Vm::instantiate(name).map(|vm| vm.handle())) },
         Err(errno) => errno.raise(),
     }
@@ -97,7 +97,8 @@ pub(crate) unsafe extern "C" fn tenon_vm_load(
     if chunks.is_null() || !chunks.is_aligned() || !size.is_multiple_of(GRAIN) {
         return Errno::EINVAL.raise();
     }
-    // SAFETY: the caller's contract; a chunk is any bytes, and where they lie was just looked at.
+    // SAFETY: the caller passes that many bytes at `chunks`; a chunk is any bytes, and where they
+    // lie was just looked at.
     let chunks = unsafe { core::slice::from_raw_parts(chunks, size / GRAIN) };
     done(Vm::from_handle(vm).load_chunks(target, chunks))
 }
@@ -141,8 +142,8 @@ pub(crate) extern "C" fn tenon_vm_destroy(vm: u64) -> c_int {
 ///
 /// The place is null or has room.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub(crate) unsafe extern "C" fn tenon_vm_list(slot: u32, place: *mut Place) -> c_int {
-    // SAFETY: the caller's contract.
+pub(crate) unsafe extern "C" fn tenon_vm_list(slot: u32, place: *mut VmListed) -> c_int {
+    // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
     unsafe { give(place, Listed::at(slot.into())) }
 }
 
@@ -152,8 +153,8 @@ pub(crate) unsafe extern "C" fn tenon_vm_list(slot: u32, place: *mut Place) -> c
 ///
 /// The place is null or has room.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub(crate) unsafe extern "C" fn tenon_vm_statistics(vm: u64, told: *mut Told) -> c_int {
-    // SAFETY: the caller's contract.
+pub(crate) unsafe extern "C" fn tenon_vm_statistics(vm: u64, told: *mut VmStatistics) -> c_int {
+    // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
     unsafe { give(told, Vm::from_handle(vm).statistics()) }
 }
 

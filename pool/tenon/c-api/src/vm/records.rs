@@ -9,7 +9,7 @@ const NAME_MOST: usize = 31;
 
 /// `struct tenon_vm_blueprint`.
 #[repr(C)]
-pub(crate) struct Described {
+pub(crate) struct VmBlueprint {
     name: *const c_char,
     memory: u64,
     window: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Described {
 
 /// `struct tenon_vm_totals`.
 #[repr(C)]
-pub(crate) struct AllThereIs {
+pub(crate) struct VmTotals {
     version: u64,
     slots: u64,
     free: u64,
@@ -32,7 +32,7 @@ pub(crate) struct AllThereIs {
 
 /// `struct tenon_vm_listed`.
 #[repr(C)]
-pub(crate) struct Place {
+pub(crate) struct VmListed {
     vm: u64,
     memory: u64,
     state: u32,
@@ -41,7 +41,7 @@ pub(crate) struct Place {
 
 /// `struct tenon_vm_statistics`.
 #[repr(C)]
-pub(crate) struct Told {
+pub(crate) struct VmStatistics {
     state: u32,
     vcpus: u32,
     restarts: u64,
@@ -52,19 +52,19 @@ pub(crate) struct Told {
 }
 
 // Beside each of them, `examples/apps/foreman` says the same of C's.
-const _: () = assert!(size_of::<Described>() == 72);
-const _: () = assert!(size_of::<AllThereIs>() == 24);
-const _: () = assert!(size_of::<Place>() == 24);
-const _: () = assert!(size_of::<Told>() == 88);
+const _: () = assert!(size_of::<VmBlueprint>() == 72);
+const _: () = assert!(size_of::<VmTotals>() == 24);
+const _: () = assert!(size_of::<VmListed>() == 24);
+const _: () = assert!(size_of::<VmStatistics>() == 88);
 
-impl Described {
+impl VmBlueprint {
     /// What Mortise understands.
     ///
     /// # Safety
     ///
     /// The name is null or a string.
     pub(crate) unsafe fn blueprint(&self) -> Result<Blueprint, Errno> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the arguments meet the requirements of `text`, as the caller ensures.
         let name = unsafe { text(self.name) }?;
         if name.len() > NAME_MOST {
             return Err(Errno::EINVAL);
@@ -92,12 +92,12 @@ pub(crate) unsafe fn text<'a>(string: *const c_char) -> Result<&'a str, Errno> {
     if string.is_null() {
         return Err(Errno::EINVAL);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `string` is a NUL-terminated string, as the caller ensures.
     let string = unsafe { CStr::from_ptr(string) };
     string.to_str().map_err(|_| Errno::EINVAL)
 }
 
-impl From<Totals> for AllThereIs {
+impl From<Totals> for VmTotals {
     fn from(totals: Totals) -> Self {
         Self {
             version: totals.version,
@@ -107,7 +107,7 @@ impl From<Totals> for AllThereIs {
     }
 }
 
-impl From<Option<Listed>> for Place {
+impl From<Option<Listed>> for VmListed {
     fn from(listed: Option<Listed>) -> Self {
         listed.map_or(
             Self {
@@ -126,7 +126,7 @@ impl From<Option<Listed>> for Place {
     }
 }
 
-impl From<Statistics> for Told {
+impl From<Statistics> for VmStatistics {
     fn from(told: Statistics) -> Self {
         Self {
             state: told.state as u32,
@@ -144,8 +144,8 @@ impl From<Statistics> for Told {
 mod tests {
     use super::*;
 
-    fn described() -> Described {
-        Described {
+    fn described() -> VmBlueprint {
+        VmBlueprint {
             name: c"job".as_ptr(),
             memory: 2 << 20,
             window: 0,
@@ -160,7 +160,7 @@ mod tests {
     }
 
     /// What becomes of it.
-    fn blueprint(described: &Described) -> Result<[u8; 256], Errno> {
+    fn blueprint(described: &VmBlueprint) -> Result<[u8; 256], Errno> {
         // SAFETY: the names here are null or strings.
         unsafe { described.blueprint() }.map(|blueprint| *blueprint.bytes())
     }
@@ -170,7 +170,7 @@ mod tests {
         let usual = Blueprint::new("job", 2 << 20, &[3]).entry(RAM, 7);
         let usual = usual.priority(9).reserve(1, 2);
         assert_eq!(blueprint(&described()), Ok(*usual.bytes()));
-        let other = Described {
+        let other = VmBlueprint {
             entry: RAM + 8,
             window: 1 << 20,
             ..described()
@@ -182,19 +182,19 @@ mod tests {
     #[test]
     fn what_fits_no_descriptor_is_refused() {
         for wrong in [
-            Described {
+            VmBlueprint {
                 name: core::ptr::null(),
                 ..described()
             },
-            Described {
+            VmBlueprint {
                 name: c"a-name-longer-than-31-characters".as_ptr(),
                 ..described()
             },
-            Described {
+            VmBlueprint {
                 vcpus: 9,
                 ..described()
             },
-            Described {
+            VmBlueprint {
                 priority: 256,
                 ..described()
             },

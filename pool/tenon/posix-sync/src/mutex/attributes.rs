@@ -1,4 +1,4 @@
-//! Attributes of a mutex and of a condition variable to come.
+//! Attributes of mutexes and condition variables (POSIX.1-2017, `pthread_mutexattr_*`).
 
 use core::ffi::c_int;
 use tenon_libc::Errno;
@@ -7,7 +7,7 @@ use tenon_libc::time::{self, Clock};
 use tenon_pthread::policy;
 use tenon_sync::raw::{Protocol, Robustness};
 
-/// Marks attributes that were made and not destroyed.
+/// Marks initialised attributes; cleared when they are destroyed.
 const MADE: u32 = 0x7e51;
 
 /// `PTHREAD_MUTEX_NORMAL`, which is the default.
@@ -46,7 +46,7 @@ pub(crate) struct ConditionAttributes {
 const _: () = assert!(size_of::<MutexAttributes>() == 12 && size_of::<ConditionAttributes>() == 12);
 
 impl MutexAttributes {
-    pub(crate) const USUAL: Self = Self {
+    pub(crate) const DEFAULT: Self = Self {
         made: MADE,
         kind: NORMAL,
         protocol: NONE,
@@ -74,7 +74,7 @@ impl MutexAttributes {
 }
 
 impl ConditionAttributes {
-    pub(crate) const USUAL: Self = Self {
+    pub(crate) const DEFAULT: Self = Self {
         made: MADE,
         clock: 1,
         shared: 0,
@@ -85,9 +85,9 @@ impl ConditionAttributes {
     }
 }
 
-/// Attributes that can be told from unmade ones.
+/// Attributes with a mark of initialisation.
 pub(crate) trait Attributes: Copy {
-    /// Whether they were made and not destroyed.
+    /// Whether they are initialised.
     fn is_made(&self) -> bool;
 }
 
@@ -103,50 +103,50 @@ impl Attributes for ConditionAttributes {
     }
 }
 
-/// Attributes from C, which are the usual ones if there are none.
+/// Attributes from C, or the defaults if there are none.
 ///
 /// # Safety
 ///
-/// They are null or point to attributes.
+/// `attributes` is null or points to attributes.
 pub(crate) unsafe fn given<T: Attributes>(attributes: *const T, usual: T) -> Result<T, Errno> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `attributes` is null or points to a value of its type, as the caller ensures.
     let given = unsafe { attributes.as_ref() }.copied().unwrap_or(usual);
     given.is_made().then_some(given).ok_or(Errno::EINVAL)
 }
 
-/// A number of a few, or an error.
+/// Checks a number from 0 to `most`.
 fn among(value: c_int, most: u8) -> Result<u8, Errno> {
     let value = u8::try_from(value).ok().filter(|value| *value <= most);
     value.ok_or(Errno::EINVAL)
 }
 
-/// Writes the functions on one kind of attributes.
+/// Generates the functions on one type of attributes.
 macro_rules! attributes {
     (
         $type:ident: $init:ident, $destroy:ident;
         $($get:ident: $type_of:ty => |$read:ident| $value:expr;
           $set:ident => |$write:ident, $new:ident| $change:expr;)*
     ) => {
-        /// Makes attributes, all as usual.
+        /// Initialises attributes with their defaults.
         ///
         /// # Safety
         ///
-        /// There is a place for them.
+        /// `attributes` is valid for a write.
         #[cfg_attr(target_os = "none", unsafe(no_mangle))]
         pub unsafe extern "C" fn $init(attributes: *mut $type) -> c_int {
-            // SAFETY: the caller's contract.
-            unsafe { attributes.write($type::USUAL) };
+            // SAFETY: `attributes` is valid for a write, as the caller ensures.
+            unsafe { attributes.write($type::DEFAULT) };
             0
         }
 
-        /// Unmakes attributes.
+        /// Destroys attributes.
         ///
         /// # Safety
         ///
-        /// They are attributes.
+        /// `attributes` is null or points to attributes.
         #[cfg_attr(target_os = "none", unsafe(no_mangle))]
         pub unsafe extern "C" fn $destroy(attributes: *mut $type) -> c_int {
-            // SAFETY: the caller's contract.
+            // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
             number(unsafe { made(attributes).map(|attributes| attributes.made = 0) })
         }
 
@@ -155,12 +155,13 @@ macro_rules! attributes {
             ///
             /// # Safety
             ///
-            /// They are attributes, and there is a place for the value.
+            /// `attributes` is null or points to attributes; `value` is valid for a write.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $get(attributes: *const $type, value: *mut $type_of) -> c_int {
-                // SAFETY: the caller's contract; nothing is written.
+                // SAFETY: `attributes` is null or points to attributes, as the caller ensures;
+                // nothing is written.
                 let made = unsafe { made(attributes.cast_mut()) };
-                // SAFETY: the caller's contract.
+                // SAFETY: `value` is valid for a write, as the caller ensures.
                 number(made.map(|$read| unsafe { value.write($value.into()) }))
             }
 
@@ -168,10 +169,10 @@ macro_rules! attributes {
             ///
             /// # Safety
             ///
-            /// They are attributes.
+            /// `attributes` is null or points to attributes.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $set(attributes: *mut $type, $new: $type_of) -> c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
                 let made = unsafe { made(attributes) };
                 number(made.and_then(|$write| {
                     $change;
@@ -182,13 +183,13 @@ macro_rules! attributes {
     };
 }
 
-/// Attributes to be changed.
+/// Attributes from C, to be changed.
 ///
 /// # Safety
 ///
-/// They are null or point to attributes.
+/// `attributes` is null or points to attributes.
 unsafe fn made<'a, T: Attributes>(attributes: *mut T) -> Result<&'a mut T, Errno> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `attributes` is null or points to attributes that C uses in this call only.
     let attributes = unsafe { attributes.as_mut() };
     attributes.filter(|a| a.is_made()).ok_or(Errno::EINVAL)
 }
@@ -203,7 +204,7 @@ attributes! {
     };
     pthread_mutexattr_getrobust: c_int => |attributes| attributes.robust;
     pthread_mutexattr_setrobust => |attributes, robust| attributes.robust = among(robust, 1)?;
-    // All processes are one.
+    // There is one process.
     pthread_mutexattr_getpshared: c_int => |attributes| attributes.shared as c_int;
     pthread_mutexattr_setpshared => |attributes, shared| {
         attributes.shared = among(shared, 1)?.into();

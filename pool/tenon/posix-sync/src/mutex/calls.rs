@@ -1,4 +1,4 @@
-//! The functions on mutexes that C calls.
+//! The C functions on mutexes (POSIX.1-2017, `pthread_mutex_lock`).
 
 use crate::mutex::Mutex;
 use crate::mutex::attributes::{MutexAttributes, given};
@@ -8,26 +8,27 @@ use tenon_libc::object::at;
 use tenon_libc::time::{self, Clock, Limit, Timespec};
 use tenon_pthread::policy;
 
-/// Makes a mutex.
+/// Initialises a mutex.
 ///
 /// # Safety
 ///
-/// There is a place for it; the attributes are null or a `pthread_mutexattr_t`.
+/// `mutex` is valid for a write; `attributes` is null or points to a `pthread_mutexattr_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_mutex_init(
     mutex: *mut Mutex,
     attributes: *const MutexAttributes,
 ) -> c_int {
-    // SAFETY: the caller's contract; zeros are a mutex that was not made.
+    // SAFETY: `mutex` is valid for a write, as the caller ensures; zeros are a valid object before
+    // its initialisation.
     number(unsafe {
-        given(attributes, MutexAttributes::USUAL).map(|attributes| {
+        given(attributes, MutexAttributes::DEFAULT).map(|attributes| {
             mutex.write_bytes(0, 1);
             (*mutex).make(&attributes);
         })
     })
 }
 
-/// Writes functions on a mutex.
+/// Generates functions on a mutex.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($mutex:ident $(, $argument:ident: $type:ty)*) => $do:expr;)*) => {
         $(
@@ -35,10 +36,12 @@ macro_rules! functions {
             ///
             /// # Safety
             ///
-            /// The mutex is a `pthread_mutex_t`, and pointers lead to what they say.
+            /// The first pointer is null or points to a `pthread_mutex_t`, and further pointers are
+            /// valid.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $name($mutex: *const Mutex $(, $argument: $type)*) -> c_int {
-                // SAFETY: the caller's contract.
+                // SAFETY: `$mutex` is null or points to an object of its type, as the caller
+                // ensures.
                 number(unsafe { at($mutex).and_then(|$mutex| $do) })
             }
         )*
@@ -46,26 +49,26 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Unmakes a mutex that nobody owns.
-    pthread_mutex_destroy(mutex) => mutex.unmake();
+    /// Destroys a mutex that is not owned.
+    pthread_mutex_destroy(mutex) => mutex.destroy_object();
     /// Locks a mutex.
     pthread_mutex_lock(mutex) => mutex.lock(Limit::NONE);
-    /// Locks a mutex if nobody owns it.
+    /// Locks a mutex if that does not block.
     pthread_mutex_trylock(mutex) => mutex.try_lock();
     /// Unlocks a mutex.
     pthread_mutex_unlock(mutex) => mutex.unlock();
-    /// Locks a mutex, at the latest when the realtime clock shows `time`.
+    /// Locks a mutex, with a timeout of the realtime clock.
     pthread_mutex_timedlock(mutex, time: *const Timespec) =>
         mutex.lock(Limit::at(Clock::Realtime, time)?);
-    /// Locks a mutex, at the latest when a clock shows `time`.
+    /// Locks a mutex, with a timeout of a clock.
     pthread_mutex_clocklock(mutex, clock: time::Id, time: *const Timespec) =>
         mutex.lock(Limit::at(Clock::of(clock)?, time)?);
-    /// Declares that what a mutex protects is right again.
+    /// Marks the protected state as consistent.
     pthread_mutex_consistent(mutex) => mutex.make_consistent();
     /// Reads the ceiling of a mutex.
     pthread_mutex_getprioceiling(mutex, ceiling: *mut c_int) =>
         mutex.ceiling().map(|priority| ceiling.write(policy::number(priority)));
-    /// Changes the ceiling of a mutex, and says what it was.
+    /// Changes the ceiling of a mutex and stores the former one.
     pthread_mutex_setprioceiling(mutex, ceiling: c_int, before: *mut c_int) =>
         mutex.set_ceiling(ceiling).map(|old| {
             if !before.is_null() {

@@ -1,4 +1,4 @@
-//! Semaphores with a name (POSIX.1-2017, `sem_open`).
+//! Named semaphores (POSIX.1-2017, `sem_open`).
 
 use crate::semaphore::{SEM_VALUE_MAX, Semaphore};
 use core::cell::Cell;
@@ -8,20 +8,20 @@ use tenon_libc::Errno;
 use tenon_libc::errno::report;
 use tenon_thread::wait::Guarded;
 
-/// Named semaphores at a time.
+/// Maximum number of named semaphores.
 const COUNT: usize = 16;
-/// Bytes of a name, its end included: one more than `NAME_MAX` of `<limits.h>`.
+/// Size of a name with its NUL: one more than `NAME_MAX` of `<limits.h>`.
 const NAME: usize = 32;
-/// Of `<fcntl.h>`.
+/// Flags of `<fcntl.h>`.
 const CREATE: c_int = 0x40;
 const EXCLUSIVE: c_int = 0x800;
 
-/// A name, zeros behind it; all zeros if there is none.
+/// A name, padded with zeros; all zeros for none.
 type Name = [u8; NAME];
 
 struct Entry {
     name: Cell<Name>,
-    /// How often it was opened and not closed.
+    /// Number of opens without a close.
     opened: Cell<u32>,
 }
 
@@ -36,16 +36,16 @@ static TABLE: Guarded<[Entry; COUNT]> = Guarded::new(
 
 static SEMAPHORES: [Semaphore; COUNT] = [const { Semaphore::unmade() }; COUNT];
 
-/// A name from C.
+/// Reads a name from C.
 ///
 /// # Safety
 ///
-/// It is null or a text.
+/// `text` is null or a NUL-terminated string.
 unsafe fn name_of(text: *const c_char) -> Result<Name, Errno> {
     if text.is_null() {
         return Err(Errno::EINVAL);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `text` is a NUL-terminated string, as the caller ensures.
     let text = unsafe { CStr::from_ptr(text) }.to_bytes();
     let text = text.strip_prefix(b"/").unwrap_or(text);
     if text.is_empty() {
@@ -81,12 +81,12 @@ fn open(name: Name, flags: c_int, value: u32) -> Result<&'static Semaphore, Errn
     })
 }
 
-/// Opens the semaphore of a name, which it makes if `flags` say so. C calls it with two arguments or
-/// four; what is not given is not read.
+/// Opens the semaphore of a name, and creates it if `flags` say so. C passes two arguments or four;
+/// those not passed are not used.
 ///
 /// # Safety
 ///
-/// The name is null or a text.
+/// `name` is null or a NUL-terminated string.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sem_open(
     name: *const c_char,
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn sem_open(
     _mode: u32,
     value: u32,
 ) -> *const Semaphore {
-    // SAFETY: the caller's contract.
+    // SAFETY: `name` is null or a NUL-terminated string, as the caller ensures.
     let name = unsafe { name_of(name) };
     match name.and_then(|name| open(name, flags, value)) {
         Ok(semaphore) => semaphore,
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn sem_open(
     }
 }
 
-/// Closes a named semaphore; one without a name any more goes with the last who closes it.
+/// Closes a named semaphore; an unlinked one is destroyed with its last close.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn sem_close(semaphore: *const Semaphore) -> c_int {
     report(TABLE.masked(|entries, _| {
@@ -117,20 +117,20 @@ pub extern "C" fn sem_close(semaphore: *const Semaphore) -> c_int {
         let opened = entry.opened.get().checked_sub(1).ok_or(Errno::EINVAL)?;
         entry.opened.set(opened);
         if opened == 0 && entry.name.get() == [0; NAME] {
-            SEMAPHORES[index].unmake();
+            SEMAPHORES[index].destroy_object();
         }
         Ok(())
     }))
 }
 
-/// Takes a semaphore's name from it.
+/// Unlinks the name of a semaphore.
 ///
 /// # Safety
 ///
-/// The name is null or a text.
+/// `name` is null or a NUL-terminated string.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sem_unlink(name: *const c_char) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `name` is null or a NUL-terminated string, as the caller ensures.
     let name = unsafe { name_of(name) };
     report(name.and_then(|name| {
         TABLE.masked(|entries, _| {
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn sem_unlink(name: *const c_char) -> c_int {
             let index = index.ok_or(Errno::ENOENT)?;
             entries[index].name.set([0; NAME]);
             if entries[index].opened.get() == 0 {
-                SEMAPHORES[index].unmake();
+                SEMAPHORES[index].destroy_object();
             }
             Ok(())
         })

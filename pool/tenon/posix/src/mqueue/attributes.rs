@@ -1,8 +1,8 @@
-//! `struct mq_attr`, and what C asks by it.
+//! Attributes of message queues (POSIX.1-2017, `mq_getattr`).
 
 use crate::mqueue::channel;
 use crate::mqueue::flags::{ACCESS, NON_BLOCKING};
-use crate::mqueue::table::{self, Use};
+use crate::mqueue::table::{self, Operation};
 use core::ffi::{c_int, c_long};
 use tenon_libc::{Errno, errno};
 
@@ -16,15 +16,15 @@ pub struct Attributes {
     pub(crate) count: c_long,
 }
 
-/// What a descriptor and its queue are like.
+/// Reads the attributes of a descriptor and its queue.
 ///
 /// # Safety
 ///
-/// There is a place for it.
+/// `attributes` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn mq_getattr(descriptor: c_int, attributes: *mut Attributes) -> c_int {
     errno::report(describe(descriptor).map(|found| {
-        // SAFETY: the caller's contract.
+        // SAFETY: `attributes` is valid for a write, as the caller ensures.
         unsafe { attributes.write(found) };
     }))
 }
@@ -41,7 +41,7 @@ fn describe(descriptor: c_int) -> Result<Attributes, Errno> {
     table::enter(descriptor).map(|used| attributes(&used))
 }
 
-fn attributes(used: &Use) -> Attributes {
+fn attributes(used: &Operation) -> Attributes {
     let queue = used.queue();
     Attributes {
         flags: c_long::from(used.flags & NON_BLOCKING),
@@ -51,11 +51,11 @@ fn attributes(used: &Use) -> Attributes {
     }
 }
 
-/// Changes whether a descriptor blocks, and says what it was like before.
+/// Changes the blocking mode of a descriptor and stores the former attributes.
 ///
 /// # Safety
 ///
-/// The new attributes are a `struct mq_attr`; there is a place for the old ones, unless it is null.
+/// `new` points to a `struct mq_attr`; `old` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn mq_setattr(
     descriptor: c_int,
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn mq_setattr(
 ) -> c_int {
     errno::report((|| {
         let before = describe(descriptor)?;
-        // SAFETY: the caller's contract.
+        // SAFETY: `new` points to a value of its type, as the caller ensures.
         let flags = unsafe { (*new).flags } as c_int & NON_BLOCKING;
         if channel::has(descriptor) {
             channel::set_flags(descriptor, flags)?;
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn mq_setattr(
             table::set_flags(descriptor, access | flags)?;
         }
         if !old.is_null() {
-            // SAFETY: the caller's contract.
+            // SAFETY: `old` is not null, and then valid for a write, as the caller ensures.
             unsafe { old.write(before) };
         }
         Ok(())

@@ -1,37 +1,37 @@
-//! `<mqueue.h>` (POSIX.1-2017).
+//! The C functions on message queues (POSIX.1-2017, `<mqueue.h>`).
 
 use crate::mqueue::attributes::Attributes;
 use crate::mqueue::channel;
 use crate::mqueue::flags::{
     ACCESS, CREATE, EXCLUSIVE, NON_BLOCKING, READ_ONLY, READ_WRITE, WRITE_ONLY,
 };
-use crate::mqueue::queue::Patience;
+use crate::mqueue::queue::Blocking;
 use crate::mqueue::store::{Message, PRIORITIES};
-use crate::mqueue::table::{self, NAME_MAX, Name, Opened, Plan, Use};
+use crate::mqueue::table::{self, NAME_MAX, Name, Opened, Operation, QueueSpec};
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::{self, NonNull};
 use tenon_libc::time::{Clock, Timespec};
 use tenon_libc::{Errno, errno};
-use tenon_pthread::signal::event::Wanted;
-use tenon_pthread::wait::{self, Attended};
+use tenon_pthread::signal::event::SigEvent;
+use tenon_pthread::wait::{self, Effect};
 
 unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;
     fn free(memory: *mut c_void);
 }
 
-/// A queue whose maker says nothing of it: so many messages of so many bytes.
-const USUAL: (usize, usize) = (10, 128);
-/// The most messages of a queue: filling it is one masked section.
+/// Default attributes: number and size of messages.
+const DEFAULT: (usize, usize) = (10, 128);
+/// Maximum number of messages of a queue; they are initialised in one masked section.
 const MOST: usize = 1 << 12;
 
-/// Reads a name: a slash, and one to [`NAME_MAX`] others that are none.
+/// Reads a name: a slash, and one to [`NAME_MAX`] other characters.
 ///
 /// # Safety
 ///
-/// The name is a string of C.
+/// `name` is a NUL-terminated string.
 unsafe fn name(name: *const c_char) -> Result<Name, Errno> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `name` is a NUL-terminated string, as the caller ensures.
     let name = unsafe { core::ffi::CStr::from_ptr(name) }.to_bytes();
     let name = name.strip_prefix(b"/").ok_or(Errno::EINVAL)?;
     if name.len() > NAME_MAX {
@@ -47,12 +47,14 @@ unsafe fn name(name: *const c_char) -> Result<Name, Errno> {
     Ok(whole)
 }
 
-/// Opens a queue, and makes it if `O_CREAT` says so and there is none. In C the last two are there
-/// with `O_CREAT` only; a variadic function takes them where any other does (AAPCS64, 6.8.2).
+/// Opens a queue, and creates it if `O_CREAT` is set and it does not exist. C passes the last two
+/// arguments with `O_CREAT` only; a variadic function receives them in the same registers as any
+/// other (AAPCS64, 6.8.2).
 ///
 /// # Safety
 ///
-/// The name is a string; with `O_CREAT`, the attributes are null or a `struct mq_attr`.
+/// `path` is a NUL-terminated string; with `O_CREAT`, `attributes` is null or points to a `struct
+/// mq_attr`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn mq_open(
     path: *const c_char,
@@ -60,7 +62,7 @@ pub unsafe extern "C" fn mq_open(
     _mode: c_uint,
     attributes: *const Attributes,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller ensures the same of the arguments as `open` requires.
     let opened = unsafe { open(path, flags, attributes) };
     opened.unwrap_or_else(Errno::raise)
 }
@@ -70,7 +72,7 @@ unsafe fn open(
     flags: c_int,
     attributes: *const Attributes,
 ) -> Result<c_int, Errno> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `path` is a NUL-terminated string, as the caller ensures.
     let name = unsafe { name(path) }?;
     if flags & ACCESS > READ_WRITE {
         return Err(Errno::EINVAL);
@@ -85,28 +87,29 @@ unsafe fn open(
         return old.map(|(Opened::Old(number) | Opened::New(number))| number);
     }
     let (most, size) = if attributes.is_null() {
-        USUAL
+        DEFAULT
     } else {
-        // SAFETY: with `O_CREAT` there are some.
+        // SAFETY: with `O_CREAT`, `attributes` is null, which was checked, or points to a `struct
+        // mq_attr`.
         let Attributes { most, size, .. } = unsafe { *attributes };
         let number = |number| usize::try_from(number).ok().filter(|&number| number > 0);
         number(most).zip(number(size)).ok_or(Errno::EINVAL)?
     };
     let room = Message::room(size).ok_or(Errno::ENOSPC)?;
     let whole = room.checked_mul(most).filter(|_| most <= MOST);
-    // SAFETY: any number of bytes may be asked for.
+    // SAFETY: `malloc` accepts any size.
     let memory = whole.and_then(|size| NonNull::new(unsafe { malloc(size) }));
-    let plan = Plan {
+    let spec = QueueSpec {
         most,
         size,
         room,
         memory: memory.ok_or(Errno::ENOSPC)?,
     };
-    let opened = table::open(&name, kept, exclusive, Some(&plan));
+    let opened = table::open(&name, kept, exclusive, Some(&spec));
     if !matches!(opened, Ok(Opened::New(_))) {
-        // Somebody else made it in between, or it cannot be made.
-        // SAFETY: nobody uses it.
-        unsafe { free(plan.memory.as_ptr()) };
+        // SAFETY: the queue was not created, or another thread created it first, so that the memory
+        // is unused.
+        unsafe { free(spec.memory.as_ptr()) };
     }
     opened.map(|(Opened::Old(number) | Opened::New(number))| number)
 }
@@ -117,23 +120,23 @@ pub extern "C" fn mq_close(descriptor: c_int) -> c_int {
     errno::report(channel::close(descriptor).unwrap_or_else(|| table::close(descriptor)))
 }
 
-/// Takes its name from a queue, which ends with its last descriptor.
+/// Unlinks the name of a queue, which is removed with its last descriptor.
 ///
 /// # Safety
 ///
-/// The name is a string.
+/// `path` is a NUL-terminated string.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn mq_unlink(path: *const c_char) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `path` is a NUL-terminated string, as the caller ensures.
     errno::report(match unsafe { name(path) } {
-        // No queue has such a name.
+        // No queue has a malformed name.
         Err(Errno::EINVAL) => Err(Errno::ENOENT),
         name => name.and_then(|name| table::unlink(&name)),
     })
 }
 
-/// Begins an operation for which the descriptor must be open in that way.
-fn enter(descriptor: c_int, refused: c_int) -> Result<Use, Errno> {
+/// Begins an operation, unless the access mode of the descriptor is `refused`.
+fn enter(descriptor: c_int, refused: c_int) -> Result<Operation, Errno> {
     let used = table::enter(descriptor)?;
     if used.flags & ACCESS == refused {
         return Err(Errno::EBADF);
@@ -141,45 +144,45 @@ fn enter(descriptor: c_int, refused: c_int) -> Result<Use, Errno> {
     Ok(used)
 }
 
-/// Repeats an operation for as long as what interrupts it has its wait go on. Nothing of the queue is
-/// held in between, where a cancel ends the thread.
+/// Repeats an operation while its wait is interrupted by signals with `SA_RESTART`. In between the
+/// operation holds nothing of the queue, so that a cancellation request may act.
 fn persist<R>(operation: impl Fn() -> Result<R, Errno>) -> Result<R, Errno> {
-    wait::attend();
+    wait::act_on_pending();
     loop {
         let outcome = operation();
         let interrupted = matches!(outcome, Err(Errno::EINTR));
-        if !interrupted || wait::attend() == Attended::Interrupt {
+        if !interrupted || wait::act_on_pending() == Effect::Interrupt {
             return outcome;
         }
     }
 }
 
-/// How long an operation may wait; a time is looked at only if it is needed.
+/// The blocking mode of an operation; the timeout is evaluated only when it is needed.
 ///
 /// # Safety
 ///
-/// The time is null, for no limit, or a `struct timespec`.
-unsafe fn patience(flags: c_int, time: *const Timespec) -> Result<Patience, Errno> {
+/// `time` is null, for no timeout, or points to a `struct timespec`.
+unsafe fn blocking(flags: c_int, time: *const Timespec) -> Result<Blocking, Errno> {
     if flags & NON_BLOCKING != 0 {
-        return Ok(Patience::None);
+        return Ok(Blocking::Never);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `time` is null or points to a value of its type, as the caller ensures.
     match unsafe { time.as_ref() } {
-        None => Ok(Patience::Endless),
-        Some(time) => Clock::Realtime.instant(time).map(Patience::Until),
+        None => Ok(Blocking::Forever),
+        Some(time) => Clock::Realtime.instant(time).map(Blocking::Until),
     }
 }
 
-/// The place of bytes, which C may have nowhere if there are none.
+/// Replaces null, which C may pass for no bytes, by a dangling pointer.
 fn somewhere(bytes: *mut u8) -> *mut u8 {
     NonNull::new(bytes).unwrap_or(NonNull::dangling()).as_ptr()
 }
 
-/// Sends a message, waiting for room.
+/// Sends a message, blocking while the queue is full.
 ///
 /// # Safety
 ///
-/// `length` bytes stand at `text`.
+/// `text` is valid for reads of `length` bytes.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn mq_send(
     descriptor: c_int,
@@ -187,15 +190,17 @@ pub unsafe extern "C" fn mq_send(
     length: usize,
     priority: c_uint,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `text` is valid for reads of `length` bytes, as the caller ensures; the timeout is
+    // null.
     unsafe { mq_timedsend(descriptor, text, length, priority, ptr::null()) }
 }
 
-/// Sends a message, waiting for room until a time of the realtime clock.
+/// Sends a message, with a timeout of the realtime clock.
 ///
 /// # Safety
 ///
-/// `length` bytes stand at `text`; the time is null, for no limit, or a `struct timespec`.
+/// `text` is valid for reads of `length` bytes; `until` is null, for no timeout, or points to a
+/// `struct timespec`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn mq_timedsend(
     descriptor: c_int,
@@ -205,10 +210,11 @@ pub unsafe extern "C" fn mq_timedsend(
     until: *const Timespec,
 ) -> c_int {
     if channel::has(descriptor) {
-        // SAFETY: the caller's contract; of no bytes the place is no matter.
+        // SAFETY: `text` is valid for reads of `length` bytes, as the caller ensures; for no bytes
+        // it is replaced by a dangling pointer.
         let message = unsafe { core::slice::from_raw_parts(somewhere(text.cast_mut()), length) };
-        // SAFETY: as above.
-        let limit = |flags| unsafe { patience(flags, until) };
+        // SAFETY: `until` is null or points to a `struct timespec`, as the caller ensures.
+        let limit = |flags| unsafe { blocking(flags, until) };
         return errno::report(channel::send(descriptor, message, priority, limit));
     }
     let sent = persist(|| {
@@ -220,29 +226,30 @@ pub unsafe extern "C" fn mq_timedsend(
         if length > queue.size() {
             return Err(Errno::EMSGSIZE);
         }
-        // SAFETY: the caller's contract.
-        let message = queue.reserve(|| unsafe { patience(used.flags, until) })?;
-        // SAFETY: the message is this thread's and has room; the caller says what it reads.
+        // SAFETY: `until` is null or points to a `struct timespec`, as the caller ensures.
+        let message = queue.reserve(|| unsafe { blocking(used.flags, until) })?;
+        // SAFETY: this thread owns the message, which has room for `length` bytes; `text` is valid
+        // for reads of as many, as the caller ensures.
         unsafe { ptr::copy_nonoverlapping(text, message.bytes(), length) };
         message.describe(length, priority);
         let first = queue.put(message);
         if first {
-            used.tell();
+            used.notify_first();
         }
         Ok(first)
     });
     if sent == Ok(true) {
-        // The sender may be who is told.
-        wait::attend();
+        // The signal may be for the sender itself.
+        wait::act_on_pending();
     }
     errno::report(sent.map(|_| ()))
 }
 
-/// Receives the oldest message of the highest priority, waiting for one.
+/// Receives the oldest message of the highest priority, blocking while the queue is empty.
 ///
 /// # Safety
 ///
-/// There is room for `room` bytes at `text`; `priority` is null or a place for one.
+/// `text` is valid for writes of `room` bytes; `priority` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn mq_receive(
     descriptor: c_int,
@@ -250,15 +257,17 @@ pub unsafe extern "C" fn mq_receive(
     room: usize,
     priority: *mut c_uint,
 ) -> isize {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid for the writes of `mq_timedreceive`, as the caller ensures;
+    // the timeout is null.
     unsafe { mq_timedreceive(descriptor, text, room, priority, ptr::null()) }
 }
 
-/// Receives a message, waiting for one until a time of the realtime clock.
+/// Receives a message, with a timeout of the realtime clock.
 ///
 /// # Safety
 ///
-/// As for [`mq_receive`]; the time is null, for no limit, or a `struct timespec`.
+/// The requirements of [`mq_receive`]; `until` is null, for no timeout, or points to a `struct
+/// timespec`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn mq_timedreceive(
     descriptor: c_int,
@@ -268,12 +277,13 @@ pub unsafe extern "C" fn mq_timedreceive(
     until: *const Timespec,
 ) -> isize {
     if channel::has(descriptor) {
-        // SAFETY: the caller's contract; what lies there is bytes.
+        // SAFETY: `text` is valid for writes of `room` bytes, as the caller ensures; for no bytes
+        // it is replaced by a dangling pointer.
         let buffer = unsafe { core::slice::from_raw_parts_mut(somewhere(text), room) };
-        // SAFETY: as above.
-        let limit = |flags| unsafe { patience(flags, until) };
+        // SAFETY: `until` is null or points to a `struct timespec`, as the caller ensures.
+        let limit = |flags| unsafe { blocking(flags, until) };
         let received = channel::receive(descriptor, buffer, limit);
-        // SAFETY: as above.
+        // SAFETY: `priority` is null or valid for a write, as the caller ensures.
         if let (Ok(_), Some(priority)) = (received, unsafe { priority.as_mut() }) {
             *priority = 0;
         }
@@ -285,31 +295,33 @@ pub unsafe extern "C" fn mq_timedreceive(
         if room < queue.size() {
             return Err(Errno::EMSGSIZE);
         }
-        // SAFETY: the caller's contract.
-        let message = queue.receive(|| unsafe { patience(used.flags, until) })?;
+        // SAFETY: `until` is null or points to a `struct timespec`, as the caller ensures.
+        let message = queue.receive(|| unsafe { blocking(used.flags, until) })?;
         let length = message.length();
-        // SAFETY: the message is this thread's; the caller says there is room, and for the priority.
+        // SAFETY: this thread owns the message; `text` is valid for writes of `room` bytes, which
+        // are at least the length, and `priority` is null or valid for a write, as the caller
+        // ensures.
         unsafe {
             ptr::copy_nonoverlapping(message.bytes(), text, length);
             if !priority.is_null() {
                 priority.write(message.priority());
             }
         }
-        queue.give_back(message);
+        queue.release(message);
         Ok(length as isize)
     });
     received.unwrap_or_else(|errno| errno.raise() as isize)
 }
 
-/// Has the program told when the next message comes to an empty queue nobody waits at, or not any
-/// more.
+/// Requests a notification of the next message that arrives at the empty queue without receivers,
+/// or withdraws the request.
 ///
 /// # Safety
 ///
-/// The event is null or a `struct sigevent`.
+/// `event` is null or points to a `struct sigevent`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub unsafe extern "C" fn mq_notify(descriptor: c_int, event: *const Wanted) -> c_int {
-    // SAFETY: the caller's contract.
+pub unsafe extern "C" fn mq_notify(descriptor: c_int, event: *const SigEvent) -> c_int {
+    // SAFETY: `event` is null or points to a value of its type, as the caller ensures.
     let wanted = unsafe { event.as_ref() }.copied();
     errno::report((|| {
         if channel::has(descriptor) {
@@ -327,7 +339,7 @@ mod tests {
 
     #[test]
     fn names_have_one_slash() {
-        // SAFETY: all are strings.
+        // SAFETY: each is a C string literal.
         let read = |text: &core::ffi::CStr| unsafe { name(text.as_ptr()) };
         assert_eq!(read(c"/a").map(|name| name[..2] == *b"a\0"), Ok(true));
         for wrong in [c"", c"a", c"/", c"/a/b"] {

@@ -1,12 +1,11 @@
-//! Channels to and from other VMs, as message queues.
+//! Channels to other VMs, as message queues.
 //!
 //! `mq_open("/telemetry", O_WRONLY)` opens this VM's end of the channel `telemetry` if the system
-//! declares one. It is a queue whose other end is elsewhere: messages have no priorities, they come
-//! in the order in which they were sent; `EPIPE` says once that the other end is gone. A thread that
-//! waits for the other end is neither cancelled nor interrupted by signals.
+//! declares one. Messages have no priorities and arrive in order; `EPIPE` reports once that the
+//! peer is gone. A thread that waits for the peer is neither cancelled nor interrupted by signals.
 
 use crate::mqueue::flags::{ACCESS, CREATE, EXCLUSIVE, NON_BLOCKING, READ_ONLY, WRITE_ONLY};
-use crate::mqueue::queue::Patience;
+use crate::mqueue::queue::Blocking;
 use crate::mqueue::store::PRIORITIES;
 use crate::mqueue::table::Name;
 use core::ffi::{c_int, c_uint};
@@ -16,7 +15,7 @@ use tenon_libc::Errno;
 use tenon_sync::{Mutex, MutexGuard};
 use tenon_thread::environment::{self, ENDS};
 
-/// The first descriptor of a channel: above all that queues have.
+/// The first descriptor of a channel, above all descriptors of queues.
 const FIRST: c_int = 0x7fff_ff00;
 
 /// This VM's end of a channel.
@@ -25,7 +24,7 @@ enum End {
     Receiver(Receiver),
 }
 
-/// The place of an open end.
+/// Slot of an open end.
 struct Place {
     end: Mutex<Option<End>>,
     flags: AtomicI32,
@@ -38,15 +37,15 @@ static PLACES: [Place; ENDS] = [const {
     }
 }; ENDS];
 
-/// What a channel's descriptor is like.
+/// Attributes of a channel's descriptor.
 pub struct Description {
     /// Its flags.
     pub flags: c_int,
-    /// How many messages it holds.
+    /// Capacity in messages.
     pub most: usize,
-    /// Bytes of a message at most.
+    /// Maximum size of a message.
     pub size: usize,
-    /// How many messages are there.
+    /// Messages that are queued.
     pub count: usize,
 }
 
@@ -63,7 +62,7 @@ fn errno(error: Error) -> Errno {
     }
 }
 
-/// Opens the end that has this name, once at a time; nothing if there is none.
+/// Opens the end of this name, which can be open once; `None` if there is no such channel.
 pub(crate) fn open(name: &Name, flags: c_int) -> Option<Result<c_int, Errno>> {
     let length = name.iter().position(|&byte| byte == 0);
     let name = name.get(..length.unwrap_or(name.len()))?;
@@ -83,14 +82,14 @@ fn open_at(index: usize, name: &str, flags: c_int) -> Result<c_int, Errno> {
         READ_ONLY => Receiver::open(name).map(End::Receiver),
         _ => return Err(Errno::EACCES),
     };
-    let mut end = lock(place, &|| Ok(Patience::Endless))?;
+    let mut end = lock(place, &|| Ok(Blocking::Forever))?;
     *end = Some(opened.map_err(errno)?);
     let kept = flags & (ACCESS | NON_BLOCKING);
     place.flags.store(kept, Ordering::Relaxed);
     Ok(FIRST + index as c_int)
 }
 
-/// The place of an open descriptor of a channel; nothing if it is a queue's.
+/// The slot of a channel's open descriptor; `None` for a queue's.
 fn place(descriptor: c_int) -> Option<&'static Place> {
     let index = descriptor.checked_sub(FIRST)?;
     PLACES.get(usize::try_from(index).ok()?)
@@ -101,48 +100,48 @@ pub(crate) fn has(descriptor: c_int) -> bool {
     place(descriptor).is_some()
 }
 
-type Limit<'a> = &'a dyn Fn() -> Result<Patience, Errno>;
+type Limit<'a> = &'a dyn Fn() -> Result<Blocking, Errno>;
 
-/// Keeps other threads away from an end, whose operations are one thread's at a time.
-fn lock(place: &'static Place, patience: Limit<'_>) -> Result<MutexGuard<Option<End>>, Errno> {
+/// Locks an end: one thread at a time operates on it.
+fn lock(place: &'static Place, blocking: Limit<'_>) -> Result<MutexGuard<Option<End>>, Errno> {
     let end = &place.end;
-    end.try_lock().or_else(|_| match patience()? {
-        Patience::None => Err(Errno::EAGAIN),
-        Patience::Endless => end.lock().map_err(|_| Errno::EDEADLK),
-        Patience::Until(deadline) => end.lock_until(deadline).map_err(|_| Errno::ETIMEDOUT),
+    end.try_lock().or_else(|_| match blocking()? {
+        Blocking::Never => Err(Errno::EAGAIN),
+        Blocking::Forever => end.lock().map_err(|_| Errno::EDEADLK),
+        Blocking::Until(deadline) => end.lock_until(deadline).map_err(|_| Errno::ETIMEDOUT),
     })
 }
 
-/// Closes a descriptor; nothing if it is a queue's.
+/// Closes a descriptor; `None` for a queue's.
 pub(crate) fn close(descriptor: c_int) -> Option<Result<(), Errno>> {
     let place = place(descriptor)?;
-    Some(lock(place, &|| Ok(Patience::Endless)).and_then(|mut end| {
+    Some(lock(place, &|| Ok(Blocking::Forever)).and_then(|mut end| {
         let closed = end.take().map(|_| ());
         closed.ok_or(Errno::EBADF)
     }))
 }
 
-/// Sends a message; how long it may wait follows from the flags.
+/// Sends a message; the blocking mode follows from the flags.
 pub(crate) fn send(
     descriptor: c_int,
     message: &[u8],
     priority: c_uint,
-    patience: impl Fn(c_int) -> Result<Patience, Errno>,
+    blocking: impl Fn(c_int) -> Result<Blocking, Errno>,
 ) -> Result<(), Errno> {
     if priority >= PRIORITIES {
         return Err(Errno::EINVAL);
     }
     let place = place(descriptor).ok_or(Errno::EBADF)?;
-    let patience = || patience(place.flags.load(Ordering::Relaxed));
-    let mut end = lock(place, &patience)?;
+    let blocking = || blocking(place.flags.load(Ordering::Relaxed));
+    let mut end = lock(place, &blocking)?;
     let Some(End::Sender(sender)) = &mut *end else {
         return Err(Errno::EBADF);
     };
     let sent = match sender.try_send(message) {
-        Err(Error::Full) => match patience()? {
-            Patience::None => Err(Error::Full),
-            Patience::Endless => sender.send(message),
-            Patience::Until(deadline) => sender.send_until(message, deadline),
+        Err(Error::Full) => match blocking()? {
+            Blocking::Never => Err(Error::Full),
+            Blocking::Forever => sender.send(message),
+            Blocking::Until(deadline) => sender.send_until(message, deadline),
         },
         sent => sent,
     };
@@ -153,11 +152,11 @@ pub(crate) fn send(
 pub(crate) fn receive(
     descriptor: c_int,
     buffer: &mut [u8],
-    patience: impl Fn(c_int) -> Result<Patience, Errno>,
+    blocking: impl Fn(c_int) -> Result<Blocking, Errno>,
 ) -> Result<usize, Errno> {
     let place = place(descriptor).ok_or(Errno::EBADF)?;
-    let patience = || patience(place.flags.load(Ordering::Relaxed));
-    let mut end = lock(place, &patience)?;
+    let blocking = || blocking(place.flags.load(Ordering::Relaxed));
+    let mut end = lock(place, &blocking)?;
     let Some(End::Receiver(receiver)) = &mut *end else {
         return Err(Errno::EBADF);
     };
@@ -165,20 +164,20 @@ pub(crate) fn receive(
         return Err(Errno::EMSGSIZE);
     }
     let received = match receiver.try_read(buffer) {
-        Err(Error::Empty) => match patience()? {
-            Patience::None => Err(Error::Empty),
-            Patience::Endless => receiver.read(buffer),
-            Patience::Until(deadline) => receiver.read_until(buffer, deadline),
+        Err(Error::Empty) => match blocking()? {
+            Blocking::Never => Err(Error::Empty),
+            Blocking::Forever => receiver.read(buffer),
+            Blocking::Until(deadline) => receiver.read_until(buffer, deadline),
         },
         received => received,
     };
     received.map_err(errno)
 }
 
-/// What a descriptor is like.
+/// Attributes of a descriptor.
 pub(crate) fn describe(descriptor: c_int) -> Result<Description, Errno> {
     let place = place(descriptor).ok_or(Errno::EBADF)?;
-    let end = lock(place, &|| Ok(Patience::Endless))?;
+    let end = lock(place, &|| Ok(Blocking::Forever))?;
     let (most, size, count) = match &*end {
         Some(End::Sender(sender)) => (sender.slots(), sender.size(), sender.count()),
         Some(End::Receiver(receiver)) => (receiver.slots(), receiver.size(), receiver.count()),
@@ -193,7 +192,7 @@ pub(crate) fn describe(descriptor: c_int) -> Result<Description, Errno> {
     })
 }
 
-/// Changes whether a descriptor blocks.
+/// Changes the blocking mode of a descriptor.
 pub(crate) fn set_flags(descriptor: c_int, flags: c_int) -> Result<(), Errno> {
     let flagged = &place(descriptor).ok_or(Errno::EBADF)?.flags;
     let kept = flagged.load(Ordering::Relaxed) & ACCESS;

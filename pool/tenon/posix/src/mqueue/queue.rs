@@ -1,44 +1,45 @@
-//! A queue that threads wait at.
+//! Message queue with blocking senders and receivers.
 
 use crate::mqueue::store::{Message, Store};
 use core::cell::Cell;
 use core::ptr::NonNull;
 use tenon_libc::Errno;
-use tenon_pthread::wait::{self, Cut};
+use tenon_pthread::wait::{self, WaitError};
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue, WaitValue, Waking};
 
-/// How long an operation may wait.
+/// Blocking mode of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// Not at all: `O_NONBLOCK`.
-    None,
-    /// Until this instant.
+pub enum Blocking {
+    /// Does not block: `O_NONBLOCK`.
+    Never,
+    /// Blocks until a deadline.
     Until(Instant),
-    /// For good.
-    Endless,
+    /// Blocks without a deadline.
+    Forever,
 }
 
-/// What threads reach together.
+/// State shared by the threads.
 #[derive(Default)]
 pub(crate) struct State {
     store: Store,
-    /// Who waits for a free message, to write it.
+    /// Threads that wait for a free message, to write it.
     senders: WaitQueue,
-    /// Who waits for a message to read.
+    /// Threads that wait for a message, to read it.
     receivers: WaitQueue,
 }
 
 /// A message queue.
 pub struct Queue {
     state: Guarded<State>,
-    /// The most bytes of a message; only changed while nobody uses the queue.
+    /// Maximum size of a message; changed only while the queue is unused.
     size: Cell<usize>,
-    /// How many messages there are.
+    /// Number of messages.
     most: Cell<usize>,
 }
 
-// SAFETY: both cells are written while the table makes the queue, before anybody knows it.
+// SAFETY: both cells are written while the table creates the queue, before other threads can find
+// it.
 unsafe impl Sync for Queue {}
 
 impl Queue {
@@ -55,36 +56,36 @@ impl Queue {
         }
     }
 
-    /// Gives the queue its messages.
+    /// Gives the queue its memory.
     ///
     /// # Safety
     ///
-    /// Nobody uses the queue yet; the memory is aligned as a message is, has [`Message::room`] for
+    /// No thread uses the queue; the memory is aligned for a message, has [`Message::room`] for
     /// each, and belongs to the queue until [`close`](Self::close).
     pub(crate) unsafe fn open(&self, memory: NonNull<u8>, most: usize, size: usize, room: usize) {
         self.size.set(size);
         self.most.set(most);
-        // SAFETY: the caller's contract.
+        // SAFETY: the memory is aligned, large enough and the queue's own, as the caller ensures.
         self.state
             .masked(|state, _| unsafe { state.store.fill(memory, most, room) });
     }
 
-    /// Takes the messages from a queue that nobody uses any more.
+    /// Removes the messages of an unused queue.
     pub(crate) fn close(&self) {
         self.state.masked(|state, _| state.store.clear());
     }
 
-    /// The most bytes of a message.
+    /// Maximum size of a message.
     pub fn size(&self) -> usize {
         self.size.get()
     }
 
-    /// The most messages.
+    /// Maximum number of messages.
     pub fn most(&self) -> usize {
         self.most.get()
     }
 
-    /// How many messages there are to receive.
+    /// Number of messages to receive.
     pub fn count(&self) -> usize {
         self.state.masked(|state, _| state.store.count())
     }
@@ -92,21 +93,21 @@ impl Queue {
     /// Takes a free message, to be written and [`put`](Self::put).
     pub fn reserve(
         &'static self,
-        patience: impl FnOnce() -> Result<Patience, Errno>,
+        blocking: impl FnOnce() -> Result<Blocking, Errno>,
     ) -> Result<&'static Message, Errno> {
-        self.take(Store::take_free, |state| &state.senders, patience)
+        self.take(Store::take_free, |state| &state.senders, blocking)
     }
 
-    /// Takes the oldest message of the highest priority, to be read and [given
-    /// back](Self::give_back).
+    /// Takes the oldest message of the highest priority, to be read and [released](Self::release).
     pub fn receive(
         &'static self,
-        patience: impl FnOnce() -> Result<Patience, Errno>,
+        blocking: impl FnOnce() -> Result<Blocking, Errno>,
     ) -> Result<&'static Message, Errno> {
-        self.take(Store::take, |state| &state.receivers, patience)
+        self.take(Store::take, |state| &state.receivers, blocking)
     }
 
-    /// Hands on a message that was written; returns whether it is the first one that lies there.
+    /// Enqueues a written message, or hands it to a waiting receiver; returns whether the queue was
+    /// empty.
     pub fn put(&self, message: &'static Message) -> bool {
         self.state.waking(|state, waking| {
             if hand(&state.receivers, waking, message) {
@@ -117,44 +118,44 @@ impl Queue {
         })
     }
 
-    /// Hands on a message that was read.
-    pub fn give_back(&self, message: &'static Message) {
+    /// Frees a message that was read, or hands it to a waiting sender.
+    pub fn release(&self, message: &'static Message) {
         self.state.waking(|state, waking| {
             if !hand(&state.senders, waking, message) {
-                state.store.give_back(message);
+                state.store.release(message);
             }
         });
     }
 
-    /// Takes a message from the store, or waits until somebody hands it one. How long is asked when
-    /// there is none: POSIX has a bad time be no error before that.
+    /// Takes a message from the store, or blocks until one is handed over. The blocking mode is
+    /// evaluated only if the store is empty: POSIX reports an invalid timeout only then.
     fn take(
         &'static self,
         from: fn(&Store) -> Option<&'static Message>,
         line: for<'a> fn(&'a State) -> &'a WaitQueue,
-        patience: impl FnOnce() -> Result<Patience, Errno>,
+        blocking: impl FnOnce() -> Result<Blocking, Errno>,
     ) -> Result<&'static Message, Errno> {
         if let Some(message) = self.state.masked(|state, _| from(&state.store)) {
             return Ok(message);
         }
-        let deadline = match patience()? {
-            Patience::None => return Err(Errno::EAGAIN),
-            Patience::Until(deadline) => Some(deadline),
-            Patience::Endless => None,
+        let deadline = match blocking()? {
+            Blocking::Never => return Err(Errno::EAGAIN),
+            Blocking::Until(deadline) => Some(deadline),
+            Blocking::Forever => None,
         };
         let taken = self.state.waiting(|state, waiting| {
-            // Somebody may have come in between.
+            // A message may have arrived in between.
             if let Some(message) = from(&state.store) {
                 return Ok(message);
             }
             let note = wait::exchange(waiting, line, deadline, core::ptr::null())?;
-            // SAFETY: who gives a turn at this queue gives a message of it, which live as long as
-            // somebody uses it.
+            // SAFETY: a waiter of this queue is woken with a reference to one of its messages,
+            // which exist as long as the queue has users.
             Ok(unsafe { &*note.cast::<Message>() })
         });
         taken.map_err(|cut| match cut {
-            Cut::TimedOut => Errno::ETIMEDOUT,
-            Cut::Interrupted => Errno::EINTR,
+            WaitError::TimedOut => Errno::ETIMEDOUT,
+            WaitError::Interrupted => Errno::EINTR,
         })
     }
 }
@@ -165,7 +166,7 @@ impl Default for Queue {
     }
 }
 
-/// Gives a message to the most urgent of those who wait for one; returns whether anybody does.
+/// Hands a message to the most urgent waiter; returns whether there was one.
 fn hand(line: &WaitQueue, waking: &Waking, message: &'static Message) -> bool {
     let note: WaitValue = core::ptr::from_ref(message).cast();
     line.wake_with_value(waking, note)

@@ -1,14 +1,14 @@
-//! The messages of one queue.
+//! Message store of one queue: free messages, and written ones by priority.
 
 use core::cell::Cell;
 use core::mem::size_of;
 use core::ptr::NonNull;
 use core_list::{Link, Linked, List};
 
-/// How many priorities there are: `MQ_PRIO_MAX`.
+/// Number of priorities: `MQ_PRIO_MAX`.
 pub const PRIORITIES: u32 = 32;
 
-/// One message: what stands before its bytes.
+/// Header of a message, in front of its bytes.
 #[repr(C, align(8))]
 #[derive(Default)]
 pub struct Message {
@@ -18,31 +18,31 @@ pub struct Message {
 }
 
 impl Message {
-    /// Bytes that a message of so many takes; nothing if there are no such numbers.
+    /// Bytes that a message of a given size takes; `None` on overflow.
     pub fn room(size: usize) -> Option<usize> {
         size.checked_next_multiple_of(align_of::<Self>())?
             .checked_add(size_of::<Self>())
     }
 
-    /// Its bytes. They are the caller's alone from the moment it was given the message until it
-    /// hands it on.
+    /// The message's bytes, exclusive to the thread that took the message until it puts or releases
+    /// it.
     pub fn bytes(&self) -> *mut u8 {
-        // What follows is the message's own room.
+        // The bytes follow the header.
         core::ptr::from_ref(self).wrapping_add(1).cast_mut().cast()
     }
 
-    /// Describes what was written to it.
+    /// Sets length and priority.
     pub fn describe(&self, length: usize, priority: u32) {
         self.length.set(length);
         self.priority.set(priority);
     }
 
-    /// How many bytes were written.
+    /// Number of bytes written.
     pub fn length(&self) -> usize {
         self.length.get()
     }
 
-    /// How urgent it is.
+    /// The priority.
     pub fn priority(&self) -> u32 {
         self.priority.get()
     }
@@ -54,10 +54,10 @@ impl Linked for &'static Message {
     }
 }
 
-/// The messages of a queue: the free ones, and the others by priority.
+/// Messages of a queue.
 pub struct Store {
     free: List<&'static Message>,
-    /// Bit *n* is set while there is a message of priority *n*.
+    /// Bit *n* is set while messages of priority *n* are stored.
     occupied: Cell<u32>,
     levels: [List<&'static Message>; PRIORITIES as usize],
     count: Cell<usize>,
@@ -74,15 +74,16 @@ impl Store {
         }
     }
 
-    /// Cuts `memory` into so many free messages of so many bytes.
+    /// Divides `memory` into free messages.
     ///
     /// # Safety
     ///
-    /// The memory is aligned as a message is, has [`Message::room`] for each of them, and belongs to
+    /// The memory is aligned for a message, has [`Message::room`] for each of them, and belongs to
     /// this store until [`clear`](Self::clear).
     pub unsafe fn fill(&self, memory: NonNull<u8>, count: usize, room: usize) {
         for index in 0..count {
-            // SAFETY: the caller's contract: within the memory, aligned, and nobody else's.
+            // SAFETY: the place lies within the memory, is aligned, and is used by this store only,
+            // as the caller ensures.
             let message = unsafe {
                 let place = memory.add(index * room).cast::<Message>();
                 place.write(Message::default());
@@ -92,7 +93,7 @@ impl Store {
         }
     }
 
-    /// Forgets all messages, whose memory is needed no more.
+    /// Removes all messages, so that the memory can be freed.
     pub fn clear(&self) {
         while self.take_free().or_else(|| self.take()).is_some() {}
     }
@@ -102,12 +103,12 @@ impl Store {
         self.free.pop()
     }
 
-    /// Gives back one that was read.
-    pub fn give_back(&self, message: &'static Message) {
+    /// Frees a message that was read.
+    pub fn release(&self, message: &'static Message) {
         self.free.push(message);
     }
 
-    /// Puts one that was written behind those of its priority.
+    /// Stores a written message behind those of its priority.
     pub fn put(&self, message: &'static Message) {
         let level = message.priority() % PRIORITIES;
         self.levels[level as usize].push(message);
@@ -115,7 +116,7 @@ impl Store {
         self.count.set(self.count.get() + 1);
     }
 
-    /// Takes the oldest of the highest priority.
+    /// Takes the oldest message of the highest priority.
     pub fn take(&self) -> Option<&'static Message> {
         let level = self.occupied.get().checked_ilog2()?;
         let messages = &self.levels[(level % PRIORITIES) as usize];
@@ -127,7 +128,7 @@ impl Store {
         Some(message)
     }
 
-    /// How many there are to take.
+    /// Number of stored messages.
     pub fn count(&self) -> usize {
         self.count.get()
     }
@@ -149,7 +150,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// A store over memory that stays.
+    /// A store over leaked memory.
     fn store(count: usize, size: usize) -> Store {
         let room = Message::room(size).unwrap();
         let memory = Box::leak(vec![0u64; (count * room).div_ceil(8)].into_boxed_slice());
@@ -184,7 +185,7 @@ mod tests {
                         let expected = best.map(|(index, _)| index).map(|index| model.remove(index));
                         let taken = store.take();
                         prop_assert_eq!(taken.map(|m| (m.priority(), m.length())), expected);
-                        taken.inspect(|message| store.give_back(message));
+                        taken.inspect(|message| store.release(message));
                     }
                 }
                 prop_assert_eq!(store.count(), model.len());
@@ -198,14 +199,14 @@ mod tests {
         let messages: Vec<_> = core::iter::from_fn(|| store.take_free()).collect();
         assert_eq!(messages.len(), 4);
         for (number, message) in messages.iter().enumerate() {
-            // SAFETY: thirteen bytes are the message's own.
+            // SAFETY: each message has 13 bytes of its own.
             unsafe { message.bytes().write_bytes(number as u8, 13) };
             message.describe(13, 0);
             store.put(message);
         }
         for number in 0..4 {
             let message = store.take().unwrap();
-            // SAFETY: as above.
+            // SAFETY: each message has 13 bytes of its own.
             let bytes = unsafe { core::slice::from_raw_parts(message.bytes(), 13) };
             assert_eq!(bytes, [number; 13]);
         }

@@ -1,51 +1,51 @@
-//! Queues by name, descriptors by number.
+//! Tables of message queues and descriptors.
 //!
-//! A queue lives as long as it has a name, a descriptor or an operation under way. All of it is
-//! behind one lock; what allocates is done outside.
+//! A queue exists as long as it has a name, a descriptor or an operation in progress. Both tables
+//! are protected by one lock; memory is allocated and freed outside of it.
 
 use crate::mqueue::queue::Queue;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use tenon_libc::Errno;
-use tenon_pthread::signal::Event;
-use tenon_pthread::signal::event::Wanted;
+use tenon_pthread::signal::Notification;
+use tenon_pthread::signal::event::SigEvent;
 use tenon_thread::wait::Guarded;
 
 unsafe extern "C" {
     fn free(memory: *mut c_void);
 }
 
-/// The longest name, without its slash: `NAME_MAX`.
+/// Maximum length of a name without its slash: `NAME_MAX`.
 pub const NAME_MAX: usize = 31;
 
 /// `SI_MESGQ`.
 const MESSAGE: c_int = 5;
 
-/// Queues and descriptors are known behind this.
+/// Protects both tables.
 static LOCK: Guarded<()> = Guarded::new(());
 
-/// A name: what follows the slash. A shorter one ends with zeros.
+/// A name without its slash, padded with zeros.
 pub(crate) type Name = [u8; NAME_MAX];
 
-/// The place of a queue.
+/// Slot of a queue.
 pub struct Slot {
     queue: Queue,
     /// Its name, until it is unlinked.
     name: Cell<Option<Name>>,
-    /// Descriptors and operations under way; it is being made or used if there are any.
+    /// Number of descriptors and operations in progress.
     users: Cell<usize>,
     memory: Cell<*mut c_void>,
-    /// The descriptor by which somebody wants to be told of the first message, or zero.
+    /// Descriptor with a notification request; zero for none.
     notified: Cell<c_int>,
-    event: Event,
+    event: Notification,
 }
 
-// SAFETY: all but the queue, which is shared, is touched behind `LOCK`.
+// SAFETY: the queue is `Sync`, and all other fields are accessed with `LOCK` held.
 unsafe impl Sync for Slot {}
 
 impl Slot {
-    /// A place without a queue.
+    /// A free slot.
     pub const fn new() -> Self {
         Self {
             queue: Queue::new(),
@@ -53,7 +53,7 @@ impl Slot {
             users: Cell::new(0),
             memory: Cell::new(ptr::null_mut()),
             notified: Cell::new(0),
-            event: Event::new(|_| {}),
+            event: Notification::new(|_| {}),
         }
     }
 
@@ -65,7 +65,7 @@ impl Slot {
         self.is_unused() && !self.event.entry().is_pending()
     }
 
-    /// The memory to be freed if nobody uses the queue any more. To be called behind `LOCK`.
+    /// The memory to free if the queue has no users. The caller holds `LOCK`.
     fn end_if_unused(&self) -> *mut c_void {
         if !self.is_unused() {
             return ptr::null_mut();
@@ -85,15 +85,15 @@ impl Default for Slot {
 pub struct Descriptor {
     slot: Cell<Option<&'static Slot>>,
     flags: Cell<c_int>,
-    /// Which of its uses it is, so that a stale number is known as such.
+    /// Number of this use of the descriptor, which detects a stale one.
     number: Cell<u16>,
 }
 
-// SAFETY: touched behind `LOCK`.
+// SAFETY: accessed with `LOCK` held.
 unsafe impl Sync for Descriptor {}
 
 impl Descriptor {
-    /// One that is not open.
+    /// A closed descriptor.
     pub const fn new() -> Self {
         Self {
             slot: Cell::new(None),
@@ -123,7 +123,7 @@ macro_rules! define_message_queues {
 }
 
 tenon_libc::table! {
-    /// All places of queues.
+    /// All slots of queues.
     fn slots: Slot = TENON_MQUEUE_SLOTS
 }
 
@@ -132,34 +132,34 @@ tenon_libc::table! {
     fn descriptors: Descriptor = TENON_MQUEUE_DESCRIPTORS
 }
 
-/// How many descriptors there can be: `MQ_OPEN_MAX`.
+/// Number of descriptors: `MQ_OPEN_MAX`.
 pub fn open_max() -> usize {
     descriptors().len()
 }
 
-/// What an operation finds of a descriptor; the queue lives until it is done with it.
-pub(crate) struct Use {
+/// An operation in progress on a descriptor; the queue exists until it is dropped.
+pub(crate) struct Operation {
     slot: &'static Slot,
     /// The descriptor's flags.
     pub(crate) flags: c_int,
 }
 
-impl Use {
+impl Operation {
     /// The queue.
     pub(crate) fn queue(&self) -> &'static Queue {
         &self.slot.queue
     }
 
-    /// The first message has come: tells who wanted to know, once.
-    pub(crate) fn tell(&self) {
+    /// Sends the requested notification of a first message, once.
+    pub(crate) fn notify_first(&self) {
         if LOCK.masked(|(), _| self.slot.notified.replace(0)) != 0 {
-            // A signal of before that nobody took stands for this one, too.
-            self.slot.event.happen();
+            // A former signal that is still pending stands for this one too.
+            self.slot.event.notify();
         }
     }
 
-    /// Has somebody told of the next first message, or the one who wanted to be not.
-    pub(crate) fn notify(&self, descriptor: c_int, wanted: Option<Wanted>) -> Result<(), Errno> {
+    /// Sets or withdraws the notification request.
+    pub(crate) fn notify(&self, descriptor: c_int, wanted: Option<SigEvent>) -> Result<(), Errno> {
         LOCK.masked(|(), _| {
             let notified = &self.slot.notified;
             if wanted.is_some() && notified.get() != 0 {
@@ -174,23 +174,23 @@ impl Use {
     }
 }
 
-impl Drop for Use {
+impl Drop for Operation {
     fn drop(&mut self) {
         leave(self.slot);
     }
 }
 
-/// One user less; the last one of a queue without a name takes it along.
+/// Removes one user; an unlinked queue is removed with its last user.
 fn leave(slot: &Slot) {
     let memory = LOCK.masked(|(), _| {
         slot.users.set(slot.users.get() - 1);
         slot.end_if_unused()
     });
-    // SAFETY: it came from `malloc`, and nobody uses it any more; null may be freed.
+    // SAFETY: the memory is from `malloc` and the queue has no users; `free` accepts null.
     unsafe { free(memory) };
 }
 
-/// The descriptor of that number.
+/// The open descriptor of a number.
 fn descriptor(number: c_int) -> Result<&'static Descriptor, Errno> {
     let index = usize::try_from(number & 0xffff).map_err(|_| Errno::EBADF)?;
     let descriptor = descriptors().get(index).ok_or(Errno::EBADF)?;
@@ -200,12 +200,12 @@ fn descriptor(number: c_int) -> Result<&'static Descriptor, Errno> {
 }
 
 /// Begins an operation on a descriptor.
-pub(crate) fn enter(number: c_int) -> Result<Use, Errno> {
+pub(crate) fn enter(number: c_int) -> Result<Operation, Errno> {
     LOCK.masked(|(), _| {
         let descriptor = descriptor(number)?;
         let slot = descriptor.slot.get().ok_or(Errno::EBADF)?;
         slot.users.set(slot.users.get() + 1);
-        Ok(Use {
+        Ok(Operation {
             slot,
             flags: descriptor.flags.get(),
         })
@@ -230,55 +230,54 @@ pub(crate) fn close(number: c_int) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Takes a queue's name from it; it ends with its last descriptor.
+/// Unlinks the name of a queue.
 pub(crate) fn unlink(name: &Name) -> Result<(), Errno> {
     let memory = LOCK.masked(|(), _| {
         let slot = find(name).ok_or(Errno::ENOENT)?;
         slot.name.set(None);
         Ok(slot.end_if_unused())
     })?;
-    // SAFETY: as in `leave`.
+    // SAFETY: the memory is from `malloc` and the queue has no users; `free` accepts null.
     unsafe { free(memory) };
     Ok(())
 }
 
-/// The queue of that name. To be called behind `LOCK`.
+/// The queue of a name. The caller holds `LOCK`.
 fn find(name: &Name) -> Option<&'static Slot> {
     slots().iter().find(|slot| slot.name.get() == Some(*name))
 }
 
-/// A queue to be made.
-pub(crate) struct Plan {
-    /// How many messages, of how many bytes, taking how much room.
+/// Parameters of a queue to create.
+pub(crate) struct QueueSpec {
+    /// Number of messages, their size, and the room that each takes.
     pub(crate) most: usize,
     pub(crate) size: usize,
     pub(crate) room: usize,
-    /// Memory for them from `malloc`.
+    /// Memory for the messages, from `malloc`.
     pub(crate) memory: ptr::NonNull<c_void>,
 }
 
-/// What came of an attempt to open a queue.
+/// Result of opening a queue.
 pub(crate) enum Opened {
-    /// A new descriptor of a queue that was there.
+    /// A descriptor of an existing queue.
     Old(c_int),
-    /// A new descriptor of a queue that was made as planned.
+    /// A descriptor of a queue that was created.
     New(c_int),
 }
 
-/// Opens the queue of that name: one that is there unless `exclusive`, or else one as planned, if
-/// there is a plan.
+/// Opens the queue of a name: an existing one unless `exclusive`, or else one created from `spec`.
 pub(crate) fn open(
     name: &Name,
     flags: c_int,
     exclusive: bool,
-    plan: Option<&Plan>,
+    spec: Option<&QueueSpec>,
 ) -> Result<Opened, Errno> {
     LOCK.masked(|(), _| {
         let there = find(name);
         if exclusive && there.is_some() {
             return Err(Errno::EEXIST);
         }
-        let slot = match (there, plan) {
+        let slot = match (there, spec) {
             (Some(slot), _) => slot,
             (None, None) => return Err(Errno::ENOENT),
             (None, Some(_)) => slots()
@@ -293,20 +292,20 @@ pub(crate) fn open(
             .ok_or(Errno::EMFILE)?;
         descriptor.slot.set(Some(slot));
         descriptor.flags.set(flags);
-        // From one on, so that no descriptor is zero, which `notified` has for nobody.
+        // Numbers start at one: descriptor zero stands for none in `notified`.
         let next = (descriptor.number.get().wrapping_add(1) & 0x7fff).max(1);
         descriptor.number.set(next);
         slot.users.set(slot.users.get() + 1);
         let number = c_int::from(next) << 16 | index as c_int;
-        match plan {
-            Some(plan) if there.is_none() => {
+        match spec {
+            Some(spec) if there.is_none() => {
                 slot.name.set(Some(*name));
-                slot.memory.set(plan.memory.as_ptr());
-                // SAFETY: the place was free; the plan's memory has room for them all, is aligned by
-                // `malloc` and freed after the queue's end only.
+                slot.memory.set(spec.memory.as_ptr());
+                // SAFETY: the slot was free; the spec's memory has room for all messages, is
+                // aligned by `malloc`, and is freed only after the queue is closed.
                 unsafe {
                     slot.queue
-                        .open(plan.memory.cast(), plan.most, plan.size, plan.room);
+                        .open(spec.memory.cast(), spec.most, spec.size, spec.room);
                 }
                 Ok(Opened::New(number))
             }

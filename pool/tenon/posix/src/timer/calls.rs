@@ -1,27 +1,27 @@
-//! `timer_create` and its like of `<time.h>`, and `alarm` of `<unistd.h>` (POSIX.1-2017).
+//! The C functions on timers (POSIX.1-2017, `timer_create`, `alarm`).
 
 use crate::timer::serve;
 use crate::timer::setting::{Itimerspec, Setting, now};
-use crate::timer::table::{Name, Timer, claim, find, timers};
+use crate::timer::table::{Timer, TimerId, claim, find, timers};
 use core::ffi::{c_int, c_uint};
 use tenon_libc::errno::{self, Errno};
 use tenon_libc::time::{Clock, Id, Timespec};
-use tenon_pthread::signal::event::Wanted;
+use tenon_pthread::signal::event::SigEvent;
 use tenon_pthread::signal::set::ALARM;
 use tenon_pthread::table::LOCK;
 
-/// `TIMER_ABSTIME`, as picolibc's `<time.h>` has it.
+/// `TIMER_ABSTIME`, as picolibc's `<time.h>` defines it.
 const ABSOLUTE: c_int = 4;
 
-/// Makes a timer.
+/// Creates a timer.
 ///
 /// # Safety
 ///
-/// The event is null, for `SIGALRM` with the timer's name, or a `struct sigevent`; there is a place
-/// for the name.
+/// `event` is null, for `SIGALRM` with the timer's ID, or points to a `struct sigevent`; `name` is
+/// valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub unsafe extern "C" fn timer_create(id: Id, event: *const Wanted, name: *mut Name) -> c_int {
-    // SAFETY: the caller's contract.
+pub unsafe extern "C" fn timer_create(id: Id, event: *const SigEvent, name: *mut TimerId) -> c_int {
+    // SAFETY: `event` is null or points to a value of its type, as the caller ensures.
     let event = unsafe { event.as_ref() }.copied();
     let made = (|| {
         let clock = Clock::of(id)?;
@@ -29,42 +29,42 @@ pub unsafe extern "C" fn timer_create(id: Id, event: *const Wanted, name: *mut N
         serve::begin()?;
         LOCK.masked(|(), _| {
             let (timer, name) = claim(clock)?;
-            timer.tell(event.unwrap_or_else(|| Wanted::signal(ALARM, name as usize)));
+            timer.set_event(event.unwrap_or_else(|| SigEvent::signal(ALARM, name as usize)));
             Ok(name)
         })
     })();
     errno::report(made.map(|made| {
-        // SAFETY: the caller's contract.
+        // SAFETY: `name` is valid for a write, as the caller ensures.
         unsafe { name.write(made) };
     }))
 }
 
-/// Ends a timer. A signal of it that was sent may still come.
+/// Deletes a timer. A signal that was sent may still be delivered.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub extern "C" fn timer_delete(name: Name) -> c_int {
+pub extern "C" fn timer_delete(name: TimerId) -> c_int {
     errno::report(LOCK.masked(|(), _| find(name).map(Timer::end)))
 }
 
-/// What is left of a setting.
+/// Remaining time of a setting.
 fn rest(setting: Option<Setting>) -> Itimerspec {
     setting.map_or_else(Itimerspec::default, |setting| {
         setting.rest(now(setting.clock()))
     })
 }
 
-/// Arms a timer, or disarms it, and says what was left of it.
+/// Arms or disarms a timer and stores its former setting.
 ///
 /// # Safety
 ///
-/// The new setting is a `struct itimerspec`; there is a place for the old one, unless it is null.
+/// `new` points to a `struct itimerspec`; `old` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn timer_settime(
-    name: Name,
+    name: TimerId,
     flags: c_int,
     new: *const Itimerspec,
     old: *mut Itimerspec,
 ) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `new` points to a value of its type, as the caller ensures.
     let new = unsafe { *new };
     let before = LOCK.masked(|(), _| {
         let timer = find(name)?;
@@ -75,41 +75,41 @@ pub unsafe extern "C" fn timer_settime(
     serve::look();
     errno::report(before.map(|before| {
         if !old.is_null() {
-            // SAFETY: the caller's contract.
+            // SAFETY: `old` is not null, and then valid for a write, as the caller ensures.
             unsafe { old.write(rest(before)) };
         }
     }))
 }
 
-/// Says what is left of a timer.
+/// Reads the remaining time of a timer.
 ///
 /// # Safety
 ///
-/// There is a place for it.
+/// `left` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub unsafe extern "C" fn timer_gettime(name: Name, left: *mut Itimerspec) -> c_int {
+pub unsafe extern "C" fn timer_gettime(name: TimerId, left: *mut Itimerspec) -> c_int {
     let setting = LOCK.masked(|(), _| find(name).map(Timer::setting));
     errno::report(setting.map(|setting| {
-        // SAFETY: the caller's contract.
+        // SAFETY: `left` is valid for a write, as the caller ensures.
         unsafe { left.write(rest(setting)) };
     }))
 }
 
-/// Expiries that a timer's last signal stood for beyond the first.
+/// The overrun count of a timer's last signal.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub extern "C" fn timer_getoverrun(name: Name) -> c_int {
+pub extern "C" fn timer_getoverrun(name: TimerId) -> c_int {
     let overrun = LOCK.masked(|(), _| find(name).map(Timer::overrun));
     overrun.unwrap_or_else(Errno::raise)
 }
 
-/// Sends `SIGALRM` in so many seconds, or not at all; returns how many were left, begun ones counted.
+/// Arms `SIGALRM` for a number of seconds, or disarms it; returns the remaining ones, rounded up.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn alarm(seconds: c_uint) -> c_uint {
     let Some(timer) = timers().first() else {
         return 0;
     };
     if seconds != 0 && serve::begin().is_err() {
-        // It has no error: as if none was wanted.
+        // `alarm` reports no errors: as if it was not armed.
         return 0;
     }
     let wanted = Itimerspec {
@@ -123,7 +123,7 @@ pub extern "C" fn alarm(seconds: c_uint) -> c_uint {
     let before = LOCK.masked(|(), _| {
         if timer.clock().is_none() {
             timer.make(Clock::Monotonic);
-            timer.tell(Wanted::signal(ALARM, 0));
+            timer.set_event(SigEvent::signal(ALARM, 0));
         }
         timer.set(setting)
     });

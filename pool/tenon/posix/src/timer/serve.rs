@@ -1,4 +1,4 @@
-//! The thread that timers expire in.
+//! The timer thread.
 
 use crate::timer::table::timers;
 use core::cell::Cell;
@@ -14,11 +14,11 @@ use tenon_pthread::{Slot, current, wait};
 use tenon_thread::time::{Duration, Instant};
 use tenon_thread::wait::Guarded;
 
-/// How long others run after each expiry at least: an interval may be shorter than what it takes to
-/// serve it, and expiries that were missed are counted.
+/// Minimum time for other threads after an expiry: an interval may be shorter than the execution of
+/// its expiry; missed expiries are counted.
 const REST: Duration = Duration::from_micros(20);
 
-/// The slot of the thread, once there is one; it is being made if there is one but no slot.
+/// The slot of the timer thread; `begun` without a slot while it is being created.
 #[derive(Default)]
 struct Server {
     begun: Cell<bool>,
@@ -30,7 +30,7 @@ static SERVER: Guarded<Server> = Guarded::new(Server {
     slot: Cell::new(None),
 });
 
-/// Makes the thread, if there is none.
+/// Creates the timer thread on the first call.
 pub(crate) fn begin() -> Result<(), Errno> {
     if SERVER.masked(|server, _| server.begun.replace(true)) {
         return Ok(());
@@ -41,7 +41,7 @@ pub(crate) fn begin() -> Result<(), Errno> {
     attributes.priority = MOST;
     attributes.detached = true;
     let mut name = 0;
-    // SAFETY: the function takes anything.
+    // SAFETY: `serve` ignores its argument.
     let made =
         unsafe { pthread_create(&raw mut name, &raw const attributes, serve, ptr::null_mut()) };
     if made != 0 {
@@ -51,21 +51,21 @@ pub(crate) fn begin() -> Result<(), Errno> {
     Ok(())
 }
 
-/// Has the thread look at the timers again. Outside of `LOCK`.
+/// Makes the thread examine the timers again. The caller does not hold `LOCK`.
 pub(crate) fn look() {
     if let Some(slot) = SERVER.masked(|server, _| server.slot.get()) {
         LOCK.waking(|(), waking| slot.notify(waking));
     }
 }
 
-/// Waits for the earliest timer, for ever.
+/// Waits for the earliest expiry, for ever.
 extern "C" fn serve(_: *mut c_void) -> *mut c_void {
     let slot = current();
     LOCK.masked(|(), _| slot.signals.blocked.set(Set::MAX));
-    slot.serve();
+    slot.exclude_from_exit();
     SERVER.masked(|server, _| server.slot.set(Some(slot)));
     loop {
-        // All are looked at; `any` would stop at the first one.
+        // Examines all timers; `any` would stop at the first.
         let expired = timers().iter().filter(|timer| timer.expire()).count() > 0;
         let rest = expired.then(|| Instant::now() + REST);
         let earliest = LOCK.masked(|(), _| {
@@ -73,6 +73,6 @@ extern "C" fn serve(_: *mut c_void) -> *mut c_void {
             instants.map(|setting| setting.instant()).min()
         });
         wait::pause(earliest.map(|earliest| rest.map_or(earliest, |rest| earliest.max(rest))));
-        wait::attend();
+        wait::act_on_pending();
     }
 }

@@ -1,4 +1,4 @@
-//! When a timer expires.
+//! Setting of a timer: next expiry and interval.
 
 use tenon_libc::errno::Errno;
 use tenon_libc::time::{Clock, Timespec};
@@ -8,35 +8,35 @@ use tenon_thread::time::Instant;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Itimerspec {
-    /// From one expiry to the next; zero for one expiry only.
+    /// Interval between expiries; zero for a single one.
     pub interval: Timespec,
-    /// The time, or how long until then; zero for none.
+    /// First expiry, absolute or relative; zero disarms the timer.
     pub value: Timespec,
 }
 
 /// An armed timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The clock that the next expiry is a time of: a timer that was set for a while does not care
-    /// about steps of the realtime clock.
+    /// The clock of the next expiry: the monotonic one for a relative setting, which steps of the
+    /// realtime clock do not affect.
     clock: Clock,
     /// In nanoseconds of that clock.
     next: i128,
-    /// In nanoseconds; zero for none.
+    /// Nanoseconds; zero for none.
     interval: i128,
 }
 
-/// The present by a clock, in nanoseconds.
+/// The current time of a clock in nanoseconds.
 pub fn now(clock: Clock) -> i128 {
-    // A clock shows times of the right form.
+    // The time of a clock is always normalised.
     clock.now().total().unwrap_or(0)
 }
 
 impl Setting {
-    /// What C wants of a timer of that clock, none if it shall not expire.
+    /// Converts a setting from C; `None` disarms the timer.
     pub fn of(wanted: &Itimerspec, clock: Clock, absolute: bool) -> Result<Option<Self>, Errno> {
         let (value, interval) = (wanted.value.total()?, wanted.interval.total()?);
-        // A time before the clock's beginning has passed; there is no such while.
+        // An absolute time before the epoch has passed; a negative duration is invalid.
         if interval < 0 || value < 0 && !absolute {
             return Err(Errno::EINVAL);
         }
@@ -52,30 +52,30 @@ impl Setting {
         }))
     }
 
-    /// The same for C: what is left, and the interval.
+    /// Converts to C: remaining time and interval.
     pub fn rest(&self, now: i128) -> Itimerspec {
         Itimerspec {
-            // One that is due has not expired yet: it is armed, and says so.
+            // An expired timer that was not handled yet is still armed, and reports so.
             value: Timespec::of((self.next - now).max(1)),
             interval: Timespec::of(self.interval),
         }
     }
 
-    /// Its clock.
+    /// The clock of the next expiry.
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// The instant of the next expiry, as its clock is set now.
+    /// The instant of the next expiry by the current setting of its clock.
     pub fn instant(&self) -> Instant {
         let time = Timespec::of(self.next);
-        // It has the right form.
+        // The time is normalised.
         self.clock
             .instant(&time)
             .unwrap_or(Instant::from_nanoseconds(u64::MAX))
     }
 
-    /// How often it has expired by now, and what is left of it; nothing if it has not.
+    /// Number of expiries by now, and the remaining setting; `None` before the first expiry.
     pub fn expire(&self, now: i128) -> Option<(i128, Option<Self>)> {
         if now < self.next {
             return None;

@@ -1,4 +1,4 @@
-//! The timers there are.
+//! Table of timers.
 
 use crate::timer::setting::{Setting, now};
 use core::cell::Cell;
@@ -6,48 +6,48 @@ use core::ffi::c_int;
 use core::ptr;
 use tenon_libc::errno::Errno;
 use tenon_libc::time::Clock;
-use tenon_pthread::pending::Entry;
-use tenon_pthread::signal::Event;
-use tenon_pthread::signal::event::{Told, Wanted};
+use tenon_pthread::pending::QueuedSignal;
+use tenon_pthread::signal::Notification;
+use tenon_pthread::signal::event::{Notified, SigEvent};
 use tenon_pthread::table::LOCK;
 
 /// `SI_TIMER`.
 const TIMER: c_int = 3;
 
-/// A timer's number and the number of its use: `timer_t`.
-pub type Name = u64;
+/// Number of a timer and of its use: `timer_t`.
+pub type TimerId = u64;
 
 /// A timer.
 pub struct Timer {
-    /// Its clock, from its making to its end.
+    /// The clock, from creation to deletion.
     clock: Cell<Option<Clock>>,
     setting: Cell<Option<Setting>>,
-    event: Event,
-    /// Expiries since its signal was sent.
+    event: Notification,
+    /// Expiries since the last signal was sent.
     missed: Cell<i128>,
-    /// Expiries that the signal stood for that was taken last.
+    /// Overruns of the signal that was taken last.
     overrun: Cell<i128>,
-    /// Which of its uses it is, so that a stale name is known as such.
+    /// Number of this use of the slot, which detects a stale ID.
     number: Cell<u32>,
 }
 
-// SAFETY: touched behind `LOCK`.
+// SAFETY: accessed with `LOCK` held.
 unsafe impl Sync for Timer {}
 
 impl Timer {
-    /// No timer.
+    /// A free slot.
     pub const fn new() -> Self {
         Self {
             clock: Cell::new(None),
             setting: Cell::new(None),
-            event: Event::new(taken),
+            event: Notification::new(taken),
             missed: Cell::new(0),
             overrun: Cell::new(0),
             number: Cell::new(0),
         }
     }
 
-    /// Makes it a timer of that clock. To be called behind `LOCK`.
+    /// Creates a timer of a clock. The caller holds `LOCK`.
     pub(crate) fn make(&self, clock: Clock) {
         self.clock.set(Some(clock));
         self.setting.set(None);
@@ -56,45 +56,45 @@ impl Timer {
         self.number.set(self.number.get().wrapping_add(1));
     }
 
-    /// Has it tell the program in that way. To be called behind `LOCK`.
-    pub(crate) fn tell(&self, wanted: Wanted) {
+    /// Sets the notification. The caller holds `LOCK`.
+    pub(crate) fn set_event(&self, wanted: SigEvent) {
         self.event.set(Some(wanted), TIMER);
     }
 
-    /// Its clock. To be called behind `LOCK`.
+    /// The clock. The caller holds `LOCK`.
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.clock.get()
     }
 
-    /// When it expires. To be called behind `LOCK`.
+    /// The current setting. The caller holds `LOCK`.
     pub(crate) fn setting(&self) -> Option<Setting> {
         self.setting.get()
     }
 
-    /// Arms it, or not. To be called behind `LOCK`.
+    /// Arms or disarms the timer; returns the former setting. The caller holds `LOCK`.
     pub(crate) fn set(&self, setting: Option<Setting>) -> Option<Setting> {
         self.missed.set(0);
         self.setting.replace(setting)
     }
 
-    /// Ends it. To be called behind `LOCK`.
+    /// Deletes the timer. The caller holds `LOCK`.
     pub(crate) fn end(&self) {
         self.clock.set(None);
         self.setting.set(None);
     }
 
-    /// Expiries that its last signal stood for beyond the first. To be called behind `LOCK`.
+    /// The overrun count of the last signal. The caller holds `LOCK`.
     pub(crate) fn overrun(&self) -> c_int {
         c_int::try_from(self.overrun.get()).unwrap_or(c_int::MAX)
     }
 
-    /// Whether it may be made: it is none, and no signal of its last use is pending.
+    /// Whether the slot is free and no signal of its last use is pending.
     fn is_free(&'static self) -> bool {
         self.clock.get().is_none() && !self.event.entry().is_pending()
     }
 
-    /// Goes on to its next expiry if it is due; returns how many have passed. To be called behind
-    /// `LOCK`.
+    /// Advances an expired timer to its next expiry; returns the number of expiries. The caller
+    /// holds `LOCK`.
     fn advance(&self) -> Option<i128> {
         let setting = self.setting.get()?;
         let (times, rest) = setting.expire(now(setting.clock()))?;
@@ -102,13 +102,13 @@ impl Timer {
         Some(times)
     }
 
-    /// Expires if it is due, and tells the program; returns whether it was.
+    /// Notifies the program if the timer has expired; returns whether it has.
     pub(crate) fn expire(&'static self) -> bool {
         let Some(times) = LOCK.masked(|(), _| self.advance()) else {
             return false;
         };
-        // The first one is what its signal is for.
-        let first = i128::from(self.event.happen() == Told::Yes);
+        // The signal stands for the first expiry.
+        let first = i128::from(self.event.notify() == Notified::Yes);
         LOCK.masked(|(), _| self.missed.set(self.missed.get() + times - first));
         true
     }
@@ -120,9 +120,9 @@ impl Default for Timer {
     }
 }
 
-/// The signal of a timer was taken: what was missed until now is its overrun, also what nobody has
-/// looked at yet.
-fn taken(entry: &'static Entry) {
+/// Called when a timer's signal is taken: the expiries since it was sent, including those not
+/// handled yet, are its overruns.
+fn taken(entry: &'static QueuedSignal) {
     let of = |timer: &&'static Timer| ptr::eq(timer.event.entry(), entry);
     if let Some(timer) = timers().iter().find(of) {
         let passed = timer.advance().unwrap_or(0);
@@ -134,24 +134,24 @@ fn taken(entry: &'static Entry) {
 #[macro_export]
 macro_rules! define_timers {
     ($count:expr) => {
-        // The first one is that of `alarm`.
+        // The first timer belongs to `alarm`.
         $crate::define_table!(TENON_POSIX_TIMERS: [$crate::timer::Timer; $count + 1] = $crate::timer::Timer::new());
     };
 }
 
 tenon_libc::table! {
-    /// All timers, the first of them that of `alarm`.
+    /// All timers; the first belongs to `alarm`.
     pub(crate) fn timers: Timer = TENON_POSIX_TIMERS
 }
 
-/// How many timers there can be: `TIMER_MAX`.
+/// Maximum number of timers: `TIMER_MAX`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn __timer_max() -> usize {
     timers().len().saturating_sub(1)
 }
 
-/// A timer that may be made, and its name then. To be called behind `LOCK`.
-pub(crate) fn claim(clock: Clock) -> Result<(&'static Timer, Name), Errno> {
+/// Creates a timer in a free slot; returns it with its ID. The caller holds `LOCK`.
+pub(crate) fn claim(clock: Clock) -> Result<(&'static Timer, TimerId), Errno> {
     let mut places = timers().iter().enumerate().skip(1);
     let (index, timer) = places
         .find(|(_, timer)| timer.is_free())
@@ -160,8 +160,8 @@ pub(crate) fn claim(clock: Clock) -> Result<(&'static Timer, Name), Errno> {
     Ok((timer, u64::from(timer.number.get()) << 16 | index as u64))
 }
 
-/// The timer of that name. To be called behind `LOCK`.
-pub(crate) fn find(name: Name) -> Result<&'static Timer, Errno> {
+/// The timer of an ID. The caller holds `LOCK`.
+pub(crate) fn find(name: TimerId) -> Result<&'static Timer, Errno> {
     let index = (name & 0xffff) as usize;
     let timer = timers().get(index).filter(|_| index > 0);
     let timer = timer.ok_or(Errno::EINVAL)?;

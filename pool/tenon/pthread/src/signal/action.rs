@@ -1,6 +1,6 @@
-//! What is to be done about a signal.
+//! Signal actions (POSIX.1-2017, `sigaction`).
 
-use crate::pending::{Information, Set};
+use crate::pending::{Set, SigInfo};
 use crate::signal::set::{KILL, LAST, STOP, UNBLOCKABLE, number};
 use crate::table::LOCK;
 use crate::table::slots;
@@ -15,13 +15,13 @@ const IGNORE: usize = 1;
 /// `SIG_ERR`.
 const ERROR: usize = usize::MAX;
 
-/// `SA_SIGINFO`: the handler is told more than the number.
-const TELL: c_int = 0x02;
-/// `SA_RESTART`: a wait that it interrupts goes on.
+/// `SA_SIGINFO`: the handler takes the information too.
+const SIGINFO: c_int = 0x02;
+/// `SA_RESTART`: an interrupted wait is restarted.
 const RESTART: c_int = 0x10;
-/// `SA_NODEFER`: it may be interrupted by its own signal.
+/// `SA_NODEFER`: the signal is not blocked while its handler runs.
 const NO_DEFER: c_int = 0x20;
-/// `SA_RESETHAND`: once only.
+/// `SA_RESETHAND`: the action is reset when the handler runs.
 const RESET: c_int = 0x40;
 
 /// `struct sigaction`.
@@ -33,27 +33,27 @@ pub struct Action {
     flags: c_int,
 }
 
-/// What comes of a signal.
+/// Effect of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing.
+    /// The signal is discarded.
     Ignored,
-    /// The program ends.
+    /// The program terminates.
     Terminated,
-    /// Everything would stop.
+    /// The process would stop.
     Stopped,
     /// A handler runs.
     Handled,
 }
 
 impl Action {
-    const USUAL: Self = Self {
+    const DEFAULT: Self = Self {
         handler: DEFAULT,
         mask: 0,
         flags: 0,
     };
 
-    /// What it makes of that signal.
+    /// The effect of a signal with this action.
     pub fn outcome(&self, signal: u32) -> Outcome {
         match (self.handler, signal) {
             (IGNORE, _) => Outcome::Ignored,
@@ -66,7 +66,7 @@ impl Action {
         }
     }
 
-    /// What a thread that blocks `blocked` blocks while the handler runs.
+    /// The signal mask while the handler runs, in a thread with the mask `blocked`.
     pub fn blocked(&self, blocked: Set, signal: u32) -> Set {
         let own = if self.flags & NO_DEFER == 0 {
             1 << signal
@@ -76,27 +76,27 @@ impl Action {
         (blocked | self.mask | own) & !UNBLOCKABLE
     }
 
-    /// Whether a wait that it interrupts goes on afterwards.
+    /// Whether an interrupted wait is restarted.
     pub fn restarts(&self) -> bool {
         self.flags & RESTART != 0
     }
 
-    /// Runs the handler.
+    /// Calls the handler.
     ///
     /// # Safety
     ///
-    /// Its outcome is a handler.
-    pub unsafe fn run(&self, information: &mut Information) {
+    /// The effect of the signal is [`Outcome::Handled`].
+    pub unsafe fn run(&self, information: &mut SigInfo) {
         let signal = information.signal;
-        if self.flags & TELL != 0 {
-            type Telling = unsafe extern "C" fn(c_int, *mut Information, *mut c_void);
-            // SAFETY: the program says that it is such a function.
+        if self.flags & SIGINFO != 0 {
+            type Telling = unsafe extern "C" fn(c_int, *mut SigInfo, *mut c_void);
+            // SAFETY: with `SA_SIGINFO` the program installed a function of this type.
             unsafe {
                 let handler: Telling = core::mem::transmute(self.handler);
                 handler(signal, information, core::ptr::null_mut());
             }
         } else {
-            // SAFETY: as above.
+            // SAFETY: without `SA_SIGINFO` the program installed a function of this type.
             unsafe {
                 let handler: unsafe extern "C" fn(c_int) = core::mem::transmute(self.handler);
                 handler(signal);
@@ -107,12 +107,12 @@ impl Action {
 
 struct Actions([Cell<Action>; LAST as usize + 1]);
 
-// SAFETY: touched behind `LOCK`.
+// SAFETY: accessed with `LOCK` held.
 unsafe impl Sync for Actions {}
 
-static ACTIONS: Actions = Actions([const { Cell::new(Action::USUAL) }; LAST as usize + 1]);
+static ACTIONS: Actions = Actions([const { Cell::new(Action::DEFAULT) }; LAST as usize + 1]);
 
-/// What is to be done about a signal. To be called behind `LOCK`.
+/// The action of a signal. The caller holds `LOCK`.
 pub(crate) fn of(signal: u32) -> Action {
     ACTIONS.0[signal as usize % ACTIONS.0.len()].get()
 }
@@ -121,11 +121,11 @@ fn set(signal: u32, action: Action) {
     ACTIONS.0[signal as usize % ACTIONS.0.len()].set(action);
 }
 
-/// As [`of`], for a handler that is about to run: one that runs once has run.
+/// As [`of`], for a handler that is about to run: resets an action with `SA_RESETHAND`.
 pub(crate) fn take(signal: u32) -> Action {
     let action = of(signal);
     if action.flags & RESET != 0 && action.outcome(signal) == Outcome::Handled {
-        set(signal, Action::USUAL);
+        set(signal, Action::DEFAULT);
     }
     action
 }
@@ -141,7 +141,7 @@ fn exchange(signal: c_int, new: Option<Action>) -> Result<Action, Errno> {
         if let Some(new) = new {
             set(signal, new);
             if new.outcome(signal) == Outcome::Ignored {
-                // What is pending of it is of no interest any more (POSIX.1-2017, 2.4.3).
+                // Pending instances of an ignored signal are discarded (POSIX.1-2017, 2.4.3).
                 crate::signal::deliver::program().forget(1 << signal);
                 slots()
                     .iter()
@@ -152,25 +152,24 @@ fn exchange(signal: c_int, new: Option<Action>) -> Result<Action, Errno> {
     })
 }
 
-/// Says what is done about a signal, and changes it.
+/// Reads and changes the action of a signal.
 ///
 /// # Safety
 ///
-/// The new action is null or a `struct sigaction`; there is a place for the old one, unless it is
-/// null.
+/// `new` is null or points to a `struct sigaction`; `old` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigaction(signal: c_int, new: *const Action, old: *mut Action) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `new` is null or points to a value of its type, as the caller ensures.
     let exchanged = exchange(signal, unsafe { new.as_ref() }.copied());
     errno::report(exchanged.map(|former| {
         if !old.is_null() {
-            // SAFETY: the caller's contract.
+            // SAFETY: `old` is not null, and then valid for a write, as the caller ensures.
             unsafe { old.write(former) };
         }
     }))
 }
 
-/// Has a signal handled by a function, or as `SIG_DFL` or `SIG_IGN`; returns what was before.
+/// Sets the handler of a signal, `SIG_DFL` or `SIG_IGN`; returns the former one.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn signal(signal: c_int, handler: usize) -> usize {
     let new = Action {
@@ -193,10 +192,10 @@ mod tests {
 
     #[test]
     fn each_signal_has_its_outcome() {
-        assert_eq!(Action::USUAL.outcome(6), Outcome::Terminated);
-        assert_eq!(Action::USUAL.outcome(40), Outcome::Terminated);
-        assert_eq!(Action::USUAL.outcome(20), Outcome::Ignored);
-        assert_eq!(Action::USUAL.outcome(18), Outcome::Stopped);
+        assert_eq!(Action::DEFAULT.outcome(6), Outcome::Terminated);
+        assert_eq!(Action::DEFAULT.outcome(40), Outcome::Terminated);
+        assert_eq!(Action::DEFAULT.outcome(20), Outcome::Ignored);
+        assert_eq!(Action::DEFAULT.outcome(18), Outcome::Stopped);
         let action = |handler, flags| Action {
             handler,
             flags,

@@ -1,21 +1,21 @@
-//! From a signal to the thread it is for.
+//! Generation and delivery of signals (POSIX.1-2017, 2.4.1).
 
-use crate::pending::{Entry, Information, Pending, Set};
+use crate::pending::{Pending, QueuedSignal, Set, SigInfo};
 use crate::signal::action::{self, Action, Outcome};
 use crate::table::{LOCK, slots};
-use crate::wait::{self, Attended};
+use crate::wait::{self, Effect};
 use crate::{Slot, current};
 use tenon_libc::errno::Errno;
 use tenon_libc::process;
 use tenon_thread::wait::Waking;
 
-/// A signal to be sent.
+/// A signal to send.
 #[derive(Clone, Copy)]
 pub enum Sent {
-    /// One that carries nothing.
+    /// Without a value.
     Plain(u32),
-    /// One that does.
-    Queued(&'static Entry),
+    /// With its information, queued.
+    Queued(&'static QueuedSignal),
 }
 
 impl Sent {
@@ -29,18 +29,18 @@ impl Sent {
 
 struct Program(Pending);
 
-// SAFETY: touched behind `LOCK`.
+// SAFETY: accessed with `LOCK` held.
 unsafe impl Sync for Program {}
 
 static PROGRAM: Program = Program(Pending::new());
 
-/// What is pending for the program. To be touched behind `LOCK`.
+/// Signals pending for the program. The caller holds `LOCK`.
 pub(crate) fn program() -> &'static Pending {
     &PROGRAM.0
 }
 
-/// Sends a signal to a thread, or to the program, whichever thread of it does not block it. To be
-/// called behind `LOCK`, which is `waking`'s.
+/// Sends a signal to a thread, or to the program, where any thread that does not block it receives
+/// it. The caller holds `LOCK` through `waking`.
 pub fn post(waking: &Waking, to: Option<&'static Slot>, sent: Sent) {
     let signal = sent.signal();
     let bit = 1 << signal;
@@ -58,11 +58,11 @@ pub fn post(waking: &Waking, to: Option<&'static Slot>, sent: Sent) {
         Sent::Plain(signal) => pending.add(signal),
         Sent::Queued(entry) => pending.queue(entry),
     }
-    receiver.inspect(|slot| rouse(waking, slot, bit));
+    receiver.inspect(|slot| wake_receiver(waking, slot, bit));
 }
 
-/// The thread for a signal of the program's: one that waits for it, or the calling one, or any that
-/// does not block it.
+/// The receiver of a signal to the program: a thread that waits for it, else the calling thread,
+/// else any thread that does not block it.
 fn find(bit: Set) -> Option<&'static Slot> {
     let open = |slot: &&'static Slot| slot.signals.blocked.get() & bit == 0;
     let accepts = |slot: &&'static Slot| slot.signals.accepted.get() & bit != 0;
@@ -73,8 +73,8 @@ fn find(bit: Set) -> Option<&'static Slot> {
         .or_else(|| alive().find(open))
 }
 
-/// Lets a thread see to a signal that it waits for or does not block.
-fn rouse(waking: &Waking, slot: &'static Slot, bit: Set) {
+/// Notifies a thread that waits for a signal or does not block it.
+fn wake_receiver(waking: &Waking, slot: &'static Slot, bit: Set) {
     if slot.signals.accepted.get() & bit != 0 {
         slot.notify(waking);
     } else if slot.signals.blocked.get() & bit == 0 {
@@ -82,8 +82,9 @@ fn rouse(waking: &Waking, slot: &'static Slot, bit: Set) {
     }
 }
 
-/// Changes what the calling thread blocks; returns what it did before. What is let in by that is
-/// seen to when this returns; what is kept out goes to others.
+/// Changes the signal mask of the calling thread; returns the former one. Signals that become
+/// unblocked are delivered before this returns; those that become blocked are redirected to other
+/// threads.
 pub(crate) fn block(change: impl FnOnce(Set) -> Set) -> Set {
     let old = LOCK.waking(|(), waking| {
         let slot = current();
@@ -98,16 +99,16 @@ pub(crate) fn block(change: impl FnOnce(Set) -> Set) -> Set {
         while others != 0 {
             let bit = others & others.wrapping_neg();
             others &= !bit;
-            find(bit).inspect(|slot| rouse(waking, slot, bit));
+            find(bit).inspect(|slot| wake_receiver(waking, slot, bit));
         }
         old
     });
-    crate::wait::attend();
+    crate::wait::act_on_pending();
     old
 }
 
-/// Takes a pending signal of the calling thread's or the program's. To be called behind `LOCK`.
-pub(crate) fn take(among: Set) -> Option<Information> {
+/// Takes a pending signal of the calling thread or of the program. The caller holds `LOCK`.
+pub(crate) fn take(among: Set) -> Option<SigInfo> {
     let own = &current().signals.pending;
     let pending = if lowest(own.set() & among) <= lowest(program().set() & among) {
         own
@@ -121,9 +122,9 @@ fn lowest(set: Set) -> u32 {
     set.trailing_zeros()
 }
 
-/// Sees to all signals that the calling thread does not block.
-pub(crate) fn handle() -> Attended {
-    let mut attended = Attended::Nothing;
+/// Delivers all signals that the calling thread does not block.
+pub(crate) fn handle() -> Effect {
+    let mut attended = Effect::None;
     let errno = Errno::last();
     while let Some((action, mut information, blocked)) = LOCK.masked(|(), _| next()) {
         match action.outcome(information.signal as u32) {
@@ -132,16 +133,16 @@ pub(crate) fn handle() -> Attended {
             Outcome::Handled => {}
         }
         attended = attended.max(if action.restarts() {
-            Attended::Restart
+            Effect::Restart
         } else {
-            Attended::Interrupt
+            Effect::Interrupt
         });
-        // SAFETY: the action is a handler, and the thread blocks what it wants blocked.
+        // SAFETY: the outcome is `Handled`, and the thread's mask is that of the action.
         unsafe { action.run(&mut information) };
         LOCK.masked(|(), _| {
             let signals = &current().signals;
             signals.blocked.set(blocked);
-            // Now, not before: the handler may have waited for others.
+            // Set after the handler, which may itself have waited for other handlers.
             signals.handled.set(true);
         });
     }
@@ -149,9 +150,9 @@ pub(crate) fn handle() -> Attended {
     attended
 }
 
-/// The next signal for the calling thread, what is to be done about it, and what the thread blocked
-/// before: while a handler runs it blocks more.
-fn next() -> Option<(Action, Information, Set)> {
+/// The next signal for the calling thread, its action, and the thread's mask from before the
+/// handler.
+fn next() -> Option<(Action, SigInfo, Set)> {
     let slot = current();
     let blocked = slot.signals.blocked.get();
     let information = take(!blocked)?;
@@ -163,7 +164,7 @@ fn next() -> Option<(Action, Information, Set)> {
     Some((action, information, blocked))
 }
 
-/// Ends the program because of a signal, as its parent would see it.
+/// Terminates the program with the status by which a parent recognises a signal.
 fn terminate(signal: i32) -> ! {
     core_log::error!("terminated by signal {signal}");
     process::_exit(128 + signal)

@@ -1,9 +1,9 @@
-//! What a program wants to be told, and how: `struct sigevent`.
+//! Asynchronous notification of the program: `struct sigevent` (POSIX.1-2017, 2.4.1).
 
 use crate::attributes::Attributes;
 use crate::create::pthread_create;
 use crate::join::pthread_detach;
-use crate::pending::{Entry, Information, PROCESS};
+use crate::pending::{PROCESS, QueuedSignal, SigInfo};
 use crate::signal::deliver::{Sent, post};
 use crate::signal::set;
 use crate::table::LOCK;
@@ -17,13 +17,13 @@ const NONE: c_int = 1;
 const SIGNAL: c_int = 2;
 const THREAD: c_int = 3;
 
-/// A function of C that is given a `union sigval`.
+/// A notification function, which takes a `union sigval`.
 type Function = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
 /// `struct sigevent`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Wanted {
+pub struct SigEvent {
     notify: c_int,
     signal: c_int,
     value: usize,
@@ -31,8 +31,8 @@ pub struct Wanted {
     attributes: *const Attributes,
 }
 
-impl Wanted {
-    /// A signal with this value.
+impl SigEvent {
+    /// Notification by a signal with a value.
     pub fn signal(signal: u32, value: usize) -> Self {
         Self {
             notify: SIGNAL,
@@ -43,7 +43,7 @@ impl Wanted {
         }
     }
 
-    /// Whether it can be.
+    /// Checks the fields.
     pub fn check(&self) -> Result<(), Errno> {
         match self.notify {
             NONE => Ok(()),
@@ -54,56 +54,55 @@ impl Wanted {
     }
 }
 
-/// Something that tells the program when it happens.
-pub struct Event {
-    /// With the code of its signal.
-    wanted: Cell<Option<(Wanted, c_int)>>,
-    entry: Entry,
+/// A source of notifications.
+pub struct Notification {
+    /// The requested notification, with the code of its signal.
+    wanted: Cell<Option<(SigEvent, c_int)>>,
+    entry: QueuedSignal,
 }
 
-// SAFETY: touched behind `LOCK`.
-unsafe impl Sync for Event {}
+// SAFETY: accessed with `LOCK` held.
+unsafe impl Sync for Notification {}
 
-/// What became of telling.
+/// Result of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// The program was told, or did not want to be.
+pub enum Notified {
+    /// The program was notified, or requested none.
     Yes,
-    /// The last signal of it has not been taken yet.
+    /// The former signal is still pending.
     StillPending,
 }
 
-impl Event {
-    /// An event that tells nobody; `taken` is called when its signal was taken, behind `LOCK`.
-    pub const fn new(taken: fn(&'static Entry)) -> Self {
+impl Notification {
+    /// A source without a request; `taken` is called with `LOCK` held when its signal was taken.
+    pub const fn new(taken: fn(&'static QueuedSignal)) -> Self {
         Self {
             wanted: Cell::new(None),
-            entry: Entry::new(taken),
+            entry: QueuedSignal::new(taken),
         }
     }
 
-    /// Changes what is wanted when it happens next; a signal that is pending stays as it is. To be
-    /// called behind `LOCK`.
-    pub fn set(&self, wanted: Option<Wanted>, code: c_int) {
+    /// Changes the request; a pending signal is not affected. The caller holds `LOCK`.
+    pub fn set(&self, wanted: Option<SigEvent>, code: c_int) {
         self.wanted.set(wanted.map(|wanted| (wanted, code)));
     }
 
-    /// The entry of its signal.
-    pub fn entry(&'static self) -> &'static Entry {
+    /// The queue entry of its signal.
+    pub fn entry(&'static self) -> &'static QueuedSignal {
         &self.entry
     }
 
-    /// It happened: tells the program. To be called in a thread of C, outside of `LOCK`.
-    pub fn happen(&'static self) -> Told {
+    /// Notifies the program. Called by a POSIX thread that does not hold `LOCK`.
+    pub fn notify(&'static self) -> Notified {
         let Some((wanted, code)) = LOCK.masked(|(), _| self.wanted.get()) else {
-            return Told::Yes;
+            return Notified::Yes;
         };
         match wanted.notify {
             SIGNAL => LOCK.waking(|(), waking| {
                 if self.entry.is_pending() {
-                    return Told::StillPending;
+                    return Notified::StillPending;
                 }
-                self.entry.set(Information {
+                self.entry.set(SigInfo {
                     signal: wanted.signal,
                     code,
                     errno: 0,
@@ -111,28 +110,28 @@ impl Event {
                     value: wanted.value,
                 });
                 post(waking, None, Sent::Queued(&self.entry));
-                Told::Yes
+                Notified::Yes
             }),
             THREAD => {
-                // A thread that cannot be made is none: there is nobody to be told of that.
+                // A thread that cannot be created is left out: POSIX defines no error for it.
                 let _ = run(&wanted);
-                Told::Yes
+                Notified::Yes
             }
-            _ => Told::Yes,
+            _ => Notified::Yes,
         }
     }
 }
 
-/// Runs the program's function in a thread of its own.
-fn run(wanted: &Wanted) -> Option<()> {
+/// Calls the notification function in a new thread.
+fn run(wanted: &SigEvent) -> Option<()> {
     let mut name = 0;
     let argument = wanted.value as *mut c_void;
-    // SAFETY: the program says that these are attributes, and that the function takes the value;
-    // a `union sigval` is given and taken as a pointer is (AAPCS64, 6.8.2).
+    // SAFETY: the program passes attributes, and a function that takes the value; a `union sigval`
+    // is passed as a pointer is (AAPCS64, 6.8.2).
     let made =
         unsafe { pthread_create(&raw mut name, wanted.attributes, wanted.function?, argument) };
     if made == 0 {
-        // One that its attributes detached already is as it should be.
+        // The attributes may have detached it already.
         let _ = pthread_detach(name);
     }
     Some(())

@@ -1,4 +1,4 @@
-//! Blocking signals, and waiting until a handler ran.
+//! Signal masks, and waits for a handler (POSIX.1-2017, `pthread_sigmask`, `sigsuspend`).
 
 use crate::current;
 use crate::pending::Set;
@@ -13,14 +13,15 @@ const REPLACE: c_int = 0;
 const BLOCK: c_int = 1;
 const UNBLOCK: c_int = 2;
 
-/// Changes what the calling thread blocks, and says what it blocked. Returns the error number.
+/// Changes the signal mask of the calling thread and stores the former one. Returns the error
+/// number.
 ///
 /// # Safety
 ///
-/// The set is null or one; there is a place for the old one, unless it is null.
+/// `set` is null or points to a `sigset_t`; `old` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_sigmask(how: c_int, set: *const Set, old: *mut Set) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `set` is null or points to a value of its type, as the caller ensures.
     let set = unsafe { set.as_ref() }.copied();
     let former = match (how, set) {
         (_, None) => Ok(current().signals.blocked.get()),
@@ -31,47 +32,48 @@ pub unsafe extern "C" fn pthread_sigmask(how: c_int, set: *const Set, old: *mut 
     };
     errno::number(former.map(|former| {
         if !old.is_null() {
-            // SAFETY: the caller's contract.
+            // SAFETY: `old` is not null, and then valid for a write, as the caller ensures.
             unsafe { old.write(former) };
         }
     }))
 }
 
-/// As [`pthread_sigmask`], which reports by `errno`.
+/// As [`pthread_sigmask`], with the error in `errno`.
 ///
 /// # Safety
 ///
-/// As for [`pthread_sigmask`].
+/// The requirements of [`pthread_sigmask`].
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigprocmask(how: c_int, set: *const Set, old: *mut Set) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers meet the requirements of `pthread_sigmask`, as the caller ensures.
     match unsafe { pthread_sigmask(how, set, old) } {
         0 => 0,
         number => Errno(number).raise(),
     }
 }
 
-/// Says which signals are pending and blocked.
+/// Reads the signals that are both pending and blocked.
 ///
 /// # Safety
 ///
-/// There is a place for the set.
+/// `set` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigpending(set: *mut Set) -> c_int {
     let pending = LOCK.masked(|(), _| {
         let signals = &current().signals;
         (signals.pending.set() | program().set()) & signals.blocked.get()
     });
-    // SAFETY: the caller's contract.
+    // SAFETY: `set` is valid for a write, as the caller ensures.
     unsafe { set.write(pending) };
     0
 }
 
-/// Waits until a handler of a signal ran since `handled` was cleared: here, or where the thread was
-/// preempted on its way. Of the latter `attention` is left, so that the pause does not begin.
+/// Waits until a handler has run since `handled` was cleared, in this call or where the thread was
+/// preempted before it. In the latter case `attention` is still set, so that the pause returns at
+/// once.
 fn wait_for_handler() {
     loop {
-        wait::attend();
+        wait::act_on_pending();
         if current().signals.handled.get() {
             return;
         }
@@ -79,16 +81,16 @@ fn wait_for_handler() {
     }
 }
 
-/// Blocks those signals only, waits until a handler ran, and blocks what was blocked before.
+/// Replaces the signal mask, waits until a handler has run, and restores the mask.
 ///
 /// # Safety
 ///
-/// The set is one.
+/// `set` points to a `sigset_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigsuspend(set: *const Set) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `set` points to a value of its type, as the caller ensures.
     let wanted = unsafe { *set } & !crate::signal::set::UNBLOCKABLE;
-    // What is let in by this must be seen to below, not before.
+    // Signals that become unblocked are delivered by the wait below.
     let old = LOCK.waking(|(), waking| {
         let slot = current();
         let old = slot.signals.blocked.replace(wanted);
@@ -103,7 +105,7 @@ pub unsafe extern "C" fn sigsuspend(set: *const Set) -> c_int {
     Errno::EINTR.raise()
 }
 
-/// Waits until a handler ran.
+/// Waits until a handler has run.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn pause() -> c_int {
     current().signals.handled.set(false);

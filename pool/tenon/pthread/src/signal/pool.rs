@@ -1,16 +1,16 @@
-//! Entries for signals that carry something.
+//! Pool of queued signals.
 
-use crate::pending::{Entry, Information};
+use crate::pending::{QueuedSignal, SigInfo};
 use core_list::List;
 use tenon_libc::Errno;
 
-/// The entries that nobody uses, and how many of the image's were ever used.
+/// Free entries, and the number of entries that were ever used.
 struct Free {
-    list: List<&'static Entry>,
+    list: List<&'static QueuedSignal>,
     fresh: core::cell::Cell<usize>,
 }
 
-// SAFETY: touched behind `LOCK` alone.
+// SAFETY: accessed with `LOCK` held.
 unsafe impl Sync for Free {}
 
 static FREE: Free = Free {
@@ -18,13 +18,13 @@ static FREE: Free = Free {
     fresh: core::cell::Cell::new(0),
 };
 
-/// Gives an entry back that was taken.
-pub fn give_back(entry: &'static Entry) {
+/// Frees the entry of a signal that was taken.
+pub fn release(entry: &'static QueuedSignal) {
     FREE.list.push(entry);
 }
 
-/// An entry that carries this. To be called behind `LOCK`.
-pub(crate) fn entry(information: Information) -> Result<&'static Entry, Errno> {
+/// Allocates an entry with this information. The caller holds `LOCK`.
+pub(crate) fn entry(information: SigInfo) -> Result<&'static QueuedSignal, Errno> {
     let entry = FREE.list.pop().or_else(|| {
         let next = FREE.fresh.get();
         let entry = entries().get(next)?;
@@ -42,19 +42,19 @@ macro_rules! define_signal_queue {
     ($count:expr) => {
         $crate::define_table!(
             TENON_POSIX_SIGNAL_ENTRIES: [$crate::signal::pool::Queued; $count] =
-                $crate::signal::pool::Queued::new($crate::signal::pool::give_back)
+                $crate::signal::pool::Queued::new($crate::signal::pool::release)
         );
     };
 }
 
-pub use crate::pending::Entry as Queued;
+pub use crate::pending::QueuedSignal as Queued;
 
 tenon_libc::table! {
     /// All entries.
-    fn entries: Entry = TENON_POSIX_SIGNAL_ENTRIES
+    fn entries: QueuedSignal = TENON_POSIX_SIGNAL_ENTRIES
 }
 
-/// How many there are: `SIGQUEUE_MAX`.
+/// The number of entries: `SIGQUEUE_MAX`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn __sigqueue_max() -> usize {
     entries().len()

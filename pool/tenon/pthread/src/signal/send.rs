@@ -1,10 +1,10 @@
-//! Sending signals.
+//! Calls that send signals (POSIX.1-2017, `kill`, `sigqueue`).
 
-use crate::pending::{Information, PROCESS, USER};
+use crate::pending::{PROCESS, SigInfo, USER};
 use crate::signal::action::{self, Outcome};
 use crate::signal::deliver::{Sent, post};
 use crate::signal::{pool, set};
-use crate::table::{LOCK, Name, find};
+use crate::table::{LOCK, ThreadId, find};
 use crate::{Slot, wait};
 use core::ffi::c_int;
 use tenon_libc::errno::{self, Errno};
@@ -12,29 +12,28 @@ use tenon_libc::errno::{self, Errno};
 /// `SI_QUEUE`: sent by `sigqueue`.
 const QUEUE: c_int = 2;
 
-/// The number of a signal that may be sent; none for 0, which only asks whether it may be.
+/// Checks the number of a signal to send; `None` for 0, which sends nothing.
 fn sendable(signal: c_int) -> Result<Option<u32>, Errno> {
     if signal == 0 {
         return Ok(None);
     }
     let number = set::number(signal)?;
     let outcome = LOCK.masked(|(), _| action::of(number).outcome(number));
-    // Nobody could continue what stopped.
+    // No other process could continue a stopped one.
     (outcome != Outcome::Stopped)
         .then_some(Some(number))
         .ok_or(Errno::EINVAL)
 }
 
-/// Sends what carries nothing; a realtime signal comes as often as it is sent, as long as there is
-/// room.
+/// Sends a signal without a value; a realtime signal is queued while entries are free.
 fn send(to: Option<&'static Slot>, signal: u32) {
     LOCK.waking(|(), waking| {
         let queued = (signal >= set::FIRST_REALTIME).then(|| {
-            pool::entry(Information {
+            pool::entry(SigInfo {
                 signal: signal as c_int,
                 code: USER,
                 process: PROCESS,
-                ..Information::default()
+                ..SigInfo::default()
             })
         });
         let sent = match queued {
@@ -43,13 +42,13 @@ fn send(to: Option<&'static Slot>, signal: u32) {
         };
         post(waking, to, sent);
     });
-    // What is for the calling thread comes before this returns.
-    wait::attend();
+    // A signal for the calling thread is delivered before this returns.
+    wait::act_on_pending();
 }
 
-/// Whether that is the program.
+/// Checks that `process` names the program.
 fn is_program(process: c_int) -> Result<(), Errno> {
-    // Itself, its group, or all there are.
+    // The process, its group, or all processes.
     matches!(process, PROCESS | 0 | -1)
         .then_some(())
         .ok_or(Errno::ESRCH)
@@ -68,11 +67,11 @@ pub extern "C" fn kill(process: c_int, signal: c_int) -> c_int {
 
 /// Sends a signal to a thread.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub extern "C" fn pthread_kill(name: Name, signal: c_int) -> c_int {
+pub extern "C" fn pthread_kill(name: ThreadId, signal: c_int) -> c_int {
     errno::number((|| {
         let slot = LOCK.masked(|(), _| find(name))?;
         let signal = sendable(signal)?;
-        // One that has ended and was not joined yet has no use for it.
+        // A thread that has ended but is not joined yet receives nothing.
         if slot.thread().is_some() {
             signal.inspect(|&signal| send(Some(slot), signal));
         }
@@ -88,7 +87,7 @@ pub extern "C" fn raise(signal: c_int) -> c_int {
     }))
 }
 
-/// Sends a signal with a value to the program; the value is a `union sigval`.
+/// Sends a signal with a `union sigval` to the program.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn sigqueue(process: c_int, signal: c_int, value: usize) -> c_int {
     let sent = (|| {
@@ -96,17 +95,17 @@ pub extern "C" fn sigqueue(process: c_int, signal: c_int, value: usize) -> c_int
         is_program(process)?;
         let Some(_) = number else { return Ok(()) };
         LOCK.waking(|(), waking| {
-            let entry = pool::entry(Information {
+            let entry = pool::entry(SigInfo {
                 signal,
                 code: QUEUE,
                 process: PROCESS,
                 value,
-                ..Information::default()
+                ..SigInfo::default()
             })?;
             post(waking, None, Sent::Queued(entry));
             Ok(())
         })
     })();
-    wait::attend();
+    wait::act_on_pending();
     errno::report(sent)
 }

@@ -1,24 +1,24 @@
-//! Sets of signals, and their numbers.
+//! Signal numbers and sets (POSIX.1-2017, `sigaddset`).
 
 use crate::pending::Set;
 use core::ffi::c_int;
 use tenon_libc::errno::{self, Errno};
 
-/// `SIGKILL`, which nobody catches, blocks or ignores.
+/// `SIGKILL`, which cannot be caught, blocked or ignored.
 pub const KILL: u32 = 9;
 /// `SIGALRM`.
 pub const ALARM: u32 = 14;
-/// `SIGSTOP`, which nothing here can continue from.
+/// `SIGSTOP`, which cannot be caught, blocked or ignored.
 pub const STOP: u32 = 17;
 /// `SIGRTMIN`.
 pub const FIRST_REALTIME: u32 = 32;
 /// `SIGRTMAX`.
 pub const LAST: u32 = 63;
 
-/// What cannot be blocked.
+/// Signals that cannot be blocked.
 pub const UNBLOCKABLE: Set = 1 << KILL | 1 << STOP;
 
-/// A signal's number from C.
+/// Checks a signal number from C.
 pub fn number(signal: c_int) -> Result<u32, Errno> {
     match u32::try_from(signal) {
         Ok(number @ 1..=LAST) => Ok(number),
@@ -30,34 +30,34 @@ pub fn number(signal: c_int) -> Result<u32, Errno> {
 ///
 /// # Safety
 ///
-/// The set is one.
+/// `set` points to a `sigset_t`.
 unsafe fn change(set: *mut Set, signal: c_int, how: impl FnOnce(Set, Set) -> Set) -> c_int {
     errno::report(number(signal).map(|number| {
-        // SAFETY: the caller's contract.
+        // SAFETY: `set` points to a `sigset_t` that only the caller uses.
         unsafe { set.write(how(set.read(), 1 << number)) };
     }))
 }
 
-/// Makes a set of no signals.
+/// Initialises an empty set.
 ///
 /// # Safety
 ///
-/// There is a place for it.
+/// `set` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigemptyset(set: *mut Set) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `set` is valid for a write, as the caller ensures.
     unsafe { set.write(0) };
     0
 }
 
-/// Makes a set of all signals.
+/// Initialises a set of all signals.
 ///
 /// # Safety
 ///
-/// There is a place for it.
+/// `set` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigfillset(set: *mut Set) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `set` is valid for a write, as the caller ensures.
     unsafe { set.write(!1) };
     0
 }
@@ -66,21 +66,21 @@ pub unsafe extern "C" fn sigfillset(set: *mut Set) -> c_int {
 ///
 /// # Safety
 ///
-/// The set is one.
+/// `set` points to a `sigset_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigaddset(set: *mut Set, signal: c_int) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `set` points to a `sigset_t`, as the caller ensures.
     unsafe { change(set, signal, |set, bit| set | bit) }
 }
 
-/// Takes a signal out of a set.
+/// Removes a signal from a set.
 ///
 /// # Safety
 ///
-/// The set is one.
+/// `set` points to a `sigset_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigdelset(set: *mut Set, signal: c_int) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `set` points to a `sigset_t`, as the caller ensures.
     unsafe { change(set, signal, |set, bit| set & !bit) }
 }
 
@@ -88,10 +88,10 @@ pub unsafe extern "C" fn sigdelset(set: *mut Set, signal: c_int) -> c_int {
 ///
 /// # Safety
 ///
-/// The set is one.
+/// `set` points to a `sigset_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn sigismember(set: *const Set, signal: c_int) -> c_int {
-    // SAFETY: the caller's contract.
+    // SAFETY: `set` points to a `sigset_t`, as the caller ensures.
     let set = unsafe { set.read() };
     number(signal).map_or_else(Errno::raise, |number| c_int::from(set >> number & 1 != 0))
 }
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn sets_hold_what_was_added() {
         let mut set = 0;
-        // SAFETY: it is a set.
+        // SAFETY: `set` is a local variable.
         unsafe {
             sigfillset(&raw mut set);
             assert_eq!(
