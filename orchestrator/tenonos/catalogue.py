@@ -7,6 +7,7 @@ kind, so that it alone says what is meant.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
 
 from tenonos.errors import InputError
@@ -31,6 +32,16 @@ def systems(root: Path = ROOT) -> dict[str, Path]:
     """The folders of systems by name, examples first."""
     found = (f for f in _folders(root, SYSTEMS) if (f / "system.toml").is_file())
     return _by_name(root, "system", found)
+
+
+def description(folder: Path) -> str:
+    """What a system is for: the comment that its `system.toml` opens with."""
+    lines = (folder / "system.toml").read_text().splitlines()
+    return " ".join(line.removeprefix("#").strip() for line in takewhile(_is_comment, lines))
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith("#")
 
 
 def is_app(folder: Path) -> bool:

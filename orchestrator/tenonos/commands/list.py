@@ -10,6 +10,8 @@ import typer
 from tenonos.options import AsJson
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tenonos.system import Vm
 
 
@@ -28,50 +30,67 @@ def command(
     """List the boards, the micro-libraries or the systems."""
     from tenonos import ui
 
-    columns, rows = {
+    tables = {
         What.boards: _boards,
         What.libraries: _libraries,
         What.systems: _systems,
     }[what]()
     if as_json:
-        ui.print_json([dict(zip(columns, row, strict=True)) for row in rows])
-    else:
-        ui.table(columns, rows)
+        ui.print_json(
+            [dict(zip(columns, row, strict=True)) for _, columns, rows in tables for row in rows]
+        )
+        return
+    for title, columns, rows in tables:
+        ui.table(columns, rows, title)
 
 
-Rows = tuple[list[str], list[list[str]]]
+Table = tuple[str | None, list[str], list[list[str]]]
+"""A title, the columns, the rows."""
 
 
-def _boards() -> Rows:
+def _boards() -> list[Table]:
     from tenonos.system import board
 
     boards = [board.load(name) for name in board.names()]
-    return ["board", "is", "devices"], [
+    rows = [
         [b.name, b.title if b.qemu else f"{b.title}: never run", " ".join(b.devices)]
         for b in boards
     ]
+    return [(None, ["board", "is", "devices"], rows)]
 
 
-def _libraries() -> Rows:
+def _libraries() -> list[Table]:
     from tenonos.pool.library import index
 
-    return (
-        ["library", "authority", "is"],
-        [[lib.id, " ".join(lib.authority), lib.description] for lib in index().libraries],
-    )
+    rows = [[lib.id, " ".join(lib.authority), lib.description] for lib in index().libraries]
+    return [(None, ["library", "authority", "is"], rows)]
 
 
-def _systems() -> Rows:
-    from tenonos import system
+def _systems() -> list[Table]:
+    """A table per folder of systems, examples first."""
+    from itertools import groupby
 
-    systems = [system.load(name) for name in system.names()]
-    return (
-        ["system", "board", "VMs"],
-        [
-            [s.name, s.board.name, ", ".join(f"{vm.name} ({_kind(vm)})" for vm in s.guests)]
-            for s in systems
-        ],
-    )
+    from tenonos import catalogue
+
+    return [
+        (
+            str(place),
+            ["system", "board", "VMs", "is"],
+            [_system(folder) for folder in folders],
+        )
+        for place, folders in groupby(
+            catalogue.systems().values(),
+            key=lambda folder: folder.parent.relative_to(catalogue.ROOT),
+        )
+    ]
+
+
+def _system(folder: Path) -> list[str]:
+    from tenonos import catalogue, system
+
+    loaded = system.load(folder)
+    vms = ", ".join(f"{vm.name} ({_kind(vm)})" for vm in loaded.guests)
+    return [loaded.name, loaded.board.name, vms, catalogue.description(folder)]
 
 
 def _kind(vm: Vm) -> str:
