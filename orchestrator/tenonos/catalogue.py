@@ -19,8 +19,51 @@ APPS = ("examples/apps", "pool/apps", "tests/guests", "bench/apps")
 SYSTEMS = ("examples/systems", "tests/systems", "bench/systems")
 """Folders of systems: examples first, as they are listed."""
 
-MOVED = {"apps": APPS, "systems": SYSTEMS}
-"""Former top-level folders, and where their contents are now."""
+MOVED = ("apps", "systems")
+"""Former top-level folders, whose contents are in the folders above."""
+
+RENAMED_APPS = {
+    "caller": "vlib-test",
+    "client": "vlib-bench",
+    "conveyor": "producer-consumer",
+    "courier": "mqueue-client",
+    "crew": "task-set",
+    "drill": "lifecycle-preemption-test",
+    "floats": "fp-test",
+    "foreman": "job-manager",
+    "herald": "publisher",
+    "inversion": "priority-inversion",
+    "lookout": "image-client",
+    "mirror": "channel-peer",
+    "parley": "channel-test",
+    "probe": "exit-bench",
+    "reaper": "random-restarter",
+    "rivals": "lifecycle-race-test",
+    "steward": "lifecycle-test",
+    "storm": "interrupt-storm",
+    "tally": "sum-job",
+    "turns": "time-slice-test",
+    "wild": "random-exit-fuzzer",
+}
+"""Former names of applications."""
+
+RENAMED_SYSTEMS = {
+    "cards": "pci-cards",
+    "conveyor": "producer-consumer",
+    "courier": "mqueue-channel",
+    "foreman": "job-manager",
+    "inversion": "priority-inversion",
+    "kills": "random-restarts",
+    "parley": "channels",
+    "parley-one-core": "channels-one-core",
+    "rivals": "lifecycle-race",
+    "selftest-turns": "selftest-time-slices",
+    "storm": "interrupt-storm",
+    "two-managers": "lifecycle-preemption",
+    "wild": "random-exits",
+    "wild-checked": "random-exits-checked",
+}
+"""Former names of systems."""
 
 
 def apps(root: Path = ROOT) -> dict[str, Path]:
@@ -64,13 +107,19 @@ def is_system_folder(folder: Path) -> bool:
     return _is_below(folder, SYSTEMS)
 
 
-def hint(asked: str | Path, known: Mapping[str, Path]) -> str | None:
-    """Where something is now that `asked` names by a path it had before; None if it names none."""
+def is_example(folder: Path) -> bool:
+    """Whether a system is an example."""
+    return _is_below(folder, SYSTEMS[:1])
+
+
+def unknown(asked: str | Path, known: Mapping[str, Path], renamed: Mapping[str, str]) -> str | None:
+    """What to write instead of a former name or path; None if `asked` is neither."""
     path = Path(asked)
-    folder = known.get(path.name)
-    if folder is None or path.parent.name not in MOVED:
+    name = renamed.get(path.name, path.name)
+    former = path.parent.name in MOVED or (path.name == str(asked) and name != path.name)
+    if not former or name not in known:
         return None
-    return f"it is in {folder.relative_to(ROOT)} now; the name alone, {path.name}, is enough"
+    return f'write "{name}", which is in {known[name].relative_to(ROOT)} now'
 
 
 def _is_below(folder: Path, places: Iterable[str]) -> bool:

@@ -17,7 +17,7 @@ def judged(path=ALONE, task=(), motor=(), other="running"):
     well = {"exits_in_window": 0, "el2_instructions_in_window": 0, "restarts": None}
     vms = [
         SimpleNamespace(name="motor", **well | dict(motor)),
-        SimpleNamespace(name="wild", state=other),
+        SimpleNamespace(name="fuzzer", state=other),
     ]
     counts = {"released": 9, "completed": 9, "duplicates": 0} | dict(task)
     result = SimpleNamespace(vms=vms, periodic=[SimpleNamespace(**counts)])

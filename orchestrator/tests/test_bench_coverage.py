@@ -222,8 +222,8 @@ def test_a_run_that_fails_fails_the_suite(monkeypatch):
     ended = SimpleNamespace(failure="the machine ended")
     monkeypatch.setattr(suite.Target, "of", lambda _: None)
     monkeypatch.setattr(suite, "Session", lambda *_: SimpleNamespace(run=lambda: ended))
-    built = SimpleNamespace(system=SimpleNamespace(name="wild"))
-    with pytest.raises(suite.WorkError, match="wild: the machine ended"):
+    built = SimpleNamespace(system=SimpleNamespace(name="random-exits"))
+    with pytest.raises(suite.WorkError, match="random-exits: the machine ended"):
         suite.executed(built, suite.RunOptions())
 
 

@@ -159,8 +159,8 @@ def test_an_application_is_measured_with_the_device_it_drives(here):
     # Without one the compiler leaves all that is for it out: a card of -434 bytes.
     (dimmer,) = (one for one in here if one.name == "alone-dimmer/dimmer")
     assert [vm.devices for vm in dimmer.system.vms] == [("gpio",)]
-    (herald,) = (one for one in here if one.name == "alone-herald/herald")
-    assert not any(vm.devices for vm in herald.system.vms)
+    (publisher,) = (one for one in here if one.name == "alone-publisher/publisher")
+    assert not any(vm.devices for vm in publisher.system.vms)
 
 
 def test_a_card_is_stale_once_its_library_is_another(here, monkeypatch):

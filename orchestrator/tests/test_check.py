@@ -82,10 +82,10 @@ def test_cargo_and_kconfig_must_tell_the_same_story(pool):
 
 
 def test_an_application_in_c_says_what_it_wants_in_kconfig_alone(pool):
-    folder = pool.root / "tests" / "guests" / "courier"
+    folder = pool.root / "tests" / "guests" / "mqueue-client"
     folder.mkdir(parents=True)
     (folder / "main.c").write_text("int main(void) { return 0; }\n")
-    stated = 'config APP_COURIER\n\tbool "One"\n\tselect LIB_{}\n\thelp\n\t  One.\n'
+    stated = 'config APP_MQUEUE_CLIENT\n\tbool "One"\n\tselect LIB_{}\n\thelp\n\t  One.\n'
     (folder / "Kconfig").write_text(stated.format("HW_ARCH"))
     assert pool.breaches(tree.kconfig_mirror) == []
     (folder / "Kconfig").write_text(stated.format("CORE_NONE"))

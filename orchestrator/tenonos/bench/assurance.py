@@ -1,10 +1,10 @@
 """Assurance: what a periodic task notices of a VM that does its worst beside it.
 
-The motor has a core and its interrupts for itself. In `wild` the other VM draws hypercalls,
-registers of the interrupt controller, system registers and interrupts, now and then something that
-Mortise stops it for, so that it is restarted; in `storm` it has more interrupts at once
-than there are list registers; in `kills` it is killed from outside, at random moments, and
-begins anew each time. The plugin counts, from outside, how many instructions the motor's
+The motor has a core and its interrupts for itself. In `random-exits` the other VM draws hypercalls,
+registers of the interrupt controller, system registers and interrupts at random, and now and then
+an access for which Mortise stops and restarts it. In `interrupt-storm` it has more pending
+interrupts than there are list registers. In `random-restarts` a manager restarts it at random
+moments. The plugin counts, from outside, how many instructions the motor's
 core executes from each interrupt to the task.
 """
 
@@ -55,7 +55,7 @@ class Neighbour:
 
 def _exits(session: Session) -> int:
     """Exits as Mortise counts them."""
-    status = session.statuses.get("wild")
+    status = session.statuses.get("fuzzer")
     return sum(status.totals) if status else 0
 
 
@@ -66,7 +66,7 @@ def _served(session: Session) -> int:
 
 def _killed(session: Session) -> int:
     """Kills as who does it counts them."""
-    return _said(session, "reaper", _KILLS)
+    return _said(session, "manager", _KILLS)
 
 
 def _said(session: Session, vm: str, pattern: re.Pattern[str]) -> int:
@@ -77,9 +77,11 @@ def _said(session: Session, vm: str, pattern: re.Pattern[str]) -> int:
 
 
 NEIGHBOURS = (
-    Neighbour("wild", "wild", "random_exits", "exits", 50_000, 5_000_000, _exits),
-    Neighbour("storm", "storm", "storm_interrupts", "interrupts", 30_000, 1_500_000, _served),
-    Neighbour("kills", "wild", "kills", "kills", 50, 1_000, _killed, DYNAMIC),
+    Neighbour("random-exits", "fuzzer", "random_exits", "exits", 50_000, 5_000_000, _exits),
+    Neighbour(
+        "interrupt-storm", "storm", "storm_interrupts", "interrupts", 30_000, 1_500_000, _served
+    ),
+    Neighbour("random-restarts", "fuzzer", "kills", "kills", 50, 1_000, _killed, DYNAMIC),
 )
 
 
@@ -100,8 +102,8 @@ def _of(neighbour: Neighbour, irq: str) -> System:
     whole = system.load(neighbour.name)
     # One that has them directly could sleep where nobody reaches it, and its restart wait for it.
     wfi = "trap" if irq == "direct" else "pass"
-    wild = replace(whole.vm(neighbour.vm), interrupts=irq, wfi=wfi)
-    vms = tuple(wild if vm.name == neighbour.vm else vm for vm in whole.vms)
+    fuzzer = replace(whole.vm(neighbour.vm), interrupts=irq, wfi=wfi)
+    vms = tuple(fuzzer if vm.name == neighbour.vm else vm for vm in whole.vms)
     return replace(whole, name=f"{neighbour.name}-{irq}", vms=vms)
 
 

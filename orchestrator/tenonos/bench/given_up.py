@@ -51,7 +51,7 @@ def _ways(built: Built) -> list[Passage]:
     target = Target.of(built)
     # Without other cores the emulator's clock is that of this one.
     target = replace(target, machine=replace(target.machine, cpus=1))
-    back = symbols.address(built, CLIENT, "client::given_up")
+    back = symbols.address(built, CLIENT, "vlib_bench::given_up")
     place, code = built.layout.vm(CLIENT), symbols.text(built, CLIENT)
     start, stop = (address - place.ipa + place.pa for address in (code.start, code.stop))
     found: list[Passage] = []

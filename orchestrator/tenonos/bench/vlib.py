@@ -25,7 +25,7 @@ SYSTEM, CLIENT, LINUX = "bench-vlib", "client", "linux"
 SETTING = Setting(SYSTEM, "mortise-static+linux")
 
 SAMPLES = 1_000
-"""Of each, as `bench/apps/client` and the program in Linux do it."""
+"""Of each, as `bench/apps/vlib-bench` and the program in Linux do it."""
 
 PATIENCE = 600.0
 """Host seconds that all of it may take once Linux is ready."""

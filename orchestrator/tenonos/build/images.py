@@ -179,7 +179,7 @@ def program(system: System, name: str, where: str) -> Path:
     raise InputError(
         f'no application "{name}"',
         where=where,
-        mend=catalogue.hint(name, known)
+        mend=catalogue.unknown(name, known, catalogue.RENAMED_APPS)
         or f"known are {', '.join(sorted(known))}, or give the folder of one",
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tenonos import catalogue
 from tenonos.errors import InputError
-from tenonos.paths import ROOT
+from tenonos.paths import ROOT, command
 from tenonos.paths import shown as _shown
 from tenonos.system import board as boards
 from tenonos.system import shares
@@ -81,13 +81,21 @@ def find(asked: str | Path | None = None) -> Path:
     if asked is None:
         raise InputError(
             "no system named",
-            mend=f"name one of {', '.join(known)}, or a folder with a system.toml",
+            mend=f"name one of {_examples()}, or a folder with a system.toml",
         )
     raise InputError(
         f'no system "{asked}"',
-        mend=catalogue.hint(asked, known)
-        or f"known are {', '.join(known)}, or give a folder with a system.toml",
+        mend=catalogue.unknown(asked, known, catalogue.RENAMED_SYSTEMS)
+        or f"known are {_examples()}, or give a folder with a system.toml",
     )
+
+
+def _examples() -> str:
+    """The systems a message names: the examples, and how to list the others."""
+    examples = [
+        name for name, folder in catalogue.systems().items() if catalogue.is_example(folder)
+    ]
+    return f"{', '.join(examples)} and those of {command()} list systems"
 
 
 def load(asked: str | Path | None = None) -> System:

@@ -1,4 +1,4 @@
-/* What a vLib is asked for by tests/guests/caller. The last word of what is shared counts while it runs. */
+/* What a vLib is asked for by tests/guests/vlib-test. The last word of what is shared counts while it runs. */
 
 #include <signal.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ def excused(frames):
     return any(name in frame for name in STARTING | MAPPING | MANIFEST for frame in frames)
 
 
-@pytest.mark.parametrize("system", ["wild", "lifecycle-one-core", "disk", "partitions"])
+@pytest.mark.parametrize("system", ["random-exits", "lifecycle-one-core", "disk", "partitions"])
 def test_no_exit_of_a_guest_leads_to_a_panic(system):
     built = build.build(systems.load(system))
     found = [*ways(built.elves["mortise"].read_bytes())]

@@ -34,7 +34,11 @@ expect #
 def test_cards_reach_the_memory_of_their_linux_alone(tenon, tmp_path):
     (tmp_path / "cards").write_text(CARDS)
     outcome = tenon(
-        "run", ROOT / "tests/systems/cards", "--headless", "--input", f"linux={tmp_path / 'cards'}"
+        "run",
+        ROOT / "tests/systems/pci-cards",
+        "--headless",
+        "--input",
+        f"linux={tmp_path / 'cards'}",
     )
     assert_well(outcome)
     said = outcome.said("linux")

@@ -49,7 +49,9 @@ def test_a_vm_killed_at_random_moments_begins_anew(rows):
 def test_the_path_to_the_task_is_the_same_beside_each_of_them(rows):
     alone, *beside = (row for row in rows if row.name == "interrupt_to_task")
     assert [tuple(row.params.values()) for row in beside] == [
-        (name, irq) for name in ("wild", "storm", "kills") for irq in ("shared", "direct")
+        (name, irq)
+        for name in ("random-exits", "interrupt-storm", "random-restarts")
+        for irq in ("shared", "direct")
     ]
     assert {(row.min, row.max) for row in beside} == {(alone.min, alone.max)}
     # The emulator lets a busy core go on: several releases that became due have one interrupt.

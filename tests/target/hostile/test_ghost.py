@@ -33,7 +33,7 @@ class UntilChecked:
         pass
 
     def tick(self, session):
-        status = session.statuses.get("wild")
+        status = session.statuses.get("fuzzer")
         self.exits = sum(status.totals) if status else 0
         if self.exits >= EXITS:
             session.finish()
@@ -44,13 +44,13 @@ class UntilChecked:
 
 def of(irq, memory=BLOCK):
     """The system with the random guest's interrupts that way, and so many bytes for it."""
-    whole = systems.load("wild-checked")
+    whole = systems.load("random-exits-checked")
     wfi = "trap" if irq == "direct" else "pass"
     vms = tuple(
-        replace(vm, interrupts=irq, wfi=wfi, memory=memory) if vm.name == "wild" else vm
+        replace(vm, interrupts=irq, wfi=wfi, memory=memory) if vm.name == "fuzzer" else vm
         for vm in whole.vms
     )
-    return replace(whole, name=f"wild-checked-{irq}", vms=vms)
+    return replace(whole, name=f"random-exits-checked-{irq}", vms=vms)
 
 
 @pytest.mark.timeout(400)
@@ -66,8 +66,8 @@ def test_random_exits_agree_with_the_ghost_state(irq):
     assert watch.exits >= EXITS
     # What the vectors do by themselves is looked at when the guest comes next.
     assert watch.looks >= EXITS // 2
-    wild = next(vm for vm in result.vms if vm.name == "wild")
-    assert wild.state in ("running", "restarting") and wild.restarts > 0
+    fuzzer = next(vm for vm in result.vms if vm.name == "fuzzer")
+    assert fuzzer.state in ("running", "restarting") and fuzzer.restarts > 0
 
 
 class Planter(UntilChecked):
@@ -80,8 +80,8 @@ class Planter(UntilChecked):
 
     def __init__(self, built):
         super().__init__(built)
-        wild, self.foreign = (built.layout.vm(name).pa for name in ("wild", "motor"))
-        self.own = wild + BLOCK
+        fuzzer, self.foreign = (built.layout.vm(name).pa for name in ("fuzzer", "motor"))
+        self.own = fuzzer + BLOCK
         self.tables = [
             address(built, "mortise", f"__{name}") for name in ("rodata_end", "image_end")
         ]
@@ -115,6 +115,6 @@ def test_a_foreign_page_in_stage_2_is_found_and_told_in_one_line():
     leaf = f"{planter.foreign | LEAF:#x}"
     rule = f"ghost: rule reach: stage 2 has {leaf} at "
     assert len(found) == 1 and found[0].startswith(rule), said
-    assert "; wild vCPU " in found[0]
+    assert "; fuzzer vCPU " in found[0]
     # The machine ended there.
     assert planter.exits < EXITS

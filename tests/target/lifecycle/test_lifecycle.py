@@ -6,11 +6,11 @@ import pytest
 from conftest import assert_well
 
 CASES = 12
-"""Cases of `tests/guests/steward`, the last of them 10,000 lives."""
+"""Cases of `tests/guests/lifecycle-test`, the last of them 10,000 lives."""
 JUDGED = 25
-"""What `examples/apps/foreman` looks at."""
+"""What `examples/apps/job-manager` looks at."""
 RIVALRIES = 6
-"""Cases of `tests/guests/rivals`."""
+"""Cases of `tests/guests/lifecycle-race-test`."""
 
 
 @pytest.mark.timeout(900)
@@ -18,17 +18,17 @@ def test_life_cycles_keep_their_promises_and_leave_a_neighbour_alone(tenon):
     run = ("run", "lifecycle", "--headless", "--seconds", 8, "--deterministic")
     outcome = tenon(*run, limit=850)
     assert_well(outcome)
-    lines = outcome.said("steward")
+    lines = outcome.said("manager")
     assert [line for line in lines if "FAILED" in line] == []
     assert len([line for line in lines if line.startswith("ok ")]) == CASES
-    assert lines[-1] == "steward: all cases hold"
+    assert lines[-1] == "lifecycle-test: all cases hold"
     # The loop beside it loses no release and makes no exit.
     control = outcome.task
     assert control["released"] == control["completed"] >= 8000
     assert control["duplicates"] == 0
     assert outcome.vm("motor")["exits_in_window"] == 0
     # What came is gone, and seen to be.
-    made = [vm for vm in outcome.result["vms"] if vm["name"] not in ("steward", "motor")]
+    made = [vm for vm in outcome.result["vms"] if vm["name"] not in ("manager", "motor")]
     assert made
     assert {vm["state"] for vm in made} == {"destroyed"}
 
@@ -38,7 +38,7 @@ def test_they_do_on_one_core_and_a_loop_there_goes_first(tenon):
     # One second: of the last case, 10,000 lives, some hundred.
     outcome = tenon("run", "lifecycle-one-core", "--headless", "--deterministic", "--seconds", 1)
     assert_well(outcome)
-    lines = outcome.said("steward")
+    lines = outcome.said("manager")
     assert [line for line in lines if "FAILED" in line] == []
     assert len([line for line in lines if line.startswith("ok ")]) == CASES - 1
     control = outcome.task
@@ -50,38 +50,40 @@ def test_they_do_on_one_core_and_a_loop_there_goes_first(tenon):
 
 @pytest.mark.timeout(300)
 def test_a_program_in_c_has_the_same_calls(tenon):
-    outcome = tenon("run", "foreman", "--headless", "--deterministic", "--seconds", 5)
+    outcome = tenon("run", "job-manager", "--headless", "--deterministic", "--seconds", 5)
     assert_well(outcome)
-    lines = outcome.said("foreman")
+    lines = outcome.said("manager")
     assert [line for line in lines if line.startswith("FAILED")] == []
     assert len([line for line in lines if line.startswith("ok ")]) == JUDGED
-    assert "foreman: 0 failed" in lines
-    made = [vm for vm in outcome.result["vms"] if vm["name"] != "foreman"]
+    assert "job-manager: 0 failed" in lines
+    made = [vm for vm in outcome.result["vms"] if vm["name"] != "manager"]
     assert made
     assert {vm["state"] for vm in made} == {"destroyed"}
 
 
 @pytest.mark.timeout(300)
 def test_a_manager_may_be_paused_in_the_midst_of_each_call(tenon):
-    outcome = tenon("run", "two-managers", "--headless", "--deterministic", "--seconds", 200)
+    outcome = tenon(
+        "run", "lifecycle-preemption", "--headless", "--deterministic", "--seconds", 200
+    )
     assert_well(outcome)
-    lines = outcome.said("recruit")
-    assert [line for line in lines + outcome.said("sergeant") if "FAILED" in line] == []
+    lines = outcome.said("subject")
+    assert [line for line in lines + outcome.said("supervisor") if "FAILED" in line] == []
     found = [re.fullmatch(r"(.+): paused in (\d+) of 24", line) for line in lines]
     paused = {match[1]: int(match[2]) for match in found if match}
     assert len(paused) == 14
     assert {call: times for call, times in paused.items() if times < 3} == {}
     assert "all is as before" in lines
-    (watched,) = outcome.said("sergeant")
+    (watched,) = outcome.said("supervisor")
     assert re.fullmatch(r"paused \d{3} times, at rest each time", watched)
 
 
 @pytest.mark.timeout(300)
 def test_calls_that_meet_lead_where_one_after_the_other_would(tenon):
     # Two cores of one manager, storms of interrupts on one of them, VMs on two shared cores.
-    outcome = tenon("run", "rivals", "--headless", "--deterministic", "--seconds", 200)
+    outcome = tenon("run", "lifecycle-race", "--headless", "--deterministic", "--seconds", 200)
     assert_well(outcome)
-    lines = outcome.said("rivals")
+    lines = outcome.said("manager")
     assert len([line for line in lines if line.startswith("ok ")]) == RIVALRIES, lines
-    assert lines[-1] == "rivals: 0 cases FAILED"
+    assert lines[-1] == "lifecycle-race-test: 0 cases FAILED"
     assert {vm["state"] for vm in outcome.result["vms"]} == {"destroyed", "off"}

@@ -18,7 +18,7 @@ mode = "{mode}"
 [[vm]]
 name = "caller"
 kind = "tenon"
-app = "caller"
+app = "vlib-test"
 cpus = {caller}
 memory = "4M"
 {more}
@@ -67,9 +67,9 @@ CASES = (
 )
 
 
-def put(folder, keys, app="caller"):
+def put(folder, keys, app="vlib-test"):
     """A system of these VMs in a folder."""
-    text = SYSTEM.format(**keys).replace('app = "caller"', f'app = "{app}"')
+    text = SYSTEM.format(**keys).replace('app = "vlib-test"', f'app = "{app}"')
     (folder / "system.toml").write_text(text)
     (folder / "caller.config").write_text("CONFIG_TENON_THREAD_SERVERS=y\n")
     (folder / "callee.c").write_bytes((PROGRAMS / "callee.c").read_bytes())
@@ -103,7 +103,9 @@ def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(
     assert not [line for line in outcome.said("linux") if re.search(f"WRONG|{noticed}", line)]
     told = [line for line in said if ": " in line]
     assert told and all(line.endswith("as promised") for line in told), "\n".join(said)
-    cases = (ROOT / "tests/guests/caller/src/cases.rs").read_text().partition("CASES: &[Case]")[2]
+    cases = (
+        (ROOT / "tests/guests/vlib-test/src/cases.rs").read_text().partition("CASES: &[Case]")[2]
+    )
     cases = cases.partition("];")[0]
     exact = len(keys["linux"]) == 1
     assert len(told) == cases.count("false)") + exact * cases.count("true)")

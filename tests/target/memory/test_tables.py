@@ -145,12 +145,12 @@ class Reader:
         pass
 
 
-FOREMAN = "foreman", "foreman", "foreman: 0 failed"
+JOB_MANAGER = "job-manager", "manager", "job-manager: 0 failed"
 
 
 @pytest.fixture(
     scope="module",
-    params=[("motor-linux", "linux", "tenon-ready"), FOREMAN],
+    params=[("motor-linux", "linux", "tenon-ready"), JOB_MANAGER],
     ids=lambda param: param[0],
 )
 def machine(request):
@@ -249,7 +249,7 @@ def test_a_core_maps_its_own_tables_and_those_of_who_runs_there(machine):
         assert reached == tables[cpu]
 
 
-@pytest.mark.parametrize("machine", [FOREMAN], indirect=True, ids=["foreman"])
+@pytest.mark.parametrize("machine", [JOB_MANAGER], indirect=True, ids=["job-manager"])
 def test_a_core_maps_the_registers_of_those_that_wait_for_it(machine):
     built, reader = machine
     start, size = extent(built, "DISPATCH")

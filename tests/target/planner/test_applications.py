@@ -35,11 +35,11 @@ def test_what_is_composed_answers_and_has_the_bytes_of_its_cards(pool, name):
 
 def test_what_is_sampled_is_sent_to_linux(pool):
     asked = Application(
-        name="herald",
+        name="publisher",
         text="A real-time VM samples a strain gauge every 2 ms and sends the values to Linux.",
         steps=100,
         scripts={
-            "herald": DIALOGUE,
+            "publisher": DIALOGUE,
             "linux": "expect tenon-ready\nexpect #\n"
             "send grep -m 1 -x ANSWER /dev/tenon/values\nexpect ANSWER\nexpect #\n",
         },

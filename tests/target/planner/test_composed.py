@@ -27,7 +27,7 @@ def test_several_tasks_of_one_vm_keep_their_periods(tenon, pool, tmp_path):
         assert task["released"] == task["completed"] > 0
         assert task["late"] == task["duplicates"] == 0
     assert {f"{name} holds its value" for name in tasks} <= {
-        line.partition("] ")[2] or line for line in outcome.said("crew")
+        line.partition("] ")[2] or line for line in outcome.said("task-set")
     }
 
 

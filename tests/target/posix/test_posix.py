@@ -106,13 +106,13 @@ def test_the_interface_keeps_its_promises(tenon, timing):
 
 
 EXAMPLES = {
-    "conveyor": ["600 parts of 3 producers, 60 of them urgent, 0 out of order"],
+    "producer-consumer": ["600 parts of 3 producers, 60 of them urgent, 0 out of order"],
     "metronome": [
         "every 1 ms: 200 releases, 0 early, the latest [0-2] us after its time",
         "every 2 ms: 100 releases, 0 early, the latest [0-2] us after its time",
         "every 5 ms: 40 releases, 0 early, the latest [0-2] us after its time",
     ],
-    "inversion": [
+    "priority-inversion": [
         r"the urgent thread waited 5\d{4} us without inheritance",
         r"the urgent thread waited \d{4} us with inheritance",
     ],
@@ -130,6 +130,6 @@ def test_a_plain_posix_program_runs(tenon, system):
 
 
 def test_what_is_empty_takes_no_room_in_the_image(tenon):
-    sizes = json.loads(tenon("size", "inversion", "--json", json_file=False).stdout)
-    data = next(image["data"] for image in sizes["images"] if image["name"] == "inversion")
+    sizes = json.loads(tenon("size", "priority-inversion", "--json", json_file=False).stdout)
+    data = next(image["data"] for image in sizes["images"] if image["name"] == "priority-inversion")
     assert data < 4096

@@ -108,7 +108,7 @@ ONE_OF_THEM = """
 [[vm]]
 name = "{}"
 kind = "tenon"
-app = "floats"
+app = "fp-test"
 cpus = [0]
 memory = "2M"
 interrupts = "shared"
@@ -126,4 +126,4 @@ def test_vms_that_share_a_core_keep_their_own(tenon, tmp_path, priorities):
     assert_well(outcome)
     for name in names:
         said = outcome.said(name)
-        assert any("floats: 8 passed, 0 failed" in line for line in said), said
+        assert any("fp-test: 8 passed, 0 failed" in line for line in said), said

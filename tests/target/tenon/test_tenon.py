@@ -40,12 +40,12 @@ def test_it_keeps_them_with_options(tenon, tmp_path, system, vms):
 def test_threads_take_turns_by_slices_or_of_their_own_accord(tenon, tmp_path):
     last = until(tmp_path, slices=" failed", cooperative=" failed")
     # How long a turn is, a busy host does not say.
-    outcome = tenon("run", "tests/systems/selftest-turns", "--headless", "--deterministic", *last)
+    outcome = tenon("run", "selftest-time-slices", "--headless", "--deterministic", *last)
     assert_well(outcome)
     for vm, cases in (("slices", 4), ("cooperative", 3)):
         lines = outcome.said(vm)
         all_passed(lines)
-        assert f"turns: {cases} passed" in lines[-1]
+        assert f"time-slice-test: {cases} passed" in lines[-1]
 
 
 def all_passed(lines):

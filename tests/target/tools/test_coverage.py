@@ -16,13 +16,13 @@ class Ran:
     """A manager that has another VM restarted ten times, with two witnesses of what it executed."""
 
     def __init__(self):
-        built = build.build(systems.load("kills"))
+        built = build.build(systems.load("random-restarts"))
         self.first, self.steps = set(), set()
         self.told = 0
         steps = script.parse_text("timeout 100\nexpect 10 kills\n", "kills")
         plan = ("visits", "steps", plugin.EXECUTED)
         options = RunOptions(
-            deterministic=True, scripts={"reaper": steps}, plan=plan, count=self._count
+            deterministic=True, scripts={"manager": steps}, plan=plan, count=self._count
         )
         result = Session(Target.of(built), options, []).run()
         assert result.failure is None

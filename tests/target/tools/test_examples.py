@@ -41,7 +41,7 @@ def test_an_unmodified_program_beside_a_loaded_linux(example):
 
 @pytest.mark.timeout(400)
 def test_a_controller_calls_a_classifier_within_its_budget(example):
-    (said,) = (line for line in example("vlib").said("lookout") if "images" in line)
-    images, right, late, longest = map(int, re.findall(r"\d+", said.partition("lookout: ")[2]))
+    (said,) = (line for line in example("vlib").said("controller") if "images" in line)
+    images, right, late, longest = map(int, re.findall(r"\d+", said.partition("image-client: ")[2]))
     assert images == 200 and right >= 190 and late < 20
     assert 0 < longest <= 201, "microseconds, of the 200 that a call has"

@@ -1,7 +1,7 @@
 //! Suite `channel`: a message, sent and received.
 //!
 //! The same calls between threads, where both ends are this image's, and between VMs, where the
-//! application `mirror` sends back what it gets: this end then sends one message and receives the one
+//! application `channel-peer` sends back what it gets: this end then sends one message and receives the one
 //! before. In the system `bench-channel` nothing else is measured.
 
 use crate::samples;
@@ -9,7 +9,7 @@ use core::hint::black_box;
 use tenon::time::{self, Duration};
 use tenon_channel::{Error, Pair, Receiver, Sender};
 
-/// Told to `mirror` by the first byte: whether it looks for messages now and then or waits for them.
+/// Told to `channel-peer` by the first byte: whether it looks for messages now and then or waits for them.
 const AWAKE: u8 = 1;
 const ASLEEP: u8 = 2;
 

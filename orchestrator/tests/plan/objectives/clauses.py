@@ -113,23 +113,23 @@ CREW = [
     Case(
         "Two periodic tasks in one and the same VM: stabilising the roll axis 250 times a second "
         "and checking the battery every 5 s.",
-        {"crew": [0]},
-        (period(4 * MS, "crew"), period(5 * SECOND, "crew"), ("vms", 1, None)),
+        {"task-set": [0]},
+        (period(4 * MS, "task-set"), period(5 * SECOND, "task-set"), ("vms", 1, None)),
     ),
     Case(
         "In the real-time VM of our press, one task regulates the temperature every 100 ms and "
         "another prepares the drops every millisecond.",
-        {"crew": [0]},
-        (period(100 * MS, "crew"), period(MS, "crew")),
+        {"task-set": [0]},
+        (period(100 * MS, "task-set"), period(MS, "task-set")),
     ),
     Case(
         "A control loop at 1 kHz and a sampler at 200 Hz in the same VM, beside Linux.",
-        {"crew": [3], "linux": [0, 1, 2]},
+        {"task-set": [3], "linux": [0, 1, 2]},
         (
-            ("capability", "control.loop", "crew"),
-            ("capability", "sampling", "crew"),
-            period(MS, "crew"),
-            period(5 * MS, "crew"),
+            ("capability", "control.loop", "task-set"),
+            ("capability", "sampling", "task-set"),
+            period(MS, "task-set"),
+            period(5 * MS, "task-set"),
         ),
     ),
     Case(
@@ -147,8 +147,8 @@ PINS = [
 SENT = [
     Case(
         "A real-time VM samples a strain gauge every 10 ms and sends the values to Linux.",
-        {"herald": [3], "linux": [0, 1, 2]},
-        (period(10 * MS, "herald"), ("capability", "ipc.channel", "herald")),
+        {"publisher": [3], "linux": [0, 1, 2]},
+        (period(10 * MS, "publisher"), ("capability", "ipc.channel", "publisher")),
     ),
 ]
 CLAUSES = [*RATES, *VERBS, *COUNTS, *DENIED, *TURNS, *CREW, *PINS, *SENT]

@@ -1,0 +1,115 @@
+//! The VM that does what it is asked.
+
+use crate::{Message, message, number, wish};
+use core::sync::atomic::{AtomicU64, Ordering};
+use hw_arch::firmware::{call_hypervisor, call_hypervisor_with};
+use tenon::environment;
+use tenon::irq::{self, Priority, Trigger};
+use tenon::time::{self, Duration};
+use tenon_channel::{Area, Error, Receiver, Sender};
+
+/// Rings the other end of a channel.
+const RING: u32 = 0xc600_0200;
+/// The answer to who has no right to what it calls for.
+const DENIED: u64 = -3i64 as u64;
+/// How often a storm rings.
+pub const STORM: u64 = 2_000;
+
+/// Does what is asked, for good.
+pub fn run() -> Result<(), Error> {
+    let mut there = Receiver::open("there")?;
+    let mut back = Sender::open("back")?;
+    let (mut counted, mut in_order) = (0, 1);
+    loop {
+        let mut asked: Message = message(0, 0);
+        match there.read(&mut asked) {
+            Ok(_) => {}
+            Err(Error::PeerGone | Error::Corrupt) => continue,
+            Err(error) => return Err(error),
+        }
+        let answer = match asked[0] {
+            wish::COUNT => {
+                in_order &= u64::from(number(&asked) == counted);
+                counted += 1;
+                continue;
+            }
+            wish::REPORT => counted << 1 | in_order,
+            wish::PAUSE => {
+                // Once the initiator may go on, everything was taken.
+                let answered = back.send(&message(wish::PAUSE, 0));
+                time::sleep(Duration::from_millis(10));
+                answered?;
+                continue;
+            }
+            wish::DIE => die(),
+            wish::LIE => lie(),
+            wish::STORM => {
+                (0..STORM).for_each(|_| ring("back"));
+                STORM
+            }
+            wish::MASKED => masked(),
+            wish::TRESPASS => {
+                let numbers = (0..64).chain([u64::MAX]);
+                let answers = numbers.map(|number| call_hypervisor_with(RING, number));
+                answers.filter(|&answer| answer == DENIED).count() as u64
+            }
+            _ => u64::MAX,
+        };
+        match back.send(&message(asked[0], answer)) {
+            Ok(()) | Err(Error::PeerGone) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn ring(name: &str) {
+    if let Some(channel) = environment::channel(name) {
+        let _ = call_hypervisor_with(RING, channel.number.into());
+    }
+}
+
+/// Rings from a handler for which a more urgent interrupt has to wait; how often that one came.
+fn masked() -> u64 {
+    static CAME: AtomicU64 = AtomicU64::new(0);
+    let waits = irq::register_at(1, Trigger::Edge, Priority::HIGHEST, |_| {
+        CAME.fetch_add(1, Ordering::Relaxed);
+    });
+    let rings = irq::register(2, Trigger::Edge, |_| {
+        irq::raise(1);
+        ring("back");
+    });
+    if waits.and(rings).is_ok() {
+        irq::raise(2);
+        time::sleep(Duration::from_millis(1));
+    }
+    [1, 2].into_iter().for_each(irq::unregister);
+    CAME.swap(0, Ordering::Relaxed)
+}
+
+/// Starts this VM anew, whatever it is in the middle of (PSCI SYSTEM_RESET).
+fn die() -> u64 {
+    call_hypervisor(0x8400_0009);
+    hw_arch::cpu::park()
+}
+
+/// Writes anything where the other end looks, as a hostile VM may.
+fn lie() -> u64 {
+    let own = |name| environment::channel(name).map(|channel| (channel.consumer, channel.producer));
+    if let (Some((consumer, _)), Some((_, producer))) = (own("there"), own("back")) {
+        for step in 1..100u64 {
+            let lie = step.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            spoil(consumer, lie);
+            spoil(producer, lie.rotate_left(32));
+            ring("back");
+            ring("there");
+        }
+    }
+    die()
+}
+
+/// Writes to the index, the wait and the first length.
+fn spoil(part: Area<'static>, value: u64) {
+    [0x00, 0x08, 0x40]
+        .into_iter()
+        .for_each(|offset| part.store(offset, value, Ordering::Release));
+}

@@ -1,0 +1,60 @@
+//! What life cycles of VMs promise, tried by one that manages others.
+//!
+//! A line for each case says `ok` or `FAILED`, a last one the sum.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod cases;
+mod guests;
+mod hostile;
+
+use tenon_vm::Totals;
+
+/// Lives that follow each other in the longest case.
+pub const CYCLES: u32 = 10_000;
+
+/// A case: its name, and what tries it; false if something is not as promised.
+type Case = (&'static str, fn() -> Result<bool, tenon_vm::Error>);
+
+const CASES: [Case; 12] = [
+    ("it runs and turns itself off", cases::turns_off),
+    ("its fault stops it", cases::faults),
+    ("paused, it does nothing", cases::pauses),
+    ("paused in any call, it goes on", cases::pauses_in_calls),
+    ("each state has its calls", cases::states),
+    ("restarted, it is as made", cases::restarts),
+    ("a template is made by name", cases::instantiates),
+    ("memory runs out and comes back", cases::exhausts),
+    ("a handle names one life", cases::handles),
+    ("calls without meaning are refused", hostile::nonsense),
+    ("others are out of reach", hostile::foreign),
+    ("lives follow each other", cases::cycles),
+];
+
+/// The main thread.
+pub fn main() {
+    let before = Totals::read();
+    let mut failed = 0;
+    for (name, case) in CASES {
+        match case() {
+            Ok(true) if Totals::read() == before => tenon::log::info!("ok {name}"),
+            Ok(true) => {
+                failed += 1;
+                tenon::log::info!("FAILED {name}: {before:?} became {:?}", Totals::read());
+            }
+            Ok(false) => {
+                failed += 1;
+                tenon::log::info!("FAILED {name}");
+            }
+            Err(error) => {
+                failed += 1;
+                tenon::log::info!("FAILED {name}: {error}");
+            }
+        }
+    }
+    match failed {
+        0 => tenon::log::info!("lifecycle-test: all cases hold"),
+        _ => tenon::log::info!("lifecycle-test: {failed} cases FAILED"),
+    }
+}
