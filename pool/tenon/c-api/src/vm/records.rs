@@ -51,7 +51,7 @@ pub(crate) struct VmStatistics {
     denied: u64,
 }
 
-// Beside each of them, `examples/apps/foreman` says the same of C's.
+// Beside each of them, `examples/apps/job-manager` says the same of C's.
 const _: () = assert!(size_of::<VmBlueprint>() == 72);
 const _: () = assert!(size_of::<VmTotals>() == 24);
 const _: () = assert!(size_of::<VmListed>() == 24);
