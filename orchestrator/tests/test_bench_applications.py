@@ -3,7 +3,7 @@
 import pytest
 
 from tenonos import system
-from tenonos.bench import applications, taken, verdicts
+from tenonos.bench import applications, library_ablation, verdicts
 from tenonos.bench.applications import Tried, counted, stepped
 from tenonos.build import images
 from tenonos.plan.compose import compose
@@ -47,9 +47,9 @@ def test_without_what_provides_a_demanded_capability_it_is_refused(composed, tmp
     _, answer = composed
     answer.write(tmp_path)
     loaded = system.load(tmp_path)
-    libraries = taken.providers(answer, images.space(loaded))
+    libraries = library_ablation.providers(answer, images.space(loaded))
     assert libraries
-    assert all(taken.refused(loaded, image, symbol) for image, symbol in libraries)
+    assert all(library_ablation.refused(loaded, image, symbol) for image, symbol in libraries)
     assert images.images(loaded)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from tenonos import build, paths, system
-from tenonos.bench import taken
+from tenonos.bench import library_ablation
 from tenonos.bench.row import Row
 from tenonos.bench.verdicts import HOST, STAGES, SUITE
 from tenonos.build import elf
@@ -105,7 +105,7 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     """The rows of the suite: how many of all could be composed, built, booted, and answered."""
     pool = Pool()
     tried = []
-    missed: list[taken.Taken] = []
+    missed: list[library_ablation.Ablation] = []
     for application in applications():
         tell(application.name)
         number = random.SystemRandom().randrange(1 << 32)
@@ -114,12 +114,12 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
             missed += without(application, pool, number, tell)
     yield from counted(tried)
     if full:
-        yield from taken.counted(missed, PARAMS)
+        yield from library_ablation.rows(missed, PARAMS)
 
 
 def without(
     application: Application, pool: Pool, number: int, tell: Callable[[str], None]
-) -> Iterator[taken.Taken]:
+) -> Iterator[library_ablation.Ablation]:
     """The application without each of the libraries that its sentence demands."""
     name = application.name
     answer = compose(application.text, pool=pool, name=name)
@@ -127,7 +127,7 @@ def without(
     def ask(built: build.Built) -> str:
         return _asked(Tried(application), built, application.dialogues(answer, number)).fault
 
-    for one in taken.each(name, answer, _written(answer, f"{name}-taken"), ask):
+    for one in library_ablation.ablations(name, answer, _written(answer, f"{name}-taken"), ask):
         tell(f"{name} without {one.library}")
         yield one
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos import system
-from tenonos.bench import lent
-from tenonos.bench.lent import LINUX, SETTING, SYSTEM
+from tenonos.bench import borrowed_core
+from tenonos.bench.borrowed_core import LINUX, SETTING, SYSTEM
 from tenonos.bench.loads import LOADS, beside
 from tenonos.bench.row import Kinds, Row, most_common
 from tenonos.errors import WorkError
@@ -95,8 +95,8 @@ def measured(wanted: Sequence[Run]) -> Iterator[Row]:
     linux = system.load(SYSTEM).vm(LINUX)
     cpu = linux.detach[-1]
     others = [other for other in range(len(linux.cpus)) if other != cpu]
-    begun = lent.built((run.script(cpu, others) for run in wanted), SAMPLES)
-    said, passages = lent.watched(begun, cpu, PATIENCE)
+    begun = borrowed_core.built((run.script(cpu, others) for run in wanted), SAMPLES)
+    said, passages = borrowed_core.watched(begun, cpu, PATIENCE)
     told = [[int(number) for number in _NUMBER.findall(line)] for line in _TOLD.findall(said)]
     if len(told) != len(wanted) or len(passages) != sum(run.marked for run in wanted):
         raise WorkError("the programs did not come to their end", mend="see ./tenon run detach")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from tenonos import system
-from tenonos.bench import lent
-from tenonos.bench.lent import LINUX, SETTING, SYSTEM
+from tenonos.bench import borrowed_core
+from tenonos.bench.borrowed_core import LINUX, SETTING, SYSTEM
 from tenonos.bench.row import Kinds, Row
 from tenonos.errors import WorkError
 from tenonos.run.plugin import Passage
@@ -68,8 +68,8 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     """The rows of forwarded calls."""
     tell(f"{SYSTEM}, {PROGRAM}")
     cpu = system.load(SYSTEM).vm(LINUX).detach[-1]
-    begun = lent.built((run.script(cpu) for run in RUNS), [PROGRAM])
-    said, passages = lent.watched(begun, cpu, PATIENCE)
+    begun = borrowed_core.built((run.script(cpu) for run in RUNS), [PROGRAM])
+    said, passages = borrowed_core.watched(begun, cpu, PATIENCE)
     if len(_TOLD.findall(said)) != len(RUNS) or len(passages) != CALLS * len(RUNS):
         raise WorkError("the program did not come to its end", mend="see ./tenon run detach")
     return told([Path.of(passage) for passage in passages])

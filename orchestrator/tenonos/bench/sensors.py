@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tenonos import build, system
-from tenonos.bench import lent, overlay
+from tenonos.bench import borrowed_core, overlay
 from tenonos.bench.loads import LOADS, beside
 from tenonos.bench.reading import Setting
 from tenonos.bench.row import Kinds, Number, Row, most_common
@@ -82,7 +82,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     others = [cpu for cpu in range(len(linux.cpus)) if cpu != own]
     wanted = runs()
     built = _built(run.script(own, others) for run in wanted)
-    said, passages = lent.watched(built, lent_cpu, PATIENCE)
+    said, passages = borrowed_core.watched(built, lent_cpu, PATIENCE)
     looking = [run for run in wanted if run.looks]
     if len(passages) != SAMPLES * len(looking):
         raise WorkError("the looks did not come to their end", mend=f"see {LINUX}'s console")

@@ -17,7 +17,6 @@ from tenonos.bench import (
     exits,
     foreground,
     forward,
-    given_up,
     hyplet,
     lidar,
     lifecycle,
@@ -27,6 +26,7 @@ from tenonos.bench import (
     share,
     slowdown,
     vlib,
+    vlib_timeout,
 )
 from tenonos.bench.machine import Place
 from tenonos.bench.machine import run as start
@@ -153,7 +153,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
     if "vlib" in choice.suites and DYNAMIC in choice.environments:
         rows += slowdown.rows(tell)
         rows += foreground.rows(tell)
-        rows += given_up.rows(tell)
+        rows += vlib_timeout.rows(tell)
         rows += lidar.rows(tell) if choice.full else ()
     if "vlib" in choice.suites and BESIDE in choice.environments:
         rows += vlib.rows(tell)

@@ -124,7 +124,7 @@ fn timed_out(channel: &mut Channel) -> Result<(), Error> {
         // Linux's core is on its way off before it is to go on.
         time::sleep(BETWEEN);
         match channel.call_for(TIMEOUT) {
-            Err(Error::TimedOut) => given_up(),
+            Err(Error::TimedOut) => time_out_marker(),
             other => return other,
         }
     }
@@ -135,7 +135,7 @@ fn timed_out(channel: &mut Channel) -> Result<(), Error> {
 
 /// Where the caller knows that the time of a call is over, for who counts what it took.
 #[inline(never)]
-fn given_up() {
+fn time_out_marker() {
     core::hint::black_box(());
 }
 

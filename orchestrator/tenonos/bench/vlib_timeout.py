@@ -1,8 +1,8 @@
-"""vLib calls whose time is over, where Tenon and Linux share a core.
+"""vLib calls that time out, where Tenon and Linux share a core.
 
-`bench-vlib` with both on one core: Linux stands still as soon as the deadline's interrupt
-has come, and what counts is how long it takes from there until the thread that called has its core
-back and knows it. All that is executed in between is counted, Mortise's and Tenon's.
+`bench-vlib` with both VMs on one core: the interrupt of the deadline preempts Linux. The row is the
+number of instructions from there until the calling thread returns from the call with a time-out,
+in Mortise and in Tenon.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ URGENT, BACKGROUND = 40, 0
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
-    """The one row."""
+    """The row `time_out` on a shared core."""
     tell(f"{SYSTEM}, on one core")
     ways = _ways(build.build(_on_one_core(system.load(SYSTEM))))
     kinds = most_common([Kinds(way.barriers, way.sysreg_writes, way.mmio) for way in ways])
@@ -35,7 +35,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def _on_one_core(apart: system.System) -> system.System:
-    """The same two VMs on core 0; Linux has real time there (decisions/vlib.md)."""
+    """The same two VMs on core 0, where Linux runs by real time (decisions/vlib.md)."""
 
     def there(vm: system.Vm) -> system.Vm:
         priority = URGENT if vm.name == CLIENT else BACKGROUND
@@ -47,11 +47,11 @@ def _on_one_core(apart: system.System) -> system.System:
 
 
 def _ways(built: Built) -> list[Passage]:
-    """The ways from where the core came to Mortise to where the client has its call back."""
+    """The passages from the entry into Mortise to the client's return from its call."""
     target = Target.of(built)
-    # Without other cores the emulator's clock is that of this one.
+    # With a single core the emulator's clock counts that core's instructions.
     target = replace(target, machine=replace(target.machine, cpus=1))
-    back = symbols.address(built, CLIENT, "vlib_bench::given_up")
+    back = symbols.address(built, CLIENT, "vlib_bench::time_out_marker")
     place, code = built.layout.vm(CLIENT), symbols.text(built, CLIENT)
     start, stop = (address - place.ipa + place.pa for address in (code.start, code.stop))
     found: list[Passage] = []
@@ -72,5 +72,5 @@ def _ways(built: Built) -> list[Passage]:
     session = Session(target, options, [])
     session.run()
     if len(found) < SAMPLES:
-        raise WorkError(f"of {SAMPLES} calls that were given up {len(found)} were seen")
+        raise WorkError(f"of {SAMPLES} calls that time out {len(found)} were seen")
     return found[:SAMPLES]

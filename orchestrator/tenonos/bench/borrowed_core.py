@@ -1,4 +1,4 @@
-"""Runs of `detach`: programs of Linux's init beside, and on, the core that Linux lends."""
+"""Runs of the system `detach`: programs of Linux on its own cores and on the core that it lends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SETTING = Setting(SYSTEM, ENVIRONMENT)
 
 
 def built(lines: Iterable[str], programs: Iterable[str]) -> Built:
-    """The system whose Linux begins with these lines of a script, and has these programs."""
+    """The system with these lines as Linux's start script, and with these programs."""
     shared = system.load(SYSTEM)
     files = {f"bin/{name}": tools.program(name).content for name in programs}
     files["etc/start"] = ("#!/bin/sh\n" + "".join(lines)).encode()
@@ -28,15 +28,15 @@ def built(lines: Iterable[str], programs: Iterable[str]) -> Built:
     return build.build(replace(shared, vms=vms))
 
 
-def watched(built: Built, lent: int, patience: float) -> tuple[str, list[Passage]]:
-    """What Linux said, and what was counted between marks on that core.
+def watched(built: Built, core: int, patience: float) -> tuple[str, list[Passage]]:
+    """Linux's console output, and the passages between marks that were counted on `core`.
 
-    Linux is ready behind it all, within so many host seconds.
+    Linux must have booted within `patience` host seconds.
     """
     passages: list[Passage] = []
 
     def take(record: Record) -> None:
-        if isinstance(record, Passage) and record.vcpu == lent:
+        if isinstance(record, Passage) and record.vcpu == core:
             passages.append(record)
 
     plan = ("marks", "blocks")

@@ -1,9 +1,8 @@
-"""Whether an application needs what it has: its libraries taken away, one at a time.
+"""Ablation of libraries: whether an application fails without each library that it was given.
 
-First the configuration of an image is told to do without a library that it has for what its
-sentence demands. Then, whatever the Kconfig of its application says, a crate of the same name with
-nothing in it stands in the library's place: the image has to fail as it is built, or else the
-system as it is asked for its answer.
+Each library that an image has for a demanded capability is removed in two ways. First its Kconfig
+symbol is set to n, and the configuration must be refused. Then an empty crate of the same name
+replaces it: the build must fail, or the built system must give no right answer.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ from tenonos.pool.library import Library
 from tenonos.system.model import System
 
 ANSWERS = "answers"
-"""The outcome that there must not be: the library was not needed."""
+"""The outcome that must not occur: the application answers without the library."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A library taken away from an image of an application, and what that was noticed by."""
+class Ablation:
+    """A library removed from an image of an application, and what failed then."""
 
     application: str
     image: str
     library: str
     configured: bool = False
-    """Whether the image could be configured without it."""
+    """Whether the image could be configured without the library."""
     fails: str = ANSWERS
-    """What fails where nothing is in its place: `build`, or `answer`."""
+    """What fails with an empty crate in its place: `build` or `answer`."""
     fault: str = ""
 
 
 def providers(answer: Composition, space: Space) -> list[tuple[str, str]]:
-    """The images of a composition and the symbols that each has for a demanded capability."""
+    """Pairs of an image and a symbol that provides a demanded capability in it."""
     found = set()
     for item in answer.plan:
         linux = item.image in answer.images and answer.images[item.image].kind == "linux"
@@ -62,7 +61,7 @@ def providers(answer: Composition, space: Space) -> list[tuple[str, str]]:
 
 
 def refused(loaded: System, image: str, symbol: str) -> bool:
-    """Whether a system whose image is told to do without a library cannot be configured."""
+    """Whether the configuration is refused with the symbol of a library set to n in an image."""
     fragment = loaded.folder / f"{image}.config"
     had = fragment.read_text() if fragment.exists() else ""
     kept = "".join(line for line in had.splitlines(True) if f"CONFIG_{symbol}=" not in line)
@@ -76,49 +75,49 @@ def refused(loaded: System, image: str, symbol: str) -> bool:
     return False
 
 
-def each(
+def ablations(
     name: str, answer: Composition, folder: Path, ask: Callable[[build.Built], str]
-) -> Iterator[Taken]:
-    """Every such library of the composition in `folder`, taken away.
+) -> Iterator[Ablation]:
+    """The ablation of each such library of the composition in `folder`.
 
-    `ask` says what is wrong with the answer of a system, and nothing if it is right.
+    `ask` returns what is wrong with the answer of a system, or nothing.
     """
     loaded = system.load(folder)
     space = images.space(loaded)
     made = {image.name: image for image in images.images(loaded)}
     for image, symbol in providers(answer, space):
         library = next(lib for lib in made[image].libraries if lib.symbol == symbol)
-        taken = Taken(name, image, library.id, configured=not refused(loaded, image, symbol))
+        ablation = Ablation(name, image, library.id, configured=not refused(loaded, image, symbol))
         if library is made[image].app:
-            yield replace(taken, fails="build", fault="there is no application")
+            yield replace(ablation, fails="build", fault="there is no application")
         else:
-            yield _hollow(taken, loaded, library, ask)
+            yield _hollow(ablation, loaded, library, ask)
 
 
 def _hollow(
-    taken: Taken, loaded: System, library: Library, ask: Callable[[build.Built], str]
-) -> Taken:
-    """What becomes of an application where a library is a crate with nothing in it."""
-    place = build.folder(loaded) / taken.image
+    ablation: Ablation, loaded: System, library: Library, ask: Callable[[build.Built], str]
+) -> Ablation:
+    """The ablation with an empty crate in place of the library."""
+    place = build.folder(loaded) / ablation.image
     override = paths.ensure(place / ".cargo") / "config.toml"
     stamp = place / "built"
     try:
-        # Cargo takes this crate for the one of that name, whoever depends on it.
+        # Cargo resolves each dependency on a package of that name to this crate.
         override.write_text(f"paths = [{str(_crate(library, place / 'hollow'))!r}]\n")
         stamp.unlink(missing_ok=True)
         built = build.build(loaded)
     except TenonError as error:
-        return replace(taken, fails="build", fault=str(error))
+        return replace(ablation, fails="build", fault=str(error))
     else:
         fault = ask(built)
-        return replace(taken, fails="answer" if fault else ANSWERS, fault=fault)
+        return replace(ablation, fails="answer" if fault else ANSWERS, fault=fault)
     finally:
         override.unlink()
         stamp.unlink(missing_ok=True)
 
 
 def _crate(library: Library, folder: Path) -> Path:
-    """A crate of a library's name, version and features, with nothing in it."""
+    """An empty crate with the name, version and features of a library."""
     workspace = tomllib.loads((paths.ROOT / "Cargo.toml").read_text())["workspace"]
     features = tomllib.loads((library.path / "Cargo.toml").read_text()).get("features", {})
     lines = [
@@ -135,17 +134,17 @@ def _crate(library: Library, folder: Path) -> Path:
     return folder
 
 
-def counted(taken: Sequence[Taken], params: Mapping[str, str]) -> Iterator[Row]:
-    """How many libraries were taken away, and where that was noticed."""
-    fails = Counter(one.fails for one in taken)
+def rows(ablations: Sequence[Ablation], params: Mapping[str, str]) -> Iterator[Row]:
+    """Numbers of removed libraries, by what failed."""
+    fails = Counter(one.fails for one in ablations)
     counts = {
-        "taken": len(taken),
-        "taken_refused": sum(not one.configured for one in taken),
+        "taken": len(ablations),
+        "taken_refused": sum(not one.configured for one in ablations),
         "taken_not_built": fails["build"],
         "taken_no_answer": fails["answer"],
     }
     for name, count in counts.items():
-        options = {"taken": [asdict(one) for one in taken]} if name == "taken" else {}
+        options = {"taken": [asdict(one) for one in ablations]} if name == "taken" else {}
         values = {"unit": "count", "environment": HOST, "system": params["set"]}
         yield Row(
             SUITE, name, dict(params), 1, count, count, count, count, options=options, **values
