@@ -130,7 +130,8 @@ fn an_overrun_is_charged_to_the_next_budget() {
     };
     for deadline in [false, true] {
         let vcpu = reserved(deadline).vcpu(0);
-        let core = ReservationScheduler::new(10);
+        let core = ReservationScheduler::new();
+        core.set_slice(10);
         core.wake(&vcpu, 0);
         let (mut now, mut got) = (0, 0);
         while now < 10_000 {
@@ -155,7 +156,8 @@ fn time_slices_have_their_length_on_average() {
         background: false,
     };
     let (one, other) = (rest.vcpu(0), rest.vcpu(1));
-    let core = ReservationScheduler::new(10);
+    let core = ReservationScheduler::new();
+    core.set_slice(10);
     core.wake(&one, 0);
     let alone = core.decide(0);
     assert_eq!(alone.until, None, "nobody waits for the end of its turn");
@@ -185,7 +187,8 @@ fn demotion_is_reported() {
         background: true,
     };
     let vcpu = share.vcpu(0);
-    let core = ReservationScheduler::new(5);
+    let core = ReservationScheduler::new();
+    core.set_slice(5);
     core.wake(&vcpu, 0);
     assert_eq!(core.decide(0).until, Some(2));
     core.decide(2);
@@ -209,7 +212,8 @@ fn an_early_charge_is_corrected() {
             background: false,
         };
         let (vcpu, other) = (share.vcpu(0), share.vcpu(1));
-        let core = ReservationScheduler::new(10);
+        let core = ReservationScheduler::new();
+        core.set_slice(10);
         core.wake(&vcpu, 0);
         assert_eq!(core.decide(0).until, Some(20));
         assert_eq!(core.decide(12).until, Some(20));

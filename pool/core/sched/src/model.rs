@@ -266,7 +266,8 @@ pub(crate) fn run(
     mut each: impl FnMut(u64, &[(usize, bool)], Option<usize>),
 ) {
     let vcpus: Vec<Vcpu> = shares.iter().enumerate().map(|(i, s)| s.vcpu(i)).collect();
-    let core = ReservationScheduler::new(SLICE as u32);
+    let core = ReservationScheduler::new();
+    core.set_slice(SLICE);
     let mut decision = core.decide(0);
     let mut times = events.iter().scan(0, |time, &(delta, i, wake)| {
         *time += delta;

@@ -65,14 +65,15 @@ pub enum Budget<S> {
 /// };
 /// let two_of_ten = Reservation::new(2, 10, OnDepletion::Wait).unwrap();
 /// let (control, linux) = (vcpu(1, 40, Policy::Reserved(two_of_ten)), vcpu(2, 0, Policy::Fixed));
-/// let shares = ReservationScheduler::new(5);
-/// shares.wake(&linux, 0);
-/// shares.wake(&control, 0);
+/// let scheduler = ReservationScheduler::new();
+/// scheduler.set_slice(5);
+/// scheduler.wake(&linux, 0);
+/// scheduler.wake(&control, 0);
 /// let number = |vcpu: &Vcpu| vcpu.number;
-/// assert_eq!(shares.decide(0).run.map(number), Some(1));
-/// assert_eq!(shares.decide(0).until, Some(2));
-/// assert_eq!(shares.decide(2).run.map(number), Some(2));
-/// assert_eq!(shares.decide(3).until, Some(10), "the next budget of the more urgent one");
+/// assert_eq!(scheduler.decide(0).run.map(number), Some(1));
+/// assert_eq!(scheduler.decide(0).until, Some(2));
+/// assert_eq!(scheduler.decide(2).run.map(number), Some(2));
+/// assert_eq!(scheduler.decide(3).until, Some(10), "the next budget of the more urgent one");
 /// ```
 pub struct ReservationScheduler<S> {
     /// All ready entities, including the running one, in run order.
@@ -91,12 +92,12 @@ pub struct ReservationScheduler<S> {
     /// The owner of the background time slice, and the rest of that slice.
     slice_owner: Cell<Option<S>>,
     slice_left: Cell<i64>,
-    slice: i64,
+    slice: Cell<i64>,
 }
 
 impl<S> ReservationScheduler<S> {
-    /// A core without entities. A background time slice has `slice` ticks.
-    pub const fn new(slice: u32) -> Self {
+    /// A core without entities. [`set_slice`](ReservationScheduler::set_slice) must precede the first decision.
+    pub const fn new() -> Self {
         Self {
             ready: SortedList::new(),
             awaiting_budget: SortedList::new(),
@@ -106,8 +107,13 @@ impl<S> ReservationScheduler<S> {
             slice_contended: Cell::new(false),
             slice_owner: Cell::new(None),
             slice_left: Cell::new(0),
-            slice: slice as i64,
+            slice: Cell::new(0),
         }
+    }
+
+    /// Sets the length of a background time slice in ticks.
+    pub fn set_slice(&self, slice: u64) {
+        self.slice.set(slice as i64);
     }
 }
 
@@ -115,6 +121,12 @@ impl<S> ReservationScheduler<S> {
 #[inline(always)]
 fn is<S: HasSchedEntity>(one: Option<S>, item: S) -> bool {
     one.is_some_and(|one| core::ptr::eq(one.entity(), item.entity()))
+}
+
+impl<S> Default for ReservationScheduler<S> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl<S: HasSchedEntity> ReservationScheduler<S> {

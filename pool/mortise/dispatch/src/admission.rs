@@ -1,6 +1,7 @@
 //! Admission and removal of vCPUs on a core, and the stop and start sequences of parked ones.
 
 use crate::{
+    bounds::{self, ADMISSION_DELAY},
     core_mode::{self, CoreMode},
     core_scheduler::{CoreScheduler, is, is_pending},
     vcpu_context::{Phase, VcpuContext},
@@ -8,10 +9,6 @@ use crate::{
 use core_sched::Priority;
 use mortise_partition::{Core, ParkedAction, Step, Vm};
 use mortise_vcpu::FloatingPointTrap;
-
-/// Ticks for which admission and removal yield to a more urgent vCPU: 20 us of a counter of 62.5
-/// MHz.
-const ADMISSION_DELAY: u64 = 1_250;
 
 impl CoreScheduler {
     /// Continues the stop or start sequence of the loaded vCPU while its guest may not run.
@@ -272,7 +269,7 @@ impl CoreScheduler {
     fn invalidate_mode(&self, core: &'static Core, priority: u8) {
         if self.mode.replace(CoreMode::Stale) != CoreMode::Stale {
             self.admission_deadline
-                .set(core.clock().ticks() + ADMISSION_DELAY);
+                .set(core.clock().ticks() + bounds::ticks(core, ADMISSION_DELAY));
             self.admission_priority.set(0);
         }
         self.admission_priority

@@ -1,7 +1,7 @@
 //! Per-core vCPU scheduler state and the dispatcher interface.
 
 use crate::{
-    bounds,
+    bounds::{self, BACKGROUND_SLICE},
     core_mode::CoreMode,
     vcpu_context::{Phase, VcpuContext},
 };
@@ -24,11 +24,6 @@ const CORES: usize = 4;
 
 /// Maximum number of VMs.
 const VMS: usize = 16;
-
-/// Time slice of the background in ticks: 1 ms of a counter of 62.5 MHz. A vCPU that is in the
-/// background only until its next replenishment gets few slices before it; longer ones would all go
-/// to the others.
-const BACKGROUND_SLICE: u32 = 62_500;
 
 /// The schedulers of all cores.
 pub struct CoreSchedulers([CoreScheduler; CORES]);
@@ -75,8 +70,6 @@ pub(crate) struct CoreScheduler {
     /// that.
     pub removing: Cell<u32>,
     pub releasing: Cell<u32>,
-    /// [`TIMER_GUARD`](bounds::TIMER_GUARD) in ticks.
-    pub timer_guard: Cell<u64>,
     /// The optional register groups that this core implements.
     pub optional: Cell<OptionalRegisters>,
     /// The vCPU that owns the loaded floating-point registers.
@@ -97,8 +90,7 @@ impl Dispatcher for CoreScheduler {
     fn begin(&'static self, core: &'static Core) -> ! {
         // SAFETY: no guest has run on this core.
         self.optional.set(unsafe { OptionalRegisters::detect() });
-        self.timer_guard
-            .set(core.clock().frequency().ticks(bounds::TIMER_GUARD));
+        self.queue.set_slice(bounds::ticks(core, BACKGROUND_SLICE));
         core.clock().set_alarm(u64::MAX);
         if let Some(regulator) = core.regulator() {
             regulator.begin(core);
@@ -219,11 +211,10 @@ impl CoreScheduler {
             policy_read: Cell::new(0),
             removing: Cell::new(0),
             releasing: Cell::new(0),
-            timer_guard: Cell::new(0),
             optional: Cell::new(OptionalRegisters::NONE),
             fp_owner: Cell::new(None),
             timers: DeadlineTable::new(),
-            queue: ReservationScheduler::new(BACKGROUND_SLICE),
+            queue: ReservationScheduler::new(),
             contexts: [const { VcpuContext::new() }; VMS],
         }
     }

@@ -1,7 +1,10 @@
 //! Interrupt exits: the fast path from the exception vector.
 
 use crate::{
-    core_mode::CoreMode, core_scheduler::CoreScheduler, interrupts::hypervisor_deadline,
+    bounds::{self, TIMER_GUARD},
+    core_mode::CoreMode,
+    core_scheduler::CoreScheduler,
+    interrupts::hypervisor_deadline,
     vcpu_context::VcpuContext,
 };
 use core_statistics::ExitKind;
@@ -67,7 +70,7 @@ impl CoreScheduler {
     #[inline(always)]
     fn repend(&self, core: &'static Core, intid: u32) -> Option<u64> {
         let (alarm, now) = (hypervisor_deadline(), core.clock().ticks());
-        if alarm > now + self.timer_guard.get() || !core.repend(intid) {
+        if alarm > now + bounds::ticks(core, TIMER_GUARD) || !core.repend(intid) {
             return None;
         }
         // Until the next decision, or until a test for it unmasks.

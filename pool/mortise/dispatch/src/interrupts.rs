@@ -1,7 +1,7 @@
 //! Interrupt delivery on a shared core: wake-ups and deferral.
 
 use crate::{
-    bounds::SLOW_PATH_BOUND,
+    bounds::{self, SLOW_PATH_BOUND},
     core_scheduler::{CoreScheduler, IRQ, is_pending, pending},
     vcpu_context::VcpuContext,
 };
@@ -19,7 +19,7 @@ pub(crate) fn hypervisor_deadline() -> u64 {
 /// Whether the hypervisor timer expires within [`SLOW_PATH_BOUND`].
 #[inline]
 pub(crate) fn is_timer_near(core: &Core) -> bool {
-    hypervisor_deadline() <= core.clock().ticks() + SLOW_PATH_BOUND
+    hypervisor_deadline() <= core.clock().ticks() + bounds::ticks(core, SLOW_PATH_BOUND)
 }
 
 impl CoreScheduler {

@@ -1,7 +1,7 @@
 //! Scheduling decisions in reserved mode: budgets, deadlines, background time slices.
 
 use crate::{
-    bounds::SWITCH_BOUND,
+    bounds::{self, SWITCH_BOUND},
     core_mode::CoreMode,
     core_scheduler::{CoreScheduler, is, is_pending, is_pending_now},
     vcpu_context::VcpuContext,
@@ -275,7 +275,12 @@ impl CoreScheduler {
     ) -> (Option<&'static VcpuContext>, u64) {
         let (run, until) = self.regulate(core, self.queue.pick_next(now));
         // An event within the switch would abort it.
-        (run, until.max(now + SWITCH_BOUND).min(alarm))
+        (
+            run,
+            until
+                .max(now + bounds::ticks(core, SWITCH_BOUND))
+                .min(alarm),
+        )
     }
 
     /// Charges execution up to `now`; returns the previous vCPU if its budget is depleted.

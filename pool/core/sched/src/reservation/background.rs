@@ -33,12 +33,12 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
             next = self.highest().unwrap_or(first);
             // An overrun of a contended slice is deducted from the next one.
             overrun = match self.slice_contended.get() {
-                true => self.slice_left.get().max(1 - self.slice),
+                true => self.slice_left.get().max(1 - self.slice.get()),
                 false => 0,
             };
         }
         self.slice_owner.set(Some(next));
-        self.slice_left.set(self.slice + overrun);
+        self.slice_left.set(self.slice.get() + overrun);
         next
     }
 
