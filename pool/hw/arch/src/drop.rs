@@ -32,7 +32,7 @@ macro_rules! drop_to_el1 {
             "    ubfx x0, x0, #24, #4",
             "    cbz x0, 2f",
             "    mov x0, #0xf",
-            "    msr S3_4_C12_C9_5, x0", // ICC_SRE_EL2
+            "    msr icc_sre_el2, x0",
             "    isb",
             "2:",
             "    mov x0, #0x0800",

@@ -42,6 +42,41 @@ macro_rules! write_register {
     }};
 }
 
+/// Writes a pointer authentication key register, which the assembler knows as part of an extension.
+///
+/// # Safety
+///
+/// As for [`write_register!`](crate::write_register); the core must have pointer authentication.
+#[macro_export]
+macro_rules! write_key_register {
+    ($name:expr, $value:expr) => {{
+        let value: u64 = $value;
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: the user of the macro ensures that the core has the register and that any value is
+        // harmless.
+        unsafe {
+            core::arch::asm!(
+                ".arch_extension pauth",
+                concat!("msr ", $name, ", {}"),
+                in(reg) value,
+                options(nostack, preserves_flags)
+            );
+        }
+        #[cfg(not(target_arch = "aarch64"))]
+        let _ = value;
+    }};
+}
+
+/// Calls a macro with the names of the pointer authentication key registers: instruction A and B, data
+/// A and B, generic (Arm ARM, D19.2).
+#[macro_export]
+macro_rules! with_key_registers {
+    ($macro:ident) => {
+        $macro!("apiakeylo_el1" "apiakeyhi_el1" "apibkeylo_el1" "apibkeyhi_el1" "apdakeylo_el1"
+            "apdakeyhi_el1" "apdbkeylo_el1" "apdbkeyhi_el1" "apgakeylo_el1" "apgakeyhi_el1")
+    };
+}
+
 macro_rules! registers {
     ($($(#[$doc:meta])* $kind:ident $name:ident = $encoding:literal;)*) => {
         $(
@@ -151,51 +186,51 @@ registers! {
     ro par_el1 = "par_el1";
 
     /// Highest priority Group 0 interrupt, acknowledged by reading.
-    ro icc_iar0_el1 = "S3_0_C12_C8_0";
+    ro icc_iar0_el1 = "icc_iar0_el1";
     /// End of a Group 0 interrupt.
-    wo icc_eoir0_el1 = "S3_0_C12_C8_1";
+    wo icc_eoir0_el1 = "icc_eoir0_el1";
     /// Highest priority Group 1 interrupt, acknowledged by reading.
-    ro icc_iar1_el1 = "S3_0_C12_C12_0";
+    ro icc_iar1_el1 = "icc_iar1_el1";
     /// End (or priority drop) of a Group 1 interrupt.
-    wo icc_eoir1_el1 = "S3_0_C12_C12_1";
+    wo icc_eoir1_el1 = "icc_eoir1_el1";
     /// Deactivation of an interrupt.
-    wo icc_dir_el1 = "S3_0_C12_C11_1";
+    wo icc_dir_el1 = "icc_dir_el1";
     /// Group 1 software-generated interrupt.
-    wo icc_sgi1r_el1 = "S3_0_C12_C11_5";
+    wo icc_sgi1r_el1 = "icc_sgi1r_el1";
     /// Group 0 software-generated interrupt.
-    wo icc_sgi0r_el1 = "S3_0_C12_C11_7";
+    wo icc_sgi0r_el1 = "icc_sgi0r_el1";
     /// Priority mask.
-    safe icc_pmr_el1 = "S3_0_C4_C6_0";
+    safe icc_pmr_el1 = "icc_pmr_el1";
     /// CPU interface control.
-    safe icc_ctlr_el1 = "S3_0_C12_C12_4";
+    safe icc_ctlr_el1 = "icc_ctlr_el1";
     /// Group 0 enable.
-    safe icc_igrpen0_el1 = "S3_0_C12_C12_6";
+    safe icc_igrpen0_el1 = "icc_igrpen0_el1";
     /// Group 1 enable.
-    safe icc_igrpen1_el1 = "S3_0_C12_C12_7";
+    safe icc_igrpen1_el1 = "icc_igrpen1_el1";
     /// Binary point of Group 1.
-    safe icc_bpr1_el1 = "S3_0_C12_C12_3";
+    safe icc_bpr1_el1 = "icc_bpr1_el1";
     /// Active priorities of Group 0.
-    safe icc_ap0r0_el1 = "S3_0_C12_C8_4";
+    safe icc_ap0r0_el1 = "icc_ap0r0_el1";
     /// Active priorities of Group 1.
-    safe icc_ap1r0_el1 = "S3_0_C12_C9_0";
+    safe icc_ap1r0_el1 = "icc_ap1r0_el1";
     /// System register enable at EL1.
-    rw icc_sre_el1 = "S3_0_C12_C12_5";
+    rw icc_sre_el1 = "icc_sre_el1";
     /// System register enable at EL2 and for EL1.
-    rw icc_sre_el2 = "S3_4_C12_C9_5";
+    rw icc_sre_el2 = "icc_sre_el2";
     /// Hypervisor control of the virtual CPU interface.
-    safe ich_hcr_el2 = "S3_4_C12_C11_0";
+    safe ich_hcr_el2 = "ich_hcr_el2";
     /// Kind of virtual CPU interface: list registers, priority bits.
-    ro ich_vtr_el2 = "S3_4_C12_C11_1";
+    ro ich_vtr_el2 = "ich_vtr_el2";
     /// Maintenance interrupt status.
-    ro ich_misr_el2 = "S3_4_C12_C11_2";
+    ro ich_misr_el2 = "ich_misr_el2";
     /// Empty list registers.
-    ro ich_elrsr_el2 = "S3_4_C12_C11_5";
+    ro ich_elrsr_el2 = "ich_elrsr_el2";
     /// Virtual machine control.
-    safe ich_vmcr_el2 = "S3_4_C12_C11_7";
+    safe ich_vmcr_el2 = "ich_vmcr_el2";
     /// Active virtual priorities of Group 0.
-    safe ich_ap0r0_el2 = "S3_4_C12_C8_0";
+    safe ich_ap0r0_el2 = "ich_ap0r0_el2";
     /// Active virtual priorities of Group 1.
-    safe ich_ap1r0_el2 = "S3_4_C12_C9_0";
+    safe ich_ap1r0_el2 = "ich_ap1r0_el2";
 }
 
 /// List registers (GIC specification, 12.4.7).
@@ -222,9 +257,9 @@ pub mod ich_lr {
         };
     }
     by_index!(
-        0 "S3_4_C12_C12_0", 1 "S3_4_C12_C12_1", 2 "S3_4_C12_C12_2", 3 "S3_4_C12_C12_3",
-        4 "S3_4_C12_C12_4", 5 "S3_4_C12_C12_5", 6 "S3_4_C12_C12_6", 7 "S3_4_C12_C12_7",
-        8 "S3_4_C12_C13_0", 9 "S3_4_C12_C13_1", 10 "S3_4_C12_C13_2", 11 "S3_4_C12_C13_3",
-        12 "S3_4_C12_C13_4", 13 "S3_4_C12_C13_5", 14 "S3_4_C12_C13_6", 15 "S3_4_C12_C13_7"
+        0 "ich_lr0_el2", 1 "ich_lr1_el2", 2 "ich_lr2_el2", 3 "ich_lr3_el2",
+        4 "ich_lr4_el2", 5 "ich_lr5_el2", 6 "ich_lr6_el2", 7 "ich_lr7_el2",
+        8 "ich_lr8_el2", 9 "ich_lr9_el2", 10 "ich_lr10_el2", 11 "ich_lr11_el2",
+        12 "ich_lr12_el2", 13 "ich_lr13_el2", 14 "ich_lr14_el2", 15 "ich_lr15_el2"
     );
 }

@@ -3,7 +3,9 @@
 use crate::cell::{Cell, flags};
 use crate::entry::{Level, NOWHERE, VECTORS};
 use core::sync::atomic::{AtomicU64, Ordering};
-use hw_arch::{El2, ExceptionLevel, read_register, write_register};
+use hw_arch::{
+    El2, ExceptionLevel, read_register, with_key_registers, write_key_register, write_register,
+};
 
 /// A context that is loaded on the core.
 #[derive(Clone, Copy, Debug)]
@@ -108,9 +110,8 @@ fn load_keys(keys: &[AtomicU64; 10]) {
     macro_rules! load {
         ($($register:literal)*) => {
             let mut keys = keys.iter().map(get);
-            $(write_register!($register, keys.next().unwrap_or(0));)*
+            $(write_key_register!($register, keys.next().unwrap_or(0));)*
         };
     }
-    load!("S3_0_C2_C1_0" "S3_0_C2_C1_1" "S3_0_C2_C1_2" "S3_0_C2_C1_3" "S3_0_C2_C2_0"
-        "S3_0_C2_C2_1" "S3_0_C2_C2_2" "S3_0_C2_C2_3" "S3_0_C2_C3_0" "S3_0_C2_C3_1");
+    with_key_registers!(load);
 }

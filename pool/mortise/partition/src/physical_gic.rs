@@ -135,7 +135,7 @@ pub(crate) fn list_timer(core: &Core, vm: &Vm, vcpu: usize) -> bool {
     if fits {
         ich_lr::write(0, template);
         core.record_injection(ListRegister::from_bits(template).intid());
-        let listed = core.listed.get().put(0, true);
+        let listed = core.listed.get().with_lr(0, true);
         core.listed
             .set(listed.with_timer_irq(mortise_vcpu::TimerIrq::InLr0));
     }
@@ -198,7 +198,7 @@ impl PhysicalGic for VmInterrupts {
             core.record_injection(value.intid());
         }
         let something = value != ListRegister::EMPTY;
-        core.listed.set(core.listed.get().put(index, something));
+        core.listed.set(core.listed.get().with_lr(index, something));
     }
 
     fn clear_lrs(&mut self) {

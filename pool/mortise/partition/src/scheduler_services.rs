@@ -265,7 +265,7 @@ impl Core {
         ich_lr::write(0, template);
         self.record_injection(self.machine.board.virtual_timer);
         self.activate_timer();
-        listed.put(0, true).with_timer_irq(TimerIrq::InLr0)
+        listed.with_lr(0, true).with_timer_irq(TimerIrq::InLr0)
     }
 
     /// The same where it may be any.

@@ -272,7 +272,7 @@ impl Core {
             return unclaimed(vm, cpu::wait_for_interrupt);
         }
         // The vectors may have listed the timer's, and noted it nowhere.
-        self.listed.set(self.listed.get().put(0, true));
+        self.listed.set(self.listed.get().with_lr(0, true));
         if !is_interrupt_listed(self) {
             cpu::wait_for_interrupt();
         }

@@ -1,23 +1,25 @@
-//! What of a virtual CPU is in the core's registers beside the general ones, for cores
-//! that several share.
+//! Register save area of a vCPU on a shared core, beside its general registers.
 //!
 //! | state | when it is exchanged |
 //! |---|---|
-//! | EL1's system registers, virtual timer, program counter and state | at each switch |
-//! | stage 2 and the identity that the guest reads | at each switch, read-only |
-//! | pointer authentication keys, auxiliary registers | at each switch, where the core has them |
-//! | [floating point and SIMD](crate::FloatingPoint) | when another virtual CPU uses them |
+//! | system registers of EL1, virtual timer, program counter and state | at each VM switch |
+//! | stage 2 and the identification that the guest reads | at each VM switch, load only |
+//! | pointer authentication keys, auxiliary registers | at each VM switch, if the core implements them |
+//! | [floating point and SIMD](crate::FloatingPoint) | when another vCPU uses them |
 //!
-//! What a guest cannot change stands in no context: what traps ([`Traps`](crate::Traps)),
-//! debug and the performance monitor among it, is the same for all of a shared core.
+//! A context holds no register that the guest cannot change: trapped registers
+//! ([`Traps`](crate::Traps)), among them those of debug and the performance monitor, have one value for all vCPUs
+//! of a shared core.
 
 use crate::Interface;
 use core::cell::{Cell, UnsafeCell};
+#[cfg(target_arch = "aarch64")]
+use core::mem::offset_of;
 
-/// Registers that are exchanged two by two, each pair with its offset in a [`Context`].
+/// Registers that are exchanged in pairs, each pair with its offset in `Context::registers`.
 ///
-/// Arm ARM D19.2 lists what EL1 and EL0 can write; those of ARMv8.0 and no others, as
-/// what came later is off in `SCTLR_EL1` and `HCR_EL2` or absent.
+/// These are the registers that EL1 and EL0 can write (Arm ARM, D19.2), of ARMv8.0 only: later ones
+/// are disabled in `SCTLR_EL1` and `HCR_EL2` or absent.
 #[cfg(any(test, target_arch = "aarch64"))]
 macro_rules! pairs {
     ($each:ident) => {
@@ -72,16 +74,17 @@ macro_rules! load_pair {
 macro_rules! keys {
     ($each:ident) => {
         concat!(
-            $each!("S3_0_C2_C1_0", "S3_0_C2_C1_1", "0"),
-            $each!("S3_0_C2_C1_2", "S3_0_C2_C1_3", "16"),
-            $each!("S3_0_C2_C2_0", "S3_0_C2_C2_1", "32"),
-            $each!("S3_0_C2_C2_2", "S3_0_C2_C2_3", "48"),
-            $each!("S3_0_C2_C3_0", "S3_0_C2_C3_1", "64"),
+            ".arch_extension pauth\n",
+            $each!("apiakeylo_el1", "apiakeyhi_el1", "0"),
+            $each!("apibkeylo_el1", "apibkeyhi_el1", "16"),
+            $each!("apdakeylo_el1", "apdakeyhi_el1", "32"),
+            $each!("apdbkeylo_el1", "apdbkeyhi_el1", "48"),
+            $each!("apgakeylo_el1", "apgakeyhi_el1", "64"),
         )
     };
 }
 
-/// Registers whose meaning is up to the core, which has them read as zero if it has none.
+/// Registers with an implementation-defined meaning; they read as zero on cores without one.
 #[cfg(target_arch = "aarch64")]
 macro_rules! auxiliary {
     ($each:ident) => {
@@ -92,47 +95,47 @@ macro_rules! auxiliary {
     };
 }
 
-/// Bytes of what `pairs` lists.
+/// Size of the registers that `pairs` lists, in bytes.
 const PAIRS: usize = 176;
 
-/// What each switch exchanges of a virtual CPU that is not on its core: within reach of the loads and
-/// stores of two words from its address.
+/// Registers that each VM switch saves and loads, of a vCPU that is descheduled. All lie within reach of
+/// LDP and STP from its address.
 #[repr(C, align(16))]
 #[derive(Debug)]
 pub struct Context {
     registers: UnsafeCell<[u64; PAIRS / 8]>,
-    /// `CNTV_CVAL_EL0` and `CNTV_CTL_EL0`: the timer of who is not on the core is off.
+    /// `CNTV_CVAL_EL0` and `CNTV_CTL_EL0`. The timer of a descheduled vCPU is disabled.
     timer: UnsafeCell<[u64; 2]>,
     /// `VTTBR_EL2` and `VMPIDR_EL2`.
     identity: UnsafeCell<[u64; 2]>,
-    /// What is in the virtual CPU interface.
+    /// State of the virtual CPU interface.
     pub(crate) interface: Interface,
 }
 
-/// What few switches exchange.
+/// Registers that few VM switches save and load.
 #[derive(Debug)]
 pub struct ColdContext {
-    /// List registers from the third one on.
+    /// List registers 2 to 15.
     pub(crate) lists: [Cell<u64>; 14],
     keys: UnsafeCell<[u64; 10]>,
     auxiliary: UnsafeCell<[u64; 4]>,
 }
 
-/// What this core has that few cores have, and that is exchanged too.
+/// Set of the optional registers that a core implements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptionalRegisters(u8);
 
 impl OptionalRegisters {
-    /// Nothing.
+    /// No optional registers.
     pub const NONE: Self = Self(0);
     const KEYS: u8 = 1;
     const AUXILIARY: u8 = 2;
 
-    /// What this core has.
+    /// Detects the optional registers of this core.
     ///
     /// # Safety
     ///
-    /// Nobody's registers of EL1 may be in the core.
+    /// No vCPU may be loaded on this core: the auxiliary registers of EL1 are overwritten.
     #[must_use]
     pub unsafe fn detect() -> Self {
         use hw_arch::{read_register, write_register};
@@ -151,24 +154,25 @@ impl OptionalRegisters {
     }
 }
 
-/// Whether the core authenticates pointers, so that there are keys to exchange.
+/// Whether the core implements pointer authentication, so that there are keys to exchange.
 #[must_use]
 pub fn has_pointer_auth() -> bool {
     // ID_AA64ISAR1_EL1: APA, API, GPA, GPI.
     hw_arch::read_register!("id_aa64isar1_el1") & 0xff00_0ff0 != 0
 }
 
-// SAFETY: the cells are reached by `save` and `load`, whose callers vouch that one core at
-// a time does, and by reads of single words that were written by that core.
+// SAFETY: the cells are written by `save` and `load` only. Their contracts admit one core at a time:
+// that on which the vCPU is. Other accesses are reads of single words by that core.
 unsafe impl Sync for Context {}
-// SAFETY: as above.
+// SAFETY: the cells are accessed by `save`, `load`, `save_lrs` and `load_lrs` only, on the one core on
+// which the vCPU is.
 unsafe impl Sync for ColdContext {}
 
 /// `CNTV_CTL_EL0`: ENABLE without IMASK.
 const SIGNALS: u64 = 1;
 const SIGNALS_MASK: u64 = 3;
 
-/// When the virtual timer in the core's registers signals, if it ever does.
+/// Deadline of the virtual timer of the loaded vCPU, or `None` if it is disabled or masked.
 #[inline]
 #[must_use]
 pub fn timer_deadline() -> Option<u64> {
@@ -177,7 +181,7 @@ pub fn timer_deadline() -> Option<u64> {
 }
 
 impl Context {
-    /// The context of a virtual CPU that never ran.
+    /// The context of a vCPU that has never run.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -188,61 +192,65 @@ impl Context {
         }
     }
 
-    /// Makes it that of a virtual CPU with these values of `VTTBR_EL2` and `VMPIDR_EL2`.
+    /// Sets the values of `VTTBR_EL2` and `VMPIDR_EL2`.
     ///
     /// # Safety
     ///
-    /// Nobody else may use the context.
+    /// The caller must have exclusive access to the context.
     pub unsafe fn set_identity(&self, vttbr: u64, vmpidr: u64) {
-        // SAFETY: the caller is alone with it.
+        // SAFETY: access is exclusive, by the contract of the function.
         unsafe { *self.identity.get() = [vttbr, vmpidr] };
     }
 
-    /// Takes down the virtual timer and turns it off: what it signals and nobody has taken yet, it
-    /// signals when it is back.
+    /// Saves the virtual timer and disables it. A timer that has expired asserts its interrupt again
+    /// when it is loaded.
     ///
     /// # Safety
     ///
-    /// The registers must hold this virtual CPU; nobody else may use its context.
+    /// This vCPU must be loaded on this core, with exclusive access to its context.
     #[inline]
     pub unsafe fn save_timer(&self) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the array has room for both; the caller is alone with it.
+        // SAFETY: the store covers `timer`, to which access is exclusive by the contract of the function.
         unsafe {
             core::arch::asm!(
                 "mrs {a}, cntv_cval_el0",
                 "mrs {b}, cntv_ctl_el0",
-                "stp {a}, {b}, [{to}, #176]",
+                "stp {a}, {b}, [{to}, #{timer}]",
                 "msr cntv_ctl_el0, xzr",
                 to = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
+                timer = const offset_of!(Self, timer),
                 options(nostack, preserves_flags)
             );
         }
     }
 
-    /// Lets the virtual timer go on that [`save_timer`](Self::save_timer) turned off.
+    /// Re-enables the virtual timer after [`save_timer`](Self::save_timer).
     ///
     /// # Safety
     ///
-    /// As there, and nobody else may have used the timer since.
+    /// This vCPU must be loaded on this core, with exclusive access to its context, and no other vCPU
+    /// may have been loaded since.
     pub unsafe fn resume_timer(&self) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: binds EL1 only; the caller is alone with the array.
+        // SAFETY: the register affects EL1 and EL0 only; access to the array is exclusive by the
+        // contract of the function.
         unsafe {
             let [_, control] = *self.timer.get();
             hw_arch::registers::cntv_ctl_el0::write(control);
         }
     }
 
-    /// Takes down what else is in the core's registers.
+    /// Saves the other registers of the pairs.
     ///
     /// # Safety
     ///
-    /// The registers must hold this virtual CPU; nobody else may use its context.
+    /// This vCPU must be loaded on this core, with exclusive access to its context.
     #[inline]
     pub unsafe fn save(&self) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the array has room for all pairs; the caller is alone with it.
+        // SAFETY: the stores cover `registers`, to which access is exclusive by the contract of the
+        // function.
         unsafe {
             core::arch::asm!(
                 pairs!(save_pair),
@@ -252,24 +260,26 @@ impl Context {
         }
     }
 
-    /// Puts it back into the core's registers, with stage 2 and affinity of the virtual CPU.
+    /// Loads the registers, with stage 2 and affinity of the vCPU.
     ///
     /// # Safety
     ///
-    /// What the registers held must have been saved, or not be needed; nobody else may use
-    /// the context, which must have been [identified](Self::identify) by its machine.
+    /// The previous contents of the registers must be saved or dead. Access to the context must be
+    /// exclusive, and [`set_identity`](Self::set_identity) must have set the stage 2 of its VM.
     #[inline]
     pub unsafe fn load(&self) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: all bind EL1 and EL0 only; the caller vouches for stage 2.
+        // SAFETY: the registers affect EL1 and EL0 only, under the stage 2 that `set_identity` set.
         unsafe {
             core::arch::asm!(
-                load_pair!("vttbr_el2", "vmpidr_el2", "192"),
+                load_pair!("vttbr_el2", "vmpidr_el2", "{identity}"),
                 pairs!(load_pair),
-                "ldp {a}, {b}, [{from}, #176]",
+                "ldp {a}, {b}, [{from}, #{timer}]",
                 "msr cntv_cval_el0, {a}",
                 "msr cntv_ctl_el0, {b}",
                 from = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
+                identity = const offset_of!(Self, identity),
+                timer = const offset_of!(Self, timer),
                 options(nostack, preserves_flags)
             );
         }
@@ -283,7 +293,7 @@ impl Default for Context {
 }
 
 impl ColdContext {
-    /// That of a virtual CPU that never ran.
+    /// The cold context of a vCPU that has never run.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -293,14 +303,16 @@ impl ColdContext {
         }
     }
 
-    /// Takes down what few cores have.
+    /// Saves the optional registers.
     ///
     /// # Safety
     ///
-    /// As for [`Context::save`], and the core must have it.
+    /// This vCPU must be loaded on this core, which must implement these registers, with exclusive
+    /// access to its context.
     pub unsafe fn save(&self, optional: OptionalRegisters) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: as in `save`; the core has these registers.
+        // SAFETY: the stores cover the arrays, to which access is exclusive, and the core implements the
+        // registers, by the contract of the function.
         unsafe {
             if optional.0 & OptionalRegisters::KEYS != 0 {
                 core::arch::asm!(
@@ -321,14 +333,16 @@ impl ColdContext {
         let _ = (optional, &self.keys, &self.auxiliary);
     }
 
-    /// Puts back what few cores have.
+    /// Loads the optional registers.
     ///
     /// # Safety
     ///
-    /// As for [`Context::load`], and the core must have it.
+    /// The previous contents of the registers must be saved or dead; the core must implement them, and
+    /// access to the context must be exclusive.
     pub unsafe fn load(&self, optional: OptionalRegisters) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: as in `load`; the core has these registers.
+        // SAFETY: the registers affect EL1 and EL0 only, and the core implements them, by the contract of
+        // the function.
         unsafe {
             if optional.0 & OptionalRegisters::KEYS != 0 {
                 core::arch::asm!(
@@ -361,7 +375,7 @@ mod tests {
     use super::{Context, PAIRS};
 
     #[test]
-    fn layout_is_the_assembly_s() {
+    fn layout_suits_the_assembly() {
         assert_eq!(PAIRS, 160 + 16, "the last pair's offset");
         assert_eq!(core::mem::offset_of!(Context, registers), 0);
         assert_eq!(core::mem::offset_of!(Context, timer), 176);

@@ -1,11 +1,11 @@
-//! The exits that guests make most, each told by one comparison.
+//! Classes of frequent exits, each recognised by one comparison of the syndrome.
 
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 
-/// A synchronous exit of the usual kinds. What [`Exit`](crate::Exit) says of it is the same.
+/// Class of a synchronous exit that has a fast path. [`Exit`](crate::Exit) decodes it the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitClass {
-    /// A load or store of one word, where the virtual machine has no memory.
+    /// A load or store of one word at an IPA without a translation.
     WordAccess {
         /// Register loaded, with zero in its upper half, or stored; 31 is the zero register.
         register: u8,
@@ -19,18 +19,18 @@ pub enum ExitClass {
     },
 }
 
-/// Class; ISV, SAS, SSE, S1PTW and the kind of fault (Arm ARM, D19.2.37, data abort).
+/// EC; ISV, SAS, SSE, S1PTW and the fault status without its level (Arm ARM, D19.2.37, data abort).
 const WORD_MASK: u64 = 0x3f << 26 | 1 << 24 | 3 << 22 | 1 << 21 | 1 << 7 | 0x3c;
-/// A data abort of a lower level, a word with no sign, a fault of translation.
+/// A data abort from a lower EL, a word without sign extension, a translation fault.
 const WORD: u64 = 0x24 << 26 | 1 << 24 | 2 << 22 | 1 << 2;
 
-/// All but IL and the general register (trapped MSR or MRS).
+/// All fields except IL and Rt (trapped MSR or MRS).
 const SGI_MASK: u64 = 0xffff_ffff & !(1 << 25) & !(31 << 5);
 /// An MSR of op0 3, op1 0, CRn 12, CRm 11, op2 5.
 const SGI: u64 = 0x18 << 26 | 3 << 20 | 5 << 17 | 12 << 10 | 11 << 1;
 
 impl ExitClass {
-    /// Decodes `ESR_EL2`; nothing if it is another exit.
+    /// Decodes `ESR_EL2`; `None` for any other exit.
     #[inline(always)]
     #[must_use]
     pub const fn decode(esr: u64) -> Option<Self> {
@@ -48,7 +48,7 @@ impl ExitClass {
         }
     }
 
-    /// The last synchronous exit, if it is one.
+    /// The class of the last synchronous exit.
     #[inline(always)]
     #[must_use]
     pub fn last() -> Option<Self> {
@@ -56,7 +56,7 @@ impl ExitClass {
     }
 }
 
-/// Where the guest accessed, in its physical space, at an exit that is a [`ExitClass::WordAccess`].
+/// The IPA accessed at an [`ExitClass::WordAccess`].
 #[inline(always)]
 #[must_use]
 pub fn word_access_ipa() -> u64 {
@@ -68,7 +68,7 @@ mod tests {
     use super::ExitClass;
     use crate::{Access, Exit, TrapResponse};
 
-    /// What the general decoder makes of it.
+    /// The class according to the general decoder.
     fn general(esr: u64) -> Option<ExitClass> {
         match Exit::decode(esr, 0, 0) {
             Exit::DataAbort {
@@ -101,20 +101,20 @@ mod tests {
     }
 
     #[test]
-    fn says_what_the_general_decoder_says() {
+    fn agrees_with_the_general_decoder() {
         let word = 0x24 << 26 | 1 << 25 | 1 << 24 | 2 << 22 | 3 << 16 | 1 << 6 | 0x06;
         let sgi = 0x18 << 26 | 1 << 25 | 3 << 20 | 5 << 17 | 12 << 10 | 7 << 5 | 11 << 1;
-        let mut usual = 0;
+        let mut classified = 0;
         for start in [word, sgi] {
             for one in 0..32 {
                 for two in 0..32 {
                     let esr = start ^ (1 << one) ^ (1 << two);
                     assert_eq!(ExitClass::decode(esr), general(esr), "{esr:#x}");
-                    usual += u32::from(ExitClass::decode(esr).is_some());
+                    classified += u32::from(ExitClass::decode(esr).is_some());
                 }
             }
         }
-        assert!(usual > 100, "{usual}");
+        assert!(classified > 100, "{classified}");
         let register = 7;
         assert_eq!(
             ExitClass::decode(sgi),

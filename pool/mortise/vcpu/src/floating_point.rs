@@ -1,9 +1,9 @@
-//! Floating-point and SIMD registers on cores that several virtual CPUs share.
+//! Floating-point and SIMD registers of a vCPU on a shared core.
 
 use core::cell::UnsafeCell;
 use core::num::NonZeroU64;
 
-/// The floating-point and SIMD registers of a virtual CPU whose core has another's.
+/// Save area of the floating-point and SIMD registers of a vCPU.
 #[repr(C, align(16))]
 #[derive(Debug)]
 pub struct FloatingPoint {
@@ -11,28 +11,30 @@ pub struct FloatingPoint {
     vectors: UnsafeCell<[u128; 32]>,
 }
 
-// SAFETY: as for `Context`.
+// SAFETY: the cells are accessed by `save` and `load` only. Their contracts admit one core at a time:
+// that on which the vCPU is.
 unsafe impl Sync for FloatingPoint {}
 
-/// Whether floating point traps on a core: `CPTR_EL2` with `TFP`, the rest as
-/// [`Traps::apply`](crate::Traps::apply) sets it.
+/// Whether floating point traps on a core: the value of `CPTR_EL2` with `TFP` set or clear. All other
+/// bits are those of [`Traps::apply`](crate::Traps::apply).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FloatingPointTrap(NonZeroU64);
 
 impl FloatingPointTrap {
-    /// It does.
+    /// Accesses trap.
     pub const ON: Self = Self::new(crate::traps::CPTR | 1 << 10);
-    /// It does not.
+    /// Accesses do not trap.
     pub const OFF: Self = Self::new(crate::traps::CPTR);
 
     const fn new(value: u64) -> Self {
         Self(NonZeroU64::new(value).expect("some bits are RES1"))
     }
 
-    /// Has it so on this core.
+    /// Applies the value to this core.
     #[inline]
     pub fn apply(self) {
-        // SAFETY: binds EL1, EL0 and code of ours that asked for it.
+        // SAFETY: the register affects EL1, EL0, and accesses of EL2 to floating point, which occur in
+        // `save` and `load` only.
         unsafe { hw_arch::registers::cptr_el2::write(self.0.get()) };
     }
 }
@@ -79,7 +81,7 @@ macro_rules! vectors {
 }
 
 impl FloatingPoint {
-    /// All zero, as at power-on.
+    /// All registers zero, as at power-on.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -88,15 +90,17 @@ impl FloatingPoint {
         }
     }
 
-    /// Takes down what is in the core's registers.
+    /// Saves the registers of the core.
     ///
     /// # Safety
     ///
-    /// The registers must hold this virtual CPU's, and not trap; nobody else may use this.
+    /// The registers must hold the state of this vCPU and must not trap; access to the save area must be
+    /// exclusive.
     #[inline]
     pub unsafe fn save(&self) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: both arrays have the room, and the caller is alone with them.
+        // SAFETY: the stores cover both arrays, to which access is exclusive by the contract of the
+        // function.
         unsafe {
             core::arch::asm!(
                 vectors!("stp"),
@@ -108,16 +112,16 @@ impl FloatingPoint {
         }
     }
 
-    /// Puts it back into the core's registers.
+    /// Loads the registers of the core.
     ///
     /// # Safety
     ///
-    /// What the registers held must have been saved, or not be needed, and they must not
-    /// trap; nobody else may use this.
+    /// The previous contents of the registers must be saved or dead, and they must not trap; access to
+    /// the save area must be exclusive.
     #[inline]
     pub unsafe fn load(&self) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: no code of this target keeps anything in these registers.
+        // SAFETY: code compiled for this target (softfloat) does not use these registers.
         unsafe {
             core::arch::asm!(
                 vectors!("ldp"),
@@ -142,7 +146,7 @@ mod tests {
     use core::mem::offset_of;
 
     #[test]
-    fn layout_is_the_assembly_s() {
+    fn layout_suits_the_assembly() {
         assert_eq!(offset_of!(FloatingPoint, control), 0);
         assert_eq!(offset_of!(FloatingPoint, vectors), 16);
     }

@@ -1,22 +1,21 @@
-//! Exceptions that the guest takes itself.
+//! Exceptions injected into a guest.
 
 use hw_arch::{El2, ExceptionLevel, read_register, write_register};
 
-/// Lets the guest take the instruction that trapped as undefined.
+/// Injects an Undefined Instruction exception for the trapped instruction.
 ///
-/// A register or instruction that a virtual machine has no right to does not
-/// exist for it; its own kernel decides what that means (Arm ARM, D1.3.4, entry
-/// into EL1; syndrome class 0).
+/// A register or instruction that a VM may not use is undefined for it; the kernel of the guest handles
+/// the exception (Arm ARM, D1.3.4, entry into EL1; syndrome class 0).
 pub fn inject_undefined() {
     let (state, address) = (El2::read_spsr(), El2::read_elr());
     let has_pan = read_register!("id_aa64mmfr1_el1") >> 20 & 0xf != 0;
     let entered = state_on_entry(state, read_register!("sctlr_el1"), has_pan);
-    // Unknown reason, and the length of the instruction that trapped.
+    // EC 0 (unknown reason), with the length of the trapped instruction.
     write_register!("esr_el1", El2::read_esr() & INSTRUCTION_LENGTH);
     write_register!("elr_el1", address);
     write_register!("spsr_el1", state);
     let vector = read_register!("vbar_el1").wrapping_add(vector_offset(state));
-    // SAFETY: only the guest's own program counter and state change.
+    // SAFETY: changes the program counter and processor state of the guest only.
     unsafe {
         El2::write_elr(vector);
         El2::write_spsr(entered);
@@ -26,9 +25,8 @@ pub fn inject_undefined() {
 /// `ESR_ELx.IL`.
 const INSTRUCTION_LENGTH: u64 = 1 << 25;
 
-/// State in which EL1 takes an exception from `state` under its `SCTLR_EL1`:
-/// EL1h, all of DAIF masked, flags kept, and user memory out of reach where the
-/// guest wants that (Arm ARM, D1.3.1; `SCTLR_EL1.SPAN` = 0).
+/// Processor state after an exception to EL1 from `state` under its `SCTLR_EL1`: EL1h, all of DAIF
+/// masked, flags kept, and PAN set if `SCTLR_EL1.SPAN` = 0 (Arm ARM, D1.3.1).
 const fn state_on_entry(state: u64, control: u64, has_pan: bool) -> u64 {
     const FLAGS: u64 = 0xf << 28;
     const PAN: u64 = 1 << 22;
@@ -58,7 +56,7 @@ mod tests {
     use super::{state_on_entry, vector_offset};
 
     #[test]
-    fn vectors_by_where_the_exception_came_from() {
+    fn vector_depends_on_the_source_of_the_exception() {
         assert_eq!(vector_offset(0x3c4), 0x000);
         assert_eq!(vector_offset(0x3c5), 0x200);
         assert_eq!(vector_offset(0x000), 0x400);
@@ -66,13 +64,13 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_keeps_off_user_memory_still_does() {
+    fn pan_follows_span() {
         let (user, pan, span) = (6 << 28, 1 << 22, 1 << 23);
         assert_eq!(state_on_entry(user, 0, true), 0x3c5 | 6 << 28 | pan);
         assert_eq!(state_on_entry(user, span, true), 0x3c5 | 6 << 28);
         assert_eq!(state_on_entry(pan | 5, span, true), 0x3c5 | pan);
         assert_eq!(state_on_entry(pan | 5, 0, false), 0x3c5, "no such bit");
-        // An AArch32 state leaves nothing but its flags.
+        // Of an AArch32 state only the flags are kept.
         assert_eq!(state_on_entry(0x0fbf_ffff, span, false), 0x3c5);
     }
 }

@@ -1,55 +1,56 @@
-//! The virtual CPU interface of the interrupt controller, for cores that several virtual
-//! CPUs share (IHI 0069, 12.4).
+//! Virtual CPU interface of a vCPU on a shared core: save, load, and list register usage (IHI 0069, 12.4).
 
 use crate::{ColdContext, Context};
 use core::cell::Cell;
+#[cfg(target_arch = "aarch64")]
+use core::mem::offset_of;
 use hw_arch::registers::ich_lr;
 
-/// Where the interrupt stands that a guest's virtual timer raised.
+/// Location of the virtual timer's interrupt of a vCPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimerIrq {
-    /// NotListed: it is not active in the physical controller.
+    /// In no list register, and not active in the physical GIC.
     NotListed,
-    /// In the first list register, by its template, and active as long as it is there. Of a virtual
-    /// CPU that is not on its core: it is to be there, as the deadline passed.
+    /// In list register 0, by its template, and active in the physical GIC while it is there. For a
+    /// descheduled vCPU: its deadline has passed, and it is to be injected there.
     InLr0,
-    /// Where the virtual interrupt controller put it, and the physical one knows. Of a virtual CPU
-    /// that is not on its core: it was active.
+    /// In a list register chosen by the virtual GIC, and known to the physical GIC. For a descheduled
+    /// vCPU: it was active.
     InOtherLr,
 }
 
-/// What stands in list registers: those that were written since they were empty, one bit each from
-/// bit 0 on, and where the [timer's](TimerIrq) interrupt is.
+/// List registers in use, one bit each from bit 0 on, and the location of the [timer's](TimerIrq)
+/// interrupt. A list register is in use from its first write until it is emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LrUsage(u32);
 
 const REGISTERS: u32 = 0xffff;
-/// Beside the bits of what takes some time to exchange, so that one mask tells.
+/// Next to the bits of list registers that are slow to exchange, so that one mask tests them all.
 const IN_OTHER_LR: u32 = 1 << 16;
 const IN_LR0: u32 = 1 << 31;
-/// The list registers that are always exchanged.
+/// List registers that every VM switch exchanges.
 const EAGER_LRS: u32 = 3;
 const SLOW_SWITCH: u32 = (REGISTERS | IN_OTHER_LR) & !EAGER_LRS;
 
 impl LrUsage {
-    /// Nothing.
+    /// No list register in use, and no timer interrupt.
     pub const EMPTY: Self = Self(0);
 
-    /// The list registers.
+    /// The list registers in use.
     #[inline]
     #[must_use]
     pub const fn registers(self) -> u32 {
         self.0 & REGISTERS
     }
 
-    /// Whether the timer's interrupt is in the first list register, or is to be there.
+    /// Whether the timer's interrupt is in list register 0, or is to be injected there.
     #[inline(always)]
     #[must_use]
     pub const fn has_timer_in_lr0(self) -> bool {
         self.0 & IN_LR0 != 0
     }
 
-    /// Where the timer's interrupt is.
+    /// Location of the timer's interrupt.
     #[inline(always)]
     #[must_use]
     pub const fn timer_irq(self) -> TimerIrq {
@@ -60,7 +61,7 @@ impl LrUsage {
         }
     }
 
-    /// The same with the timer's there.
+    /// The same usage with the timer's interrupt at this location.
     #[inline(always)]
     #[must_use]
     pub const fn with_timer_irq(self, timer: TimerIrq) -> Self {
@@ -74,30 +75,29 @@ impl LrUsage {
         )
     }
 
-    /// Whether it takes the fewest steps to exchange this for that, or that for this: there are no list
-    /// registers but those that are always exchanged, and the physical controller has nothing to say
-    /// of the timer.
+    /// Whether a VM switch between these two usages takes the fast path: only list registers are in use
+    /// that every switch exchanges, and neither timer interrupt needs an access to the physical GIC.
     #[inline(always)]
     #[must_use]
     pub const fn is_fast_switch(self, other: Self) -> bool {
         (self.0 | other.0) & SLOW_SWITCH == 0
     }
 
-    /// The same with something in a list register, or nothing; the first one's is not by the timer's
-    /// template.
+    /// The same usage with list register `index` in use, or empty. What is written to list register 0 is
+    /// not the timer's template.
     #[inline]
     #[must_use]
-    pub const fn put(self, index: usize, something: bool) -> Self {
+    pub const fn with_lr(self, index: usize, used: bool) -> Self {
         let bit = 1 << (index % 16);
         let moved = if self.has_timer_in_lr0() && index == 0 {
             IN_LR0 | IN_OTHER_LR
         } else {
             0
         };
-        Self((self.0 ^ moved) & !bit | if something { bit } else { 0 })
+        Self((self.0 ^ moved) & !bit | if used { bit } else { 0 })
     }
 
-    /// The same with all list registers empty.
+    /// The same usage with all list registers empty.
     #[inline]
     #[must_use]
     pub const fn cleared(self) -> Self {
@@ -105,116 +105,126 @@ impl LrUsage {
     }
 }
 
-/// What a virtual CPU that is not on its core has in its virtual CPU interface.
+/// Saved virtual CPU interface of a descheduled vCPU.
 ///
-/// The first two list registers, the timer's and a device's as a rule, are exchanged as they are:
-/// that takes fewer instructions than to find out whether they hold something. [Others](ColdContext) are
-/// where they do.
+/// List registers 0 and 1, usually those of the timer and of a device, are exchanged unconditionally:
+/// that takes fewer instructions than a test whether they are in use. [The others](ColdContext) are
+/// exchanged only if they are.
 #[repr(C, align(16))]
 #[derive(Debug)]
 pub struct Interface {
     /// `ICH_VMCR_EL2`, `ICH_AP0R0_EL2`, `ICH_AP1R0_EL2` and `ICH_HCR_EL2`.
     control: Cell<[u64; 4]>,
     lists: [Cell<u64>; 2],
-    listed: Cell<LrUsage>,
+    lr_usage: Cell<LrUsage>,
 }
 
 impl Interface {
-    /// That of a virtual CPU that never ran: off and empty.
+    /// The interface of a vCPU that has never run: disabled and empty.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             control: Cell::new([0; 4]),
             lists: [const { Cell::new(0) }; 2],
-            listed: Cell::new(LrUsage::EMPTY),
+            lr_usage: Cell::new(LrUsage::EMPTY),
         }
     }
 }
 
-/// Of which the virtual CPU interface is a part.
+/// The virtual CPU interface.
 impl Context {
-    /// Forgets what was taken down of it: off and empty.
+    /// Resets the saved interface: disabled and empty.
     pub fn clear_interface(&self) {
-        self.interface.listed.set(LrUsage::EMPTY);
+        self.interface.lr_usage.set(LrUsage::EMPTY);
         self.interface.control.set([0; 4]);
         self.interface.lists.iter().for_each(|list| list.set(0));
     }
 
-    /// What stands in its list registers.
+    /// Usage of its list registers.
     #[inline(always)]
     pub fn lr_usage(&self) -> LrUsage {
-        self.interface.listed.get()
+        self.interface.lr_usage.get()
     }
 
-    /// Notes that.
+    /// Sets the usage of its list registers.
     #[inline(always)]
-    pub fn set_lr_usage(&self, listed: LrUsage) {
-        self.interface.listed.set(listed);
+    pub fn set_lr_usage(&self, usage: LrUsage) {
+        self.interface.lr_usage.set(usage);
     }
 
-    /// Whether the first list register is free, as it was taken down.
+    /// Whether the saved list register 0 is free.
     #[inline]
     pub fn is_lr0_free(&self) -> bool {
         // Neither pending nor active.
         self.interface.lists[0].get() >> 62 == 0
     }
 
-    /// Takes down what is in the core's interface, but for the rarer list registers, and leaves it off,
-    /// to be loaded before it is turned on again.
+    /// Saves the interface of this core, without the list registers of the cold context, and disables it.
+    /// It must be loaded before it is enabled again.
     #[inline(always)]
     pub fn save_interface(&self) {
-        // Off, as empty list registers are what an interrupt of maintenance may wait for.
+        // Disabled, because empty list registers may raise a maintenance interrupt.
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the arrays have room for six; what is off takes no interrupt.
+        // SAFETY: the stores cover `control` and `lists`; a disabled interface signals no interrupt.
         unsafe {
             core::arch::asm!(
-                "mrs {a}, S3_4_C12_C11_7", "mrs {b}, S3_4_C12_C8_0", "stp {a}, {b}, [{to}, #208]",
-                "mrs {a}, S3_4_C12_C9_0", "mrs {b}, S3_4_C12_C11_0", "stp {a}, {b}, [{to}, #224]",
-                "mrs {a}, S3_4_C12_C12_0", "mrs {b}, S3_4_C12_C12_1", "stp {a}, {b}, [{to}, #240]",
-                "msr S3_4_C12_C11_0, xzr",
+                "mrs {a}, ich_vmcr_el2", "mrs {b}, ich_ap0r0_el2",
+                "stp {a}, {b}, [{to}, #{control}]",
+                "mrs {a}, ich_ap1r0_el2", "mrs {b}, ich_hcr_el2",
+                "stp {a}, {b}, [{to}, #{control} + 16]",
+                "mrs {a}, ich_lr0_el2", "mrs {b}, ich_lr1_el2",
+                "stp {a}, {b}, [{to}, #{lists}]",
+                "msr ich_hcr_el2, xzr",
                 to = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
+                control = const offset_of!(Self, interface.control),
+                lists = const offset_of!(Self, interface.lists),
                 options(nostack, preserves_flags)
             );
         }
     }
 
-    /// Puts that back into the core's interface, of which nothing is needed.
+    /// Loads the interface of this core. Its previous contents must be saved or dead.
     #[inline(always)]
     pub fn load_interface(&self) {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: binds EL1 only.
+        // SAFETY: the virtual CPU interface affects EL1 only.
         unsafe {
             core::arch::asm!(
-                "ldp {a}, {b}, [{from}, #240]", "msr S3_4_C12_C12_0, {a}", "msr S3_4_C12_C12_1, {b}",
-                "ldp {a}, {b}, [{from}, #208]", "msr S3_4_C12_C11_7, {a}", "msr S3_4_C12_C8_0, {b}",
-                "ldp {a}, {b}, [{from}, #224]", "msr S3_4_C12_C9_0, {a}", "msr S3_4_C12_C11_0, {b}",
+                "ldp {a}, {b}, [{from}, #{lists}]",
+                "msr ich_lr0_el2, {a}", "msr ich_lr1_el2, {b}",
+                "ldp {a}, {b}, [{from}, #{control}]",
+                "msr ich_vmcr_el2, {a}", "msr ich_ap0r0_el2, {b}",
+                "ldp {a}, {b}, [{from}, #{control} + 16]",
+                "msr ich_ap1r0_el2, {a}", "msr ich_hcr_el2, {b}",
                 from = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
+                control = const offset_of!(Self, interface.control),
+                lists = const offset_of!(Self, interface.lists),
                 options(nostack, preserves_flags)
             );
         }
     }
 }
 
-/// Of which the other list registers are a part.
+/// The other list registers.
 impl ColdContext {
-    /// Takes down those of them that were written, and empties them.
-    pub fn save_lrs(&self, listed: LrUsage) {
-        self.each_of(listed, |index, list| {
+    /// Saves and empties those in use.
+    pub fn save_lrs(&self, usage: LrUsage) {
+        self.each_of(usage, |index, list| {
             list.set(ich_lr::read(index));
             ich_lr::write(index, 0);
         });
     }
 
-    /// Puts them back, before the interface is turned on.
-    pub fn load_lrs(&self, listed: LrUsage) {
-        self.each_of(listed, |index, list| ich_lr::write(index, list.get()));
+    /// Loads those in use, before the interface is enabled.
+    pub fn load_lrs(&self, usage: LrUsage) {
+        self.each_of(usage, |index, list| ich_lr::write(index, list.get()));
     }
 
-    fn each_of(&self, listed: LrUsage, action: impl Fn(usize, &Cell<u64>)) {
-        let mut rest = listed.registers() & !EAGER_LRS;
-        while rest != 0 {
-            let index = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
+    fn each_of(&self, usage: LrUsage, action: impl Fn(usize, &Cell<u64>)) {
+        let mut left = usage.registers() & !EAGER_LRS;
+        while left != 0 {
+            let index = left.trailing_zeros() as usize;
+            left &= left - 1;
             if let Some(list) = self.lists.get(index - 2) {
                 action(index, list);
             }
@@ -235,7 +245,7 @@ mod tests {
     use core::mem::offset_of;
 
     #[test]
-    fn layout_is_the_assembly_s() {
+    fn layout_suits_the_assembly() {
         let interface = offset_of!(Context, interface);
         let control = interface + offset_of!(Interface, control);
         let lists = interface + offset_of!(Interface, lists);
@@ -243,10 +253,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cleared_is_as_if_it_never_ran() {
+    fn a_cleared_interface_is_like_a_new_one() {
         let context = Context::new();
         context.interface.lists[0].set(1 << 62);
-        context.set_lr_usage(LrUsage::EMPTY.put(0, true));
+        context.set_lr_usage(LrUsage::EMPTY.with_lr(0, true));
         assert!(!context.is_lr0_free());
         context.clear_interface();
         assert!(context.is_lr0_free());
@@ -254,21 +264,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_is_told_by_one_word() {
+    fn usage_and_timer_location_share_one_word() {
         for timer in [TimerIrq::NotListed, TimerIrq::InLr0, TimerIrq::InOtherLr] {
-            let listed = LrUsage::EMPTY.put(1, true).with_timer_irq(timer);
+            let listed = LrUsage::EMPTY.with_lr(1, true).with_timer_irq(timer);
             assert_eq!((listed.registers(), listed.timer_irq()), (2, timer));
-            let (first, cleared) = (listed.put(0, true), listed.cleared());
+            let (first, cleared) = (listed.with_lr(0, true), listed.cleared());
             let left = match timer {
                 TimerIrq::InLr0 => TimerIrq::InOtherLr,
                 other => other,
             };
             assert_eq!((first.registers(), first.timer_irq()), (3, left));
             assert_eq!((cleared.registers(), cleared.timer_irq()), (0, left));
-            assert_eq!(listed.put(2, true).put(2, false), listed);
+            assert_eq!(listed.with_lr(2, true).with_lr(2, false), listed);
             let usual = listed.is_fast_switch(LrUsage::EMPTY);
             assert_eq!(usual, timer != TimerIrq::InOtherLr);
-            assert!(!listed.is_fast_switch(LrUsage::EMPTY.put(2, true)));
+            assert!(!listed.is_fast_switch(LrUsage::EMPTY.with_lr(2, true)));
         }
     }
 }

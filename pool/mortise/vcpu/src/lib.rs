@@ -1,29 +1,30 @@
-//! A virtual CPU and its core's registers.
+//! Virtual CPUs: world switch, exits, traps and register save areas.
 //!
-//! - [`Frame`], [`FrameCell`] and [`enter`]: the general registers of the guest while
-//!   its core is in Mortise, where they stand, and the way into the guest
-//! - [`Exit`]: what brought the core to Mortise, decoded from the syndrome
-//! - [`PinnedVcpu`]: one that has its core to itself, whose frequent exits are short
-//! - [`Traps`]: which registers the guest owns and which trap; [`TrapResponse`]: what a
-//!   trapped one is to it
-//! - [`reset`]: the state in which a virtual CPU starts
-//! - [`invalidate_translations`]: what makes a withdrawn stage 2 felt
-//! - [`identity`]: what a shared core says that it has
-//! - [`inject_undefined`]: an exception taken by the guest itself
-//! - [`Context`], [`FloatingPoint`], [`Interface`]: what else of a virtual CPU is in its
-//!   core's registers, to be exchanged where several share a core
+//! - [`Frame`], [`FrameCell`] and [`enter`]: the general registers of a guest during an exit, their
+//!   fixed location, and guest entry
+//! - [`Exit`]: an exit decoded from the syndrome; [`ExitClass`]: the most frequent ones, decoded fast
+//! - [`PinnedVcpu`]: the only vCPU of its core, with fast paths in the vectors
+//! - [`Traps`]: which registers a guest owns and which trap; [`TrapResponse`]: how an access to a
+//!   trapped register is answered
+//! - [`reset`]: the reset state of a vCPU
+//! - [`invalidate_translations`]: invalidation of stage 2 translations, for withdrawal
+//! - [`id_register`]: identification registers as guests of a shared core read them
+//! - [`inject_undefined`]: injection of an Undefined Instruction exception
+//! - [`Context`], [`FloatingPoint`], [`Interface`]: save areas of the other registers of a vCPU, for
+//!   VM switches on shared cores
 //!
-//! For a virtual CPU that has its core to itself, EL1's system registers, the FP
-//! registers, the timer and, in direct mode, the interrupt controller's CPU
-//! interface stay in the hardware: it shares them with nobody. An exit stores 31 registers and returns through
-//! 16 load pairs; all else is the handler's.
+//! For a pinned vCPU, the system registers of EL1, the FP registers, the timer and, with direct
+//! interrupts, the CPU interface of the GIC stay in the hardware. An exit saves 31 registers and
+//! restores them by 16 load-pair instructions; all else is up to the handler.
 //!
-//! The image defines the functions that the vectors here call:
-//! `mortise_exit(&mut Frame, Cause)`, which returns the frame of the guest that
-//! goes on; `mortise_interrupted(&FrameCell) -> !`, of an interrupt of a 64-bit guest on a core that
-//! several share; `mortise_pinned_exit`, the same as the first on a core that one virtual CPU has
-//! to itself, which returns only with that one's frame and if it changed none of
-//! x19 to x29 there; and `mortise_fault(u64) -> !`, which finds itself a stack.
+//! The image defines the functions that the vectors call:
+//!
+//! - `mortise_exit(&mut Frame, Cause)` returns the frame of the vCPU to enter;
+//! - `mortise_interrupted(&FrameCell) -> !` handles an interrupt of an AArch64 guest on a shared core;
+//! - `mortise_pinned_exit` is `mortise_exit` for a core with a pinned vCPU. It returns only with the
+//!   frame of that vCPU, and only if it has not changed x19 to x29 in it;
+//! - `mortise_posted_interrupt` handles an interrupt that another core posted to a pinned vCPU;
+//! - `mortise_fault(u64) -> !` handles an exception taken from EL2, and sets up a stack itself.
 #![no_std]
 #![expect(unsafe_code, reason = "vectors and EL2 system registers")]
 

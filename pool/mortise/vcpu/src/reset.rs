@@ -1,7 +1,9 @@
-//! The state in which a virtual CPU starts.
+//! Reset state of a vCPU, and invalidation of translations.
 
 use crate::{context::has_pointer_auth, traps};
-use hw_arch::{El2, ExceptionLevel, read_register, write_register};
+use hw_arch::{
+    El2, ExceptionLevel, read_register, with_key_registers, write_key_register, write_register,
+};
 
 /// `SCTLR_EL1` with MMU and caches off: the RES1 bits only.
 const SCTLR_RESET: u64 = 0x30d0_0800;
@@ -9,19 +11,19 @@ const SCTLR_RESET: u64 = 0x30d0_0800;
 /// EL1 with SP_EL1, all of DAIF masked.
 const SPSR_RESET: u64 = 0x3c5;
 
-/// Takes this core's EL1 to what PSCI promises a core that is turned on (DEN
-/// 0022, 6.4): EL1, MMU off, interrupts masked, nothing left of what ran before.
-/// `entry` is the address of its first instruction, in the guest's physical
-/// space. The traps must be set: they let EL2 reach the floating-point registers.
-/// Part by part, from 0; whether there are more.
+/// Resets EL1 on this core to the state in which PSCI starts a core (DEN 0022, 6.4): EL1, MMU off,
+/// interrupts masked, all registers of the previous guest cleared. `entry` is the IPA of the first
+/// instruction. The traps must be set, as they give EL2 access to the floating-point registers.
+///
+/// Resumable, in parts from 0; returns whether more parts follow.
 ///
 /// # Safety
 ///
-/// No guest may be in the middle of anything on this core that it is to resume.
+/// The previous register state of EL1 on this core must be dead.
 pub unsafe fn reset(entry: u64, part: usize) -> bool {
     match part {
         0 => reset_registers(),
-        // Who shares its core reaches neither, and Mortise may count there.
+        // Both trap on a shared core, where Mortise may use the performance monitor.
         1 if traps::traps_pmu_and_debug() => {}
         1 => {
             reset_monitor();
@@ -42,8 +44,8 @@ pub unsafe fn reset(entry: u64, part: usize) -> bool {
 
 fn reset_registers() {
     write_register!("sctlr_el1", SCTLR_RESET);
-    // Everything that EL1 could have set and would not expect set: translation,
-    // exceptions, identity, timers, debug, pointer authentication, performance monitor.
+    // All registers that a previous guest could have set: translation, exceptions, identification,
+    // timers, debug, pointer authentication, performance monitor.
     macro_rules! zero {
         ($($name:literal)*) => { $(write_register!($name, 0);)* };
     }
@@ -52,16 +54,18 @@ fn reset_registers() {
         "far_el1" "afsr0_el1" "afsr1_el1" "par_el1" "csselr_el1" "sp_el0" "sp_el1"
         "cntkctl_el1" "cntv_ctl_el0" "cntv_cval_el0" "cntp_ctl_el0" "mdscr_el1");
     if has_pointer_auth() {
-        zero!("S3_0_C2_C1_0" "S3_0_C2_C1_1" "S3_0_C2_C1_2" "S3_0_C2_C1_3" "S3_0_C2_C2_0"
-            "S3_0_C2_C2_1" "S3_0_C2_C2_2" "S3_0_C2_C2_3" "S3_0_C2_C3_0" "S3_0_C2_C3_1");
+        macro_rules! zero_keys {
+            ($($name:literal)*) => { $(write_key_register!($name, 0);)* };
+        }
+        with_key_registers!(zero_keys);
     }
 }
 
-/// Drops what any core has cached of the tables of the virtual machine that this
-/// core is in, both stages, and of instructions.
+/// Invalidates, on all cores, the cached stage 1 and stage 2 translations of the VM with the stage 2
+/// active on this core, and the instruction cache of this core.
 pub fn invalidate_translations() {
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: dropping cached translations and instructions changes no meaning.
+    // SAFETY: invalidation of cached translations and instructions does not change memory.
     unsafe {
         core::arch::asm!(
             "dsb ish",
@@ -74,12 +78,11 @@ pub fn invalidate_translations() {
     }
 }
 
-/// The same for another virtual machine than the one that this core is in: the one whose
-/// `VTTBR_EL2` this is.
+/// Invalidates like [`invalidate_translations`], for the VM with this value of `VTTBR_EL2`.
 pub fn invalidate_translations_of(vttbr: u64) {
     let own = hw_arch::registers::vttbr_el2::read();
-    // SAFETY: nothing of EL1 executes or is walked for meanwhile: this is EL2, with every
-    // interrupt masked, and the barriers keep accesses apart.
+    // SAFETY: EL1 neither executes nor is walked for while its stage 2 is exchanged: this is EL2 with
+    // every interrupt masked, and the barriers order the register writes.
     unsafe {
         hw_arch::registers::vttbr_el2::write(vttbr);
         hw_arch::barrier::isb();
@@ -89,7 +92,7 @@ pub fn invalidate_translations_of(vttbr: u64) {
     hw_arch::barrier::isb();
 }
 
-/// Stops the performance monitor and forgets what it counted, and what.
+/// Disables the performance monitor and clears its counters and event selection.
 fn reset_monitor() {
     // P and C: every counter is zero. Enable is zero too.
     write_register!("pmcr_el0", 0b110);
@@ -98,7 +101,7 @@ fn reset_monitor() {
     write_register!("pmovsclr_el0", 0xffff_ffff);
     write_register!("pmuserenr_el0", 0);
     let counters = read_register!("pmcr_el0") >> 11 & 0x1f;
-    // The last one is the cycle counter's filter.
+    // 31 selects the filter of the cycle counter.
     for counter in (0..counters).chain([31]) {
         write_register!("pmselr_el0", counter);
         hw_arch::barrier::isb();
@@ -107,12 +110,12 @@ fn reset_monitor() {
     write_register!("pmselr_el0", 0);
 }
 
-/// Ends all breakpoints and watchpoints, and the OS lock, which a core comes out of its reset with and
-/// under which EL1 has no debug exceptions (Arm ARM, D2.3, H6.1).
+/// Disables all breakpoints and watchpoints, and unlocks the OS lock, which is set after a reset and
+/// inhibits debug exceptions of EL1 (Arm ARM, D2.3, H6.1).
 fn reset_debug() {
     write_register!("oslar_el1", 0);
     let features = read_register!("id_aa64dfr0_el1");
-    // Each field is one less than there are, of which there is one at least.
+    // Each field is the number minus one.
     let (breakpoints, watchpoints) = ((features >> 12 & 15) + 1, (features >> 20 & 15) + 1);
     macro_rules! end {
         ($($number:literal)*) => { $(
@@ -127,12 +130,12 @@ fn reset_debug() {
     end!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }
 
-/// Zeroes the floating-point and SIMD registers, which Mortise itself never uses.
+/// Clears the floating-point and SIMD registers, which Mortise does not use.
 fn reset_floating_point() {
     #[cfg(target_arch = "aarch64")]
     macro_rules! zero_vectors {
         ($($number:literal)*) => {
-            // SAFETY: no Rust code of this target keeps anything there.
+            // SAFETY: code compiled for this target (softfloat) does not use these registers.
             unsafe {
                 core::arch::asm!(
                     ".arch_extension fp",

@@ -1,4 +1,4 @@
-//! What an exit means (Arm ARM, D19.2.37, `ESR_EL2`).
+//! Syndrome of an exit (Arm ARM, D19.2.37, `ESR_EL2`).
 
 use hw_arch::{El2, ExceptionLevel};
 
@@ -18,7 +18,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// What a load of `value` leaves in the register.
+    /// The register value after a load of `value`.
     ///
     /// ```
     /// let load = mortise_vcpu::Access { width: 1, register: 0, write: false, sign_extend: true, wide: false };
@@ -82,19 +82,19 @@ pub enum Exit {
     Wait,
     /// MRS or MSR, trapped.
     SystemRegister(SystemRegister),
-    /// Load or store of memory that the virtual machine does not have.
+    /// Load or store at an IPA that the VM may not access.
     DataAbort {
-        /// Address in the guest's physical space, where the syndrome gives it.
+        /// The IPA, if the hardware reports it.
         ipa: Option<u64>,
-        /// The access, where the syndrome describes it.
+        /// The access, if the syndrome describes it.
         access: Option<Access>,
     },
-    /// Instruction fetch from memory that the virtual machine does not have.
+    /// Instruction fetch at an IPA that the VM may not access.
     InstructionAbort {
-        /// Address in the guest's physical space, where the syndrome gives it.
+        /// The IPA, if the hardware reports it.
         ipa: Option<u64>,
     },
-    /// Anything else, by exception class.
+    /// Any other exit, by exception class.
     Other(u8),
 }
 
@@ -144,10 +144,9 @@ impl Exit {
     }
 }
 
-/// Intermediate physical address of an abort, where `HPFAR_EL2` holds it: after a
-/// fault of address size, translation or access flag, and after a permission
-/// fault on a table walk (Arm ARM, D19.2.64). After an external abort it is
-/// whatever it was.
+/// IPA of an abort, if `HPFAR_EL2` holds it: after an address size, translation or access flag fault,
+/// and after a permission fault on a table walk (Arm ARM, D19.2.64). After an external abort
+/// `HPFAR_EL2` is unknown.
 fn fault_address(esr: u64, hpfar: u64, far: u64) -> Option<u64> {
     let on_walk = esr >> 7 & 1 != 0;
     let valid = match esr >> 2 & 0xf {
@@ -198,8 +197,8 @@ mod tests {
 
     #[test]
     fn an_external_abort_has_no_address() {
-        // A store of a register (ISV) that a device answered with an error: what
-        // stands in HPFAR_EL2 may be the address of one of Mortise's devices.
+        // A store of a register (ISV) to which a device responded with an error: HPFAR_EL2 may hold the
+        // address of a device of Mortise.
         let esr = 0x24 << 26 | 1 << 24 | 1 << 6 | 0x10;
         let exit = Exit::decode(esr, 0x0800_0000 >> 8, 0x104);
         assert!(matches!(exit, Exit::DataAbort { ipa: None, .. }));
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn extends_as_the_instruction_would() {
+    fn extends_like_the_instruction() {
         let byte = Access {
             width: 1,
             register: 0,

@@ -1,20 +1,20 @@
-//! What a register that traps is to its guest.
+//! Responses to accesses of trapped registers.
 
 use crate::SystemRegister;
 
-/// What an access to a trapped register comes to.
+/// Response to an access of a trapped register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrapResponse {
-    /// A write sends software-generated interrupts: of Group 1, or of Group 0.
+    /// A write sends software-generated interrupts.
     Sgi {
-        /// Whether of Group 1.
+        /// Whether they are in Group 1, not Group 0.
         group1: bool,
     },
-    /// It reads as this and ignores writes.
+    /// Reads as this value, ignores writes.
     Constant(u64),
-    /// It identifies what the core has, of which not all is the guest's.
+    /// An identification register with hidden fields.
     IdRegister,
-    /// It does not exist.
+    /// Undefined for the guest.
     Undefined,
 }
 
@@ -30,7 +30,7 @@ const CSW: u16 = SystemRegister::encode(1, 0, 7, 10, 2);
 const CISW: u16 = SystemRegister::encode(1, 0, 7, 14, 2);
 
 impl SystemRegister {
-    /// What the access comes to.
+    /// The response to the access.
     ///
     /// ```
     /// use mortise_vcpu::{TrapResponse, SystemRegister};
@@ -45,16 +45,16 @@ impl SystemRegister {
             ASGI1R | SGI0R if self.write => TrapResponse::Sgi { group1: false },
             // The system register interface, without bypass (IHI 0069, 12.2).
             SRE => TrapResponse::Constant(7),
-            // By set and way a core empties its caches before it loses power,
-            // which a virtual machine's never does; other cores' would suffer.
+            // Set/way maintenance empties the caches of a core before its power-down, which a VM does
+            // not control; it would slow down other cores.
             ISW | CSW | CISW if self.write => TrapResponse::Constant(0),
-            // Linux looks at it, and leaves it alone afterwards.
+            // Linux reads it, and does not write it.
             ACTLR => TrapResponse::Constant(0),
-            // Traps on shared cores only: a performance monitor that never counts.
+            // Traps on shared cores only: a performance monitor with counters that never count.
             _ if self.is_pmu_register() => TrapResponse::Constant(0),
-            // On shared cores only, too.
+            // Traps on shared cores only.
             _ if self.is_id_register() && !self.write => TrapResponse::IdRegister,
-            // The OS lock, which is open; on shared cores all of self-hosted debug.
+            // The OS lock, which is unlocked; on shared cores all of self-hosted debug.
             _ if self.op0() == 2 => TrapResponse::Constant(0),
             _ => TrapResponse::Undefined,
         }
@@ -62,8 +62,8 @@ impl SystemRegister {
 }
 
 impl SystemRegister {
-    /// Whether it is one of the performance monitor's: CRn 9 with CRm 12 to 14, of which
-    /// EL1 has two in CRm 14, and CRn 14 with CRm 8 to 15 (Arm ARM, D19.5).
+    /// Whether it is a register of the performance monitor: CRn 9 with CRm 12 to 14, of which EL1 has
+    /// two in CRm 14, and CRn 14 with CRm 8 to 15 (Arm ARM, D19.5).
     const fn is_pmu_register(&self) -> bool {
         let (op1, crn, crm) = (
             self.encoding >> 11 & 7,
@@ -81,8 +81,7 @@ impl SystemRegister {
 }
 
 impl SystemRegister {
-    /// Whether it is one of those that `HCR_EL2.TID3` traps: CRn 0 with CRm 1 to 7 (Arm ARM,
-    /// D19.2.48).
+    /// Whether `HCR_EL2.TID3` traps it: CRn 0 with CRm 1 to 7 (Arm ARM, D19.2.48).
     const fn is_id_register(&self) -> bool {
         const FIRST: u16 = SystemRegister::encode(3, 0, 0, 1, 0);
         const LAST: u16 = SystemRegister::encode(3, 0, 0, 7, 7);
@@ -107,10 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn what_traps_is_answered_as_the_table_says() {
+    fn responses_follow_the_authority_table() {
         for row in TABLE {
-            for (whose, alone) in [(row.alone, true), (row.shared, false)] {
-                let Authority::Trap(answer) = whose else {
+            for (authority, alone) in [(row.alone, true), (row.shared, false)] {
+                let Authority::Trap(answer) = authority else {
                     continue;
                 };
                 let expected = |write| match answer {
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_identifies_a_core_is_read_only() {
+    fn id_registers_are_read_only() {
         let features = [3, 0, 0, 5, 0]; // ID_AA64DFR0_EL1
         assert_eq!(response(features, false), TrapResponse::IdRegister);
         assert_eq!(response(features, true), TrapResponse::Undefined);
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_disturb_others_does_not_exist() {
+    fn registers_that_affect_other_vms_are_undefined() {
         // CNTP_TVAL_EL0, S3_1_C15_C2_1 (CPUECTLR of a Cortex-A53), PMSCR_EL1.
         for fields in [[3, 3, 14, 2, 0], [3, 1, 15, 2, 1], [3, 0, 9, 9, 0]] {
             assert_eq!(response(fields, true), TrapResponse::Undefined);

@@ -1,4 +1,4 @@
-//! Which registers a guest owns and which trap.
+//! Traps: which registers a guest owns, which trap and which are virtual.
 //!
 //! | registers | direct | shared | control |
 //! |---|---|---|---|
@@ -6,7 +6,7 @@
 //! | floating point and SIMD | own | own | `CPTR_EL2.TFP` = 0 |
 //! | trace, SVE, activity monitors | trap | trap | `CPTR_EL2.TTA`, `TZ`, `TAM` |
 //! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
-//! | physical timer | own; where cores are shared, trap | same | `CNTHCTL_EL2.EL1PCEN` |
+//! | physical timer | own; in a system with shared cores, trap | same | `CNTHCTL_EL2.EL1PCEN` |
 //! | performance monitor | own | own; on a shared core, trap | `MDCR_EL2.HPMN` = all; `TPM`, `TPMCR` |
 //! | identification of features | own | own; on a shared core, trap | `HCR_EL2.TID3` |
 //! | self-hosted debug: breakpoints, watchpoints, `MDSCR_EL1` | own | own; on a shared core, trap | `MDCR_EL2.TDA`; `TDE` = 0 |
@@ -19,55 +19,53 @@
 //! | `ICC_SRE_EL1` | trap | trap | `ICC_SRE_EL2.Enable` = 0 |
 //! | `ICC_SGI<n>R_EL1` | trap | trap | `HCR_EL2.FMO` = 1 |
 //! | SMC | trap | trap | `HCR_EL2.TSC` |
-//! | WFI | own, or trap if asked for | same | `HCR_EL2.TWI` |
+//! | WFI | own, or trap if configured | same | `HCR_EL2.TWI` |
 //!
-//! On a GICv2 the rows of `ICC_` registers are those of nobody: a guest has its core's CPU interface, a
-//! page of registers, and all interrupts (`HCR_EL2.FMO` = `IMO` = 0).
+//! On a GICv2 there are no `ICC_` registers: the CPU interface is a page of registers mapped into the
+//! VM, and all interrupts reach EL1 (`HCR_EL2.FMO` = `IMO` = 0).
 //!
-//! Register by register it is `mortise_authority::TABLE`, by which this crate is tested and each row is tried
-//! on a machine (`tests/guests/hostile`, `registers/authority`).
+//! `mortise_authority::TABLE` lists the registers one by one. This crate is tested against it, and a
+//! guest tries each row on a machine (`hostile`, `registers/authority`).
 //!
-//! *Own*: the hardware's, not shared with anybody, because the core is the
-//! guest's alone. What a trapped register is to its guest says
-//! [`SystemRegister::response`](crate::SystemRegister::response). *Virtual*: the virtual CPU interface's. Sections: Arm ARM
-//! D19.2.48 (HCR_EL2), D19.3 (MDCR_EL2), D24.10 (timer); IHI 0069, 6.1.
+//! *Own*: the hardware register, which no other VM uses because the vCPU is pinned.
+//! [`SystemRegister::response`](crate::SystemRegister::response) says how a *trapped* access is
+//! answered. *Virtual*: the register of the virtual CPU interface. Sections: Arm ARM D19.2.48 (HCR_EL2),
+//! D19.3 (MDCR_EL2), D24.10 (timer); IHI 0069, 6.1.
 
 use hw_arch::registers as r;
 
-/// How interrupts reach a virtual machine.
+/// How interrupts reach a VM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InterruptMode {
-    /// Group 1 interrupts go straight to EL1, with no exit.
+    /// Group 1 interrupts reach EL1 without an exit.
     Direct,
-    /// All interrupts do: the CPU interface is the guest's, as a page of registers.
+    /// All interrupts reach EL1 without an exit: the CPU interface of a GICv2 is mapped into the VM.
     DirectAll,
-    /// Interrupts come to Mortise and reach EL1 through list registers.
+    /// Interrupts exit to EL2 and reach EL1 through list registers.
     Shared,
 }
 
 /// `CPTR_EL2`: RES1 bits with TZ, TTA, TAM (Arm ARM, D19.2.33).
 pub(crate) const CPTR: u64 = 0x33ff | 1 << 20 | 1 << 30;
 
-/// `MDCR_EL2` but for HPMN: TDOSA, TDRA, TPMS, TTRF (D19.3). With TDE zero too, debug exceptions are
-/// EL1's, and none is taken from EL2, whatever a guest sets (D2.3).
+/// `MDCR_EL2` without HPMN: TDOSA, TDRA, TPMS, TTRF (D19.3). TDE is zero, so debug exceptions target
+/// EL1, and none is taken from EL2 whatever a guest sets (D2.3).
 const MDCR: u64 = 3 << 10 | 1 << 14 | 1 << 19;
 
 /// `MDCR_EL2`: TPM, TPMCR, and TDA.
 const MDCR_PMU_AND_DEBUG: u64 = 3 << 5 | 1 << 9;
 
-/// The traps that hold one virtual CPU.
+/// Trap configuration of a vCPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traps {
-    /// How its interrupts arrive.
+    /// How its interrupts reach it.
     pub interrupts: InterruptMode,
-    /// Whether an idle guest exits.
+    /// Whether WFI exits.
     pub trap_wait: bool,
-    /// Whether what observes a core traps, as on one that several share: the performance
-    /// monitor, which would tell one what another does, and self-hosted debug, which would
-    /// stop one where another wants to be.
+    /// Whether the performance monitor and self-hosted debug trap, as on a shared core: the former would
+    /// reveal to one vCPU what another does, breakpoints of the latter would hit in another.
     pub trap_pmu_and_debug: bool,
-    /// Whether EL1's physical timer traps, which is not exchanged between those that share a
-    /// core.
+    /// Whether the physical timer of EL1 traps, which VM switches do not exchange.
     pub trap_physical_timer: bool,
 }
 
@@ -84,12 +82,12 @@ mod hcr {
     pub const TACR: u64 = 1 << 21;
     pub const TSW: u64 = 1 << 22;
     pub const RW: u64 = 1 << 31;
-    /// Pointer authentication is the guest's (bits APK and API).
+    /// Pointer authentication does not trap (bits APK and API).
     pub const POINTER_AUTHENTICATION: u64 = 3 << 40;
 }
 
 impl Traps {
-    /// `HCR_EL2` of this virtual CPU.
+    /// `HCR_EL2` of this vCPU.
     #[must_use]
     pub const fn hcr(&self) -> u64 {
         let always = hcr::VM
@@ -107,7 +105,7 @@ impl Traps {
             InterruptMode::Shared => hcr::FMO | hcr::IMO,
         };
         let wait = if self.trap_wait { hcr::TWI } else { 0 };
-        // What is hidden is not announced.
+        // Identification registers must hide what traps.
         let identity = if self.trap_pmu_and_debug {
             hcr::TID3
         } else {
@@ -116,26 +114,25 @@ impl Traps {
         always | interrupts | wait | identity
     }
 
-    /// Sets the traps of this core, its stage 2 and the identity that the guest
+    /// Applies the traps to this core, with the stage 2 of the VM and the identification that the guest
     /// reads.
     ///
     /// # Safety
     ///
-    /// `vttbr` must hold the level-1 root of the virtual machine's stage 2, which
-    /// stays as long as the core is in it, and a VMID that is that machine's alone.
+    /// `vttbr` must hold the level-1 root of the VM's stage 2, valid as long as this core uses it, and a
+    /// VMID that no other VM has.
     pub unsafe fn apply(&self, vttbr: u64, vcpu: usize) {
-        // SAFETY: these registers bind EL1 and EL0 only; the caller vouches for
-        // the tables.
+        // SAFETY: these registers affect EL1 and EL0 only, and `vttbr` names a valid stage 2 by the
+        // contract of the function.
         unsafe {
             r::vtcr_el2::write(vtcr(r::id_aa64mmfr0_el1::read() & 7));
             r::vttbr_el2::write(vttbr);
-            // The tables first: with `VM` set, the core may walk them at any time
-            // on speculation.
+            // The tables before `HCR_EL2.VM`: once it is set, the core may walk them speculatively.
             hw_arch::barrier::dsb_ish();
             hw_arch::barrier::isb();
             r::hcr_el2::write(self.hcr());
             r::cptr_el2::write(CPTR);
-            // All event counters to the guest.
+            // HPMN: all event counters belong to the guest.
             let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
             let observers = if self.trap_pmu_and_debug {
                 MDCR_PMU_AND_DEBUG
@@ -144,7 +141,7 @@ impl Traps {
             };
             r::mdcr_el2::write(MDCR | observers | counters);
             r::hstr_el2::write(0);
-            // EL1PCTEN: it reads the counter. EL1PCEN: the timer is its own.
+            // EL1PCTEN: the counter does not trap. EL1PCEN: the physical timer does not trap.
             let timer = if self.trap_physical_timer { 0 } else { 1 << 1 };
             r::cnthctl_el2::write(1 | timer);
             r::cntvoff_el2::write(0);
@@ -160,14 +157,14 @@ pub(crate) fn traps_pmu_and_debug() -> bool {
     r::mdcr_el2::read() & MDCR_PMU_AND_DEBUG != 0
 }
 
-/// `VMPIDR_EL2` of a virtual CPU: RES1, and the index as Aff0.
+/// `VMPIDR_EL2` of a vCPU: RES1, and its index as Aff0.
 #[must_use]
 pub const fn vmpidr(vcpu: usize) -> u64 {
     1 << 31 | vcpu as u64
 }
 
-/// `VTCR_EL2`: 39 bits from level 1, 4 KiB granule, inner-shareable write-back
-/// walks, the core's address size (Arm ARM, D19.2).
+/// `VTCR_EL2`: 39-bit IPAs from level 1, 4 KiB granule, inner-shareable write-back walks, the address
+/// size of the core (Arm ARM, D19.2).
 const fn vtcr(size: u64) -> u64 {
     25 | 1 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | size << 16 | 1 << 31
 }
@@ -180,7 +177,7 @@ mod tests {
     fn registers_are_what_the_manual_says() {
         assert_eq!(vtcr(2), 0x8002_3559, "40 bits of physical address");
         assert_eq!(CPTR, 0x4010_33ff);
-        assert_eq!(CPTR & 1 << 10, 0, "floating point is the guest's");
+        assert_eq!(CPTR & 1 << 10, 0, "floating point does not trap");
         assert_eq!(MDCR & 1 << 8, 0, "debug exceptions go to EL1");
         assert_eq!(MDCR, 0x8_4c00);
         assert_eq!(MDCR_PMU_AND_DEBUG, 0x260);
@@ -203,7 +200,7 @@ mod tests {
             interrupts: InterruptMode::DirectAll,
             ..direct
         };
-        assert_eq!(whole.hcr() ^ direct.hcr(), 1 << 3, "nor fast ones");
+        assert_eq!(whole.hcr() ^ direct.hcr(), 1 << 3, "FIQ neither");
         assert_eq!(
             Traps {
                 trap_wait: true,

@@ -1,26 +1,29 @@
-//! World switch: the vectors of EL2 and the way into the guest.
+//! World switch: exception vectors of EL2, and guest entry.
 
 use core::cell::UnsafeCell;
 use hw_arch::{El2, ExceptionLevel};
 
-/// General registers of a guest whose core is in Mortise.
+/// General registers of a guest during an exit.
 ///
-/// Each virtual CPU has one of its own, and `SP_EL2` points there while its guest
-/// runs: who goes on after an exit is said by a pointer, and no register is copied.
-/// The program counter and processor state of a guest that goes on stay in
-/// `ELR_EL2` and `SPSR_EL2`: Mortise runs with every interrupt masked, so nothing
-/// overwrites them.
+/// Each vCPU has a frame, and `SP_EL2` points to it while its guest runs. The exit handler returns a
+/// pointer to the frame of the vCPU to enter, so no register is copied. The program counter and
+/// processor state of the guest stay in `ELR_EL2` and `SPSR_EL2`: Mortise runs with every interrupt
+/// masked, so nothing overwrites them.
 #[repr(C, align(16))]
 #[derive(Debug)]
 pub struct Frame {
     /// x0 to x30.
     pub x: [u64; 31],
-    /// Where the stack ends that Mortise uses during an exit.
+    /// Upper end of the stack that Mortise uses during an exit.
     stack_top: usize,
 }
 
-/// Bytes of a frame.
+/// Size of a frame in bytes.
 pub const FRAME_SIZE: usize = size_of::<Frame>();
+
+/// Offset of the stack pointer in a frame.
+#[cfg(target_os = "none")]
+pub(crate) const STACK_TOP: usize = core::mem::offset_of!(Frame, stack_top);
 
 impl Frame {
     /// All registers zero, and no stack.
@@ -29,13 +32,13 @@ impl Frame {
         stack_top: 0,
     };
 
-    /// Makes it that of a guest at its first instruction, with `argument` in x0 and
-    /// zero in the other registers; `stack_top` is the stack its exits use.
+    /// Initialises the frame for the first guest entry: `argument` in x0, zero in all other registers.
+    /// The exits of the guest use the stack below `stack_top`.
     ///
     /// # Safety
     ///
-    /// `stack_top` must be the 16-byte aligned end of a stack that belongs to the core
-    /// on which the guest runs, and of which nothing is needed after an entry.
+    /// `stack_top` must be the 16-byte aligned end of a stack of the core on which the guest runs, and
+    /// the stack must hold no live data at guest entry.
     pub unsafe fn start(&mut self, argument: u64, stack_top: usize) {
         *self = Self {
             x: [0; 31],
@@ -44,20 +47,20 @@ impl Frame {
         self.x[0] = argument;
     }
 
-    /// Register `index` as an instruction names it: 31 reads as zero.
+    /// Reads register `index` as encoded in an instruction: 31 reads as zero.
     #[must_use]
     pub fn register(&self, index: u8) -> u64 {
         self.x.get(usize::from(index)).copied().unwrap_or(0)
     }
 
-    /// Whether a function keeps register `index`, by the procedure call standard.
+    /// Whether register `index` is callee-saved in the procedure call standard (AAPCS64).
     #[inline(always)]
     #[must_use]
     pub const fn is_callee_saved(index: u8) -> bool {
         matches!(index, 19..30)
     }
 
-    /// Writes register `index` as an instruction names it: 31 is discarded.
+    /// Writes register `index` as encoded in an instruction: writes to 31 are discarded.
     pub fn set_register(&mut self, index: u8, value: u64) {
         if let Some(register) = self.x.get_mut(usize::from(index)) {
             *register = value;
@@ -65,34 +68,33 @@ impl Frame {
     }
 }
 
-/// Where the frame of one virtual CPU stands for good.
+/// The fixed location of the frame of one vCPU.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct FrameCell(UnsafeCell<Frame>);
 
-// SAFETY: the frame inside is reached through `FrameCell::get` only, whose caller
-// vouches that one core at a time does.
+// SAFETY: the frame is reached through `FrameCell::get` only. Its contract admits one core at a
+// time: that on which the vCPU is.
 unsafe impl Sync for FrameCell {}
 
 impl FrameCell {
-    /// A frame for which no guest has run.
+    /// The frame of a vCPU that has never run.
     #[must_use]
     pub const fn new() -> Self {
         Self(UnsafeCell::new(Frame::ZERO))
     }
 
-    /// The frame.
+    /// The frame, exclusively.
     ///
     /// # Safety
     ///
-    /// The virtual CPU must be that of the calling core, and nothing else may hold its
-    /// frame at the same time.
+    /// The vCPU must be on the calling core, and no other reference to its frame may exist.
     #[expect(
         clippy::mut_from_ref,
-        reason = "the caller vouches for its being alone"
+        reason = "exclusive access is the contract of the function"
     )]
     pub unsafe fn get(&self) -> &mut Frame {
-        // SAFETY: passed on to the caller.
+        // SAFETY: no other reference to the frame exists, by the contract of the function.
         unsafe { &mut *self.0.get() }
     }
 }
@@ -103,7 +105,7 @@ impl Default for FrameCell {
     }
 }
 
-/// Vector through which the core came to Mortise.
+/// Cause of an exit: the vector, refined by the fast vectors.
 #[repr(u64)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
@@ -115,15 +117,15 @@ pub enum Cause {
     Fiq = 2,
     /// System error.
     SError = 3,
-    /// Group 1 interrupt, which the vectors have acknowledged already
-    /// ([`PinnedVcpu::taken`](crate::PinnedVcpu::taken)).
+    /// Group 1 interrupt that the vector has acknowledged already
+    /// ([`PinnedVcpu::acknowledged_intid`](crate::PinnedVcpu::acknowledged_intid)).
     Acknowledged = 4,
-    /// HVC, which the vectors have found to be one.
+    /// Hypercall by HVC, decoded by the vector.
     Hypercall = 5,
 }
 
 impl Cause {
-    /// The same as the hardware's vectors tell it.
+    /// The vector of the cause.
     #[must_use]
     pub const fn vector(self) -> Self {
         match self {
@@ -134,7 +136,7 @@ impl Cause {
     }
 }
 
-/// Writes one vector of 32 instructions for an exit from the guest.
+/// One vector for an exit from the guest.
 #[cfg(target_os = "none")]
 macro_rules! from_guest {
     ($cause:literal) => {
@@ -153,29 +155,29 @@ macro_rules! from_guest {
 #[cfg(target_os = "none")]
 pub(crate) use from_guest;
 
-/// Writes the way of an exit's other registers into the frame at SP, and to the function behind it,
-/// which has the frame and the cause, on the core's stack.
+/// Saves x2 to x30 to the frame at SP, switches to the core's stack and calls a function with the frame
+/// and the cause.
 #[cfg(target_os = "none")]
 macro_rules! save {
     ($function:literal) => {
         concat!(
-            "stp x2, x3, [sp, #16]\n",
-            "stp x4, x5, [sp, #32]\n",
-            "stp x6, x7, [sp, #48]\n",
-            "stp x8, x9, [sp, #64]\n",
-            "stp x10, x11, [sp, #80]\n",
-            "stp x12, x13, [sp, #96]\n",
-            "stp x14, x15, [sp, #112]\n",
-            "stp x16, x17, [sp, #128]\n",
-            "stp x18, x19, [sp, #144]\n",
-            "stp x20, x21, [sp, #160]\n",
-            "stp x22, x23, [sp, #176]\n",
-            "stp x24, x25, [sp, #192]\n",
-            "stp x26, x27, [sp, #208]\n",
-            "stp x28, x29, [sp, #224]\n",
-            "str x30, [sp, #240]\n",
+            "stp x2, x3, [sp, #8*2]\n",
+            "stp x4, x5, [sp, #8*4]\n",
+            "stp x6, x7, [sp, #8*6]\n",
+            "stp x8, x9, [sp, #8*8]\n",
+            "stp x10, x11, [sp, #8*10]\n",
+            "stp x12, x13, [sp, #8*12]\n",
+            "stp x14, x15, [sp, #8*14]\n",
+            "stp x16, x17, [sp, #8*16]\n",
+            "stp x18, x19, [sp, #8*18]\n",
+            "stp x20, x21, [sp, #8*20]\n",
+            "stp x22, x23, [sp, #8*22]\n",
+            "stp x24, x25, [sp, #8*24]\n",
+            "stp x26, x27, [sp, #8*26]\n",
+            "stp x28, x29, [sp, #8*28]\n",
+            "str x30, [sp, #8*30]\n",
             "mov x0, sp\n",
-            "ldr x2, [sp, #248]\n",
+            "ldr x2, [sp, #{stack_top}]\n",
             "mov sp, x2\n",
             "bl ",
             $function,
@@ -186,36 +188,36 @@ macro_rules! save {
 #[cfg(target_os = "none")]
 pub(crate) use save;
 
-/// Writes the way from the frame at SP into its guest.
+/// Restores the registers from the frame at SP and enters the guest.
 #[cfg(target_os = "none")]
 macro_rules! restore {
     () => {
         concat!(
-            "ldp x2, x3, [sp, #16]\n",
-            "ldp x4, x5, [sp, #32]\n",
-            "ldp x6, x7, [sp, #48]\n",
-            "ldp x8, x9, [sp, #64]\n",
-            "ldp x10, x11, [sp, #80]\n",
-            "ldp x12, x13, [sp, #96]\n",
-            "ldp x14, x15, [sp, #112]\n",
-            "ldp x16, x17, [sp, #128]\n",
-            "ldp x18, x19, [sp, #144]\n",
-            "ldp x20, x21, [sp, #160]\n",
-            "ldp x22, x23, [sp, #176]\n",
-            "ldp x24, x25, [sp, #192]\n",
-            "ldp x26, x27, [sp, #208]\n",
-            "ldp x28, x29, [sp, #224]\n",
-            "ldr x30, [sp, #240]\n",
+            "ldp x2, x3, [sp, #8*2]\n",
+            "ldp x4, x5, [sp, #8*4]\n",
+            "ldp x6, x7, [sp, #8*6]\n",
+            "ldp x8, x9, [sp, #8*8]\n",
+            "ldp x10, x11, [sp, #8*10]\n",
+            "ldp x12, x13, [sp, #8*12]\n",
+            "ldp x14, x15, [sp, #8*14]\n",
+            "ldp x16, x17, [sp, #8*16]\n",
+            "ldp x18, x19, [sp, #8*18]\n",
+            "ldp x20, x21, [sp, #8*20]\n",
+            "ldp x22, x23, [sp, #8*22]\n",
+            "ldp x24, x25, [sp, #8*24]\n",
+            "ldp x26, x27, [sp, #8*26]\n",
+            "ldp x28, x29, [sp, #8*28]\n",
+            "ldr x30, [sp, #8*30]\n",
             "ldp x0, x1, [sp]\n",
             "eret\n",
-            // Nothing behind is for a core to run on speculation.
+            // Barrier against speculation past the ERET.
             "dsb nsh\n",
             "isb\n",
         )
     };
 }
 
-/// Writes one vector for a fault of Mortise's own.
+/// One vector for an exception taken from EL2 itself.
 #[cfg(target_os = "none")]
 macro_rules! own_fault {
     ($cause:literal) => {
@@ -234,6 +236,7 @@ core::arch::global_asm!(
     ".section .text.vectors.general, \"ax\"",
     ".balign 2048",
     "mortise_vectors:",
+    // Current EL with SP_EL0, then with SP_ELx.
     own_fault!("0"),
     own_fault!("1"),
     own_fault!("2"),
@@ -242,12 +245,14 @@ core::arch::global_asm!(
     own_fault!("1"),
     own_fault!("2"),
     own_fault!("3"),
+    // Lower EL, AArch64: synchronous, IRQ, FIQ, SError.
     from_guest!("0"),
     ".balign 128",
     "    stp x0, x1, [sp]",
     "    b mortise_save_interrupted",
     from_guest!("2"),
     from_guest!("3"),
+    // Lower EL, AArch32.
     from_guest!("0"),
     from_guest!("1"),
     from_guest!("2"),
@@ -258,67 +263,70 @@ core::arch::global_asm!(
     ".global mortise_save",
     "mortise_save:",
     save!("mortise_exit"),
-    // The frame of the guest that goes on.
+    // x0 is the frame of the vCPU to enter.
     "    mov sp, x0",
     restore!(),
-    // Most exits of a shared core: nothing is to be told apart, and none comes back.
+    // Interrupts, the most frequent exits of a shared core. The function does not return.
     "mortise_save_interrupted:",
     save!("mortise_interrupted"),
     ".previous",
-    // Apart, as the vectors of an image without shared cores lead nowhere else here.
+    // A section of its own: an image without shared cores needs nothing else of these.
     ".section .text.vectors.fault, \"ax\"",
-    // A fault of Mortise's own is reported by the first core that has one. Others
-    // wait for the end it brings; if it faults again in its report, it ends the
-    // machine without (PSCI SYSTEM_OFF).
+    // The first core with an exception at EL2 reports it and stops the machine; other cores wait for
+    // that. A second exception during the report turns the machine off without one (PSCI SYSTEM_OFF).
     ".global mortise_own_fault",
     "mortise_own_fault:",
     "    adrp x1, mortise_last_owner",
     "    add x1, x1, :lo12:mortise_last_owner",
     "    mrs x2, mpidr_el1",
-    "2:  ldaxr x3, [x1]",
-    "    cbnz x3, 3f",
+    ".Lclaim_report:",
+    "    ldaxr x3, [x1]",
+    "    cbnz x3, .Lreported",
     "    stlxr w4, x2, [x1]",
-    "    cbnz w4, 2b",
+    "    cbnz w4, .Lclaim_report",
     "    b mortise_fault",
-    "3:  cmp x2, x3",
-    "    b.ne 4f",
+    ".Lreported:",
+    "    cmp x2, x3",
+    "    b.ne .Lwait_for_off",
     "    mov w0, #8",
     "    movk w0, #0x8400, lsl #16",
     "    smc #0",
-    "4:  wfi",
-    "    b 4b",
+    ".Lwait_for_off:",
+    "    wfi",
+    "    b .Lwait_for_off",
     ".previous",
     ".section .bss.mortise_last_owner, \"aw\", %nobits",
     ".balign 8",
-    // MPIDR_EL1 of the core that has it, in which bit 31 is always one.
+    // MPIDR_EL1 of the reporting core (bit 31 is RES1), or zero.
     "mortise_last_owner: .skip 8",
     ".previous",
+    stack_top = const STACK_TOP,
 );
 
-/// Makes the vectors of a core that several virtual CPUs share those of this core.
+/// Installs the vectors for a core that several vCPUs share on this core.
 pub fn install_shared_vectors() {
     #[cfg(target_os = "none")]
     {
         unsafe extern "C" {
             static mortise_vectors: u8;
         }
-        // SAFETY: the symbol is a vector table of 2 KiB, aligned, never written.
+        // SAFETY: the symbol is an aligned vector table of 2 KiB that is never written.
         unsafe { El2::write_vbar(&raw const mortise_vectors as u64) };
         hw_arch::barrier::isb();
     }
 }
 
-/// Enters the guest whose frame this is.
+/// Enters the guest of this frame.
 ///
 /// # Safety
 ///
-/// [`crate::reset`] must have run for this virtual CPU, and [`Frame::start`] for its
-/// frame, with a stack of this core of which nothing is needed any more.
+/// [`crate::reset`] must have run for the vCPU, and [`Frame::start`] for its frame, with a stack of
+/// this core that holds no live data.
 #[inline(always)]
 pub unsafe fn enter(frame: &'static FrameCell) -> ! {
     #[cfg(target_os = "none")]
-    // SAFETY: the caller vouches for the virtual CPU; nothing on the stack is needed
-    // any more.
+    // SAFETY: the registers of the vCPU are initialised, and the abandoned stack holds no live data, by
+    // the contract of the function.
     unsafe {
         core::arch::asm!(
             "mov sp, {}",
@@ -334,19 +342,19 @@ pub unsafe fn enter(frame: &'static FrameCell) -> ! {
     }
 }
 
-/// Lets the guest go on after the instruction that trapped.
+/// Advances the guest past the trapped instruction.
 ///
-/// A trapped SMC and a trapped access are stepped over; an HVC is not, its
-/// return address is already the next instruction (Arm ARM, D1.3.2).
+/// For a trapped SMC or access. The return address of an HVC is already the next instruction (Arm ARM,
+/// D1.3.2).
 pub fn skip_instruction() {
-    // SAFETY: only the guest's own program counter moves.
+    // SAFETY: changes the program counter of the guest only.
     unsafe { El2::write_elr(El2::read_elr().wrapping_add(4)) }
 }
 
-/// Lets the guest make the call again that it made: HVC returns behind itself, and a
-/// trapped SMC was stepped over.
+/// Makes the guest repeat its hypercall: the return address of HVC is the next instruction, and a
+/// trapped SMC was skipped.
 pub fn repeat_instruction() {
-    // SAFETY: only the guest's own program counter moves.
+    // SAFETY: changes the program counter of the guest only.
     unsafe { El2::write_elr(El2::read_elr().wrapping_sub(4)) }
 }
 
@@ -355,7 +363,7 @@ mod tests {
     use super::{FRAME_SIZE, Frame};
 
     #[test]
-    fn layout_is_the_assembly_s() {
+    fn layout_suits_the_assembly() {
         assert_eq!(FRAME_SIZE, 256);
         assert_eq!(core::mem::offset_of!(Frame, x), 0);
         assert_eq!(core::mem::offset_of!(Frame, stack_top), 248);

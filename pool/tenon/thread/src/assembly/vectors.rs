@@ -148,7 +148,7 @@ global_asm!(
     // Acknowledges, calls the handler, ends the interrupt: all on SP_EL1.
     ".macro tenon_serve chip, served",
     ".if \\chip == 3",
-    "    mrs x0, S3_0_C12_C12_0", // ICC_IAR1_EL1
+    "    mrs x0, icc_iar1_el1",
     "    mrs x1, tpidr_el1",
     "    ldp x2, x3, [x1, #{table}]",
     ".else",
@@ -174,7 +174,7 @@ global_asm!(
     ".endif",
     ".if \\chip == 3",
     "    ldr x0, [sp], #16",
-    "    msr S3_0_C12_C12_1, x0", // ICC_EOIR1_EL1
+    "    msr icc_eoir1_el1, x0",
     "    b 3f",
     "2:",
     ".else",
