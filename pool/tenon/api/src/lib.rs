@@ -1,7 +1,7 @@
-//! What applications of Tenon use: threads, time, periodic tasks, synchronisation, queues, memory
-//! pools, interrupts and the log under one name.
+//! Interface of Tenon for applications: threads, time, periodic tasks, synchronisation, queues,
+//! memory pools, interrupts and the log under one name.
 //!
-//! An application is a library with a `main`; the orchestrator makes an image of it.
+//! An application is a library with a `main`; the orchestrator links it into an image.
 //!
 //! ```no_run
 //! use tenon::thread::{Priority, Storage};
@@ -20,12 +20,12 @@
 //! }
 //! ```
 //!
-//! This crate adds nothing to what it names; each part documents its own guarantees. A core is left
-//! to sleep whenever no thread is ready, also after `main` returned.
+//! This crate only re-exports others, each of which documents its guarantees. A core is idle
+//! whenever no thread is ready, also after `main` has returned.
 //!
-//! `memory`, `periodic`, `queue` and `sync` are features: an application names those that it calls
-//! (`default-features = false, features = ["sync"]`), and an image has these and what else was
-//! chosen for it.
+//! `memory`, `periodic`, `queue` and `sync` are features: an application enables those that it uses
+//! (`default-features = false, features = ["sync"]`), and an image has these and all others that
+//! were chosen for it.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -40,7 +40,7 @@ pub use tenon_queue as queue;
 pub use tenon_sync as sync;
 pub use tenon_thread::{environment, interrupt as irq, server, thread, time, trace};
 
-/// Lines for whoever reads the console. Not for the real-time path: formatting takes its time.
+/// Log lines for readers of the console. Not for real-time paths, as formatting takes long.
 pub mod log {
     pub use core_log::{debug, error, info, warn};
 }

@@ -1,15 +1,10 @@
-//! Servers of threads for applications in C.
+//! Servers of POSIX threads: `<tenon/server.h>`.
 //!
-//! # Purpose
+//! The functions give POSIX threads what [`tenon_thread::server`] gives Rust's: a budget in each
+//! period, and a fair share of the remaining time.
 //!
-//! `<tenon/server.h>`, in `include/`, is for POSIX threads what [`tenon_thread::server`] is for Rust's: a
-//! budget in each period, and a fair part of what is left. What a function returns is 0, or -1 with the
-//! reason in `errno`.
-//!
-//! # Guarantees
-//!
-//! Those of [`tenon_thread::server`]. There are 16 servers, each of whichever thread asks first; to find a
-//! free one takes a step for each. No allocation.
+//! Guarantees: those of [`tenon_thread::server`]. There are 16 servers; attaching searches for a
+//! free one, one step for each.
 
 use core::ffi::c_int;
 use tenon_libc::Errno;
@@ -19,15 +14,15 @@ use tenon_thread::server::Server;
 use tenon_thread::thread::{Error, Handle, PreemptionLock};
 use tenon_thread::time::Duration;
 
-/// Servers that there can be.
+/// Number of servers.
 const SERVERS: usize = 16;
 
-/// The longest period, as a server has it.
+/// Maximum period of a server.
 const LONGEST: Duration = Duration::from_secs(68);
 
 static ALL: [Server; SERVERS] = [const { Server::background() }; SERVERS];
 
-/// Promises a thread so many ns in each so many.
+/// Reserves a budget of ns in each period for a thread.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_server_attach(thread: ThreadId, budget: u64, period: u64) -> c_int {
     let [budget, period] = [budget, period].map(Duration::from_nanos);
@@ -37,13 +32,13 @@ pub(crate) extern "C" fn tenon_server_attach(thread: ThreadId, budget: u64, peri
     report(attach(thread, Some((budget, period))))
 }
 
-/// Has a thread's part be what all others leave.
+/// Assigns a background server without a budget to a thread.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_server_attach_background(thread: ThreadId) -> c_int {
     report(attach(thread, None))
 }
 
-/// Takes a thread's server back.
+/// Detaches the server of a thread.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_server_detach(thread: ThreadId) -> c_int {
     report(handle(thread).and_then(|thread| {
@@ -54,7 +49,7 @@ pub(crate) extern "C" fn tenon_server_detach(thread: ThreadId) -> c_int {
 
 fn attach(thread: ThreadId, share: Option<(Duration, Duration)>) -> Result<(), Errno> {
     let thread = handle(thread)?;
-    // What a server promises is its thread's: nobody takes it in between.
+    // No other thread may take the server between its reservation and its attachment.
     let _alone = PreemptionLock::new();
     let free = ALL.iter().find(|server| server.set_reservation(share));
     free.ok_or(Errno::ENOMEM)?
@@ -66,7 +61,7 @@ fn attach(thread: ThreadId, share: Option<(Duration, Duration)>) -> Result<(), E
         })
 }
 
-/// The thread that C means.
+/// The thread of a `pthread_t`.
 fn handle(name: ThreadId) -> Result<Handle, Errno> {
     LOCK.masked(|(), _| {
         let thread = find(name)?.thread().ok_or(Errno::ESRCH)?;

@@ -1,13 +1,8 @@
-//! The calls of `tenon/vlib` for applications in C.
+//! Calls of vLibs: `<tenon/vlib.h>`.
 //!
-//! # Purpose
+//! The functions are those of [`tenon_vlib`], under the names of the paper (*vLibOS*, 3.1).
 //!
-//! `<tenon/vlib.h>`, in `include/`, is for C what [`tenon_vlib`] is for Rust, by the names of the paper
-//! (*vLibOS*, 3.1). What a function returns is 0, or -1 with the reason in `errno`.
-//!
-//! # Guarantees
-//!
-//! Those of [`tenon_vlib`]. Null pointers and numbers of no channel are `EINVAL`.
+//! Guarantees: those of [`tenon_vlib`]. Null pointers and invalid channel numbers are `EINVAL`.
 
 mod calls;
 mod table;
@@ -15,7 +10,7 @@ mod table;
 use tenon_libc::Errno;
 use tenon_vlib::Error;
 
-/// As the header says it.
+/// Error numbers as the header lists them.
 const fn errno(error: Error) -> Errno {
     match error {
         Error::Absent => Errno::ENOENT,

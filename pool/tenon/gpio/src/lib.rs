@@ -1,8 +1,8 @@
-//! The GPIO pins that an image has of its own.
+//! Ownership of the GPIO pins assigned to an image.
 //!
-//! The block is the one that its system gives the VM (`devices = ["gpio"]`), without Mortise the
-//! board's. Guarantees: it has one owner in the image, and nobody else on the machine. What pins cost
-//! and promise is said in `hw/gpio-pl061`.
+//! The device is the one that the system assigns to the VM (`devices = ["gpio"]`), or the board's
+//! without Mortise. Guarantees: it has a single owner in the image, and the image is the only user
+//! on the machine. Costs and guarantees of the pins are documented in `hw/gpio-pl061`.
 //!
 //! ```no_run
 //! use tenon_gpio::{Pin, take};
@@ -23,13 +23,13 @@ use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tenon_thread::environment::{self, DeviceError};
 
-/// The kind of device, as boards name it.
+/// The kind of device in board descriptions.
 const KIND: &str = "pl061";
 
-/// Why there are no pins.
+/// Error of [`take`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Somebody in the image has them.
+    /// The pins have an owner already.
     Taken,
     /// The image has no such device, or it cannot be mapped.
     Device(DeviceError),
@@ -46,7 +46,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The pins, for whoever asks first.
+/// Takes the pins; the first call succeeds.
 pub fn take() -> Result<Gpio, Error> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     let registers = environment::device(KIND).map_err(Error::Device)?;

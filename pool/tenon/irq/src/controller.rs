@@ -1,34 +1,35 @@
-//! The interrupt controller, of whichever generation this machine has.
+//! Interrupt controller interface over GICv2 and GICv3.
 
 use hw_irqchip::{FIRST_SPI, Group, Trigger};
 use hw_irqchip_gicv2 as gicv2;
 use hw_irqchip_gicv3 as gicv3;
 
-/// INTIDs below this one are software's own, the SGIs.
+/// INTIDs below this one are SGIs.
 const FIRST_PPI: u32 = 16;
 
-/// Which drivers an image has: what is off is not linked.
+/// The drivers linked into an image; an unselected one is not linked.
 pub trait Drivers {
-    /// Whether that of GICv2 is linked.
+    /// Whether the GICv2 driver is linked.
     fn gicv2() -> bool;
-    /// Whether that of GICv3 is linked.
+    /// Whether the GICv3 driver is linked.
     fn gicv3() -> bool;
 }
 
-/// How urgent an interrupt is: 0 to [`Priority::HIGHEST`], higher is more urgent, as for threads.
+/// Priority of an interrupt: 0 to [`Priority::HIGHEST`], the higher the more urgent, as for
+/// threads.
 ///
-/// Seven are what every GIC has that is shared with a more privileged side, and what Mortise leaves
-/// to a direct partition: values from 0x80 to 0xe0, 0x10 apart (IHI 0069, 4.8).
+/// A GIC shared with a more privileged exception level has at least seven, and Mortise leaves as
+/// many to a direct partition: values from 0x80 to 0xe0, 0x10 apart (IHI 0069, 4.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority(u8);
 
 impl Priority {
-    /// The most urgent.
+    /// The highest priority.
     pub const HIGHEST: Self = Self(6);
-    /// What an interrupt has unless told otherwise.
+    /// The default priority.
     pub const DEFAULT: Self = Self(4);
 
-    /// That priority; a number beyond the highest is the highest.
+    /// The priority of a number; saturates at the highest.
     #[must_use]
     pub const fn new(number: u8) -> Self {
         if number > Self::HIGHEST.0 {
@@ -38,44 +39,44 @@ impl Priority {
         }
     }
 
-    /// Its number.
+    /// The number.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// What the controller calls it.
+    /// The value of the GIC's priority register.
     const fn value(self) -> u8 {
         0xe0 - self.0 * 0x10
     }
 }
 
-/// A core as a receiver of interrupts.
+/// A core as the target of interrupts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target(u64);
 
-/// A controller as one core sees it.
+/// The controller as seen by one core.
 #[derive(Clone, Copy, Debug)]
 pub enum Controller {
-    /// None yet: what is asked of it has no effect. First, so that it is zero.
+    /// No controller yet: all operations are without effect. The first variant, so that it is zero.
     None,
-    /// A GICv3, whose CPU interface is system registers.
+    /// A GICv3, with system registers as its CPU interface.
     Gicv3 {
-        /// The shared interrupts.
+        /// The distributor.
         distributor: gicv3::Distributor,
-        /// This core's private ones.
+        /// This core's redistributor.
         redistributor: gicv3::Redistributor,
     },
-    /// A GICv2, whose CPU interface is memory.
+    /// A GICv2, with a memory-mapped CPU interface.
     Gicv2 {
-        /// All interrupts, the private ones as this core sees them.
+        /// The distributor, with its banked registers for this core.
         distributor: gicv2::Distributor,
-        /// This core's end.
+        /// This core's CPU interface.
         interface: gicv2::CpuInterface,
     },
 }
 
-/// Does one thing with the halves of a GICv3, another with those of a GICv2, as linked; the default
+/// Dispatches to the linked drivers: one expression for a GICv3, another for a GICv2; the default
 /// without a controller.
 macro_rules! by_generation {
     ($self:ident, $drivers:ident,
@@ -96,7 +97,7 @@ macro_rules! by_generation {
 }
 
 impl Controller {
-    /// Brings the shared interrupts into their first state: the first core's work.
+    /// Initialises the distributor, on the first core.
     pub fn initialise<D: Drivers>(&self) {
         by_generation!(self, D,
             gicv3(distributor, _) => distributor.initialise(),
@@ -104,10 +105,10 @@ impl Controller {
         );
     }
 
-    /// Brings this core's private interrupts into their first state and opens its interface: each
-    /// core's work.
+    /// Initialises this core's SGIs and PPIs and its CPU interface, on each core.
     ///
-    /// Ending an interrupt is one step and nothing is masked by priority: a direct partition under
+    /// EOImode is 0, and the priority mask admits all priorities: a direct partition under Mortise
+    /// has no other mode.
     /// Mortise has no other way.
     pub fn initialise_core<D: Drivers>(&self) {
         by_generation!(self, D,
@@ -122,7 +123,7 @@ impl Controller {
         );
     }
 
-    /// This core as a receiver.
+    /// This core as a target.
     pub fn own_target<D: Drivers>(&self) -> Target {
         Target(by_generation!(self, D,
             gicv3(_, redistributor) => redistributor.affinity(),
@@ -130,7 +131,7 @@ impl Controller {
         ))
     }
 
-    /// Sends SGI `intid` to a core, who sees all that was stored before.
+    /// Sends SGI `intid` to a core, which observes all earlier stores.
     pub fn send<D: Drivers>(&self, intid: u32, target: Target) {
         by_generation!(self, D,
             gicv3(_, _) => gicv3::cpu_interface::send_sgi(Group::One, intid, target.0),
@@ -138,7 +139,7 @@ impl Controller {
         );
     }
 
-    /// Sets what is said of `intid`, and that it comes to this core.
+    /// Configures trigger, priority and target of `intid`, the calling core.
     pub(crate) fn configure<D: Drivers>(&self, intid: u32, trigger: Trigger, priority: Priority) {
         let priority = priority.value();
         by_generation!(self, D,
@@ -158,7 +159,7 @@ impl Controller {
         );
     }
 
-    /// Lets `intid` through.
+    /// Enables `intid`.
     pub(crate) fn enable<D: Drivers>(&self, intid: u32) {
         by_generation!(self, D,
             gicv3(distributor, redistributor) => if intid < FIRST_SPI {
@@ -170,7 +171,7 @@ impl Controller {
         );
     }
 
-    /// Stops `intid`.
+    /// Disables `intid`.
     pub(crate) fn disable<D: Drivers>(&self, intid: u32) {
         by_generation!(self, D,
             gicv3(distributor, redistributor) => if intid < FIRST_SPI {
@@ -182,7 +183,7 @@ impl Controller {
         );
     }
 
-    /// Makes `intid` come as if its device had raised it; an SGI is sent to this core.
+    /// Pends `intid`; an SGI is sent to this core.
     pub(crate) fn raise<D: Drivers>(&self, intid: u32) {
         by_generation!(self, D,
             gicv3(distributor, redistributor) => if intid < FIRST_PPI {
@@ -201,7 +202,7 @@ impl Controller {
         );
     }
 
-    /// The INTID in what was acknowledged.
+    /// The INTID in an acknowledged value.
     pub(crate) fn intid<D: Drivers>(&self, acknowledged: u32) -> u32 {
         match self {
             Self::Gicv2 { .. } if D::gicv2() => gicv2::intid(acknowledged),
@@ -209,7 +210,7 @@ impl Controller {
         }
     }
 
-    /// Ends what was acknowledged.
+    /// Ends an acknowledged interrupt.
     pub(crate) fn end<D: Drivers>(&self, value: u32) {
         by_generation!(self, D,
             gicv3(_, _) => gicv3::cpu_interface::end(Group::One, value),
@@ -217,7 +218,7 @@ impl Controller {
         );
     }
 
-    /// Where its CPU interface is in memory; zero if it is not.
+    /// Address of a memory-mapped CPU interface; zero if there is none.
     pub(crate) fn interface<D: Drivers>(&self) -> usize {
         by_generation!(self, D,
             gicv3(_, _) => 0,

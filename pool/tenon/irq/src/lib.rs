@@ -1,17 +1,17 @@
 //! Interrupt registration and dispatch.
 //!
-//! An interrupt, named by its INTID, has one handler. The vector itself acknowledges what is
-//! pending, finds the handler in the table at [`TABLE`], calls it on the interrupt stack with
-//! interrupts masked, and ends the interrupt; what has no handler goes to [`Interrupts::refuse`]. A
-//! handler is short and must not wait.
+//! Each interrupt, identified by its INTID, has one handler. The vector acknowledges the pending
+//! interrupt, loads the handler from the table at [`TABLE`], calls it on the interrupt stack with
+//! interrupts masked, and ends the interrupt; interrupts without a handler go to
+//! [`Interrupts::refuse`]. A handler is short and must not block.
 //!
-//! Guarantees: the handler is found by one indexed load; no loop, lock or allocation between
-//! vector and handler. An interrupt without a handler is counted and switched off, so that it
-//! cannot storm. Of the controller only the CPU interface is used here, which a direct partition
-//! under Mortise reaches without an exit; registering touches the distributor, which exits.
+//! Guarantees: the handler is found by one indexed load; no loop, lock or allocation between vector
+//! and handler. An interrupt without a handler is counted and disabled, so that it cannot storm.
+//! The interrupt path accesses the CPU interface only, which a direct partition under Mortise
+//! reaches without an exit; registration accesses the distributor, which exits.
 //!
-//! The [`Controller`] is a GICv2 or a GICv3. An image says by [`Drivers`] which of the two it has:
-//! the other is not linked.
+//! The [`Controller`] is a GICv2 or a GICv3. An image selects its [`Drivers`]; the other one is not
+//! linked.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -26,17 +26,17 @@ use core::fmt;
 use core::marker::PhantomData;
 use hw_irqchip::is_special;
 
-/// What is called for an interrupt, with its INTID; by assembly, hence the ABI.
+/// A handler, which takes its INTID; called by assembly, hence the ABI.
 pub type Handler = extern "C" fn(u32);
 
-/// Why a handler was not registered.
+/// Error of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The table has no place for this INTID.
+    /// The table has no entry for this INTID.
     OutOfRange(u32),
-    /// This INTID has a handler already.
+    /// This INTID already has a handler.
     Taken(u32),
-    /// The thread of a threaded handler was not made.
+    /// The thread of a threaded interrupt could not be created.
     NoThread(u32),
 }
 
@@ -57,12 +57,12 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The place of one interrupt in the table.
+/// Table entry of one interrupt.
 #[derive(Debug)]
 pub struct Line(Cell<Option<Handler>>);
 
 impl Line {
-    /// A place without a handler.
+    /// An empty entry.
     pub const fn new() -> Self {
         Self(Cell::new(None))
     }
@@ -74,7 +74,7 @@ impl Default for Line {
     }
 }
 
-/// The table as the vector sees it.
+/// The table in the layout that the vector reads.
 #[derive(Debug)]
 #[repr(C)]
 struct Table {
@@ -83,18 +83,17 @@ struct Table {
     interface: Cell<usize>,
 }
 
-/// Where the vector finds what it needs, from the start of [`Interrupts`] on: a word with the
-/// address of the first handler, then one with their number. There is a word for each INTID, zero
-/// where there is no handler.
+/// Offset of the vector's data in [`Interrupts`]: one word with the address of the first entry, one
+/// with the number of entries. An entry is one word for each INTID, zero without a handler.
 pub const TABLE: usize = core::mem::offset_of!(Interrupts<Neither>, table);
 
-/// Where it finds the address of a GICv2's CPU interface.
+/// Offset of the address of a GICv2's CPU interface.
 pub const INTERFACE: usize = TABLE + core::mem::offset_of!(Table, interface);
 
-/// For the offsets, which are the same whatever drivers there are.
+/// A type for the offsets, which do not depend on the drivers.
 enum Neither {}
 
-/// The interrupts of one core. The caller has them masked during each call.
+/// The interrupts of one core. The caller masks interrupts during each call.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Interrupts<D> {
@@ -112,7 +111,7 @@ impl<D> Default for Interrupts<D> {
 }
 
 impl<D> Interrupts<D> {
-    /// A table without places, and no controller yet. All of it is zero.
+    /// An empty table without a controller. All bytes are zero.
     pub const fn new() -> Self {
         Self {
             table: Table {
@@ -129,8 +128,8 @@ impl<D> Interrupts<D> {
 }
 
 impl<D: Drivers> Interrupts<D> {
-    /// Takes places for as many interrupts, and charge of this core's end of a controller whose
-    /// shared interrupts have been initialised.
+    /// Sets the table and this core's view of the controller; the distributor is already
+    /// initialised.
     #[inline(always)]
     pub fn start(&self, lines: &'static [Line], controller: Controller) {
         self.place(lines);
@@ -150,7 +149,7 @@ impl<D: Drivers> Interrupts<D> {
         self.table.lines.set(lines.len());
     }
 
-    /// Makes `handler` the one of `intid` and lets the interrupt through.
+    /// Registers `handler` for `intid` and enables the interrupt.
     pub fn register(
         &self,
         intid: u32,
@@ -167,15 +166,15 @@ impl<D: Drivers> Interrupts<D> {
         Ok(())
     }
 
-    /// Lets a private interrupt through on this core too; its handler was registered by another
-    /// core, with which this one has the table in common.
+    /// Enables a private interrupt on this core; another core, which shares the table, registered
+    /// its handler.
     pub fn share(&self, intid: u32, trigger: Trigger, priority: Priority) {
         let controller = self.controller.get();
         controller.configure::<D>(intid, trigger, priority);
         controller.enable::<D>(intid);
     }
 
-    /// Stops the interrupt and forgets its handler.
+    /// Disables the interrupt and removes its handler.
     pub fn unregister(&self, intid: u32) {
         self.disable(intid);
         if let Some(line) = self.line(intid) {
@@ -183,28 +182,27 @@ impl<D: Drivers> Interrupts<D> {
         }
     }
 
-    /// Lets a stopped interrupt through again.
+    /// Enables a disabled interrupt again.
     pub fn enable(&self, intid: u32) {
         self.controller.get().enable::<D>(intid);
     }
 
-    /// Stops the interrupt for a while; it stays pending.
+    /// Disables the interrupt; it stays pending.
     pub fn disable(&self, intid: u32) {
         self.controller.get().disable::<D>(intid);
     }
 
-    /// Makes the interrupt come as if its device had raised it.
+    /// Pends the interrupt.
     pub fn raise(&self, intid: u32) {
         self.controller.get().raise::<D>(intid);
     }
 
-    /// Interrupts that came without a handler so far.
+    /// Number of interrupts without a handler so far.
     pub fn unexpected(&self) -> u32 {
         self.unexpected.get()
     }
 
-    /// Ends an acknowledged interrupt without a handler, and switches it off; nothing was
-    /// acknowledged if the value names none.
+    /// Ends and disables an acknowledged interrupt without a handler; a spurious INTID is ignored.
     #[cold]
     pub fn refuse(&self, acknowledged: u32) {
         let controller = self.controller.get();
@@ -238,7 +236,7 @@ mod tests {
         CALLS.with(|calls| calls.set(calls.get() * 100 + intid));
     }
 
-    /// Both drivers, as in an image that finds out at boot.
+    /// Both drivers, as in an image that detects the GIC at boot.
     struct Both;
 
     impl Drivers for Both {
@@ -258,7 +256,7 @@ mod tests {
         interrupts
     }
 
-    /// What the vector does.
+    /// Model of the vector.
     fn dispatch(interrupts: &Interrupts<Both>, intid: u32) {
         assert_eq!(
             interrupts.table.first.get().map(core::ptr::from_ref),

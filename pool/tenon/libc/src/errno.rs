@@ -1,6 +1,6 @@
-//! Error numbers, and the variable of each thread that holds the last one.
+//! Error numbers, and the thread-local variable `errno`.
 
-/// Writes the numbers as constants.
+/// Generates the constants.
 macro_rules! numbers {
     ($($name:ident = $number:literal, $meaning:literal;)*) => {
         impl Errno {
@@ -45,10 +45,10 @@ numbers! {
 }
 
 impl Errno {
-    /// Makes it the calling thread's `errno`, and returns what a C function returns then: -1.
+    /// Sets the calling thread's `errno`, and returns -1, the result of a failed C function.
     pub fn raise(self) -> i32 {
-        // SAFETY: it is this thread's own variable.
-        unsafe { place().write(self.0) };
+        // SAFETY: the variable is thread-local, so that only this thread accesses it.
+        unsafe { location().write(self.0) };
         -1
     }
 }
@@ -56,27 +56,27 @@ impl Errno {
 impl Errno {
     /// The calling thread's `errno`.
     pub fn last() -> Self {
-        // SAFETY: the arguments meet the requirements of `place`, as the caller ensures.
-        Self(unsafe { place().read() })
+        // SAFETY: the variable is thread-local, so that only this thread accesses it.
+        Self(unsafe { location().read() })
     }
 }
 
-/// What a C function returns that reports by `errno`: 0, or -1.
+/// Result of a C function that reports by `errno`: 0, or -1.
 pub fn report(result: Result<(), Errno>) -> i32 {
     result.map_or_else(Errno::raise, |()| 0)
 }
 
-/// What a C function returns that returns the error number: 0 or the number.
+/// Result of a C function that returns the error number, or 0.
 pub fn number(result: Result<(), Errno>) -> i32 {
     result.map_or_else(|errno| errno.0, |()| 0)
 }
 
-/// Where the calling thread's `errno` is.
+/// Address of the calling thread's `errno`.
 #[cfg(target_os = "none")]
-fn place() -> *mut i32 {
+fn location() -> *mut i32 {
     let place;
-    // SAFETY: only an address is computed, as the local-exec model of thread-local storage has it
-    // (ELF for the Arm 64-bit Architecture, 5.7.11.4).
+    // SAFETY: the assembly only computes an address, by the local-exec model of thread-local
+    // storage (ELF for the Arm 64-bit Architecture, 5.7.11.4).
     unsafe {
         core::arch::asm!(
             "mrs {place}, tpidr_el0",
@@ -89,9 +89,9 @@ fn place() -> *mut i32 {
     place
 }
 
-/// On the host all threads have one.
+/// On the host all threads share one variable.
 #[cfg(not(target_os = "none"))]
-fn place() -> *mut i32 {
+fn location() -> *mut i32 {
     static ERRNO: core::sync::atomic::AtomicI32 = core::sync::atomic::AtomicI32::new(0);
     ERRNO.as_ptr()
 }

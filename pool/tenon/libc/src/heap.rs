@@ -1,7 +1,9 @@
-//! `malloc` and its like, of constant time: a heap of Tenon's, its size from Kconfig.
+//! Memory allocation of the C library, in constant time.
 //!
-//! Before each piece stands how large it is and where it came from. Pieces are aligned to 16 bytes,
-//! as any type of C may need (C17, 7.22.3). Nothing waits: a handler of a signal may allocate too.
+//! `malloc` and its relatives allocate from a heap of Tenon's, the size of which comes from
+//! Kconfig. A header in front of each block holds its size and origin. Blocks are aligned to 16
+//! bytes, the largest alignment of C's types (C17, 7.22.3). No function blocks: a signal handler
+//! may allocate too.
 
 use crate::errno::Errno;
 use core::alloc::Layout;
@@ -9,32 +11,32 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 pub use tenon_memory::Heap;
 
-/// Alignment of every piece.
+/// Alignment of each block.
 const ALIGN: usize = 16;
 
-/// What gives memory: a heap of whatever size.
+/// A heap of any size.
 pub trait Source: Sync {
-    /// A piece, aligned to 16 bytes.
-    fn take(&'static self, size: usize) -> Option<NonNull<u8>>;
+    /// Allocates a block, aligned to 16 bytes.
+    fn allocate_bytes(&'static self, size: usize) -> Option<NonNull<u8>>;
 
-    /// Takes a piece back.
+    /// Frees a block.
     ///
     /// # Safety
     ///
-    /// It is from this source, and nobody's any more.
-    unsafe fn give(&'static self, piece: NonNull<u8>);
+    /// The block was allocated from this source and is not used any more.
+    unsafe fn free_bytes(&'static self, block: NonNull<u8>);
 }
 
 impl<const SIZE: usize> Source for Heap<SIZE> {
-    fn take(&'static self, size: usize) -> Option<NonNull<u8>> {
+    fn allocate_bytes(&'static self, size: usize) -> Option<NonNull<u8>> {
         let layout = Layout::from_size_align(size, ALIGN).ok()?;
         self.allocate(layout).ok()
     }
 
-    unsafe fn give(&'static self, piece: NonNull<u8>) {
-        // SAFETY: the arguments meet the requirements of `free`, as the caller ensures; the layout
-        // above had this alignment.
-        unsafe { self.free(piece, ALIGN) };
+    unsafe fn free_bytes(&'static self, block: NonNull<u8>) {
+        // SAFETY: the block is from this heap and unused, as the caller ensures; it was allocated
+        // with this alignment.
+        unsafe { self.free(block, ALIGN) };
     }
 }
 
@@ -57,51 +59,54 @@ fn source() -> &'static dyn Source {
     TENON_LIBC_HEAP
 }
 
-/// On the host there is a small one, for tests.
+/// A small heap for tests on the host.
 #[cfg(not(target_os = "none"))]
 fn source() -> &'static dyn Source {
     static HEAP: Heap<65536> = Heap::new();
     &HEAP
 }
 
-/// What stands before a piece.
+/// Header in front of a block.
 #[repr(C, align(16))]
 struct Header {
-    /// Its bytes.
+    /// Size of the block.
     size: usize,
-    /// What the source gave.
-    whole: NonNull<u8>,
+    /// The allocation that contains header and block.
+    allocation: NonNull<u8>,
 }
 
-/// A piece of `size` bytes, aligned to `align`, a power of two from 16 on.
+/// Allocates a block of `size` bytes, aligned to `align`, a power of two of at least 16.
 pub(crate) fn allocate(align: usize, size: usize) -> Option<NonNull<u8>> {
     let room = size.checked_add(size_of::<Header>())?;
-    let whole = source().take(room.checked_add(align - ALIGN)?)?;
-    let first = whole.as_ptr() as usize + size_of::<Header>();
-    let place = whole
+    let allocation = source().allocate_bytes(room.checked_add(align - ALIGN)?)?;
+    let first = allocation.as_ptr() as usize + size_of::<Header>();
+    let place = allocation
         .as_ptr()
-        .wrapping_add(first.next_multiple_of(align) - whole.as_ptr() as usize);
-    // SAFETY: the room was asked for: the header before the place, the piece behind it.
+        .wrapping_add(first.next_multiple_of(align) - allocation.as_ptr() as usize);
+    // SAFETY: the allocation has room for the header in front of the place and the block behind it.
     unsafe {
-        place.cast::<Header>().sub(1).write(Header { size, whole });
+        place
+            .cast::<Header>()
+            .sub(1)
+            .write(Header { size, allocation });
     }
     NonNull::new(place)
 }
 
-/// The header of a piece.
+/// The header of a block.
 ///
 /// # Safety
 ///
-/// [`allocate`] gave it, and it was not given back.
-unsafe fn header(piece: NonNull<u8>) -> *mut Header {
-    // SAFETY: the arguments meet the requirements of `as_ptr`, as the caller ensures.
-    unsafe { piece.as_ptr().cast::<Header>().sub(1) }
+/// The block is from [`allocate`] and was not freed.
+unsafe fn header(block: NonNull<u8>) -> *mut Header {
+    // SAFETY: `allocate` wrote a header in front of each block.
+    unsafe { block.as_ptr().cast::<Header>().sub(1) }
 }
 
-/// A piece for C; null and `ENOMEM` if there is none.
-fn given(align: usize, size: usize) -> *mut c_void {
+/// A block for C; null and `ENOMEM` if the heap is exhausted.
+fn allocate_or_errno(align: usize, size: usize) -> *mut c_void {
     match allocate(align, size) {
-        Some(piece) => piece.as_ptr().cast(),
+        Some(block) => block.as_ptr().cast(),
         None => {
             Errno::ENOMEM.raise();
             ptr::null_mut()
@@ -112,7 +117,7 @@ fn given(align: usize, size: usize) -> *mut c_void {
 /// `malloc`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
-    given(ALIGN, size)
+    allocate_or_errno(ALIGN, size)
 }
 
 /// `calloc`.
@@ -122,24 +127,25 @@ pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
         Errno::ENOMEM.raise();
         return ptr::null_mut();
     };
-    let piece = given(ALIGN, size);
-    if !piece.is_null() {
-        // SAFETY: that many bytes are there.
-        unsafe { piece.cast::<u8>().write_bytes(0, size) };
+    let block = allocate_or_errno(ALIGN, size);
+    if !block.is_null() {
+        // SAFETY: the block has `size` bytes.
+        unsafe { block.cast::<u8>().write_bytes(0, size) };
     }
-    piece
+    block
 }
 
 /// `free`.
 ///
 /// # Safety
 ///
-/// The piece is null, or from a function here and not given back.
+/// `block` is null, or a block of this allocator that was not freed.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub unsafe extern "C" fn free(piece: *mut c_void) {
-    if let Some(piece) = NonNull::new(piece.cast()) {
-        // SAFETY: the arguments meet the requirements of `source`, as the caller ensures.
-        unsafe { source().give((*header(piece)).whole) };
+pub unsafe extern "C" fn free(block: *mut c_void) {
+    if let Some(block) = NonNull::new(block.cast()) {
+        // SAFETY: the block is from this allocator and not freed, as the caller ensures, so that it
+        // has a header.
+        unsafe { source().free_bytes((*header(block)).allocation) };
     }
 }
 
@@ -147,34 +153,34 @@ pub unsafe extern "C" fn free(piece: *mut c_void) {
 ///
 /// # Safety
 ///
-/// As for `free`.
+/// `block` is null, or a block of this allocator that was not freed.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub unsafe extern "C" fn realloc(piece: *mut c_void, size: usize) -> *mut c_void {
-    let Some(old) = NonNull::new(piece.cast::<u8>()) else {
+pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
+    let Some(old) = NonNull::new(block.cast::<u8>()) else {
         return malloc(size);
     };
     let new = malloc(size);
     if !new.is_null() {
-        // SAFETY: the arguments meet the requirements of `header`, as the caller ensures; both
-        // have as many bytes as are copied.
+        // SAFETY: `old` is a block of this allocator, as the caller ensures; both blocks have at
+        // least the number of bytes that is copied.
         unsafe {
             let common = (*header(old)).size.min(size);
             new.cast::<u8>()
                 .copy_from_nonoverlapping(old.as_ptr(), common);
-            free(piece);
+            free(block);
         }
     }
     new
 }
 
-/// `memalign`, of which the C library makes `valloc`.
+/// `memalign`, on which the C library builds `valloc`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn memalign(align: usize, size: usize) -> *mut c_void {
     if !align.is_power_of_two() {
         Errno::EINVAL.raise();
         return ptr::null_mut();
     }
-    given(align.max(ALIGN), size)
+    allocate_or_errno(align.max(ALIGN), size)
 }
 
 /// `aligned_alloc`.
@@ -187,7 +193,7 @@ pub extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void {
 ///
 /// # Safety
 ///
-/// There is a place for the piece.
+/// `place` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn posix_memalign(
     place: *mut *mut c_void,
@@ -197,11 +203,11 @@ pub unsafe extern "C" fn posix_memalign(
     if !align.is_power_of_two() || align < size_of::<*mut c_void>() {
         return Errno::EINVAL.0;
     }
-    let Some(piece) = allocate(align.max(ALIGN), size) else {
+    let Some(block) = allocate(align.max(ALIGN), size) else {
         return Errno::ENOMEM.0;
     };
     // SAFETY: `place` is valid for a write, as the caller ensures.
-    unsafe { place.write(piece.as_ptr().cast()) };
+    unsafe { place.write(block.as_ptr().cast()) };
     0
 }
 
@@ -209,9 +215,10 @@ pub unsafe extern "C" fn posix_memalign(
 ///
 /// # Safety
 ///
-/// As for `free`.
+/// `block` is null, or a block of this allocator that was not freed.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub unsafe extern "C" fn malloc_usable_size(piece: *mut c_void) -> usize {
-    // SAFETY: the arguments meet the requirements of `header`, as the caller ensures.
-    NonNull::new(piece.cast()).map_or(0, |piece| unsafe { (*header(piece)).size })
+pub unsafe extern "C" fn malloc_usable_size(block: *mut c_void) -> usize {
+    // SAFETY: the block is from this allocator and not freed, as the caller ensures, so that it has
+    // a header.
+    NonNull::new(block.cast()).map_or(0, |block| unsafe { (*header(block)).size })
 }

@@ -1,15 +1,13 @@
-//! What the C library asks of a system: memory, locks, streams, errno, an end.
+//! System layer of the C library picolibc.
 //!
-//! picolibc is the C library of applications in C; it leaves to the system what only a system can
-//! do. Here is all of that which is not POSIX: [`heap`] (`malloc`, of constant time), [`lock`] (its
-//! locks, so that it may be called by all threads), [`stream`] (`stdout` and `stderr` on the
-//! console, whole lines), [`errno`], [`tls`] (where it and other variables of a thread are), [`time`]
-//! (points in time as C has them), and [`process`] (the arguments of `main`, the program's time, its
-//! end).
+//! picolibc leaves some functions to the system. Those that are not POSIX are here: [`heap`]
+//! (`malloc`), [`lock`] (locks that make the library thread-safe), [`stream`] (`stdout` and
+//! `stderr` as lines on the console), [`errno`] and [`tls`] (thread-local storage), [`time`]
+//! (clocks and `struct timespec`), and [`process`] (start and end of the program).
 //!
-//! Guarantees: allocating takes the same few instructions whatever the heap holds, and waits for
-//! nobody. A lock is one for threads, and its wait is bounded by what other threads do with it: the C
-//! library is not for the real-time path where it takes locks, to print for instance.
+//! Guarantees: allocation takes bounded time whatever the state of the heap, and does not block. A
+//! lock of the C library blocks its waiters for as long as another thread holds it: functions that
+//! take one, such as those that print, are not for real-time paths.
 
 #![no_std]
 #![cfg_attr(not(target_os = "none"), allow(dead_code, reason = "C calls it"))]

@@ -1,4 +1,4 @@
-//! Locks of the C library: recursive, for threads.
+//! Recursive locks of the C library.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -6,19 +6,19 @@ use core::ptr;
 use tenon_thread::thread::Thread;
 use tenon_thread::wait::{Guarded, WaitQueue};
 
-/// Who has a lock, and who waits for it.
+/// State of a lock.
 struct State {
     owner: Cell<Option<&'static Thread>>,
-    /// How often the owner took it.
+    /// Recursion depth of the owner.
     depth: Cell<u32>,
     waiters: WaitQueue,
 }
 
-/// A lock that its owner may take again.
+/// A recursive lock.
 pub struct Lock(Guarded<State>);
 
 impl Lock {
-    /// A lock that nobody has.
+    /// An unlocked lock.
     pub const fn new() -> Self {
         Self(Guarded::new(State {
             owner: Cell::new(None),
@@ -27,7 +27,7 @@ impl Lock {
         }))
     }
 
-    /// Takes it if nobody else has it.
+    /// Takes the lock unless another thread owns it.
     pub fn try_acquire(&self) -> bool {
         self.0.masked(|state, masked| {
             let current = masked.current();
@@ -41,7 +41,7 @@ impl Lock {
         })
     }
 
-    /// Takes it, and waits until it can.
+    /// Takes the lock, blocking while another thread owns it.
     pub fn acquire(&'static self) {
         while !self.try_acquire() {
             let mine = self.0.waiting(|state, waiting| {
@@ -50,7 +50,7 @@ impl Lock {
                     state.depth.set(1);
                     return true;
                 }
-                // Whoever releases it hands it over; a wait that was cut short begins anew.
+                // The releasing thread hands the lock over; an interrupted wait is restarted.
                 waiting.wait(|state| &state.waiters, None).is_ok()
             });
             if mine {
@@ -59,7 +59,7 @@ impl Lock {
         }
     }
 
-    /// Gives it up, once for each time it was taken; of somebody else's nothing happens.
+    /// Releases the lock once; without effect in a thread that does not own it.
     pub fn release(&self) {
         self.0.waking(|state, waking| {
             let owner = state.owner.get();
@@ -82,7 +82,7 @@ impl Default for Lock {
     }
 }
 
-/// The lock of everything in the C library that has none of its own: `malloc`, the environment,
+/// The lock of all state of the C library without a lock of its own: `malloc`, the environment,
 /// `atexit`.
 #[cfg_attr(
     target_os = "none",
@@ -95,14 +95,15 @@ unsafe extern "C" {
     fn free(memory: *mut c_void);
 }
 
-/// Makes a lock.
+/// Creates a lock.
 ///
 /// # Safety
 ///
-/// `lock` is a place for a pointer.
+/// `lock` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __retarget_lock_init_recursive(lock: *mut *mut Lock) {
-    // SAFETY: malloc returns room for a lock, or nothing.
+    // SAFETY: `malloc` returns null or room for a lock; `lock` is valid for a write, as the caller
+    // ensures.
     unsafe {
         let made = malloc(size_of::<Lock>()).cast::<Lock>();
         if !made.is_null() {
@@ -112,64 +113,63 @@ pub unsafe extern "C" fn __retarget_lock_init_recursive(lock: *mut *mut Lock) {
     }
 }
 
-/// Makes a lock; the recursive one serves.
+/// Creates a lock; it is recursive too.
 ///
 /// # Safety
 ///
-/// `lock` is a place for a pointer.
+/// `lock` is valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __retarget_lock_init(lock: *mut *mut Lock) {
-    // SAFETY: the arguments meet the requirements of `__retarget_lock_init_recursive`, as the
-    // caller ensures.
+    // SAFETY: `lock` is valid for a write, as the caller ensures.
     unsafe { __retarget_lock_init_recursive(lock) }
 }
 
-/// Unmakes a lock.
+/// Deletes a lock.
 ///
 /// # Safety
 ///
-/// `lock` was made by one of the two above, and nobody uses it.
+/// `lock` was created by one of the functions above and is not used.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __retarget_lock_close_recursive(lock: *mut Lock) {
-    // SAFETY: the arguments meet the requirements of `free`, as the caller ensures.
+    // SAFETY: the lock is from `malloc` and unused, as the caller ensures.
     unsafe { free(lock.cast()) }
 }
 
-/// Unmakes a lock.
+/// Deletes a lock.
 ///
 /// # Safety
 ///
-/// As above.
+/// `lock` was created by one of the functions above and is not used.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn __retarget_lock_close(lock: *mut Lock) {
-    // SAFETY: the arguments meet the requirements of `free`, as the caller ensures.
+    // SAFETY: the lock is from `malloc` and unused, as the caller ensures.
     unsafe { free(lock.cast()) }
 }
 
-/// The locks the C library was compiled to call, each under two names.
+/// Generates the lock operations that the C library calls, each under two names.
 macro_rules! calls {
     ($($name:ident, $plain:ident($lock:ident) -> $result:ty: $action:expr;)*) => {
         $(
-            /// One of the C library's operations on locks.
+            /// A lock operation of the C library.
             ///
             /// # Safety
             ///
-            /// The lock is null, which no memory was left for, or one that was made.
+            /// `lock` is null, if its creation failed, or points to a lock.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $name($lock: *const Lock) -> $result {
-                // SAFETY: `lock` is null or points to a value of its type, as the caller ensures.
+                // SAFETY: `lock` is null or points to a lock, as the caller ensures.
                 let $lock: Option<&'static Lock> = unsafe { $lock.as_ref() };
                 $action
             }
 
-            /// The same by another name.
+            /// The same operation under another name.
             ///
             /// # Safety
             ///
-            /// As above.
+            /// `lock` is null, if its creation failed, or points to a lock.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $plain(lock: *const Lock) -> $result {
-                // SAFETY: `lock` is null or a NUL-terminated string, as the caller ensures.
+                // SAFETY: `lock` is null or points to a lock, as the caller ensures.
                 unsafe { $name(lock) }
             }
         )*

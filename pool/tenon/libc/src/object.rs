@@ -1,35 +1,35 @@
-//! Objects in a program's memory: a mutex, a semaphore.
+//! Synchronisation objects in the memory of a C program: mutex, semaphore and the like.
 //!
-//! An object begins with a mark, by which one that was never made, or was unmade, is refused; a
-//! whole one of zeros may be a static initialiser.
+//! An object begins with a mark, by which an uninitialised or destroyed one is refused; one of
+//! zeros may be a static initialiser.
 
 use crate::errno::Errno;
 use core::cell::Cell;
 
-/// An object that C holds.
+/// An object in the memory of a C program.
 ///
 /// # Safety
 ///
-/// Any bytes are a value of the type, and it is used with interrupts masked or by one thread at a
-/// time.
+/// Every bit pattern is a valid value of the type, and the object is accessed with interrupts
+/// masked or by one thread at a time.
 pub unsafe trait Object: 'static {
-    /// What marks a made one; not zero.
+    /// Mark of an initialised object; not zero.
     const MARK: u32;
 
-    /// Where its mark is.
+    /// The object's mark.
     fn mark(&self) -> &Cell<u32>;
 
-    /// Makes what was initialised with zeros, if zeros are an initialiser.
+    /// Initialises an object of zeros, if zeros are a static initialiser.
     fn init_static(&self) -> Result<(), Errno> {
         Err(Errno::EINVAL)
     }
 }
 
-/// The object at an address from C, made if it is a static initialiser.
+/// The object at an address from C, initialised if it is a static initialiser.
 ///
 /// # Safety
 ///
-/// The address is null, or there is an object as long as anybody uses it.
+/// `address` is null, or points to an object that exists as long as it is used.
 #[inline(always)]
 pub unsafe fn at<T: Object>(address: *const T) -> Result<&'static T, Errno> {
     // SAFETY: `address` is null or points to a value of its type, as the caller ensures.
@@ -50,5 +50,5 @@ fn first_use<T: Object>(object: &'static T) -> Result<(), Errno> {
     Ok(())
 }
 
-/// What an unmade object has for its mark.
+/// Mark of an uninitialised or destroyed object.
 pub const DESTROYED: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! The program: its `main`, its end.
+//! Start and end of the program in C.
 
 use crate::{heap, stream, tls};
 use core::ffi::{c_char, c_int, c_void};
@@ -12,15 +12,15 @@ unsafe extern "C" {
     fn exit(status: c_int) -> !;
 }
 
-/// When the program began, in nanoseconds of Tenon's clock.
+/// Start time of the program, in nanoseconds of Tenon's clock.
 static BEGINNING: AtomicU64 = AtomicU64::new(0);
 
-/// Runs the program in the calling thread, which becomes its main thread, known to the thread library
-/// as `owner`. Returns when the program's `main` did, with what that returned.
+/// Runs the program in the calling thread, its main thread, with `owner` as the thread library's
+/// identification of it. Returns the result of the program's `main`.
 ///
 /// # Safety
 ///
-/// To be called once, with what lives as long as the program.
+/// Called once; `owner` is valid as long as the program runs.
 pub unsafe fn run(owner: *const c_void) -> c_int {
     BEGINNING.store(Instant::now().nanoseconds(), Ordering::Relaxed);
     let room = tls::room();
@@ -28,8 +28,8 @@ pub unsafe fn run(owner: *const c_void) -> c_int {
         panic!("no memory for the main thread's variables: TENON_LIBC_HEAP is too small");
     };
     let mut arguments = [c"main".as_ptr().cast_mut(), core::ptr::null_mut()];
-    // SAFETY: the room is ours for good; constructors and `main` are the program's own, and it has
-    // begun with this.
+    // SAFETY: the room is never freed; constructors and `main` belong to the program, which starts
+    // here.
     unsafe {
         tls::install(tls::make(block.as_ptr() as usize + room, owner));
         __libc_init_array();
@@ -37,31 +37,31 @@ pub unsafe fn run(owner: *const c_void) -> c_int {
     }
 }
 
-/// Ends the program as a return from `main` does.
+/// Exits the program, as a return from `main` does.
 pub fn leave(status: c_int) -> ! {
-    // SAFETY: the C library's function takes any number.
+    // SAFETY: the C library's `exit` accepts any status.
     unsafe { exit(status) }
 }
 
-/// Ends the program at once: says its status and turns the machine off.
+/// Ends the program at once: prints its status and turns the machine off.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn _exit(status: c_int) -> ! {
     hw_arch::cpu::mask_interrupts();
     stream::end();
-    // As the parent process of a program on a bigger system sees it (POSIX, waitpid).
+    // The status as a parent process sees it (POSIX.1-2017, `waitpid`).
     core_log::info!("exit status {}", status & 0xff);
     system_off::<Hvc>()
 }
 
-/// The processor time that the program used, in microseconds (`CLOCKS_PER_SEC`): all that passed since
-/// it began, as nobody else has its processor.
+/// Processor time of the program in microseconds (`CLOCKS_PER_SEC`): all time since its start, as
+/// it has the processor to itself.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn clock() -> i64 {
     let beginning = Instant::from_nanoseconds(BEGINNING.load(Ordering::Relaxed));
     Instant::now().since(beginning).as_micros() as i64
 }
 
-/// The number of the only process there is.
+/// The number of the only process.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn getpid() -> c_int {
     1

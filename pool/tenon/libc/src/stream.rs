@@ -1,9 +1,9 @@
-//! The standard streams: lines on the console, and what is typed there for `read`.
+//! Standard streams of the C library: lines on the console, and console input for `read`.
 //!
-//! A line leaves when it is whole, when the buffer is full, or at the end of the program, so that
-//! lines of several threads, and of several VMs, do not mix. Every call of the C library on one of
-//! these streams is one piece, as POSIX demands (POSIX.1-2017, 2.5): the linker leads it through
-//! here, where it takes the streams' lock.
+//! A line is printed when it is complete, when the buffer is full, or at the end of the program, so
+//! that lines of several threads and VMs do not mix. Each call of the C library on one of these
+//! streams is atomic, as POSIX requires (POSIX.1-2017, 2.5): the linker redirects it to a wrapper
+//! here, which takes the streams' lock.
 
 use crate::lock::Lock;
 use core::cell::UnsafeCell;
@@ -12,10 +12,10 @@ use core::mem::MaybeUninit;
 use tenon_thread::input;
 use tenon_thread::time::{self, Duration};
 
-/// From one look at what is typed to the next.
+/// Polling interval of console input.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Bytes of the longest line that is not broken.
+/// Bytes of the longest line that is printed in one piece.
 const LINE: usize = 240;
 
 /// picolibc's `FILE` (`<stdio.h>`, `struct __file`).
@@ -28,19 +28,19 @@ pub struct File {
     flush: extern "C" fn(*mut File) -> c_int,
 }
 
-/// `__SRD`, `__SWR`: what a stream is for.
+/// `__SRD`, `__SWR`: direction of a stream.
 const READ: u8 = 1;
 const WRITE: u8 = 2;
-/// What `get` returns at the end (`_FDEV_EOF`).
+/// Result of `get` at end of file (`_FDEV_EOF`).
 const END: c_int = -2;
 
-/// A stream, which the C library writes to.
+/// A stream of the C library.
 struct Stream(UnsafeCell<File>);
 
-// SAFETY: it is used with the streams' lock taken.
+// SAFETY: accessed with the streams' lock held.
 unsafe impl Sync for Stream {}
 
-/// The address of a stream, as C has it.
+/// Address of a stream for C.
 #[repr(transparent)]
 struct Address(*const UnsafeCell<File>);
 
@@ -68,7 +68,7 @@ static STDOUT: Address = Address(&OUTPUT.0);
 #[cfg_attr(target_os = "none", unsafe(export_name = "stderr"))]
 static STDERR: Address = Address(&ERRORS.0);
 
-/// The lock of all three.
+/// The lock of all three streams.
 static LOCK: Lock = Lock::new();
 
 /// A text of bounded length.
@@ -85,7 +85,7 @@ impl Text {
         }
     }
 
-    /// Appends a byte; whether there is no room for another.
+    /// Appends a byte; returns whether the buffer is full.
     fn push(&mut self, byte: u8) -> bool {
         if let Some(place) = self.bytes.get_mut(self.length) {
             *place = byte;
@@ -94,7 +94,7 @@ impl Text {
         self.length == LINE
     }
 
-    /// What of it is text.
+    /// The valid UTF-8 part.
     fn as_str(&self) -> &str {
         let written = &self.bytes[..self.length];
         match str::from_utf8(written) {
@@ -103,7 +103,7 @@ impl Text {
         }
     }
 
-    /// Puts what is no text, byte by byte, into characters that are.
+    /// Replaces invalid bytes by printable characters.
     fn mend(&mut self) {
         while self.as_str().len() < self.length {
             let bad = self.as_str().len();
@@ -112,15 +112,16 @@ impl Text {
     }
 }
 
-/// The line that is being written.
+/// The line being written.
 struct Buffer(UnsafeCell<Text>);
 
-// SAFETY: used with the streams' lock taken, or at the end, when nothing else runs.
+// SAFETY: accessed with the streams' lock held, or at the end of the program, when no other thread
+// runs.
 unsafe impl Sync for Buffer {}
 
 static BUFFER: Buffer = Buffer(UnsafeCell::new(Text::new()));
 
-/// Writes out what there is of a line.
+/// Prints the buffered part of a line.
 fn write_out(text: &mut Text) {
     text.mend();
     core_log::info!("{}", text.as_str());
@@ -128,16 +129,16 @@ fn write_out(text: &mut Text) {
 }
 
 fn write(byte: u8) {
-    // SAFETY: whoever calls has the streams' lock.
+    // SAFETY: the caller holds the streams' lock.
     let text = unsafe { &mut *BUFFER.0.get() };
     if byte == b'\n' || text.push(byte) {
         write_out(text);
     }
 }
 
-/// Writes out a line that was begun: nothing comes after it.
+/// Prints an incomplete line at the end of the program.
 pub(crate) fn end() {
-    // SAFETY: nothing else runs any more.
+    // SAFETY: no other thread runs any more.
     let text = unsafe { &mut *BUFFER.0.get() };
     if text.length > 0 {
         write_out(text);
@@ -149,8 +150,8 @@ pub fn write_all(bytes: &[u8]) {
     locked(|| bytes.iter().copied().for_each(write));
 }
 
-/// Reads what is typed as `read(0, ...)` does: to the end of a line, or as much as there is room for.
-/// Nothing where nothing can be typed.
+/// Reads console input as `read(0, ...)` does: up to the end of a line, or to the end of the
+/// buffer. Reads nothing if the console takes no input.
 pub fn read_line(into: &mut [MaybeUninit<u8>]) -> usize {
     let mut length = 0;
     while let (true, Some(place)) = (input::is_available(), into.get_mut(length)) {
@@ -177,7 +178,7 @@ extern "C" fn get(_: *mut File) -> c_int {
     END
 }
 
-/// A line that is not whole stays: on this console it could not go on.
+/// An incomplete line stays buffered: the console cannot continue it.
 extern "C" fn flush(_: *mut File) -> c_int {
     0
 }
@@ -189,7 +190,7 @@ fn locked<R>(action: impl FnOnce() -> R) -> R {
     result
 }
 
-/// `action` in one piece, if it is on one of the streams here.
+/// Runs `action` with the streams' lock held if `file` is one of the streams here.
 fn on<R>(file: *const File, action: impl FnOnce() -> R) -> R {
     let ours = [&INPUT, &OUTPUT, &ERRORS];
     if ours
@@ -202,7 +203,7 @@ fn on<R>(file: *const File, action: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Leads functions of the C library through the lock. A `va_list` is a pointer here: it is larger
+/// Generates wrappers that take the streams' lock. A `va_list` is passed as a pointer: it is larger
 /// than two words (AAPCS64, 6.8.2).
 macro_rules! wrapped {
     ($($wrap:ident, $real:ident($($name:ident: $type:ty),*) on $file:expr => $result:ty;)*) => {
@@ -210,14 +211,15 @@ macro_rules! wrapped {
             $(fn $real($($name: $type),*) -> $result;)*
         }
         $(
-            /// The C library's function, in one piece.
+            /// The C library's function with the streams' lock held.
             ///
             /// # Safety
             ///
-            /// As the C standard has it.
+            /// The requirements of the C standard for this function.
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $wrap($($name: $type),*) -> $result {
-                // SAFETY: the arguments meet the requirements of `real`, as the caller ensures.
+                // SAFETY: the caller ensures the same of the arguments as the wrapped function
+                // requires.
                 on($file, || unsafe { $real($($name),*) })
             }
         )*
@@ -236,19 +238,19 @@ wrapped! {
     ) on file => usize;
 }
 
-/// Takes a stream for the calling thread.
+/// Locks a stream for the calling thread.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn flockfile(_: *mut File) {
     LOCK.acquire();
 }
 
-/// Takes a stream for the calling thread if nobody else has it.
+/// Locks a stream for the calling thread unless another thread owns it.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn ftrylockfile(_: *mut File) -> c_int {
     c_int::from(!LOCK.try_acquire())
 }
 
-/// Gives a stream up.
+/// Unlocks a stream.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn funlockfile(_: *mut File) {
     LOCK.release();

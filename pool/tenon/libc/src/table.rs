@@ -1,7 +1,7 @@
-//! Tables whose size an image decides: a library names one, the image has it.
+//! Registration of tables that the image defines, as it decides their sizes.
 
-/// Writes the getter of a table that the image defines by [`define_table!`](crate::define_table); on
-/// the host there is no image, and the table is empty.
+/// Generates the getter of a table that the image defines by
+/// [`define_table!`](crate::define_table); on the host there is no image, and the table is empty.
 ///
 /// ```text
 /// table! {
@@ -17,7 +17,7 @@ macro_rules! table {
             #[cfg(target_os = "none")]
             {
                 unsafe extern "Rust" {
-                    // SAFETY: the image defines it as this type, and nothing writes it.
+                    // SAFETY: the image defines the table with this type, and it is never written.
                     safe static $symbol: &'static [$type];
                 }
                 $symbol
@@ -28,8 +28,8 @@ macro_rules! table {
     };
 }
 
-/// Defines such a table, each place of it anew: `define_table!(TENON_POSIX_TIMERS: [Timer; 8] =
-/// Timer::new());`
+/// Defines a table; the expression initialises each element: `define_table!(TENON_POSIX_TIMERS:
+/// [Timer; 8] = Timer::new());`
 #[macro_export]
 macro_rules! define_table {
     ($symbol:ident: [$type:ty; $count:expr] = $new:expr) => {

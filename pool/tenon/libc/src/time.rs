@@ -1,14 +1,14 @@
-//! Points in time as C has them: a clock and a `struct timespec`.
+//! Clocks and points in time of C: `clockid_t` and `struct timespec`.
 //!
-//! The monotonic clock is Tenon's; the realtime clock is the monotonic one and an offset: until
-//! somebody sets it, it begins with 2026.
+//! The monotonic clock is Tenon's; the realtime clock is the monotonic one plus an offset. Until it
+//! is set, it starts at the beginning of 2026.
 
 use crate::errno::Errno;
 use core::cell::Cell;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::Guarded;
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 const SECOND: i128 = 1_000_000_000;
 
 /// `struct timespec`.
@@ -22,7 +22,7 @@ pub struct Timespec {
 }
 
 impl Timespec {
-    /// All of it in nanoseconds; an error if it is none that C allows.
+    /// The total in nanoseconds; an error if it is not normalised.
     pub fn total(&self) -> Result<i128, Errno> {
         let fraction = i128::from(self.nanoseconds);
         if !(0..SECOND).contains(&fraction) {
@@ -31,7 +31,7 @@ impl Timespec {
         Ok(i128::from(self.seconds) * SECOND + fraction)
     }
 
-    /// That many nanoseconds; the nearest there is if they are too many.
+    /// From nanoseconds; saturates.
     pub fn of(nanoseconds: i128) -> Self {
         let seconds = nanoseconds.div_euclid(SECOND);
         Self {
@@ -44,7 +44,7 @@ impl Timespec {
 /// `clockid_t`.
 pub type Id = u64;
 
-/// A clock that points in time are told by.
+/// A POSIX clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// `CLOCK_REALTIME`.
@@ -54,7 +54,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// The clock of that number (`<time.h>`).
+    /// The clock of a `clockid_t` (`<time.h>`).
     pub fn of(number: Id) -> Result<Self, Errno> {
         match number {
             1 => Ok(Self::Realtime),
@@ -63,7 +63,7 @@ impl Clock {
         }
     }
 
-    /// The nanoseconds it is ahead of Tenon's own.
+    /// Offset from Tenon's clock in nanoseconds.
     fn offset(self) -> i128 {
         match self {
             Self::Realtime => OFFSET.masked(|offset, _| offset.get()),
@@ -71,12 +71,12 @@ impl Clock {
         }
     }
 
-    /// What it shows.
+    /// The current time.
     pub fn now(self) -> Timespec {
         Timespec::of(i128::from(Instant::now().nanoseconds()) + self.offset())
     }
 
-    /// The instant at which it shows `time`; what is out of bounds is the nearest within.
+    /// The instant at which the clock reaches `time`; saturates.
     pub fn instant(self, time: &Timespec) -> Result<Instant, Errno> {
         let nanoseconds = time.total()? - self.offset();
         let nanoseconds = nanoseconds.clamp(0, i128::from(u64::MAX));
@@ -84,27 +84,27 @@ impl Clock {
     }
 }
 
-/// Until when a wait lasts: for good, or until a clock shows a time.
+/// Timeout of a wait: none, or a time of a clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit<'a>(Option<(Clock, &'a Timespec)>);
 
 impl Limit<'_> {
-    /// For good.
+    /// No timeout.
     pub const NONE: Self = Self(None);
 
-    /// Until the clock shows a time that C gives.
+    /// A timeout from C.
     ///
     /// # Safety
     ///
-    /// The time is null or a `struct timespec`, for as long as the limit is used.
+    /// `time` is null or points to a `struct timespec` as long as the limit is used.
     pub unsafe fn at(clock: Clock, time: *const Timespec) -> Result<Self, Errno> {
         // SAFETY: `time` is null or points to a value of its type, as the caller ensures.
         let time = unsafe { time.as_ref() }.ok_or(Errno::EINVAL)?;
         Ok(Self(Some((clock, time))))
     }
 
-    /// The end of a wait that begins now. To be asked again if the wait is cut short: the clock may
-    /// have been set.
+    /// The deadline of a wait that begins now. It is evaluated again after an interruption, as the
+    /// clock may have been set.
     pub fn instant(self) -> Result<Option<Instant>, Errno> {
         self.0.map(|(clock, time)| clock.instant(time)).transpose()
     }
@@ -115,7 +115,7 @@ const BEGINNING: i128 = 1_767_225_600;
 
 static OFFSET: Guarded<Cell<i128>> = Guarded::new(Cell::new(BEGINNING * SECOND));
 
-/// Has the realtime clock show `time` now.
+/// Sets the realtime clock.
 pub fn set_realtime(time: &Timespec) -> Result<(), Errno> {
     let wanted = time.total()?;
     let now = i128::from(Instant::now().nanoseconds());

@@ -1,21 +1,21 @@
-//! Variables of a thread: `errno`, and what a program declares `_Thread_local`.
+//! Thread-local storage: `errno`, and what a program declares `_Thread_local`.
 //!
-//! TPIDR_EL0 points to the thread's block: two words that are the thread library's, then the
-//! variables (ELF for the Arm 64-bit Architecture, 5.7.11: variant 1 of thread-local storage).
+//! TPIDR_EL0 points to the thread's block: two words of the thread library, then the variables (ELF
+//! for the Arm 64-bit Architecture, 5.7.11: variant 1 of thread-local storage).
 
 use core::cell::Cell;
 use core::ffi::c_void;
 use tenon_thread::thread;
 
-/// The two words at the start of a thread's block.
+/// The two words at the start of a block.
 #[repr(C, align(16))]
 pub struct Head {
-    /// What the thread library knows of the thread.
+    /// The thread library's identification of the thread.
     pub owner: Cell<*const c_void>,
     reserved: usize,
 }
 
-/// Where the linker has the variables' first values.
+/// Initial values of the variables, from linker symbols.
 #[cfg(target_os = "none")]
 mod image {
     unsafe extern "C" {
@@ -26,18 +26,18 @@ mod image {
     }
 }
 
-/// The variables as the image has them.
+/// Template of the variables in the image.
 struct Variables {
-    /// First values of those that are not zero.
+    /// Initial values of the variables that are not zero.
     values: &'static [u8],
-    /// Bytes of all.
+    /// Size of all variables.
     size: usize,
     align: usize,
 }
 
 #[cfg(target_os = "none")]
 fn variables() -> Variables {
-    // SAFETY: the linker script defines all four; the last two are numbers.
+    // SAFETY: the linker script defines all four symbols; the last two are numbers.
     unsafe {
         let start = &raw const image::__tdata_start;
         let length = &raw const image::__tdata_end as usize - start as usize;
@@ -58,22 +58,24 @@ fn variables() -> Variables {
     }
 }
 
-/// Bytes of a block, with what its alignment may take.
+/// Size of a block, including padding for its alignment.
 pub fn room() -> usize {
     let variables = variables();
     size_of::<Head>().next_multiple_of(variables.align) + variables.size + variables.align
 }
 
-/// Makes a block at the end of the [`room`] bytes before `top`, for TPIDR_EL0 to point to.
+/// Initialises a block at the end of the [`room`] bytes below `top`; returns the value for
+/// TPIDR_EL0.
 ///
 /// # Safety
 ///
-/// These bytes are the caller's to write.
+/// These bytes are valid for writes.
 pub unsafe fn make(top: usize, owner: *const c_void) -> *const Head {
     let variables = variables();
     let offset = size_of::<Head>().next_multiple_of(variables.align);
     let place = (top - offset - variables.size) & !(variables.align - 1);
-    // SAFETY: all of it lies within the room before `top`.
+    // SAFETY: the block lies within the room below `top`, which is valid for writes, as the caller
+    // ensures.
     unsafe {
         (place as *mut u8).write_bytes(0, offset + variables.size);
         let values = variables.values;
@@ -83,17 +85,17 @@ pub unsafe fn make(top: usize, owner: *const c_void) -> *const Head {
     place as *const Head
 }
 
-/// The running thread's block; null in a thread that has none.
+/// The running thread's block; null if it has none.
 #[inline(always)]
 pub fn current() -> *const Head {
     thread::pointer() as *const Head
 }
 
-/// Makes a block the running thread's.
+/// Sets the running thread's block.
 ///
 /// # Safety
 ///
-/// [`make`] made it, and it lives as long as the thread.
+/// The block is from [`make`] and exists as long as the thread.
 pub unsafe fn install(block: *const Head) {
     thread::set_pointer(block as usize);
 }

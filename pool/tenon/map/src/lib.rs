@@ -1,14 +1,14 @@
-//! The address space of a Tenon image.
+//! Address space of a Tenon image.
 //!
-//! One to one over the low 4 GiB, as the early table of `hw/arch` is, but by pages: code is
-//! executed, constants are read, all else is written and never executed. What nobody uses is not
-//! mapped, address zero among it. [`Map::guard`] takes out the page below a stack, so that an
-//! overflow is a fault and not another thread's data.
+//! The low 4 GiB are mapped one to one, as in the early table of `hw/arch`, but by pages: code is
+//! executable, constants are read-only, all else is writable and never executable. Unused
+//! addresses, such as zero, are not mapped. [`Map::guard`] unmaps the page below a stack, so that
+//! an overflow faults and does not reach another thread's data.
 //!
-//! Guarantees: no page is both writable and executable. Tables come from a slice fixed when the
-//! image is linked, and a table is zeroed when it is first used, so that building costs what is
-//! mapped: about 256 instructions for each table and 5 for each page. No allocation; guarding is
-//! O(1) and may happen on any core.
+//! Guarantees: no page is both writable and executable. Tables come from a slice of fixed size in
+//! the image, and each is cleared when it is first used, so that the cost of building is that of
+//! the mappings: about 256 instructions for each table and 5 for each page. No allocation; guarding
+//! is O(1) and possible on any core.
 //!
 //! ```
 //! use tenon_map::{Map, Table, Use};
@@ -34,20 +34,20 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hw_arch::{El1, ExceptionLevel, mmu};
 
-/// Bytes of a page.
+/// Size of a page.
 pub const PAGE: usize = 1 << 12;
-/// Bytes that an entry of level 2 maps.
+/// Size that a level 2 entry maps.
 const BLOCK: usize = 1 << 21;
-/// Bytes that an entry of level 1 maps.
+/// Size that a level 1 entry maps.
 const GIB: usize = 1 << 30;
-/// Address bits that are translated; the walk starts at level 1, with four entries.
+/// Bits of a translated address; the walk starts at level 1, with four entries.
 const ADDRESS_BITS: u64 = 32;
 const ROOT: usize = (1 << ADDRESS_BITS) / GIB;
 const ENTRIES: usize = 512;
 
-/// What descriptors are made of (Arm ARM, D8.3).
+/// Fields of descriptors (Arm ARM, D8.3).
 mod bits {
-    /// A block; with the next bit too, a table, or on level 3 a page.
+    /// A valid block; with the next bit a table, or at level 3 a page.
     pub const VALID: u64 = 1;
     pub const TABLE_OR_PAGE: u64 = 1 << 1;
     pub const ATTRIBUTES: u32 = 2;
@@ -59,12 +59,12 @@ mod bits {
     pub const ADDRESS: u64 = 0xffff_ffff_f000;
 }
 
-/// Why a range was not mapped.
+/// Error of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// No table is left.
+    /// All tables are in use.
     Exhausted,
-    /// The address is mapped by a block, or beyond the 32 bits translated.
+    /// The address is mapped by a block, or exceeds 32 bits.
     Address(usize),
 }
 
@@ -79,14 +79,14 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// What a range is used for.
+/// Memory type and permissions of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// Read and executed.
+    /// Executable and readable.
     Code,
-    /// Read.
+    /// Readable.
     Constants,
-    /// Read and written.
+    /// Readable and writable.
     Data,
     /// Device registers.
     Device,
@@ -95,7 +95,7 @@ pub enum Use {
 impl Use {
     const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
 
-    /// The attributes of a descriptor, valid and accessed. There is nothing at EL0.
+    /// Attributes of a descriptor, valid and with the access flag. EL0 has no access.
     const fn attributes(self) -> u64 {
         const VALID: u64 = bits::VALID | bits::ACCESSED | bits::USER_NEVER;
         const NORMAL: u64 =
@@ -110,25 +110,25 @@ impl Use {
     }
 }
 
-/// A table of level 2 or 3. The hardware reads it at the same time.
+/// A table of level 2 or 3, which table walks read concurrently.
 #[repr(C, align(4096))]
 pub struct Table([AtomicU64; ENTRIES]);
 
 impl Table {
-    /// A table that maps nothing.
+    /// An empty table.
     pub const fn new() -> Self {
         Self([const { AtomicU64::new(0) }; ENTRIES])
     }
 
-    /// The table an entry leads to.
+    /// The table that an entry points to.
     fn of(entry: u64) -> &'static Self {
-        // SAFETY: `Map::lower` put the address of a `&'static Table` there, which is mapped one to
-        // one; words of it are accessed atomically only.
+        // SAFETY: `Map::lower` stored the address of a `&'static Table`, which is mapped one to
+        // one; its words are accessed atomically only.
         unsafe { &*((entry & bits::ADDRESS) as usize as *const Self) }
     }
 
     fn zero(&'static self) {
-        // SAFETY: nobody reaches the table yet, and its words allow any write.
+        // SAFETY: no entry points to the table yet, and its words may have any value.
         unsafe { hw_arch::cache::zero_page(core::ptr::from_ref(self) as usize) };
     }
 }
@@ -139,16 +139,16 @@ impl Default for Table {
     }
 }
 
-/// The address space of an image, one for all cores.
+/// The address space of an image, shared by all cores.
 #[repr(C, align(64))] // the root is as aligned as its size (Arm ARM, D8.2)
 pub struct Map {
     root: [AtomicU64; ROOT],
-    /// Tables in use: the first ones.
+    /// Number of tables in use, the first ones.
     used: AtomicUsize,
 }
 
 impl Map {
-    /// A map of nothing.
+    /// An empty map.
     pub const fn new() -> Self {
         Self {
             root: [const { AtomicU64::new(0) }; ROOT],
@@ -156,8 +156,7 @@ impl Map {
         }
     }
 
-    /// Maps a range by pages; what is part of one counts. To be called on one core, before the map
-    /// is in use.
+    /// Maps a range by pages, rounded outwards. Called on one core, before the map is in use.
     pub fn pages(
         &self,
         tables: &'static [Table],
@@ -178,7 +177,8 @@ impl Map {
         Ok(())
     }
 
-    /// Maps a range by blocks of 2 MiB, as [`pages`](Self::pages) does.
+    /// Maps a range by blocks of 2 MiB, rounded outwards. Called on one core, before the map is in
+    /// use.
     pub fn blocks(
         &self,
         tables: &'static [Table],
@@ -194,8 +194,8 @@ impl Map {
         Ok(())
     }
 
-    /// Maps the registers of a device by blocks, as [`blocks`](Self::blocks) does, while the map is in
-    /// use; what is mapped for a device already stays so. One at a time.
+    /// Maps the registers of a device by blocks while the map is in use; existing device mappings
+    /// stay. One call at a time.
     pub fn device(&self, tables: &'static [Table], range: Range<usize>) -> Result<(), Error> {
         let mut address = range.start & !(BLOCK - 1);
         while address < range.end {
@@ -208,14 +208,14 @@ impl Map {
             }
             address += BLOCK;
         }
-        // What was invalid is in no TLB, but the walk must see it (Arm ARM, D8.17).
+        // The TLB holds no invalid entries, but table walks must observe the new one (Arm ARM,
+        // D8.17).
         hw_arch::barrier::dsb_ish();
         hw_arch::barrier::isb();
         Ok(())
     }
 
-    /// Takes the page at `address` out of the map, on all cores. Once it returns, an access to it
-    /// is a fault.
+    /// Unmaps the page at `address` on all cores. After the return an access to it faults.
     pub fn guard(&self, address: usize) -> Result<(), Error> {
         let entry = self.page(address).ok_or(Error::Address(address))?;
         if entry.swap(0, Ordering::Relaxed) != 0 {
@@ -224,20 +224,20 @@ impl Map {
         Ok(())
     }
 
-    /// Puts a page of data back that [`guard`](Self::guard) took out.
+    /// Maps a page of data again that [`guard`](Self::guard) unmapped.
     pub fn unguard(&self, address: usize) -> Result<(), Error> {
         let entry = self.page(address).ok_or(Error::Address(address))?;
         set(
             entry,
             address as u64 | Use::Data.attributes() | bits::TABLE_OR_PAGE,
         );
-        // Nothing that is invalid is kept in a TLB; the walk must see the entry (Arm ARM, D8.14).
+        // The TLB holds no invalid entries; table walks must observe the new one (Arm ARM, D8.14).
         hw_arch::barrier::dsb_ish();
         hw_arch::barrier::isb();
         Ok(())
     }
 
-    /// What the page at `address` is mapped for, if it is.
+    /// The use of the page at `address`, if it is mapped.
     #[must_use]
     pub fn find(&self, address: usize) -> Option<Use> {
         let root = get(self.root.get(address / GIB)?);
@@ -255,25 +255,26 @@ impl Map {
         mapped.filter(|_| entry & bits::ADDRESS <= address as u64)
     }
 
-    /// Makes this the map of the running core, with W^X enforced.
+    /// Makes this the active map of the running core, with W^X enforced.
     ///
     /// # Safety
     ///
-    /// The map holds the running code, its constants, its variables, its stacks and the devices it
-    /// uses.
+    /// The map contains the running code, its constants, variables and stacks, and the devices that
+    /// it uses.
     pub unsafe fn activate(&self) {
         hw_arch::barrier::dsb_ish();
-        // SAFETY: the caller vouches for what is mapped; the root is of level 1 and a static's.
+        // SAFETY: the map contains all that the running code uses, as the caller ensures; the root
+        // is a static table of level 1.
         unsafe { mmu::activate::<El1>(self.root.as_ptr() as usize, ADDRESS_BITS) }
     }
 
-    /// Whether the running core uses a map of its own and not the early table.
+    /// Whether the running core uses its own map and not the early table.
     #[must_use]
     pub fn is_active(&self) -> bool {
         El1::read_ttbr0() == self.root.as_ptr() as u64
     }
 
-    /// The entry of level 2 for an address.
+    /// The level 2 entry of an address.
     fn block(&self, tables: &'static [Table], address: usize) -> Result<&AtomicU64, Error> {
         let root = self.root.get(address / GIB);
         let root = root.ok_or(Error::Address(address))?;
@@ -281,7 +282,7 @@ impl Map {
         Ok(index(&table.0, address, BLOCK))
     }
 
-    /// The entry of level 3 for an address, if it is mapped by pages.
+    /// The level 3 entry of an address, if it is mapped by pages.
     fn page(&self, address: usize) -> Option<&AtomicU64> {
         let is_table = |entry: &u64| entry & bits::TABLE_OR_PAGE != 0;
         let root = Some(get(self.root.get(address / GIB)?)).filter(is_table)?;
@@ -290,7 +291,7 @@ impl Map {
         Some(index(&table.0, address, PAGE))
     }
 
-    /// The table below an entry, made if there is none.
+    /// The table that an entry points to, allocated if it is invalid.
     #[inline(never)]
     fn lower(
         &self,
@@ -320,7 +321,7 @@ impl Default for Map {
     }
 }
 
-/// The entry for an address in a table whose entries map `span` bytes each.
+/// The entry of an address in a table; each entry maps `span` bytes.
 fn index(table: &[AtomicU64; ENTRIES], address: usize, span: usize) -> &AtomicU64 {
     &table[address / span % ENTRIES]
 }

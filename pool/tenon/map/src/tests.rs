@@ -1,4 +1,4 @@
-//! The map against what was said of each page.
+//! Tests of [`Map`](crate::Map) against the expected use of each page.
 
 extern crate std;
 
@@ -8,12 +8,13 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 fn tables<const N: usize>() -> &'static [Table] {
-    // What nobody cleared holds anything.
+    // An uncleared table may contain anything.
     let table = |_| Table([const { AtomicU64::new(u64::MAX) }; ENTRIES]);
     Box::leak((0..N).map(table).collect::<Vec<_>>().into_boxed_slice())
 }
 
-/// Writable and executable at EL1, as descriptors say it: AP[2] is bit 7, PXN bit 53 (Arm ARM,
+/// Whether a descriptor is writable and executable at EL1: AP[2] is bit 7, PXN bit 53 (Arm ARM,
+/// D8.4.1).
 /// D8.4.1).
 #[test]
 fn no_use_is_writable_and_executable() {
@@ -85,7 +86,7 @@ proptest! {
         let mut model = [None; 2100];
         for (start, pages, purpose) in ranges {
             let purpose = Use::ALL[purpose];
-            // The ends need not be a page's.
+            // The range need not be aligned to pages.
             let range = at(start) + 8..at(start + pages) - 8;
             map.pages(tables, range, purpose).unwrap();
             model[start..start + pages].fill(Some(purpose));

@@ -1,13 +1,12 @@
 //! Memory at run time: pools of equal blocks, and a heap.
 //!
-//! A [`Pool`] and a [`Heap`] are part of the image, so what they can give is known when the image is
-//! built. Taking a [`Block`] and dropping it are for threads and for interrupt handlers alike, and so
-//! are pieces of a heap.
+//! A [`Pool`] and a [`Heap`] are static parts of the image, so that their size is known at build
+//! time. Threads and interrupt handlers alike may allocate and free.
 //!
-//! Guarantees: with a pool both take the same few instructions whatever its size and state, with
-//! interrupts masked; with a heap they are bounded too (two-level segregated fit), and some hundreds.
-//! What is empty says so; nothing waits. A block has one owner, who gives
-//! it back by dropping it, so that none is given back twice or to another pool.
+//! Guarantees: a pool allocates and frees in a constant number of instructions, with interrupts
+//! masked; a heap in bounded time (two-level segregated fit) of some hundred instructions. An
+//! exhausted pool returns an error; no operation blocks. A [`Block`] has one owner, which frees it
+//! by dropping it, so that no block is freed twice or to another pool.
 //!
 //! ```
 //! use tenon_memory::Pool;
@@ -37,10 +36,10 @@ pub use pool::{Block, Pool};
 
 use core::fmt;
 
-/// Why there is no memory.
+/// Error of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// What is left is not enough.
+    /// The remaining memory does not suffice.
     Exhausted,
 }
 

@@ -1,4 +1,4 @@
-//! Pools of blocks of one size.
+//! Memory pool of blocks of one size.
 
 use crate::Error;
 use core::cell::{Cell, UnsafeCell};
@@ -7,33 +7,33 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use tenon_thread::wait::Guarded;
 
-/// The bytes of one block. While it is free, its first word leads to the next free one.
+/// Bytes of one block. While it is free, its first word points to the next free block.
 #[repr(C, align(16))]
 struct Bytes<const SIZE: usize>(UnsafeCell<[u8; SIZE]>);
 
-/// Which blocks are free. All zero at first, so that a pool takes no room in the image: the blocks
-/// that were never taken are counted, not linked.
+/// Free blocks. Initially zero, so that a pool takes no room in the image: blocks that were never
+/// allocated are counted, not linked.
 struct Free<const SIZE: usize> {
-    /// The last one given back.
+    /// The block freed last.
     first: Cell<Option<NonNull<Bytes<SIZE>>>>,
-    /// How many were taken at least once: those behind are free and not in the list.
+    /// Number of blocks ever allocated; the others are free and not in the list.
     begun: Cell<usize>,
 }
 
-// SAFETY: the pointers are to blocks of the static this is in, which any thread may reach.
+// SAFETY: the pointers lead to blocks of the static that contains this, accessible from any thread.
 unsafe impl<const SIZE: usize> Send for Free<SIZE> {}
 
-/// `COUNT` blocks of `SIZE` bytes each, a multiple of 16, and aligned to 16.
+/// A pool of `COUNT` blocks of `SIZE` bytes, a multiple of 16, aligned to 16.
 pub struct Pool<const SIZE: usize, const COUNT: usize> {
     free: Guarded<Free<SIZE>>,
     blocks: [Bytes<SIZE>; COUNT],
 }
 
-// SAFETY: a block is reached by its owner alone, and while it has none, through `free`.
+// SAFETY: a block is accessed by its owner, and under `free` while it has none.
 unsafe impl<const SIZE: usize, const COUNT: usize> Sync for Pool<SIZE, COUNT> {}
 
 impl<const SIZE: usize, const COUNT: usize> Pool<SIZE, COUNT> {
-    /// A pool in which every block is free.
+    /// A pool of free blocks.
     pub const fn new() -> Self {
         const {
             assert!(
@@ -50,13 +50,13 @@ impl<const SIZE: usize, const COUNT: usize> Pool<SIZE, COUNT> {
         }
     }
 
-    /// A block of its own for the caller; its bytes are what they were last. Also from an interrupt
-    /// handler.
+    /// Allocates a block with unspecified contents; possible in an interrupt handler too.
     #[inline(always)]
     pub fn allocate(&'static self) -> Result<Block<SIZE, COUNT>, Error> {
         let bytes = self.free.masked(|free, _| {
             if let Some(bytes) = free.first.get() {
-                // SAFETY: it is free, so nobody else reaches it, and `free` linked it.
+                // SAFETY: the block is free, so that only this code accesses it, and `free` linked
+                // it.
                 free.first.set(unsafe { bytes.cast().read() });
                 return Some(bytes);
             }
@@ -68,12 +68,12 @@ impl<const SIZE: usize, const COUNT: usize> Pool<SIZE, COUNT> {
         Ok(Block { bytes, pool: self })
     }
 
-    /// Takes back a block that has no owner any more.
+    /// Frees a block.
     #[inline(always)]
     fn free(&self, bytes: NonNull<Bytes<SIZE>>) {
         self.free.masked(|free, _| {
-            // SAFETY: it is a block of this pool, aligned, at least a word long, and its owner has
-            // just given it up.
+            // SAFETY: the block is of this pool, aligned and at least one word long, and its owner
+            // has just released it.
             unsafe { bytes.cast().write(free.first.get()) };
             free.first.set(Some(bytes));
         });
@@ -86,29 +86,29 @@ impl<const SIZE: usize, const COUNT: usize> Default for Pool<SIZE, COUNT> {
     }
 }
 
-/// A block of a pool, given back when it is dropped. It can be handed to another thread.
+/// A block of a pool, freed when it is dropped. It can be sent to another thread.
 pub struct Block<const SIZE: usize, const COUNT: usize> {
     bytes: NonNull<Bytes<SIZE>>,
     pool: &'static Pool<SIZE, COUNT>,
 }
 
-// SAFETY: the owner of a block is the only one who reaches it, whichever thread that is.
+// SAFETY: only the owner of a block accesses it, from whichever thread.
 unsafe impl<const SIZE: usize, const COUNT: usize> Send for Block<SIZE, COUNT> {}
 // SAFETY: a shared reference to a block only reads its bytes.
 unsafe impl<const SIZE: usize, const COUNT: usize> Sync for Block<SIZE, COUNT> {}
 
 impl<const SIZE: usize, const COUNT: usize> Block<SIZE, COUNT> {
-    /// Its address, with the promise of its owner to give it back by [`from_raw`](Self::from_raw):
-    /// for a language that has no owners.
+    /// Converts to an address, to be returned by [`from_raw`](Self::from_raw): for languages
+    /// without ownership.
     pub fn into_raw(self) -> NonNull<[u8; SIZE]> {
         core::mem::ManuallyDrop::new(self).bytes.cast()
     }
 
-    /// The block that [`into_raw`](Self::into_raw) made an address of.
+    /// Converts back the address that [`into_raw`](Self::into_raw) returned.
     ///
     /// # Safety
     ///
-    /// The address is from `into_raw` of a block of this pool, is given back once and not used
+    /// The address is from `into_raw` of a block of this pool, is converted back once and not used
     /// afterwards.
     pub unsafe fn from_raw(pool: &'static Pool<SIZE, COUNT>, bytes: NonNull<[u8; SIZE]>) -> Self {
         Self {
@@ -122,14 +122,14 @@ impl<const SIZE: usize, const COUNT: usize> Deref for Block<SIZE, COUNT> {
     type Target = [u8; SIZE];
 
     fn deref(&self) -> &[u8; SIZE] {
-        // SAFETY: this is its only owner; all bytes have values, as they were zero at first.
+        // SAFETY: this is the only owner; all bytes are initialised, as the pool was zeroed.
         unsafe { self.bytes.cast().as_ref() }
     }
 }
 
 impl<const SIZE: usize, const COUNT: usize> DerefMut for Block<SIZE, COUNT> {
     fn deref_mut(&mut self) -> &mut [u8; SIZE] {
-        // SAFETY: as for `deref`.
+        // SAFETY: this is the only owner; all bytes are initialised, as the pool was zeroed.
         unsafe { self.bytes.cast().as_mut() }
     }
 }
@@ -185,7 +185,7 @@ mod tests {
         let address = POOL.allocate().unwrap().into_raw();
         assert!(address.cast::<u128>().is_aligned());
         assert_eq!(POOL.allocate().unwrap_err(), Error::Exhausted);
-        // SAFETY: the address is the one above.
+        // SAFETY: the address is from `into_raw` above.
         drop(unsafe { Block::from_raw(&POOL, address) });
         assert!(POOL.allocate().is_ok());
     }

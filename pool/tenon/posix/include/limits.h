@@ -7,7 +7,7 @@
 
 #include <sys/features.h>
 
-/* What a POSIX system must offer at least. */
+/* Minimum values that POSIX requires. */
 #define _POSIX_THREAD_DESTRUCTOR_ITERATIONS 4
 #define _POSIX_THREAD_KEYS_MAX 128
 #define _POSIX_THREAD_THREADS_MAX 64
@@ -17,7 +17,7 @@
 #define _POSIX_SEM_NSEMS_MAX 256
 #define _POSIX_SEM_VALUE_MAX 32767
 
-/* What this one offers; of threads, sysconf knows how many. */
+/* Values of this system; sysconf returns the number of threads. */
 #define PTHREAD_DESTRUCTOR_ITERATIONS 4
 #define PTHREAD_KEYS_MAX 128
 #define PTHREAD_STACK_MIN 4096

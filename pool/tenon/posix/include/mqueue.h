@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A place in the table of descriptors and the number of its use. */
+/* Index into the descriptor table, and number of its use. */
 typedef int mqd_t;
 
 struct mq_attr {

@@ -53,7 +53,7 @@ void __pthread_cleanup_push(struct __pthread_cleanup *__cleanup, void (*__routin
 			    void *__argument);
 void __pthread_cleanup_pop(struct __pthread_cleanup *__cleanup, int __execute);
 
-/* A pair, in one block. */
+/* Macros that open and close one block. */
 #define pthread_cleanup_push(routine, argument)                                     \
 	do {                                                                        \
 		struct __pthread_cleanup __cleanup;                                 \

@@ -2,7 +2,7 @@
 
 #include <sys/features.h>
 
-/* What the C library would declare with this is declared here, as far as it is there. */
+/* Declared here instead of in the C library's header, as far as supported. */
 #undef _POSIX_TIMERS
 #undef _POSIX_CLOCK_SELECTION
 #include_next <time.h>
@@ -12,7 +12,7 @@
 #ifndef TENON_TIME_H
 #define TENON_TIME_H
 
-/* As POSIX has it, whatever the clock's resolution. */
+/* The value that POSIX requires, whatever the clock's resolution. */
 #undef CLOCKS_PER_SEC
 #define CLOCKS_PER_SEC ((clock_t)1000000)
 

@@ -1,4 +1,4 @@
-/* What a system offers (POSIX.1-2017, <unistd.h>), as far as one process without files has it. */
+/* System interface of one process without files (POSIX.1-2017, <unistd.h>). */
 
 #ifndef TENON_UNISTD_H
 #define TENON_UNISTD_H

@@ -1,10 +1,11 @@
-//! A command shell on the console.
+//! Command shell and line input on the console.
 //!
-//! An application brings a table of [`Command`]s. A line that is typed is words with blanks in
-//! between: the first one names a command, the others are handed to it. `help` lists what there is.
+//! An application passes a table of [`Command`]s. A line consists of words separated by blanks: the
+//! first names a command, the others are its arguments. `help` lists the commands. [`line`] reads
+//! single lines.
 //!
-//! Guarantees: no allocation. Commands run one after the other, in the thread that serves them; one
-//! that takes long keeps the next line waiting in the serial port.
+//! Guarantees: no allocation. Commands run one after the other, in the thread that calls [`serve`];
+//! while one runs, further input waits in the serial port.
 //!
 //! ```no_run
 //! use tenon_shell::{Command, serve};
@@ -31,21 +32,21 @@ use core::str::SplitAsciiWhitespace;
 use core_log::info;
 use line::Error;
 
-/// What follows the name of a command in its line.
+/// Arguments of a command.
 pub type Words<'a> = SplitAsciiWhitespace<'a>;
 
-/// Something that can be typed.
+/// A command.
 #[derive(Clone, Copy, Debug)]
 pub struct Command {
-    /// The word that a line begins with.
+    /// Its name: the first word of the line.
     pub name: &'static str,
-    /// What follows it, and what it does.
+    /// Its arguments and effect, for `help`.
     pub help: &'static str,
-    /// Does it.
+    /// The function that executes it.
     pub run: fn(&mut Words<'_>),
 }
 
-/// Runs the commands that are typed, for ever, or says why nothing can be.
+/// Reads and executes commands for ever; returns if the console takes no input.
 pub fn serve(commands: &[Command]) -> Error {
     info!("ready: help lists the commands");
     loop {
@@ -56,7 +57,7 @@ pub fn serve(commands: &[Command]) -> Error {
     }
 }
 
-/// Runs the command of a line, if it has one.
+/// Executes the command of a line.
 fn obey(commands: &[Command], line: &str) {
     let mut words = line.split_ascii_whitespace();
     let Some(name) = words.next() else { return };

@@ -1,11 +1,11 @@
-//! Lines typed on the console, one at a time.
+//! Line input from the console.
 //!
-//! Who waits for a line looks at the serial port every [`PAUSE`] and sleeps in between; a byte costs
-//! a look, and waiting next to nothing. Backspace takes back, what is no text is passed over, and what
-//! does not fit [`LINE`] is lost. Nothing is echoed. One thread at a time is to read: of two each
-//! would have some of the bytes.
+//! A thread that waits for a line polls the UART every [`PAUSE`] and sleeps in between. Backspace
+//! deletes a character; bytes that are not printable ASCII are ignored, and characters beyond
+//! [`LINE`] are dropped. There is no echo. One thread at a time may read: two would each receive
+//! some of the bytes.
 //!
-//! Guarantees: no allocation, no interrupt. [`read`] waits for as long as nobody ends a line.
+//! Guarantees: no allocation, no interrupt. [`read`] blocks until a line is complete.
 //!
 //! ```no_run
 //! let line = tenon_shell::line::read()?;
@@ -17,19 +17,19 @@ use core::fmt;
 use tenon_thread::input;
 use tenon_thread::time::{self, Duration};
 
-/// Bytes of the longest line.
+/// Maximum length of a line.
 pub const LINE: usize = 80;
 
-/// From one look at the serial port to the next; at 115,200 baud its FIFO is full after three times that.
+/// Polling interval of the UART; at 115,200 baud its FIFO is full after three times that.
 pub const PAUSE: Duration = Duration::from_millis(1);
 
 const BACKSPACE: u8 = 0x08;
 const DELETE: u8 = 0x7f;
 
-/// Why there is no line.
+/// Error of line input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Nothing can be typed to this VM.
+    /// The console takes no input.
     NoInput,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// A line as it was typed.
+/// One line of input.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     bytes: [u8; LINE],
@@ -58,14 +58,14 @@ impl Line {
         }
     }
 
-    /// What stands in it, without its end.
+    /// The text without its terminator.
     pub fn text(&self) -> &str {
         let bytes = self.bytes.get(..self.length).unwrap_or(&[]);
-        // Nothing else than ASCII is let in.
+        // The bytes are printable ASCII.
         core::str::from_utf8(bytes).unwrap_or("")
     }
 
-    /// Takes a byte; whether it ends the line.
+    /// Appends a byte; returns whether it terminates the line.
     fn ends_with(&mut self, byte: u8) -> bool {
         match byte {
             b'\r' | b'\n' => return true,
@@ -82,7 +82,7 @@ impl Line {
     }
 }
 
-/// The next line that is typed.
+/// Reads the next line.
 pub fn read() -> Result<Line, Error> {
     if !input::is_available() {
         return Err(Error::NoInput);
@@ -101,7 +101,7 @@ pub fn read() -> Result<Line, Error> {
 mod tests {
     use super::{LINE, Line};
 
-    /// The text of a line, and what is left of what was typed.
+    /// The text of a line, and the remaining input.
     fn typed(bytes: &[u8]) -> (String, &[u8]) {
         let mut line = Line::new();
         let end = bytes.iter().position(|byte| line.ends_with(*byte));

@@ -1,17 +1,17 @@
-/* Servers: so much of the core in each period for a thread, whatever the others do.
+/* Servers: a reserved budget of processor time per period for a thread.
  *
- * As long as a thread has budget left, it is as urgent as its period says: the shorter, the more.
- * Without, it is in the background, below all priorities of POSIX but the least, and has its fair
- * part of what nobody else wants. A function that returns -1 says why in errno:
+ * While a thread has budget left, its priority follows from its period: the shorter, the higher.
+ * When the budget is depleted, it runs in the background, below all priorities of POSIX but the
+ * lowest, with a fair share of the remaining time. A function that returns -1 sets errno:
  *
- *   EINVAL  a budget of nothing, or of more than its period; a period of more than 68 s; to give
- *           back: the thread has no server
- *   EAGAIN  the core cannot promise the budget beside those that it has promised
- *   EBUSY   the thread has a server
- *   ENOMEM  there are no more than 16 servers
+ *   EINVAL  a budget of zero or above its period; a period above 68 s; on detach: the thread has no
+ *           server
+ *   EAGAIN  the admission test rejects the budget beside the existing reservations
+ *   EBUSY   the thread already has a server
+ *   ENOMEM  all 16 servers are in use
  *   ESRCH   there is no such thread, or it has ended
  *
- * A server ends with its thread. As long as a thread has one, its priority is the server's. */
+ * A server ends with its thread. While a thread has a server, the server sets its priority. */
 
 #ifndef TENON_SERVER_H
 #define TENON_SERVER_H
@@ -23,13 +23,13 @@
 extern "C" {
 #endif
 
-/* Promises a thread a budget in each period, in ns; its first period begins. */
+/* Reserves a budget in each period for a thread, both in ns; the first period starts now. */
 int tenon_server_attach(pthread_t __served, uint64_t __budget, uint64_t __period);
 
-/* Promises a thread nothing: it has its part of what all others leave. */
+/* Assigns a background server without a budget: a fair share of the remaining time. */
 int tenon_server_attach_background(pthread_t __served);
 
-/* Takes its server from a thread, which has its former priority again. */
+/* Detaches the server of a thread, which returns to its former priority. */
 int tenon_server_detach(pthread_t __served);
 
 #ifdef __cplusplus

@@ -1,19 +1,19 @@
-/* Linux as a library: the side that calls (docs/vlib.md).
+/* Calls of Linux as a library (docs/vlib.md).
  *
- * Linux runs while the thread that called has the core, and at no other time. A function that returns
- * -1 says why in errno:
+ * Linux runs only while the calling thread is scheduled on its core. A function that returns -1 sets
+ * errno:
  *
  *   EINVAL     a null pointer, or no such channel
- *   ENOENT     the system gives this VM no vLib of this name
- *   ENOMEM     its memory does not suffice, or it has as many channels as it can have
- *   EBUSY      a call on this channel is under way
- *   ENOTRECOVERABLE  nobody listens there, yet or any more
- *   EPIPE      the server ended in the call
- *   ETIMEDOUT  the time was over: another call on the same channel goes on with this one
- *   EAGAIN     a call of who was here before has ended first, and this one was not made; the core
- *              cannot promise that budget
+ *   ENOENT     the system assigns no vLib of this name to the VM
+ *   ENOMEM     the memory of the vLib does not suffice, or all its channels are in use
+ *   EBUSY      a call on this channel is in progress
+ *   ENOTRECOVERABLE  no server in Linux serves the channel
+ *   EPIPE      the server ended during the call
+ *   ETIMEDOUT  the timeout expired: the next call on the same channel continues this one
+ *   EAGAIN     a call of the VM's former run was completed instead of this one; the admission test
+ *              rejects the budget
  *
- * Any thread may call; one at a time uses a channel. None is a cancellation point. */
+ * Any thread may call; one at a time uses a channel. No function is a cancellation point. */
 
 #ifndef TENON_VLIB_H
 #define TENON_VLIB_H
@@ -25,28 +25,28 @@
 extern "C" {
 #endif
 
-/* A part of a vLib's memory, and the calls with what is in it. */
+/* A channel: a part of a vLib's memory, and calls that pass data in it. */
 typedef uint32_t vlib_channel_t;
 
-/* No time-out. */
+/* No timeout. */
 #define VLIB_FOREVER UINT64_MAX
 
-/* Takes so many bytes of a vLib's memory; where they are. Linux may change them at any time. */
+/* Opens a channel with bytes of a vLib's memory, which Linux may change at any time. */
 int vlib_init(const char *__vlib, size_t __size, vlib_channel_t *__channel, void **__memory);
 
-/* Calls, and returns when Linux has answered or so many ns are over, those of earlier calls included. */
+/* Calls, and returns when Linux has answered or the timeout in ns has expired, earlier calls included. */
 int vlib_call(vlib_channel_t __channel, uint64_t __timeout);
 
-/* Has the call made by a thread as urgent as this one, and returns at once; that thread calls
- * `__callback` with 0 or the number of an error, and `__word`. */
+/* Starts the call in a thread of the same priority, and returns at once; that thread calls
+ * `__callback` with 0 or an error number, and `__word`. */
 int vlib_async_call(vlib_channel_t __channel, void (*__callback)(int __error, uintptr_t __word),
 		    uintptr_t __word, uint64_t __timeout);
 
-/* Has asynchronous calls of the channel's vLib be made on a budget in each period from here on, in ns, and
- * then in the background (docs/decisions/servers.md); 0 and 0: on nobody's, as at first. */
+/* Sets a budget in each period, in ns, for asynchronous calls of the channel's vLib, which run in the
+ * background when it is depleted (docs/decisions/servers.md); 0 and 0 remove it. */
 int vlib_async_budget(vlib_channel_t __channel, uint64_t __budget, uint64_t __period);
 
-/* Gives the memory back; EBUSY as long as a call on it has not ended. */
+/* Closes a channel and frees its memory; EBUSY while a call on it is in progress. */
 int vlib_channel_destroy(vlib_channel_t __channel);
 
 #ifdef __cplusplus

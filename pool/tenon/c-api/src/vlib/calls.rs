@@ -1,4 +1,4 @@
-//! `<tenon/vlib.h>`.
+//! The C functions on vLibs (*vLibOS*, 3.1).
 
 use crate::vlib::errno;
 use crate::vlib::table::{Callback, keep, set_callback, take_callback, with};
@@ -8,16 +8,16 @@ use tenon_libc::errno::report;
 use tenon_thread::time::{Duration, Instant};
 use tenon_vlib::{Channel, Error};
 
-/// When so many ns are over; never for the largest number.
+/// The deadline of a timeout in ns; the maximum stands for none.
 fn deadline(timeout: u64) -> Option<Instant> {
     (timeout != u64::MAX).then(|| Instant::now() + Duration::from_nanos(timeout))
 }
 
-/// Takes a part of a vLib's memory.
+/// Opens a channel to a vLib with a part of its memory.
 ///
 /// # Safety
 ///
-/// The name is null or a string; the places are null or have room.
+/// `vlib` is null or a NUL-terminated string; `channel` and `memory` are null or valid for writes.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn vlib_init(
     vlib: *const c_char,
@@ -35,7 +35,8 @@ pub(crate) unsafe extern "C" fn vlib_init(
         let words = opened.memory().first_words::<1>();
         let [first] = words.ok_or(Errno::EINVAL)?;
         let number = keep(opened)?;
-        // SAFETY: `channel` is valid for a write, as the caller ensures.
+        // SAFETY: `channel` and `memory` are not null, and then valid for writes, as the caller
+        // ensures.
         unsafe {
             channel.write(number);
             memory.write(first.as_ptr().cast());
@@ -44,7 +45,7 @@ pub(crate) unsafe extern "C" fn vlib_init(
     }))
 }
 
-/// Calls.
+/// Makes a synchronous call.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn vlib_call(channel: u32, timeout: u64) -> c_int {
     let deadline = deadline(timeout);
@@ -55,7 +56,7 @@ pub(crate) extern "C" fn vlib_call(channel: u32, timeout: u64) -> c_int {
     report(called.and_then(|result| result.map_err(errno)))
 }
 
-/// Has a call made.
+/// Starts an asynchronous call.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn vlib_async_call(
     channel: u32,
@@ -80,7 +81,7 @@ pub(crate) extern "C" fn vlib_async_call(
     report(called.flatten())
 }
 
-/// Has calls be made on a budget of so many ns in each so many; on none if both are 0.
+/// Sets budget and period in ns of asynchronous calls; both 0 remove them.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn vlib_async_budget(channel: u32, budget: u64, period: u64) -> c_int {
     let [budget, period] = [budget, period].map(Duration::from_nanos);
@@ -92,7 +93,7 @@ pub(crate) extern "C" fn vlib_async_budget(channel: u32, budget: u64, period: u6
     report(promised.flatten())
 }
 
-/// Tells C what came of a call.
+/// Reports the completion of an asynchronous call to the program.
 fn completed(channel: usize, result: Result<(), Error>) {
     if let Some((callback, word)) = take_callback(channel as u32) {
         let error = result.err().map_or(0, |error| errno(error).0);
@@ -100,7 +101,7 @@ fn completed(channel: usize, result: Result<(), Error>) {
     }
 }
 
-/// Gives a channel back.
+/// Closes a channel.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn vlib_channel_destroy(channel: u32) -> c_int {
     let closed = with(channel, |channel| match channel.close() {

@@ -1,4 +1,4 @@
-//! The channels that C has, by numbers.
+//! Table of the program's vLib channels.
 
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -6,18 +6,18 @@ use tenon_libc::Errno;
 use tenon_thread::wait::Guarded;
 use tenon_vlib::Channel;
 
-/// Channels that there can be: of each vLib, as many as it can have.
+/// Number of channels: as many as the vLibs can have.
 const CHANNELS: usize = 32;
 
-/// Callback what came of a call.
+/// Completion callback of an asynchronous call.
 pub(crate) type Callback = extern "C" fn(c_int, usize);
 
-/// A channel's place.
+/// Slot of a channel.
 struct ChannelSlot {
     channel: Cell<Option<Channel>>,
-    /// Somebody has the channel, or uses it.
+    /// The slot is allocated; without a channel in it, an operation is in progress.
     taken: Cell<bool>,
-    /// Who is to be told, and with what.
+    /// Callback and argument of the asynchronous call in progress.
     told: Cell<Option<(Callback, usize)>>,
 }
 
@@ -31,7 +31,7 @@ static CHANNEL_SLOTS: Guarded<[ChannelSlot; CHANNELS]> = Guarded::new(
     }; CHANNELS],
 );
 
-/// Keeps a channel: its number.
+/// Stores a channel in a free slot; returns its number.
 pub(crate) fn keep(channel: Channel) -> Result<u32, Errno> {
     CHANNEL_SLOTS.masked(|places, _| {
         let free = places.iter().position(|place| !place.taken.get());
@@ -42,7 +42,7 @@ pub(crate) fn keep(channel: Channel) -> Result<u32, Errno> {
     })
 }
 
-/// Calls `action` with a channel that nobody else uses meanwhile; it keeps what it does not give back.
+/// Calls `action` with exclusive use of a channel; a channel that it does not return is removed.
 pub(crate) fn with<R>(
     number: u32,
     action: impl FnOnce(Channel) -> (Option<Channel>, R),
@@ -65,7 +65,7 @@ pub(crate) fn with<R>(
     Ok(result)
 }
 
-/// Notes who is to be told of a channel's call; busy as long as somebody is to be told of one before.
+/// Stores the callback of an asynchronous call; `EBUSY` while another call has not completed.
 pub(crate) fn set_callback(number: u32, told: Callback, word: usize) -> Result<(), Errno> {
     CHANNEL_SLOTS.masked(|places, _| {
         let place = places.get(number as usize).ok_or(Errno::EINVAL)?;
@@ -77,7 +77,7 @@ pub(crate) fn set_callback(number: u32, told: Callback, word: usize) -> Result<(
     })
 }
 
-/// Who is to be told of a channel's call: nobody any more.
+/// Removes the callback of an asynchronous call.
 pub(crate) fn take_callback(number: u32) -> Option<(Callback, usize)> {
     CHANNEL_SLOTS.masked(|places, _| places.get(number as usize)?.told.take())
 }

@@ -1,4 +1,4 @@
-//! `<tenon/vm.h>`.
+//! The C functions on VMs (`<tenon/vm.h>`).
 
 use crate::vm::errno;
 use crate::vm::records::{VmBlueprint, VmListed, VmStatistics, VmTotals, text};
@@ -7,64 +7,65 @@ use tenon_libc::Errno;
 use tenon_libc::errno::report;
 use tenon_vm::{Chunk, Error, GRAIN, Listed, Text, Totals, Vm};
 
-/// Writes an answer where C wants it.
+/// Stores a result for C.
 ///
 /// # Safety
 ///
-/// The place is null or has room for one.
-unsafe fn give<T>(place: *mut T, answer: Result<impl Into<T>, Error>) -> c_int {
+/// `place` is null or valid for a write.
+unsafe fn store_result<T>(place: *mut T, answer: Result<impl Into<T>, Error>) -> c_int {
     report(answer.map_err(errno).and_then(|answer| {
         if place.is_null() {
             return Err(Errno::EINVAL);
         }
-        // SAFETY: `place` is valid for a write, as the caller ensures.
+        // SAFETY: `place` is not null, and then valid for a write, as the caller ensures.
         unsafe { place.write(answer.into()) };
         Ok(())
     }))
 }
 
-/// What a call comes to that answers nothing.
-fn done(result: Result<(), Error>) -> c_int {
+/// Result of a call without a value.
+fn report_unit(result: Result<(), Error>) -> c_int {
     report(result.map_err(errno))
 }
 
-/// Says what there is for VMs made at run time.
+/// Reads the resources for VMs made at run time.
 ///
 /// # Safety
 ///
-/// The place is null or has room.
+/// `totals` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn tenon_vm_totals(totals: *mut VmTotals) -> c_int {
-    // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
-    unsafe { give(totals, Totals::read()) }
+    // SAFETY: `totals` is null or valid for a write, as the caller ensures.
+    unsafe { store_result(totals, Totals::read()) }
 }
 
-/// Makes a VM as described.
+/// Creates a VM from a descriptor.
 ///
 /// # Safety
 ///
-/// The place is null or has room for a handle; the description is null or one, and its name a string.
+/// `vm` is null or valid for a write; `descriptor` is null or points to a descriptor with a
+/// NUL-terminated name.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn tenon_vm_create(
     vm: *mut u64,
-    described: *const VmBlueprint,
+    descriptor: *const VmBlueprint,
 ) -> c_int {
-    // SAFETY: `described` is null or points to a value of its type, as the caller ensures.
-    let described = unsafe { described.as_ref() }.filter(|_| !vm.is_null());
-    // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
-    let blueprint = described.map(|described| unsafe { described.blueprint() });
+    // SAFETY: `descriptor` is null or points to a value of its type, as the caller ensures.
+    let descriptor = unsafe { descriptor.as_ref() }.filter(|_| !vm.is_null());
+    // SAFETY: the name of the descriptor is null or a NUL-terminated string, as the caller ensures.
+    let blueprint = descriptor.map(|descriptor| unsafe { descriptor.blueprint() });
     match blueprint.unwrap_or(Err(Errno::EINVAL)) {
-        // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
-        Ok(blueprint) => unsafe { give(vm, Vm::create(&blueprint).map(|vm| vm.handle())) },
+        // SAFETY: `vm` is not null, and then valid for a write, as the caller ensures.
+        Ok(blueprint) => unsafe { store_result(vm, Vm::create(&blueprint).map(|vm| vm.handle())) },
         Err(errno) => errno.raise(),
     }
 }
 
-/// Makes a VM of a template.
+/// Creates a VM from a template.
 ///
 /// # Safety
 ///
-/// The place is null or has room for a handle; the name is null or a string.
+/// `vm` is null or valid for a write; `template` is null or a NUL-terminated string.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn tenon_vm_instantiate(
     vm: *mut u64,
@@ -75,8 +76,8 @@ pub(crate) unsafe extern "C" fn tenon_vm_instantiate(
     }
     // SAFETY: `template` is null or a NUL-terminated string, as the caller ensures.
     match unsafe { text(template) } {
-        // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
-        Ok(name) => unsafe { give(vm, Vm::instantiate(name).map(|vm| vm.handle())) },
+        // SAFETY: `vm` is not null, and then valid for a write, as the caller ensures.
+        Ok(name) => unsafe { store_result(vm, Vm::instantiate(name).map(|vm| vm.handle())) },
         Err(errno) => errno.raise(),
     }
 }
@@ -85,7 +86,7 @@ pub(crate) unsafe extern "C" fn tenon_vm_instantiate(
 ///
 /// # Safety
 ///
-/// That many bytes are there.
+/// `image` is valid for reads of `size` bytes.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn tenon_vm_load(
     vm: u64,
@@ -97,31 +98,31 @@ pub(crate) unsafe extern "C" fn tenon_vm_load(
     if chunks.is_null() || !chunks.is_aligned() || !size.is_multiple_of(GRAIN) {
         return Errno::EINVAL.raise();
     }
-    // SAFETY: the caller passes that many bytes at `chunks`; a chunk is any bytes, and where they
-    // lie was just looked at.
+    // SAFETY: `image` is valid for reads of `size` bytes, as the caller ensures; alignment and size
+    // were checked, and every bit pattern is a chunk.
     let chunks = unsafe { core::slice::from_raw_parts(chunks, size / GRAIN) };
-    done(Vm::from_handle(vm).load_chunks(target, chunks))
+    report_unit(Vm::from_handle(vm).load_chunks(target, chunks))
 }
 
-/// Has a VM run.
+/// Starts a VM.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_vm_start(vm: u64) -> c_int {
-    done(Vm::from_handle(vm).start())
+    report_unit(Vm::from_handle(vm).start())
 }
 
-/// Keeps a VM from running.
+/// Pauses a VM.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_vm_pause(vm: u64) -> c_int {
-    done(Vm::from_handle(vm).pause())
+    report_unit(Vm::from_handle(vm).pause())
 }
 
-/// Lets a VM go on.
+/// Resumes a VM.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_vm_resume(vm: u64) -> c_int {
-    done(Vm::from_handle(vm).resume())
+    report_unit(Vm::from_handle(vm).resume())
 }
 
-/// Has a VM begin again: 1 if it must be loaded and started for that.
+/// Restarts a VM: 1 if it must be loaded and started for that.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_vm_restart(vm: u64) -> c_int {
     match Vm::from_handle(vm).restart() {
@@ -130,39 +131,42 @@ pub(crate) extern "C" fn tenon_vm_restart(vm: u64) -> c_int {
     }
 }
 
-/// Has a VM be no more.
+/// Destroys a VM.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) extern "C" fn tenon_vm_destroy(vm: u64) -> c_int {
-    done(Vm::from_handle(vm).destroy())
+    report_unit(Vm::from_handle(vm).destroy())
 }
 
-/// Says who is in a slot.
+/// Reads which VM occupies a slot.
 ///
 /// # Safety
 ///
-/// The place is null or has room.
+/// `place` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn tenon_vm_list(slot: u32, place: *mut VmListed) -> c_int {
-    // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
-    unsafe { give(place, Listed::at(slot.into())) }
+    // SAFETY: `place` is null or valid for a write, as the caller ensures.
+    unsafe { store_result(place, Listed::at(slot.into())) }
 }
 
-/// Says what a VM is and did.
+/// Reads the statistics of a VM.
 ///
 /// # Safety
 ///
-/// The place is null or has room.
+/// `statistics` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub(crate) unsafe extern "C" fn tenon_vm_statistics(vm: u64, told: *mut VmStatistics) -> c_int {
-    // SAFETY: the arguments meet the requirements of `give`, as the caller ensures.
-    unsafe { give(told, Vm::from_handle(vm).statistics()) }
+pub(crate) unsafe extern "C" fn tenon_vm_statistics(
+    vm: u64,
+    statistics: *mut VmStatistics,
+) -> c_int {
+    // SAFETY: `statistics` is null or valid for a write, as the caller ensures.
+    unsafe { store_result(statistics, Vm::from_handle(vm).statistics()) }
 }
 
-/// Moves what a VM printed to memory of C's; how many bytes.
+/// Moves console output of a VM to the program's buffer; returns the number of bytes.
 ///
 /// # Safety
 ///
-/// The place is null or has that much room.
+/// `into` is null or valid for writes of `room` bytes.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn tenon_vm_read_console(
     vm: u64,
@@ -178,7 +182,8 @@ pub(crate) unsafe extern "C" fn tenon_vm_read_console(
         Ok(count) => {
             let bytes = read.bytes();
             let count = count.min(bytes.len());
-            // SAFETY: the caller's contract: no more was asked for than there is room for.
+            // SAFETY: `into` is valid for writes of `room` bytes, as the caller ensures, and at
+            // most that many were read.
             unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), into.cast(), count) };
             count as isize
         }

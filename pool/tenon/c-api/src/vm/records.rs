@@ -1,10 +1,10 @@
-//! What C says of a VM, and what it is told.
+//! C records of a VM: descriptor, totals and statistics.
 
 use core::ffi::{CStr, c_char};
 use tenon_libc::Errno;
 use tenon_vm::{Blueprint, Listed, RAM, Statistics, Totals};
 
-/// Bytes of a VM's name.
+/// Maximum length of a VM's name.
 const NAME_MOST: usize = 31;
 
 /// `struct tenon_vm_blueprint`.
@@ -51,20 +51,20 @@ pub(crate) struct VmStatistics {
     denied: u64,
 }
 
-// Beside each of them, `examples/apps/job-manager` says the same of C's.
+// `examples/apps/job-manager` asserts the same sizes of C's structures.
 const _: () = assert!(size_of::<VmBlueprint>() == 72);
 const _: () = assert!(size_of::<VmTotals>() == 24);
 const _: () = assert!(size_of::<VmListed>() == 24);
 const _: () = assert!(size_of::<VmStatistics>() == 88);
 
 impl VmBlueprint {
-    /// What Mortise understands.
+    /// Converts to the descriptor of `tenon_vm`.
     ///
     /// # Safety
     ///
-    /// The name is null or a string.
+    /// The name is null or a NUL-terminated string.
     pub(crate) unsafe fn blueprint(&self) -> Result<Blueprint, Errno> {
-        // SAFETY: the arguments meet the requirements of `text`, as the caller ensures.
+        // SAFETY: the name is null or a NUL-terminated string, as the caller ensures.
         let name = unsafe { text(self.name) }?;
         if name.len() > NAME_MOST {
             return Err(Errno::EINVAL);
@@ -83,11 +83,11 @@ impl VmBlueprint {
     }
 }
 
-/// A string of C's as text.
+/// Converts a string from C.
 ///
 /// # Safety
 ///
-/// It is null or a string, as long as the text is used.
+/// `string` is null or a NUL-terminated string as long as the result is used.
 pub(crate) unsafe fn text<'a>(string: *const c_char) -> Result<&'a str, Errno> {
     if string.is_null() {
         return Err(Errno::EINVAL);
@@ -159,9 +159,9 @@ mod tests {
         }
     }
 
-    /// What becomes of it.
+    /// The bytes of the converted descriptor.
     fn blueprint(described: &VmBlueprint) -> Result<[u8; 256], Errno> {
-        // SAFETY: the names here are null or strings.
+        // SAFETY: the names here are null or string literals.
         unsafe { described.blueprint() }.map(|blueprint| *blueprint.bytes())
     }
 

@@ -1,4 +1,4 @@
-/* What of POSIX there is (POSIX.1-2017, <unistd.h>): the C library's headers declare by it, too. */
+/* Supported options of POSIX (POSIX.1-2017, <unistd.h>), which the C library's headers test too. */
 
 #ifndef TENON_SYS_FEATURES_H
 #define TENON_SYS_FEATURES_H
@@ -34,7 +34,7 @@
 #define _POSIX_CLOCK_SELECTION 200809L
 #define _POSIX_MONOTONIC_CLOCK 200809L
 
-/* All memory is always there. */
+/* All memory is resident. */
 #define _POSIX_MEMLOCK 200809L
 #define _POSIX_MEMLOCK_RANGE 200809L
 

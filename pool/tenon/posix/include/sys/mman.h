@@ -1,4 +1,4 @@
-/* Locking of memory (POSIX.1-2017, <sys/mman.h>): all of it is always there. */
+/* Memory locking (POSIX.1-2017, <sys/mman.h>): all memory is resident. */
 
 #ifndef TENON_SYS_MMAN_H
 #define TENON_SYS_MMAN_H

@@ -1,2 +1,2 @@
-/* Signals, as other systems call the header. */
+/* The name of <signal.h> on other systems. */
 #include <signal.h>

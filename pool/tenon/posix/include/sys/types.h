@@ -5,7 +5,7 @@
 #ifndef TENON_SYS_TYPES_H
 #define TENON_SYS_TYPES_H
 
-/* A place in the table of threads and the number of its use. */
+/* Index into the thread table, and number of its use. */
 typedef unsigned long pthread_t;
 
 typedef unsigned int pthread_key_t;
