@@ -1,51 +1,53 @@
-//! Bandwidth regulation: the background of shared cores waits when they cause too much of an event.
+//! Bandwidth regulation: the background of shared cores pauses when the cores cause too many
+//! events.
 //!
 //! # Purpose
 //!
-//! What cores do to the caches and the memory they share costs the others (*vLibOS*, section 4.2,
-//! Memory Throttling). Each shared core counts an event of its performance monitor while guests run:
-//! instructions in an emulator, refills of the second level or accesses to the bus where a core counts
-//! them. When all cores together cause more in an interval than the system allows, the background of each
-//! waits, the longer the more that core caused, and the core is idle meanwhile.
+//! Traffic of one core to caches and memory slows the others (*vLibOS*, section 4.2, Memory
+//! Throttling). Each shared core counts an event of its performance monitor while guests run:
+//! instructions in an emulator, L2 cache refills or bus accesses on hardware. When all cores
+//! together cause more events in an interval than the system's limit, the background of each core
+//! pauses in proportion to the core's own events, and the core is idle meanwhile.
 //!
 //! # Guarantees
 //!
-//! - Who has a priority above the background, or budget left, never waits.
-//! - A core that is the only one to exceed the limit comes to it on average, intervals and waiting
-//!   taken together; nobody waits for longer than [`LONGEST`] intervals at a time.
-//! - What EL2 does is not counted, and no guest of a shared core reaches the performance monitor.
-//! - A question takes a fixed number of steps for each core, without a lock.
+//! - A vCPU with a priority above the background, or with budget left, never pauses.
+//! - If a single core exceeds the limit, its rate over intervals and pauses together is the limit
+//!   on average. No pause is longer than [`MAX_PAUSE`] intervals.
+//! - Execution at EL2 is not counted, and no guest of a shared core can access the performance
+//!   monitor.
+//! - A query takes a constant number of steps per core, without a lock.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-mod account;
 mod pause;
+mod usage;
 
-pub use pause::LONGEST;
+pub use pause::MAX_PAUSE;
 
-use account::Account;
 use core_manifest::{Regulation, System};
 use core_memory::PhysicalRange;
 use mortise_partition::{Background, Core, Machine, Regulator, Vm, VmExtension};
-use pause::{Terms, Traffic};
+use pause::{Limits, Traffic};
 use spin::Once;
+use usage::CoreUsage;
 
-/// Cores that can be shared.
+/// Maximum number of shared cores.
 const CORES: usize = 4;
 
-/// What is counted, and what was.
+/// The regulator: the regulated event, its limits, and the usage of each core.
 pub struct Bandwidth {
     regulation: Once<&'static Regulation>,
-    terms: Once<Terms>,
-    accounts: [Account; CORES],
+    limits: Once<Limits>,
+    usage: [CoreUsage; CORES],
 }
 
-/// The regulation of this image's system.
+/// The regulator of this image's system.
 pub static BANDWIDTH: Bandwidth = Bandwidth {
     regulation: Once::new(),
-    terms: Once::new(),
-    accounts: [const { Account::new() }; CORES],
+    limits: Once::new(),
+    usage: [const { CoreUsage::new() }; CORES],
 };
 
 impl VmExtension for Bandwidth {
@@ -80,7 +82,7 @@ impl Regulator for Bandwidth {
     fn begin(&self, core: &'static Core) {
         if let Some(regulation) = self.regulation.get() {
             hw_pmu::count_guests(regulation.event);
-            self.terms.call_once(|| Terms {
+            self.limits.call_once(|| Limits {
                 limit: regulation.limit.into(),
                 interval: core.clock().frequency().ticks(regulation.interval),
             });
@@ -88,25 +90,25 @@ impl Regulator for Bandwidth {
     }
 
     fn background(&self, core: &'static Core, now: u64) -> Background {
-        match (self.terms.get(), self.accounts.get(core.cpu)) {
-            (Some(terms), Some(account)) => self.ask(terms, account, now),
+        match (self.limits.get(), self.usage.get(core.cpu)) {
+            (Some(limits), Some(usage)) => self.query(limits, usage, now),
             _ => Background::Runs(u64::MAX),
         }
     }
 }
 
 impl Bandwidth {
-    fn ask(&self, terms: &Terms, account: &Account, now: u64) -> Background {
-        let interval = now / terms.interval;
-        if let Some(own) = account.close(interval, hw_pmu::events()) {
+    fn query(&self, limits: &Limits, usage: &CoreUsage, now: u64) -> Background {
+        let interval = now / limits.interval;
+        if let Some(own) = usage.close_interval(interval, hw_pmu::events()) {
             let mut traffic = Traffic::default();
-            let told = self.accounts.iter().map(|other| other.told(interval));
-            told.for_each(|events| traffic.add(events));
-            account.wait_until(now.saturating_add(terms.pause(own, traffic)));
+            let published = self.usage.iter().map(|other| other.published(interval));
+            published.for_each(|events| traffic.add(events));
+            usage.pause_until(now.saturating_add(limits.pause(own, traffic)));
         }
-        match account.waits_until() {
-            resume if resume > now => Background::Waits(resume),
-            _ => Background::Runs((interval + 1).saturating_mul(terms.interval)),
+        match usage.paused_until() {
+            paused_until if paused_until > now => Background::Waits(paused_until),
+            _ => Background::Runs((interval + 1).saturating_mul(limits.interval)),
         }
     }
 }
