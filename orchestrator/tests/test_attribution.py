@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from tenonos.analysis.places import Places
+from tenonos.analysis.source_locations import Places
 from tenonos.build import elf
 from tenonos.build.attribution import attribute, owner
 

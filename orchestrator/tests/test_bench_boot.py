@@ -3,7 +3,7 @@
 import struct
 
 from tenonos.bench.boot import unwrapped
-from tenonos.system.places import Payload, VmLayout
+from tenonos.system.memory_map import Payload, VmLayout
 
 BASE = 0x4020_0000
 PACKED = bytes(0x1000) + b"kernel".ljust(0x1000, b"k") + b"tree"

@@ -13,9 +13,9 @@ from descriptions import described, linux, motor, section, table
 
 from tenonos import system
 from tenonos.paths import ROOT
-from tenonos.system import handover, manifest
+from tenonos.system import guest_header, manifest
 from tenonos.system.layout import lay_out
-from tenonos.system.places import Content, Layout
+from tenonos.system.memory_map import Content, Layout
 from tenonos.system.schema import parse
 
 GOLDEN = ROOT / "pool/core/manifest/tests/golden"
@@ -94,7 +94,7 @@ def written() -> dict[Path, bytes]:
     return {
         SYSTEM: manifest.write(demo, layout),
         DYNAMIC: manifest.write(*on_call()),
-        GUEST: handover.guest(demo, demo.vm("motor"), layout.vm("motor")),
+        GUEST: guest_header.guest(demo, demo.vm("motor"), layout.vm("motor")),
         GOLDEN / "disk.bin": disks(),
     } | {GOLDEN / f"{name}.bin": other(of) for name, of in OTHERS.items()}
 

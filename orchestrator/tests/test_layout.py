@@ -11,7 +11,7 @@ from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.places import MANIFEST_MOST, STATUS_SIZE, Content
+from tenonos.system.memory_map import MANIFEST_MOST, STATUS_SIZE, Content
 from tenonos.system.schema import SystemSpec, TaskSpec, VmSpec
 
 MIB = 1 << 20

@@ -13,7 +13,7 @@ from tenonos.system import channels
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.manifest import areas
-from tenonos.system.places import SLOT_SIZE, WRITABLE, Content, Layout
+from tenonos.system.memory_map import SLOT_SIZE, WRITABLE, Content, Layout
 from tenonos.system.schema import parse
 
 HEAD = 'name = "s"\nboard = "qemu-virt"\npool = "0.1"\nmode = "dynamic"\n'

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from tenonos import paths
-from tenonos.build.linked import linked_by_library
+from tenonos.build.linked_lines import linked_by_library
 
 SOURCE = """\
 //! A crate.

@@ -16,7 +16,7 @@ from tenonos import cli
 from tenonos.errors import InputError, WorkError
 from tenonos.paths import ROOT
 from tenonos.serve import work as working
-from tenonos.serve.places import Project
+from tenonos.serve.served_folder import Project
 from tenonos.serve.tools import TOOLS, asked
 from tenonos.serve.work import work
 

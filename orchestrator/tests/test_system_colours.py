@@ -13,7 +13,7 @@ from tenonos.errors import InputError
 from tenonos.system import colours, manifest
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.places import Content, Dealt
+from tenonos.system.memory_map import Content, Dealt
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 

@@ -7,9 +7,9 @@ from tenonos import system
 from tenonos.build.images import needs
 from tenonos.errors import InputError
 from tenonos.linux import boot
-from tenonos.system import manifest, trees
+from tenonos.system import device_trees, manifest
 from tenonos.system.layout import lay_out
-from tenonos.system.places import WRITABLE, Content
+from tenonos.system.memory_map import WRITABLE, Content
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 
@@ -55,7 +55,7 @@ def test_both_are_told_where_the_cells_are(tmp_path, monkeypatch):
     assert [linux.cpus[vcpu] for vcpu in told["vcpus"]] == [3, 2]
     assert told["memory"] == {"start": cells.pa, "size": 2 * 4096}
     assert (told["cells"]["start"], told["interrupt"]) == (cells.ipa, 80)
-    tree = node(trees.linux(lender, linux, layout), f"/detach@{cells.ipa:x}")
+    tree = node(device_trees.linux(lender, linux, layout), f"/detach@{cells.ipa:x}")
     assert tree["compatible"].value == "tenonos,detach"
     assert list(tree["reg"].data) == [0, cells.ipa, 0, 2 * 4096]
     assert list(tree["interrupts"].data) == [0, 80 - 32, 1]

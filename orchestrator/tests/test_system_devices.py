@@ -6,10 +6,10 @@ import pytest
 from tenonos import system
 from tenonos.build.images import space
 from tenonos.errors import InputError
-from tenonos.run import attached, target
-from tenonos.system import manifest, trees
+from tenonos.run import device_backends, target
+from tenonos.system import device_trees, manifest
 from tenonos.system.layout import lay_out
-from tenonos.system.places import Content
+from tenonos.system.memory_map import Content
 
 IMAGE = {"image": 0x4000_0000, "tree": 0x4020_0000}
 CONTENTS = {
@@ -60,7 +60,7 @@ def test_disks_and_networks_are_behind_the_transports_of_their_page(tmp_path):
     (tmp_path / "a,b.img").write_bytes(b"content")
     text = GOOD + DISK + NETWORK + DISK.replace('size = "1M"', 'file = "a,b.img"')
     loaded = load(tmp_path, text)
-    line = " ".join(attached.arguments(loaded, tmp_path / "built"))
+    line = " ".join(device_backends.arguments(loaded, tmp_path / "built"))
     empty = tmp_path / "built" / "disk0"
     assert empty.stat().st_size == 1 << 20
     assert line == (
@@ -71,13 +71,13 @@ def test_disks_and_networks_are_behind_the_transports_of_their_page(tmp_path):
         " -netdev user,id=network0,restrict=on"
         " -device virtio-net-device,netdev=network0,bus=virtio-mmio-bus.10"
     )
-    assert attached.arguments(load(tmp_path, GOOD), tmp_path) == ()
+    assert device_backends.arguments(load(tmp_path, GOOD), tmp_path) == ()
 
 
 def test_cards_take_the_slots_of_a_root_complex_in_their_order(tmp_path):
     text = GOOD.replace(OWNED, CARDS) + (DISK + NETWORK).replace("virtio1", "pcie") + CARD
     loaded = load(tmp_path, text)
-    line = " ".join(attached.arguments(loaded, tmp_path))
+    line = " ".join(device_backends.arguments(loaded, tmp_path))
     assert line == (
         f"-drive file={tmp_path}/disk0,format=raw,snapshot=on,if=none,id=disk0"
         " -device virtio-blk-pci,drive=disk0,bus=pcie.0"
@@ -108,7 +108,7 @@ def test_disks_in_memory_are_in_the_system_image_and_in_the_tree_of_their_vm(tmp
     file = MEMORY.replace('size = "1M"', 'file = "content.img"\nread_only = true')
     guest = MEMORY.replace("linux", "guest")
     loaded = load(tmp_path, GOOD + MEMORY + DISK + file + guest)
-    assert "virtio-mmio-bus.8" in " ".join(attached.arguments(loaded, tmp_path / "built"))
+    assert "virtio-mmio-bus.8" in " ".join(device_backends.arguments(loaded, tmp_path / "built"))
     layout = lay_out(loaded, 100_000, CONTENTS)
     empty, written, other = layout.disks
     assert (empty.vm, written.vm, other.vm) == ("linux", "linux", "guest")
@@ -121,7 +121,7 @@ def test_disks_in_memory_are_in_the_system_image_and_in_the_tree_of_their_vm(tmp
     told = manifest.read(manifest.write(loaded, layout))["disks"]
     assert [disk["vm"] for disk in told] == [0, 0, 1]
     assert [(disk["sectors"], disk["read_only"]) for disk in told[:2]] == [(2048, 0), (1, 1)]
-    tree = fdt.parse_dtb(trees.linux(loaded, loaded.vm("linux"), layout))
+    tree = fdt.parse_dtb(device_trees.linux(loaded, loaded.vm("linux"), layout))
     for disk in (empty, written):
         path = f"/virtio_mmio@{disk.registers:x}"
         assert tree.get_property("compatible", path).value == "virtio,mmio"

@@ -9,7 +9,7 @@ import pytest
 from tenonos import system
 from tenonos.build import foreign
 from tenonos.errors import InputError
-from tenonos.system import manifest, trees
+from tenonos.system import device_trees, manifest
 from tenonos.system.layout import lay_out
 
 MIB = 1 << 20
@@ -124,7 +124,7 @@ def test_an_elf_has_a_piece_in_each_memory_and_begins_at_a_physical_address(tmp_
 
 def test_a_tree_is_made_of_what_it_has(tmp_path):
     loaded, _, layout = built(tmp_path, REGION.format("0x0", "2M"))
-    tree = fdt.parse_dtb(trees.linux(loaded, loaded.vms[0], layout))
+    tree = fdt.parse_dtb(device_trees.linux(loaded, loaded.vms[0], layout))
     assert tree.get_property("reg", "/memory@40000000").data == [0, 0x4000_0000, 0, 16 * MIB]
     assert not tree.exist_property("bootargs", "/chosen")
     assert not tree.exist_node("/memory@0")
@@ -132,21 +132,21 @@ def test_a_tree_is_made_of_what_it_has(tmp_path):
 
 def test_a_tree_of_its_own_is_told_what_the_system_says(tmp_path):
     loaded, _, layout = built(tmp_path)
-    blob = trees.linux(loaded, loaded.vms[0], layout)
+    blob = device_trees.linux(loaded, loaded.vms[0], layout)
     (tmp_path / "own.dtb").write_bytes(blob)
     own = 'device_tree = "own.dtb"\n'
     loaded, _, layout = built(tmp_path, own)
     assert foreign.tree(loaded, loaded.vms[0]) == blob
-    assert trees.own(blob, loaded.vms[0], layout.vm("guest")) == blob
+    assert device_trees.own(blob, loaded.vms[0], layout.vm("guest")) == blob
     loaded, _, layout = built(tmp_path, own + 'cmdline = "a=b"\ninitramfs = "data"')
-    told = fdt.parse_dtb(trees.own(blob, loaded.vms[0], layout.vm("guest")))
+    told = fdt.parse_dtb(device_trees.own(blob, loaded.vms[0], layout.vm("guest")))
     assert told.get_property("bootargs", "/chosen").value == "a=b"
     start = layout.vm("guest").payloads["initramfs"].ipa
     assert told.get_property("linux,initrd-start", "/chosen").data == [0, start]
     assert told.get_property("linux,initrd-end", "/chosen").data == [0, start + 5000]
     for wrong in (b"", blob[4:], blob[:-8]):
         with pytest.raises(ValueError, match="it does not begin as one"):
-            trees.own(wrong, loaded.vms[0], layout.vm("guest"))
+            device_trees.own(wrong, loaded.vms[0], layout.vm("guest"))
 
 
 ARM_ELF = elf((0x4000_0000, 0x4000_0000, b"text", 4), entry=0x4000_0000)

@@ -8,7 +8,7 @@ from test_trees import CONTENTS
 from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.system import board as boards
-from tenonos.system import trees
+from tenonos.system import device_trees
 from tenonos.system.layout import lay_out
 
 GOOD = described(
@@ -85,7 +85,7 @@ def test_a_board_without_redistributors_maps_none():
 def test_a_tree_has_the_distributor_and_the_page_of_a_cpu_interface():
     loaded = read(GOOD)
     tree = fdt.parse_dtb(
-        trees.linux(loaded, loaded.vm("linux"), lay_out(loaded, 100_000, CONTENTS))
+        device_trees.linux(loaded, loaded.vm("linux"), lay_out(loaded, 100_000, CONTENTS))
     )
     cells = tree.get_property("reg", "/intc@8000000").data
     assert list(cells) == [0, 0x0800_0000, 0, 0x1000, 0, 0x0801_0000, 0, 0x1000]

@@ -8,8 +8,8 @@ from test_system_devices import CONTENTS, GOOD, MEMORY, load
 
 from tenonos.build.images import space
 from tenonos.errors import InputError
-from tenonos.run import attached
-from tenonos.system import manifest, parts, trees
+from tenonos.run import device_backends
+from tenonos.system import device_trees, manifest, partition_table
 from tenonos.system.layout import lay_out
 
 NAMED = '\n[[disk]]\nname = "main"\ndevice = "virtio0"\nfile = "main.img"\n'
@@ -64,20 +64,22 @@ def test_parts_of_a_disk_are_told_to_mortise_and_to_their_vms(tmp_path):
     memory, one, two = layout.disks
     assert layout.image_base + layout.image_size == memory.pa + memory.room
     assert (one.registers, two.registers) == (memory.registers + 512, memory.registers)
-    tree = fdt.parse_dtb(trees.linux(loaded, loaded.vm("linux"), layout))
+    tree = fdt.parse_dtb(device_trees.linux(loaded, loaded.vm("linux"), layout))
     assert tree.exist_node(f"/virtio_mmio@{one.registers:x}")
     assert not tree.exist_node("/virtio_mmio@a000000")
 
 
 def test_the_emulator_has_one_disk_for_them_and_transports_of_today(tmp_path):
     file = disk(tmp_path)
-    line = " ".join(attached.arguments(load(tmp_path, GOOD + PLAIN + NAMED + FIRST), tmp_path))
+    line = " ".join(
+        device_backends.arguments(load(tmp_path, GOOD + PLAIN + NAMED + FIRST), tmp_path)
+    )
     assert line.startswith("-global virtio-mmio.force-legacy=false ")
     assert f"-drive file={file},format=raw,snapshot=on,if=none,id=disk1" in line
     assert line.endswith("-device virtio-blk-device,drive=disk1,bus=virtio-mmio-bus.0")
     keeps = load(tmp_path, GOOD + NAMED + "keep = true\n" + FIRST)
-    assert "snapshot" not in " ".join(attached.arguments(keeps, tmp_path))
-    assert "-global" not in attached.arguments(load(tmp_path, GOOD + PLAIN), tmp_path)
+    assert "snapshot" not in " ".join(device_backends.arguments(keeps, tmp_path))
+    assert "-global" not in device_backends.arguments(load(tmp_path, GOOD + PLAIN), tmp_path)
 
 
 def test_a_disk_that_is_second_behind_its_page_has_the_second_transport(tmp_path):
@@ -103,12 +105,15 @@ def test_only_read_parts_may_be_the_same(tmp_path):
 
 
 def test_partitions_are_what_the_table_of_the_disk_says(tmp_path):
-    assert parts.find(disk(tmp_path), 1) == (1 << 20, 2 << 20)
-    assert parts.find(disk(tmp_path), 2) == (4 << 20, 1 << 20)
+    assert partition_table.find(disk(tmp_path), 1) == (1 << 20, 2 << 20)
+    assert partition_table.find(disk(tmp_path), 2) == (4 << 20, 1 << 20)
     file = disk(tmp_path, gpt((2048, 4095), (0, 0), (40, 40)))
-    assert parts.find(file, 1) == (1 << 20, 1 << 20)
-    assert parts.find(file, 3) == (40 * 512, 512)
-    assert parts.find(disk(tmp_path, gpt((34, 35), (36, 99), size=256)), 2) == (36 * 512, 64 * 512)
+    assert partition_table.find(file, 1) == (1 << 20, 1 << 20)
+    assert partition_table.find(file, 3) == (40 * 512, 512)
+    assert partition_table.find(disk(tmp_path, gpt((34, 35), (36, 99), size=256)), 2) == (
+        36 * 512,
+        64 * 512,
+    )
 
 
 BROKEN = [
@@ -128,11 +133,11 @@ BROKEN = [
 @pytest.mark.parametrize(("content", "why"), BROKEN)
 def test_a_table_that_has_no_such_partition(tmp_path, content, why):
     with pytest.raises(ValueError, match=why):
-        parts.find(disk(tmp_path, content), 2)
+        partition_table.find(disk(tmp_path, content), 2)
     if why == "has no partition table":
         (tmp_path / "main.img").write_bytes(b"short")
         with pytest.raises(ValueError, match=why):
-            parts.find(tmp_path / "main.img", 1)
+            partition_table.find(tmp_path / "main.img", 1)
 
 
 # what is added to GOOD behind the named disk, the whole line of the complaint

@@ -8,7 +8,7 @@ from tenonos import system
 from tenonos.errors import InputError
 from tenonos.system import manifest
 from tenonos.system.layout import lay_out
-from tenonos.system.places import Content
+from tenonos.system.memory_map import Content
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 

@@ -7,10 +7,10 @@ from descriptions import described, linux, motor, read, table
 
 from tenonos.build.images import space
 from tenonos.errors import InputError
-from tenonos.system import trees
+from tenonos.system import device_trees
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import PAGE
-from tenonos.system.places import Content
+from tenonos.system.memory_map import Content
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 
@@ -55,7 +55,7 @@ def test_master_and_server_share_memory_and_the_master_reads_the_status():
     assert status.ipa == channel.ipa + channel.channel.size
     assert (channel.interrupt, master.interrupt, server.interrupt) == (8, 9, None)
     assert memory.ipa + memory.size == layout.vm("motor").window.stop
-    tree = trees.linux(loaded, loaded.vms[1], layout)
+    tree = device_trees.linux(loaded, loaded.vms[1], layout)
     assert b"tenonos,vlib" in tree and b"helper" in tree
     # And as its door the page in front, which it does not have.
     assert struct.pack(">4Q", shared.ipa, shared.size, there.pa, PAGE) in tree

@@ -6,10 +6,10 @@ import pytest
 
 from tenonos import system
 from tenonos.build.images import space
-from tenonos.system import manifest, tables
+from tenonos.system import manifest, translation_tables
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.places import Content
+from tenonos.system.memory_map import Content
 
 STATIC = [
     "bench-boot", "bench-linux", "bench-min", "bench-smp", "bench-tick", "hello", "hostile-direct",
@@ -88,7 +88,7 @@ def test_no_system_takes_more_than_are_counted(name, mortise):
     loaded = system.load(name)
     cores = {0, *(cpu for vm in loaded.vms for cpu in vm.cpus)}
     most = space(loaded).evaluate("mortise").values["MORTISE_PAGE_TABLES"]
-    assert most == tables.most(loaded, cores)
+    assert most == translation_tables.most(loaded, cores)
     found = taken(loaded, cores, mortise)
     assert found <= most
     if name == "bench-min":

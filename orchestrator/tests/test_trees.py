@@ -9,9 +9,9 @@ import pytest
 
 from tenonos import system
 from tenonos.errors import InputError
-from tenonos.system import board, handover, manifest, trees
+from tenonos.system import board, device_trees, guest_header, manifest
 from tenonos.system.layout import lay_out
-from tenonos.system.places import Content, Layout
+from tenonos.system.memory_map import Content, Layout
 
 CONTENTS = {
     "motor": Content({"image": 50_000, "header": 4096}, 0, 60_000),
@@ -65,7 +65,7 @@ def test_the_manifest(demo, layout):
 
 
 def test_linux_tree(demo, layout):
-    tree = fdt.parse_dtb(trees.linux(demo, demo.vm("linux"), layout))
+    tree = fdt.parse_dtb(device_trees.linux(demo, demo.vm("linux"), layout))
     place = layout.vm("linux")
     assert longs(tree, "reg", f"/memory@{place.ipa:x}") == [place.ipa, 512 << 20]
     start, end = (longs(tree, f"linux,initrd-{what}", "/chosen")[0] for what in ("start", "end"))
@@ -82,7 +82,7 @@ def test_linux_tree(demo, layout):
 def test_devices_passed_through(demo, layout):
     spec = {**vars(demo.vm("linux")), "devices": ("gpio", "virtio1", "flash")}
     vm = system.Vm(**spec)
-    tree = fdt.parse_dtb(trees.linux(demo, vm, layout))
+    tree = fdt.parse_dtb(device_trees.linux(demo, vm, layout))
     assert tree.get_property("interrupts", "/pl061@9030000").data == [0, 7, 4]
     assert tree.get_property("interrupts", "/virtio_mmio@a001e00").data == [0, 31, 1]
     assert tree.get_property("reg", "/cfi-flash@4000000").data == [0, 64 << 20, 0, 64 << 20]
@@ -91,7 +91,7 @@ def test_devices_passed_through(demo, layout):
 
 def test_a_root_complex_has_no_iommu_to_its_owner(demo, layout):
     vm = replace(demo.vm("linux"), devices=("pcie",))
-    blob = trees.linux(demo, vm, layout)
+    blob = device_trees.linux(demo, vm, layout)
     tree, path = fdt.parse_dtb(blob), "/pcie@3f000000"
     assert longs(tree, "reg", path) == [0x3F00_0000, 0x10_0000]
     assert tree.get_property("bus-range", path).data == [0, 0]
@@ -99,7 +99,7 @@ def test_a_root_complex_has_no_iommu_to_its_owner(demo, layout):
     assert tree.get_property("ranges", path).data == window
     pins = tree.get_property("interrupt-map", path).data
     # Slot 1, pin B: the third of the four.
-    assert pins[50:60] == [1 << 11, 0, 0, 2, trees.GIC, 0, 0, 0, 5, 4]
+    assert pins[50:60] == [1 << 11, 0, 0, 2, device_trees.GIC, 0, 0, 0, 5, 4]
     assert b"mmu" not in blob
     told = manifest.read(manifest.write(replace(demo, vms=(vm,), console=None), layout))["vms"][0]
     spaces = [m["physical"]["start"] for m in told["mappings"] if m["kind"] == "device"]
@@ -110,7 +110,7 @@ def test_a_root_complex_has_no_iommu_to_its_owner(demo, layout):
 def test_who_has_the_serial_port_has_no_console_of_mortise(demo, layout):
     linux = demo.vm("linux")
     vm = replace(linux, devices=("serial",), in_place=True)
-    assert trees.linux(demo, vm, layout) == trees.linux(demo, linux, layout)
+    assert device_trees.linux(demo, vm, layout) == device_trees.linux(demo, linux, layout)
     owning = replace(demo, vms=tuple(vm if vm.name == old.name else old for old in demo.vms))
     told = manifest.read(manifest.write(owning, layout))["vms"][1]
     assert (told["console"], told["interrupts"], told["payloads"]) == ("none", [33], [])
@@ -126,19 +126,19 @@ def test_who_is_typed_to_has_a_serial_port_and_no_log(demo):
     told = manifest.read(manifest.write(typed, place))["vms"][0]
     assert (told["console"], told["log"]["size"]) == ("pl011", 0)
     assert [m["kind"] for m in told["mappings"]] == ["ram", "shared", "shared"]  # status and task
-    header = handover.guest(typed, motor, place.vm("motor"))
+    header = guest_header.guest(typed, motor, place.vm("motor"))
     assert header[0x50:0x60] == bytes(16)
 
 
 def test_two_writings_are_the_same_bytes(demo, layout):
     assert manifest.write(demo, layout) == manifest.write(demo, layout)
     linux = demo.vm("linux")
-    assert trees.linux(demo, linux, layout) == trees.linux(demo, linux, layout)
+    assert device_trees.linux(demo, linux, layout) == device_trees.linux(demo, linux, layout)
 
 
 @pytest.mark.skipif(shutil.which("dtc") is None, reason="no dtc")
 def test_the_device_tree_compiler_agrees(demo, layout, tmp_path):
-    linux = trees.linux(demo, demo.vm("linux"), layout)
+    linux = device_trees.linux(demo, demo.vm("linux"), layout)
     file = tmp_path / "linux"
     file.write_bytes(linux)
     command = ["dtc", "-I", "dtb", "-O", "dtb", "-o", tmp_path / "again", file]
@@ -151,7 +151,9 @@ def test_the_device_tree_compiler_agrees(demo, layout, tmp_path):
 def test_a_second_serial_port_is_the_boards_own(demo, layout):
     zcu102 = board.load("qemu-zcu102")
     linux = replace(demo.vm("linux"), devices=("uart1",))
-    blob = trees.linux(replace(demo, board=zcu102, vms=(demo.vm("motor"), linux)), linux, layout)
+    blob = device_trees.linux(
+        replace(demo, board=zcu102, vms=(demo.vm("motor"), linux)), linux, layout
+    )
     assert b"serial@ff010000" in blob and b"cdns,uart-r1p12" in blob
     named = replace(demo, board=zcu102, vms=(demo.vm("motor"), linux))
     assert named.serial_lines == ("linux.uart1",)

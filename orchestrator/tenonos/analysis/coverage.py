@@ -17,7 +17,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from tenonos.analysis.places import Places, file_of, path
+from tenonos.analysis.source_locations import Places, file_of, path
 from tenonos.build.attribution import Ownership, line_table, owner
 
 Line = tuple[str, int]

@@ -16,7 +16,7 @@ from typing import Any
 from tenonos.analysis.a64 import Flow, Stack, effect
 from tenonos.analysis.demangle import demangled
 from tenonos.analysis.graph import Function, Graph
-from tenonos.analysis.places import Places, known
+from tenonos.analysis.source_locations import Places, known
 from tenonos.analysis.waiting import HANDLERS
 
 THREADS, TIMERS, EXPIRIES = ".tenon.threads", ".tenon.timers", ".tenon.expiries"

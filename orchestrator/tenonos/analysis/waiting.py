@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from tenonos.analysis.graph import Function, Graph
-from tenonos.analysis.places import Places, known
+from tenonos.analysis.source_locations import Places, known
 from tenonos.errors import WorkError
 
 WAITS, HANDLERS = ".tenon.waits", ".tenon.handlers"

@@ -29,7 +29,7 @@ from tenonos.errors import WorkError
 from tenonos.run import Target, plugin, qemu, symbols
 from tenonos.run.console import RAW
 from tenonos.run.plugin import QUIET, Passage
-from tenonos.system.places import VmLayout
+from tenonos.system.memory_map import VmLayout
 
 TINY, LINUX = "bench-min", "bench-boot"
 

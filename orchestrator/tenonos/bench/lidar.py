@@ -22,7 +22,7 @@ from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.plugin import Passage, Record
-from tenonos.system.trees import CMDLINE
+from tenonos.system.device_trees import CMDLINE
 
 SYSTEM, TASK, LINUX = "bench-lidar", "lidar", "linux"
 

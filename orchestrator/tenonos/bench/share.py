@@ -27,7 +27,7 @@ from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target, symbols
 from tenonos.run.plugin import Moment, Passage, Record, Visit
 from tenonos.system import System
-from tenonos.system.trees import CMDLINE
+from tenonos.system.device_trees import CMDLINE
 
 SYSTEM = "bench-share"
 DYNAMIC = "mortise-dynamic"

@@ -9,7 +9,7 @@ from io import BytesIO
 
 from elftools.elf.elffile import ELFFile
 
-from tenonos.analysis.places import Places
+from tenonos.analysis.source_locations import Places
 from tenonos.bench.row import Kinds
 
 _BARRIERS = {0xD503_309F, 0xD503_30BF, 0xD503_30DF}

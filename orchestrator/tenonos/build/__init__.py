@@ -24,11 +24,11 @@ from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
 from tenonos.linux import boot
 from tenonos.paths import BUILD, shown
-from tenonos.system import colours, handover, manifest, trees
+from tenonos.system import colours, device_trees, guest_header, manifest
 from tenonos.system.bare import BARE
 from tenonos.system.layout import lay_out
+from tenonos.system.memory_map import HEADER_SIZE, TREE_SIZE, Content, Layout
 from tenonos.system.model import System, Vm
-from tenonos.system.places import HEADER_SIZE, TREE_SIZE, Content, Layout
 
 __all__ = ["Built", "build", "compiled", "discard", "folder"]
 
@@ -123,7 +123,7 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
     layout = place(len(manifest.write(system, place())))
     for vm in system.guests:
         if vm.kind == "tenon":
-            payloads[vm.name, "header"] = handover.guest(system, vm, layout.guest(vm.name))
+            payloads[vm.name, "header"] = guest_header.guest(system, vm, layout.guest(vm.name))
         else:
             payloads[vm.name, "tree"] = _tree(system, vm, layout)
     # Mortise without virtual machines reads none.
@@ -167,9 +167,9 @@ def _tree(system: System, vm: Vm, layout: Layout) -> bytes:
     """The device tree of a VM that has one: its own, with what its system says, or one made."""
     own = foreign.tree(system, vm) if vm.kind == "image" else b""
     if not own:
-        return trees.linux(system, vm, layout)
+        return device_trees.linux(system, vm, layout)
     try:
-        return trees.own(own, vm, layout.vm(vm.name))
+        return device_trees.own(own, vm, layout.vm(vm.name))
     except ValueError as error:
         raise InputError(
             f'the device tree of VM "{vm.name}" is none: {error}',

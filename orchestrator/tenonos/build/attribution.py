@@ -18,7 +18,7 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from tenonos.analysis.places import SCOPES, file_of, path, ranges
+from tenonos.analysis.source_locations import SCOPES, file_of, path, ranges
 from tenonos.build.sloc import sources
 
 RUST, GENERATED = "rust", "generated"

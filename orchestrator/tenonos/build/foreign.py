@@ -13,9 +13,9 @@ from tenonos.build.elf import HEADER_MAGIC
 from tenonos.errors import InputError
 from tenonos.setup import debian
 from tenonos.system.limits import CHUNK, PAGE
+from tenonos.system.memory_map import TREE_SIZE, Content
 from tenonos.system.model import Foreign, System, Vm
-from tenonos.system.places import TREE_SIZE, Content
-from tenonos.system.room import up
+from tenonos.system.range_allocator import up
 
 U_BOOT = "u-boot"
 """The name for Debian's U-Boot."""

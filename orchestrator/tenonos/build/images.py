@@ -15,7 +15,7 @@ from tenonos.generate.image import NATIVE, Image, Native, choose, root_of
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
-from tenonos.system import tables
+from tenonos.system import translation_tables
 from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, Device
 from tenonos.system.model import Native as SystemNative
@@ -103,7 +103,9 @@ class Space:
         ringed = any(vm.console == "ring" for vm in vms)
         yield Assignment("MORTISE_LOG_RINGS", "y" if ringed else "n", where)
         if alone:
-            yield Assignment("MORTISE_PAGE_TABLES", str(tables.most(self.system, cores)), where)
+            yield Assignment(
+                "MORTISE_PAGE_TABLES", str(translation_tables.most(self.system, cores)), where
+            )
 
     def fragment_file(self, image: str) -> Path | None:
         """The fragment an image is configured by."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tenonos.build.elf import HEADER_MAGIC, Flat
 from tenonos.errors import WorkError
-from tenonos.system.places import MANIFEST_MOST, Layout
+from tenonos.system.memory_map import MANIFEST_MOST, Layout
 
 _IMAGE_SIZE = 16
 _MAGIC = 56

@@ -10,7 +10,7 @@ from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Need, Stacks
 from tenonos.build import Built, elf
 from tenonos.build.attribution import Ownership
-from tenonos.build.linked import linked_by_library
+from tenonos.build.linked_lines import linked_by_library
 from tenonos.build.sloc import count
 from tenonos.generate.image import Image
 from tenonos.pool.library import Library

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from tenonos.build.elf import Flat
 from tenonos.errors import InputError
-from tenonos.system import handover
+from tenonos.system import guest_header
 from tenonos.system.layout import late
 from tenonos.system.limits import VCPUS
 from tenonos.system.manifest import areas
+from tenonos.system.memory_map import Content, GuestLayout
 from tenonos.system.model import System, Vm
-from tenonos.system.places import Content, GuestLayout
 
 MAGIC = int.from_bytes(b"TVM1", "little")
 VERSION = 1
@@ -43,7 +43,7 @@ def vm_image(system: System, vm: Vm, flats: Mapping[str, Flat]) -> bytes:
     alone = replace(system, channels=(), vlibs=())
     place = late(alone, replace(vm, table="template"), Content({}, 0, flat.end - flat.base))
     segments = [
-        (place.argument, handover.guest(alone, vm, place)),
+        (place.argument, guest_header.guest(alone, vm, place)),
         (place.entry, flat.content),
     ]
     at = _DESCRIPTOR.size + _COUNT.size + len(segments) * _SEGMENT.size

@@ -39,9 +39,9 @@ def command(
     import sys
 
     from tenonos import build, outputs, ui
-    from tenonos.run import RunOptions, front
+    from tenonos.run import RunOptions, frontend
 
-    length = front.seconds(seconds)
+    length = frontend.seconds(seconds)
     outputs.check(json_file, "--json")
     outputs.check(svg, "--svg")
     alone = headless or not (sys.stdin.isatty() and sys.stdout.isatty())
@@ -53,8 +53,8 @@ def command(
         seconds=SECONDS if length is None and alone else length,
         deterministic=deterministic,
     )
-    wishes = front.Wishes(headless=headless, live=True, title=OBJECTIVE, json=json_file, svg=svg)
-    front.play(built, options, wishes)
+    wishes = frontend.Wishes(headless=headless, live=True, title=OBJECTIVE, json=json_file, svg=svg)
+    frontend.play(built, options, wishes)
 
 
 def _compose() -> System:

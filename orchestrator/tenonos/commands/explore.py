@@ -47,10 +47,10 @@ def command(
     from tenonos.plan.pool import Pool
     from tenonos.plan.report import refusal
     from tenonos.plan.write import folder_for
-    from tenonos.run import front
+    from tenonos.run import frontend
     from tenonos.settings import SETTINGS
 
-    length = front.seconds(seconds) or 1.0
+    length = frontend.seconds(seconds) or 1.0
     pool = Pool()
     answer = compose(objective, board, pool=pool)
     if not answer.accepted:

@@ -26,9 +26,9 @@ def command(
     from tenonos.errors import WorkError
     from tenonos.report.gather import gather
     from tenonos.report.page import page
-    from tenonos.run import front
+    from tenonos.run import frontend
 
-    length = front.seconds(seconds) or 1.0
+    length = frontend.seconds(seconds) or 1.0
     chosen = systems.load(system)
     file = html_file or Path(f"{chosen.name}-report.html")
     outputs.check(file, "--html")

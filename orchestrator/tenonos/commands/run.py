@@ -45,7 +45,7 @@ def command(
     """Boot a system in QEMU, with its consoles and measurements."""
     from tenonos import build, outputs, ui
     from tenonos import system as systems
-    from tenonos.run import RunOptions, front, gdb
+    from tenonos.run import RunOptions, frontend, gdb
     from tenonos.trace import collect, write
 
     chosen = systems.load(system)
@@ -53,9 +53,9 @@ def command(
     if console is not None and console != "mortise":
         chosen.heard(console)
     options = RunOptions(
-        seconds=front.seconds(seconds),
+        seconds=frontend.seconds(seconds),
         deterministic=deterministic,
-        scripts=front.scripts(chosen, inputs or []),
+        scripts=frontend.scripts(chosen, inputs or []),
         gdb=gdb.port() if debug else None,
     )
     outputs.check(json_file, "--json")
@@ -65,8 +65,8 @@ def command(
         defines = collect.defines(chosen)
     with ui.step(f"building {chosen.name}"):
         built = build.build(chosen, defines=defines)
-    front.play(
+    frontend.play(
         built,
         options,
-        front.Wishes(headless=headless, console=console, json=json_file, trace=trace, gdb=debug),
+        frontend.Wishes(headless=headless, console=console, json=json_file, trace=trace, gdb=debug),
     )

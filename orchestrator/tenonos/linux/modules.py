@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from tenonos.errors import InputError
 from tenonos.linux import deb
-from tenonos.linux.kept import kept
+from tenonos.linux.artifact_cache import kept
 from tenonos.setup import debian
 from tenonos.setup.initramfs import FILE, Entry, archive, folders
 

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from tenonos import paths, ui
 from tenonos.errors import WorkError
 from tenonos.linux import deb
-from tenonos.linux.kept import kept
+from tenonos.linux.artifact_cache import kept
 from tenonos.locks import exclusive
 from tenonos.setup import debian
 from tenonos.setup.initramfs import FILE, PROGRAM, Entry

@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 
 from tenonos.errors import WorkError
 from tenonos.linux import deb
-from tenonos.linux.kept import kept
+from tenonos.linux.artifact_cache import kept
 from tenonos.setup import debian
 from tenonos.setup.initramfs import LINK, Entry, archive, folders
 

@@ -31,11 +31,11 @@ from tenonos.plan.amend import (
     with_apps,
     with_cores,
 )
-from tenonos.plan.crews import together
+from tenonos.plan.assignment import SHARED, placed
 from tenonos.plan.defaults import complete, is_direct
 from tenonos.plan.english.text import UNREADABLE
 from tenonos.plan.infer import Inferred
-from tenonos.plan.lacking import lacking
+from tenonos.plan.missing import lacking
 from tenonos.plan.models import (
     CHANNEL,
     DISPATCH,
@@ -50,10 +50,10 @@ from tenonos.plan.models import (
     is_bare,
     manages,
 )
-from tenonos.plan.placing import SHARED, placed
 from tenonos.plan.planner import Planner, planner, verified
 from tenonos.plan.pool import C_LIBRARY, CORES, Pool
 from tenonos.plan.solve import Demand, Problem, Solution, minimal, satisfiable
+from tenonos.plan.task_groups import together
 from tenonos.plan.write import explain_json, system_files
 from tenonos.pool.kconfig import Assignment, Config
 from tenonos.system import board as boards

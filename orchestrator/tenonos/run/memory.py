@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from tenonos.system.places import Dealt
+from tenonos.system.memory_map import Dealt
 
 _SHM = Path("/dev/shm")
 _PREFIX = "tenon-run-"

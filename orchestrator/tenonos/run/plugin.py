@@ -23,7 +23,7 @@ from tenonos.run.formats import Reason, Sample, State
 from tenonos.run.result import PathResult
 from tenonos.run.target import Target
 from tenonos.setup import rust
-from tenonos.system.places import Dealt
+from tenonos.system.memory_map import Dealt
 
 SOURCE = paths.ROOT / "bench" / "plugin"
 VCPUS = 8

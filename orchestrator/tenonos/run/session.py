@@ -21,9 +21,9 @@ from typing import IO, Protocol
 from tenonos import paths
 from tenonos.run import plugin, qemu
 from tenonos.run.console import RAW, SELECT, Chunk, Demultiplexer, Transcript
+from tenonos.run.dynamic_vms import LateVms
 from tenonos.run.formats import STATUS_SIZE, FormatError, State, Status, TaskReader
 from tenonos.run.interruption import Interruption
-from tenonos.run.late import LateVms
 from tenonos.run.memory import Ram, RunFolder
 from tenonos.run.report import report
 from tenonos.run.result import Result

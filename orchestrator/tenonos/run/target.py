@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tenonos.run import attached
+from tenonos.run import device_backends
 from tenonos.system.bare import BARE
 
 if TYPE_CHECKING:
     from tenonos.build import Built
+    from tenonos.system.memory_map import Dealt
     from tenonos.system.model import System
-    from tenonos.system.places import Dealt
 
 
 def machine_of(system: System) -> str:
@@ -144,7 +144,7 @@ class Target:
         machine = Machine(
             machine_of(system),
             board.emulator.cpu,
-            (*board.emulator.arguments, *attached.arguments(system, built.image.parent)),
+            (*board.emulator.arguments, *device_backends.arguments(system, built.image.parent)),
             board.cpus,
             board.ram.base,
             board.ram.size,

@@ -21,7 +21,7 @@ from mcp_types import Tool as Offer
 
 from tenonos import __version__
 from tenonos.errors import TenonError
-from tenonos.serve.places import Project
+from tenonos.serve.served_folder import Project
 from tenonos.serve.tools import TOOLS, Tool, asked
 from tenonos.serve.work import Outcome, work
 

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tenonos.errors import InputError
-from tenonos.serve.places import Project
+from tenonos.serve.served_folder import Project
 
 Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
 System = Annotated[

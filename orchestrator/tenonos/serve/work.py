@@ -16,7 +16,7 @@ from anyio.abc import ByteReceiveStream, Process
 
 from tenonos.errors import WorkError
 from tenonos.paths import ROOT
-from tenonos.serve.places import Project
+from tenonos.serve.served_folder import Project
 
 GRACE = 5
 """Seconds to end in order, before the process group is killed."""

@@ -13,7 +13,7 @@ from tenonos.system import (
     dynamic,
     foreign,
     gicv2,
-    natives,
+    native_tasks,
     regulation,
     shares,
     vlibs,
@@ -286,7 +286,7 @@ def _ram(system: System) -> str:
 _RULES: tuple[Callable[[System], None], ...] = (
     bare.check,
     _distinct,
-    natives.check,
+    native_tasks.check,
     _limits,
     _kinds,
     _laid_over,

@@ -10,9 +10,9 @@ from typing import Any
 from tenonos.errors import InputError
 from tenonos.system.devices import DMA
 from tenonos.system.limits import BLOCK, PAGE
+from tenonos.system.memory_map import LOG_SIZE, STATUS_SIZE, TASK_SIZE, Dealt
 from tenonos.system.model import System, Vm
-from tenonos.system.places import LOG_SIZE, STATUS_SIZE, TASK_SIZE, Dealt
-from tenonos.system.tables import over
+from tenonos.system.translation_tables import over
 
 MOST = 64
 """Colours that a cache may have (pool/core/colouring counts them in a word of bits)."""

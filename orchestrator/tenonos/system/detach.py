@@ -7,9 +7,9 @@ from typing import Any
 
 from tenonos.errors import InputError
 from tenonos.system.limits import PAGE
+from tenonos.system.memory_map import VmLayout
 from tenonos.system.model import System, Vm
 from tenonos.system.node import Node
-from tenonos.system.places import VmLayout
 
 
 def size(vm: Vm) -> int:

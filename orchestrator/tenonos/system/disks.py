@@ -4,11 +4,11 @@ from collections import Counter
 from typing import Any
 
 from tenonos.errors import InputError
-from tenonos.system import parts
+from tenonos.system import partition_table
 from tenonos.system.limits import DISKS, DRIVES
+from tenonos.system.memory_map import DiskLayout, Layout
 from tenonos.system.model import Disk, System, Vm
 from tenonos.system.node import Node
-from tenonos.system.places import DiskLayout, Layout
 
 SECTOR = 512
 """Bytes of a sector (virtio 1.2, 5.2.4)."""
@@ -189,7 +189,7 @@ def _extent(system: System, disk: Disk) -> tuple[int, int]:
             mend="write at and size, or give it a file",
         )
     try:
-        return parts.find(drive.file, disk.partition)
+        return partition_table.find(drive.file, disk.partition)
     except ValueError as error:
         raise InputError(
             f'disk "{drive.name}" {error}', where=where, mend="write at and size, or another one"

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 
 from tenonos.errors import InputError
 from tenonos.system.limits import BLOCK, CHUNK, MAPPINGS, PAYLOADS
+from tenonos.system.memory_map import Content, GuestLayout, Payload
 from tenonos.system.model import Foreign, System, Vm
-from tenonos.system.places import Content, GuestLayout, Payload
-from tenonos.system.room import Room
+from tenonos.system.range_allocator import Room
 
 _TRANSLATED = 1 << 39
 """The first address that no VM sees (pool/core/paging)."""

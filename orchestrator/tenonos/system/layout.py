@@ -15,8 +15,7 @@ from typing import TypeVar
 from tenonos.errors import InputError
 from tenonos.system import channels, colours, detach, disks, foreign, vlibs
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.model import Channel, Reserve, System, Vlib, Vm
-from tenonos.system.places import (
+from tenonos.system.memory_map import (
     LOG_SIZE,
     MANIFEST_MOST,
     SLOT_SIZE,
@@ -37,7 +36,8 @@ from tenonos.system.places import (
     VlibLayout,
     VmLayout,
 )
-from tenonos.system.room import Room, up
+from tenonos.system.model import Channel, Reserve, System, Vlib, Vm
+from tenonos.system.range_allocator import Room, up
 
 
 @dataclass(frozen=True)

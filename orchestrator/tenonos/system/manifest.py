@@ -12,8 +12,8 @@ from construct import Array, Int8ul, Int16ul, Int32ul, Int64ul, Padding, Struct
 
 from tenonos.system import colours, detach, disks, regulation
 from tenonos.system.limits import INTERRUPTS, MAPPINGS, NAME, PAGE, PAYLOADS, VCPUS, VMS
+from tenonos.system.memory_map import LOG_SIZE, STATUS_SIZE, GuestLayout, Layout, VmLayout
 from tenonos.system.model import Channel, System, Template, Vlib, Vm
-from tenonos.system.places import LOG_SIZE, STATUS_SIZE, GuestLayout, Layout, VmLayout
 from tenonos.system.record import List, choice, plain
 
 MAGIC = 0x5359_5354

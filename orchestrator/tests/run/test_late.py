@@ -2,8 +2,8 @@
 
 import struct
 
+from tenonos.run.dynamic_vms import LateVms
 from tenonos.run.formats import State
-from tenonos.run.late import LateVms
 
 PAGES = (0x1000, 0x2000)
 

@@ -5,7 +5,7 @@ import os
 
 from tenonos.run.memory import Ram
 from tenonos.system.limits import PAGE
-from tenonos.system.places import Dealt
+from tenonos.system.memory_map import Dealt
 
 MIB = 1 << 20
 

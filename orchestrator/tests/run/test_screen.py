@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tenonos.errors import InputError
-from tenonos.run import front, gdb
+from tenonos.run import frontend, gdb
 from tenonos.run.console import Chunk, Transcript
 from tenonos.run.latency import Distribution
 from tenonos.run.screen import console_panel, histogram, summary
@@ -78,7 +78,7 @@ def test_the_debugger_gets_every_image():
 
 
 def test_seconds_are_checked():
-    assert front.seconds(None) is None and front.seconds(0.5) == 0.5
+    assert frontend.seconds(None) is None and frontend.seconds(0.5) == 0.5
     for bad in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(InputError):
-            front.seconds(bad)
+            frontend.seconds(bad)

@@ -9,7 +9,7 @@ import pytest
 from tenonos import build
 from tenonos import system as systems
 from tenonos.analysis.graph import Graph
-from tenonos.analysis.places import Places, known
+from tenonos.analysis.source_locations import Places, known
 
 STARTING = {
     "core/manifest": "reads the manifest, which no guest can write, before any guest runs",

@@ -15,7 +15,7 @@ from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target, plugin
 from tenonos.run.symbols import address, interrupt
 from tenonos.system.limits import PAGE
-from tenonos.system.places import Layout
+from tenonos.system.memory_map import Layout
 
 OUTCOME = re.compile(
     r"(?P<name>(?P<kind>[a-z]+)/[a-z-]+) (?P<case>\d+) (?P<outcome>contained|stopped): "

@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT, Outcome
 
 from tenonos.run.console import Chunk
-from tenonos.run.front import Wishes, _printed
+from tenonos.run.frontend import Wishes, _printed
 
 
 def test_a_line_that_was_broken_off_is_read_whole(capsys):

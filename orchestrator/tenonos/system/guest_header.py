@@ -6,8 +6,8 @@ Read by `pool/core/guest`; both sides test against the same bytes. All fields ar
 from construct import Array, Int32ul, Int64ul, PaddedString, Padding, Struct
 
 from tenonos.system.limits import ENDS, PAGE, TASKS
+from tenonos.system.memory_map import LOG_SIZE, STATUS_SIZE, ChannelEnd, GuestLayout, VlibEnd
 from tenonos.system.model import Channel, System, Vm
-from tenonos.system.places import LOG_SIZE, STATUS_SIZE, ChannelEnd, GuestLayout, VlibEnd
 
 MAGIC = 0x5453_4754
 """`TGST`."""

@@ -7,9 +7,9 @@ import fdt
 from tenonos.system import detach, disks
 from tenonos.system.board import PCIE, SERIAL, Board, Device
 from tenonos.system.limits import PAGE
+from tenonos.system.memory_map import ChannelEnd, Layout, VlibEnd, VmLayout
 from tenonos.system.model import System, Vm
 from tenonos.system.node import Node, halves
-from tenonos.system.places import ChannelEnd, Layout, VlibEnd, VmLayout
 
 GIC, CLOCK = 1, 2
 """The phandles of Linux's tree."""

@@ -8,8 +8,8 @@ stand behind it; memory of VMs is in blocks; log rings lie somewhere in RAM.
 from collections.abc import Iterable
 
 from tenonos.system.limits import BLOCK
+from tenonos.system.memory_map import LOG_SIZE, STATUS_SIZE, TASK_SIZE
 from tenonos.system.model import System, Vm
-from tenonos.system.places import LOG_SIZE, STATUS_SIZE, TASK_SIZE
 
 GIBIBYTE = 1 << 30
 
