@@ -1,7 +1,6 @@
-"""What is known before anything runs: of a linked image who calls whom on how much stack, of tasks
-when they are done.
+"""Static analysis: call graphs and stack bounds of linked images, response times of tasks.
 
-`a64` decodes what an instruction does to control and stack, `graph` makes the call graph of an
-image, `places` finds source lines; `waiting` and `stacks` are the questions asked of them.
-`response` has the response times of periodic tasks, `costs` what the kernels take of them.
+`a64` decodes the effect of instructions on control flow and stack, `graph` builds the call graph of
+an image, `source_locations` finds source lines; `waiting` and `stacks` evaluate them. `response`
+computes response times of periodic tasks, `costs` has the kernels' overhead.
 """

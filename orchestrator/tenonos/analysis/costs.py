@@ -1,4 +1,4 @@
-"""Costs of the kernels' paths, as measured and kept in the tree; instructions.
+"""Costs of the kernels' paths in instructions, as measured and recorded in the tree.
 
 Tenon's are rows of `bench/results/rows.json`, the same as in the table of `docs/costs.md`. A
 compiler of another version may need a tenth more (or two instructions): so much is added here.
@@ -20,7 +20,7 @@ PAGE, RUN = "docs/costs.md", "bench/results/share-full.json"
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one core: a release until its task runs, a job's end, and the longest masked section."""
+    """Costs on one core: release until the task runs, end of a job, longest masked section."""
 
     wake: int
     leave: int
@@ -30,7 +30,7 @@ class Costs:
 
 @cache
 def alone() -> Costs:
-    """Of a core that is its VM's own."""
+    """Costs on a core that a VM owns."""
     return Costs(
         wake=_row("irq wake fp=false median"),
         leave=_row("timer start mode=tickless median") + _row("sched block_switch median"),
@@ -41,7 +41,7 @@ def alone() -> Costs:
 
 @cache
 def shared() -> Costs:
-    """Of a core that VMs share: between any two jobs there may be a change of VMs."""
+    """Costs on a core shared by VMs: any two jobs may be separated by a VM switch."""
     own = alone()
     return Costs(
         wake=max(own.wake, _worst("dispatch_delay")),

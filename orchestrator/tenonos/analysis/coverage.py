@@ -1,10 +1,10 @@
-"""Which source lines of an image were executed.
+"""Line coverage of an image, from executed addresses and debug information.
 
-The line table of the debug information says of each instruction which line it is of, inlined code
-included. A line counts if it has code of its own in an image, by a row that begins a statement, and
-is covered if any instruction of it was executed in any of the images. What optimisation left no
-instruction of does not count, nor do instructions that no line is written for. Assembly has no
-lines there: its instructions count by themselves, by the labels that a library's source has.
+The line table maps each instruction to its line, inlined code included. A line counts if an image
+has code for it, by a row that begins a statement; it is covered if any of its instructions was
+executed in any image. Lines without an instruction after optimisation do not count, nor do
+instructions without a line. Assembly has no lines in the table: its instructions are counted by
+themselves, by the labels in the library's source.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Span = tuple[int, int]
 INSTRUCTION = 4
 EXECUTABLE = 4  # SHF_EXECINSTR
 PADDING = (bytes(4), bytes.fromhex("1f2003d5"))
-"""What aligns what follows: nothing, and NOPs."""
+"""Padding in front of aligned code: zeros and NOPs."""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Lines of one function in a row that nothing executed: those between them have no code."""
+    """Consecutive lines of a function that were not executed; lines between them have no code."""
 
     function: str
     file: str
@@ -46,7 +46,7 @@ class Gap:
 
 @dataclass(frozen=True, order=True)
 class Written:
-    """An instruction of assembly, the same one in each image that has as much under its label."""
+    """An instruction of assembly, by its label and offset, the same in every image."""
 
     library: str
     label: str
@@ -55,16 +55,16 @@ class Written:
 
 
 class Image:
-    """The code of an image by the lines it was written in."""
+    """The code of an image by source line."""
 
     def __init__(self, content: bytes, folders: dict[str, Path]) -> None:
         self._content, self._folders = content, folders
         self.lines: dict[Line, list[Span]] = {}
-        """Of each own line that has code all of that."""
+        """The addresses of the code of each line of the project's own."""
         statements: set[Line] = set()
         elf = ELFFile(BytesIO(content))
         dwarf = elf.get_dwarf_info()
-        # The linker leaves the lines of functions that it drops, at addresses from nothing on.
+        # The linker keeps the lines of dropped functions, at addresses from 0 on.
         code = [range(at, at + len(data)) for at, data in executable(elf)]
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
@@ -87,7 +87,7 @@ class Image:
         return file if owner(file, self._folders) in self._folders else None
 
     def library(self, line: Line) -> str:
-        """Whose line it is."""
+        """The library that contains a line."""
         return owner(line[0], self._folders)
 
     @cached_property
@@ -107,13 +107,13 @@ class Image:
         return Places(ELFFile(BytesIO(self._content)))
 
     def function(self, line: Line) -> str:
-        """The function that a line is of, as far as the debug information knows."""
+        """The function that contains a line, as far as the debug information knows."""
         places = self._places.at(self.lines[line][0][0])
         return places[-1].name if places else "?"
 
 
 def executable(elf: ELFFile) -> Iterator[tuple[int, bytes]]:
-    """The sections with code: where they are, and what is in them."""
+    """Addresses and contents of the sections with code."""
     for section in elf.iter_sections():
         if section["sh_flags"] & EXECUTABLE:
             yield section["sh_addr"], section.data()
@@ -121,16 +121,16 @@ def executable(elf: ELFFile) -> Iterator[tuple[int, bytes]]:
 
 @dataclass
 class Coverage:
-    """What was executed of some images together."""
+    """Executed code of several images together."""
 
     lines: dict[Line, bool] = field(default_factory=dict)
-    """Whether it was."""
+    """Whether it was executed."""
     libraries: dict[Line, str] = field(default_factory=dict)
     assembly: dict[Written, bool] = field(default_factory=dict)
     _images: dict[Line, Image] = field(default_factory=dict)
 
     def add(self, image: Image, executed: Collection[int]) -> None:
-        """One more run: the addresses of the instructions that it executed."""
+        """Add a run by the addresses of the instructions that it executed."""
         for line, spans in image.lines.items():
             self.libraries[line] = image.library(line)
             self._images.setdefault(line, image)
@@ -142,7 +142,7 @@ class Coverage:
             self.assembly[written] = self.assembly.get(written, False) or at in executed
 
     def of(self, library: str | None = None) -> tuple[int, int]:
-        """How many lines there are, and how many of them are covered; of all libraries without."""
+        """The numbers of lines and of covered lines of a library, or of all."""
         return _counted(
             covered
             for line, covered in self.lines.items()
@@ -150,7 +150,7 @@ class Coverage:
         )
 
     def written(self, library: str | None = None) -> tuple[int, int]:
-        """How many instructions of assembly there are, and how many were executed."""
+        """The numbers of instructions of assembly and of executed ones."""
         return _counted(
             covered
             for written, covered in self.assembly.items()
@@ -158,7 +158,7 @@ class Coverage:
         )
 
     def gaps(self, library: str) -> Iterator[Gap]:
-        """What is not covered of a library, in the order of its files."""
+        """The uncovered lines of a library, in the order of its files."""
         gap: Gap | None = None
         for line, covered in sorted(self.lines.items()):
             if self.libraries[line] != library:
@@ -174,7 +174,7 @@ class Coverage:
             yield gap
 
     def skipped(self, library: str) -> Iterator[str]:
-        """Which instructions of assembly were not executed, by the bytes behind their labels."""
+        """The instructions of assembly that were not executed, by label and offset in bytes."""
         blocks: dict[tuple[str, int], dict[int, bool]] = {}
         for written, covered in sorted(self.assembly.items()):
             if written.library == library:

@@ -1,8 +1,9 @@
 """The call graph of a linked image, read from its instructions.
 
 A function is a symbol with a size. Its instructions are walked along every branch with the depth of
-the stack, so that each call is known with the stack in use there. Calls through registers have no
-target here; jumps through registers are the tables of `match`, which stay in their function.
+the stack, so that each call is known with the stack in use at that point. Calls through registers
+have no known target; jumps through registers are the jump tables of `match`, which stay in their
+function.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from elftools.elf.elffile import ELFFile
 from tenonos.analysis.a64 import Effect, Flow, Stack, effect
 
 PANIC = "rust_begin_unwind"
-"""What every panic ends in."""
+"""The function in which every panic ends."""
 
 _CORE = ("4core", "_ZN4core", "5alloc")
 
@@ -31,30 +32,30 @@ class Call:
     site: int
     target: int | None
     depth: int
-    """Bytes of the caller's own stack in use there."""
+    """Bytes of the caller's own stack in use at the call."""
 
 
 @dataclass
 class Function:
-    """A function: its code, the most stack it uses itself, and whom it calls."""
+    """A function: its code, the most stack it uses itself, and its calls."""
 
     name: str
     start: int
     end: int
     depth: int = 0
     bounded: bool = True
-    """Whether `depth` is known: false if SP is computed."""
+    """Whether `depth` is a bound: false if SP is computed."""
     returns: bool = False
     loops: bool = False
     known: bool | None = False
-    """Whether it was walked; none while it is."""
+    """Whether it has been walked; none during the walk."""
     calls: list[Call] = field(default_factory=list)
     ends: set[int] = field(default_factory=set)
-    """The functions whose calls do not come back."""
+    """The called functions that do not return."""
 
 
 class Graph:
-    """The functions of an image by address, and the sites it notes."""
+    """The functions of an image by address, and the sites recorded in its sections."""
 
     def __init__(self, content: bytes) -> None:
         self.elf = ELFFile(BytesIO(content))
@@ -78,14 +79,14 @@ class Graph:
         return function if address < function.end else None
 
     def walk(self, function: Function) -> None:
-        """Read a function's code, once; behind a call only if the one called returns."""
+        """Walk a function's code, once; past a call only if the called function returns."""
         if function.known is False:
             function.known = None
             _Walk(self, function).run()
             function.known = True
 
     def words(self, section: str, count: int) -> list[tuple[int, ...]]:
-        """The records of `count` words that the image notes in a section; none if it has none."""
+        """The records of `count` words in a section of the image; empty without that section."""
         found = self.elf.get_section_by_name(section)
         data = b"" if found is None else found.data()
         records = struct.iter_unpack(f"<{count}Q", data[: len(data) // (8 * count) * 8 * count])
@@ -106,10 +107,10 @@ class Graph:
                 yield Function(symbol.name, start, start + symbol["st_size"])
 
     def _panicking(self) -> set[int]:
-        """The functions that do nothing but panic: an image that gets there is at its end.
+        """The functions that only panic: execution of the image ends there.
 
-        These are the panic handler, and what ends in such functions on every way; a loop is no end,
-        except in Rust's own library, which formats what it says.
+        These are the panic handler, and functions in which every path ends in such a function. A
+        loop is no end, except in Rust's own library, which formats the message.
         """
         found = {at for at, function in self.functions.items() if PANIC in function.name}
         size = 0
@@ -131,7 +132,7 @@ class _State:
 
 
 class _Walk:
-    """One function being walked."""
+    """A walk over the code of one function."""
 
     def __init__(self, graph: Graph, function: Function) -> None:
         self.graph, self.function = graph, function
@@ -140,7 +141,7 @@ class _Walk:
         self.tables: list[_State] = []
 
     def run(self) -> None:
-        """Walk all code the function reaches, then what only its jump tables reach."""
+        """Walk all reachable code of the function, then code reached only by its jump tables."""
         self._drain()
         while self.tables:
             state = self.tables[0]
@@ -181,7 +182,7 @@ class _Walk:
             case Stack.RESTORE if frame is not None:
                 depth = frame - step.amount
             case Stack.LOAD if step.amount < 8:
-                # From an argument register: it leaves this stack for another one.
+                # From an argument register: a switch to another stack.
                 depth = None
             case Stack.UNKNOWN | Stack.LOAD | Stack.RESTORE:
                 self.function.bounded = False
@@ -191,7 +192,7 @@ class _Walk:
         return _State(depth, frame)
 
     def _flow(self, step: Effect, at: int, state: _State) -> bool:
-        """Whether execution goes on with the next instruction."""
+        """Follow an instruction; whether execution continues with the next one."""
         match step.flow:
             case Flow.NEXT:
                 return True
@@ -211,7 +212,7 @@ class _Walk:
         return False
 
     def _go(self, at: int, target: int, state: _State) -> None:
-        """Follow a branch; one that leaves the function is a call in its place."""
+        """Follow a branch; one that leaves the function is a tail call."""
         if self.function.start <= target < self.function.end:
             self.function.loops |= target <= at
             self.pending.append((target, state))
@@ -219,7 +220,7 @@ class _Walk:
             self.function.returns |= self._call(at, target, state)
 
     def _call(self, at: int, target: int | None, state: _State) -> bool:
-        """Note a call; whether it returns."""
+        """Record a call; whether it returns."""
         self.function.calls.append(Call(at, target, state.depth or 0))
         called = None if target is None else self.graph.at(target)
         if called is None:

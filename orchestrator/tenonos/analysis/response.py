@@ -1,13 +1,13 @@
 """Response times of periodic tasks on one core: fixed priorities, always preemptive.
 
 The textbook's recurrence (Joseph and Pandya, 1986; with blocking and release jitter, Audsley and
-others, 1993; over the whole busy period, Lehoczky, 1990), in whole numbers:
+others, 1993; over the whole busy period, Lehoczky, 1990), in integers:
 
-    w(q) = B + (q + 1) C + sum over who is as urgent or more of ceil((w(q) + J) / T) C
+    w(q) = B + (q + 1) C + sum over tasks of equal or higher priority of ceil((w(q) + J) / T) C
     R    = max over q of w(q) - q T + J
 
-Each release also takes an interrupt, which comes before every task, those of the less urgent too.
-Among equals anyone may be first, so that all of them count.
+Each release also costs an interrupt, which delays every task, also when it releases one of lower
+priority. Tasks of equal priority may run in any order, so all of them count.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 _JOBS = 10_000
-"""Of a busy period that are looked at, before it counts as one that never ends."""
+"""Jobs of a busy period to examine before it counts as endless."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What one task asks of its core, all times in one unit; a larger priority is more urgent."""
+    """A periodic task, all times in one unit; a larger number is a higher priority."""
 
     name: str
     work: int
@@ -30,26 +30,26 @@ class Task:
     deadline: int
     priority: int = 0
     jitter: int = 0
-    """How much later than its instant a release may come."""
+    """Release jitter: the longest delay of a release after its instant."""
     blocking: int = 0
-    """How long somebody less urgent may keep the core all the same."""
+    """Blocking: the longest time for which lower priorities delay the task."""
     interrupt: int = 0
-    """What a release takes before its task runs, from whoever runs."""
+    """Overhead of a release before its task runs, charged to the running task."""
 
     def released(self, time: int) -> int:
-        """How often it is released in any stretch of so much time, at most."""
+        """The most releases in any interval of that length."""
         return -(-(time + self.jitter) // self.period)
 
 
 def utilisation(tasks: Sequence[Task]) -> Fraction:
-    """The part of a core that tasks take."""
+    """The utilisation of a core by tasks."""
     return sum((Fraction(t.work + t.interrupt, t.period) for t in tasks), Fraction(0))
 
 
 def response(task: Task, others: Sequence[Task]) -> int:
-    """The longest from the instant of a release to the end of its job, beside others.
+    """The worst-case response time: from the instant of a release to the end of its job.
 
-    If it is more than the deadline, it is the least that is known: the set is infeasible.
+    A result beyond the deadline is a lower bound: the set is infeasible.
     """
     worst = end = 0
     for job in range(_JOBS):
@@ -62,15 +62,15 @@ def response(task: Task, others: Sequence[Task]) -> int:
 
 
 def latency(task: Task, others: Sequence[Task]) -> int:
-    """The longest from the instant of a release to the first step of its job.
+    """The worst-case start latency: from the instant of a release to the first step of its job.
 
-    It holds for a task that is done before its next release.
+    It holds for a task that completes before its next release.
     """
     return response(replace(task, work=1), others) - 1
 
 
 def _end(task: Task, others: Sequence[Task], job: int, least: int, limit: int) -> int:
-    """When a job of the busy period ends: the least fixed point, or the first beyond the limit."""
+    """The end of a job of the busy period: the least fixed point, or a value beyond the limit."""
     end = max(least, 1)
     while end <= limit:
         longer = task.blocking + _taken(task, others, job, end)

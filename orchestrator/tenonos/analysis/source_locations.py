@@ -25,17 +25,17 @@ SCOPES = {
     "DW_TAG_union_type",
     "DW_TAG_enumeration_type",
 }
-"""What functions are found in."""
+"""Tags of debug entries that contain functions."""
 
 _INSIDE = re.compile(r"core::|tenon_thread::(?!(?:thread|time)::\w+(?:<|$))")
-"""What is no place of interest: Rust's own and the kernel's inner functions."""
+"""Functions not to be shown: Rust's own and the kernel's inner ones."""
 
 _LINKS = ("DW_AT_abstract_origin", "DW_AT_specification")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A function and where in it: its file and the line that is executed, or that calls on."""
+    """A function and a line in it: the executed one, or the call of the next inner function."""
 
     function: str
     file: str
@@ -43,7 +43,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """The function's name without what it is generic over."""
+        """The function's name without generic parameters."""
         name, plain = self.function, None
         while name != plain:
             name, plain = re.sub(r"<[^<>]*>", "", name), name
@@ -51,13 +51,13 @@ class Place:
 
     @property
     def where(self) -> str:
-        """`file:line` as a person would type it."""
+        """`file:line`, relative to the clone."""
         inside = ROOT / self.file
         return f"{shown(inside) if inside.exists() else self.file}:{self.line}"
 
 
 def known(places: list[Place]) -> list[Place]:
-    """The places a reader knows: not those by which the kernel calls, waits or spawns."""
+    """The places of interest to a reader: without the kernel's own calls, waits and spawns."""
     return [place for place in places if not _INSIDE.match(place.function)]
 
 
@@ -72,8 +72,8 @@ class Places:
         self._lines: dict[int, list[tuple[int, int, int]]] = {}
 
     def at(self, address: int) -> list[Place]:
-        """The functions that the instruction at `address` belongs to, from the one that has its own
-        code to the one inlined most deeply; empty if nothing is known."""
+        """The functions that contain the instruction at `address`, from the one with code of its
+        own to the most deeply inlined; empty if unknown."""
         containing = self._containing(address)
         if not containing:
             return []
@@ -105,8 +105,8 @@ class Places:
         return found
 
     def spans(self, names: Collection[str]) -> dict[str, list[tuple[int, int]]]:
-        """The code of all functions with these last names, wherever they are inlined: the whole
-        debug information is read for it once."""
+        """The code of all functions with these last names, wherever they are inlined. The first
+        call reads the whole debug information."""
         found: dict[str, list[tuple[int, int]]] = {}
         for unit in self._dwarf.iter_CUs() if self._dwarf else ():
             for die in unit.iter_DIEs():
@@ -180,7 +180,7 @@ class Places:
 
 
 def _blocks(die: Any) -> Iterator[Any]:
-    """What is inlined into a function, however its blocks nest."""
+    """The functions inlined into a function, through nested blocks."""
     for child in die.iter_children():
         if child.tag == "DW_TAG_inlined_subroutine":
             yield child

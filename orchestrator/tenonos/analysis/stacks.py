@@ -1,9 +1,8 @@
-"""The most stack that threads and handlers of an image may need, by the calls it makes.
+"""Stack bounds of threads and interrupt handlers, from the call graph of an image.
 
-A thread needs what its functions use on the deepest way, the closure it takes along, and what an
-interrupt and its preemption put on top. Ways that end in a panic do not count: there the image is
-at its end. What nobody can know from the image is said: calls through pointers, recursion, stacks
-of computed size.
+A thread needs the stack of its deepest call path, its closure, and the frame of an interrupt with
+preemption. Paths that end in a panic do not count: execution ends there. Calls through pointers,
+recursion and stacks of computed size cannot be bounded and are reported.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from tenonos.analysis.waiting import HANDLERS
 
 THREADS, TIMERS, EXPIRIES = ".tenon.threads", ".tenon.timers", ".tenon.expiries"
 _OWN = {"tenon_application": "main", "::boot::idle": "idle"}
-"""The threads that each image has, by what they call."""
+"""The kernel's own threads of each image, by the function they run."""
 _KERNEL = "pool/tenon/thread/"
 _CLOSURE = re.compile(r"([\w:{}#]+)::\{closure_env(#\d+)\}")
-"""A closure in the name of what is generic over it."""
+"""A closure in the name of a function that is generic over it."""
 _STARTS = ("tenon_main", "tenon_secondary")
 _VECTOR = re.compile(r"tenon_interrupt(?:\.\w+)*")
 _SELECT_EL1 = 0xD50041BF  # MSR SPSel, #1
@@ -32,17 +31,17 @@ _SELECT_EL1 = 0xD50041BF  # MSR SPSel, #1
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes that are needed at least, and what keeps it from being a bound."""
+    """Bytes needed at least, and the reasons why that is no bound."""
 
     size: int = 0
     pointers: frozenset[int] = frozenset()
-    """Where something unknown is called, by address."""
+    """Addresses of calls with unknown targets."""
     recursive: frozenset[str] = frozenset()
     computed: frozenset[str] = frozenset()
 
     @property
     def bounded(self) -> bool:
-        """Whether it is never more."""
+        """Whether the number of bytes is a bound."""
         return not (self.pointers or self.recursive or self.computed)
 
     def __add__(self, size: int) -> Need:
@@ -59,7 +58,7 @@ class Need:
 
 @dataclass(frozen=True)
 class ThreadStack:
-    """The stack of the threads that one place makes."""
+    """The stack of the threads that one call site spawns."""
 
     site: int
     entry: int
@@ -83,7 +82,7 @@ class Stacks:
         self._expiries = {f.start for (s,) in graph.words(EXPIRIES, 1) if (f := graph.at(s))}
 
     def threads(self) -> list[ThreadStack]:
-        """Each place that makes threads."""
+        """The call sites that spawn threads."""
         above = self.interruption()
         return [
             ThreadStack(site, entry, (self._at(entry) | Need()) + (taken + above.size), size)
@@ -91,20 +90,21 @@ class Stacks:
         ]
 
     def handlers(self) -> Need:
-        """What a core's interrupt stack needs: for the handler of one interrupt, with what the
-        vector keeps beside it, or before that for the start of the image."""
+        """The need of a core's interrupt stack: for one handler and the registers saved by the
+        vector, or for the boot of the image."""
         roots = [self.graph.at(site) for (site,) in self.graph.words(HANDLERS, 1)]
         worst = self._any(root for root in roots if root is not None)
         begins = (f for f in self.graph.functions.values() if f.name in _STARTS)
         return worst + max((kept for _, kept in self._vectors()), default=0) | self._any(begins)
 
     def interruption(self) -> Need:
-        """What an interrupt adds to the stack of the thread it came to, preemption included."""
+        """The need that an interrupt adds to the stack of the interrupted thread, preemption
+        included."""
         found = self._any(f for f in self.graph.functions.values() if "reschedule" in f.name)
         return found + max((frame for frame, _ in self._vectors()), default=0)
 
     def of(self, function: Function) -> Need:
-        """What a function needs with all it calls."""
+        """The need of a function with all its callees."""
         if function.start in self._known:
             return self._known[function.start]
         if function.start in self._open:
@@ -132,11 +132,11 @@ class Stacks:
 
     @property
     def nested(self) -> bool:
-        """Whether handlers are interrupted by others."""
+        """Whether handlers can be preempted by others."""
         return any(".nested" in symbol for symbol in self._tables)
 
     def name(self, thread: ThreadStack) -> str:
-        """What such threads run, as the source calls it."""
+        """The name of the function that such threads run."""
         function = self.graph.at(thread.entry)
         places = self._places.at(thread.entry)
         closures = _CLOSURE.findall(places[0].function) if places else []
@@ -154,17 +154,17 @@ class Stacks:
         return f"spawned by {spawner[-1].name}" if spawner else f"{thread.entry:#x}"
 
     def where(self, thread: ThreadStack) -> str | None:
-        """Where such threads are made: `file:line` of the call into the kernel, unless that makes
-        them itself or the image does not tell who called it."""
+        """`file:line` of the call that spawns such threads; none for the kernel's own, or if the
+        caller is unknown."""
         return self._outside(thread.site) or self._caller(thread.site)
 
     def _outside(self, address: int) -> str | None:
-        """The innermost place of an address that is not the kernel's."""
+        """The innermost source location of an address outside the kernel."""
         places = reversed(known(self._places.at(address)))
         return next((p.where for p in places if not p.file.startswith(_KERNEL)), None)
 
     def _caller(self, address: int) -> str | None:
-        """Where the function an address is in is called from: spawning may not be inlined."""
+        """The caller of the function that contains an address: spawning may not be inlined."""
         function = self.graph.at(address)
         if function is None:
             return None
@@ -186,7 +186,7 @@ class Stacks:
                 )
 
     def why(self, need: Need) -> list[str]:
-        """What keeps a need from being a bound, in words."""
+        """The reasons why a need is no bound, in words."""
         callers = {f.name for at in need.pointers if (f := self.graph.at(at))}
         pointers = [f"calls through pointers in {demangled(name)}" for name in sorted(callers)]
         recursive = [f"recursion in {demangled(name)}" for name in sorted(need.recursive)]
@@ -204,8 +204,8 @@ class Stacks:
         return need
 
     def _vectors(self) -> list[tuple[int, int]]:
-        """Of each table of vectors, what an interrupt saves on the thread's stack, and then keeps
-        on its own while the handler runs."""
+        """For each vector table, the bytes that an interrupt saves on the thread's stack, and those
+        on the interrupt stack while the handler runs."""
         return [self._saved(start) for start in self._tables.values()]
 
     def _saved(self, at: int) -> tuple[int, int]:

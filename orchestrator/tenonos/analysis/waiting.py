@@ -1,9 +1,9 @@
-"""Waiting where nobody can: an image whose interrupt handlers may wait is refused.
+"""Check against blocking calls in interrupt handlers.
 
-The kernel notes each place that may wait and each function that an interrupt calls, in sections
-that are no part of the image (`pool/tenon/thread/src/sites.rs`). A call from the second to the
-first, known once the image is linked, is a mistake of the program. Calls through pointers nobody
-sees before they happen: for those the kernel asks at run time.
+The kernel records each place that may block and each function that an interrupt calls, in sections
+that are not loaded (`pool/tenon/thread/src/sites.rs`). A call path from the second to the first in
+the linked image is an error of the program. Calls through pointers are invisible here; the kernel
+checks those at run time.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ WAITS, HANDLERS = ".tenon.waits", ".tenon.handlers"
 
 @dataclass(frozen=True)
 class Way:
-    """How a handler comes to wait: the call in each function on the way, and at last the wait."""
+    """A call path from a handler to a blocking operation."""
 
     root: Function
     sites: tuple[int, ...]
 
 
 def check(graph: Graph, image: str) -> None:
-    """Refuse an image in which a handler may wait."""
+    """Refuse an image in which a handler may block."""
     way = find(graph)
     if way is not None:
         raise _refusal(Places(graph.elf), way, image)
 
 
 def find(graph: Graph) -> Way | None:
-    """The shortest way from a handler to a wait."""
+    """The shortest call path from a handler to a blocking operation."""
     waits = {}
     for (site,) in graph.words(WAITS, 1):
         if function := graph.at(site):

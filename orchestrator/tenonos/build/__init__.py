@@ -1,8 +1,7 @@
 """From a system to one bootable file.
 
-`build` generates a crate per image, compiles them, lays memory out and packs the
-result. What has not changed is not made again, and two builds of one system
-are the same bytes.
+`build` generates a crate per image, compiles the crates, lays memory out and packs the result.
+Unchanged parts are not rebuilt, and builds are reproducible to the byte.
 """
 
 import hashlib
@@ -37,7 +36,7 @@ _HEADER = struct.Struct("<8xQQ32s4s")
 
 @dataclass(frozen=True)
 class Built:
-    """A built system: the file to boot, each image as ELF and flat, and where everything lies."""
+    """A built system: the file to boot, each image as ELF and flat, and the memory layout."""
 
     image: Path
     elves: dict[str, Path]
@@ -46,11 +45,12 @@ class Built:
     system: System
     layout: Layout
     vm_images: dict[str, Path]
-    """Files from which VMs are made at run time: of each template, and of whom else is asked."""
+    """Image files to create VMs at run time: one for each template, and for VMs named with
+    --vm-image."""
 
 
 def folder(system: System) -> Path:
-    """Where a system is built; one of the same name elsewhere has a folder of its own."""
+    """The build folder of a system; systems of one name in different places have different ones."""
     if catalogue.is_system_folder(system.folder):
         return BUILD / system.name
     digest = hashlib.sha256(str(system.folder).encode()).hexdigest()[:8]
@@ -58,7 +58,7 @@ def folder(system: System) -> Path:
 
 
 def discard(system: System) -> None:
-    """Remove what was built of a system, but for what the compiler can use again."""
+    """Remove the build results of a system, except the compiler's incremental state."""
     shutil.rmtree(folder(system), ignore_errors=True)
 
 
@@ -69,10 +69,10 @@ def build(
     defines: Sequence[str] = (),
     vm_images: Sequence[str] = (),
 ) -> Built:
-    """The system, built.
+    """Build a system.
 
-    `pristine` starts from nothing; `defines` are `CONFIG_X=y`; of the VMs `vm_images` a file is
-    written from which one like them can be made at run time.
+    `pristine` removes earlier results first; `defines` are `CONFIG_X=y`; for each VM in `vm_images`
+    an image file is written, from which a VM like it can be created at run time.
     """
     asked = [system.vm(name) for name in vm_images]
     for warning in colours.warnings(system):
@@ -103,7 +103,7 @@ def build(
 
 
 def compiled(image: Image, target: Path) -> Path:
-    """The ELF of an image of the system that is built in the folder `target`."""
+    """The ELF of an image, for a system with the build folder `target`."""
     objects = c.objects(image, target / image.name / "c")
     write(image, target / image.name, objects)
     return compile_image(image, target / image.name)
@@ -119,21 +119,21 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
         payloads |= {(vm.name, part): content for part, content in parts.items()}
     mortise = flats["mortise"]
     place = partial(lay_out, system, mortise.end - mortise.base, contents, mortise.text)
-    # Whatever its addresses are, the manifest is as long.
+    # The length of the manifest does not depend on addresses.
     layout = place(len(manifest.write(system, place())))
     for vm in system.guests:
         if vm.kind == "tenon":
             payloads[vm.name, "header"] = guest_header.guest(system, vm, layout.guest(vm.name))
         else:
             payloads[vm.name, "tree"] = _tree(system, vm, layout)
-    # Mortise without virtual machines reads none.
+    # Mortise without VMs reads no manifest.
     told = manifest.write(system, layout) if system.vms else b""
     stored = [disk.file.read_bytes() if disk.file else b"" for disk in system.memory_disks]
     return pack(mortise, told, payloads, layout, stored), layout
 
 
 def _alone(system: System, flat: Flat) -> tuple[bytes, Layout]:
-    """An image without Mortise is what boots, as it is."""
+    """The bootable file of a system without Mortise: its image, unchanged."""
     vm, ram = system.vms[0], system.board.ram
     _check_limits(system, vm, flat)
     size = len(flat.content)
@@ -141,7 +141,7 @@ def _alone(system: System, flat: Flat) -> tuple[bytes, Layout]:
 
 
 def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, bytes], Content]:
-    """The parts a VM is filled with, but for its tree or header, and what the layout must know."""
+    """The payloads of a VM without its device tree or header, and their sizes for the layout."""
     if vm.kind == "tenon":
         flat = flats[vm.name]
         _check_limits(system, vm, flat)
@@ -164,7 +164,7 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
 
 
 def _tree(system: System, vm: Vm, layout: Layout) -> bytes:
-    """The device tree of a VM that has one: its own, with what its system says, or one made."""
+    """The device tree of a VM: its own, completed from the system, or a generated one."""
     own = foreign.tree(system, vm) if vm.kind == "image" else b""
     if not own:
         return device_trees.linux(system, vm, layout)
@@ -179,7 +179,7 @@ def _tree(system: System, vm: Vm, layout: Layout) -> bytes:
 
 
 def _check_limits(system: System, vm: Vm, flat: Flat) -> None:
-    """A size that was promised is kept, or there is no system."""
+    """Refuse an image larger than its declared limit."""
     told = (
         ("image_limit", vm.image_limit, len(flat.content), "has {} bytes"),
         ("ram_limit", vm.ram_limit, flat.end - flat.base, "takes {} bytes of memory"),
@@ -194,7 +194,7 @@ def _check_limits(system: System, vm: Vm, flat: Flat) -> None:
 
 
 def _empty(target: Path) -> None:
-    """Remove what is in a folder, but for the lock that keeps others out of it meanwhile."""
+    """Remove the content of a folder, except its lock file, which is held meanwhile."""
     for path in target.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
@@ -203,7 +203,7 @@ def _empty(target: Path) -> None:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """A file that is replaced as a whole, and only if it changes."""
+    """Replace a file atomically, and only if its content changes."""
     if file.exists() and file.read_bytes() == content:
         return
     part = file.with_suffix(".part")

@@ -1,10 +1,9 @@
-"""Who wrote each byte of code in a linked image.
+"""Attribution of the code of a linked image to the libraries it was written in.
 
-Link-time optimisation moves code across crates and inlines it, so that neither
-symbols nor object files tell. Debug information does: every function, also an
-inlined one, names the file it was written in. Generics of Rust's own library that
-were inlined count for whoever uses them; assembly, which has no functions, for
-whoever wrote its lines or its labels.
+Link-time optimisation moves and inlines code across crates, so neither symbols nor object files
+identify its origin. Debug information does: every function, inlined ones too, names its source
+file. Inlined generics of Rust's own library count for the function they are inlined into. Assembly,
+which has no functions, is attributed by its lines or its labels.
 """
 
 import re
@@ -38,12 +37,12 @@ Span = tuple[int, int, str]
 
 
 def attribute(content: bytes, folders: dict[str, Path]) -> dict[str, int]:
-    """Bytes of code by owner; `folders` are the crates, or files, whose id is to be named."""
+    """Bytes of code by owner; `folders` maps ids of owners to their folders or files."""
     return Ownership(content, folders).bytes()
 
 
 class Ownership:
-    """Who wrote the code of one ELF image."""
+    """Owners of the code of one ELF image."""
 
     def __init__(self, content: bytes, folders: dict[str, Path]) -> None:
         self.elf = ELFFile(BytesIO(content))
@@ -51,9 +50,9 @@ class Ownership:
         self.folders = folders
         self.found: Counter[str] = Counter()
         self.origins: set[tuple[str, int]] = set()
-        """File and line of each function that has code, inlined ones too, but for closures."""
+        """File and line of each function with code, inlined ones too, closures excepted."""
         self.labelled: dict[Path, set[str]] = {}
-        """The files of assembly and their labels that are in the image."""
+        """The files of assembly in the image, with their labels."""
         self._attribute()
 
     def bytes(self) -> dict[str, int]:
@@ -61,7 +60,7 @@ class Ownership:
         return {owner: size for owner, size in self.found.items() if size}
 
     def of(self, address: int) -> str:
-        """Who wrote the function that has code at an address, whatever is inlined there."""
+        """The owner of the outermost function at an address, whatever is inlined there."""
         for spans in (self.spans, self.fallback):
             position = bisect_right(spans, address, key=lambda span: span[0]) - 1
             if position >= 0 and address < spans[position][1]:
@@ -69,7 +68,7 @@ class Ownership:
         return GENERATED
 
     def _attribute(self) -> None:
-        """Count functions first, then what lies between them."""
+        """Count functions first, then the code between them."""
         functions: list[Span] = []
         lines: list[Span] = []
         for unit in self.dwarf.iter_CUs():
@@ -88,7 +87,8 @@ class Ownership:
                     self._between(low, high)
 
     def _functions(self, unit: Any, files: "_Files") -> Iterator[Span]:
-        """The functions of a unit that have code; what is inlined in them is counted on the way."""
+        """The functions of a unit with code of their own; inlined functions are counted
+        meanwhile."""
         pending = [unit.get_top_DIE()]
         while pending:
             die = pending.pop()
@@ -105,7 +105,7 @@ class Ownership:
                 pending.extend(die.iter_children())
 
     def _inlined(self, unit: Any, files: "_Files", function: Any, owner: str) -> None:
-        """Move the bytes of functions inlined in `function` from its owner to theirs."""
+        """Move the bytes of functions inlined in `function` from its owner to their owners."""
         pending = [(child, owner) for child in function.iter_children()]
         while pending:
             die, around = pending.pop()
@@ -126,7 +126,7 @@ class Ownership:
             self.origins.add(declaration)
 
     def _labels(self) -> Iterator[tuple[int, int, str, str]]:
-        """Labels of assembly up to the next symbol, by the crate whose source defines them."""
+        """Labels of assembly up to the next symbol, by the crate that defines them."""
         written: dict[str, tuple[str, Path]] = {}
         for name, folder in self.folders.items():
             for file in sources(folder):
@@ -157,11 +157,11 @@ class Ownership:
 
 LINKS = ("DW_AT_abstract_origin", "DW_AT_specification")
 ORIGINS = 8
-"""How many steps a function may be away from its declaration."""
+"""Limit of references to follow from a function to its declaration."""
 
 
 class _Files:
-    """The files of one compilation unit, and who wrote them."""
+    """The files of one compilation unit, with their owners."""
 
     def __init__(self, dwarf: Any, unit: Any, folders: dict[str, Path]) -> None:
         self.unit, self.folders = unit, folders
@@ -171,14 +171,14 @@ class _Files:
         self.known: dict[int, str] = {}
 
     def owner(self, die: Any) -> str:
-        """Who wrote a function: the file of its declaration, wherever that stands."""
+        """The owner of a function: that of the file of its declaration, in any unit."""
         for files, origin in self._origins(die):
             if "DW_AT_decl_file" in origin.attributes:
                 return files._owner(origin.attributes["DW_AT_decl_file"].value)
         return GENERATED
 
     def declaration(self, die: Any) -> tuple[str, int] | None:
-        """Where a function stands, nothing for a closure, which stands in another one."""
+        """File and line of a function; none for a closure, which is part of another function."""
         for files, origin in self._origins(die):
             name = origin.attributes.get("DW_AT_name")
             if name is not None and name.value.startswith(b"{"):
@@ -189,7 +189,8 @@ class _Files:
         return None
 
     def _origins(self, die: Any) -> Iterator[tuple["_Files", Any]]:
-        """A function, then what it is an instance or the body of, each with its unit's files."""
+        """A function, then its abstract origins and declarations, each with the files of its
+        unit."""
         files = self
         for _ in range(ORIGINS):
             yield files, die
@@ -215,7 +216,7 @@ class _Files:
 
 
 def line_table(program: Any) -> Iterator[tuple[int, int, Any]]:
-    """A unit's line table: each range of addresses with the state of the row that it is of."""
+    """A unit's line table: each range of addresses with the state of its row."""
     last = None
     for entry in program.get_entries() if program else ():
         state = entry.state
@@ -227,7 +228,7 @@ def line_table(program: Any) -> Iterator[tuple[int, int, Any]]:
 
 
 def owner(path: str, folders: dict[str, Path]) -> str:
-    """Who wrote a file. The last match counts: an absolute path may follow another."""
+    """The owner of a file. The last match counts: an absolute path may follow another."""
     for name, folder in folders.items():
         if f"{folder}/" in f"{path}/":
             return name
@@ -244,7 +245,7 @@ def _size(spans: Iterable[tuple[int, int]]) -> int:
 
 
 def _without_overlap(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order; where two overlap, the one that begins first keeps the bytes."""
+    """The spans in order; of two that overlap, the one that begins first keeps the bytes."""
     kept: list[Span] = []
     end = 0
     for low, high, name in sorted(spans):

@@ -1,9 +1,8 @@
 """The C compiler's driver: an application in C to the objects its image is linked with.
 
-The compiler is Debian's cross compiler, told to forget that it is Linux's: the
-headers are those of the chosen libraries that C calls, then picolibc's, then the
-compiler's own. Whatever changes, all of an application's files are compiled again:
-they are few.
+The compiler is Debian's cross compiler, used freestanding: the headers are those of the chosen
+libraries with a C interface, then picolibc's, then the compiler's own. After any change all files
+of an application are compiled again: they are few.
 """
 
 import hashlib
@@ -30,20 +29,20 @@ ABSENT = frozenset(
         *("sys/timeb.h", "sys/utime.h", "sys/wait.h"),
     }
 )
-"""Headers of the C library whose functions nothing here answers: processes, users, folders."""
+"""Headers of the C library for functions without an implementation: processes, users, folders."""
 
 FLAGS = (
     *("-O2", "-g", "-Wall", "-ffunction-sections", "-fdata-sections"),
-    # One image at one address, which loads nothing.
+    # A static image at a fixed address.
     *("-fno-pic", "-fno-pie", "-ftls-model=local-exec"),
-    # Nothing here answers what these would call.
+    # These would call functions that are not implemented.
     *("-mno-outline-atomics", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"),
     *("-U__linux__", "-U__linux", "-Ulinux", "-U__gnu_linux__", "-D__tenon__"),
 )
 
 
 def objects(image: Image, folder: Path) -> list[Path]:
-    """What an image of an application in C is linked with; nothing for one in Rust."""
+    """The objects of an application in C, to be linked into its image; none for one in Rust."""
     if image.app is None or not image.app.sources:
         return []
     app = image.app.path
@@ -67,7 +66,7 @@ def compiler() -> list[str]:
 
 
 def includes(app: Path, headers: Iterable[Path]) -> list[str]:
-    """Where headers are looked for: the application's, those in `headers`, the C library's."""
+    """The include path: the application's headers, those in `headers`, the C library's."""
     own = app / "include"
     own_compiler = _of_compiler("include")
     system = [*headers, _library_headers(), own_compiler]
@@ -96,7 +95,7 @@ def _of_compiler(name: str) -> Path:
 
 @cache
 def _library_headers() -> Path:
-    """The C library's headers without those of what is not there, so that they are not found."""
+    """The C library's headers, without those of unimplemented functions."""
     folder = DOT / "picolibc"
     for header in sorted((PICOLIBC / "include").rglob("*.h")):
         name = header.relative_to(PICOLIBC / "include")
@@ -129,7 +128,7 @@ def _compile(command: list[str], name: str) -> None:
 
 
 def _fingerprint(command: Iterable[str], folders: Iterable[Path]) -> str:
-    """A hash of everything the objects are made of."""
+    """A hash of all inputs of the objects."""
     version = subprocess.run([COMPILER, "-dumpfullversion"], capture_output=True, check=True)
     digest = hashlib.sha256(repr((list(command), version.stdout)).encode())
     files = [f for folder in folders for f in folder.rglob("*") if f.suffix in (".c", ".h")]

@@ -1,9 +1,8 @@
 """The cargo driver: one generated crate to one ELF, and one line when that fails.
 
-All images share one target directory, so that what they have in common is
-compiled once. Versions of crates from the registry are those of the workspace's
-Cargo.lock: each generated crate starts from a copy of it, and what cargo adds
-beyond it is refused with `--locked`.
+All images share one target directory, so that common crates are compiled once. Versions of registry
+crates are those of the workspace's Cargo.lock: each generated crate starts from a copy of it, and
+additions by cargo are refused with `--locked`.
 """
 
 import hashlib
@@ -33,7 +32,7 @@ _SOURCES = (".rs", ".toml", ".S", ".s", ".ld", ".c", ".h")
 
 
 def compile_image(image: Image, folder: Path) -> Path:
-    """The linked ELF of the crate in `folder`; at once if nothing it is made of has changed."""
+    """The linked ELF of the crate in `folder`; returned at once if no input has changed."""
     elf, stamp = folder / f"{image.name}.elf", folder / "built"
     _seed_lock(folder)
     state = _fingerprint(image, folder)
@@ -54,17 +53,17 @@ def compile_image(image: Image, folder: Path) -> Path:
 
 
 def _linked(image: Image, folder: Path) -> bytes:
-    """What cargo makes of the crate. Whatever folder a crate is in, what is made is in one."""
+    """The ELF that cargo links, in the target directory shared by all crates."""
     with exclusive(TARGET):
-        # To cargo, crates of one name are one, whatever folder they are in, and it is made again
-        # only if its sources are younger than what was made last.
+        # Cargo identifies crates by name, whatever their folder, and rebuilds one only if its
+        # sources are newer than the last build.
         os.utime(folder / "src/main.rs")
         return _run(image, folder).read_bytes()
 
 
 def _run(image: Image, folder: Path) -> Path:
-    # The lock of a generated crate is never the workspace's own, so cargo's --locked is not
-    # asked for; _check_lock does what it would.
+    # The lock of a generated crate is never the workspace's own, so cargo's --locked is not used;
+    # _check_lock checks the same.
     locked, SETTINGS.locked = SETTINGS.locked, False
     try:
         command, environment = rust.cargo(
@@ -97,11 +96,12 @@ def _run(image: Image, folder: Path) -> Path:
 
 
 def _flags(image: Image) -> str:
-    """Compiler flags of an image. Of this machine's paths, which panics report, none is in it."""
+    """Compiler flags of an image. Paths of this machine, which panics would report, are
+    remapped."""
     environment = os.environ | rust.toolchain().environment
     home = environment.get("CARGO_HOME", str(Path.home() / ".cargo"))
     source = rust.toolchain().sysroot / "lib/rustlib/src/rust"
-    # Of two prefixes that fit, the compiler takes the last.
+    # The last matching prefix takes effect.
     paths = {str(ROOT): ".", home: "/cargo", str(source): "/rustc/source"}
     remapped = (f"--remap-path-prefix={path}={name}" for path, name in paths.items())
     return " ".join([*remapped, *image.flags])
@@ -131,7 +131,7 @@ def _failure(image: Image, messages: Iterable[dict[str, Any]], rest: str) -> Wor
 
 
 def _first(image: Image, error: dict[str, Any]) -> tuple[str, str | None]:
-    """What a compiler error says, and where. A failed assertion of ours speaks for itself."""
+    """Text and place of a compiler error; a failed assertion of ours is shown alone."""
     asserted = re.search(
         r"evaluation (?:panicked|of constant value failed): (.*)", error["message"]
     )
@@ -154,7 +154,7 @@ def _first(image: Image, error: dict[str, Any]) -> tuple[str, str | None]:
 
 
 def _seed_lock(folder: Path) -> None:
-    """Start from the workspace's versions; again whenever they change."""
+    """Copy the workspace's lock file, again whenever it changes."""
     source, seed, lock = ROOT / LOCK, folder / "workspace.lock", folder / LOCK
     if not seed.exists() or not lock.exists() or seed.read_bytes() != source.read_bytes():
         shutil.copyfile(source, seed)
@@ -176,7 +176,7 @@ def _registry(file: Path) -> set[tuple[str, str]]:
 
 
 def _fingerprint(image: Image, folder: Path) -> str:
-    """A hash of everything the image is made of."""
+    """A hash of all inputs of the image."""
     toolchain = rust.toolchain()
     made_by = (toolchain.version, toolchain.sysroot, toolchain.builds_core, _flags(image))
     digest = hashlib.sha256(repr(made_by).encode())

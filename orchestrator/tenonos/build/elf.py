@@ -1,4 +1,4 @@
-"""ELF images: the flat bytes a machine loads, and the symbols others ask for."""
+"""ELF images: flat content for loading, symbols, section sizes."""
 
 from dataclasses import dataclass
 from io import BytesIO
@@ -25,7 +25,7 @@ class Flat:
 
     @property
     def text(self) -> range:
-        """Where its code is."""
+        """The addresses of its code."""
         return range(self.symbols["__image_start"], self.symbols["__text_end"])
 
 
@@ -54,7 +54,7 @@ def _symbols(elf: ELFFile) -> dict[str, int]:
 
 
 def sections(content: bytes) -> dict[str, int]:
-    """Bytes of an ELF by what they are: text, rodata, data, bss; unpadded."""
+    """Bytes of an ELF by kind: text, rodata, data, bss; unpadded."""
     found = dict.fromkeys(("text", "rodata", "data", "bss"), 0)
     for section in ELFFile(BytesIO(content)).iter_sections():
         flags = section["sh_flags"]

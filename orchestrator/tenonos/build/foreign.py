@@ -1,4 +1,4 @@
-"""Images that were not built here, as they are found: an ELF, an arm64 Image, or bare bytes."""
+"""Prebuilt guest images: an ELF, an arm64 Image, or a raw binary."""
 
 import struct
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _ELF, _GZIP = b"\x7fELF", b"\x1f\x8b"
 
 @dataclass(frozen=True)
 class _Loadable:
-    """An image as it is to lie in memory: its pieces by address, where it begins, its extent."""
+    """A loadable image: its pieces by address, its entry point, its extent."""
 
     pieces: dict[int, bytes]
     entry: int
@@ -34,7 +34,7 @@ class _Loadable:
 
 
 def content(system: System, vm: Vm) -> tuple[dict[str, bytes], Content]:
-    """The parts that fill a VM of any image, but for its tree, and what the layout must know."""
+    """The payloads of a VM with a prebuilt image, without its tree, and sizes for the layout."""
     foreign = vm.foreign
     assert foreign is not None and foreign.image is not None
     image = foreign.image
@@ -53,7 +53,7 @@ def content(system: System, vm: Vm) -> tuple[dict[str, bytes], Content]:
 
 
 def tree(system: System, vm: Vm) -> bytes:
-    """The device tree that it brings along; nothing, if it is to be made."""
+    """The device tree supplied with the image; empty, if one is to be generated."""
     assert vm.foreign is not None
     name = vm.foreign.device_tree
     return b"" if name is None else _file(system, vm, "device_tree", name).read_bytes()
@@ -114,7 +114,7 @@ def _elf(system: System, vm: Vm, foreign: Foreign, image: bytes) -> _Loadable:
 
 
 def _pieces(segments: list[Segment], memory: list[range]) -> dict[int, bytes]:
-    """What is to be loaded, as one piece for each range of memory; what is to be zero is in it."""
+    """The content to load, as one piece for each range of memory, zeroed parts included."""
     pieces: dict[int, bytes] = {}
     for home in [*memory, None]:
         mine = [s for s in segments if _home(s, memory) == home]
@@ -133,7 +133,7 @@ def _home(segment: Segment, memory: list[range]) -> range | None:
 
 
 def _physical(segments: list[Segment], entry: int) -> int:
-    """An address of the image's own as one of memory, where its MMU is off."""
+    """The physical address of a virtual address of the image, for entry with the MMU off."""
     for segment in segments:
         if 0 <= entry - segment["p_vaddr"] < segment["p_memsz"]:
             return int(entry - segment["p_vaddr"] + segment["p_paddr"])

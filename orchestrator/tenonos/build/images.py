@@ -1,7 +1,7 @@
 """The images a system needs, each with its evaluated configuration.
 
-What the system says (the kind of image, the board, the application) is assigned
-first, then the image's fragment, then `-D` from the command line.
+Values given by the system (kind of image, board, application) are assigned first, then the image's
+fragment, then `-D` from the command line.
 """
 
 import json
@@ -22,12 +22,12 @@ from tenonos.system.model import Native as SystemNative
 from tenonos.system.model import System, Vm
 
 PAGE_TABLES = 80
-"""Frames for translation tables that Mortise has unless told: pool/mortise/partition."""
+"""Default number of frames for translation tables in Mortise: pool/mortise/partition."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """What a system's images are chosen from: the index and the tree, with its own applications."""
+    """The configuration space of a system: index and Kconfig tree, with its own applications."""
 
     system: System
     index: Index
@@ -36,7 +36,7 @@ class Space:
     """The program of each Tenon VM, and of each native task."""
 
     def given(self, image: str) -> list[Assignment]:
-        """What the system says of an image: kind, board, purpose, cores."""
+        """The values given by the system for an image: kind, board, purpose, cores."""
         root, shown = self.root(image), self.system.shown
         if image == "mortise":
             natives = {self.apps[native.name].symbol for native in self.system.natives}
@@ -63,13 +63,13 @@ class Space:
         return given
 
     def root(self, image: str) -> str:
-        """The kind of library that makes an image: a kernel, or what has none for a native task."""
+        """The root library of an image: a kernel, or the bare runtime of a native task."""
         if image == "mortise":
             return "mortise" if self.system.vms else NATIVE
         return "tenon" if self.apps[image].rights is None else NATIVE
 
     def _demanded(self) -> list[Assignment]:
-        """What the system's mode and tables ask of Mortise, from the library that has it."""
+        """Settings of Mortise that follow from the system's mode and tables."""
         demanded = []
         for need in needs(self.system):
             providers = mortise_providers(self.tree, need.symbol)
@@ -80,19 +80,19 @@ class Space:
         demanded.append(Assignment("MORTISE_VMS", str(slots), self.system.where("mode")))
         shared = channels + len(self.system.vlibs)
         if self.system.mode == "static":
-            # Of these the tables are not counted beforehand.
+            # The frames of these are not counted beforehand.
             many = shared or self.system.virtual_disks or _with_cards(self.system)
             many = many or any(vm.detach or vm.colours for vm in self.system.vms)
             demanded += self._spared(alone=not many)
         if late or shared:
-            # Beside what is enough without: a map for each VM, and two pages at each end.
+            # In addition: a map for each VM, and two pages at each end.
             frames = PAGE_TABLES + 8 * late + 4 * shared
             where = self.system.where("reserve" if late else "channel" if channels else "vlib")
             demanded.append(Assignment("MORTISE_PAGE_TABLES", str(frames), where))
         return demanded
 
     def _spared(self, *, alone: bool) -> Iterator[Assignment]:
-        """What Mortise need not have for VMs that stay where they are; `alone`, with nothing
+        """Features that Mortise leaves out for VMs on fixed cores; `alone`: without channels
         between them."""
         vms, where = self.system.vms, self.system.where("mode")
         cores = {0, *(cpu for vm in vms for cpu in vm.cpus)}
@@ -108,13 +108,14 @@ class Space:
             )
 
     def fragment_file(self, image: str) -> Path | None:
-        """The fragment an image is configured by."""
+        """The configuration fragment of an image."""
         if image == "mortise":
             return self.system.mortise_config
         return self.system.vm(image).config
 
     def evaluate(self, image: str, demands: Sequence[Assignment] = ()) -> Config:
-        """An image's configuration: every line of its fragment holds, `demands` where they can."""
+        """An image's configuration: every line of its fragment holds, `demands` as far as
+        possible."""
         file = self.fragment_file(image)
         lines = [*self.given(image), *(fragment(file) if file else ())]
         config = self.tree.evaluate(lines)
@@ -122,7 +123,7 @@ class Space:
 
 
 def space(system: System) -> Space:
-    """What the images of `system` are chosen from."""
+    """The configuration space of `system`."""
     index = library.index()
     for folder in system.libraries:
         if not (folder / "Cargo.toml").is_file():
@@ -148,7 +149,7 @@ def space(system: System) -> Space:
 
 
 def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
-    """Mortise's image, if there is to be one, then one for each Tenon VM and each template."""
+    """Mortise's image, if the system has one, then one for each Tenon VM and each template."""
     choices = space(system)
     demands = [define(text) for text in defines]
     made = []
@@ -167,13 +168,13 @@ def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
 
 
 def app_folder(system: System, vm: Vm) -> Path:
-    """The folder of a Tenon VM's application: of the clone, or beside the system."""
+    """The folder of a Tenon VM's application: in the clone, or beside the system."""
     assert vm.app is not None
     return program(system, vm.app, system.at(vm, "app"))
 
 
 def program(system: System, name: str, where: str) -> Path:
-    """The folder of the application of that name, which stands at `where`."""
+    """The folder of the application of that name; `where` is the place of the name."""
     known = catalogue.apps()
     for folder in (known.get(name), system.folder / name):
         if folder is not None and catalogue.is_app(folder):
@@ -187,7 +188,7 @@ def program(system: System, name: str, where: str) -> Path:
 
 
 def _granted(system: System, native: SystemNative, app: Library) -> None:
-    """A native task is given all that it takes, and knows that it is one."""
+    """Check that a native task is granted what it requires, and is written as one."""
     if app.rights is None:
         raise InputError(
             f'application "{native.app}" is no native task',
@@ -204,7 +205,7 @@ def _granted(system: System, native: SystemNative, app: Library) -> None:
 
 
 def _natives(choices: Space, name: str) -> Iterator[Native]:
-    """The native tasks of an image: a VM that is one has its first core."""
+    """The native tasks of an image; one that is a VM runs on the VM's first core."""
     if name == "mortise":
         for native in choices.system.natives:
             yield Native(native.name, choices.apps[native.name], native.cpu)
@@ -230,7 +231,7 @@ def _image(choices: Space, name: str, config: Config, where: str) -> Image:
 
 
 def _devices(system: System, name: str, libraries: Sequence[Library]) -> Iterator[Device]:
-    """The devices that an image has and one of its libraries drives; without Mortise it has all."""
+    """The devices of an image that one of its libraries drives; without Mortise it owns all."""
     if name == "mortise":
         return
     board = system.board.devices
@@ -245,7 +246,7 @@ def _owned(system: System, name: str) -> Sequence[str]:
 
 
 def _effective(tree: Tree, demand: Assignment, configs: Sequence[Config]) -> None:
-    """-D goes to every image it applies to; to none of them, it is a mistake."""
+    """Assign -D in every image it applies to; refuse it if it applies to none."""
     if not any(tree.holds(demand, config) for config in configs):
         raise InputError(
             f"CONFIG_{demand.symbol}={demand.value} has no effect in any image",
@@ -256,7 +257,7 @@ def _effective(tree: Tree, demand: Assignment, configs: Sequence[Config]) -> Non
 
 @dataclass(frozen=True)
 class Need:
-    """A capability that a system takes for granted of Mortise: who asks for it, and where."""
+    """A capability that a system requires of Mortise, with its reason and place."""
 
     symbol: str
     who: str
@@ -267,17 +268,17 @@ _OF_VM = {
     "direct": "CAP_VIRT_IRQ_DIRECT",
     "shared": "CAP_VIRT_IRQ_SHARED",
 }
-"""What Mortise must be able to do for a VM of that interrupt mode."""
+"""Capability of Mortise for each interrupt mode of VMs."""
 
 
 def _with_cards(system: System) -> list[Vm]:
-    """Who has PCI cards."""
+    """The VMs with PCI devices."""
     devices = system.board.devices
     return [vm for vm in system.vms if any(devices[name].kind == PCIE for name in vm.devices)]
 
 
 def needs(system: System) -> Iterator[Need]:
-    """What Mortise must be able to do for a system."""
+    """The capabilities that a system requires of Mortise."""
     for vm in system.vms:
         yield Need(_OF_VM[vm.interrupts], f'VM "{vm.name}"', system.at(vm, "interrupts"))
     for native in system.natives[:1]:
@@ -311,12 +312,12 @@ def needs(system: System) -> Iterator[Need]:
 
 
 def mortise_providers(tree: Tree, symbol: str) -> list[str]:
-    """The libraries of Mortise's that have a capability: Tenon may have a side of its own."""
+    """The libraries of Mortise that provide a capability; Tenon may have a counterpart."""
     return [name for name in tree.providers(symbol) if name.startswith("LIB_MORTISE_")]
 
 
 def _capable(system: System, tree: Tree, config: Config) -> None:
-    """Mortise can do what the system asks for; otherwise the library that could is named."""
+    """Check that Mortise has the required capabilities; name the missing library otherwise."""
     for need in needs(system):
         if config[need.symbol]:
             continue

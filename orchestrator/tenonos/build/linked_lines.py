@@ -1,8 +1,8 @@
 """Source lines that are linked in an image: those of the functions that have code in it.
 
-Debug information names each function, an inlined one too, and where it stands; its lines are those
-up to the brace that ends it. Of assembly, the lines of a section one of whose labels is in the
-image. What is no function (types, constants, imports) makes no code and does not count.
+Debug information names file and line of each function, inlined ones too; the function's lines
+extend to its closing brace. Of assembly, the lines of every section with a label in the image
+count. Types, constants and imports make no code and do not count.
 """
 
 import re
@@ -17,14 +17,14 @@ from tenonos.build.sloc import code
 _OWN = re.compile(
     r".*(?:^|/)((?:pool/[^/]+|examples/apps|tests/guests|tests/support|bench/apps)/[^/]+/.+)"
 )
-"""The last match counts: the path in front of it may have such a folder, too."""
+"""The last match counts: a parent folder may have the same name."""
 _ASSEMBLY = re.compile(r'^\s*(?:concat!\()?"(.*)', re.MULTILINE)
 _SECTION = re.compile(r"\s*\.section\b")
 _LABEL = re.compile(r"\s*([A-Za-z_]\w*):")
 
 
 def linked_by_library(ownership: Ownership) -> Counter[str]:
-    """Lines of own functions that have code in an image, of each library by layer and name."""
+    """Linked source lines of each library, by layer and name."""
     found: set[tuple[Path, int]] = set()
     for name, line in ownership.origins:
         if (match := _OWN.search(name)) and (file := paths.ROOT / match[1]).is_file():
@@ -49,7 +49,7 @@ def _text(file: Path) -> str:
 
 @cache
 def _function(file: Path, line: int) -> frozenset[int]:
-    """The numbers of the lines of the function that begins in a line."""
+    """The line numbers of the function that begins in a line."""
     text = _text(file)
     start = 0
     for _ in range(line - 1):
@@ -60,7 +60,7 @@ def _function(file: Path, line: int) -> frozenset[int]:
 
 
 def _end(text: str, start: int) -> int:
-    """Behind the brace that ends what begins at `start`, or behind the semicolon in front of it."""
+    """The position after the brace that closes the item at `start`, or after its semicolon."""
     depth, body = 0, False
     for at in range(start, len(text)):
         letter = text[at]
@@ -78,8 +78,8 @@ def _end(text: str, start: int) -> int:
 
 
 def _assembly(file: Path, labels: frozenset[str]) -> list[int]:
-    """The numbers of the lines of assembly of the sections that have one of these labels, and of
-    what stands in front of all sections, which they share."""
+    """The line numbers of the sections of assembly with one of these labels, and of the lines
+    before the first section, which all share."""
     text = file.read_text()
     if file.suffix in (".S", ".s"):
         lines = [(n, line) for n, line in enumerate(_text(file).split("\n"), 1) if line.strip()]

@@ -1,4 +1,4 @@
-"""The menu over one image's configuration, and the fragment that results."""
+"""Menuconfig for one image, and the resulting configuration fragment."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from tenonos.pool.kconfig import Assignment
 from tenonos.system.model import System
 
 Menu = Callable[[kconfiglib.Kconfig], None]
-"""Lets a person change a configuration; what they save goes to $KCONFIG_CONFIG."""
+"""An interactive editor of a configuration, which writes $KCONFIG_CONFIG."""
 
 
 def edit(system: System, image: str, menu: Menu | None = None) -> Path | None:
@@ -45,14 +45,14 @@ def edit(system: System, image: str, menu: Menu | None = None) -> Path | None:
 
 
 def remainder(minimal: str, given: Iterable[Assignment], comments: list[str]) -> str:
-    """A fragment: the minimal configuration without what the system says already."""
+    """A fragment: the minimal configuration without the values given by the system."""
     implied = {f"CONFIG_{demand.symbol}={demand.value}" for demand in given}
     lines = [line for line in minimal.splitlines() if line.strip() and line not in implied]
     return "".join(f"{line}\n" for line in [*comments, *lines])
 
 
 def _comments(file: Path) -> list[str]:
-    """The comment a fragment opens with; it is a person's and stays."""
+    """The opening comment of a fragment, written by the user, which is kept."""
     kept = []
     for line in file.read_text().splitlines() if file.exists() else ():
         if not line.startswith("#") or " is not set" in line:

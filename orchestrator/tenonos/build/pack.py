@@ -1,8 +1,7 @@
 """The system image: Mortise, its manifest and the VMs' pristine payloads in one flat file.
 
-Mortise finds the manifest at the first page behind its own end, and everything
-else through the manifest. A boot loader reads one number: the total in the
-header's `image_size`.
+Mortise finds the manifest at the first page after its own end, and everything else through the
+manifest. A boot loader reads one number: the total size in the header's `image_size`.
 """
 
 import struct
@@ -23,7 +22,7 @@ def pack(
     layout: Layout,
     disks: Sequence[bytes] = (),
 ) -> bytes:
-    """The packed image; `payloads` by VM and part, `disks` in memory in their order."""
+    """The packed image; `payloads` by VM and part, `disks` in the order of their memory."""
     if mortise.content[_MAGIC : _MAGIC + 4] != HEADER_MAGIC:
         raise WorkError("Mortise's image does not begin with an arm64 Image header")
     if len(manifest) > MANIFEST_MOST:

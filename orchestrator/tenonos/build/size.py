@@ -21,27 +21,27 @@ _PARTS = {
     "scheduler": {"core/sched", "mortise/dispatch", "tenon/thread"},
     "allocator": {"rlsf", "alloc", "tenon/memory"},
 }
-"""Who wrote the code of what an image may have or not."""
+"""Owners of the code of optional parts of an image."""
 
 
 @dataclass(frozen=True)
 class ImageSize:
-    """One image: bytes by kind, and bytes of code by who wrote them."""
+    """One image: bytes by kind, and bytes of code by library."""
 
     name: str
     sections: dict[str, int]
     owners: dict[str, int]
     lines_of: Counter[str]
-    """Own source lines that are linked, of each library."""
+    """Linked source lines of each library."""
 
     @property
     def lines(self) -> int:
-        """Of all of them."""
+        """Linked source lines of all libraries."""
         return self.lines_of.total()
 
     @property
     def parts(self) -> dict[str, bool]:
-        """Whether it has what a static Mortise does without."""
+        """Presence of the parts that a static Mortise does without."""
         has = {part: names & self.owners.keys() for part, names in _PARTS.items()}
         return {part: bool(names) for part, names in has.items()}
 
@@ -52,7 +52,7 @@ class ImageSize:
 
 
 def measure(built: Built) -> dict[str, Any]:
-    """The whole answer of `./tenon size`, as its JSON."""
+    """The result of `./tenon size`, as JSON."""
     sizes = []
     for image in built.images:
         sizes.append(image_size(image.name, built.elves[image.name], image.libraries))
@@ -85,7 +85,7 @@ def measure(built: Built) -> dict[str, Any]:
 
 
 def _stacks(image: Image, built: Built) -> Iterator[dict[str, Any]]:
-    """The stacks of a Tenon: what they need at most, or at least, and what they have."""
+    """The stacks of a Tenon image: bound or lower bound of their need, and their size."""
     if image.kind != "tenon":
         return
     stacks = Stacks(Graph(built.elves[image.name].read_bytes()))
@@ -94,7 +94,7 @@ def _stacks(image: Image, built: Built) -> Iterator[dict[str, Any]]:
         name = stacks.name(thread)
         row = _stack(image, name, stacks, thread.need, thread.size)
         row["place"] = stacks.where(thread)
-        # Made at several places, or inlined into several: the one that needs most, or has least.
+        # Spawned or inlined at several places: the one with the largest need or smallest size.
         key = f"{name} {thread.size}"
         if key not in threads or row["need"] > threads[key]["need"]:
             threads[key] = row
@@ -120,7 +120,7 @@ def _stack(image: Image, name: str, stacks: Stacks, need: Need, size: int) -> di
 
 
 def _others(sizes: list[ImageSize], libraries: dict[str, Library]) -> list[dict[str, Any]]:
-    """Code that is not of the pool: crates of the registry, Rust's own, what is generated."""
+    """Code from outside the pool: registry crates, Rust's own libraries, generated code."""
     names = sorted({name for size in sizes for name in size.owners} - libraries.keys())
     return [
         {
@@ -133,7 +133,7 @@ def _others(sizes: list[ImageSize], libraries: dict[str, Library]) -> list[dict[
 
 
 def image_size(name: str, file: Path, libraries: tuple[Library, ...]) -> ImageSize:
-    """The sizes of one image, of these libraries."""
+    """The sizes of one image made of these libraries."""
     content = file.read_bytes()
     folders = {library.id: library.path for library in libraries}
     ownership = Ownership(content, folders)

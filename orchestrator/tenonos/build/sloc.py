@@ -1,8 +1,7 @@
-"""Source lines: own code, not blank, not comment, not test.
+"""Source lines of code, without blank lines, comments and tests.
 
-The rule of every figure of the project that counts lines. Rust and assembly are
-lexed far enough to tell comments from strings; items under `#[cfg(test)]` and
-files of tests do not count.
+Every count of lines in the project follows this rule. Rust and assembly are lexed far enough to
+tell comments from strings; items under `#[cfg(test)]` and files of tests do not count.
 """
 
 import re
@@ -29,7 +28,7 @@ def count(folder: Path) -> int:
 
 
 def sources(folder: Path) -> Iterator[Path]:
-    """The files whose lines count."""
+    """The source files to count."""
     for file in sorted(folder.rglob("*")):
         parts = file.relative_to(folder).parts
         tests = file.stem == "tests" or file.stem.endswith("_tests")
@@ -43,7 +42,7 @@ def lines(text: str) -> int:
 
 
 def code(text: str) -> str:
-    """The text with comments gone and strings reduced to lines of placeholders."""
+    """The text without comments, and with strings reduced to placeholders."""
     kept, at = [], 0
     while match := _TOKEN.search(text, at):
         kept.append(text[at : match.start()])
@@ -60,7 +59,7 @@ def code(text: str) -> str:
 
 
 def _block_end(text: str, at: int) -> int:
-    """Behind a block comment; Rust's nest."""
+    """The position after a block comment; block comments nest in Rust."""
     depth = 1
     while depth and (match := re.compile(r"/\*|\*/").search(text, at)):
         depth += 1 if match[0] == "/*" else -1

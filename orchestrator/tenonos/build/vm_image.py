@@ -1,7 +1,7 @@
-"""The file of a VM that is made at run time: what it asks for, and what it is filled with.
+"""Image files of VMs that are created at run time: descriptor and segments.
 
-A descriptor as the hypercall takes it, then the segments. `tenonctl create` reads
-one; `docs/formats.md` lists the fields.
+The descriptor has the format of the hypercall; the segments follow. `tenonctl create` reads such a
+file; `docs/formats.md` lists the fields.
 """
 
 import struct
@@ -20,12 +20,12 @@ from tenonos.system.model import System, Vm
 MAGIC = int.from_bytes(b"TVM1", "little")
 VERSION = 1
 ALIGNMENT = 64
-"""Of a segment's target and size: whole cache lines are copied."""
+"""Alignment of a segment's target and size: whole cache lines are copied."""
 
 NO_CPU = 0xFF
 
 PRIORITY = 16
-"""Of a VM that does not say otherwise: what was there before it comes first."""
+"""Default priority: the VMs of the system come first."""
 
 _DESCRIPTOR = struct.Struct("<II32sQQQQB8sBBB4xQQ152x")
 _COUNT = struct.Struct("<I4x")
@@ -33,13 +33,13 @@ _SEGMENT = struct.Struct("<QQQ")
 
 
 def vm_image(system: System, vm: Vm, flats: Mapping[str, Flat]) -> bytes:
-    """The file from which a VM like `vm` is made: with its tasks, without its channels."""
+    """The image file of a VM like `vm`: with its tasks, without its channels."""
     if vm.kind != "tenon":
         raise InputError(
             f'VM "{vm.name}" is Linux: only Tenon VMs are made at run time', where=system.at(vm)
         )
     flat = flats[vm.name]
-    # A channel's ends are VMs of this system; a VM from a file is a stranger to it.
+    # The ends of a channel are VMs of this system; a VM created from a file is none of them.
     alone = replace(system, channels=(), vlibs=())
     place = late(alone, replace(vm, table="template"), Content({}, 0, flat.end - flat.base))
     segments = [
@@ -61,7 +61,7 @@ def vm_image(system: System, vm: Vm, flats: Mapping[str, Flat]) -> bytes:
 
 
 def descriptor(vm: Vm, priority: int, place: GuestLayout) -> bytes:
-    """What a VM asks for."""
+    """The resources that a VM requests."""
     share = vm.share
     cpus = [*vm.cpus, *[NO_CPU] * VCPUS][:VCPUS]
     return _DESCRIPTOR.pack(

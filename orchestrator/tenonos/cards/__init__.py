@@ -1,8 +1,8 @@
-"""Measured cards: what each library costs, and whether that is still so.
+"""Cost cards: the measured cost of each library, and their freshness.
 
 * `card` is a card and its text, one file per library below `bench/cards`;
-* `specimens` chooses the images that are measured: the plainest that have each library;
+* `specimens` chooses the images to measure: for each library the simplest that contains it;
 * `measure` reads bytes and stacks from them, `operations` has instructions from the bench;
-* `stale` says which cards are of other sources, options or another compiler;
-* `estimate` adds cards up to an image that was never built.
+* `stale` finds cards of other sources, options or another compiler;
+* `estimate` adds cards up to the size of an image that was not built.
 """

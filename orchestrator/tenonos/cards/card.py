@@ -1,9 +1,8 @@
-"""A card: what was measured of one library, as a value and as the text that is kept.
+"""A cost card: the measurements of one library, as a value and as the text on disk.
 
-Per kind of image (`mortise`, `tenon`): the bytes by section that an image grows by when it gets
-the library, the bytes of code that were written in it, and the deepest stack of its functions. What
-an image has beside its libraries (Rust's own, crates of the registry, what is generated) is on the
-card of its kernel.
+Per kind of image (`mortise`, `tenon`): the growth of an image by section when the library is added,
+the bytes of code written in the library, and the deepest stack of its functions. The rest of an
+image (Rust's own libraries, registry crates, generated code) is on the card of its kernel.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from tenonos.paths import ROOT, ensure, shown
 
 FOLDER = Path("bench/cards")
 KERNELS = "kernels"
-"""What stands for a layer in the name of a kernel's card."""
+"""The first part of the name of a kernel's card, in place of a layer."""
 KINDS = ("mortise", "tenon")
 _HEAD = "# Measured by `./tenon measure`; do not edit.\n"
 
 
 @dataclass(frozen=True)
 class Size:
-    """Bytes by section; of a library a difference, which may be negative."""
+    """Bytes by section; for a library a difference, which may be negative."""
 
     text: int = 0
     rodata: int = 0
@@ -37,12 +36,12 @@ class Size:
 
     @property
     def loaded(self) -> int:
-        """What is in the file."""
+        """Bytes in the file."""
         return self.text + self.rodata + self.data
 
     @property
     def total(self) -> int:
-        """What is in memory."""
+        """Bytes in memory."""
         return self.loaded + self.bss
 
     def __add__(self, other: Size) -> Size:
@@ -52,7 +51,7 @@ class Size:
         return Size(*(a - b for a, b in self._pairs(other)))
 
     def shares(self, weights: Mapping[str, int]) -> dict[str, Size]:
-        """This size dealt out by weight, to the last byte."""
+        """This size divided by weight, exact to the byte."""
         found, rest, left = {}, self, sum(weights.values())
         for name, weight in weights.items():
             found[name] = Size(*(getattr(rest, f.name) * weight // left for f in fields(rest)))
@@ -70,40 +69,40 @@ def total(sizes: Iterable[Size]) -> Size:
 
 @dataclass(frozen=True)
 class Part:
-    """What was measured of a library in one kind of image."""
+    """The measurements of a library in one kind of image."""
 
     specimen: str
     """The image it was measured in, as `SYSTEM/IMAGE`."""
     size: Size
     written: int = 0
-    """Bytes of code of its own, wherever the compiler moved them."""
+    """Bytes of its own code, wherever the compiler moved them."""
     stack: int | None = None
-    """The deepest of its functions, with all they call; none if all are part of others."""
+    """The deepest stack of its functions with their callees; none if all are inlined."""
     bounded: bool = True
-    """Whether `stack` is never more."""
+    """Whether `stack` is a bound."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What was measured of one library."""
+    """The measurements of one library."""
 
     library: str
     digest: str = ""
-    """Of sources and options, as they were."""
+    """Digest of sources and options at the measurement."""
     compiler: str = ""
-    """The Rust it was built with."""
+    """Version of the Rust compiler."""
     operations: Mapping[str, int] = field(default_factory=dict)
-    """Instructions of its key operations, at most."""
+    """Instructions of its key operations, the most for each."""
     parts: Mapping[str, Part] = field(default_factory=dict)
-    """By kind of image."""
+    """Measurements by kind of image."""
 
     @property
     def instructions(self) -> int:
-        """Its longest key operation."""
+        """Instructions of its longest key operation."""
         return max(self.operations.values(), default=0)
 
     def text(self) -> str:
-        """The card as it is kept."""
+        """The text of the card on disk."""
         about = ("library", "digest", "compiler")
         lines = [f'{name} = "{getattr(self, name)}"' for name in about]
         if self.operations:
@@ -153,7 +152,7 @@ def _part(values: dict[str, Any]) -> Part:
 
 
 def keep(cards: Iterable[Card], root: Path = ROOT) -> int:
-    """Keep these cards and no others; how many files that changed."""
+    """Write these cards and remove all others; the number of changed files."""
     wanted = {place(card.library, root): card.text() for card in cards}
     changed = 0
     for file in (root / FOLDER).glob("*/*.toml"):

@@ -1,7 +1,7 @@
-"""Estimates: what a library costs, and what an image of some will have, without building it.
+"""Estimates of the cost of libraries and of images that were not built.
 
-The sum of the cards. A library without a card is taken to have as many bytes per line as those
-with one, and is said to be estimated.
+An image is estimated as the sum of its cards. A library without a card is taken to have as many
+bytes per line as those with one, and is reported as estimated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tenonos.cards.card import Card, Size, kernel, load, total
 from tenonos.pool.library import Library, index
 
 PER_LINE = 8
-"""Bytes that a line is taken to have where nothing at all was measured."""
+"""Bytes per line where no library was measured."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Estimates:
         return library in self.cards and kind in self.cards[library].parts
 
     def size(self, kind: str, library: str) -> Size:
-        """What an image of a kind grows by when it gets a library."""
+        """The growth of an image of a kind when a library is added."""
         card = self.cards.get(library)
         if card is not None and kind in card.parts:
             return card.parts[kind].size
@@ -40,16 +40,16 @@ class Estimates:
         return Size(text=round(source_lines(self.libraries[library]) * self._per_line))
 
     def instructions(self, library: str) -> int:
-        """The longest key operation of a library, if it has any that was measured."""
+        """The longest measured key operation of a library; 0 without one."""
         return self.cards[library].instructions if library in self.cards else 0
 
     def image(self, kind: str, libraries: Iterable[str]) -> Size:
-        """What an image of a kind has that is made of some libraries."""
+        """The size of an image of a kind made of some libraries."""
         return total(self.size(kind, name) for name in (kernel(kind), *libraries))
 
     def error(self, images: Iterable[tuple[str, Iterable[str], Size]]) -> float:
-        """By how many percent the sum of the cards is off what was built: of each image its kind,
-        its libraries, and what it has."""
+        """The error of the estimates in percent, for built images: kind, libraries and size of
+        each."""
         pairs = [
             (self.image(kind, libraries).loaded, has.loaded) for kind, libraries, has in images
         ]
@@ -66,7 +66,7 @@ class Estimates:
 
 
 def of_tree(root: Path) -> Estimates:
-    """What is known of the libraries of a tree."""
+    """The estimates for the libraries of a tree."""
     return Estimates(load(root), index(root).by_id)
 
 

@@ -1,12 +1,11 @@
-"""Measuring: bytes and stacks of libraries, read from specimens that have them.
+"""Measurement of bytes and stacks of libraries, from specimens that contain them.
 
-The smallest specimen of a kind is taken apart, of those that leave nothing out which is there by
-default: to each library the code that was written in it, the rest to the kernel's card. Every
-larger one is held against the sum of the cards so far: what it has beyond that is what its new
-libraries cost, between several of them by the code of each. So an application's card has what it
-makes the libraries below it grow by, and a sum of cards is exact wherever it was measured. When
-all libraries have theirs, what an image with a setting off its default has beyond the sum is what
-that costs.
+The smallest specimen of a kind, among those with all default settings on, is divided: each library
+gets the code written in it, the kernel's card gets the rest. Every larger specimen is compared with
+the sum of the cards so far: the excess is the cost of its new libraries, divided between several by
+the code of each. So an application's card includes the growth of the libraries below it, and a sum
+of cards is exact for every measured image. Once all libraries have cards, the excess of an image
+with a setting off its default is the cost of that setting.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Dissected:
-    """One specimen, taken apart."""
+    """The bytes of one specimen by library."""
 
     specimen: Specimen
     size: Size
@@ -36,7 +35,7 @@ class Dissected:
     stacks: dict[str, Need]
 
     def part(self, library: str, size: Size) -> Part:
-        """What it tells of a library that costs so much."""
+        """The measurements of a library of that size in this specimen."""
         need = self.stacks.get(library)
         return Part(
             self.specimen.name,
@@ -50,7 +49,7 @@ class Dissected:
 def cards(
     specimens: list[Specimen], operations: Mapping[str, dict[str, int]], tell: Tell
 ) -> list[Card]:
-    """The cards of everything the specimens have."""
+    """The cards of all libraries and settings in the specimens."""
     parts: dict[str, dict[str, Part]] = {}
     for kind in sorted({specimen.image.kind for specimen in specimens}):
         mine = [specimen for specimen in specimens if specimen.image.kind == kind]
@@ -76,7 +75,7 @@ def _dissected(specimens: list[Specimen], tell: Tell) -> Iterator[Dissected]:
 
 
 def dissect(specimen: Specimen, file: Path) -> Dissected:
-    """A built specimen, taken apart."""
+    """Divide a built specimen by library."""
     content = file.read_bytes()
     folders = {library.id: library.path for library in specimen.image.libraries}
     ownership = Ownership(content, folders)
@@ -90,7 +89,8 @@ def dissect(specimen: Specimen, file: Path) -> Dissected:
 
 
 def _parts(kind: str, found: list[Dissected]) -> dict[str, Part]:
-    """What each library and setting costs: of the first image, then what others have more."""
+    """The cost of each library and setting: from the first image, then from the excess of
+    others."""
     first, *others = sorted(found, key=_order)
     parts: dict[str, Part] = {}
     for library in sorted(first.specimen.libraries):
@@ -99,7 +99,7 @@ def _parts(kind: str, found: list[Dissected]) -> dict[str, Part]:
     parts[kernel(kind)] = Part(first.specimen.name, rest)
     for one in others:
         parts |= _dealt(kind, one, one.specimen.libraries - parts.keys(), parts)
-    # What an image has more of which a library was measured there is the library's already.
+    # The excess in an image in which a library was measured is on that library's card already.
     taken = {part.specimen for part in parts.values()}
     for one in sorted(others, key=lambda one: one.specimen.name in taken):
         parts |= _dealt(kind, one, one.specimen.settings - parts.keys(), parts)
@@ -109,7 +109,7 @@ def _parts(kind: str, found: list[Dissected]) -> dict[str, Part]:
 def _dealt(
     kind: str, one: Dissected, new: frozenset[str], parts: Mapping[str, Part]
 ) -> dict[str, Part]:
-    """What an image has beyond what is known, dealt out to what is new in it."""
+    """The excess of an image over the known cards, divided between its new libraries."""
     if not new:
         return {}
     known = one.specimen.parts & parts.keys()
@@ -119,7 +119,7 @@ def _dealt(
 
 
 def _order(one: Dissected) -> tuple[bool, int, int, str]:
-    """Systems of the tree first, and then what is measured beside them."""
+    """Sort key: systems of the tree first, then additional specimens."""
     specimen = one.specimen
     beside = not is_of_system(specimen)
     return beside, specimen.left_out, one.size.loaded, specimen.name

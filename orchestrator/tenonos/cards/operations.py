@@ -1,9 +1,8 @@
 """Instructions of the key operations that libraries declare, from the rows of the bench.
 
-A library says which they are in `[package.metadata.tenon.operations]`: `start = "timer/start"`
-names a row as SUITE/NAME. Tenon's are measured without Mortise and with every option at its
-default, Mortise's in its static mode. What counts is a row's median, where there are several the
-highest.
+A library declares them in `[package.metadata.tenon.operations]`: `start = "timer/start"` names a
+row as SUITE/NAME. Tenon's are measured without Mortise and with every option at its default,
+Mortise's in its static mode. The median of a row counts; of several rows the highest.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from tenonos.paths import shown
 from tenonos.pool.library import Library
 
 PLAIN = "bench-bare"
-"""The system that has the bench with nothing else."""
+"""The system with the bench application alone."""
 
 
 def measured(
     libraries: Iterable[Library], tell: Callable[[str], None]
 ) -> Mapping[str, dict[str, int]]:
-    """By library the instructions of each operation it declares."""
+    """The instructions of each declared operation, by library."""
     tell(f"{PLAIN}, {BARE}")
     rows: list[Row] = [*counted(build.build(system.load(PLAIN)), BARE), *exits.rows(tell)]
     return {library.id: of(library, rows) for library in libraries if library.operations}

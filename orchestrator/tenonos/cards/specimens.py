@@ -1,11 +1,10 @@
-"""Specimens: the images that are measured, of all that the systems of the tree have.
+"""Specimens: the images to measure, chosen from the systems of the tree.
 
-Of each kind the plainest are taken, with the fewest settings off their defaults and the fewest
-libraries, until every library that some system has is in one, and every setting is off its default
-in one. So nobody lists them, and what is measured is what the tests build anyway. An application
-that no system has is measured alone in a VM, and a capability that is a setting with the demo's.
-Images without a kernel are none: what they are made of is composed by nobody, and the least of all
-they would stand for what a kernel takes.
+Of each kind the simplest images are taken, with the fewest settings off their defaults and the
+fewest libraries, until every library of a system is in one, and every setting is off its default in
+one. So the specimens need no list, and are images that the tests build anyway. An application in no
+system is measured alone in a VM, a capability that is a setting with the demo's application. Images
+without a kernel are excluded: no composition contains them, and they have no kernel's cost.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from tenonos.pool.library import index
 from tenonos.system.model import System
 
 SETTINGS = "settings"
-"""What stands for a layer in the name of a setting's card."""
+"""The first part of the name of a setting's card, in place of a layer."""
 TYPICAL = "motor"
-"""The application that has a setting which no system has."""
+"""Application for settings that no system uses."""
 SEVERAL = ("TENON_THREAD_CORES", "4")
-"""A setting that systems have only with programs which are larger for it themselves."""
+"""A setting used only with programs that are larger because of it."""
 _CHOICES = ("LIB_", "APP_", "BOARD_", "IMAGE_")
 _LINE = re.compile(r"(?:# )?CONFIG_(\w+)(?:=(\d+)| is not set|=.*)")
 _ALONE = """name = "{name}"
@@ -63,41 +62,41 @@ class Specimen:
 
     @property
     def libraries(self) -> frozenset[str]:
-        """What it is made of."""
+        """Its libraries."""
         return frozenset(library.id for library in self.image.libraries)
 
     @property
     def settings(self) -> frozenset[str]:
         """The settings that are off their defaults, as cards are named.
 
-        Mortise's numbers are none: they follow from the system, and size memory.
+        Numbers of Mortise are excluded: they follow from the system, and size memory.
         """
         return settings(self.image)
 
     @property
     def parts(self) -> frozenset[str]:
-        """All of it that has a card."""
+        """Its parts with cards."""
         return self.libraries | self.settings
 
     @property
     def options(self) -> str:
-        """How it differs from an image with every setting at its default, and is compiled."""
+        """Its settings off their defaults, and its compiler options."""
         return f"{self.image.config.minimal}{self.image.optimisation} {self.image.flags}"
 
     @property
     def left_out(self) -> int:
-        """How many settings that are on by default it has off."""
+        """The number of default settings that are off."""
         return sum(line.endswith("is not set") for line in self.image.config.minimal.splitlines())
 
     def built(self) -> Path:
-        """Its ELF."""
+        """Build it; its ELF."""
         folder = build.folder(self.system)
         with exclusive(folder):
             return build.compiled(self.image, folder)
 
 
 def settings(image: Image) -> frozenset[str]:
-    """The settings of an image that have cards of their own."""
+    """The settings of an image with cards of their own."""
     found = (_LINE.fullmatch(line) for line in image.config.minimal.splitlines())
     return frozenset(
         f"{SETTINGS}/{line[1]}"
@@ -107,14 +106,14 @@ def settings(image: Image) -> frozenset[str]:
 
 
 def of_tree() -> Iterator[Specimen]:
-    """Those of all systems of the tree, and of what no system has."""
+    """Candidates: images of all systems of the tree, and of parts that no system has."""
     found = list(of_systems())
     yield from found
     yield from _alone({part for specimen in found for part in specimen.parts})
 
 
 def of_systems() -> Iterator[Specimen]:
-    """All images with a kernel of all systems of the tree that are made of the pool alone."""
+    """All images with a kernel, of all systems of the tree made of the pool alone."""
     for _, folder in sorted(catalogue.systems().items()):
         yield from _of(system.load(folder))
 
@@ -127,9 +126,9 @@ def _of(loaded: System) -> Iterator[Specimen]:
 
 
 def _alone(known: Collection[str]) -> Iterator[Specimen]:
-    """Images of their own for the applications and capabilities that no system has.
+    """Images for the applications and capabilities that no system uses.
 
-    What needs more than a VM for itself is in a system that has it.
+    A part that needs more than one VM must be in a system.
     """
     for name in sorted(index().by_id):
         layer, _, app = name.partition("/")
@@ -151,7 +150,7 @@ def _made(app: str, setting: str | None = None, value: str = "y") -> Iterator[Sp
         write(folder / f"{app}.config", f"CONFIG_{setting}={value}\n")
     try:
         found = _loaded(folder, described, app)
-        if devices := _driven(found):  # without them the compiler leaves all that is for them out
+        if devices := _driven(found):  # without devices their drivers are optimised out
             found = _loaded(folder, f"{described}devices = {json.dumps(devices)}\n", app)
     except InputError:
         return
@@ -175,9 +174,8 @@ def _driven(found: Iterable[Specimen]) -> list[str]:
 
 
 def choose(candidates: Iterable[Specimen]) -> list[Specimen]:
-    """Images that together have everything the candidates have, in each kind: first those for the
-    libraries, then for each setting one whose libraries are in another without it.
-    """
+    """A covering set of images of each kind: first for the libraries, then for each setting an
+    image with libraries that are also measured without the setting."""
     ordered = sorted(candidates, key=_plainness)
     seen: dict[str, set[str]] = {}
     chosen = []
@@ -195,7 +193,7 @@ def choose(candidates: Iterable[Specimen]) -> list[Specimen]:
 
 
 def _is_held(specimen: Specimen, others: Iterable[Specimen]) -> bool:
-    """Whether each library of an image is in another of its kind that has none of its settings."""
+    """Whether each library of an image is in another of its kind without its settings."""
     without = (
         other.libraries
         for other in others

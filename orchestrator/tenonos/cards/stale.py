@@ -1,7 +1,7 @@
-"""Which cards are stale: measured of other sources, of other options, with another compiler.
+"""Stale cards: measured with other sources, other options or another compiler.
 
-A card is a witness of its own library only. That its bytes may change with those of others is the
-price of being told, of a change in one library, that one card is to be made again and not all.
+A card depends on its own library only, so that a change in one library makes one card stale. Small
+changes of its bytes caused by other libraries are accepted.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tenonos.setup import rust
 
 
 def compiler() -> str:
-    """The Rust that images are built with here."""
+    """The version of the Rust compiler used here."""
     return ".".join(map(str, rust.toolchain().version))
 
 
 def digest(library: str, specimens: Iterable[Specimen]) -> str:
-    """What a card rests on: the sources, and the options it was measured with."""
+    """The digest of a card's inputs: sources and measured options."""
     found = hashlib.sha256()
     for specimen in specimens:
         found.update(f"{specimen.name}\0{specimen.options}\0".encode())
@@ -39,14 +39,14 @@ def digest(library: str, specimens: Iterable[Specimen]) -> str:
 
 
 def _sets(library: Library, setting: str) -> bool:
-    """Whether a setting's card rests on a library: it is one of the library's own."""
+    """Whether a setting's card depends on a library: the library declares the setting."""
     layer, _, symbol = setting.partition("/")
     own = library.symbol.removeprefix("LIB_")
     return layer == SETTINGS and symbol.startswith(f"{own}_")
 
 
 def files(library: Library) -> list[Path]:
-    """What a library is built from and configured by; not its tests."""
+    """Sources and configuration of a library, without tests."""
     listed = [library.path / name for name in ("Cargo.toml", "Kconfig")]
     headers = sorted(library.headers.rglob("*.h")) if library.headers else []
     found = [*listed, *sources(library.path), *library.sources, *headers]
@@ -54,7 +54,7 @@ def files(library: Library) -> list[Path]:
 
 
 def stale(cards: Mapping[str, Card]) -> Iterator[tuple[str, str]]:
-    """The cards that are stale or missing, by library, and why."""
+    """The libraries with stale or missing cards, with reasons."""
     specimens = {specimen.name: specimen for specimen in of_tree()}
     measurable = frozenset().union(*(specimen.parts for specimen in specimens.values()))
     for library, card in cards.items():
