@@ -1,6 +1,6 @@
-"""Systems: `system.toml` read, checked, laid out in memory and put into trees and headers.
+"""Systems: reading, checks, memory layout, device trees and headers.
 
-`load` is the one way in; what it returns is consistent on its board.
+`load` is the entry point; a system that it returns is consistent on its board.
 """
 
 import tomllib
@@ -63,14 +63,14 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """The systems of this tree, examples first."""
+    """The names of the systems of this tree, examples first."""
     return list(catalogue.systems())
 
 
 def find(asked: str | Path | None = None) -> Path:
     """The `system.toml` meant by a file, a folder or the name of a system of this tree.
 
-    By default that of the folder one is in.
+    The default is that of the current folder.
     """
     folder = Path(asked) if asked is not None else Path.cwd()
     known = catalogue.systems()
@@ -268,7 +268,7 @@ def _manages(spec: ManagesSpec) -> Manages:
 
 
 def _version(wanted: str, where: str) -> None:
-    """A project of one's own says which pool it was written for."""
+    """Refuse a project outside the tree that was written for another version of the pool."""
     have = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     if have != wanted and not have.startswith(wanted + "."):
         raise InputError(

@@ -1,4 +1,4 @@
-"""A machine without Mortise: one Tenon image, which has all of it."""
+"""Systems without Mortise: one Tenon image on the bare machine."""
 
 from tenonos.errors import InputError
 from tenonos.system.model import System
@@ -9,13 +9,13 @@ BARE = "bare"
 _KEYS = frozenset(
     {"name", "kind", "app", "cpus", "memory", "image_limit", "ram_limit", "input", "config"}
 )
-"""What can be said of it; everything else is Mortise's to do, or to hand on."""
+"""Keys that apply to it; everything else is implemented by Mortise."""
 
 _TABLES = ("vm", "name", "board", "pool", "mode", "console")
 
 
 def check(system: System) -> None:
-    """Refuses what takes Mortise."""
+    """Refuse keys that need Mortise."""
     if system.mode != BARE:
         return
     if len(system.vms) != 1 or system.vms[0].kind != "tenon":

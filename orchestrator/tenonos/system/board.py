@@ -1,6 +1,6 @@
-"""A board: its memory map, interrupt controller, devices and how QEMU plays it.
+"""Boards: memory map, interrupt controller, devices and QEMU options.
 
-Read from `boards/NAME/board.toml`; the Kconfig beside it makes it a choice.
+Read from `boards/NAME/board.toml`; the Kconfig beside it makes it selectable.
 """
 
 import tomllib
@@ -22,14 +22,14 @@ class _Part(BaseModel):
 
 
 class Ram(_Part):
-    """The RAM TenonOS uses."""
+    """The RAM that TenonOS uses."""
 
     base: int
     size: Size
 
 
 class Image(_Part):
-    """Where images run.
+    """Addresses of images.
 
     Mortise's address, Tenon's offset in its RAM, the guest address of shared areas.
     """
@@ -43,7 +43,7 @@ SERIAL = "serial"
 """The board's serial port, among the devices."""
 
 PCIE = "pcie"
-"""The kind of a PCI root complex, which has all cards behind it."""
+"""The kind of a PCI root complex, the parent of all PCI devices."""
 
 
 class Frame(_Part):
@@ -62,34 +62,35 @@ class Cache(_Part):
 
     @property
     def colours(self) -> int:
-        """How many pages next to each other fall into sets of their own."""
+        """The number of colours: consecutive pages that fall into different sets."""
         return self.size // (self.ways * PAGE)
 
 
 class Gic(_Part):
-    """The interrupt controller and what of it is reserved."""
+    """The interrupt controller and its reserved interrupts."""
 
     version: int
     distributor: Frame
     redistributor: Frame | None = None
-    """Of a GICv3, that of the first CPU, and from one to the next."""
+    """GICv3: redistributor of the first CPU, and the stride to the next."""
     stride: int = 0x2_0000
     cpu_interface: Frame | None = None
-    """Of a GICv2, which may be what the machine comes with as well."""
+    """GICv2: the CPU interface; a GICv3 board may have one as well."""
     maintenance: int
     doorbell_sgi: int
     channel_sgis: tuple[int, ...]
-    """Rung by channels in VMs with direct interrupts."""
+    """Doorbells of channels in VMs with direct interrupts."""
     channel_spis: tuple[int, ...]
-    """Rung by channels in VMs with shared interrupts: their GIC is virtual, no device has these."""
+    """Doorbells of channels in VMs with shared interrupts: numbers of the virtual GIC, used by no
+    device."""
     detach_spi: int
-    """By which a Linux hears of programs on cores that it lent."""
+    """Notification of Linux about detached programs on lent cores."""
     spare: tuple[int, ...]
 
     @property
     def direct_only(self) -> bool:
-        """Whether Mortise has no virtual one of its kind, so that all VMs have their interrupts
-        direct."""
+        """Whether Mortise has no virtual counterpart of it, so that all VMs have direct
+        interrupts."""
         return self.version == 2
 
 
@@ -112,7 +113,7 @@ class Qemu(_Part):
 
 
 class Iommu(_Part):
-    """What stands between a device and memory."""
+    """An IOMMU between devices and memory."""
 
     base: int
     size: int
@@ -128,18 +129,18 @@ class Device(_Part):
     size: int
     interrupts: tuple[int, ...]
     transports: int | None = None
-    """Of a page of virtio transports the number that the emulator has for the first."""
+    """For a page of virtio transports: the emulator's number of the first one."""
     window: Frame | None = None
-    """Of a root complex, where the registers of its cards are."""
+    """For a root complex: the base of its configuration space."""
     iommu: Iommu | None = None
     machine: str | None = None
-    """What the emulator's machine has to be told for it to be there."""
+    """Options of the emulator's machine that enable it."""
     line: int | None = None
-    """Of a serial port its number for the emulator, whose first is the console."""
+    """For a serial port: its number in the emulator; the first is the console."""
 
     @property
     def frames(self) -> tuple[tuple[int, int], ...]:
-        """The registers its owner reaches: base and size of each range."""
+        """The registers mapped to its owner: base and size of each range."""
         window = () if self.window is None else ((self.window.base, self.window.size),)
         return ((self.base, self.size), *window)
 
@@ -155,7 +156,7 @@ class Serial(_Part):
 
     @property
     def device(self) -> Device:
-        """The port as what a VM may own."""
+        """The port as a device that a VM may own."""
         what = "the serial port, on which Mortise then has its own lines alone"
         return Device(
             kind=self.kind,
@@ -192,7 +193,7 @@ class Board:
     cpus: int
     cpu: str
     instructions_per_second: int
-    """What a CPU does at least; no measurement stands for it but what the board is told to do."""
+    """Guaranteed speed of a CPU, by configuration of the board, not by measurement."""
     ram: Ram
     cache: Cache | None
     image: Image
@@ -200,9 +201,9 @@ class Board:
     timer: Timer
     serial: Serial
     transports: int | None
-    """Where VMs see the transports of virtual disks, and the board has nothing."""
+    """Guest address of the transports of virtual disks, unused by the board."""
     qemu: Qemu | None
-    """Of metal, on which nothing was ever run, there is none."""
+    """None for a hardware board that was never run."""
     devices: dict[str, Device]
     folder: Path
 
@@ -213,7 +214,7 @@ class Board:
 
     @property
     def emulator(self) -> Qemu:
-        """How QEMU plays it; `InputError` if it is metal."""
+        """The QEMU options; `InputError` for a hardware board."""
         if self.qemu is None:
             raise InputError(
                 f"{self.name} is metal, which no emulator here plays",
@@ -223,17 +224,17 @@ class Board:
 
     @property
     def ram_end(self) -> int:
-        """The first address behind the RAM."""
+        """The first address after the RAM."""
         return self.ram.base + self.ram.size
 
     @property
     def header(self) -> int:
-        """Where a guest of Tenon's finds its header: RAM begins with it, unless at address zero,
-        where nothing is to be."""
+        """The guest address of a Tenon VM's header: the start of RAM, unless that is address zero,
+        which stays unmapped."""
         return self.ram.base or PAGE
 
     def frames(self) -> dict[str, tuple[int, int]]:
-        """The registers no VM gets: name to (base, size)."""
+        """Registers that no VM is given: name to (base, size)."""
         frames = {
             "the GIC distributor": self.gic.distributor,
             "the GIC redistributors": self.gic.redistributor,
@@ -249,7 +250,7 @@ class Board:
         return next((device for device in self.devices.values() if device.kind == PCIE), None)
 
     def constants(self) -> dict[str, str | int]:
-        """What the image crates see as `config::board`."""
+        """The constants of `config::board` in image crates."""
         interface, redistributor = self.gic.cpu_interface, self.gic.redistributor
         cards = self.root_complex
         iommu = cards.iommu if cards else None
@@ -288,12 +289,12 @@ class Board:
 
 
 def names() -> list[str]:
-    """All boards there are."""
+    """The names of all boards."""
     return sorted(path.parent.name for path in (ROOT / "boards").glob("*/board.toml"))
 
 
 def played() -> list[str]:
-    """Those that an emulator plays."""
+    """The boards with an emulator."""
     return [name for name in names() if _read(name).qemu is not None]
 
 
@@ -313,7 +314,7 @@ def _read(name: str) -> Board:
         key = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{key}: {first['msg']}", where=f"boards/{name}/board.toml") from None
     fields = {field: getattr(read, field) for field in _File.model_fields}
-    # Trees for VMs have words for this kind alone.
+    # Device trees for VMs support this kind only.
     own = {SERIAL: read.serial.device} if read.serial.kind == "pl011" else {}
     fields["devices"] = read.devices | own
     board = Board(**fields, folder=file.parent)
@@ -322,7 +323,7 @@ def _read(name: str) -> Board:
 
 
 def _check_reach(board: Board) -> None:
-    """Mortise's own map has four gibibytes, which its RAM and its devices are in."""
+    """Check that RAM and devices are within the four gibibytes of Mortise's own map."""
     ends = {name: base + size for name, (base, size) in board.frames().items()}
     for name, end in {"the RAM": board.ram_end, **ends}.items():
         if end > REACH:
@@ -334,7 +335,7 @@ def _check_reach(board: Board) -> None:
 
 
 def load(name: str, where: str | None = None) -> Board:
-    """The board called `name`; `where` is the place that asked for it."""
+    """The board called `name`; `where` is the place of the name, for messages."""
     known = names()
     if name not in known:
         close = get_close_matches(name, known, 1, 0.6)

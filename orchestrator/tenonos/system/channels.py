@@ -1,8 +1,8 @@
-"""Channels: checked, and how much memory one takes.
+"""Channels: checks and memory layout.
 
-A channel lies in whole pages: the producer's part (its index and the messages),
-a status page that Mortise writes, the consumer's page (its index). In this order
-each end maps what it may only read in one piece (docs/formats.md).
+A channel lies in whole pages: the producer's part (its index and the messages), a status page that
+Mortise writes, the consumer's page (its index). In this order each end maps its read-only parts in
+one piece (docs/formats.md).
 """
 
 from tenonos.errors import InputError
@@ -10,20 +10,20 @@ from tenonos.system.limits import CHANNELS, ENDS, MAPPINGS, PAGE
 from tenonos.system.model import Channel, System, Vm
 
 HEADER = 0x40
-"""Bytes of the producer's part in front of the messages."""
+"""Bytes of the producer's part before the messages."""
 
 LENGTH = 8
-"""Bytes of a slot in front of a message."""
+"""Bytes of a slot before its message."""
 
 SLOTS = 1 << 16
-"""Messages in a channel, and bytes in a message, at most."""
+"""The most messages in a channel, and bytes in a message."""
 
 CONTROL = "control"
-"""The file among Linux's ends of channels that is none: life cycles are asked of it."""
+"""The file for life-cycle requests, beside those of Linux's ends of channels."""
 
 
 def ends(system: System, vm: Vm) -> list[Channel]:
-    """The channels a VM has an end of, in their order."""
+    """The channels with an end in a VM, in their order."""
     return [channel for channel in system.channels if vm.name in (channel.origin, channel.to)]
 
 
@@ -39,7 +39,7 @@ def size(channel: Channel) -> int:
 
 
 def check(system: System) -> None:
-    """Refuses channels that lead nowhere or have no room."""
+    """Refuse channels without two ends or without memory."""
     names: set[str] = set()
     for channel in system.channels:
         _check(system, channel)

@@ -1,4 +1,4 @@
-"""What a `system.toml` means on its board: each check names the line and the way out."""
+"""Checks of a system on its board; each error names the line and a remedy."""
 
 from collections.abc import Callable, Iterable
 
@@ -23,7 +23,7 @@ from tenonos.system.model import System, Vm
 
 
 def check(system: System) -> None:
-    """Everything that can be known before an image is built."""
+    """All checks that are possible before an image is built."""
     for rule in _RULES:
         rule(system)
 
@@ -120,10 +120,10 @@ _KEYS = {
         *("initramfs", "cmdline"),
     ),
 }
-"""Keys that not every kind of VM has."""
+"""Keys that apply to some kinds of VMs only."""
 
 _KINDS = {"tenon": "Tenon", "linux": "Linux", "image": "image"}
-"""What VMs of a kind are called."""
+"""Names of the kinds of VMs in messages."""
 
 
 def _kinds(system: System) -> None:
@@ -144,7 +144,7 @@ def _kinds(system: System) -> None:
 
 
 def _laid_over(system: System) -> None:
-    """What init and Debian's kernel are needed for is not asked of others."""
+    """Refuse keys for init and Debian's kernel in VMs of another kind."""
     for vm in system.vms:
         for key, needs in (
             ("packages", "initramfs"),
@@ -163,7 +163,7 @@ def _laid_over(system: System) -> None:
 
 
 def _of_others(system: System, vm: Vm) -> None:
-    """Keys that only VMs of another kind have."""
+    """Refuse keys of another kind of VM."""
     for kind, keys in _KEYS.items():
         for key in keys:
             if key not in _KEYS[vm.kind] and (vm.table, vm.index, key) in _written(system):
@@ -181,7 +181,7 @@ def _written(system: System) -> set[tuple[str | int, ...]]:
 
 
 def _in_place(system: System) -> None:
-    """What is loaded once cannot be loaded again."""
+    """Refuse restarts of VMs that are loaded once, in place."""
     for vm in system.vms:
         kept = system.mode != "static" or vm.on_fault == "restart" or vm.kind == "image"
         if vm.in_place and kept:

@@ -1,7 +1,6 @@
-"""Page colours: VMs whose memory falls into parts of their own of a cache that they share.
+"""Page colours: partitions of a shared cache for the memory of VMs.
 
-`colours` of a VM says how many of the board's it has. Which ones is decided here, as where memory
-lies is decided by the layout: in the order of the file.
+`colours` of a VM is the number of its colours. They are assigned here, in the order of the file.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,11 +14,11 @@ from tenonos.system.model import System, Vm
 from tenonos.system.translation_tables import over
 
 MOST = 64
-"""Colours that a cache may have (pool/core/colouring counts them in a word of bits)."""
+"""The most colours of a cache (pool/core/colouring has a word of bits)."""
 
 
 def check(system: System) -> None:
-    """Refuses colours that there are not, and what would reach through them."""
+    """Refuse colours beyond the board's, and devices or areas that would break the isolation."""
     coloured = [vm for vm in system.vms if vm.colours is not None]
     if not coloured:
         return
@@ -47,7 +46,7 @@ def check(system: System) -> None:
 
 
 def _apart(system: System, vm: Vm) -> None:
-    """What has a fixed place, or is another VM's too, has no colours."""
+    """Refuse colours for a VM with fixed addresses or shared memory."""
     devices = [name for name in vm.devices if system.board.devices[name].kind in DMA]
     channels = [c.name for c in system.channels if vm.name in (c.origin, c.to)]
     vlibs = [v.name for v in system.vlibs if vm.name in (v.master, v.server)]
@@ -73,7 +72,7 @@ def _apart(system: System, vm: Vm) -> None:
 
 
 def warnings(system: System) -> Iterator[str]:
-    """What is not isolated although somebody wants to be."""
+    """Warnings about VMs without colours on the cache of VMs with colours."""
     coloured = [vm for vm in system.vms if vm.colours is not None]
     others = [vm for vm in system.guests if vm.colours is None]
     if not coloured or (not others and system.reserve is None):
@@ -87,9 +86,9 @@ def warnings(system: System) -> Iterator[str]:
 
 
 def deal(system: System, find: Callable[[int, int], int | None]) -> Dealt | None:
-    """The memory that VMs with colours have, nothing if none has any.
+    """The memory that VMs with colours have, none without colours.
 
-    `find` says where so many bytes of RAM are free, at a multiple of so many.
+    `find` returns the address of free RAM of a size and alignment.
     """
     if not any(vm.colours for vm in system.vms):
         return None
@@ -118,13 +117,13 @@ def deal(system: System, find: Callable[[int, int], int | None]) -> Dealt | None
 
 
 def size(vm: Vm) -> int:
-    """Bytes of pages that a VM has of its colours, but for status and tables."""
+    """Bytes of a VM's coloured pages, without status page and tables."""
     own = LOG_SIZE if vm.console == "ring" else 0
     return vm.memory + own + len(vm.tasks) * TASK_SIZE
 
 
 def frames(system: System, vm: Vm) -> int:
-    """Translation tables that a VM takes at most: pages for all but devices may need them."""
+    """The most translation tables of a VM: everything but devices may be mapped in pages."""
     board = system.board
     ranges = [(board.ram.base, vm.memory), (board.image.shared, STATUS_SIZE + size(vm) - vm.memory)]
     ranges += [(d.base, d.size) for d in (board.devices[name] for name in vm.devices)]
@@ -138,7 +137,7 @@ def status(dealt: Dealt, vm: int) -> int:
 
 
 def record(dealt: Dealt) -> dict[str, Any]:
-    """It as Mortise reads it."""
+    """The record in the manifest."""
     return {
         "memory": {"start": dealt.base, "size": dealt.size},
         "tables": {"start": dealt.tables.start, "size": len(dealt.tables)},

@@ -1,6 +1,6 @@
-"""Cores that a Linux VM lends to its programs: checked, and told to Mortise and to Linux.
+"""Detached cores, which a Linux VM lends to its programs: checks, manifest record, device tree.
 
-A page for each core, its cell, is shared by Linux and Mortise (docs/formats.md).
+Each core has a page, its cell, shared by Linux and Mortise (docs/formats.md).
 """
 
 from typing import Any
@@ -13,12 +13,12 @@ from tenonos.system.node import Node
 
 
 def size(vm: Vm) -> int:
-    """Bytes of its cells."""
+    """Bytes of the cells of a VM."""
     return PAGE * len(vm.detach)
 
 
 def check(system: System) -> None:
-    """Refuses to lend what is not the VM's alone, or what it cannot do without."""
+    """Refuse to lend cores that the VM shares, or its last core."""
     for vm in system.vms:
         where = system.at(vm, "detach", "cpus")
         lendable = [cpu for cpu in vm.cpus[1:] if not system.is_shared(cpu)]
@@ -43,7 +43,7 @@ def check(system: System) -> None:
 
 
 def record(system: System, vm: Vm, place: VmLayout) -> dict[str, Any]:
-    """What Mortise reads of it."""
+    """The record in the manifest."""
     cells = place.cells
     ipa, pa, bytes_ = (cells.ipa, cells.pa, cells.size) if cells is not None else (0, 0, 0)
     return {
@@ -55,12 +55,12 @@ def record(system: System, vm: Vm, place: VmLayout) -> dict[str, Any]:
 
 
 def tree(root: Node, system: System, vm: Vm, place: VmLayout) -> None:
-    """What the module in Linux reads of it: CPUs are as its own tree numbers them."""
+    """The node for the Linux module, with CPU numbers of the VM's own tree."""
     if place.cells is None:
         return
     node = root.child(f"detach@{place.cells.ipa:x}")
     node.text("compatible", "tenonos,detach")
     node.longs("reg", place.cells.ipa, place.cells.size)
-    # A shared peripheral interrupt, by its edge.
+    # A shared peripheral interrupt, edge-triggered.
     node.cells("interrupts", 0, system.board.gic.detach_spi - 32, 1)
     node.cells("tenonos,cpus", *(vm.cpus.index(cpu) for cpu in vm.detach))

@@ -1,5 +1,6 @@
-"""The flattened device trees that VMs are given, made from the same system and layout as Mortise's
-manifest. Nothing in them is random, so that two builds of one system are the same bytes.
+"""Flattened device trees of VMs, from the same system and layout as Mortise's manifest.
+
+Nothing in them is random, so builds are reproducible.
 """
 
 import fdt
@@ -24,11 +25,11 @@ _PCI_MEMORY = 0x0200_0000
 _MAGIC = 0xD00D_FEED
 
 CMDLINE = "console=ttyAMA0 rdinit=/init"
-"""Linux's command line unless the system has one of its own."""
+"""Default command line of Linux."""
 
 
 def linux(system: System, vm: Vm, layout: Layout) -> bytes:
-    """What Linux, or any other image, sees: CPUs, memory, virtual GIC, timer and serial."""
+    """The tree of Linux or of another image: CPUs, memory, virtual GIC, timer and serial port."""
     board, place = system.board, layout.vm(vm.name)
     root = Node("/")
     root.text("compatible", "linux,dummy-virt")
@@ -85,7 +86,8 @@ def _channel(root: Node, system: System, end: ChannelEnd) -> None:
 
 
 def _vlib(root: Node, end: VlibEnd) -> None:
-    """The memory shared with who calls, and the door in front of it, for the driver in `linux/`."""
+    """The memory shared with the caller of a vLib and its status page, for the driver in
+    `linux/`."""
     memory = end.vlib.memory(end.ipa)
     node = root.child(f"vlib@{memory.ipa:x}")
     node.text("compatible", "tenonos,vlib")
@@ -95,9 +97,9 @@ def _vlib(root: Node, end: VlibEnd) -> None:
 
 
 def own(blob: bytes, vm: Vm, place: VmLayout) -> bytes:
-    """A tree that a VM brings along, in which /chosen has what its system says.
+    """A tree supplied with a VM, with the system's values in /chosen.
 
-    ValueError: it is none.
+    ValueError: it is not a device tree.
     """
     if int.from_bytes(blob[:4], "big") != _MAGIC or int.from_bytes(blob[4:8], "big") > len(blob):
         raise ValueError("it does not begin as one, or not all of it is there")
@@ -106,7 +108,7 @@ def own(blob: bytes, vm: Vm, place: VmLayout) -> bytes:
         return blob
     try:
         tree = fdt.parse_dtb(blob)
-    except Exception as error:  # the parser has no error of its own
+    except Exception as error:  # the parser has no exception type of its own
         raise ValueError(str(error)) from None
     if vm.cmdline is not None:
         tree.set_property("bootargs", vm.cmdline, "/chosen")
@@ -186,7 +188,7 @@ def _device(root: Node, board: Board, name: str) -> None:
     if device.kind == "cfi-flash":
         node.text("compatible", device.kind)
         node.longs("reg", device.base, device.size)
-        node.cells("bank-width", 4)  # two chips of 16 bits side by side
+        node.cells("bank-width", 4)  # two 16-bit chips in parallel
         return
     _primecell(node, f"arm,{device.kind}", (device.base, device.size), device.interrupts)
     node.cells("clocks", CLOCK)
@@ -197,8 +199,8 @@ def _device(root: Node, board: Board, name: str) -> None:
 
 
 def _root_complex(node: Node, device: Device) -> None:
-    """PCI: cards on bus 0, memory without ports, the four interrupts turned by slot. Nothing of an
-    IOMMU, which is not the VM's."""
+    """PCI: devices on bus 0, memory space only, the four interrupts rotated by slot. The IOMMU is
+    not in the tree, as the VM doesn't own it."""
     assert device.window is not None
     node.text("compatible", "pci-host-ecam-generic")
     node.text("device_type", "pci")
@@ -229,7 +231,7 @@ def _primecell(
 
 
 def _raised(node: Node, interrupts: tuple[int, ...]) -> None:
-    """Interrupts that stay high until what they are for is done."""
+    """Level-triggered interrupts, active high."""
     if interrupts:
         cells = (x for i in interrupts for x in (_SPI, i - _FIRST_SPI, _LEVEL_HIGH))
         node.cells("interrupts", *cells)

@@ -1,4 +1,4 @@
-"""Devices of the board that VMs own, and what the emulator puts behind them."""
+"""Devices owned by VMs, and the emulator's backends: checks."""
 
 from collections import Counter
 from difflib import get_close_matches
@@ -9,14 +9,14 @@ from tenonos.system.limits import INTERRUPTS
 from tenonos.system.model import Card, Disk, System, Vm
 
 TRANSPORTS = 8
-"""How many virtio transports a page of them has."""
+"""The number of virtio transports in a page."""
 
 DMA = ("virtio-mmio",)
-"""Kinds of devices that read and write memory by physical addresses."""
+"""Kinds of devices with DMA to physical addresses."""
 
 
 def check(system: System) -> None:
-    """Each device has one owner at most, one that it can do its work for, and all are known."""
+    """Check that devices are known, and have at most one owner, of a suitable kind."""
     owner: dict[str, str] = {}
     kept = {disk.device: disk.name for disk in system.drives}
     for vm in system.vms:
@@ -69,8 +69,8 @@ def _known(system: System, name: str, where: str) -> None:
 
 
 def _reaches_memory(system: System, vm: Vm, name: str) -> None:
-    """What a VM tells such a device of its memory must be so for the device too."""
-    if vm.kind == "linux":  # it sees its memory where it is, wherever that is
+    """Check that guest addresses of a VM are valid for DMA by its device."""
+    if vm.kind == "linux":  # its memory is mapped one to one
         return
     wrong = f'device "{name}" reads and writes memory where it is, and VM "{vm.name}" sees its own'
     if vm.foreign is None:
@@ -83,7 +83,7 @@ def _reaches_memory(system: System, vm: Vm, name: str) -> None:
 
 
 def _behind_iommu(system: System, vm: Vm, name: str) -> None:
-    """Cards are kept to the memory of their VM, by an IOMMU that Mortise answers for."""
+    """Check that PCI devices are confined to the memory of their VM, by an IOMMU under Mortise."""
     where = system.at(vm, "devices")
     for wrong, mend in (
         (
@@ -106,7 +106,7 @@ def _behind_iommu(system: System, vm: Vm, name: str) -> None:
 
 
 def _attached(system: System, owner: dict[str, str]) -> None:
-    """Disks and networks are behind transports of a VM's, and no page has too many."""
+    """Check that disks and networks use transports of a VM, with no page overfull."""
     behind: Counter[str] = Counter()
     for table, index, name, each in system.attached:
         where = system.where(table, index, "device")

@@ -1,4 +1,4 @@
-"""Disks: checked, and of those that VMs have of Mortise where they are, told to both of them."""
+"""Disks: checks; layout, manifest records and device tree nodes of virtual disks."""
 
 from collections import Counter
 from typing import Any
@@ -21,7 +21,7 @@ _FIRST_SPI = 32
 
 
 def size(disk: Disk) -> int:
-    """Bytes that it has, if it is not a part of another one."""
+    """Bytes of a disk that is no part of another one."""
     if disk.file is not None:
         return disk.file.stat().st_size
     assert disk.size is not None
@@ -29,7 +29,7 @@ def size(disk: Disk) -> int:
 
 
 def check(system: System) -> None:
-    """Each disk has a content and one place, in which it can be used."""
+    """Check that each disk has a content, and one usable place."""
     of: Counter[str] = Counter()
     for disk in system.disks:
         where = system.where("disk", disk.index)
@@ -72,11 +72,11 @@ _OF = {
     "name": ("device", "a disk behind a device, by which parts of it say where they are"),
     "keep": ("device", "a disk behind a device"),
 }
-"""Keys that a disk has only beside another one, and what that one makes it."""
+"""Keys that require another key, and the kind of disk which that makes."""
 
 
 def _keys(system: System, disk: Disk) -> None:
-    """No key is there that says nothing of such a disk."""
+    """Refuse keys that do not apply to such a disk."""
     for key, (beside, what) in _OF.items():
         said = getattr(disk, key) is not None and getattr(disk, key) is not False
         if said and getattr(disk, beside) is None:
@@ -116,7 +116,7 @@ def _keys(system: System, disk: Disk) -> None:
 
 
 def _of_vm(system: System, disk: Disk, name: str) -> None:
-    """What a VM must be to have one, and what its content must be."""
+    """Check the kind of a VM with a virtual disk, and the disk's content."""
     what = "a disk in memory" if disk.on is None else "a part of a disk"
     where = system.where("disk", disk.index, "vm")
     vm = next((vm for vm in system.vms if vm.name == name), None)
@@ -163,7 +163,7 @@ def _whole(system: System, disk: Disk, key: str, value: int, what: str) -> None:
 
 
 def _drive(system: System, disk: Disk) -> Disk:
-    """The disk that a part is on."""
+    """The disk that contains a part."""
     named = {each.name: each for each in system.disks if each.name is not None}
     drive = named.get(disk.on)
     if drive is None:
@@ -176,7 +176,7 @@ def _drive(system: System, disk: Disk) -> Disk:
 
 
 def _extent(system: System, disk: Disk) -> tuple[int, int]:
-    """Where on its drive a part begins, and how many bytes it has."""
+    """The offset of a part on its drive, and its size in bytes."""
     if disk.partition is None:
         assert disk.at is not None and disk.size is not None
         return disk.at, disk.size
@@ -197,7 +197,7 @@ def _extent(system: System, disk: Disk) -> tuple[int, int]:
 
 
 def _parts(system: System) -> None:
-    """Parts are on a disk that there is, whole, and no VM finds in one what another writes."""
+    """Check that parts lie within existing disks, and that no VM reads what another one writes."""
     names: set[str] = set()
     for disk in system.disks:
         if disk.name is not None and disk.name in names:
@@ -248,14 +248,14 @@ def _parts(system: System) -> None:
 
 
 def _transport(system: System, drive: Disk) -> int:
-    """Where the registers of a drive are: transports of a page are taken one after the other."""
+    """The registers of a drive: transports of a page are assigned in order."""
     assert drive.device is not None
     behind = [each for _, _, device, each in system.attached if device == drive.device]
     return system.board.devices[drive.device].base + behind.index(drive) * TRANSPORT
 
 
 def place(system: System, disk: Disk, vm: Vm, pa: int) -> DiskLayout:
-    """A disk whose content, if it is in memory, is at `pa`."""
+    """The layout of a disk; content in memory is at `pa`."""
     before = sum(1 for other, of in system.virtual_disks if of is vm and other.index < disk.index)
     assert system.board.transports is not None
     at, room = (0, size(disk)) if disk.on is None else _extent(system, disk)
@@ -272,7 +272,7 @@ def place(system: System, disk: Disk, vm: Vm, pa: int) -> DiskLayout:
 
 
 def record(system: System, disk: DiskLayout) -> dict[str, Any]:
-    """What Mortise reads of it."""
+    """The record in the manifest."""
     return {
         "place": {"start": disk.pa, "size": TRANSPORT if disk.drive else disk.room},
         "registers": disk.registers,
@@ -286,14 +286,14 @@ def record(system: System, disk: DiskLayout) -> dict[str, Any]:
 
 
 def tree(root: Node, vm: Vm, layout: Layout) -> None:
-    """The transports of its disks, as the VM's tree has them."""
+    """The nodes of the transports of a VM's disks."""
     for disk in layout.disks:
         if disk.vm == vm.name:
             transport(root, disk.registers, disk.interrupt)
 
 
 def transport(root: Node, base: int, intid: int) -> None:
-    """A virtio-mmio transport, whoever has it."""
+    """The node of a virtio-mmio transport."""
     node = root.child(f"virtio_mmio@{base:x}")
     node.text("compatible", "virtio,mmio")
     node.longs("reg", base, TRANSPORT)

@@ -1,4 +1,4 @@
-"""What comes and goes: the reserve, the templates and who may manage them, checked."""
+"""Dynamic VMs: checks of the reserve, templates and management authority."""
 
 from tenonos.errors import InputError
 from tenonos.system.limits import BLOCK, BLOCKS, TEMPLATES, VCPUS
@@ -6,7 +6,7 @@ from tenonos.system.model import Manages, Reserve, System, Template, Vm
 
 
 def check(system: System) -> None:
-    """Refuses what could not be made at run time, or by nobody."""
+    """Refuse templates that could not be created at run time, or that no VM may create."""
     if system.mode == "static":
         _static(system)
     if system.reserve is not None:

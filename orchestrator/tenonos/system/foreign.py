@@ -1,7 +1,7 @@
-"""VMs of any image: what they see where, checked and placed.
+"""VMs with prebuilt images: checks and guest memory layout.
 
-Such an image was not written for TenonOS: its memory may have to lie at addresses of its own, and
-what it is not told (a device tree, an initramfs) goes where its image leaves room.
+Such an image was not written for TenonOS: it may expect memory at fixed addresses. Payloads without
+a given address (device tree, initramfs) are placed where the image leaves room.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,13 @@ from tenonos.system.model import Foreign, System, Vm
 from tenonos.system.range_allocator import Room
 
 _TRANSLATED = 1 << 39
-"""The first address that no VM sees (pool/core/paging)."""
+"""The end of guest address space (pool/core/paging)."""
 
 _MEMORY, _IMAGE = "its memory", "its image"
 
 
 def check(system: System) -> None:
-    """What can be said of these VMs before their files are read."""
+    """Checks that need no content of files."""
     for vm in system.vms:
         if vm.foreign is not None:
             if vm.foreign.image is None:
@@ -33,7 +33,7 @@ def check(system: System) -> None:
 
 
 def _memory(system: System, vm: Vm, foreign: Foreign) -> None:
-    """Its memory is whole blocks, apart from each other and from registers."""
+    """Check that memory is in whole blocks, without overlaps with each other or with registers."""
     seen = Room(0, _TRANSLATED)
     registers = system.board.frames() | {
         f'device "{name}"': (device.base, device.size)
@@ -87,7 +87,8 @@ def _aligned(system: System, vm: Vm, foreign: Foreign) -> None:
 def guest(
     system: System, vm: Vm, content: Content, parts: Mapping[str, tuple[int, int]]
 ) -> GuestLayout:
-    """What such a VM sees; `parts` say where in the system image its parts are, and their size."""
+    """The guest layout of such a VM; `parts` has place and size of its payloads in the system
+    image."""
     assert vm.foreign is not None
     places = _places(system, vm, vm.foreign, content)
     if len(places) > PAYLOADS:
@@ -112,7 +113,7 @@ def guest(
 
 
 def _places(system: System, vm: Vm, foreign: Foreign, content: Content) -> dict[str, int]:
-    """Where each part goes: the image where it says, the others where it leaves room."""
+    """Guest addresses of the payloads: the image at its own, the others in free memory."""
     seen = range(foreign.seen_at, foreign.seen_at + vm.memory)
     memory = [seen, *(range(region.at, region.at + region.size) for region in foreign.regions)]
     room = Room(seen.start, seen.stop)

@@ -1,4 +1,4 @@
-"""What Mortise has on a board with a GICv2: VMs on cores of their own, with direct interrupts."""
+"""Checks for boards with a GICv2: VMs own their cores, with direct interrupts."""
 
 from tenonos.errors import InputError
 from tenonos.system.bare import BARE
@@ -6,7 +6,7 @@ from tenonos.system.model import System
 
 
 def check(system: System) -> None:
-    """Refuses what takes a GICv3, by the first line that asks for it."""
+    """Refuse features that need a GICv3, at the first line that uses one."""
     if not system.board.gic.direct_only or system.mode == BARE:
         return
     for what, where in _asked(system):
@@ -30,7 +30,7 @@ _OTHER = "a board with a GICv3"
 
 
 def _asked(system: System) -> list[tuple[str, str]]:
-    """What of a system takes a GICv3, and where it stands."""
+    """The features of a system that need a GICv3, with their places."""
     asked = []
     if system.mode == "dynamic":
         asked.append(('mode = "dynamic"', system.where("mode")))

@@ -1,4 +1,4 @@
-"""The header each Tenon VM finds at its x0: memory, shared areas, tasks, channels, vLibs, by IPA.
+"""The guest header at x0 of each Tenon VM: memory, shared areas, tasks, channels, vLibs, by IPA.
 
 Read by `pool/core/guest`; both sides test against the same bytes. All fields are little endian.
 """

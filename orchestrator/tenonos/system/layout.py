@@ -1,11 +1,10 @@
-"""The memory map of a system: who has which physical pages, and what a guest sees where.
+"""Memory layout of a system: physical pages of VMs, and guest addresses.
 
-RAM holds the system image (Mortise, its manifest, the status pages of VMs without
-colours, the pristine payloads), the VMs' memory and the areas shared with the outside
-(log rings, task areas). Status pages stand before the payloads, near to Mortise whatever
-size those have, as a core that maps one takes no table for it then. Allocation is first
-fit in the order of the file, so that one input has one layout. `memory_at` is honoured;
-everything else moves around it.
+RAM holds the system image (Mortise, its manifest, the status pages of VMs without colours, the
+pristine payloads), the VMs' memory and the areas shared with the outside (log rings, task areas).
+Status pages come before the payloads, so that they are near Mortise and need no translation table
+of their own. Allocation is first fit in the order of the file, so the layout is deterministic.
+`memory_at` fixes an address; everything else is placed around it.
 """
 
 from collections.abc import Mapping
@@ -42,7 +41,7 @@ from tenonos.system.range_allocator import Room, up
 
 @dataclass(frozen=True)
 class _Own:
-    """Where a VM's RAM and its status page are, and where there is room for what it shares."""
+    """Addresses of a VM's RAM and status page, and free space for its shared areas."""
 
     base: int
     status: int
@@ -56,8 +55,8 @@ def lay_out(
     mortise_text: range = range(0),
     manifest_size: int = MANIFEST_MOST,
 ) -> Layout:
-    """The map of `system`, given Mortise's size in memory, each VM's content and the manifest's
-    size."""
+    """The layout of `system`, from the sizes of Mortise in memory, of each VM's content and of the
+    manifest."""
     board = system.board
     manifest = up(board.image.mortise + mortise_size, PAGE)
     room = up(manifest_size, PAGE) if system.vms else 0
@@ -127,7 +126,7 @@ def lay_out(
 
 
 def _in_place(place: VmLayout) -> VmLayout:
-    """The VM with what it boots from where it runs, in its memory."""
+    """The layout of a VM with its payloads in place, in its own memory."""
     payloads = {
         part: replace(payload, pa=payload.ipa - place.ipa + place.pa)
         for part, payload in place.payloads.items()
@@ -136,7 +135,7 @@ def _in_place(place: VmLayout) -> VmLayout:
 
 
 def _loaded(place: VmLayout) -> int:
-    """The end of what the boot loader loads for a VM."""
+    """The end of the payloads that the boot loader loads for a VM."""
     return max((payload.pa + payload.size for payload in place.payloads.values()), default=0)
 
 
@@ -163,7 +162,7 @@ def _channel(system: System, channel: Channel, ram: Room) -> ChannelLayout:
 
 
 def _cells(system: System, vm: Vm, ram: Room) -> Area | None:
-    """The cells of a Linux VM, which sees them where they are."""
+    """The cells of a Linux VM, mapped one to one."""
     if not vm.detach:
         return None
     pa = _shared(system, vm, ram, detach.size(vm))
@@ -181,7 +180,7 @@ Place = TypeVar("Place", bound=GuestLayout)
 
 
 def _connect(system: System, vm: Vm, place: Place, known: Mapping[str, ChannelLayout]) -> Place:
-    """The VM with its ends of channels: behind what it shares, of Linux where they are."""
+    """The layout with ends of channels: after the shared areas; for Linux mapped one to one."""
     ends = {}
     gic, log = system.board.gic, place.log_ipa
     at = place.window.stop if vm.table == "vm" or log is None else log + LOG_SIZE
@@ -204,7 +203,7 @@ def _connect(system: System, vm: Vm, place: Place, known: Mapping[str, ChannelLa
 
 
 def _serve(system: System, vm: Vm, place: VmLayout, known: Mapping[str, VlibLayout]) -> VmLayout:
-    """The VM with its vLibs: of the master behind its channels, of Linux where they are."""
+    """The layout with vLibs: for the master after its channels; for Linux mapped one to one."""
     ends = {}
     gic, at = system.board.gic, place.window.stop
     interrupts = gic.channel_sgis if vm.interrupts == "direct" else gic.channel_spis
@@ -221,7 +220,7 @@ def _serve(system: System, vm: Vm, place: VmLayout, known: Mapping[str, VlibLayo
 
 
 def _memory(system: System, ram: Room) -> dict[str, int]:
-    """Each VM's RAM: first those with a place of their own, then first fit."""
+    """Each VM's RAM: fixed addresses first, then first fit."""
     bases: dict[str, int] = {}
     elsewhere = [vm for vm in system.vms if vm.colours is None]
     for vm in sorted(elsewhere, key=lambda vm: vm.memory_at is None):
@@ -254,7 +253,7 @@ def _area(ram: Room, size: int, what: str, where: str, mend: str, *, align: int 
 
 
 def _coloured(dealt: Dealt, vm: Vm) -> _Own:
-    """Of a VM with colours: its status page is beside its tables, all else behind its RAM."""
+    """The addresses of a coloured VM: status page beside its tables, shared areas after its RAM."""
     base = dealt.part(vm.index)
     room = Room(base, dealt.part(vm.index + 1))
     room.take(base, vm.memory, "its memory")
@@ -291,7 +290,7 @@ def _tenon(
 def late(
     system: System, vm: Vm, content: Content, parts: Mapping[str, tuple[int, int]] | None = None
 ) -> GuestLayout:
-    """What a VM made at run time will see; its memory is not yet anywhere."""
+    """The guest layout of a template, without physical memory."""
     return _guest(system, vm, content, parts or {}, [0] * len(vm.tasks))
 
 
@@ -302,7 +301,7 @@ def _guest(
     parts: Mapping[str, tuple[int, int]],
     areas: list[int],
 ) -> GuestLayout:
-    """What a Tenon VM sees; `areas` are the physical addresses of its tasks' areas."""
+    """The guest layout of a Tenon VM; `areas` are the physical addresses of its tasks' areas."""
     board = system.board
     entry = board.ram.base + board.image.guest_offset
     if board.image.guest_offset + content.image_size > vm.memory:
@@ -311,7 +310,7 @@ def _guest(
     log = status + STATUS_SIZE if vm.console == "ring" else None
     ipa = status + STATUS_SIZE if log is None else log + LOG_SIZE
     if vm.table == "template" and vm.tasks:
-        # Of a VM made at run time the first block holds what is Mortise's and the channels.
+        # In a dynamic VM the first block holds Mortise's areas and the channels.
         ipa = status + BLOCK
     tasks = {}
     for task, pa in zip(vm.tasks, areas, strict=True):
@@ -340,7 +339,7 @@ def _linux(
     content: Content,
     parts: dict[str, tuple[int, int]],
 ) -> VmLayout:
-    # Scattered pages are one piece to it, where RAM of the board begins.
+    # The guest sees its scattered pages as one range, at the start of the board's RAM.
     base = own.base if vm.colours is None else system.board.ram.base
     # The kernel wants a 2 MiB aligned base, its tree within 2 MiB of memory it maps early, and
     # everything inside its own RAM (Linux, Documentation/arch/arm64/booting.rst).
@@ -394,4 +393,4 @@ def _image(
 
 
 _PLACES = {"tenon": _tenon, "linux": _linux, "image": _image}
-"""How a VM of each kind is placed."""
+"""Layout function for each kind of VM."""

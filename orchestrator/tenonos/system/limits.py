@@ -1,34 +1,34 @@
-"""How much of everything the kernels have room for, and the grain of memory."""
+"""Limits of the kernels' tables, and sizes of pages and blocks."""
 
 PAGE = 4096
-"""The smallest piece of memory that is mapped."""
+"""Page size: the smallest unit of mapping."""
 
 BLOCK = 2 << 20
 """Stage-2 block size: uncoloured VMs are mapped in blocks (paper section 4.3)."""
 
 BLOCKS = 128
-"""Blocks that the reserve may have (pool/core/memory counts them in words of bits)."""
+"""The most blocks of the reserve (pool/core/memory has bitmaps)."""
 
 CHUNK = 64
-"""What addresses of the pieces that fill a VM are multiples of."""
+"""Alignment of the payloads of a VM."""
 
 VCPUS = 8
-"""vCPUs the status page has room for."""
+"""The most vCPUs in a status page."""
 
 NAME = 32
 """Bytes of a name (pool/core/manifest)."""
 
 VMS, TASKS, INTERRUPTS, MAPPINGS = 8, 8, 32, 16
-"""What the manifest has room for (pool/core/manifest)."""
+"""The most VMs, mappings and interrupts in a manifest (pool/core/manifest)."""
 
 PAYLOADS = 4
-"""Pieces from which a VM is filled before each start (pool/core/manifest)."""
+"""The most payloads of a VM (pool/core/manifest)."""
 
 TEMPLATES, CHANNELS, VLIBS, DISKS = 8, 16, 4, 8
-"""What a system may have of these (pool/core/manifest)."""
+"""The most of each in a system (pool/core/manifest)."""
 
 DRIVES = 2
-"""Disks of a board that Mortise may have (pool/mortise/drive)."""
+"""The most disks of a board that Mortise drives (pool/mortise/drive)."""
 
 ENDS = 8
-"""Ends of channels and vLibs a VM may have: as many as its header has room for, and as SGIs."""
+"""The most ends of channels and vLibs of a VM, by its header and the SGIs."""

@@ -1,7 +1,7 @@
 """The place of every key of a TOML text, for messages that name file and line.
 
-`tomllib` forgets where a value stood. `locate` reads the same text again, only
-for its structure: table headers and the keys that open a line.
+`tomllib` does not keep the places of values. `locate` reads the text again for its structure only:
+table headers and the keys that open a line.
 """
 
 import re
@@ -37,7 +37,7 @@ def locate(text: str) -> dict[Path, int]:
 
 
 def nearest(lines: Mapping[Path, int], path: Path) -> int:
-    """The line of `path`, or of the closest thing around it."""
+    """The line of `path`, or of its closest parent."""
     while path not in lines:
         path = path[:-1]
     return lines[path]

@@ -1,7 +1,7 @@
-"""What Mortise reads at boot: fixed records, in tables one behind the other, used where they lie.
+"""Mortise's manifest: tables of fixed records that Mortise uses in place.
 
-Read by `pool/core/manifest`; both sides test against the same bytes. A record has the fields of the
-type of its name there, in their order; `docs/formats.md` says what they mean. Nothing in it is
+`pool/core/manifest` reads it; both sides test against the same bytes. A record has the fields of
+the Rust type of its name, in their order; `docs/formats.md` describes them. Nothing in it is
 random, and its length does not depend on addresses.
 """
 
@@ -21,7 +21,7 @@ MAGIC = 0x5359_5354
 
 VERSION = 1
 NONE = 0xFFFF_FFFF
-"""The number of what is not there."""
+"""The number for an absent item."""
 
 _NAME = List(Int8ul, NAME)
 _RANGE = Struct(start=Int64ul, size=Int64ul)
@@ -179,7 +179,7 @@ def write(system: System, layout: Layout) -> bytes:
 
 
 def read(content: bytes) -> dict[str, Any]:
-    """The header's values, with the records of each table in place of its extent."""
+    """The values of the header, with the records of each table in place of its extent."""
     values: dict[str, Any] = plain(HEADER.parse(content))
     for name, record in TABLES.items():
         start, count = values[name]["offset"], values[name]["count"]
@@ -253,7 +253,7 @@ def _vm(system: System, vm: Vm, place: VmLayout) -> dict[str, Any]:
 
 
 def _physical(place: VmLayout, ipa: int) -> int:
-    """Where an address of a VM's own memory is."""
+    """The physical address of an address in a VM's own memory."""
     (area,) = (area for area in place.memory if area.ipa <= ipa < area.ipa + area.size)
     return area.pa + ipa - area.ipa
 
@@ -284,7 +284,7 @@ def _schedule(vm: Vm) -> dict[str, int]:
 
 
 def _set(numbers: Iterable[int]) -> int:
-    """Small numbers, a bit each."""
+    """A set of small numbers as bits."""
     return sum(1 << number for number in set(numbers))
 
 

@@ -1,4 +1,4 @@
-"""What a memory map says: every range of a system, physical and as a guest sees it."""
+"""Value types of a memory layout: physical and guest address ranges of a system."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from tenonos.system.limits import PAGE
 
 MANIFEST_MOST = 64 << 10
-"""Bytes of a manifest at most."""
+"""The most bytes of a manifest."""
 
 TREE_SIZE = 16 << 10
 """Room kept for Linux's device tree, so that its addresses do not depend on its size."""
@@ -17,7 +17,7 @@ HEADER_SIZE = PAGE
 STATUS_SIZE = PAGE
 LOG_SIZE = PAGE + (64 << 10)
 SLOT_SIZE = 128 << 10
-"""Of a VM made at run time: its status page, its log ring behind it, and room."""
+"""Area of a dynamic VM: status page, log ring, unused rest."""
 
 TASK_HEADER = PAGE
 TASK_SAMPLES = 1 << 16
@@ -37,7 +37,7 @@ class Payload:
 
 @dataclass(frozen=True)
 class Area:
-    """Memory shared with a VM: where it is, where the guest sees it, and what the guest may do."""
+    """Memory shared with a VM: physical and guest address, access rights of the guest."""
 
     ipa: int
     pa: int
@@ -49,7 +49,7 @@ class Area:
 class TaskArea:
     """The shared area of one periodic task; times in nanoseconds.
 
-    That of a template has no physical address before its VM is made.
+    The area of a template has no physical address before its VM is created.
     """
 
     name: str
@@ -84,16 +84,16 @@ class ChannelLayout:
 
     @property
     def head(self) -> int:
-        """Where it counts the messages sent."""
+        """The address of the counter of sent messages."""
         return self.pa
 
     @property
     def lost(self) -> int:
-        """Where it counts the messages lost."""
+        """The address of the counter of lost messages."""
         return self.pa + self.producer_size + 0x10
 
     def parts(self, base: int) -> tuple[ChannelPart, ChannelPart, ChannelPart]:
-        """Producer's part, consumer's and status page of the channel seen from `base` on."""
+        """Producer's part, consumer's page and status page of a channel at guest address `base`."""
         status = base + self.producer_size
         return (
             ChannelPart(base, self.producer_size),
@@ -104,7 +104,7 @@ class ChannelLayout:
 
 @dataclass(frozen=True)
 class ChannelEnd:
-    """One end of a channel: where its VM sees it, and the interrupt that rings there."""
+    """One end of a channel: its guest address and its doorbell interrupt."""
 
     channel: ChannelLayout
     produces: bool
@@ -113,7 +113,7 @@ class ChannelEnd:
 
     @property
     def areas(self) -> tuple[Area, Area]:
-        """The two pieces an end maps: what it may write is at one side of the whole."""
+        """The two ranges that an end maps: read-only, and writable at one side."""
         channel = self.channel
         split = channel.producer_size if self.produces else channel.producer_size + PAGE
         rights = (WRITABLE, 0) if self.produces else (0, WRITABLE)
@@ -125,7 +125,7 @@ class ChannelEnd:
 
 @dataclass(frozen=True)
 class VlibLayout:
-    """A vLib in memory: the status page, then what master and server share."""
+    """A vLib in memory: the status page, then the memory shared by master and server."""
 
     name: str
     number: int
@@ -133,13 +133,13 @@ class VlibLayout:
     size: int
 
     def memory(self, base: int) -> ChannelPart:
-        """What both share, seen from `base` on."""
+        """The shared memory at guest address `base`."""
         return ChannelPart(base + PAGE, self.size - PAGE)
 
 
 @dataclass(frozen=True)
 class VlibEnd:
-    """A VM's side of a vLib: where it sees it, and the master's interrupt."""
+    """A VM's side of a vLib: its guest address, and the master's interrupt."""
 
     vlib: VlibLayout
     ipa: int
@@ -147,7 +147,7 @@ class VlibEnd:
 
     @property
     def areas(self) -> tuple[Area, ...]:
-        """What it maps: the master the status page too, which it reads."""
+        """The ranges that it maps; the master also maps the status page, read-only."""
         memory = self.vlib.memory(self.ipa)
         shared = Area(memory.ipa, self.vlib.memory(self.vlib.pa).ipa, memory.size, WRITABLE)
         return (
@@ -162,7 +162,7 @@ class VlibEnd:
 
 @dataclass(frozen=True)
 class GuestLayout:
-    """What a VM sees. `window` is where all it shares lies; of Linux it is empty."""
+    """Guest addresses of a VM. `window` contains all its shared areas; for Linux it is empty."""
 
     name: str
     ipa: int
@@ -187,13 +187,13 @@ class VmLayout(GuestLayout):
     log_pa: int | None
     log_size: int
     cells: Area | None = None
-    """The cells of cores that it lends."""
+    """The cells of its detached cores."""
     regions: tuple[Area, ...] = ()
-    """Memory beside the one it has in the first place."""
+    """Additional memory regions."""
 
     @property
     def memory(self) -> tuple[Area, ...]:
-        """All memory of its own."""
+        """All its own memory."""
         return (Area(self.ipa, self.pa, self.size, WRITABLE), *self.regions)
 
     @property
@@ -212,7 +212,7 @@ class VmLayout(GuestLayout):
 
 @dataclass(frozen=True)
 class ReserveLayout:
-    """Memory of VMs made at run time, and an area for each that holds its status and its log."""
+    """Memory of dynamic VMs, and an area for each with status page and log ring."""
 
     pa: int
     size: int
@@ -226,16 +226,16 @@ class ReserveLayout:
 
     @property
     def statuses(self) -> tuple[int, ...]:
-        """Where the status page of each is."""
+        """The address of each status page."""
         return tuple(self.slots_pa + slot * SLOT_SIZE for slot in range(self.slots))
 
 
 @dataclass(frozen=True)
 class Dealt:
-    """Memory whose pages are dealt out by colour, as `core_colouring::Dealt` has it.
+    """Memory divided by page colours, as in `core_colouring::Dealt`.
 
-    Addresses in it count the pages of each part one behind the other. `tables` is where pages for
-    status and translation tables are, by physical addresses.
+    Addresses in it count the pages of each part consecutively. `tables` are the physical addresses
+    of pages for status and translation tables.
     """
 
     base: int
@@ -243,20 +243,20 @@ class Dealt:
     tables: range
     colours: int
     parts: tuple[int, ...]
-    """The colours of each VM, one bit each."""
+    """The colours of each VM, as bits."""
 
     @property
     def rows(self) -> int:
-        """How often each colour comes."""
+        """The number of pages of each colour."""
         return self.size // (self.colours * PAGE)
 
     def part(self, vm: int) -> int:
-        """The address of the part of a VM."""
+        """The first address of a VM's part."""
         before = sum(part.bit_count() for part in self.parts[:vm])
         return self.base + before * self.rows * PAGE
 
     def place(self, address: int) -> int:
-        """Where an address is; outside of what is dealt out, there."""
+        """The physical address of an address; outside the coloured memory the same."""
         page, within = divmod(address - self.base, PAGE)
         for part in self.parts:
             pages = self.rows * part.bit_count()
@@ -268,7 +268,7 @@ class Dealt:
         return address
 
     def pieces(self, address: int, size: int) -> Iterator[tuple[int, int]]:
-        """Where a range is, page by page: address and bytes."""
+        """The physical pieces of a range, page by page: address and size."""
         end = address + size
         while address < end:
             stop = min(end, (address // PAGE + 1) * PAGE)
@@ -278,10 +278,10 @@ class Dealt:
 
 @dataclass(frozen=True)
 class DiskLayout:
-    """A disk of a VM's, and how the VM reaches it.
+    """A virtual disk of a VM.
 
-    Of one in memory `pa` is where its content is, a part of the system image; of one on a drive,
-    where that one's transport is.
+    For a disk in memory, `pa` is the address of its content, a part of the system image; for one on
+    a drive, that of the drive's transport.
     """
 
     vm: str
@@ -292,11 +292,11 @@ class DiskLayout:
     read_only: bool
     drive: bool
     first: int
-    """The sector of the drive that it begins with."""
+    """Its first sector on the drive."""
 
     @property
     def room(self) -> int:
-        """Bytes of the pages that it takes."""
+        """Bytes of its pages."""
         if self.drive:
             return 0
         return -(-self.size // PAGE) * PAGE
@@ -322,21 +322,20 @@ class Layout:
     disks: tuple[DiskLayout, ...] = ()
 
     def vm(self, name: str) -> VmLayout:
-        """The share of the VM called `name`."""
+        """The layout of the VM called `name`."""
         return self.vms[name]
 
     def guest(self, name: str) -> GuestLayout:
-        """What the VM or template called `name` sees."""
+        """The guest layout of the VM or template called `name`."""
         return self.vms.get(name) or self.templates[name]
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a VM is filled with.
+    """The payloads of a VM.
 
-    The size in bytes of each part, and of its kernel or image the offset it wants
-    from a 2 MiB boundary and the memory it takes once loaded. Of a foreign image where
-    its parts go and where it begins.
+    The size in bytes of each; for a kernel or image its offset from a 2 MiB boundary and its size
+    in memory; for a prebuilt image the addresses of its parts and its entry point.
     """
 
     sizes: dict[str, int]

@@ -1,4 +1,4 @@
-"""A system, read and checked: what is to be built, packed and run."""
+"""Value types of a checked system, which is built, packed and run."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,37 +21,37 @@ class Task:
 
 @dataclass(frozen=True)
 class Manages:
-    """Authority over life cycles: whose, and how much of the reserve it may give out."""
+    """Authority over life cycles: the managed VMs, and limits on the use of the reserve."""
 
     vms: tuple[str, ...]
     memory: int
     cpus: tuple[int, ...]
     priority: int
-    """How urgent the VMs may be that it makes from files."""
+    """The highest priority of VMs that it creates from files."""
 
     @property
     def files(self) -> bool:
-        """Whether it may make VMs of its own, from image files."""
+        """Whether it may create VMs from image files."""
         return "*" in self.vms
 
 
 @dataclass(frozen=True)
 class Share:
-    """How a VM shares its cores; times in nanoseconds, none without a reservation."""
+    """CPU reservation of a VM; times in nanoseconds, none without a reservation."""
 
     priority: int
     by_deadline: bool = False
     budget: int | None = None
     period: int | None = None
     background: bool = False
-    """Whether it runs on in the background when its budget is used up."""
+    """Whether it runs in the background once its budget is depleted."""
     by_rate: bool = False
-    """Whether its priority follows from its period."""
+    """Whether its priority is derived from its period."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """Memory of a VM beside its own, at an address that it sees."""
+    """An additional memory region of a VM, at a fixed guest address."""
 
     at: int
     size: int
@@ -59,7 +59,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Foreign:
-    """What a VM of any image starts from, and how its memory looks to it."""
+    """A prebuilt image with its guest memory map."""
 
     image: str | None
     load: int | None
@@ -100,35 +100,35 @@ class Vm:
     programs: tuple[str, ...] = ()
     manages: Manages | None = None
     colours: int | None = None
-    """How many of the cache's colours its memory has, if it has any of its own."""
+    """The number of its page colours, if it has any."""
     detach: tuple[int, ...] = ()
-    """The CPUs that it may lend to its programs."""
+    """The CPUs that it may detach for its programs."""
     foreign: Foreign | None = None
-    """Of kind `image`, and of no other."""
+    """For kind `image` only."""
     in_place: bool = False
-    """Whether the boot loader puts what it boots from where it runs, once and for all."""
+    """Whether its payloads are loaded in place by the boot loader, once."""
     input: bool = False
-    """Of kind `tenon`: whether it has a serial port, on which something can be typed."""
+    """For kind `tenon`: whether it has a serial port with input."""
     table: str = "vm"
-    """Where it is written: `[[vm]]` or `[[template]]`."""
+    """Its table in the file: `[[vm]]` or `[[template]]`."""
 
     @property
     def console(self) -> str:
-        """How its output leaves: Tenon has a ring in shared memory unless it is typed to, others a
-        virtual PL011; who has the serial port itself has nothing of Mortise's."""
+        """Its console: for Tenon a ring in shared memory, or a virtual PL011 if it has input; for
+        others a virtual PL011; none for the owner of the serial port."""
         if SERIAL in self.devices:
             return "none"
         return "ring" if self.kind == "tenon" and not self.input else "pl011"
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """Memory beside its own."""
+        """Additional memory regions."""
         return self.foreign.regions if self.foreign else ()
 
 
 @dataclass(frozen=True)
 class Reserve:
-    """What VMs made at run time may take: memory, CPUs, and how many there may be at a time."""
+    """Resources of dynamic VMs: memory, CPUs, and the number of VMs at a time."""
 
     memory: int
     cpus: tuple[int, ...]
@@ -137,16 +137,16 @@ class Reserve:
 
 @dataclass(frozen=True)
 class Template:
-    """A Tenon VM made on demand."""
+    """A Tenon VM created on demand."""
 
     vm: Vm
     start_on: str | None
-    """The channel whose first message starts it; without one, by request only."""
+    """The channel that starts it with its first message; none: it is started by request only."""
 
 
 @dataclass(frozen=True)
 class Channel:
-    """Messages in one direction; `size` is the most one may have."""
+    """A one-way channel of messages of at most `size` bytes."""
 
     index: int
     name: str
@@ -158,7 +158,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Vlib:
-    """A Linux VM that a Tenon VM calls as a library; `size` is bytes of memory both share."""
+    """A Linux VM that a Tenon VM calls as a library; `size` is that of their shared memory."""
 
     index: int
     name: str
@@ -170,7 +170,7 @@ class Vlib:
 
 @dataclass(frozen=True)
 class Regulation:
-    """How much of an event shared cores may cause in an interval, in nanoseconds, together."""
+    """The limit of an event on all shared cores together, per interval in nanoseconds."""
 
     event: str
     limit: int
@@ -179,7 +179,7 @@ class Regulation:
 
 @dataclass(frozen=True)
 class Native:
-    """A program linked into Mortise, with a CPU to itself and these rights."""
+    """A program linked into Mortise, with its own CPU and these rights."""
 
     index: int
     name: str
@@ -190,10 +190,10 @@ class Native:
 
 @dataclass(frozen=True)
 class Disk:
-    """A disk: of a file's content, or empty and of that size.
+    """A disk: with the content of a file, or empty.
 
-    Behind a virtio transport of a device, where the emulator has it, or a VM's, for which Mortise
-    has it: in memory, or on another disk that has a name.
+    It is behind a virtio transport of a device, provided by the emulator, or a virtual disk of a
+    VM, provided by Mortise: in memory, or on another, named disk.
     """
 
     index: int
@@ -204,24 +204,24 @@ class Disk:
     file: Path | None
     size: int | None
     at: int | None
-    """Bytes from the beginning of the disk that it is on, or"""
+    """Offset in bytes on the disk that contains it, or"""
     partition: int | None
-    """the number of what that disk's own table says."""
+    """the number of a partition in that disk's table."""
     read_only: bool
     keep: bool
-    """Whether what is written stays in its file."""
+    """Whether writes persist in its file."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network of its own, with nothing outside, behind a virtio transport."""
+    """An isolated network behind a virtio transport."""
 
     device: str
 
 
 @dataclass(frozen=True)
 class Card:
-    """Any card of the emulator's on a PCI bus, with its options."""
+    """A PCI device of the emulator, with its options."""
 
     device: str
     model: str
@@ -229,7 +229,7 @@ class Card:
 
 @dataclass(frozen=True)
 class System:
-    """A composition: the board, the VMs, and where each statement stood."""
+    """A system: the board, the VMs, and the line of each key."""
 
     name: str
     board: Board
@@ -249,11 +249,11 @@ class System:
     cards: tuple[Card, ...] = ()
     natives: tuple[Native, ...] = ()
     libraries: tuple[Path, ...] = ()
-    """Folders of libraries of one's own."""
+    """Folders of the user's own libraries."""
 
     @property
     def attached(self) -> Iterator[tuple[str, int, str, Disk | Network | Card]]:
-        """What the emulator puts behind devices: where that is written, and the device's name."""
+        """The emulator's backends of devices: their keys in the file, and the device's name."""
         for disk in self.disks:
             if disk.device is not None:
                 yield "disk", disk.index, disk.device, disk
@@ -264,26 +264,26 @@ class System:
 
     @property
     def virtual_disks(self) -> tuple[tuple[Disk, Vm], ...]:
-        """The disks that Mortise has for VMs, and whose they are."""
+        """The disks that Mortise emulates, each with its VM."""
         return tuple((disk, self.vm(disk.vm)) for disk in self.disks if disk.vm is not None)
 
     @property
     def memory_disks(self) -> tuple[Disk, ...]:
-        """Those of them that are in memory."""
+        """The virtual disks in memory."""
         return tuple(disk for disk, _ in self.virtual_disks if disk.on is None)
 
     @property
     def drives(self) -> tuple[Disk, ...]:
-        """The disks behind devices that Mortise has itself, as VMs have parts of them."""
+        """The disks that Mortise drives itself, for VMs with partitions of them."""
         return tuple(disk for disk in self.disks if disk.device and disk.name)
 
     @property
     def guests(self) -> tuple[Vm, ...]:
-        """The VMs made at boot, then those of the templates."""
+        """The VMs created at boot, then those of the templates."""
         return (*self.vms, *(template.vm for template in self.templates))
 
     def takers(self, cpu: int) -> list[Vm]:
-        """The VMs that run on a CPU or may come to it."""
+        """The VMs that run on a CPU, dynamic ones included."""
         return [vm for vm in self.guests if cpu in vm.cpus]
 
     def is_shared(self, cpu: int) -> bool:
@@ -292,17 +292,17 @@ class System:
 
     @property
     def folder(self) -> Path:
-        """Where `system.toml` and the fragments are."""
+        """The folder of `system.toml` and the fragments."""
         return self.file.parent
 
     @property
     def mortise_config(self) -> Path:
-        """Mortise's fragment; it need not exist."""
+        """Mortise's configuration fragment, which may be absent."""
         return self.folder / "mortise.config"
 
     @property
     def serial_lines(self) -> tuple[str, ...]:
-        """The names of serial ports that VMs have beside the console, in the emulator's order."""
+        """The names of serial ports of VMs besides the console, in the emulator's order."""
         devices = self.board.devices
         owned = [
             (line, f"{vm.name}.{name}")
@@ -313,7 +313,7 @@ class System:
         return tuple(name for _, name in sorted(owned))
 
     def heard(self, name: str) -> str:
-        """`name`, if something is heard and typed to by it: a VM, or a serial port of one."""
+        """`name`, if it is a console: of a VM, or a serial port of one."""
         return name if name in self.serial_lines else self.vm(name).name
 
     def vm(self, name: str) -> Vm:
@@ -327,7 +327,7 @@ class System:
         )
 
     def where(self, *path: str | int) -> str:
-        """`file:line` of a key, or of the closest thing around it."""
+        """`file:line` of a key, or of its closest parent."""
         return f"{self.shown}:{nearest(self.lines, path)}"
 
     def at(self, vm: Vm, *path: str | int) -> str:

@@ -1,14 +1,14 @@
-"""Native tasks: what `[[native]]` means on a board."""
+"""Native tasks, `[[native]]`: checks."""
 
 from tenonos.errors import InputError
 from tenonos.system.model import System
 
 RIGHTS = ("time", "console")
-"""What a native task may be given: `pool/core/bare`."""
+"""The rights of native tasks: `pool/core/bare`."""
 
 
 def check(system: System) -> None:
-    """A core of its own for each, and rights that there are."""
+    """Check that each has its own core and known rights."""
     if not system.vms and not system.natives:
         raise InputError(
             "the system has nothing to run",
@@ -52,7 +52,7 @@ def check(system: System) -> None:
 
 
 def _alone(system: System) -> None:
-    """Without virtual machines Mortise is a plain system: one task, on the first core."""
+    """Check a system without VMs: one task, on the first core."""
     for native in system.natives[1:]:
         raise InputError(
             "without a VM there is one native task",

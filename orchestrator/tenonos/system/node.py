@@ -1,4 +1,4 @@
-"""A flattened device tree being written; two writings of one tree are the same bytes."""
+"""Writer of flattened device trees, with reproducible output."""
 
 import fdt
 
@@ -9,7 +9,7 @@ def halves(*values: int) -> list[int]:
 
 
 class Node:
-    """A node being written; children are made on first mention and keep their order."""
+    """A node; children are created on first use and keep their order."""
 
     def __init__(self, name: str) -> None:
         self._node = fdt.Node(name)
@@ -27,16 +27,16 @@ class Node:
         self._node.append(fdt.PropStrings(name, *values))
 
     def cells(self, name: str, *values: int) -> None:
-        """A property of 32-bit cells; none, no property."""
+        """A property of 32-bit cells; without cells, no property."""
         if values:
             self._node.append(fdt.PropWords(name, *values))
 
     def longs(self, name: str, *values: int) -> None:
-        """A property of 64-bit numbers, two cells each; none, no property."""
+        """A property of 64-bit numbers, two cells each; without numbers, no property."""
         self.cells(name, *halves(*values))
 
     def flag(self, name: str) -> None:
-        """A property that is there or not."""
+        """A boolean property: present without a value."""
         self._node.append(fdt.Property(name))
 
     def blob(self) -> bytes:

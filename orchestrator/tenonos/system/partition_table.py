@@ -6,11 +6,11 @@ from typing import BinaryIO
 from construct import Bytes, Int8ul, Int32ul, Int64ul, Padding, Struct
 
 SECTOR = 512
-"""Bytes of a sector, by which both tables count."""
+"""Bytes of a sector, the unit of both tables."""
 
 _SIGNATURE = b"\x55\xaa"
 _PROTECTIVE = 0xEE
-"""The kind of the one entry of an MBR that stands before a GPT (UEFI 2.10, 5.2.3)."""
+"""The kind of the entry of a protective MBR in front of a GPT (UEFI 2.10, 5.2.3)."""
 _MBR = Struct(
     Padding(446),
     "entries"
@@ -35,7 +35,7 @@ _ENTRY_MOST = 4096
 def find(file: Path, number: int) -> tuple[int, int]:
     """First byte and size of a partition, counted from 1.
 
-    ValueError says in words why there is none.
+    ValueError has the reason why there is none.
     """
     with file.open("rb") as disk:
         sector = disk.read(SECTOR)

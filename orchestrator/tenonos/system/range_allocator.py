@@ -1,4 +1,4 @@
-"""Room for what is to be placed in a range of addresses."""
+"""First-fit allocator of address ranges."""
 
 
 def up(value: int, align: int) -> int:
@@ -7,14 +7,14 @@ def up(value: int, align: int) -> int:
 
 
 class Room:
-    """First-fit allocation over a range: RAM, or what a VM sees of its own."""
+    """A first-fit allocator over RAM or over a VM's address space."""
 
     def __init__(self, base: int, end: int) -> None:
         self.base, self.end = base, end
         self.taken: list[tuple[int, int, str]] = []
 
     def claim(self, base: int, size: int) -> str | None:
-        """The name of who has something of a range already, if anyone."""
+        """The owner of a taken range that overlaps, if there is one."""
         for start, stop, owner in self.taken:
             if base < stop and start < base + size:
                 return owner

@@ -34,7 +34,7 @@ def choice(*words: str, of: Construct = Int8ul) -> Construct:
 
 
 def plain(value: Any) -> Any:
-    """What construct read, as ordinary dictionaries, lists and words."""
+    """A parsed value of construct as plain dictionaries, lists and strings."""
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items() if not name.startswith("_")}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Bandwidth regulation: by which event the background of shared cores is held back."""
+"""Memory bandwidth regulation of the background on shared cores: checks, manifest record."""
 
 from tenonos.errors import InputError
 from tenonos.system.model import Regulation, System
@@ -11,7 +11,7 @@ INTERVALS = range(100_000, 100_000_001)
 
 
 def check(system: System) -> None:
-    """Refuses a regulation that would hold nobody back."""
+    """Refuse a regulation without a VM to regulate."""
     if system.regulation is None:
         return
     cpus = range(system.board.cpus)
@@ -30,6 +30,6 @@ def check(system: System) -> None:
 
 
 def record(regulation: Regulation) -> dict[str, int]:
-    """It as Mortise reads it."""
+    """The record in the manifest."""
     event, limit = EVENTS[regulation.event], regulation.limit
     return {"interval": regulation.interval, "event": event, "limit": limit}

@@ -1,8 +1,8 @@
-"""The schema of `system.toml`: what may be written, and one exact line for what may not.
+"""Schema of `system.toml`, with one-line errors.
 
-`SystemSpec` is the file as it stands; `parse` reads one and turns the first
-complaint, of TOML or of the schema, into an `InputError` with file and line.
-What a value means on a board is checked in `tenonos.system.check`.
+`SystemSpec` is the content of the file; `parse` reads it and turns the first error, of TOML or of
+the schema, into an `InputError` with file and line. `tenonos.system.check` checks values on the
+board.
 """
 
 import re
@@ -41,7 +41,7 @@ class TaskSpec(_Spec):
 
 
 class GuestSpec(_Spec):
-    """What a VM and a template have in common."""
+    """Common keys of a VM and a template."""
 
     name: Name
     app: str | None = None
@@ -68,13 +68,13 @@ class ManagesSpec(_Spec):
 
 
 class DetachSpec(_Spec):
-    """CPUs that a Linux VM may lend to its programs: `[vm.detach]`."""
+    """CPUs that a Linux VM may detach for its programs: `[vm.detach]`."""
 
     cpus: list[int] = Field(min_length=1)
 
 
 class RegionSpec(_Spec):
-    """Memory beside a VM's own, where its image expects some: `[[vm.region]]`."""
+    """Additional memory at an address that an image expects: `[[vm.region]]`."""
 
     at: Address
     size: Size
@@ -112,7 +112,7 @@ class VmSpec(GuestSpec):
 
 
 class ReserveSpec(_Spec):
-    """What VMs made at run time may take: `[reserve]`."""
+    """Resources of dynamic VMs: `[reserve]`."""
 
     memory: Size
     cpus: list[int] = Field(min_length=1)
@@ -120,7 +120,7 @@ class ReserveSpec(_Spec):
 
 
 class TemplateSpec(GuestSpec):
-    """A Tenon VM made on demand: `[[template]]`."""
+    """A Tenon VM created on demand: `[[template]]`."""
 
     start_on: str | None = None
     retire: Literal["off"] = "off"
@@ -137,7 +137,7 @@ class ChannelSpec(_Spec):
 
 
 class VlibSpec(_Spec):
-    """A Linux VM that serves another one as a library: `[[vlib]]`."""
+    """A Linux VM that serves a Tenon VM as a library: `[[vlib]]`."""
 
     name: Name
     master: str
@@ -147,7 +147,7 @@ class VlibSpec(_Spec):
 
 
 class RegulationSpec(_Spec):
-    """By what the background of shared cores is held back: `[regulation]`."""
+    """Memory bandwidth regulation of shared cores: `[regulation]`."""
 
     event: Literal["instructions", "cycles", "l2-refill", "bus-access"]
     limit: int = Field(ge=1, le=0xFFFF_FFFF)
@@ -193,7 +193,7 @@ def _model_of_card(value: str) -> str:
 
 
 class CardSpec(_Spec):
-    """A card on a PCI bus, as the emulator calls it: `[[card]]`."""
+    """A PCI device of the emulator: `[[card]]`."""
 
     device: str
     model: Annotated[str, AfterValidator(_model_of_card)]
@@ -246,7 +246,7 @@ def parse(text: str, shown: str) -> tuple[SystemSpec, dict[Path, int]]:
 
 
 def _explain(error: Any, values: dict[str, Any]) -> tuple[str, str | None]:
-    """One complaint of pydantic in this project's words, and how to mend it."""
+    """The message and remedy for one validation error of pydantic."""
     path, kind, context = error["loc"], error["type"], error.get("ctx", {})
     key = next((part for part in reversed(path) if isinstance(part, str)), "")
     model = _model(path)
@@ -292,13 +292,13 @@ _TABLES: dict[str, type[_Spec]] = {
 
 
 def _model(path: tuple[str | int, ...]) -> type[_Spec]:
-    """The model whose key the last part of `path` is."""
+    """The model with the key in the last part of `path`."""
     around = [part for part in path[:-1] if isinstance(part, str)]
     return _TABLES.get(around[-1], SystemSpec) if around else SystemSpec
 
 
 def _of(path: tuple[str | int, ...], values: dict[str, Any]) -> str:
-    """` of VM "motor"`, as far as the file names what the complaint is about."""
+    """` of VM "motor"`: the named item that contains an error."""
     try:
         name = values[path[0]][path[1]]["name"] if len(path) > 2 else None
     except (KeyError, TypeError, IndexError):

@@ -1,8 +1,8 @@
-"""How VMs share a core: what may be written, and whether what is promised can be kept.
+"""CPU reservations of VMs on shared cores: checks and schedulability analysis.
 
-The analysis is that of the guarantees `pool/core/sched` states: response times for fixed
-priorities, where whoever has a budget may take two of them back to back, and the demand of a
-core for deadlines. What a switch takes is not in it.
+The analysis is that of the guarantees in `pool/core/sched`: response times for fixed priorities,
+where a VM may use two budgets back to back, and the demand bound of a core for deadlines. The cost
+of VM switches is not included.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,20 +17,20 @@ BUDGET_LEAST, PERIOD_MOST = 10_000, 4_000_000_000
 
 _KEYS = ("priority", "schedule", "budget", "period", "exhausted")
 FOREGROUND = 33
-"""The priority of the longest period with `rate-monotonic`: above Tenon VMs that say nothing."""
+"""The priority of the longest period with `rate-monotonic`: above the default of Tenon VMs."""
 
 _STEPS = 10_000
-"""How many times are looked at, before a set so close to the whole core counts as too much."""
+"""The most points in time to examine; a set that needs more counts as infeasible."""
 
 
 def ranks(specs: Iterable[GuestSpec]) -> dict[int, int]:
-    """The priority of each period that gives one: the shorter, the more urgent."""
+    """Rate-monotonic priorities of periods: the shorter, the higher."""
     rated = {spec.period for spec in specs if spec.schedule == "rate-monotonic" and spec.period}
     return {period: FOREGROUND + rank for rank, period in enumerate(sorted(rated, reverse=True))}
 
 
 def check(system: System) -> None:
-    """Refuses shares that mean nothing, and promises that cannot be kept."""
+    """Refuse meaningless reservations, and reservations that cannot be guaranteed."""
     for vm in system.guests:
         _means_something(system, vm)
     if system.mode == "dynamic":
@@ -88,7 +88,7 @@ def _means_something(system: System, vm: Vm) -> None:
 
 
 def _core(system: System, cpu: int) -> None:
-    """Whether those promised a budget on a core have it, whatever the others do."""
+    """Check that every reservation on a core is guaranteed, whatever other VMs do."""
     vms = [vm for vm in system.takers(cpu) if vm.share.priority > 0]
     promised = [vm for vm in vms if vm.share.budget]
     total = sum((_part(vm) for vm in promised), Fraction(0))
@@ -150,7 +150,7 @@ def _precedes(other: Vm, vm: Vm) -> bool:
 
 
 def _taken(others: Sequence[Vm], time: int, more: int = 0) -> int:
-    """The most that `others` can take of any `time`; of any longer one, with `more` = 1."""
+    """The most that `others` can use of any interval `time`; of any longer one, with `more` = 1."""
     total = 0
     for budget, period in _shapes(others):
         late = time + period - budget
@@ -163,7 +163,7 @@ def _shapes(vms: Sequence[Vm]) -> list[tuple[int, int]]:
 
 
 def _responds(vm: Vm, others: Sequence[Vm]) -> bool:
-    """Whether the budget is there within the period: the least fixed point of the response time."""
+    """Whether the budget is received within the period: least fixed point of the response time."""
     ((budget, period),) = _shapes([vm])
     response = budget
     while response <= period:
@@ -175,7 +175,7 @@ def _responds(vm: Vm, others: Sequence[Vm]) -> bool:
 
 
 def _demand_fits(level: Sequence[Vm], above: Sequence[Vm]) -> bool:
-    """Whether every stretch of time holds the demand with deadlines in it, beside those above."""
+    """Whether the demand with deadlines in any interval fits, beside higher priorities."""
     own = sum((_part(vm) for vm in level), Fraction(0))
     free = 1 - own - sum((_part(vm) for vm in above), Fraction(0))
     if not above:
@@ -183,13 +183,13 @@ def _demand_fits(level: Sequence[Vm], above: Sequence[Vm]) -> bool:
     if free <= 0:
         return False
     shapes = _shapes(above)
-    # What those above can take is at most their parts of the time, and this more.
+    # The interference from above is at most its utilisation of the time, plus this.
     burst = sum(Fraction(b * (p - b), p) + b for b, p in shapes)
     first = min(period for _, period in _shapes(level))
     end = burst / free
     if first > end:
         return True
-    # It takes more only behind the times at which a budget can begin.
+    # It grows only after the times at which a budget can begin.
     times = {first}
     for budget, period in shapes:
         count = int((end - budget) / period) + 2

@@ -1,8 +1,8 @@
-"""Translation tables: how many frames Mortise takes for them, at most, before anything is built.
+"""Upper bound of Mortise's frames for translation tables, known before the build.
 
-A map takes a table for each gibibyte of which it has something, and one for each 2 MiB block that
-it has in pages. Where the image lies is known beforehand, and so where status pages are, which
-stand behind it; memory of VMs is in blocks; log rings lie somewhere in RAM.
+A map needs a table for each gibibyte that it covers in part, and one for each 2 MiB block that is
+mapped in pages. The addresses of the image and of the status pages after it are known beforehand;
+memory of VMs is mapped in blocks; log rings may be anywhere in RAM.
 """
 
 from collections.abc import Iterable
@@ -14,21 +14,20 @@ from tenonos.system.model import System, Vm
 GIBIBYTE = 1 << 30
 
 _IMAGE = 1 << 20
-"""Bytes that Mortise, its tables, its manifest and status pages have at most, but for what each
-core has."""
+"""The most bytes of Mortise, its tables, its manifest and status pages, without per-core data."""
 
 _CORE = 400 << 10
-"""Bytes of the largest stack of a core, and of its ring of a trace."""
+"""Bytes of the largest stack of a core, and of its trace ring."""
 
 _RANGES = 2 * 0x1_0000
-"""Of a core's redistributor, what Mortise maps."""
+"""Bytes of a core's redistributor that Mortise maps."""
 
 Range = tuple[int, int]
-"""Where something is, and its bytes."""
+"""Address and size."""
 
 
 def over(ranges: Iterable[Range], blocks: Iterable[Range] = ()) -> int:
-    """Tables below the root of a map of these ranges in pages, and of those in blocks."""
+    """Tables below the root of a map of `ranges` in pages, and of `blocks` in blocks."""
     found = set()
     for start, size in ranges:
         found |= {(BLOCK, at) for at in range(start // BLOCK, -(-(start + size) // BLOCK))}
@@ -38,8 +37,8 @@ def over(ranges: Iterable[Range], blocks: Iterable[Range] = ()) -> int:
 
 
 def most(system: System, cores: Iterable[int]) -> int:
-    """Frames for the maps of these cores and of all VMs of a static system, in which VMs share
-    nothing but log rings and the areas of their tasks with the outside."""
+    """Frames for the maps of these cores and of all VMs of a static system, in which VMs share only
+    log rings and task areas with the outside."""
     cores = list(cores)
     return sum(_core(system, cpu, max(cores) + 1) for cpu in cores) + sum(
         _vm(system, vm) for vm in system.vms
@@ -47,7 +46,7 @@ def most(system: System, cores: Iterable[int]) -> int:
 
 
 def _core(system: System, cpu: int, cores: int) -> int:
-    """Those of a core, whose root takes no frame."""
+    """Tables of a core's map; its root needs no frame."""
     board = system.board
     gic, serial = board.gic, board.serial
     ranges = [(board.image.mortise, _IMAGE + cores * _CORE), (serial.base, serial.size)]
@@ -57,17 +56,17 @@ def _core(system: System, cpu: int, cores: int) -> int:
     elif gic.redistributor:
         first = gic.redistributor.base
         ranges += [(first + core * gic.stride, _RANGES) for core in range(cores)]
-    # The first whose interrupts come to Mortise has its core serve the console, with all rings.
+    # The core of the first VM with shared interrupts serves the console, and maps all rings.
     shared = next((vm.cpus[0] for vm in system.vms if vm.interrupts == "shared"), None)
     ringed = (vm for vm in system.vms if vm.console == "ring")
     rings = sum(cpu == shared or cpu in vm.cpus for vm in ringed)
-    # Each in a gibibyte of its own if RAM has as many, and across the end of a block.
+    # Worst case: each in a different gibibyte, and across the end of a block.
     gibibytes = (board.ram_end - 1) // GIBIBYTE - board.ram.base // GIBIBYTE
     return over(ranges) + 2 * rings + min(rings, gibibytes)
 
 
 def _vm(system: System, vm: Vm) -> int:
-    """Those of a VM's stage 2, with its root."""
+    """Tables of a VM's stage 2, with its root."""
     board = system.board
     ranges = [frame for name in vm.devices for frame in board.devices[name].frames]
     if board.gic.version == 2 and board.gic.cpu_interface:
@@ -79,6 +78,6 @@ def _vm(system: System, vm: Vm) -> int:
         log = LOG_SIZE if vm.console == "ring" else 0
         ranges.append((board.image.shared, STATUS_SIZE + log + len(vm.tasks) * TASK_SIZE))
         return 1 + over(ranges, [(board.ram.base, vm.memory)])
-    # It sees its memory where that is, which may be across the end of a gibibyte.
+    # Its memory is mapped one to one, and may cross the end of a gibibyte.
     gibibytes = len(range(board.ram.base // GIBIBYTE, -(-board.ram_end // GIBIBYTE)))
     return 1 + over(ranges) + min(1 + -(-vm.memory // GIBIBYTE), gibibytes)

@@ -20,7 +20,7 @@ def size(value: object) -> int:
 
 
 def offset(value: object) -> int:
-    """Bytes from a beginning: a size, or none at all."""
+    """An offset in bytes: a size, or zero."""
     return 0 if value in (0, "0") and not isinstance(value, bool) else size(value)
 
 

@@ -1,7 +1,7 @@
-"""vLibs: a Linux VM that a Tenon VM calls as a library, checked.
+"""vLibs, Linux VMs that a Tenon VM calls as a library: checks.
 
-Its memory lies in whole pages: a status page that Mortise writes and the master reads, then what
-both share. A Linux VM is held while nobody calls it, so that it serves one vLib.
+A vLib's memory is in whole pages: a status page that Mortise writes and the master reads, then the
+shared memory. The Linux VM is descheduled between calls, so it serves one vLib.
 """
 
 from tenonos.errors import InputError
@@ -10,21 +10,21 @@ from tenonos.system.limits import ENDS, MAPPINGS, PAGE, VLIBS
 from tenonos.system.model import System, Vlib, Vm
 
 LARGEST = 16 << 20
-"""Bytes that master and server share at most."""
+"""The most bytes shared by master and server."""
 
 
 def called_by(system: System, vm: Vm) -> list[Vlib]:
-    """The vLibs whose master a VM is, in their order."""
+    """The vLibs that a VM calls, in their order."""
     return [vlib for vlib in system.vlibs if vlib.master == vm.name]
 
 
 def served_by(system: System, vm: Vm) -> list[Vlib]:
-    """The vLibs whose server a VM is: one, once it is checked."""
+    """The vLibs that a VM serves: one, after the checks."""
     return [vlib for vlib in system.vlibs if vlib.server == vm.name]
 
 
 def check(system: System) -> None:
-    """Refuses vLibs that nobody could call or serve."""
+    """Refuse vLibs that cannot be called or served."""
     names = {
         channel.name: "channel"
         for channel in system.channels

@@ -1,4 +1,4 @@
-"""The text of a `system.toml`: what `schema.parse` reads back as the same specification."""
+"""Writer of `system.toml`; `schema.parse` reads the same specification back."""
 
 import json
 
@@ -7,11 +7,11 @@ from pydantic import BaseModel
 from tenonos.system.schema import SystemSpec
 
 _PLAIN = ("native", "channel", "vlib", "disk", "network", "card")
-"""Tables of which there may be several, without tables of their own."""
+"""Arrays of tables without nested tables."""
 
 
 def render(spec: SystemSpec) -> str:
-    """`spec` as TOML, in the order people write it, defaults left out."""
+    """`spec` as TOML, in the usual order, without defaults."""
     parts = [_table("", spec, "reserve", "regulation", "vm", "template", *_PLAIN)]
     if spec.reserve is not None:
         parts.append(_table("[reserve]\n", spec.reserve))
@@ -35,7 +35,7 @@ def render(spec: SystemSpec) -> str:
 
 def _table(header: str, spec: BaseModel, *skip: str) -> str:
     values = spec.model_dump(exclude=set(skip), exclude_defaults=True, by_alias=True)
-    # Where the mode is the default, saying so still helps the reader.
+    # Written although it is the default, for the reader.
     if isinstance(spec, SystemSpec):
         values["mode"] = spec.mode
     names = [field.alias or name for name, field in type(spec).model_fields.items()]
