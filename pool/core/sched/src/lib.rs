@@ -9,7 +9,8 @@
 //!   not trust each other. It implements each [`Policy`]: fixed priority, reservations and EDF, and a
 //!   round-robin background at priority 0.
 //!
-//! All of them use the same 64 priorities and the same budget accounting, [`Server`].
+//! All of them use the same 64 priorities and the same budget accounting, [`Server`], and have the common
+//! interface [`Scheduler`].
 //!
 //! # Guarantees
 //!
@@ -38,8 +39,11 @@ mod fair;
 mod fixed_priority;
 mod reservation;
 mod run_queue;
+mod scheduler;
 mod server;
 
+#[cfg(test)]
+mod conformance;
 #[cfg(test)]
 mod guarantees;
 #[cfg(test)]
@@ -50,8 +54,9 @@ mod tests;
 pub use entity::{HasSchedEntity, SchedEntity};
 pub use fair::{FairServer, FairServers, HasFairServer};
 pub use fixed_priority::{FixedPriorityScheduler, Reason};
-pub use reservation::{Budget, Decision, ReservationScheduler};
+pub use reservation::{Budget, ReservationScheduler};
 pub use run_queue::{Priority, RunQueue, Schedulable, State};
+pub use scheduler::{Decision, Scheduler};
 pub use server::{HasServer, OnDepletion, Policy, Reservation, Server};
 
 /// Marks the calling path as unlikely for the compiler.

@@ -1,22 +1,12 @@
 //! The reservation scheduler: budgets, deadlines and background time slices on a shared core.
 
-use crate::cold_path;
 use crate::entity::{HasSchedEntity, QueueMembership, Ready, RunKey};
 use crate::server::AwaitingBudget;
+use crate::{Decision, cold_path};
 use core::cell::Cell;
 use core_list::SortedList;
 
 mod background;
-
-/// The result of [`ReservationScheduler::decide`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decision<S> {
-    /// The entity to run; `None` if the core is idle.
-    pub run: Option<S>,
-    /// When the next decision is due without a wake-up or block: the compare value of the caller's
-    /// timer.
-    pub until: Option<u64>,
-}
 
 /// The state of the running entity's budget after a charge.
 #[derive(Clone, Copy)]

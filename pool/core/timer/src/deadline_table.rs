@@ -86,20 +86,25 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
 
     /// Arms an entry that is not armed.
     #[inline]
-    pub fn arm(&self, number: usize, deadline: u64) {
-        if let Some(own) = self.deadlines.get(number) {
+    pub fn arm(&self, index: usize, deadline: u64) {
+        if let Some(own) = self.deadlines.get(index) {
             own.set(deadline);
-            self.pending.set(self.pending.get() | 1 << number);
+            self.pending.set(self.pending.get() | 1 << index);
             if deadline < self.earliest.get() {
                 self.earliest.set(deadline);
             }
         }
     }
 
+    /// Whether an entry is armed.
+    pub fn is_armed(&self, index: usize) -> bool {
+        index < COUNT && self.pending.get() >> index & 1 != 0
+    }
+
     /// Disarms an entry. Unless it is the last, it may cost an early expiry, never a late one.
     #[inline]
-    pub fn cancel(&self, number: usize) {
-        let rest = self.pending.get() & !(1 << number);
+    pub fn cancel(&self, index: usize) {
+        let rest = self.pending.get() & !(1 << index);
         self.pending.set(rest);
         // If it is armed again, it must be visited again.
         self.visited.set(0);
@@ -143,13 +148,13 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
             if rest == 0 {
                 break;
             }
-            let number = rest.trailing_zeros() as usize % COUNT;
-            let deadline = self.deadlines[number].get();
+            let index = rest.trailing_zeros() as usize % COUNT;
+            let deadline = self.deadlines[index].get();
             if deadline > now {
                 next_earliest = next_earliest.min(deadline);
             } else if due.is_none() {
-                pending &= !(1 << number);
-                due = Some(number);
+                pending &= !(1 << index);
+                due = Some(index);
             } else {
                 break;
             }
@@ -179,13 +184,13 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
         }
         let rest = pending & !visited;
         if rest != 0 {
-            let number = rest.trailing_zeros() as usize % COUNT;
-            let deadline = self.deadlines[number].get();
+            let index = rest.trailing_zeros() as usize % COUNT;
+            let deadline = self.deadlines[index].get();
             match deadline > now {
                 true => self
                     .next_earliest
                     .set(self.next_earliest.get().min(deadline)),
-                false => self.collected.set(self.collected.get() | 1 << number),
+                false => self.collected.set(self.collected.get() | 1 << index),
             }
         }
         // All remaining entries but the one visited.
@@ -204,18 +209,18 @@ impl<const COUNT: usize> DeadlineTable<COUNT> {
         if collected == 0 {
             return None;
         }
-        let (number, rest) = (
+        let (index, rest) = (
             collected.trailing_zeros() as usize,
             collected & (collected - 1),
         );
-        let others = !(1 << number);
+        let others = !(1 << index);
         self.collected.set(rest);
         self.pending.set(self.pending.get() & others);
         self.visited.set(self.visited.get() & others);
         if rest == 0 && self.pending.get() == self.visited.get() {
             self.end_round();
         }
-        Some((number % COUNT, rest != 0))
+        Some((index % COUNT, rest != 0))
     }
 
     fn end_round(&self) {
@@ -242,8 +247,8 @@ mod tests {
         collected_first: bool,
     ) -> u32 {
         let mut expired = 0;
-        if let Some(number) = timers.expire_single(now) {
-            expired |= 1 << number;
+        if let Some(index) = timers.expire_single(now) {
+            expired |= 1 << index;
         }
         if collected_first {
             let mut steps = 0..most;
@@ -253,20 +258,20 @@ mod tests {
                 left = WHOLE;
             }
             for _ in 0..left {
-                let Some((number, more)) = timers.take_collected() else {
+                let Some((index, more)) = timers.take_collected() else {
                     break;
                 };
-                assert!(expired >> number & 1 == 0, "expired twice");
-                expired |= 1 << number;
+                assert!(expired >> index & 1 == 0, "expired twice");
+                expired |= 1 << index;
                 assert!(more || timers.take_collected().is_none());
             }
             return expired;
         }
         for _ in 0..most {
             let (due, over) = timers.expire_step(now);
-            if let Some(number) = due {
-                assert!(expired >> number & 1 == 0, "expired twice");
-                expired |= 1 << number;
+            if let Some(index) = due {
+                assert!(expired >> index & 1 == 0, "expired twice");
+                expired |= 1 << index;
             }
             if over {
                 break;
@@ -284,14 +289,14 @@ mod tests {
         ) {
             // The last entry stands for the owner's deadline, which does not expire.
             let (timers, mut model, mut now) = (DeadlineTable::<ENTRIES>::new(), [None::<u64>; ENTRIES + 1], 0);
-            for (number, span, start, most, collected) in steps {
-                if number < ENTRIES {
-                    timers.cancel(number);
+            for (index, span, start, most, collected) in steps {
+                if index < ENTRIES {
+                    timers.cancel(index);
                 }
-                model[number] = start.then_some(now + span);
-                match (number, start) {
+                model[index] = start.then_some(now + span);
+                match (index, start) {
                     (ENTRIES, _) => timers.set_own_deadline(model[ENTRIES].unwrap_or(u64::MAX)),
-                    (_, true) => timers.arm(number, now + span),
+                    (_, true) => timers.arm(index, now + span),
                     (_, false) => {}
                 }
                 let first = model.iter().flatten().min();
@@ -305,10 +310,10 @@ mod tests {
                     // expiry.
                     due |= expire(&timers, now, most, collected);
                 }
-                for (number, deadline) in model[..ENTRIES].iter_mut().enumerate() {
+                for (index, deadline) in model[..ENTRIES].iter_mut().enumerate() {
                     let over = deadline.is_some_and(|deadline| deadline <= now);
-                    prop_assert!(over || due >> number & 1 == 0, "expired too soon");
-                    if due >> number & 1 != 0 {
+                    prop_assert!(over || due >> index & 1 == 0, "expired too soon");
+                    if due >> index & 1 != 0 {
                         *deadline = None;
                     }
                     prop_assert!(most < WHOLE || deadline.is_none_or(|deadline| deadline > now));

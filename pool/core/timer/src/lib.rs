@@ -7,6 +7,8 @@
 //! | [`TimingWheel`] | O(1), fewest instructions | any number of timers with a fixed tick |
 //! | [`DeadlineTable`] | O(1) | one deadline for each vCPU of a core |
 //!
+//! All have the common interface [`TimerQueue`].
+//!
 //! # The radix heap
 //!
 //! A timer is on the level of the highest hexadecimal digit in which its deadline differs from the
@@ -34,16 +36,20 @@
 
 mod deadline_table;
 mod expire;
+mod queue;
 mod radix_heap;
 mod sorted_list;
 mod state;
 mod wheel;
 
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod tests;
 
 pub use deadline_table::DeadlineTable;
 pub use expire::Step;
+pub use queue::TimerQueue;
 pub use radix_heap::RadixHeap;
 pub use sorted_list::SortedTimerList;
 pub use state::{Timed, TimerState};
