@@ -1,5 +1,5 @@
-"""What a Linux VM has beyond Debian's kernel and busybox.
+"""Additional content of Linux VMs, beyond Debian's kernel and busybox.
 
-Its system asks for packages of Debian's, kernel modules and files; each becomes an
-archive that the kernel unpacks over the initramfs.
+A system may list Debian packages, kernel modules and files; each becomes an archive that the kernel
+unpacks over the initramfs.
 """

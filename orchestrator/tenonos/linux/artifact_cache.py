@@ -1,4 +1,4 @@
-"""What is made once and kept as long as what it is made of stays the same."""
+"""Cache of built artefacts, valid as long as their inputs are unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tenonos import paths
 
 
 def kept(name: str, recipe: Iterable[bytes], make: Callable[[], bytes]) -> bytes:
-    """What `make` makes, under a name and a digest of all that decides it."""
+    """The result of `make`, cached under a name and a digest of its inputs."""
     digest = hashlib.sha256(b"\0".join(recipe)).hexdigest()[:16]
     target = paths.ensure(paths.CACHE / "linux") / f"{name}-{digest}"
     if not target.exists():

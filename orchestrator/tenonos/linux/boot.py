@@ -1,4 +1,4 @@
-"""What a Linux VM boots from: a kernel, and an initramfs with what its system asks for."""
+"""Kernel and initramfs of a Linux VM."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tenonos.setup.initramfs import Entry, archive, folders
 from tenonos.system.model import System, Vm
 
 KERNEL, INITRAMFS = "debian-cloud", "busybox"
-"""The names for Debian's kernel and for the initramfs made here."""
+"""The names of Debian's kernel and of the generated initramfs."""
 
 
 def kernel(system: System, vm: Vm) -> Path:
@@ -24,7 +24,7 @@ def kernel(system: System, vm: Vm) -> Path:
 
 
 def initramfs(system: System, vm: Vm) -> bytes:
-    """Its initramfs: a file as it is, or busybox with all that is laid over it."""
+    """Its initramfs: a given file, or busybox with the archives of the system."""
     if vm.initramfs != INITRAMFS:
         return _file(system, vm, "initramfs", INITRAMFS).read_bytes()
     ours = has_tools(system, vm)
@@ -48,7 +48,7 @@ def _archived(found: list[Entry]) -> bytes:
 
 
 def has_tools(system: System, vm: Vm) -> bool:
-    """Whether it gets the module and `tenonctl`: Debian's kernel, and something to do for them."""
+    """Whether it gets the module and `tenonctl`: with Debian's kernel, and a use for them."""
     ends = {name for channel in system.channels for name in (channel.origin, channel.to)}
     ends |= {vlib.server for vlib in system.vlibs}
     busy = vm.manages is not None or vm.detach != () or vm.name in ends
@@ -67,7 +67,7 @@ def _file(system: System, vm: Vm, key: str, known: str) -> Path:
 
 
 def _own(system: System, vm: Vm) -> bytes:
-    """The programs made of C files from beside the system, linked statically."""
+    """The programs built from C files of the system, linked statically."""
     made = []
     for name in vm.programs:
         source = system.folder / name

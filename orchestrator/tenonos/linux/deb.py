@@ -1,7 +1,7 @@
 """Debian packages read without installing them: control fields and files, by python-debian.
 
 Debian merged /bin, /sbin and /lib into /usr in steps that differ between releases and
-packages. Here all are kept where busybox and the dynamic linker look first: without /usr.
+packages. Here all files are placed without /usr, where busybox and the dynamic linker look first.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def _entry(
 
 
 def place(name: str) -> str:
-    """Where a package's file lies here."""
+    """The path of a package's file in the initramfs."""
     return _MERGED.sub(r"\1/", name.removeprefix("./"), count=1)
 
 
 def libraries(entries: dict[str, Entry]) -> Iterator[Entry]:
-    """Those that lie where the dynamic linker looks."""
+    """The files in folders of the dynamic linker."""
     for entry in entries.values():
         if entry.name.startswith("lib/"):
             yield entry

@@ -1,4 +1,4 @@
-"""Modules of the Linux VM's kernel in its initramfs, loaded before the shell.
+"""Kernel modules in the initramfs of a Linux VM, loaded before the shell.
 
 Debian's package has no modules.dep (depmod writes it at installation), so what a module
 depends on is read from the module itself, as depmod does.
@@ -18,11 +18,11 @@ from tenonos.setup import debian
 from tenonos.setup.initramfs import FILE, Entry, archive, folders
 
 LIST = "etc/modules"
-"""Where init finds them, in the order of loading."""
+"""The file with the modules in the order of loading, for init."""
 
 
 def modules(names: Iterable[str], where: str, own: Sequence[Entry] = ()) -> bytes:
-    """An archive with modules of Debian's kernel, what they depend on, and modules of ours."""
+    """An archive with modules of Debian's kernel, their dependencies, and our own modules."""
     names = list(names)
     if not names and not own:
         return b""
@@ -55,7 +55,7 @@ def _load(
     loaded: dict[str, Entry],
     where: str,
 ) -> None:
-    """Puts a module into `loaded` after what it depends on."""
+    """Add a module to `loaded` after its dependencies."""
     if name in loaded or name in inside:
         return
     if name not in files:
@@ -72,7 +72,7 @@ def _load(
 
 
 def normal(name: str) -> str:
-    """A module's name as the kernel has it: its file's, with underscores."""
+    """A module's name in the kernel: that of its file, with underscores."""
     return PurePosixPath(name).name.partition(".ko")[0].replace("-", "_")
 
 
@@ -83,12 +83,12 @@ def builtin(package: dict[str, Entry]) -> set[str]:
 
 
 def plain(entry: Entry) -> bytes:
-    """A module as the kernel loads it."""
+    """The uncompressed content of a module."""
     return lzma.decompress(entry.content) if entry.name.endswith(".xz") else entry.content
 
 
 def dependencies(content: bytes) -> list[str]:
-    """The modules one needs, of its .modinfo (strings `key=value`, each ended by a zero)."""
+    """The dependencies of a module, from its .modinfo (zero-terminated strings `key=value`)."""
     for text in content.split(b"\0"):
         if text.startswith(b"depends="):
             return [name for name in text[8:].decode().split(",") if name]

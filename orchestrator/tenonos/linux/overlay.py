@@ -1,4 +1,4 @@
-"""Files of a system's own, laid over the initramfs of its Linux VM."""
+"""Files of a system, laid over the initramfs of its Linux VM."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenonos.setup.initramfs import FILE, LINK, PROGRAM, Entry, archive, folders
 
 
 def overlay(folder: Path) -> bytes:
-    """An archive with everything below `folder`; executable files stay so."""
+    """An archive of all files below `folder`; executable files stay executable."""
     entries = [
         _entry(path, str(path.relative_to(folder)))
         for path in sorted(folder.rglob("*"))

@@ -1,9 +1,9 @@
-"""The module `tenon` and the programs of `linux/`, built for the Linux VM.
+"""Build of the module `tenon` and the programs of `linux/` for Linux VMs.
 
-The module is built out of tree against the headers of Debian's kernel, all from Debian's
-signed packages: the headers of this kernel for arm64, those all kernels share, and the
-programs of the kernel's build system for the machine one is at. Programs are linked statically,
-so that they run beside busybox alone, with what they use of `libtenon`.
+The module is built out of tree against the headers of Debian's kernel, all from Debian's signed
+packages: the headers of this kernel for arm64, those all kernels share, and the programs of the
+kernel's build system for the host. Programs are linked statically with `libtenon`, so that they
+need nothing beside busybox.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from tenonos.setup.initramfs import FILE, PROGRAM, Entry
 SOURCES = paths.ROOT / "linux"
 CROSS = "aarch64-linux-gnu-"
 _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
-"""Debian's names of the machines one may be at."""
+"""Debian's names of host architectures."""
 
 LIBRARY = "libtenon"
-"""The folder of `linux/` that is a library."""
+"""The library's folder in `linux/`."""
 
 _FLAGS = (
     *("-std=gnu11", "-Os", "-Wall", "-Wextra", "-Werror"),
-    # What hyplets call is a part of them.
+    # The library of hyplets is compiled into them.
     "-mno-outline-atomics",
 )
 
 
 def module() -> Entry:
-    """The kernel module, for the kernel that was fetched."""
+    """The kernel module, for the fetched kernel."""
     debian.kernel()
     kernel = debian.fetched("kernel")
     assert kernel is not None
@@ -50,7 +50,7 @@ def module() -> Entry:
 
 
 def program(name: str) -> Entry:
-    """One of the programs, by its folder."""
+    """A program, by its folder."""
     sources = sorted((SOURCES / name).glob("*.c"))
     recipe = [_compiler(), *_read(name, LIBRARY)]
     content = kept(name, recipe, lambda: _link(name, sources))
@@ -58,7 +58,7 @@ def program(name: str) -> Entry:
 
 
 def _read(*folders: str) -> list[bytes]:
-    """What decides how a part of `linux/` turns out: its sources, the headers, this file."""
+    """The inputs of a part of `linux/`: its sources, the headers, this file."""
     found = [Path(__file__)]
     for folder in (*folders, "include"):
         found += sorted(file for file in (SOURCES / folder).rglob("*") if file.is_file())
@@ -79,7 +79,7 @@ def _make_own(kernel: debian.Fetched) -> bytes:
 
 
 def make(kernel: debian.Fetched, work: Path, name: str) -> bytes:
-    """A module of those that a copy of `linux/` has in `module/`, built there."""
+    """Build a module of `module/` in a copy of `linux/`."""
     build = _headers(kernel.package.removeprefix("linux-image-"), kernel.version)
     settings = {
         "ARCH": "arm64",
@@ -90,13 +90,13 @@ def make(kernel: debian.Fetched, work: Path, name: str) -> bytes:
         "M": str(work / "module"),
     }
     _run(["make", "-C", str(build), *(f"{k}={v}" for k, v in settings.items()), "modules"])
-    # Debugging information would hold the paths of this machine.
+    # Debugging information would contain paths of this machine.
     _run([f"{CROSS}strip", "--strip-debug", str(work / "module" / name)])
     return (work / "module" / name).read_bytes()
 
 
 def _headers(release: str, version: str) -> Path:
-    """The folder to build modules in, of the packages that are installed for it elsewhere."""
+    """The folder to build modules in, from unpacked header packages."""
     root = paths.CACHE / "linux" / f"headers-{release}-{version}"
     build = root / "usr/src" / f"linux-headers-{release}"
     own = debian.package(f"linux-headers-{release}", version)
@@ -118,7 +118,7 @@ def _headers(release: str, version: str) -> Path:
 
 
 def _others(headers: Path) -> tuple[str, str]:
-    """The packages the headers need: those all kernels share, and the build system."""
+    """The packages that the headers need: the common headers, and the build system."""
     names = deb.depends(headers)
     common = [name for name in names if name.endswith("-common")]
     kbuild = [name for name in names if name.startswith("linux-kbuild-")]
@@ -135,7 +135,7 @@ def _machine() -> str:
 
 
 def own(source: Path) -> Entry:
-    """A program of a system's own, made of one file in C and the headers here."""
+    """A program of a system, built from one C file and the headers here."""
     recipe = [_compiler(), source.read_bytes(), *_read(LIBRARY)]
     content = kept("program", recipe, lambda: _link(source.stem, [source]))
     return Entry(f"bin/{source.stem}", PROGRAM, content)
@@ -176,7 +176,7 @@ def _compile(*arguments: str) -> None:
 
 
 def _run(command: Sequence[str]) -> str:
-    """A tool's output; WorkError with its own reason if it fails."""
+    """The output of a tool; WorkError with its message if it fails."""
     try:
         done = subprocess.run(
             command,

@@ -1,10 +1,9 @@
-"""Programs of Debian's in the initramfs, with the shared libraries they are linked with.
+"""Debian programs in the initramfs, with the shared libraries that they are linked with.
 
-A package that is named comes whole, but for documentation. Of what it depends on come
-the shared libraries that a program needs to start (DT_NEEDED, ELF gABI), found by going
-through the dependencies as far as needed: a measuring tool must not bring an interpreter
-or a graphics stack into a Linux of a few megabytes because one of its scripts or options
-would like them.
+A named package is included whole, without documentation. Of its dependencies only the shared
+libraries that programs need to start (DT_NEEDED, ELF gABI) are included, found by searching the
+dependencies as far as needed: a measuring tool must not bring an interpreter or a graphics stack
+into a Linux of a few megabytes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Get = Callable[[str], Path]
 
 
 def programs(names: Iterable[str], get: Get = debian.package) -> bytes:
-    """An archive with the named packages, made once for these versions of them."""
+    """An archive of the named packages, cached by their versions."""
     packages = [get(name) for name in sorted(set(names))]
     if not packages:
         return b""
@@ -41,12 +40,12 @@ def programs(names: Iterable[str], get: Get = debian.package) -> bytes:
 
 
 def _source() -> bytes:
-    """What decides which files are taken: this code."""
+    """The code that selects files, an input of the cache."""
     return Path(__file__).read_bytes() + Path(deb.__file__).read_bytes()
 
 
 def closure(packages: list[Path], get: Get) -> list[Entry]:
-    """The files of packages and the libraries these need, folders first."""
+    """The files of packages and their libraries, folders first."""
     taken: dict[str, Entry] = {}
     for package in packages:
         whole = {name: entry for name, entry in deb.files(package).items() if _wanted(name)}
@@ -61,11 +60,11 @@ def _wanted(name: str) -> bool:
 
 
 def _link(package: Path, new: dict[str, Entry], taken: dict[str, Entry], get: Get) -> None:
-    """Adds to `taken` whatever `new`, files of `package`, need to be loaded."""
+    """Add to `taken` the libraries that `new`, files of `package`, need to be loaded."""
     missing = {soname for entry in new.values() for soname in needed(entry)}
     missing -= {PurePosixPath(name).name for name in taken}
     sources: list[Callable[[], Path]] = [lambda: package]
-    # dpkg-shlibdeps has put the package of every library among the dependencies.
+    # dpkg-shlibdeps lists the package of every library as a dependency.
     direct = deb.depends(package)
     sources += [partial(get, name) for name in sorted(direct, key=partial(_unlikely, missing))]
     for source in sources:
@@ -84,13 +83,13 @@ def _link(package: Path, new: dict[str, Entry], taken: dict[str, Entry], get: Ge
 
 
 def _unlikely(missing: set[str], package: str) -> tuple[bool, bool]:
-    """Order in which dependencies are asked: packages are named after their libraries."""
+    """Sort key of dependencies: packages are named after their libraries."""
     stems = [soname.partition(".so")[0].rstrip("0123456789-.").lower() for soname in missing]
     return not any(package.startswith(stem) for stem in stems), not package.startswith("lib")
 
 
 def _of(package: Path, sonames: set[str]) -> dict[str, Entry]:
-    """The libraries of these names in a package, each with the file its link leads to."""
+    """The libraries of these names in a package, with the targets of their links."""
     entries = deb.files(package)
     found: dict[str, Entry] = {}
     for entry in deb.libraries(entries):
@@ -107,7 +106,7 @@ def _of(package: Path, sonames: set[str]) -> dict[str, Entry]:
 
 
 def _resolved(link: Entry) -> str:
-    """Where a link leads to, below the root."""
+    """The target of a link, below the root."""
     target = link.content.decode()
     path = PurePosixPath(target if target.startswith("/") else f"/{link.name}/../{target}")
     parts: list[str] = []
@@ -117,7 +116,7 @@ def _resolved(link: Entry) -> str:
 
 
 def needed(entry: Entry) -> list[str]:
-    """The shared libraries a file wants loaded."""
+    """The shared libraries that a file needs."""
     if entry.mode == LINK or entry.content[:4] != b"\x7fELF":
         return []
     dynamic = ELFFile(BytesIO(entry.content)).get_section_by_name(".dynamic")

@@ -1,4 +1,4 @@
-"""Running a built system: the emulator, its consoles, what is measured, and how it is shown."""
+"""Runs of built systems: emulator, consoles, measurement window, live screen and results."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The demultiplexer of the one physical console all VMs share.
+"""Demultiplexer of the physical console that all VMs share.
 
-Mortise begins every line with `[seconds.nanoseconds] NAME| ` and lets a line appear as its
-characters come. A line that another source breaks off goes on later behind `[..] NAME+ `.
-`Demultiplexer` turns the bytes back into chunks per VM, `Transcript` joins them into each VM's
-text, `LinePrinter` into lines.
+Mortise begins every line with `[seconds.nanoseconds] NAME| ` and writes characters as they arrive.
+A line interrupted by another source is continued later after `[..] NAME+ `. `Demultiplexer` turns
+the bytes back into chunks per VM, `Transcript` joins them into each VM's text, `LinePrinter` into
+lines.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-SELECT = b"\x14"  # Ctrl-T: the next byte, a digit, says which VM hears the keyboard
+SELECT = b"\x14"  # Ctrl-T: the next byte, a digit, selects the VM that receives the keyboard
 _HEADER = re.compile(r"\[ *(\d+)\.(\d{9})\] ([A-Za-z0-9_.-]{1,32})([|+])( ?)")
 _LONGEST_HEADER = 64
-RAW = "raw"  # who speaks when a line has no header: firmware, or an image without Mortise
+RAW = "raw"  # source of a line without header: firmware, or an image without Mortise
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Chunk:
 class Demultiplexer:
     """A parser of the console's byte stream, at any cut of the stream.
 
-    `speaker` is who speaks when a line has no header; where nobody `shares` the stream, all of it
-    is theirs, whatever it looks like.
+    `speaker` is the source of lines without a header; if the stream is not shared (`shares`), it is
+    the source of the whole stream.
     """
 
     def __init__(self, speaker: str = RAW, shares: bool = True) -> None:
@@ -55,7 +55,7 @@ class Demultiplexer:
         return chunks
 
     def close(self) -> list[Chunk]:
-        """What an unfinished header turns out to be at the end of the stream."""
+        """The chunks of an unfinished header at the end of the stream."""
         chunks = list(self._text(self._begin(force=True)))
         self._line = None
         return chunks
@@ -68,7 +68,7 @@ class Demultiplexer:
             yield from self._text([("", part)])
 
     def _begin(self, force: bool) -> list[tuple[str, str]]:
-        """The line's first text with its mark, once it is clear who speaks."""
+        """The line's first text with its mark, once its source is known."""
         start = self._start
         match = _HEADER.match(start) if self._shares else None
         if match and (match[5] or force or len(start) > match.end()):
@@ -100,7 +100,7 @@ _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|.
 
 
 def clean(line: str) -> str:
-    """A line without what would move a cursor, change colours or make a terminal answer."""
+    """A line without control sequences."""
     text = _SEQUENCE.sub("", line)
     return "".join(c for c in text if c.isprintable() or c == "\t").expandtabs()
 
@@ -115,12 +115,12 @@ class Line:
 
 @dataclass
 class Transcript:
-    """All that one VM said."""
+    """The console output of one VM."""
 
     lines: list[Line] = field(default_factory=list)
 
     def add(self, chunk: Chunk) -> None:
-        """Append a chunk; a continuation rejoins the line that was broken off."""
+        """Append a chunk; a continuation is joined to its interrupted line."""
         if chunk.begins and not (chunk.continues and self.lines):
             self.lines.append(Line(chunk.time_ns))
         if not self.lines:
@@ -128,7 +128,7 @@ class Transcript:
         self.lines[-1].text += chunk.text
 
     def find(self, text: str, start: tuple[int, int]) -> tuple[int, int] | None:
-        """The position (line, column) behind the first `text` from `start` on."""
+        """The position (line, column) after the first `text` from `start` on."""
         wanted = text.split("\n")
         for row in range(start[0], len(self.lines) - len(wanted) + 1):
             column = start[1] if row == start[0] else 0
@@ -157,8 +157,8 @@ class Transcript:
 class LinePrinter:
     """A writer of whole lines, `NAME| text` each.
 
-    A line whose next line is another source's may have been broken off: it waits, for a moment, for
-    its continuation.
+    A line followed by a line of another source may have been interrupted: it is held back briefly
+    for its continuation.
     """
 
     PATIENCE = 0.25
@@ -166,10 +166,10 @@ class LinePrinter:
     def __init__(self, write: Callable[[str], None], only: str | None = None) -> None:
         self._write, self._only = write, only
         self._open: dict[str, tuple[str, str]] = {}  # name -> mark, text so far
-        self._waiting: dict[str, float] = {}  # ended lines that may go on -> since when
+        self._waiting: dict[str, float] = {}  # ended lines that may be continued -> time of the end
 
     def add(self, chunk: Chunk, now: float | None = None) -> None:
-        """Take a chunk; print the lines that are certainly whole."""
+        """Take a chunk; print the lines that are known to be complete."""
         now = time.monotonic() if now is None else now
         name = chunk.name
         if chunk.begins:
@@ -184,14 +184,14 @@ class LinePrinter:
         self.expire(now)
 
     def expire(self, now: float | None = None) -> None:
-        """Print the lines that waited long enough."""
+        """Print the lines whose waiting time has expired."""
         now = time.monotonic() if now is None else now
         for name, since in list(self._waiting.items()):
             if now - since >= self.PATIENCE:
                 self._flush(name)
 
     def close(self) -> None:
-        """Print all that is left, in order."""
+        """Print the remaining lines, in order."""
         for name in [*self._waiting, *self._open]:
             self._flush(name)
 
@@ -203,14 +203,14 @@ class LinePrinter:
 
 
 class StreamPrinter:
-    """A writer of characters as they come, for a person at a terminal."""
+    """A writer of characters as they arrive, for interactive use."""
 
     def __init__(self, write: Callable[[str], None], only: str | None = None) -> None:
         self._write, self._only = write, only
         self._current: str | None = None
 
     def add(self, chunk: Chunk) -> None:
-        """Print a chunk at once, with its name where a line begins."""
+        """Print a chunk at once, with the VM's name at the start of a line."""
         if self._only not in (None, chunk.name):
             return
         if self._current is not None and self._current != chunk.name:
@@ -222,10 +222,10 @@ class StreamPrinter:
         self._current = None if chunk.ends else chunk.name
 
     def expire(self) -> None:
-        """Nothing: no line waits here."""
+        """Nothing: no line is held back."""
 
     def close(self) -> None:
-        """End the line that is open."""
+        """End the open line."""
         if self._current is not None:
             self._write("\n")
             self._current = None

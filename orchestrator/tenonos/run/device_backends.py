@@ -1,4 +1,4 @@
-"""What the emulator puts behind the devices of a system: its disks, networks and cards."""
+"""The emulator's backends for devices of a system: disks, networks and PCI devices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tenonos.system.model import Card, Disk, System
 
 
 def arguments(system: System, folder: Path) -> tuple[str, ...]:
-    """The emulator's options for them. What is empty at first is a file in `folder`."""
+    """The emulator's options. Disks that are empty at first are files in `folder`."""
     found: list[str] = []
     if system.drives:
         # Mortise's driver speaks virtio 1; Linux's speaks both.
@@ -18,7 +18,7 @@ def arguments(system: System, folder: Path) -> tuple[str, ...]:
     taken: Counter[str] = Counter()
     for table, index, device, each in system.attached:
         first = system.board.devices[device].transports
-        # Behind a root complex the emulator takes the next slot that is free.
+        # Behind a root complex the emulator takes the next free slot.
         behind, bus = "pci", "pcie.0"
         if first is not None:
             behind, bus = "device", f"virtio-mmio-bus.{first + taken[device]}"
@@ -26,15 +26,15 @@ def arguments(system: System, folder: Path) -> tuple[str, ...]:
         taken[device] += 1
         if isinstance(each, Disk):
             model = f"virtio-blk-{behind},drive={name}"
-            # What is written is gone after the run, so that each one begins with the same, unless
-            # it is to stay.
+            # Writes are discarded after the run, so that runs are repeatable, unless they are to
+            # persist.
             snapshot = "" if each.keep else ",snapshot=on"
             source = f"file={_escaped(_file(each, folder / name))},format=raw{snapshot}"
             found += ["-drive", f"{source},if=none,id={name}"]
         elif isinstance(each, Card):
             model = each.model
         else:
-            # A card's start-up code for PCs is a file that need not be installed.
+            # The option ROM of a card is a file that may be missing.
             plain = ",romfile=" if behind == "pci" else ""
             model = f"virtio-net-{behind},netdev={name}{plain}"
             found += ["-netdev", f"user,id={name},restrict=on"]
@@ -47,7 +47,7 @@ def _file(disk: Disk, empty: Path) -> Path:
         return disk.file
     paths.ensure(empty.parent)
     with empty.open("wb") as file:
-        file.truncate(disk.size)  # takes no room until something is written
+        file.truncate(disk.size)  # sparse
     return empty
 
 

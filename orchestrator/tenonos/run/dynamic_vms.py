@@ -1,4 +1,4 @@
-"""VMs that are made and destroyed while a system runs, as the host sees them come and go."""
+"""Dynamic VMs, created and destroyed at run time, as observed by the host."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tenonos.run.formats import STATUS_SIZE, FormatError, Memory, State, Status
 
 @dataclass(frozen=True)
 class Late:
-    """A VM made at run time: its place, and the last that is known of it."""
+    """A dynamic VM: its place, and its last known status."""
 
     slot: int
     status: Status
 
 
 class LateVms:
-    """All that were seen, by name, in the order in which they came.
+    """All observed VMs by name, in the order of their creation.
 
-    A page stays as its VM left it until another takes the place: one that came and went between
-    two looks is seen too, unless its place was taken in between.
+    A status page keeps its content until another VM takes the place: a VM that was created and
+    destroyed between two reads is observed too, unless its place was reused in between.
     """
 
     def __init__(self, pages: Sequence[int]) -> None:
@@ -30,7 +30,7 @@ class LateVms:
         self.seen: dict[str, Late] = {}
 
     def read(self, memory: Memory) -> None:
-        """Look at every place."""
+        """Read the status page of every place."""
         for slot, page in enumerate(self._pages):
             with contextlib.suppress(FormatError):
                 status = Status.parse(memory.read(page, STATUS_SIZE))
@@ -43,7 +43,7 @@ class LateVms:
             gone = replace(self.seen[before].status, state=State.DESTROYED)
             self.seen[before] = Late(slot, gone)
         known = self.seen.get(status.name)
-        # One of the same name may have been here before, and left its page elsewhere.
+        # A former VM of the same name may have left its page in another place.
         if known is None or known.slot == slot or status.state is not State.DESTROYED:
             self._taken[slot] = status.name
             self.seen[status.name] = Late(slot, status)

@@ -79,7 +79,7 @@ class State(IntEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether the VM will not run again by itself."""
+        """Whether the VM has ended and will not run again without a request."""
         return self in (State.STOPPED, State.OFF, State.DESTROYED)
 
 
@@ -102,7 +102,7 @@ class Reason(IntEnum):
 
 
 class FormatError(ValueError):
-    """Bytes that are not what their address should hold."""
+    """Bytes without the expected format."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,9 @@ class Status:
     fault: Fault
     exits: tuple[tuple[int, ...], ...]
     handle: int = 0
-    """Of a VM made at run time: another one in the same place has another."""
+    """Handle of a dynamic VM; a later VM in the same place has a different one."""
     cpus: tuple[int, ...] = ()
-    """Of a VM made at run time; the system says where the others run."""
+    """CPUs of a dynamic VM; those of other VMs are known from the system."""
 
     @property
     def totals(self) -> tuple[int, ...]:
@@ -200,7 +200,7 @@ class TaskArea:
 
     @classmethod
     def parse(cls, header: bytes, size: int) -> TaskArea:
-        """The header of an area of `size` bytes; `FormatError` if absent or not to be trusted."""
+        """The header of an area of `size` bytes; `FormatError` if absent or inconsistent."""
         magic, version, name, period, deadline, capacity, head = _TASK_HEADER.unpack_from(header)
         if magic != TASK_MAGIC or version != 1:
             raise FormatError(f"no task area: magic {magic:#x}, version {version}")
@@ -214,7 +214,7 @@ class TaskArea:
 
 
 class TaskReader:
-    """A reader that follows one task's overwriting journal and counts what it was too slow for."""
+    """A reader of one task's overwriting journal, which counts samples lost to overwriting."""
 
     def __init__(self, memory: Memory, address: int, size: int) -> None:
         self._memory, self._address, self._size = memory, address, size
@@ -223,7 +223,7 @@ class TaskReader:
         self.restarts = 0
 
     def header(self) -> TaskArea | None:
-        """The header now, or nothing while the task has not started."""
+        """The current header, or none before the task has started."""
         try:
             return TaskArea.parse(self._memory.read(self._address, _TASK_HEADER.size), self._size)
         except FormatError:
@@ -234,13 +234,13 @@ class TaskReader:
         area = self.header()
         if area is None:
             return []
-        if area.head < self.next:  # the VM was restarted, its journal began anew
+        if area.head < self.next:  # the VM was restarted, and its journal with it
             self.restarts += 1
             self.next = 0
         oldest = max(self.next, area.head - area.capacity)
         samples = [self._slot(index, area.capacity) for index in range(oldest, area.head)]
-        # The writer goes on meanwhile: what it may have overwritten is lost, the slot after its
-        # head included, which it may be writing right now.
+        # The writer continues meanwhile: slots that it may have overwritten are lost, with the slot
+        # after its head, which it may be writing.
         again = self.header()
         after = again.head if again is not None and again.head >= area.head else area.head
         torn = min(max(0, after + 1 - area.capacity - oldest), len(samples))
@@ -255,7 +255,7 @@ class TaskReader:
 
 @dataclass(frozen=True)
 class Ring:
-    """A byte ring's state and what it holds."""
+    """State and content of a byte ring."""
 
     capacity: int
     head: int

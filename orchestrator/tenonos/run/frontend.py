@@ -1,4 +1,4 @@
-"""The way from a command's options to a run, and from its result to the user."""
+"""Front end of runs: from command options to a run, from its result to the user."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ STDOUT = Path("-")
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user asked of a run, beyond the system."""
+    """The user's options of a run, beyond the system."""
 
     headless: bool = False
     live: bool = False
-    """The whole screen redrawn, instead of the consoles as they come."""
+    """Whether to draw a live screen in place of console output."""
     title: str = ""
     console: str | None = None
     json: Path | None = None
@@ -67,7 +67,7 @@ def seconds(value: float | None) -> float | None:
 
 
 def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
-    """Run a built system, show it as wished, say how it went."""
+    """Run a built system, show it as requested, report the result."""
     target = Target.of(built)
     person = not wishes.headless and sys.stdin.isatty() and sys.stdout.isatty()
     with _orderly(), contextlib.ExitStack() as stack:
@@ -96,7 +96,7 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
 
 def _printed(wishes: Wishes) -> Printed:
     def write(line: str) -> None:
-        # Blanks at its end too: a line that was broken off may go on behind them.
+        # Trailing blanks included: an interrupted line may be continued after them.
         print(clean(line), file=sys.stderr, flush=True)
 
     return Printed(write, wishes.console)
@@ -118,7 +118,7 @@ def _tell(session: Session, result: Result, wishes: Wishes) -> None:
 
 @contextlib.contextmanager
 def _orderly() -> Iterator[None]:
-    """A termination that leaves neither emulator nor files behind."""
+    """Termination without leaving emulator or files behind."""
 
     def leave(*_: object) -> None:
         raise SystemExit(128 + signal.SIGTERM)
@@ -131,7 +131,7 @@ def _orderly() -> Iterator[None]:
 
 
 class Debugged:
-    """An observer that has a debugger in the foreground, or says how to start one."""
+    """An observer with a debugger in the foreground, or with a hint how to start one."""
 
     def __init__(self, target: Target, options: RunOptions, person: bool) -> None:
         assert options.gdb is not None
@@ -143,11 +143,11 @@ class Debugged:
         """Nothing: the consoles are printed by another observer."""
 
     def tick(self, session: Session) -> None:
-        """Start the debugger once, end the run with it."""
+        """Start the debugger once; its end ends the run."""
         if not self._started:
             self._started = True
             if self._person:
-                # Ctrl-C is the debugger's now: it interrupts the guest.
+                # Ctrl-C belongs to the debugger from here: it interrupts the guest.
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 self._process = gdb.start(self._target, self._port)
             else:
@@ -156,7 +156,7 @@ class Debugged:
             session.finish()
 
     def close(self, session: Session) -> None:
-        """Give Ctrl-C back."""
+        """Restore the handling of Ctrl-C."""
         if self._process is not None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if self._process.poll() is None:

@@ -44,12 +44,12 @@ def command(target: Target, number: int) -> list[str]:
 
 
 def debugger() -> str:
-    """The debugger there is."""
+    """The installed debugger."""
     return next((name for name in DEBUGGERS if shutil.which(name)), DEBUGGERS[0])
 
 
 def start(target: Target, number: int) -> subprocess.Popen[bytes]:
-    """A debugger in the foreground of this terminal."""
+    """Start a debugger in the foreground of this terminal."""
     line = command(target, number)
     if shutil.which(line[0]) is None:
         raise WorkError(f"{line[0]} is not installed", mend="see ./tenon doctor")
@@ -57,7 +57,7 @@ def start(target: Target, number: int) -> subprocess.Popen[bytes]:
 
 
 def shown(target: Target, number: int) -> str:
-    """The command for somebody to type."""
+    """The command to type in a shell."""
     return shlex.join(command(target, number))
 
 

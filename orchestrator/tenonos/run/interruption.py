@@ -1,9 +1,8 @@
-"""Ctrl-C and SIGTERM while an emulator runs.
+"""Handling of Ctrl-C and SIGTERM while an emulator runs.
 
-They are noted and dealt with between two steps of the loop. An exception out of the midst of a
-step could leave a queue's lock taken for good, and whoever tidies up would wait for it.
-
-Both come to the main thread: an emulator of another, as a cluster's worker has, runs to its end.
+Signals are recorded and handled between two steps of the loop. An exception within a step could
+leave a queue's lock taken, and the clean-up would deadlock. Signals are delivered to the main
+thread: an emulator of another thread, such as a cluster's worker, runs to its end.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruption:
-    """Notes the first signal and calls `finish`; a second Ctrl-C does not wait."""
+    """Record the first signal and call `finish`; a second Ctrl-C ends at once."""
 
     def __init__(self, finish: Callable[[], None]) -> None:
         self._finish = finish
@@ -46,7 +45,7 @@ class Interruption:
         self._finish()
 
     def check(self, *, expected: bool) -> None:
-        """Leave as the signal asks; not if Ctrl-C is how this run was `expected` to end."""
+        """Raise what the signal demands, unless Ctrl-C is the `expected` end of the run."""
         if self._came == signal.SIGTERM:
             raise SystemExit(128 + signal.SIGTERM)
         if self._came == signal.SIGINT and not expected:

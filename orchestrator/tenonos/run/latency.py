@@ -1,4 +1,4 @@
-"""Exact latency statistics in bounded memory: how often each value occurred."""
+"""Exact latency statistics in bounded memory, by counting distinct values."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _doubling(low: int, high: int, limit: int) -> list[int]:
     top = max(high, 1).bit_length()
     bottom = max(top - limit + 1, low.bit_length() - 1 if low > 0 else 0)
     powers = [1 << power for power in range(bottom, top + 1)]
-    # The first bar takes all that is smaller.
+    # The first bar includes all smaller values.
     return [min(low, 0), *powers] if low < powers[0] else powers
 
 

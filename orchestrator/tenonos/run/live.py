@@ -31,7 +31,7 @@ PICTURE_WIDTH = 112
 
 
 class LiveScreen:
-    """An observer that redraws the whole state of a run a few times a second."""
+    """An observer that redraws the state of a run a few times per second."""
 
     def __init__(self, console: Console, title: str) -> None:
         self._console, self._title = console, title
@@ -43,7 +43,7 @@ class LiveScreen:
         """Nothing: the consoles are drawn from the session's transcripts."""
 
     def tick(self, session: Session) -> None:
-        """Redraw if it is time."""
+        """Redraw if the interval has expired."""
         if not self._running:
             self._live.start()
             self._running = True
@@ -55,7 +55,7 @@ class LiveScreen:
             self._live.update(view, refresh=True)
 
     def close(self, session: Session) -> None:
-        """Give the terminal back."""
+        """Restore the terminal."""
         if self._running:
             self._live.stop()
 
@@ -63,7 +63,7 @@ class LiveScreen:
 def screen(
     session: Session, rows: list[VmRow], title: str, width: int, height: int
 ) -> RenderableType:
-    """The state of a run on a screen of this size."""
+    """The state of a run, drawn for a screen of this size."""
     note = None if session.options.deterministic else HOST_NOISE
     parts: list[RenderableType] = [
         Text(title, "bold", no_wrap=True, overflow="ellipsis"),
@@ -78,7 +78,7 @@ def screen(
     here = (late for late in session.late.seen.values() if late.status.state is State.RUNNING)
     names += [late.status.name for late in here]
     for index, name in enumerate(sorted(names, key=lambda name: name in session.ready)):
-        # Linux says most: it comes last and takes what is left.
+        # Linux has the most output: it comes last and gets the remaining height.
         lines = max(3, room - 2) if index == len(names) - 1 else 3
         room -= lines + 2
         consoles.append(console_panel(name, session.transcripts.get(name), lines))
@@ -92,7 +92,7 @@ def screen(
 
 
 def stages(session: Session) -> Text:
-    """How far the run has come."""
+    """The progress of the run."""
     guests = [vm.name for vm in session.target.vms if vm.kind == "linux"]
     steps = [("built", True), ("Mortise up", bool(session.statuses))]
     steps += [(f"{name} at its shell", name in session.ready) for name in guests]
@@ -130,7 +130,7 @@ def picture(session: Session, result: Result, title: str, file: Path) -> None:
 
 
 def _svg(console: Console) -> str:
-    """What was printed, as SVG that asks no server for fonts: every cell's width is given."""
+    """The printed text as SVG without external fonts: the width of every cell is given."""
     text = console.export_svg(title="./tenon demo")
     text = re.sub(r"@font-face \{.*?\}\s*", "", text, flags=re.DOTALL)
     return text.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")

@@ -1,4 +1,4 @@
-"""The emulated machine's RAM as a shared file, and the folder a run keeps it in."""
+"""RAM of the emulated machine as a shared file, and the temporary folder of a run."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _PREFIX = "tenon-run-"
 class Ram:
     """A read-only view of the machine's RAM.
 
-    The emulator maps the same file, so watching costs the guests nothing: no exit, no instruction.
+    The emulator maps the same file, so observation costs the guests neither exits nor instructions.
     """
 
     def __init__(self, path: Path, base: int, size: int, dealt: Dealt | None = None) -> None:
         self.path, self.base, self.size, self.dealt = path, base, size, dealt
         with path.open("w+b") as file:
-            file.truncate(size)  # sparse: only what a guest touches takes space
+            file.truncate(size)  # sparse: only touched pages take space
         with path.open("rb") as file:
             self._view = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED)
 
     def read(self, address: int, size: int) -> bytes:
-        """The bytes at an address: of what is dealt out by colour, as the layout counts it."""
+        """The bytes at an address of the layout, which may be in coloured memory."""
         if self.dealt is None:
             return self.at(address, size)
         return b"".join(self.at(*piece) for piece in self.dealt.pieces(address, size))
@@ -43,9 +43,9 @@ class Ram:
         return self._view[offset : offset + size]
 
     def written(self, step: int = 1 << 24) -> Iterator[tuple[int, bytes]]:
-        """Address and content of what anybody has written so far, in pieces of at most `step`.
+        """Address and content of all written memory, in pieces of at most `step`.
 
-        The rest of the file is holes. Reading them through the map would fill them.
+        The rest of the file is holes, which a read through the map would fill.
         """
         with self.path.open("rb", buffering=0) as file:
             at = 0
@@ -53,7 +53,7 @@ class Ram:
                 try:
                     at = file.seek(at, os.SEEK_DATA)
                     end = min(file.seek(at, os.SEEK_HOLE), at + step)
-                except OSError:  # nothing but a hole from here on
+                except OSError:  # only a hole from here on
                     return
                 file.seek(at)
                 data = file.read(end - at)
@@ -88,7 +88,7 @@ class RunFolder:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what runs left behind that were killed: their process is gone."""
+    """Remove the folders of killed runs, whose process no longer exists."""
     for folder in parent.glob(f"{_PREFIX}*-*"):
         owner = folder.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdecimal() and not Path("/proc", owner).exists() and Path("/proc/self").exists():
@@ -96,5 +96,5 @@ def _sweep(parent: Path) -> None:
 
 
 def _roomy(folder: Path, size: int) -> bool:
-    # Half as much again: another run may be growing into the same space.
+    # Half as much in reserve: another run may be growing into the same space.
     return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > size + size // 2

@@ -1,9 +1,8 @@
-"""The counting plugin: what the guests cannot see of themselves, counted from outside.
+"""Interface to the counting plugin of QEMU, which observes guests from outside.
 
-`bench/plugin` is loaded into QEMU and told by a plan file which physical code to count and which
-words to watch. It answers through a pipe with records in the order in which things happened, each
-complete in itself: a published sample with the counters of that very moment, or one passage of a
-measured path.
+`bench/plugin` is loaded into QEMU; a plan file selects the physical code to count and the words to
+watch. It sends records through a pipe, in the order of events, each self-contained: a published
+sample with the counters at that moment, or one passage of a measured path.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from tenonos.system.memory_map import Dealt
 SOURCE = paths.ROOT / "bench" / "plugin"
 VCPUS = 8
 QUIET = "quiet"
-"""The statement without which a deterministic run may differ from the last: see `quiet.rs`."""
+"""The statement that makes deterministic runs repeatable: see `quiet.rs`."""
 EXECUTED = "executed"
-"""The statement that has each instruction of Mortise told once."""
+"""The statement that reports each instruction of Mortise once."""
 
 _FRAME = struct.Struct("<II")
 _SAMPLE = struct.Struct(f"<IIQ4Q{VCPUS}Q{VCPUS}Q")
@@ -41,8 +40,8 @@ _EXECUTED = struct.Struct("<Q")
 KIND_SAMPLE, KIND_PASSAGE, KIND_VISIT, KIND_EXECUTED = 1, 2, 3, 4
 
 NOBODY, IDLE, OTHER, FIRST = range(4)
-"""Who runs a core: nobody in between, nobody at all, code that is not counted one by one, the first
-of the counted guests."""
+"""The code running on a core: none in between, none at all, code not counted by instruction, the
+first of the counted guests."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,12 @@ class VmMoment:
     restarts: int
     exits: tuple[int, ...]
     handle: int = 0
-    """Of a VM made at run time: another one in the same place has another."""
+    """Handle of a dynamic VM; a later VM in the same place has a different one."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The publication of a sample, with all counters as they were right then."""
+    """The publication of a sample, with all counters at that moment."""
 
     task: int
     vcpu: int
@@ -70,9 +69,9 @@ class Moment:
     guest: tuple[int, ...]
     """Instructions each physical CPU has executed in the watched VMs."""
     vms: tuple[VmMoment, ...]
-    """By `Target.pages`."""
+    """In the order of `Target.pages`."""
     words: tuple[int, ...] = ()
-    """By `Target.counters`."""
+    """In the order of `Target.counters`."""
 
 
 @dataclass(frozen=True)
@@ -86,48 +85,50 @@ class Passage:
     sysreg_writes: int = 0
     mmio: int = 0
     el2: int = 0
-    """Those of Mortise."""
+    """Instructions of Mortise."""
     other: int = 0
-    """Instructions of code that is not counted one by one, which the others do not contain."""
+    """Instructions of code not counted by instruction, not included in the others."""
     el2_everywhere: int = 0
-    """Those of Mortise on all cores; all that is known of a path that one core began and another
-    ended."""
+    """Instructions of Mortise on all cores; the only count of a path begun on one core and ended on
+    another."""
     misses: int = 0
-    """Of the core's accesses those that the modelled cache did not hold, where one is modelled."""
+    """Misses of the core in the modelled cache, if there is one."""
     other_everywhere: int = 0
-    """Those of code that is not counted one by one, on all cores; not if another ended it."""
+    """Instructions of code not counted by instruction, on all cores; none if another core ended the
+    path."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A core's way through Mortise, from one guest's instruction to the next one's."""
+    """A visit of a core to Mortise, from the last instruction of a guest to the next one of a
+    guest."""
 
     vcpu: int
     before: int
     after: int
     entry: int
-    """The physical address of the first instruction: a vector, or what follows a wait."""
+    """The physical address of the first instruction: a vector, or the one after a WFI."""
     instructions: int
     section: int
-    """The longest piece of it between two looks at what is pending."""
+    """The longest section of it between two checks for pending interrupts."""
     first: int
     last: int
-    """The physical addresses of that piece's ends."""
+    """The physical addresses of the ends of that section."""
     barriers: int
     sysreg_writes: int
     mmio: int
     steps: tuple[int, ...] = ()
-    """The physical addresses of all instructions, if they were asked for."""
+    """The physical addresses of all instructions, if requested."""
     between: int = 0
-    """Instructions that who was there before it executed since the visit before."""
+    """Instructions executed by the previous guest since the last visit."""
 
 
 @dataclass(frozen=True)
 class Executed:
-    """An instruction of Mortise is executed for the first time."""
+    """The first execution of an instruction of Mortise."""
 
     address: int
-    """The physical one."""
+    """Its physical address."""
 
 
 Record = Moment | Passage | Visit | Executed
@@ -166,7 +167,7 @@ def qemu_version(binary: str = "qemu-system-aarch64") -> tuple[int, int]:
 
 
 def api(version: tuple[int, int]) -> int:
-    """The plugin interface to declare: what we use is the same in all, but QEMU insists."""
+    """The version of the plugin interface to declare; QEMU checks it."""
     return 1 if version < (9, 0) else 2
 
 
@@ -182,7 +183,8 @@ def plan(
     routes: Sequence[tuple[int, int]] = (),
     more: Sequence[str] = (),
 ) -> str:
-    """The plan file: one statement per line, numbers in hexadecimal; `more` are further ones."""
+    """The plan file: one statement per line, numbers in hexadecimal; `more` are further
+    statements."""
     lines = [
         f"ram {target.machine.ram_base:x} {target.machine.ram_size:x} {ram}",
         f"pipe {pipe:x}",
@@ -199,7 +201,8 @@ def plan(
 
 
 def _dealt(dealt: Dealt | None) -> Iterator[str]:
-    """That the other statements count what is dealt out by colour one behind the other."""
+    """The statement that makes addresses of other statements those of the layout of coloured
+    memory."""
     if dealt is not None:
         parts = " ".join(f"{part:x}" for part in dealt.parts)
         yield f"dealt {dealt.base:x} {dealt.size:x} {dealt.colours:x} {parts}"
@@ -208,7 +211,7 @@ def _dealt(dealt: Dealt | None) -> Iterator[str]:
 def records(data: bytearray, vms: int, words: int = 0) -> Iterator[Record]:
     """The complete records at the front of `data`, which are removed from it.
 
-    A sample tells the states of so many `vms` and the values of so many `words`.
+    A sample has the states of `vms` VMs and the values of `words` words.
     """
     at = 0
     while len(data) - at >= _FRAME.size:
@@ -279,6 +282,6 @@ class Passages:
                 histogram=dict(sorted(counts.items())),
             )
             for (path, vcpu), counts in sorted(self.counts.items())
-            # What a program marks follows behind.
+            # Paths marked by programs come last.
             if path < len(routes)
         ]

@@ -1,4 +1,4 @@
-"""QEMU as the machine: its command line and its process."""
+"""QEMU: command line and process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tenonos.run.target import Machine, Target
 
 BINARY = "qemu-system-aarch64"
 
-# One instruction is one nanosecond of guest time, idle time is skipped, and nothing of the host's
-# clock or entropy reaches the guest: two runs agree to the instruction.
+# One instruction is one nanosecond of guest time, idle time is skipped, and neither clock nor
+# entropy of the host reaches the guest: runs are identical to the instruction.
 DETERMINISTIC = (
     *("-icount", "shift=0,sleep=off"),
     *("-rtc", "base=2026-01-01T00:00:00,clock=vm"),
@@ -37,7 +37,7 @@ def command_line(
     """The command that boots a target, to be started in the run's folder. `serial` has the sockets
     behind its further serial lines.
 
-    Files there go by their bare names: commas of a path would be syntax.
+    Files in it have plain names: commas of a path would be syntax.
     """
     machine = target.machine
     arguments = [
@@ -66,7 +66,8 @@ def command_line(
 
 
 def machine_option(machine: Machine) -> str:
-    """The board's `-machine` value with RAM from our file and no entropy in the device tree."""
+    """The `-machine` value of the board, with RAM from the shared file and no entropy in the device
+    tree."""
     parts = machine.machine.split(",")
     if parts[0] == "virt" and not any(part.startswith("dtb-randomness") for part in parts):
         parts.append("dtb-randomness=off")
@@ -88,7 +89,7 @@ class Qemu:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 pass_fds=tuple(inherit),
-                # The terminal's Ctrl-C is for us: we stop the emulator in order.
+                # Ctrl-C of the terminal is handled here, to stop the emulator cleanly.
                 start_new_session=True,
                 preexec_fn=_die_with_parent,
                 env={**os.environ, "QEMU_AUDIO_DRV": "none"},
@@ -97,15 +98,15 @@ class Qemu:
         self._input, self.output = self.process.stdin, self.process.stdout
 
     def type(self, data: bytes) -> None:
-        """Put bytes on the serial line."""
+        """Send bytes to the serial line."""
         with contextlib.suppress(BrokenPipeError):
             self._input.write(data)
             self._input.flush()
 
     def stop(self) -> None:
-        """End the emulator at once: what the guests left is in their memory, and nowhere else.
+        """Kill the emulator: all results are in the guests' memory.
 
-        It may be holding its breath on a full pipe, and under `sleep=off` it ignores SIGTERM.
+        It may be blocked on a full pipe, and ignores SIGTERM under `sleep=off`.
         """
         self.process.kill()
         self.process.wait()
@@ -122,6 +123,6 @@ class Qemu:
 
 
 def _die_with_parent() -> None:
-    """Let the kernel end the emulator if we are killed and cannot."""
+    """Let the kernel kill the emulator if this process is killed."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG, on Linux only

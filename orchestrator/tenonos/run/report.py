@@ -1,8 +1,7 @@
-"""The result of a session, computed from what was seen.
+"""The result of a session, computed from its observations.
 
-A deterministic run is cut at the last sample of its window: everything comes from the plugin's
-counters at that moment, nothing from when the host got to look. In host timing the status pages
-serve.
+A deterministic run is cut at the last sample of its window: all values come from the plugin's
+counters at that moment, independent of the host. In host timing they come from the status pages.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
     from tenonos.run.session import Session
 
 _EXIT_STATUS = re.compile(r"exit status (\d+)")
-"""The last words of a program in C, written by `tenon/libc`."""
+"""The last line of a C program, written by the C library."""
 
 
 def report(session: Session, readers: list[TaskReader]) -> Result:
-    """The result of a session whose emulator is halted."""
+    """The result of a session with a halted emulator."""
     target, options = session.target, session.options
     if not options.deterministic:
         for record, reader in zip(session.window.records, readers, strict=True):
@@ -59,7 +58,7 @@ def _vm(session: Session, vm: WatchedVm) -> VmResult:
 
 
 def _late(session: Session) -> list[VmResult]:
-    """The VMs made at run time, but for those made when the window was over already."""
+    """The dynamic VMs, except those created after the window."""
     first = len(session.target.vms)
     results = []
     for name, late in session.late.seen.items():
@@ -73,7 +72,7 @@ def _late(session: Session) -> list[VmResult]:
 
 
 def _cut(session: Session) -> bool:
-    """Whether the result is that of the window's last sample, not of when the host looked."""
+    """Whether the result is taken at the last sample of the window, independent of the host."""
     return session.options.deterministic and session.complete
 
 
@@ -103,7 +102,7 @@ def _result(session: Session, vm: WatchedVm, status: Status | None, page: int) -
         until = last.vms[page].exits
     else:
         opening = session.opening.get(vm.name)
-        # One made at run time after the opening began with none.
+        # A VM created after the opening of the window began with zero exits.
         late = vm.index >= len(session.target.vms)
         known = opening is not None and opening.handle == status.handle
         before = opening.totals if opening and known else () if late else status.totals
@@ -122,14 +121,14 @@ def _result(session: Session, vm: WatchedVm, status: Status | None, page: int) -
 
 
 def _exit_status(transcript: Transcript | None) -> int | None:
-    """What the last line of a VM says that turned itself off."""
+    """The exit status in the last line of a VM that powered off."""
     lines = [line.text for line in transcript.lines] if transcript else []
     match = _EXIT_STATUS.fullmatch(lines[-1]) if lines else None
     return int(match[1]) if match else None
 
 
 def _own_exits(records: list[TaskRecord]) -> int:
-    """By the VM's own samples: from the first body's begin to the last's."""
+    """Exits by the VM's own samples, from the first body to the last."""
     firsts = [record.first for record in records if record.first is not None]
     lasts = [record.last for record in records if record.last is not None]
     first = min(firsts, key=lambda sample: sample.begin_ns)
@@ -179,7 +178,7 @@ def _periodic(record: TaskRecord) -> PeriodicResult:
 
 
 def _telemetry(records: list[TaskRecord]) -> list[ChannelResult]:
-    """The samples' way out of each VM."""
+    """The sample journals of each VM, as channels."""
     alone = len(records) == 1
     return [
         ChannelResult(
@@ -192,7 +191,7 @@ def _telemetry(records: list[TaskRecord]) -> list[ChannelResult]:
 
 
 def _channels(session: Session) -> list[ChannelResult]:
-    """The messages from VM to VM."""
+    """The channels between VMs."""
     last = session.window.last
     if _cut(session) and last is not None:
         words = iter(last.words)

@@ -42,7 +42,7 @@ class FaultResult(_Record):
 
 
 class VmResult(_Record):
-    """What became of one VM."""
+    """The final state of one VM."""
 
     name: str
     kind: str
@@ -55,7 +55,7 @@ class VmResult(_Record):
     el2_instructions_in_window: int | None = None
     restarts: int | None = None
     exit_status: int | None = None
-    """Of a program in C that ended: what its `main` returned, or `exit` was given."""
+    """Exit status of a C program: the result of `main`, or the argument of `exit`."""
     fault: FaultResult | None = None
 
 
@@ -70,7 +70,7 @@ class Latency(_Record):
 
 
 class PeriodicResult(_Record):
-    """What one periodic task did in the window."""
+    """The statistics of one periodic task in the window."""
 
     vm: str
     task: str
@@ -94,7 +94,7 @@ class ChannelResult(_Record):
 
 
 class PathResult(_Record):
-    """The instructions a vCPU executed from one address to another."""
+    """Instructions executed by a vCPU from one address to another."""
 
     start: str
     end: str
@@ -106,7 +106,7 @@ class PathResult(_Record):
 
 
 class Result(_Record):
-    """All of a run."""
+    """The result of a run."""
 
     board: str
     mode: str
@@ -120,7 +120,7 @@ class Result(_Record):
 
     @property
     def failure(self) -> str | None:
-        """Why the run's exit status is 1, if it is."""
+        """The reason for exit status 1, if there is one."""
         if self.problem is not None:
             return self.problem
         for vm in self.vms:
@@ -133,7 +133,7 @@ class Result(_Record):
         return None
 
     def to_json(self) -> str:
-        """The JSON; what there is nothing to say about is left out, but for `exit_reason`."""
+        """The JSON, without empty optional keys, except `exit_reason`."""
         return json.dumps(_told(self.model_dump()), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, path: Path) -> None:
@@ -142,7 +142,7 @@ class Result(_Record):
 
 
 def _told(value: Any) -> Any:
-    """A value without the optional keys that hold nothing."""
+    """A value without empty optional keys."""
     if isinstance(value, dict):
         return {k: _told(v) for k, v in value.items() if v is not None or k == "exit_reason"}
     return [_told(item) for item in value] if isinstance(value, list) else value

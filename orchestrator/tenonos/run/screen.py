@@ -1,4 +1,4 @@
-"""What a run looks like: the parts of the live screen, of its picture and of the summary."""
+"""Rendering of a run: tables and panels of the live screen, its picture and the summary."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def vm_table(rows: Sequence[VmRow]) -> Table:
 
 
 def task_figures(record: TaskRecord) -> Table:
-    """What a task did, and its latency in figures."""
+    """Releases and latency of a task in figures."""
     table = Table(box=None, show_header=False, pad_edge=False)
     for _ in range(5):
         table.add_column(justify="right")
@@ -150,7 +150,7 @@ def task_figures(record: TaskRecord) -> Table:
 
 
 def histogram(distribution: Distribution, width: int, bar: str = "█") -> Text:
-    """The distribution of latencies as bars; a bar that counts anything is seen."""
+    """The distribution of latencies as bars; a non-empty bar is always visible."""
     bars = buckets(distribution, 12)
     most = max((one.count for one in bars), default=0)
     text = Text()
@@ -176,14 +176,14 @@ def task_panel(record: TaskRecord, note: str | None, width: int) -> Panel:
 
 
 def console_panel(name: str, transcript: Transcript | None, height: int) -> Panel:
-    """The last lines a VM said."""
+    """The last lines of a VM's console."""
     lines = [] if transcript is None else [line.text for line in transcript.lines[-height:]]
     text = Text("\n".join(clean(line) for line in lines), no_wrap=True, overflow="ellipsis")
     return Panel(text, title=name, title_align="left", height=height + 2, border_style="blue")
 
 
 def summary(result: Result, records: Sequence[TaskRecord], width: int) -> Group:
-    """The end of a run in words, for a screen or a file."""
+    """The summary of a run, for a screen or a file."""
     parts: list[RenderableType] = [vm_table(rows_of(result))]
     for record in records:
         period = duration(record.task.period_ns)

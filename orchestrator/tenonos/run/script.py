@@ -1,4 +1,4 @@
-"""Scripts that type on a VM's console: lines `expect TEXT`, `send TEXT` and `timeout SECONDS`.
+"""Scripts of console input for a VM: lines `expect TEXT`, `send TEXT` and `timeout SECONDS`.
 
 `send` ends its text with a newline unless it closes with `\\c`. Escapes: `\\n \\r \\t \\e \\\\
 \\xHH`. Empty lines and lines that begin with `#` are skipped.
@@ -40,7 +40,7 @@ def parse(path: Path) -> list[Step]:
 
 
 def parse_text(content: str, name: str) -> list[Step]:
-    """The steps of a script that somebody wrote as `name`."""
+    """The steps of a script; `name` is its name in messages."""
     steps: list[Step] = []
     timeout = DEFAULT_TIMEOUT
     for number, line in enumerate(content.splitlines(), 1):
@@ -66,7 +66,7 @@ def parse_text(content: str, name: str) -> list[Step]:
 
 
 def unescape(text: str, where: str) -> str:
-    """The text that an escaped text stands for."""
+    """The text with escapes replaced."""
 
     def one(match: re.Match[str]) -> str:
         code = match[1]
@@ -92,7 +92,7 @@ def _seconds(text: str, where: str) -> float:
 
 
 class Player:
-    """A script being played on one VM's console.
+    """A script in progress on one VM's console.
 
     `advance` never blocks: it takes as many steps as the console's text allows.
     """
@@ -109,7 +109,7 @@ class Player:
         return self._next == len(self._steps)
 
     def advance(self, transcript: Transcript, now: float | None = None) -> None:
-        """Take the steps that can be taken; `WorkError` if the one that cannot waited too long."""
+        """Take all possible steps; `WorkError` if the next one has timed out."""
         now = time.monotonic() if now is None else now
         if self._since is None:
             self._since = now

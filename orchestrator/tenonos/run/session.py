@@ -1,7 +1,7 @@
-"""A run: one emulator, watched from its start to the end of the measurement window.
+"""A run session: one emulator, from its start to the end of the measurement window.
 
-Threads only carry bytes (console, plugin) into one queue; everything is decided in one loop, in the
-order of arrival.
+Threads only move bytes (console, plugin) into one queue; a single loop processes them in the order
+of arrival.
 """
 
 from __future__ import annotations
@@ -33,46 +33,46 @@ from tenonos.run.window import Window
 
 READY = re.compile(r"\btenon-ready cpus=(\d+)")
 MORTISE = "mortise"
-"""The name under which Mortise itself is heard."""
+"""The name of Mortise's own console output."""
 TICK = 0.05
-# Linux says it is ready when its init starts the shell; by then the shell waits for input.
+# Linux's init prints this as it starts the shell, which then waits for input.
 SETTLE_NS = 100_000_000
 
 
 class Observer(Protocol):
-    """Whoever shows a run while it goes on."""
+    """An observer of a run in progress."""
 
     def chunk(self, chunk: Chunk) -> None:
-        """A piece of console output came."""
+        """Handle a piece of console output."""
         ...
 
     def tick(self, session: Session) -> None:
-        """Some 50 ms went by."""
+        """Handle the tick of about 50 ms."""
         ...
 
     def close(self, session: Session) -> None:
-        """The run is over."""
+        """Handle the end of the run."""
         ...
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run a target."""
+    """Options of a run."""
 
     seconds: float | None = None
-    """The window's length in guest time; without it the run goes on until something ends it."""
+    """Length of the window in guest time; without it the run has no fixed end."""
     deterministic: bool = False
     scripts: dict[str, Sequence[Step]] = field(default_factory=dict)
     routes: tuple[tuple[int, int], ...] = ()
-    """Paths to measure: the physical addresses of their two ends."""
+    """Paths to measure, by the physical addresses of their ends."""
     plan: tuple[str, ...] = ()
     """More statements for the counting plugin."""
     count: Callable[[plugin.Record], None] | None = None
-    """Whoever wants each of its records, in the order of what happened."""
+    """Receiver of each of its records, in the order of events."""
     boot_limit: float = 300.0
     """Host seconds until every Linux must be ready."""
     gdb: int | None = None
-    """The TCP port on which a debugger is awaited."""
+    """The TCP port for a debugger."""
     binary: str = qemu.BINARY
 
     @property
@@ -82,7 +82,7 @@ class RunOptions:
 
     @property
     def limit(self) -> float | None:
-        """Host seconds the window may take."""
+        """Limit of the window in host seconds."""
         return None if self.seconds is None else 120.0 + 30.0 * self.seconds
 
 
@@ -114,7 +114,7 @@ class Session:
         self._settling: float | None = None
 
     def run(self) -> Result:
-        """Boot, watch, stop; the result."""
+        """Boot, observe, stop; the result."""
         library = plugin.build() if self.options.counting else None
         machine = self.target.machine
         with contextlib.ExitStack() as stack:
@@ -134,11 +134,11 @@ class Session:
                     observer.close(self)
             self._stop()
             interruption.check(expected=self.options.seconds is None)
-            self._read()  # what the emulator left in memory holds still now
+            self._read()  # memory no longer changes
             return report(self, self._readers)
 
     def send(self, vm: str, data: bytes) -> None:
-        """Type on a VM's console."""
+        """Send input to a VM's console."""
         if line := self._serial.get(vm):
             with contextlib.suppress(OSError):  # the emulator is gone
                 line.sendall(data)
@@ -150,22 +150,22 @@ class Session:
         self._qemu.type(data.replace(SELECT, SELECT + SELECT))
 
     def type(self, data: bytes) -> None:
-        """Pass keys on as they are, switches included."""
+        """Pass keys on unchanged, selections included."""
         self._qemu.type(data)
-        self._selected = None  # who hears now is known to Mortise only
+        self._selected = None  # the selection is known to Mortise only from here
 
     @property
     def memory(self) -> Ram:
-        """The machine's memory while the run goes on."""
+        """The machine's memory during the run."""
         return self._ram
 
     def finish(self) -> None:
-        """Let the run end at the next tick."""
+        """End the run at the next tick."""
         self._stopping = True
 
     @property
     def complete(self) -> bool:
-        """Whether the window was filled: what it holds then does not depend on the host."""
+        """Whether the window was completed: its content is then independent of the host."""
         return self.window.done()
 
     def _start(self, folder: Path, library: Path | None) -> None:
@@ -200,12 +200,12 @@ class Session:
             self._carry("records", os.fdopen(reading, "rb", buffering=0))
 
     def _line(self, name: str) -> socket.socket:
-        """The emulator's end of a serial line beside the console."""
+        """The socket of an additional serial line."""
         self._serial[name], far = socket.socketpair()
         return far
 
     def _carry(self, kind: str, stream: IO[bytes]) -> None:
-        """Bring a stream's bytes into the queue, its end as no bytes."""
+        """Move the bytes of a stream into the queue; an empty item marks its end."""
 
         def work() -> None:
             with stream, contextlib.suppress(OSError):
@@ -217,7 +217,7 @@ class Session:
         threading.Thread(target=work, name=kind, daemon=True).start()
 
     def _stop(self) -> None:
-        """End the emulator and let the threads run dry."""
+        """End the emulator and drain the threads."""
         self._qemu.stop()
         while self._open_streams:
             _, data = self._events.get()
@@ -244,7 +244,8 @@ class Session:
             for chunk in console.feed(data):
                 self._chunk(chunk)
         else:
-            # Who counts may be slower than the emulator: what was not counted yet has come, too.
+            # Records may be processed more slowly than the emulator runs: at its end all have
+            # arrived.
             self._settling = None
             self._records += data
             sizes = len(self.target.pages), len(self.target.counters)
@@ -274,7 +275,7 @@ class Session:
         for player in self._players:
             player.advance(self.transcripts.get(player.vm, Transcript()))
         if self._players and all(player.done for player in self._players):
-            # What the scripts did belongs into the window.
+            # Activity of the scripts belongs to the window.
             self.window.close_by(self.window.latest())
             self._players = []
         for observer in self.observers:
@@ -311,7 +312,7 @@ class Session:
         return frozenset(name for name, status in self.statuses.items() if status.state.ended)
 
     def _over(self) -> bool:
-        """Whether the run is at its end, for good or for bad."""
+        """Whether the run has ended, successfully or not."""
         if self._stopping:
             return True
         if not self._open_streams:
@@ -342,14 +343,14 @@ class Session:
         return self.window.done(self._gone())
 
     def _refusal(self) -> str | None:
-        """Mortise's last words, if it ended the machine before any VM began."""
+        """Mortise's last line, if it stopped the machine before any VM started."""
         said = self.transcripts.get(MORTISE)
         if said is None or any(one.state is not State.EMPTY for one in self.statuses.values()):
             return None
         return f"Mortise started no VM: {said.lines[-1].text}"
 
     def _settled(self, now: float) -> bool:
-        """Whether all VMs are gone and nothing has come for a moment: their last words are here."""
+        """Whether all VMs have ended and the consoles are quiet: their output is complete."""
         self._settling = self._settling or now
         return now - self._settling > 0.5
 

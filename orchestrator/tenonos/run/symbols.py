@@ -1,4 +1,4 @@
-"""Where a function of an image is in physical memory."""
+"""Physical addresses of an image's functions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 MORTISE = "mortise"
 
 _INTERRUPT = 0x80
-"""Where in a table of vectors an interrupt comes to that a thread is interrupted by: at the current
-level, with SP_EL0 (Arm ARM, D1.4.2)."""
+"""Offset in a vector table of an IRQ that interrupts a thread: current level with SP_EL0 (Arm ARM,
+D1.4.2)."""
 
 _VECTORS = re.compile(r"tenon_vectors((?:\.\w+)*)")
 
 
 def address(built: Built, image: str, symbol: str) -> int:
-    """The physical address of a symbol: what the counting plugin knows code by.
+    """The physical address of a symbol, by which the counting plugin identifies code.
 
     Mortise runs where it is loaded; a Tenon's image is copied from its link address, a guest
     address, into the VM's RAM.
@@ -33,18 +33,18 @@ def address(built: Built, image: str, symbol: str) -> int:
 
 
 def interrupt(built: Built, image: str) -> int:
-    """The physical address of the first instruction behind an interrupt of a Tenon's thread, on a
+    """The physical address of the first instruction after the interrupt of a Tenon thread, on a
     machine with a GICv3."""
     return address(built, image, "tenon_vectors.v3") + _INTERRUPT
 
 
 def text(built: Built, image: str) -> range:
-    """Where an image's code is linked."""
+    """The link addresses of an image's code."""
     return range(*(link_address(built, image, name) for name in ("__image_start", "__text_end")))
 
 
 def link_address(built: Built, image: str, symbol: str) -> int:
-    """The address a symbol is linked at."""
+    """The link address of a symbol."""
     wanted = _pattern(symbol)
     symbols = _symbols(built, image)
     values = {value for name, value in symbols if wanted.fullmatch(name)}
@@ -55,7 +55,7 @@ def link_address(built: Built, image: str, symbol: str) -> int:
 
 
 def variant(built: Built, image: str) -> str:
-    """What the names of the vectors of an image end with: the linker kept one table of many."""
+    """The suffix of the names of an image's vectors: the linker kept one table of several."""
     names = {name for name, _ in _symbols(built, image)}
     found = {match[1] or "" for name in names if (match := _VECTORS.fullmatch(name))}
     if len(found) != 1:
@@ -73,7 +73,8 @@ def _symbols(built: Built, image: str) -> list[tuple[str, int]]:
 
 
 def _pattern(symbol: str) -> re.Pattern[str]:
-    """What the linker calls a symbol: a plain name, or `crate::function` mangled either way."""
+    """The pattern of a symbol in the image: a plain name, or `crate::function` in either
+    mangling."""
     parts = symbol.split("::")
     if len(parts) == 1:
         return re.compile(re.escape(symbol))

@@ -1,4 +1,4 @@
-"""What a run needs to know of a system: the picture, the machine, and where to watch."""
+"""Run target: the image, the emulated machine, and the addresses to observe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def machine_of(system: System) -> str:
-    """The emulator's machine, with what the devices that somebody has ask of it."""
+    """The emulator's machine, with the options that devices in use require."""
     board = system.board
     owned = [board.devices[name].machine for vm in system.vms for name in vm.devices]
     return ",".join([board.emulator.machine, *(more for more in owned if more is not None)])
@@ -49,7 +49,7 @@ class WatchedVm:
 
 @dataclass(frozen=True)
 class WatchedChannel:
-    """A channel and where it counts: the messages sent, and those lost."""
+    """A channel and its counters of sent and lost messages."""
 
     name: str
     head: int
@@ -68,7 +68,7 @@ class Machine:
     ram_size: int
 
     def without_el2(self, cores: int) -> Machine:
-        """The machine as a kernel at EL1 has it to itself."""
+        """The machine for a kernel that starts at EL1."""
         options = self.machine.split(",")
         kept = ",".join(option for option in options if option != "virtualization=on")
         return replace(self, machine=kept, cpus=cores)
@@ -76,7 +76,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Target:
-    """A built system, as far as running and watching it goes."""
+    """A built system, with what a run needs of it."""
 
     name: str
     board: str
@@ -88,23 +88,23 @@ class Target:
     console: str | None = None
     elves: tuple[tuple[str, Path], ...] = ()
     slots: tuple[int, ...] = ()
-    """The status pages of VMs made at run time."""
+    """The status pages of dynamic VMs."""
     channels: tuple[WatchedChannel, ...] = ()
     alone: str | None = None
-    """The image that has the machine to itself, if there is no Mortise."""
+    """The image that runs on the bare machine, without Mortise."""
     serial_lines: tuple[str, ...] = ()
-    """Serial ports of VMs beside the console."""
+    """Serial ports of VMs besides the console."""
     dealt: Dealt | None = None
-    """What is dealt out by colour: addresses of VMs with colours are as the layout counts them."""
+    """Coloured memory: addresses of VMs with colours are those of the layout."""
 
     @property
     def pages(self) -> tuple[int, ...]:
-        """All status pages: the VMs' in their order, then those of VMs made at run time."""
+        """All status pages: those of the VMs in their order, then those of dynamic VMs."""
         return (*(vm.status for vm in self.vms), *self.slots)
 
     @property
     def counters(self) -> tuple[int, ...]:
-        """Where the channels count, two words each."""
+        """The counters of the channels, two words each."""
         return tuple(word for channel in self.channels for word in (channel.head, channel.lost))
 
     @property
@@ -118,12 +118,12 @@ class Target:
 
     @classmethod
     def of(cls, built: Built) -> Target:
-        """The target that a build made."""
+        """The target of a build."""
         system, layout = built.system, built.layout
         board = system.board
         bare = system.mode == BARE
         vms: list[WatchedVm] = []
-        # Without Mortise nobody says how an image fares.
+        # Without Mortise there is no status page.
         for vm in () if bare else system.vms:
             place = layout.vm(vm.name)
             tasks = tuple(

@@ -1,4 +1,4 @@
-"""The consoles on a terminal or on stderr, and the keyboard."""
+"""Console output on a terminal or on stderr, and keyboard input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PREFIX = b"\x14"  # Ctrl-T, as on Mortise's console
 
 
 class Printed:
-    """An observer that prints whole lines, `NAME| text`, as they are complete."""
+    """An observer that prints complete lines, `NAME| text`."""
 
     def __init__(self, write: Callable[[str], None], only: str | None = None) -> None:
         self._printer = LinePrinter(write, only)
@@ -28,7 +28,7 @@ class Printed:
         self._printer.add(chunk)
 
     def tick(self, session: Session) -> None:
-        """Print what waited long enough."""
+        """Print the lines whose waiting time has expired."""
         self._printer.expire()
 
     def close(self, session: Session) -> None:
@@ -37,7 +37,7 @@ class Printed:
 
 
 class Interactive:
-    """An observer for a person: characters at once, and keys go to the selected VM.
+    """An interactive observer: characters at once, and keys go to the selected VM.
 
     Ctrl-T and a digit select the VM of that number, Ctrl-T q ends the run.
     """
@@ -55,7 +55,7 @@ class Interactive:
         self._printer.add(chunk)
 
     def tick(self, session: Session) -> None:
-        """Pass on the keys that were pressed."""
+        """Pass pressed keys on."""
         while select.select([sys.stdin], [], [], 0)[0]:
             keys = os.read(sys.stdin.fileno(), 64)
             if not keys:
@@ -83,7 +83,7 @@ class Interactive:
 
 @contextlib.contextmanager
 def raw() -> Iterator[None]:
-    """The terminal passing every key while the block runs."""
+    """Put the terminal into raw mode while the block runs."""
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     try:

@@ -1,8 +1,8 @@
-"""The measurement window, and what each periodic task did in it.
+"""The measurement window and the statistics of periodic tasks in it.
 
-The window is cut by guest time, never by when the host looks: it opens when every Linux has said
-`tenon-ready` (without Linux: at the first release) and closes a given time later. Samples that come
-before the opening is known wait; those in the window are counted and forgotten.
+The window is defined by guest time, independent of the host: it opens when every Linux has printed
+`tenon-ready` (without Linux: at the first release) and closes a given time later. Samples are held
+until the opening is known; those in the window are counted and dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tenonos.run.target import WatchedTask
 
 @dataclass
 class TaskRecord:
-    """What one task did in the window."""
+    """The statistics of one task in the window."""
 
     task: WatchedTask
     latency: Distribution = field(default_factory=Distribution)
@@ -29,11 +29,11 @@ class TaskRecord:
     messages: int = 0
     lost: int = 0
     past: bool = False
-    """Whether a release behind the window's end was seen."""
+    """Whether a release after the end of the window was observed."""
 
     @property
     def released(self) -> int:
-        """The releases there were, by the counter: also those without a body."""
+        """The number of releases by the counter, including those without a body."""
         if self.first is None or self.last is None:
             return 0
         span = self.last.release_ns - self.first.release_ns
@@ -52,7 +52,7 @@ class TaskRecord:
 
 
 def _again(sample: Sample, before: Sample) -> bool:
-    # A restarted VM counts from 0 again, but its releases lie in the future of the old ones.
+    # A restarted VM counts from 0 again, but its releases are later than the old ones.
     return sample.release_ns <= before.release_ns
 
 
@@ -70,13 +70,13 @@ class Window:
 
     @property
     def end(self) -> int | None:
-        """The first nanosecond behind the window, if it has an end."""
+        """The first nanosecond after the window, if it has an end."""
         if self.start is None or self.length is None:
             return None
         return max(self.start + self.length, self.extended)
 
     def open(self, start: int) -> None:
-        """Let the window begin; what waited is counted. The first call decides."""
+        """Open the window and count held samples. Only the first call has an effect."""
         if self.start is not None:
             return
         self.start = start
@@ -85,7 +85,7 @@ class Window:
             self._count(index, sample, moment)
 
     def open_at_first(self) -> bool:
-        """Let the window begin at the first release seen; whether it is open."""
+        """Open the window at the first observed release; whether it is open."""
         if self.start is None and self._waiting:
             self.open(min(sample.release_ns for _, sample, _ in self._waiting))
         return self.start is not None
@@ -98,16 +98,16 @@ class Window:
             self._count(index, sample, moment)
 
     def close_by(self, now: int) -> None:
-        """Move the end, so that the window covers all up to `now`."""
+        """Move the end of the window to `now`."""
         self.extended = max(self.extended, now)
 
     def latest(self) -> int:
-        """The newest release known."""
+        """The latest observed release."""
         known = [record.last.release_ns for record in self.records if record.last is not None]
         return max(known + [sample.release_ns for _, sample, _ in self._waiting], default=0)
 
     def done(self, gone: frozenset[str] = frozenset()) -> bool:
-        """Whether every task went past the end, but for those of VMs that are gone."""
+        """Whether every task has passed the end, except those of ended VMs."""
         return self.end is not None and all(
             record.past or record.task.vm in gone for record in self.records
         )

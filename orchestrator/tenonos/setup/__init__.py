@@ -1,1 +1,1 @@
-"""The machine: what must be there, how it gets there, and what state it is in."""
+"""Set-up of the host: required tools, their installation and their state."""

@@ -84,9 +84,9 @@ def parse_deb822(text: str) -> Iterator[Source]:
 def own_archive(sources: Iterable[Source], codename: str) -> list[Source]:
     """The sources of the distribution itself: its suites, component main.
 
-    Third parties use its suites' names too; asking them for arm64 costs time and could
-    shadow the distribution's packages. So its key, or else its path on every mirror, tells;
-    if neither is found (a company's mirror, signed anew), the suites' names must do.
+    Third parties use the names of its suites too; asking them for arm64 costs time and could shadow
+    the distribution's packages. So sources are selected by its key, or else by its path on mirrors;
+    if neither matches (a company's mirror with its own key), by the names of the suites.
     """
     kinds = ("", "-updates", "-security", "/updates")
     sources = list(sources)
@@ -123,7 +123,7 @@ def os_release(path: Path = Path("/etc/os-release")) -> dict[str, str]:
 
 
 def system_sources(etc: Path = Path("/etc/apt")) -> list[Source]:
-    """Every source the system's administrator set up."""
+    """All configured sources of the system."""
     parts = etc / "sources.list.d"
     found: list[Source] = []
     for file in [etc / "sources.list", *sorted(parts.glob("*.list"))]:
@@ -135,7 +135,7 @@ def system_sources(etc: Path = Path("/etc/apt")) -> list[Source]:
 
 
 class PrivateApt:
-    """An apt whose lists, cache and configuration are below one folder."""
+    """An apt with lists, cache and configuration below one folder."""
 
     def __init__(self, root: Path | None = None, architecture: str = ARCHITECTURE) -> None:
         name = "apt" if architecture == ARCHITECTURE else f"apt-{architecture}"
@@ -165,7 +165,7 @@ class PrivateApt:
         return "\n".join(lines) + "\n"
 
     def prepare(self) -> None:
-        """The folder, its sources and its configuration, written anew."""
+        """Write the folder, its sources and its configuration."""
         release = os_release()
         codename = release.get("VERSION_CODENAME", "")
         sources = own_archive(system_sources(), codename)
@@ -182,7 +182,7 @@ class PrivateApt:
         (self.root / "apt.conf").write_text(self._configuration())
 
     def run(self, *arguments: str, folder: Path | None = None) -> str:
-        """One apt tool's output; WorkError with apt's own reason if it fails."""
+        """The output of an apt tool; WorkError with apt's message if it fails."""
         environment = dict(os.environ, APT_CONFIG=str(self.root / "apt.conf"), LC_ALL="C")
         done = subprocess.run(
             arguments, env=environment, cwd=folder, capture_output=True, text=True, check=False
@@ -194,7 +194,7 @@ class PrivateApt:
         return done.stdout
 
     def update(self) -> None:
-        """The package lists, fetched."""
+        """Fetch the package lists."""
         self.prepare()
         self.run("apt-get", "-q", "-o", "APT::Update::Error-Mode=any", "update")
 
@@ -209,7 +209,7 @@ class PrivateApt:
         return fields
 
     def download(self, package: str, version: str, folder: Path) -> Path:
-        """A package's file in `folder`; apt has checked it against the signed lists."""
+        """Fetch a package into `folder`; apt checks it against the signed lists."""
         paths.ensure(folder)
         self.run("apt-get", "-q", "download", f"{package}={version}", folder=folder)
         stem = f"{package}_{version.replace(':', '%3a')}"

@@ -1,6 +1,6 @@
-"""The browser in which the tests look at pages: Debian's, installed when they first run.
+"""The browser for tests of pages: Debian's, installed when they first run.
 
-No other command needs one, so that the way in does not bring it.
+No other command needs one, so the bootstrap does not install it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from tenonos.setup.apt import os_release
 from tenonos.setup.doctor import KNOWN_SYSTEMS
 
 PACKAGE = "chromium"
-"""Of Debian; its program has the same name."""
+"""Debian's package; its program has the same name."""
 
 _INSTALL = ("apt-get", "install", "--no-install-recommends")
 _QUIETLY = ("-q", "-y", "-o", "DPkg::Lock::Timeout=120", "-o", "Dpkg::Use-Pty=0", "--no-remove")
 
 
 def find() -> str | None:
-    """The browser there is."""
+    """The installed browser."""
     return shutil.which(PACKAGE)
 
 
 def provide() -> None:
-    """Installs the browser where it is not; says why where that cannot be."""
+    """Install the browser if it is missing; fail with the reason."""
     if find() is not None:
         return
     reason = _install()
@@ -37,7 +37,7 @@ def provide() -> None:
 
 
 def _install() -> str | None:
-    """Why there is no browser still, if so."""
+    """Install it; the reason if that failed."""
     release = os_release()
     if (release.get("ID"), release.get("VERSION_ID")) not in KNOWN_SYSTEMS:
         return "this is neither Debian 12 nor Debian 13"

@@ -1,9 +1,8 @@
 """Debian's own arm64 files: the cloud kernel, a static busybox, U-Boot, whole packages.
 
-Each is the unmodified file out of the distribution's signed package, or the package
-itself. The version and the hash of what was fetched are recorded, and the same file
-serves ever after, so that measurements compare and no network is needed;
-`./tenon clean --all` lets go of it.
+Each is the unmodified file out of the distribution's signed package, or the package itself. Version
+and hash of a fetched file are recorded, and the same file is used from then on, so that
+measurements are comparable and no network is needed; `./tenon clean --all` removes it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ IMAGE_MAGIC = b"ARM\x64"
 
 @dataclass(frozen=True)
 class Fetched:
-    """One file out of a package, and which package it was."""
+    """One file of a package, and the package."""
 
     package: str
     version: str
@@ -57,7 +56,7 @@ def _record() -> Path:
 
 
 def fetched(name: str) -> Fetched | None:
-    """What `name` (kernel, busybox) was fetched as, if its file is there unharmed."""
+    """The fetched file for `name` (kernel, busybox), if it is present and intact."""
     record = _record()
     if not record.exists():
         return None
@@ -85,7 +84,7 @@ def _sha256(path: Path) -> str:
 
 
 def member(package: Path, wanted: re.Pattern[str]) -> bytes:
-    """The one file of a .deb whose path matches, unpacked without its neighbours."""
+    """The file of a .deb with a matching path, unpacked alone."""
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as unpack:
         assert unpack.stdout is not None
@@ -101,7 +100,7 @@ def member(package: Path, wanted: re.Pattern[str]) -> bytes:
 
 
 def plain_image(content: bytes) -> bytes:
-    """An arm64 Image, as bootloaders want it: unpacked if the package compresses it."""
+    """The arm64 Image of a kernel, decompressed if necessary."""
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
     if content[56:60] != IMAGE_MAGIC:
@@ -111,7 +110,7 @@ def plain_image(content: bytes) -> bytes:
 
 @cache
 def _apt(architecture: str = ARCHITECTURE) -> PrivateApt:
-    """The private apt of an architecture, its lists fetched once per run."""
+    """The private apt of an architecture; its lists are fetched once per run."""
     apt = PrivateApt(architecture=architecture)
     apt.update()
     return apt
@@ -145,7 +144,7 @@ def _fetch(
 
 
 def _newest_kernel(apt: PrivateApt) -> str:
-    """The real package behind the one that always depends on the newest kernel."""
+    """The package of the newest kernel, on which the metapackage depends."""
     depends = apt.show(KERNEL).get("Depends", "")
     match = re.search(r"linux-image-[^ ,]+-cloud-arm64", depends)
     if not match:
@@ -172,7 +171,7 @@ def u_boot() -> Path:
 def package(name: str, version: str | None = None, architecture: str = ARCHITECTURE) -> Path:
     """A whole package, in one version if it must match something fetched before.
 
-    WorkError says so if Debian has none of that name.
+    WorkError if Debian has no package of that name.
     """
     key = f"package {name}" if architecture == ARCHITECTURE else f"package {name}:{architecture}"
     with exclusive(_folder()):
@@ -189,7 +188,7 @@ def package(name: str, version: str | None = None, architecture: str = ARCHITECT
             try:
                 file = apt.download(name, version, paths.ensure(_folder() / "packages"))
             except WorkError as error:
-                # A kernel of last month whose headers Debian has replaced since.
+                # A kernel of last month, with headers replaced in Debian since.
                 raise WorkError(
                     error.what, mend="./tenon clean --all, for the newest of all"
                 ) from None
@@ -199,7 +198,7 @@ def package(name: str, version: str | None = None, architecture: str = ARCHITECT
 
 
 def kernel_package() -> Path:
-    """The package `kernel` is out of: its modules belong to that kernel and to no other."""
+    """The package of `kernel`, with the modules of exactly that kernel."""
     kernel()
     found = fetched("kernel")
     assert found is not None

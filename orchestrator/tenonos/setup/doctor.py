@@ -1,4 +1,4 @@
-"""The state of the machine: what is there, in which version, and what depends on it."""
+"""Diagnosis of the host: tools, versions, and figures that depend on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KNOWN_SYSTEMS = {("debian", "12"), ("debian", "13")}
 CROSS_LIBC = Path("/usr/aarch64-linux-gnu/lib/libc.a")
 MEGABYTE = 1_000_000
 ROOM = 3_000 * MEGABYTE
-"""What .tenon/ grows to with every image and test built, with some to spare."""
+"""Size of .tenon/ with every image and test built, with a reserve."""
 
 PACKAGES = ("typer", "rich", "pydantic", "kconfiglib", "python-sat")
 
@@ -139,7 +139,7 @@ def _cores() -> Finding:
 
 
 def examine() -> list[Finding]:
-    """Every finding, the system first."""
+    """All findings, the system first."""
     return [
         _system(),
         _cores(),
@@ -155,10 +155,10 @@ def examine() -> list[Finding]:
 
 
 def healthy(findings: list[Finding]) -> bool:
-    """Whether nothing that is required is missing."""
+    """Whether all required tools are present."""
     return all(finding.state != "missing" for finding in findings)
 
 
 def as_json(findings: list[Finding]) -> dict[str, object]:
-    """The diagnosis for other tools."""
+    """The diagnosis as JSON."""
     return {"healthy": healthy(findings), "findings": [asdict(finding) for finding in findings]}

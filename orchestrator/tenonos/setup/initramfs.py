@@ -1,7 +1,7 @@
 """The initramfs of the Linux VM: one static busybox and an init script, as a newc cpio.
 
-What a VM has beyond it follows as archives of their own, which the kernel unpacks one
-over the other: kernel modules, Debian's packages, the system's files.
+Additional content of a VM follows as separate archives, which the kernel unpacks in order: kernel
+modules, Debian's packages, the system's files.
 
 Written in plain Python so that it needs no root (device nodes!) and no cpio; inode
 numbers, times and owners are fixed, so the same input gives the same bytes. Format:
@@ -44,12 +44,13 @@ while :; do
     setsid sh -c "exec sh -i </dev/${console##* } >/dev/${console##* } 2>&1"
 done
 """
-"""Prints `tenon-ready cpus=N` at its shell: the mark deterministic runs wait for."""
+"""The init script, which prints `tenon-ready cpus=N` before its shell; deterministic runs wait for
+it."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One name in the archive."""
+    """One entry of the archive."""
 
     name: str
     mode: int
@@ -89,13 +90,13 @@ def archive(entries: list[Entry]) -> bytes:
 
 
 def folders(names: Iterable[str]) -> list[Entry]:
-    """The folders that files of these names are in, outer ones first."""
+    """The parent folders of these names, outer ones first."""
     parents = {str(parent) for name in names for parent in Path(name).parents}
     return [Entry(name, DIRECTORY) for name in sorted(parents - {"."})]
 
 
 def entries(busybox: bytes, extra: Mapping[str, bytes] | None = None) -> list[Entry]:
-    """What is in it: busybox, its init, and the extra files, executable, by path."""
+    """The entries: busybox, its init, and executable extra files by path."""
     files = {"init": INIT.encode(), "bin/busybox": busybox}
     files |= {name.strip("/"): content for name, content in (extra or {}).items()}
     empty = [f"{name}/-" for name in ("sbin", "dev", "etc", "proc", "root", "sys", "tmp")]

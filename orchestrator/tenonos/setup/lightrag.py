@@ -1,4 +1,4 @@
-"""LightRAG, for those who ask for its retrieval: installed into the private environment then.
+"""Installation of LightRAG into the private environment, on first use of its retrieval.
 
 It brings some sixty packages, which no other command needs.
 """
@@ -16,8 +16,8 @@ from tenonos.settings import SETTINGS
 
 LOCK = paths.ROOT / "orchestrator" / "lightrag.lock"
 _QUESTION = "Install LightRAG (60 packages, 90 MB to fetch, 300 MB on disk)?"
-# The lock names everything, so nothing is left to resolve. Where pip does resolve, it takes for
-# what is wanted with an extra a release newer than the lock, which has no hash, and refuses all.
+# The lock file lists everything, so nothing is resolved. With resolution, pip would choose a newer
+# release than the lock for a requirement with an extra, which has no hash, and refuse all.
 _PIP = (
     *("-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
     *("--no-cache-dir", "--only-binary", ":all:", "--require-hashes", "--no-deps"),
@@ -26,12 +26,12 @@ _PIP = (
 
 
 def there() -> bool:
-    """Whether it can be imported."""
+    """Whether it is installed."""
     return find_spec("lightrag") is not None
 
 
 def provide() -> None:
-    """Installs it where it is not; says why where that cannot be."""
+    """Install it if it is missing; fail with the reason."""
     if there():
         return
     if SETTINGS.offline:

@@ -1,7 +1,7 @@
-"""The tools TenonOS works with, and what for.
+"""Tools that TenonOS uses, and their purpose.
 
 `bootstrap.sh` installs the required ones (a test compares the two lists); `doctor` shows
-all of them. A figure that depends on a tool's version says so here.
+all of them. Figures that depend on the version of a tool are listed with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tenonos.setup import rust
 
 @dataclass(frozen=True)
 class Tool:
-    """A program, the Debian package it is in, and what would be missing without it."""
+    """A program, its Debian package, and its purpose."""
 
     name: str
     program: str
@@ -28,7 +28,7 @@ class Tool:
     arguments: tuple[str, ...] = ("--version",)
 
     def version(self) -> str | None:
-        """The version it reports; None if it is not there."""
+        """The version that it reports; None if it is missing."""
         path = shutil.which(self.program, path=rust.search_path())
         if path is None:
             return None
@@ -84,5 +84,5 @@ TOOLS = (
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """A version as numbers, for comparing."""
+    """A version as numbers, for comparisons."""
     return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -1,8 +1,8 @@
 """The Rust toolchain: rustup's with its bare-metal targets, or the distribution's.
 
-A distribution ships `core` for its own machine only, but its source as well, so images
-build it along (`-Zbuild-std`, which RUSTC_BOOTSTRAP=1 unlocks in a stable compiler).
-Whoever starts cargo takes program, environment and flags from here.
+A distribution ships `core` for its own architecture only, but also its source, so images build it
+(`-Zbuild-std`, which RUSTC_BOOTSTRAP=1 enables in a stable compiler). All calls of cargo take
+program, environment and flags from here.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tenonos.errors import WorkError
 from tenonos.settings import SETTINGS
 
 IMAGE_TARGET = "aarch64-unknown-none-softfloat"
-"""Both kernels: Mortise must not disturb a guest's FP registers, nor Tenon those of nobody."""
+"""The target of both kernels, without FP registers: those belong to guests and threads."""
 FLOAT_TARGET = "aarch64-unknown-none"
-"""A Tenon image with floating point, which its vectors and switches keep."""
+"""The target of a Tenon image with floating point, which saves FP registers."""
 TARGETS = (FLOAT_TARGET, IMAGE_TARGET)
 
 _MEND = "see ./tenon doctor"
@@ -58,13 +58,13 @@ class Toolchain:
 
     @property
     def shown(self) -> str:
-        """The version and where `core` for the targets comes from."""
+        """The version, and the source of `core` for the targets."""
         source = "core built with each image" if self.builds_core else "targets by rustup"
         return f"{'.'.join(map(str, self.version))} ({source})"
 
 
 def minimum() -> tuple[int, ...]:
-    """The oldest Rust that serves: `rust-version` of the workspace."""
+    """The oldest supported Rust: `rust-version` of the workspace."""
     manifest = tomllib.loads((paths.ROOT / "Cargo.toml").read_text())
     return _numbers(manifest["workspace"]["package"]["rust-version"])
 
@@ -87,7 +87,7 @@ def _environment() -> dict[str, str]:
 
 
 def _ask(program: str, *arguments: str, **environment: str) -> str | None:
-    """A tool's answer, or None if there is no such tool or it fails."""
+    """The output of a tool, or None if it is missing or fails."""
     found = shutil.which(program, path=search_path())
     if not found:
         return None

@@ -1,6 +1,5 @@
-"""Traces: the events that each core recorded, as timelines that viewers open.
+"""Traces: recorded events of each core, as timelines for trace viewers.
 
-`ring` reads what `pool/core/trace` writes, `names` knows what addresses stand for, `collect`
-follows the rings of a run; `timeline` makes states and stretches of events, `perfetto` and `ctf`
-write files.
+`ring` reads the rings of `pool/core/trace`, `names` resolves addresses, `collect` follows the rings
+of a run; `timeline` derives states and slices from events, `perfetto` and `ctf` write files.
 """

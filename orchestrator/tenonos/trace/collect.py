@@ -1,4 +1,4 @@
-"""Following the rings of a run: an observer that reads them as long as it goes on."""
+"""Collector of traces: an observer that reads the rings during a run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 RINGS = {"mortise": "MORTISE_TRACE_RINGS", "tenon": "TENON_TRACE_RINGS"}
 _PAUSE = 0.004
-"""Host seconds between two looks. An emulator that skips idle time fills a ring of a 1 kHz loop
-twice a second, and what is overwritten unread is lost."""
+"""Host seconds between two reads. An emulator that skips idle time fills the ring of a 1 kHz loop
+twice a second, and unread events are overwritten."""
 
 
 def defines(system: System) -> list[str]:
@@ -31,7 +31,7 @@ def defines(system: System) -> list[str]:
 
 @dataclass
 class CoreTrace:
-    """What one core recorded; times are nanoseconds since the system counter was zero."""
+    """The events of one core; times are nanoseconds of the system counter."""
 
     core: int
     hertz: int
@@ -41,7 +41,7 @@ class CoreTrace:
 
 @dataclass
 class VmTrace:
-    """What the cores of one VM, or of Mortise, recorded, and what their subjects are called."""
+    """The events of the cores of one VM or of Mortise, and the names of their subjects."""
 
     name: str
     cores: list[CoreTrace]
@@ -52,7 +52,7 @@ class VmTrace:
 
 
 class Collector:
-    """The observer of a run whose images record events."""
+    """The observer of a run that collects events."""
 
     def __init__(self, built: Built) -> None:
         board = built.system.board
@@ -82,10 +82,10 @@ class Collector:
         self._images.append((image, statics, places))
 
     def chunk(self, chunk: object) -> None:
-        """Nothing: consoles are another observer's."""
+        """Nothing: another observer handles consoles."""
 
     def tick(self, session: Session) -> None:
-        """Begin to follow the rings."""
+        """Start to follow the rings."""
         if self._thread is None:
             self._thread = threading.Thread(
                 target=self._follow, args=(session.memory,), daemon=True
@@ -104,7 +104,7 @@ class Collector:
             self._drain(memory)
 
     def _drain(self, memory: Memory) -> None:
-        """Read what was recorded since the last time."""
+        """Read the events since the last call."""
         for _, _, places in self._images:
             for place in places:
                 reader = self._readers.setdefault(place, RingReader(memory, place))
@@ -119,7 +119,7 @@ class Collector:
                     core.events.append((time, event))
 
     def traces(self, end: int | None = None) -> list[VmTrace]:
-        """What was recorded before `end`, by Mortise first."""
+        """The events before `end`, those of Mortise first."""
         found = []
         for name, statics, places in self._images:
             cores = [self._cores[place] for place in places if place in self._cores]

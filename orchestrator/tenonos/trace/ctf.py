@@ -1,7 +1,7 @@
 """Traces in the Common Trace Format 1.8, which Trace Compass and babeltrace open.
 
-One folder per VM: `metadata` says in TSDL what the events look like, `coreN` holds one packet with
-the events as they were recorded, each with its subject's name.
+One folder per VM: `metadata` describes the events in TSDL, `coreN` holds one packet with the
+recorded events, each with its subject's name.
 """
 
 from __future__ import annotations

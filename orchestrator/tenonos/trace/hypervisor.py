@@ -1,7 +1,7 @@
-"""What Mortise's events are about, in words.
+"""Texts for the subjects of Mortise's events.
 
-Their subjects are numbers that `pool/mortise/partition/src/trace.rs` makes: of a virtual CPU, its
-VM's place + 1 in the second byte and its own number in the first.
+Their subjects are numbers that `pool/mortise/partition/src/trace.rs` makes: for a vCPU, the index
+of its VM + 1 in the second byte and its own number in the first.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _CALLS = {
 }
 
 SPOKEN = frozenset({Event.EXIT, Event.INJECT, Event.CALL, Event.STATE, Event.RING})
-"""The events that this module has words for."""
+"""The events with texts in this module."""
 
 
 def vcpus(vm: Vm) -> dict[int, str]:
-    """What the virtual CPUs of a VM are called, by their subjects, as Mortise names others."""
+    """The names of a VM's vCPUs by subject, in Mortise's form."""
     several = len(vm.cpus) > 1
     return {
         vm.index + 1 << 8 | vcpu: f"{vm.name} {vcpu}" if several else vm.name
@@ -58,17 +58,17 @@ def vcpus(vm: Vm) -> dict[int, str]:
 
 
 def is_idle(record: Record) -> bool:
-    """Whether from here on no virtual CPU has a core: a static's address is no such number."""
+    """Whether the core is idle from here on: the subject is the address of a static, not a vCPU."""
     return record.event is Event.RUN and record.subject < 1 << 8
 
 
 def injected(subject: int) -> tuple[int, int]:
-    """The virtual CPU and the INTID of an injection."""
+    """The vCPU and the INTID of an injection."""
     return subject >> 24, subject & 0xFF_FFFF
 
 
 def words(trace: VmTrace, event: Event, subject: int) -> str:
-    """What an event says."""
+    """The text of an event."""
     match event:
         case Event.EXIT:
             vector, class_ = subject >> 8, subject & 0x3F
@@ -88,6 +88,6 @@ def words(trace: VmTrace, event: Event, subject: int) -> str:
 
 
 def _vm(trace: VmTrace, index: int) -> str:
-    """The name of the VM at a place: that of any of its virtual CPUs without their numbers."""
+    """The name of the VM with that index: that of any of its vCPUs without the number."""
     names = (name for subject, name in trace.threads.items() if subject >> 8 == index + 1)
     return next((name.split(" ")[0] for name in names), f"VM {index}")

@@ -1,4 +1,4 @@
-"""What an address of an image stands for: the static it lies in, by its name in the source."""
+"""Names of addresses in an image: the statics that contain them, by source name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from tenonos.analysis.demangle import demangled
 
 _LARGE = 1024
-"""Of a static this large, an array that is, the place inside it is named too."""
+"""Size from which a static counts as an array, with the offset in its name."""
 
 
 class Statics:
@@ -29,7 +29,7 @@ class Statics:
         self._found = found
 
     def size(self, name: str) -> int:
-        """The bytes of a static, by its plain symbol; none if there is none."""
+        """The size of a static by its plain symbol; none if it is absent."""
         return next((e - start for start, (e, s) in self._found.items() if s == name), 0)
 
     def name(self, address: int) -> str:

@@ -1,9 +1,8 @@
 """Timelines in the trace event format, which ui.perfetto.dev and chrome://tracing open.
 
-A VM is a process. Its tracks are threads of that process: for each core who runs and which
-interrupt is served, for each thread its states, for each mark its stretches, for each lock who has
-it. Times are microseconds
-there, so nanoseconds stand behind the point.
+A VM is a process. Its tracks are threads of that process: for each core the running thread and the
+interrupt being served, for each thread its states, for each mark its slices, for each lock its
+holder. Times are microseconds, with nanoseconds as decimals.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def _all(timelines: Iterable[Timeline]) -> Iterator[Iterator[dict[str, Any]]]:
 
 
 def events(made: Timeline, process: int, flows: int = 0) -> Iterator[dict[str, Any]]:
-    """The events of one timeline; the numbers of its flows begin behind `flows`."""
+    """The events of one timeline; the numbers of its flows begin after `flows`."""
     order = [*made.cores, *made.threads, *made.marks, *made.locks]
     tracks = {name: at for at, name in enumerate(order, 1)}
     yield _meta("process_name", process, 0, name=made.name)

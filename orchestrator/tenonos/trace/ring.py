@@ -1,7 +1,7 @@
 """The trace ring of a core, read from outside while it is written (`docs/tracing.md`).
 
-The bytes are a guest's, so nothing in them is believed: what is no ring, no whole record or no
-known event is left out or counted as lost.
+The bytes are written by a guest and untrusted: invalid rings, torn records and unknown events are
+skipped or counted as lost.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RECORD = struct.Struct("<QQ")
 
 
 class Event(IntEnum):
-    """What happened; the numbers are `core_trace::Event`'s."""
+    """Kinds of events, with the numbers of `core_trace::Event`."""
 
     RUN = 1
     READY = 2
@@ -57,7 +57,7 @@ _KNOWN = frozenset(Event)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One event: when, in ticks of the system counter, what, and about what."""
+    """One event: time in ticks of the system counter, kind and subject."""
 
     ticks: int
     event: Event
@@ -82,15 +82,15 @@ class RingReader:
         self.lost = 0
         self.restarts = 0
         self.names: dict[int, str] = {}
-        """What subjects are or were called."""
+        """Names of current and former subjects."""
 
     def drain(self) -> list[Record | Gap]:
-        """What was recorded since the last call, in order."""
+        """The events since the last call, in order."""
         head = self._head()
         if head is None:
             return []
         found: list[Record | Gap] = []
-        if head < self.next:  # the image started anew, and its ring with it
+        if head < self.next:  # the image was restarted, and its ring with it
             self.restarts += 1
             self.next = 0
         if head - self.next > RECORDS:
@@ -108,7 +108,7 @@ class RingReader:
         return found
 
     def _words(self, head: int) -> Iterator[tuple[int, int]]:
-        """The words of the records up to `head`, which may lie around the ring's end."""
+        """The words of the records up to `head`, which may wrap around."""
         at, count = self.next % RECORDS, head - self.next
         before = min(count, RECORDS - at)
         data = self._read(RECORDS_AT + 16 * at, 16 * before)
@@ -116,7 +116,7 @@ class RingReader:
         return _RECORD.iter_unpack(data)
 
     def _learn(self) -> None:
-        """Take over the names there are."""
+        """Read the table of names."""
         table = self._read(NAMES_AT, NAMES * _NAME.size)
         for subject, text in _NAME.iter_unpack(table):
             if subject:
@@ -130,7 +130,7 @@ class RingReader:
         found.append(Gap(count))
 
     def _head(self) -> int | None:
-        """The records written so far; nothing if there is no ring."""
+        """The number of records written so far; none without a valid ring."""
         header = self._read(0, _HEADER.size)
         head, magic, version, core, _, hertz, capacity = _HEADER.unpack(header)
         if (magic, version, capacity) != (MAGIC, VERSION, RECORDS) or not hertz:

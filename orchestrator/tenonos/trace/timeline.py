@@ -1,4 +1,4 @@
-"""From events to what a person sees: who ran when, in which state each thread was, what woke it."""
+"""Timelines from events: running threads, thread states, wake-ups, interrupts, locks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RUNNING, READY, ENDED = "running", "ready", "ended"
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A stretch of time on a track."""
+    """A time slice on a track."""
 
     track: str
     name: str
@@ -24,7 +24,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment on a track."""
+    """A point in time on a track."""
 
     track: str
     name: str
@@ -33,7 +33,7 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Something on one track that let another go on: a wake-up and the run it led to."""
+    """A causal link between tracks: a wake-up and the run that follows it."""
 
     source: str
     start: int
@@ -43,7 +43,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A value at a moment."""
+    """A value at a point in time."""
 
     name: str
     at: int
@@ -52,7 +52,7 @@ class Sample:
 
 @dataclass
 class Timeline:
-    """Everything that is to be seen of one VM."""
+    """The timeline of one VM."""
 
     name: str
     cores: list[str] = field(default_factory=list)
@@ -80,35 +80,35 @@ def timeline(trace: VmTrace) -> Timeline:
 
 def _merged(cores: list[CoreTrace]) -> Iterator[tuple[int, int, Record | Gap]]:
     events = [(time, core.core, event) for core in cores for time, event in core.events]
-    # Stable: what one core recorded keeps its order.
+    # A stable sort keeps the order of each core's events.
     yield from sorted(events, key=lambda event: event[0])
 
 
 class _Painter:
-    """The state of all cores and threads while events pass by."""
+    """The state of all cores and threads during the replay of events."""
 
     def __init__(self, trace: VmTrace, made: Timeline) -> None:
         self.trace, self.made = trace, made
         self.now = 0
         self.running: dict[int, tuple[int, int]] = {}
-        """Core → thread and since when."""
+        """Core → running thread and start time."""
         self.states: dict[int, tuple[str, int]] = {}
-        """Thread → state and since when."""
+        """Thread → state and start time."""
         self.interrupts: dict[int, list[tuple[int, int]]] = {}
-        """Core → interrupts being served, the innermost last, and since when."""
+        """Core → interrupts being served, the innermost last, and start times."""
         self.exits: dict[int, tuple[int, int]] = {}
-        """Core → why its guest is in Mortise, and since when."""
+        """Core → reason of the exit to Mortise, and start time."""
         self.stretches: dict[tuple[int, int], list[int]] = {}
-        """Thread and mark → when its open stretches began."""
+        """Thread and mark → start times of open slices."""
         self.locks: dict[int, tuple[str, int]] = {}
-        """Lock → who took it, and since when."""
+        """Lock → holder and start time."""
         self.wakers: dict[int, tuple[str, int]] = {}
         self.marked: dict[int, int] = {}
-        """Core → what it recorded last, which a value belongs to."""
+        """Core → last event, to which a value belongs."""
         self._named: dict[int, str] = {}
 
     def take(self, time: int, core: int, event: Record | Gap) -> None:
-        """One event of a core."""
+        """Process one event of a core."""
         self.now = max(self.now, time)
         track = self._core(core)
         if isinstance(event, Gap):
@@ -152,7 +152,7 @@ class _Painter:
                 self.made.instants.append(Instant(self._here(core), what, time))
 
     def finish(self) -> None:
-        """Close what is open."""
+        """Close open slices."""
         for lock in list(self.locks):
             self._held(lock, self.now)
         for core in list(self.running):
@@ -224,7 +224,7 @@ class _Painter:
             self._slice(self.thread(thread), before[0], before[1], time)
 
     def _forget(self, core: int) -> None:
-        """Nothing is known of a core any more: events of it are missing."""
+        """Discard the state of a core after lost events."""
         thread, since = self.running.pop(core, (0, 0))
         if thread:
             self._slice(self._core(core), self.thread(thread), since, self.now)
@@ -236,7 +236,7 @@ class _Painter:
         self.made.slices.append(Slice(track, name, start, end))
 
     def _here(self, core: int) -> str:
-        """The track of whatever a core does: an interrupt, or the thread it runs."""
+        """The track of a core's current activity: an interrupt, or the running thread."""
         if self.interrupts.get(core):
             return self._handlers(core)
         running = self.running.get(core)
@@ -255,7 +255,7 @@ class _Painter:
         return f"core {core} interrupts"
 
     def thread(self, subject: int) -> str:
-        """A thread's name; two of one name are told apart by their statics."""
+        """A thread's name; equal names are distinguished by their statics."""
         if subject not in self._named:
             name = self.trace.threads.get(subject) or self.trace.statics.name(subject)
             if name in self.made.threads:

@@ -1,4 +1,4 @@
-"""A trace as a file, in the format its name asks for."""
+"""Writer of trace files, in the format given by the file name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMATS = ".json for Perfetto, or .ctf for a folder in the Common Trace Format"
 
 
 def check(file: Path) -> Path:
-    """The file, if its name says which format it is to have and there is a place for it."""
+    """The file, if its name has a known format and its folder exists."""
     if file.suffix not in (".json", ".ctf"):
         raise InputError(
             f"no format of traces is called {file.name}", "--trace", f"write {FORMATS}"
@@ -25,7 +25,7 @@ def check(file: Path) -> Path:
 
 
 def write(traces: Sequence[VmTrace], file: Path) -> str:
-    """Write it; what came of it, in words."""
+    """Write it; the result, in words."""
     with outputs.writing(file):
         if file.suffix == ".ctf":
             ctf.write(traces, file)
