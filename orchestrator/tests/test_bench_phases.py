@@ -9,7 +9,7 @@ from tenonos.run.plugin import NOBODY, Visit
 BL, BLR, RET, NOP, DSB = 0x9400_0000, 0xD63F_0100, 0xD65F_03C0, 0xD503_201F, 0xD503_3F9F
 ENTER, NEW, WRITE = (
     "mortise_partition::boot::enter",
-    "mortise_partition::vm::Vm::new",
+    "mortise_partition::boot::vms::new_vm",
     "core_log::write",
 )
 

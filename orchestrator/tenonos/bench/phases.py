@@ -21,24 +21,24 @@ from tenonos.run.plugin import QUIET, Visit
 from tenonos.run.symbols import MORTISE
 
 PHASES = {
-    "lines": ("core_log::write", "mortise_partition::machine::Machine::report"),
+    "lines": ("core_log::write", "mortise_partition::machine::topology::Machine::report"),
     "manifest": ("core_manifest::system::System::parse_within",),
     "machines": (
-        "mortise_partition::vm::Vm::new",
-        "mortise_partition::vm::Vm::route",
+        "mortise_partition::boot::vms::new_vm",
+        "mortise_partition::machine::vm::Vm::route",
         "mortise_partition::boot::check",
         "mortise_partition::boot::seat",
     ),
     "maps": (
-        "mortise_partition::machine::Core::give_map",
-        "mortise_partition::machine::Core::adopt_map",
+        "mortise_partition::boot::maps::give_map",
+        "mortise_partition::boot::maps::adopt_map",
     ),
     "controller": (
         "mortise_partition::boot::open_irqchip",
-        "mortise_partition::machine::Core::silence",
+        "mortise_partition::run::vcpu_lifecycle::reset_interrupts",
         "hw_irqchip_gicv3::redistributor::Redistributor::initialise",
     ),
-    "load": ("mortise_partition::restart_sequence::load",),
+    "load": ("mortise_partition::run::restart_sequence::load",),
     "core": ("mortise_partition::boot::enter",),
 }
 """The phases by the functions that do them, of several the first one: `core` is what else a core

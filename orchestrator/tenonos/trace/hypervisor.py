@@ -1,6 +1,6 @@
 """Texts for the subjects of Mortise's events.
 
-Their subjects are numbers that `pool/mortise/partition/src/trace.rs` makes: for a vCPU, the index
+Their subjects are numbers that `pool/mortise/partition/src/machine/trace.rs` makes: for a vCPU, the index
 of its VM + 1 in the second byte and its own number in the first.
 """
 

@@ -216,7 +216,7 @@ def test_the_cards_add_up_to_what_is_built(tenon, system):
         assert known.image(kind, libraries).loaded == pytest.approx(built, rel=0.1), image["name"]
 
 
-OF_MODE_2 = ("backlog", "scheduler_services", "slot")
+OF_MODE_2 = ("machine/backlog", "irq/acknowledge", "run/slot")
 """Modules of `mortise/partition` that only shared cores and VMs made at run time need."""
 
 
@@ -371,7 +371,7 @@ def clone(tmp_path):
 
 
 def test_a_duplicate_hypercall_stops_the_build(clone):
-    done = clone("pool/mortise/partition/src/hypercalls.rs", "0xc600_0000", "0x8400_0003")
+    done = clone("pool/mortise/partition/src/trap/hypercalls.rs", "0xc600_0000", "0x8400_0003")
     assert done.returncode == 1
     assert (
         "tenon: mortise: hypercall: mortise/partition and mortise/psci "

@@ -22,7 +22,7 @@
 
 use core_bare::{Grant, Host, Task, tasks};
 use hw_arch::cpu;
-use mortise_partition::{Core, CoreTask};
+use mortise_partition::{ConsoleAccess, Core, CoreTask};
 
 /// Entry in the table of core tasks.
 pub static NATIVE: Native = Native;

@@ -42,7 +42,7 @@ use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
 use core_ring::message::End;
 use endpoint::{Kick, Reach};
-use mortise_partition::{Core, DirectSgi, Machine, Vm, VmExtension};
+use mortise_partition::{Core, DirectSgi, Machine, RaiseInterrupt, Vm, VmExtension};
 use placed::Placed;
 use spin::Once;
 

@@ -7,7 +7,9 @@ use crate::world::{self, Vectors};
 use crate::{LOANS, Lent};
 use core::sync::atomic::Ordering;
 use hw_arch::{El2, ExceptionLevel, cpu, read_register, registers::hpfar_el2};
-use mortise_partition::{Core, Loan, Vm};
+use mortise_partition::{
+    Core, CoreInterrupts, HandleExit, Loan, RaiseInterrupt, VcpuLifecycle, Vm,
+};
 use mortise_vcpu::{Cause, Frame};
 
 /// Value of x8 by which a program requests to wait until the time in x0.

@@ -7,7 +7,7 @@ use crate::{
     vcpu_context::{Phase, VcpuContext},
 };
 use core_sched::Priority;
-use mortise_partition::{Core, ParkedAction, Step, Vm};
+use mortise_partition::{Core, ParkedAction, Step, VcpuLifecycle, Vm};
 use mortise_vcpu::FloatingPointTrap;
 
 impl CoreScheduler {

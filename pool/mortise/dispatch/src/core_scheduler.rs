@@ -14,7 +14,9 @@ pub(crate) use hw_arch::cpu::{
     FIQ, IRQ, is_interrupt_pending as is_pending, is_interrupt_pending_now as is_pending_now,
     pending_interrupts as pending,
 };
-use mortise_partition::{Core, Dispatch, Dispatcher, PerCore, PriorityMask, Vm, WakeReason};
+use mortise_partition::{
+    Core, Dispatch, Dispatcher, HandleExit, PerCore, PriorityMask, VirtualInterface, Vm, WakeReason,
+};
 use mortise_vcpu::{
     Cause, FrameCell, OptionalRegisters, is_wait, skip_instruction, timer_deadline,
 };

@@ -13,7 +13,7 @@ use crate::{
 };
 use core_sched::cold_path;
 use hw_arch::cpu;
-use mortise_partition::{Core, Vcpu};
+use mortise_partition::{ConsoleAccess, Core, CoreInterrupts, Vcpu};
 use mortise_vcpu::{OptionalRegisters, enter};
 
 /// Enters the loaded vCPU's guest.

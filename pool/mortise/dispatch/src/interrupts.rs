@@ -7,7 +7,9 @@ use crate::{
 };
 use core_sched::cold_path;
 use hw_arch::read_register;
-use mortise_partition::{Core, Dispatcher, IrqOutcome, WakeReason};
+use mortise_partition::{
+    Core, CoreInterrupts, Dispatcher, IrqOutcome, VirtualInterface, WakeReason,
+};
 use mortise_vcpu::TimerIrq;
 
 /// The compare value of the hypervisor timer.

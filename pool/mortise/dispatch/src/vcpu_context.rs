@@ -9,7 +9,7 @@ use core::sync::atomic::AtomicU64;
 use core_sched::{HasSchedEntity, HasServer, Policy, Priority, SchedEntity, Server};
 use core_statistics::{ExitCount, ExitKind};
 use core_trace::Event;
-use mortise_partition::{Core, PriorityMask, Start, Step, Vcpu, Vm};
+use mortise_partition::{Core, PriorityMask, Start, Step, Vcpu, VirtualInterface, Vm};
 use mortise_vcpu::{
     ColdContext, Context, FloatingPoint, FloatingPointTrap, FrameCell, TimerIrq, vmpidr,
 };

@@ -9,7 +9,7 @@ use core_paging::Access;
 use core_sync::TicketLock;
 use hw_arch::cpu::{self, is_interrupt_pending};
 use mortise_instance::{AREAS, BLOCK, Event, Handle, State, Subject};
-use mortise_partition::{Machine, SlotConfig, Vm};
+use mortise_partition::{Machine, SlotConfig, SlotLifecycle, Vm};
 use mortise_transfer::Transfer;
 
 /// Bytes per unit of a step's number.

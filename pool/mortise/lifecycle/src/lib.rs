@@ -55,7 +55,7 @@ use core_sync::TicketLock;
 use executor::Executor;
 use mortise_hypercall::{Call, Group, Outcome, Reply};
 use mortise_instance::{Authority, BLOCK, Event, State, Subject};
-use mortise_partition::{Core, Machine, Vm, VmExtension};
+use mortise_partition::{Core, Machine, Vm, VmExtension, add_slot};
 use mortise_psci::RunEnd;
 use setup::Setup;
 use spin::Once;
@@ -160,7 +160,7 @@ impl VmExtension for Lifecycle {
             let size = core_manifest::limits::SLOT;
             let start = reserve.slots.start() + index as u64 * size;
             let area = PhysicalRange::new(start, size).ok_or("its slots wrap")?;
-            machine.add_slot(area, reserve.cpus.iter())?;
+            add_slot(machine, area, reserve.cpus.iter())?;
             slots += 1;
         }
         let blocks = reserve.and_then(|reserve| Blocks::new(reserve.memory, BLOCK));

@@ -4,19 +4,30 @@
 //! other cores that have one, and joins them. Until a core activates its own map
 //! it runs on the early table, which maps all of RAM.
 
+pub(crate) mod iommu;
+pub(crate) mod maps;
+pub(crate) mod slots;
+pub(crate) mod vms;
+
 use crate::{
     console,
-    machine::{Core, Machine},
-    memory::{self, loaded_end},
-    registry,
-    restart_sequence::CHUNK,
-    vm::Vm,
+    machine::{
+        Core, Machine,
+        fatal::stop,
+        options, registry,
+        stacks::{loaded_end, manifest},
+        vm::reaches,
+    },
+    run::{restart_sequence::CHUNK, vcpu_run::run},
 };
 use core::sync::atomic::Ordering;
-use core_log::{error, info};
+use core_log::info;
 use core_manifest::{Console, Error, InterruptMode, System};
 use core_memory::PhysicalRange;
 use hw_arch::{entry::SecondaryStart, firmware, layout};
+use iommu::open_iommu;
+use maps::{adopt_map, give_map};
+use vms::new_vm;
 
 /// What the first core does.
 pub fn primary(machine: &'static Machine) -> ! {
@@ -24,8 +35,8 @@ pub fn primary(machine: &'static Machine) -> ! {
     if let Some(core) = machine.cores.first() {
         core.make_current();
     }
-    console::open(machine);
-    let manifest = memory::manifest();
+    console::output::open(machine);
+    let manifest = manifest();
     let parse = || System::parse_within(machine.vms.len(), manifest);
     match machine.system.try_call_once(parse) {
         Ok(system) => partition(machine, system, manifest),
@@ -51,7 +62,7 @@ fn partition(
     {
         stop(format_args!("manifest: {why}"));
     }
-    console::select(machine, system.console_input);
+    console::output::select(machine, system.console_input);
     let kick = !system
         .vms
         .iter()
@@ -62,13 +73,13 @@ fn partition(
             stop(format_args!("{name}: {why}"));
         }
         // Made where it stays, as its record is what the stack would have to hold most of.
-        match slot.try_call_once(|| Vm::new(index, description, machine, kick)) {
+        match slot.try_call_once(|| new_vm(index, description, machine, kick)) {
             Ok(vm) => vm.route(machine),
             Err(error) => stop(format_args!("{name}: {error}")),
         }
         machine.begin_one();
     }
-    console::listen_for_guest(machine);
+    console::input::listen_for_guest(machine);
     for core in machine.cores {
         if let Err(why) = seat(core) {
             stop(format_args!("CPU {}: {why}", core.cpu));
@@ -77,7 +88,7 @@ fn partition(
             machine.begin_one();
         }
     }
-    if let Err(why) = machine.open_iommu() {
+    if let Err(why) = open_iommu(machine) {
         stop(format_args!("{why}"));
     }
     let made = machine.next_frame();
@@ -106,7 +117,7 @@ fn partition(
     // What no virtual machine of the manifest has: places for those made later, which any manager fills.
     let common = made..machine.next_frame();
     for core in used() {
-        if let Err(error) = core.give_map(&common) {
+        if let Err(error) = give_map(core, &common) {
             stop(format_args!("CPU {} has no map: {error}", core.cpu));
         }
     }
@@ -123,7 +134,7 @@ fn partition(
 fn open_irqchip(machine: &Machine, system: &System<'_>) -> Result<(), &'static str> {
     if let Some(chip) = registry::irqchip() {
         chip.init(&machine.board.gic());
-        return machine.fits_irqchip(system);
+        return fits_irqchip(machine, system);
     }
     let distributor = machine.board.distributor();
     distributor.initialise();
@@ -184,7 +195,7 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
     if reaches(vm, layout::image_start(), own) {
         return Err("its memory overlaps Mortise");
     }
-    if matches!(vm.console, Console::Ring(_)) && !registry::log_rings() {
+    if matches!(vm.console, Console::Ring(_)) && !options::log_rings() {
         return Err("it has a log ring, and MORTISE_LOG_RINGS is n");
     }
     let board = &machine.board;
@@ -202,22 +213,6 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
         return Err("it has a device of Mortise's");
     }
     Ok(())
-}
-
-impl Vm {
-    /// Whether it can reach memory at `start`.
-    pub(crate) fn reaches(&self, start: usize, size: usize) -> bool {
-        reaches(self.description(), start, size)
-    }
-}
-
-/// Whether the virtual machine can reach memory at `start`.
-fn reaches(vm: &core_manifest::Vm, start: usize, size: usize) -> bool {
-    PhysicalRange::new(start as u64, size as u64).is_none_or(|range| {
-        vm.mappings
-            .iter()
-            .any(|mapping| mapping.physical.overlaps(&range))
-    })
 }
 
 /// Turns another core on.
@@ -267,24 +262,38 @@ pub fn secondary(machine: &'static Machine, cpu: usize) -> ! {
 
 /// Gives this core its map and its guest.
 fn enter(core: &'static Core) -> ! {
-    if !core.adopt_map() {
+    if !adopt_map(core) {
         // Nobody has started it.
         hw_arch::cpu::park()
     }
-    core.run()
-}
-
-/// Gives up before any guest runs.
-pub(crate) fn stop(why: core::fmt::Arguments<'_>) -> ! {
-    error!("{why}");
-    firmware::system_off::<firmware::Smc>()
+    run(core)
 }
 
 /// What a panic of Mortise's own does: says where, and turns the machine off.
 pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
-    console::last_words(
+    console::output::last_words(
         Core::current().machine,
         format_args!("Mortise panicked: {info}"),
     );
     firmware::system_off::<firmware::Smc>()
+}
+
+/// Whether all of the image works with an interrupt controller that is no GICv3.
+pub(crate) fn fits_irqchip(
+    _machine: &Machine,
+    system: &core_manifest::System<'_>,
+) -> Result<(), &'static str> {
+    let vms = system.vms.iter();
+    if registry::dispatcher().is_some()
+        || !registry::vm_extensions().is_empty()
+        || !registry::core_tasks().is_empty()
+    {
+        Err(
+            "the board has a GICv2, with which Mortise has virtual machines on cores of their own and nothing between them",
+        )
+    } else if vms.filter(|vm| vm.console == Console::Pl011).count() > 1 {
+        Err("the board has a GICv2, with which one virtual machine has a serial port")
+    } else {
+        Ok(())
+    }
 }

@@ -90,6 +90,15 @@ macro_rules! image {
             irqchips: $($tables)::+::IRQCHIPS,
             iommus: $($tables)::+::IOMMUS,
             exit_checkers: $($tables)::+::EXIT_CHECKERS,
+        };
+
+        /// Options that follow from what the image contains: constants of the link.
+        #[unsafe(no_mangle)]
+        pub static MORTISE_OPTIONS: $crate::Options = $crate::Options {
+            shared_cores: !$($tables)::+::DISPATCH.is_empty(),
+            vm_extensions: !$($tables)::+::VM_EXTENSIONS.is_empty(),
+            core_tasks: !$($tables)::+::CORE_TASKS.is_empty(),
+            other_irqchip: !$($tables)::+::IRQCHIPS.is_empty(),
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
             log_rings: mortise_config::MORTISE_LOG_RINGS,
         };

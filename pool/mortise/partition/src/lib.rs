@@ -58,76 +58,45 @@
 // What the compiler has bytes moved by.
 use mortise_memcpy as _;
 
-mod backlog;
-mod board;
 mod boot;
-mod colouring;
 mod console;
-mod core_lending;
-mod core_task;
-mod deferred_work;
-mod description;
-mod devices;
-mod dispatch;
-mod exit_checker;
-mod exits;
-mod fast_exits;
-mod fault_report;
-mod hypercalls;
-mod hypervisor_timer;
+mod gic;
 mod image;
-mod interrupts;
-mod iommu;
-mod irq_assignment;
-mod irqchip;
-mod log_drain;
-mod lost_cores;
+mod irq;
 mod machine;
-mod memory;
-mod pending_ipis;
-mod physical_gic;
-mod posted_irq;
-mod registry;
-mod regulator;
-mod restart_sequence;
-mod resumable;
-mod run_control;
-mod scheduler_services;
-mod slot;
-mod suspend;
-mod trace;
-mod vcpu_lifecycle;
-mod vcpu_run;
-mod vm;
-mod vm_extension;
+mod run;
+mod trap;
 
-pub use board::Board;
-pub use boot::{panicked, primary, secondary};
-pub use colouring::{Colouring, only_one_colouring};
-pub use core_task::CoreTask;
-pub use devices::{Device, DeviceResponse};
-pub use dispatch::{Dispatch, Dispatcher, WakeReason, only_one};
-pub use exit_checker::ExitChecker;
-pub use exits::{exit, exit_pinned};
-pub use hypercalls::{CONSOLE, CONSOLE_KICK};
-pub use iommu::{Iommu, RootComplex, only_one_iommu};
-pub use irqchip::{ApplyDecision, Gic, Irqchip, OwnedInterrupts, only_one_irqchip};
-pub use machine::{Core, Machine, Vcpu};
-pub use memory::{PerCore, Stack, loaded_end};
+pub use boot::{panicked, primary, secondary, slots::add_slot};
+pub use console::ConsoleAccess;
+pub use gic::{RaiseInterrupt, VirtualInterface};
+pub use irq::{CoreInterrupts, IrqOutcome, posted::take_posted_irq};
+pub use machine::{
+    Board, Core, DirectSgi, Gic, Machine, RootComplex, Vcpu, Vm,
+    fatal::hypervisor_fault,
+    interface::{
+        ApplyDecision, Background, Colouring, CoreTask, Device, DeviceResponse, Dispatch,
+        Dispatcher, ExitChecker, Iommu, Irqchip, OwnedInterrupts, Regulator, VmExtension,
+        WakeReason, only_one, only_one_colouring, only_one_iommu, only_one_irqchip,
+        only_one_regulator,
+    },
+    options::Options,
+    priority::PriorityMask,
+    registry::{Registry, Resources},
+    resumable::Step,
+    slot::SlotConfig,
+    stacks::{PerCore, Stack, loaded_end},
+};
 pub use mortise_console::Argument;
 pub use mortise_hypercall::{PowerState, Start};
 pub use mortise_psci::Loan;
 pub use mortise_vcpu::Access;
-pub use physical_gic::PriorityMask;
-pub use posted_irq::take_posted_irq;
-pub use registry::{Registry, Resources};
-pub use regulator::{Background, Regulator, only_one_regulator};
-pub use resumable::Step;
-pub use scheduler_services::IrqOutcome;
-pub use slot::SlotConfig;
-pub use vcpu_run::{ParkedAction, hypervisor_fault};
-pub use vm::Vm;
-pub use vm_extension::{DirectSgi, VmExtension};
+pub use run::{ParkedAction, SlotLifecycle, VcpuLifecycle};
+pub use trap::{
+    HandleExit,
+    exits::{exit, exit_pinned},
+    hypercalls::{CONSOLE, CONSOLE_KICK},
+};
 
 /// What the [`image!`] macro refers to, wherever the image crate stands.
 #[doc(hidden)]

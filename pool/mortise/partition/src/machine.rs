@@ -1,364 +1,42 @@
-//! The machine: its cores and what they share.
+//! Machine, core and VM records, and the registry of the image's libraries.
 
-use crate::{
-    console::Line,
-    deferred_work::DeferredWork,
-    dispatch::{Dispatcher, WakeReason},
-    hypervisor_timer::HypervisorTimer,
-    irq_assignment::SpiOwners,
-    log_drain::Drain,
-    registry::{self, Resources},
-    vm::{DISCARDED, Vm},
-};
-use core::cell::Cell;
-use core::ops::{Deref, Range};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use core_manifest::System;
-use core_paging::KernelMap;
-use core_sync::TicketLock;
-use core_trace::Writer;
-use hw_arch::{El2, ExceptionLevel, cpu::is_interrupt_pending, entry::SecondaryStart};
-use hw_irqchip_gicv3::{
-    Group, SetBit,
-    cpu_interface::{self, Sgi},
-};
-use mortise_transfer::Transfer;
-use mortise_vcpu::{LrUsage, PinnedVcpu};
-use spin::Once;
+pub(crate) mod backlog;
+pub(crate) mod board;
+pub(crate) mod colouring;
+mod core_work;
+pub(crate) mod deferred_work;
+pub(crate) mod description;
+mod direct_sgi;
+pub(crate) mod fatal;
+pub(crate) mod fault;
+mod hooks;
+mod host_irq;
+pub(crate) mod interface;
+pub(crate) mod interrupts;
+mod kick;
+pub(crate) mod line;
+pub(crate) mod log_ring;
+mod lost_core_detection;
+pub(crate) mod lost_cores;
+pub(crate) mod options;
+pub(crate) mod periodic;
+pub(crate) mod posted_irq;
+pub(crate) mod priority;
+pub(crate) mod registry;
+pub(crate) mod report;
+pub(crate) mod restart;
+pub(crate) mod resumable;
+mod run_control;
+pub(crate) mod slot;
+mod slot_control;
+pub(crate) mod stacks;
+pub(crate) mod stage2;
+pub(crate) mod suspension;
+mod topology;
+pub(crate) mod trace;
+pub(crate) mod vm;
 
-/// What all cores share, with the [parts](Resources) of the image.
-pub struct Machine {
-    /// The serial line that all virtual machines share.
-    pub(crate) console: TicketLock<Line>,
-    /// What is on its way there from the rings of virtual machines.
-    pub(crate) drain: TicketLock<Drain>,
-    /// Whose the shared interrupts are that come here.
-    pub(crate) spi_owners: SpiOwners,
-    /// What is done by the clock.
-    pub(crate) hypervisor_timer: HypervisorTimer,
-    /// Virtual machines that have not ended; the machine goes off with the last.
-    pub(crate) live: AtomicU32,
-    /// When Mortise started, in nanoseconds of the counter.
-    pub(crate) start_time: Once<u64>,
-    /// The frames that say what devices reach.
-    pub(crate) device_tables: Once<Range<usize>>,
-    /// What the manifest says.
-    pub(crate) system: Once<System<'static>>,
-}
-
-impl Deref for Machine {
-    type Target = Resources;
-
-    #[inline(always)]
-    fn deref(&self) -> &Resources {
-        registry::resources()
-    }
-}
-
-impl Machine {
-    /// One that has not started.
-    #[must_use]
-    #[expect(clippy::new_without_default, reason = "an image has one")]
-    pub const fn new() -> Self {
-        Self {
-            console: TicketLock::new(Line::CLOSED),
-            drain: TicketLock::new(Drain::NONE),
-            spi_owners: SpiOwners::new(),
-            hypervisor_timer: HypervisorTimer::new(),
-            live: AtomicU32::new(0),
-            start_time: Once::new(),
-            device_tables: Once::new(),
-            system: Once::new(),
-        }
-    }
-
-    /// Nanoseconds of the counter.
-    pub fn now(&self) -> u64 {
-        self.board.clock.nanoseconds()
-    }
-
-    /// When Mortise started, in nanoseconds of the counter.
-    pub(crate) fn started(&self) -> u64 {
-        self.start_time.get().copied().unwrap_or(0)
-    }
-
-    /// The virtual machines, once the manifest has been read.
-    pub(crate) fn vms(&self) -> impl Iterator<Item = &'static Vm> {
-        self.vms.iter().filter_map(Once::get)
-    }
-
-    /// Those that the manifest has: all but the slots.
-    pub(crate) fn residents(&self) -> impl Iterator<Item = &'static Vm> {
-        self.vms().filter(|vm| !vm.is_slot())
-    }
-
-    /// Whose a shared interrupt is that came here.
-    #[inline]
-    pub(crate) fn owner(&self, intid: u32) -> Option<&'static Vm> {
-        self.vms.get(self.spi_owners.of(intid))?.get()
-    }
-
-    /// The core that serves the console: the first one whose interrupts come to
-    /// Mortise. Without one, nobody is disturbed for the console.
-    pub(crate) fn console_core(&self) -> Option<usize> {
-        self.residents()
-            .find(|vm| vm.is_shared())
-            .map(|vm| vm.cpu(0))
-    }
-
-    /// Tells a virtual CPU of an order to its VM. On its own core it is told by the doorbell too: what
-    /// the order leads to is another section.
-    pub(crate) fn kick_vcpu(&self, vm: &Vm, vcpu: usize) {
-        self.kick_core_of(vm.cpu(vcpu), vm);
-    }
-
-    /// Does so with one that is pinned to core `cpu`.
-    #[inline(always)]
-    fn kick_core_of(&self, cpu: usize, vm: &Vm) {
-        if let Some(core) = self.cores.get(cpu)
-            && core.dispatcher().is_some()
-        {
-            core.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
-        }
-        self.ring(cpu);
-    }
-
-    /// Tells a virtual CPU that something came for it, wherever it is. If something is pending on this
-    /// core, it is told behind that, by the doorbell.
-    pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
-        let (core, cpu) = (Core::current(), vm.cpu(vcpu));
-        if core.cpu == cpu
-            && let Some(dispatcher) = core.dispatcher()
-            && !core.is_running(vm)
-            && !is_interrupt_pending()
-        {
-            return core.tell(dispatcher, vm);
-        }
-        self.kick_core_of(cpu, vm);
-    }
-
-    /// Calls core `cpu` back into Mortise, whatever its guest has masked.
-    pub(crate) fn ring(&self, cpu: usize) {
-        // A core that does not run yet looks before it rests for the first time.
-        let bell = self
-            .cores
-            .get(cpu)
-            .map(|core| core.bell.load(Ordering::Acquire));
-        if let Some(sgi) = bell.and_then(Sgi::from_bits) {
-            match registry::irqchip() {
-                Some(chip) => self.ring_by(chip, cpu),
-                None => cpu_interface::send(Group::Zero, sgi),
-            }
-        }
-    }
-}
-
-/// A virtual CPU: its machine, and its number there.
-pub type Vcpu = (&'static Vm, usize);
-
-/// One core.
-#[repr(C)] // what each switch writes first, within reach of a store of two words
-pub struct Core {
-    /// Whose guest is in its registers.
-    occupant: Cell<Option<Vcpu>>,
-    /// The machine it belongs to.
-    pub(crate) machine: &'static Machine,
-    /// Its number on the board.
-    pub cpu: usize,
-    /// The base of the distributor, as the board has it: of an address in a register less is to be
-    /// compared than of one in the code.
-    pub(crate) distributor: usize,
-    /// Its affinity, once it runs; before, all ones.
-    affinity: AtomicU64,
-    /// The SGI that is its doorbell, once it runs; before, zero.
-    bell: AtomicU64,
-    /// The SGI that says that it has a [notice](crate::posted_irq), once somebody may leave one.
-    pub(crate) posted_irq_sgi: AtomicU64,
-    /// What its first instructions find.
-    pub(crate) start: Once<SecondaryStart>,
-    /// Its map, once the first core has made it.
-    pub(crate) map: TicketLock<Option<KernelMap<El2>>>,
-    /// Its windows to memory that it does not map.
-    pub(crate) transfer: Once<Transfer>,
-    /// The virtual CPU that has this core to itself.
-    pub(crate) resident: PinnedVcpu,
-    /// Who shares it out among several virtual CPUs, if somebody does.
-    dispatcher: Cell<Option<&'static dyn Dispatcher>>,
-    /// The VMs for whose virtual CPU here something came on another core, one bit each.
-    pub(crate) pending_vms: AtomicU32,
-    /// The VMs whose vCPUs it is yet to call, one bit each.
-    pub(crate) pending_ipis: Cell<u32>,
-    /// The VMs whose virtual controller is yet to be told of their PL011's line, one bit each.
-    pub(crate) lines: Cell<u32>,
-    /// What stands in its list registers; of the timer's, on a core that is shared out.
-    pub(crate) listed: Cell<LrUsage>,
-    /// What makes the virtual timer's interrupt active here, once the core runs.
-    pub(crate) timer_activation: Cell<Option<SetBit>>,
-    /// When Mortise itself has something to do here, in ticks of the counter.
-    alarm: Cell<u64>,
-    /// Its trace, and who had it when that was recorded last.
-    pub(crate) trace: Writer,
-    pub(crate) runs: Cell<u64>,
-    /// Whether something was typed that is yet to be taken.
-    pub(crate) typed: Cell<bool>,
-    /// What there is to do for Mortise.
-    pub(crate) deferred_work: DeferredWork,
-}
-
-// SAFETY: the cells are changed by the core itself only, or for it before it runs, and
-// read by others only if they stay after that; everything else is safe between cores by its own means.
-unsafe impl Sync for Core {}
-
-impl Core {
-    /// Record of core `cpu` of a board with that base of the distributor.
-    #[must_use]
-    pub const fn new(machine: &'static Machine, cpu: usize, distributor: usize) -> Self {
-        Self {
-            machine,
-            cpu,
-            distributor,
-            affinity: AtomicU64::new(u64::MAX),
-            bell: AtomicU64::new(0),
-            posted_irq_sgi: AtomicU64::new(0),
-            start: Once::new(),
-            map: TicketLock::new(None),
-            transfer: Once::new(),
-            resident: PinnedVcpu::new(),
-            occupant: Cell::new(None),
-            dispatcher: Cell::new(None),
-            pending_vms: AtomicU32::new(0),
-            pending_ipis: Cell::new(0),
-            lines: Cell::new(0),
-            listed: Cell::new(LrUsage::EMPTY),
-            timer_activation: Cell::new(None),
-            alarm: Cell::new(u64::MAX),
-            trace: Writer::new(),
-            runs: Cell::new(0),
-            typed: Cell::new(false),
-            deferred_work: DeferredWork::new(),
-        }
-    }
-
-    /// Its affinity, once it runs.
-    pub(crate) fn affinity(&self) -> Option<u64> {
-        Some(self.affinity.load(Ordering::Acquire)).filter(|&affinity| affinity != u64::MAX)
-    }
-
-    /// First byte after its stack.
-    pub(crate) fn stack_top(&self) -> usize {
-        (self.machine.stacks)().of(self.cpu).end
-    }
-
-    /// Has a shared core come back to a virtual CPU's seat that waits, after looking at interrupts.
-    pub(crate) fn requeue_vcpu(&'static self, vm: &Vm) {
-        if self.dispatcher().is_some() {
-            self.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
-        }
-        self.machine.ring(self.cpu);
-    }
-
-    /// The core this runs on.
-    #[must_use]
-    pub fn current() -> &'static Self {
-        let core = El2::read_tpidr() as *const Self;
-        // SAFETY: `make_current` put a `&'static Core` there before anything
-        // else ran on this core, and nobody writes it again.
-        unsafe { &*core }
-    }
-
-    /// Makes this the record of the running core.
-    pub(crate) fn make_current(&'static self) {
-        // SAFETY: `TPIDR_EL2` is read by `current` only.
-        unsafe { El2::write_tpidr(core::ptr::from_ref(self) as u64) };
-        let affinity = hw_arch::cpu::affinity();
-        let bell = Sgi::new(self.machine.board.doorbell, affinity);
-        self.affinity.store(affinity, Ordering::Release);
-        self.bell.store(bell.bits(), Ordering::Release);
-    }
-
-    /// The virtual CPU whose guest is in this core's registers: its machine and its index
-    /// there.
-    #[inline]
-    pub fn current_vcpu(&self) -> Option<Vcpu> {
-        self.occupant.get()
-    }
-
-    /// Makes a virtual CPU the one whose guest is in this core's registers.
-    #[inline]
-    pub fn set_current_vcpu(&self, occupant: Vcpu) {
-        self.occupant.set(Some(occupant));
-    }
-
-    /// Notes that nobody's guest is in this core's registers.
-    #[inline]
-    pub fn clear_current_vcpu(&self) {
-        self.occupant.set(None);
-    }
-
-    /// Whether a virtual CPU of this VM is the one in its registers.
-    pub(crate) fn is_running(&self, vm: &Vm) -> bool {
-        self.current_vcpu()
-            .is_some_and(|(other, _)| core::ptr::eq(other, vm))
-    }
-
-    /// Has this core, which does not run yet, shared out among several virtual CPUs.
-    pub(crate) fn share(&self, dispatcher: &'static dyn Dispatcher) {
-        self.dispatcher.set(Some(dispatcher));
-        self.occupant.set(None);
-    }
-
-    /// Who shares this core out, if somebody does.
-    #[inline]
-    pub(crate) fn dispatcher(&self) -> Option<&'static dyn Dispatcher> {
-        // Without anybody who could, the linker leaves out whatever asks.
-        registry::dispatcher().and_then(|_| self.dispatcher.get())
-    }
-
-    /// Tells the dispatcher of this core that something stands in memory for a VM's virtual
-    /// CPU here.
-    pub(crate) fn tell(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
-        if !vm.is_descheduled() {
-            dispatcher.wake(self, vm, WakeReason::StateChanged);
-        } else {
-            dispatcher.hold(self, vm, vm.orders() & DISCARDED != 0);
-        }
-    }
-
-    /// Whether a VM, by its number, is to stay off its cores.
-    #[must_use]
-    pub fn is_descheduled(&self, vm: usize) -> bool {
-        self.machine.vm(vm).is_some_and(Vm::is_descheduled)
-    }
-
-    /// Notes that the virtual CPU that a VM has here is off this core.
-    pub fn mark_off_core(&self, vm: &Vm) {
-        if let Some(vcpu) = vm.vcpu_on(self.cpu) {
-            vm.mark_off_core(vcpu, self.clock().ticks());
-        }
-    }
-
-    /// Whether interrupts of guests come to Mortise here.
-    pub(crate) fn is_split(&self) -> bool {
-        self.dispatcher().is_some() || self.current_vcpu().is_some_and(|(vm, _)| vm.is_shared())
-    }
-
-    /// Whether it has anything to run.
-    pub(crate) fn is_used(&self) -> bool {
-        self.dispatcher().is_some() || self.current_vcpu().is_some() || self.core_task().is_some()
-    }
-
-    /// When Mortise itself has something to do here, in ticks of the counter.
-    #[must_use]
-    pub fn hypervisor_deadline(&self) -> u64 {
-        self.alarm.get()
-    }
-
-    /// Sets when Mortise itself has something to do here.
-    pub(crate) fn set_hypervisor_deadline(&'static self, ticks: u64) {
-        self.alarm.set(ticks);
-        match self.dispatcher() {
-            Some(dispatcher) => dispatcher.reconsider(self),
-            None => self.machine.board.clock.set_alarm(ticks),
-        }
-    }
-}
+pub use board::{Board, Gic, RootComplex};
+pub use direct_sgi::DirectSgi;
+pub use topology::{Core, Machine, Vcpu};
+pub use vm::Vm;

@@ -12,7 +12,9 @@ use core_memory::{IntermediateRange, PhysicalRange};
 use core_sync::TicketLock;
 use core_virtq::{Memory, Outside};
 use hw_arch::cpu::is_interrupt_pending;
-use mortise_partition::{Access, Core, Device, DeviceResponse, Machine, Vm, VmExtension};
+use mortise_partition::{
+    Access, Core, Device, DeviceResponse, Machine, RaiseInterrupt, Vm, VmExtension,
+};
 use mortise_transfer::{Transfer, View};
 use spin::Once;
 

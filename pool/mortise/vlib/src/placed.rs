@@ -6,7 +6,7 @@ use core_manifest::{Owner, Vlib};
 use core_memory::PhysicalRange;
 use core_ring::Area;
 use core_sync::TicketLock;
-use mortise_partition::{Core, DirectSgi, Machine, Vm};
+use mortise_partition::{Core, DirectSgi, Machine, RaiseInterrupt, Vm};
 
 /// Words of the status page, by offset.
 const STATE: usize = 0x00;

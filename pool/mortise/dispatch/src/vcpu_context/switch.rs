@@ -1,7 +1,7 @@
 //! Save and restore of a vCPU context.
 
 use super::VcpuContext;
-use mortise_partition::{Core, Vcpu};
+use mortise_partition::{Core, Vcpu, VirtualInterface};
 use mortise_vcpu::{FloatingPointTrap, LrUsage, OptionalRegisters, TimerIrq};
 
 /// What a fast switch applies beside the registers.

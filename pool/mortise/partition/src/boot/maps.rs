@@ -1,0 +1,187 @@
+//! What each core maps.
+//!
+//! Every core has a map of its own. It holds Mortise's code (read and execute),
+//! constants (read), variables, its own stack between two unmapped guard pages,
+//! the devices Mortise drives; of the virtual machines that run on it the translation
+//! tables, the registers of those that wait, the status page and the log ring; and what
+//! companions reach. Of other cores' virtual machines it has the records by which cores talk
+//! to each other and nothing of that: no stack, no table, no register, and a root only
+//! through a window while it is being withdrawn or given back. It has no guest memory but
+//! through a window while that is being filled.
+
+use crate::machine::{
+    Board, Core,
+    board::GIC_FRAME,
+    colouring, registry,
+    stacks::{PAGE, loaded_end},
+};
+use core::ops::Range;
+use core_manifest::Console;
+use core_memory::PhysicalRange;
+use core_paging::{Access, Error, GuestMap, KernelMap, Use};
+use hw_arch::{El2, layout};
+use mortise_transfer::Transfer;
+
+/// Has this core, which does not run its guest yet, a map of its own: with its tables, and the frames
+/// `common` as all cores have.
+pub(crate) fn give_map(core: &'static Core, common: &Range<usize>) -> Result<(), Error> {
+    let mut own = core.map.lock();
+    let mut start = core.machine.next_frame();
+    let map = own.insert(core_map(core, common)?);
+    // To map them may take another one.
+    while start < core.machine.next_frame() {
+        let end = core.machine.next_frame();
+        map.map(start, end - start, Use::Data)?;
+        start = end;
+    }
+    // SAFETY: the map stays in this record for good, and has all it will have.
+    let transfer = unsafe { Transfer::new(map, layout::image_start()) }?;
+    core.transfer.call_once(|| transfer);
+    Ok(())
+}
+
+/// Makes its map that of this core, which must be the running one; whether it has one.
+pub(crate) fn adopt_map(core: &Core) -> bool {
+    let map = core.map.lock();
+    if let Some(map) = &*map {
+        // SAFETY: the map stays in this record for good, and holds what `memory::core_map` says, all
+        // of it where it was.
+        unsafe { map.activate() };
+    }
+    map.is_some()
+}
+
+/// Builds the map of `core`, which has the frames `common` as all cores have.
+fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>, Error> {
+    let machine = core.machine;
+    let (board, stacks) = (&machine.board, (machine.stacks)());
+    let turns = registry::dispatcher().map(|dispatcher| dispatcher.records());
+    let mut map = KernelMap::new(machine.frames);
+    map.map_image()?;
+    let apart = [
+        Some(stacks.all()),
+        Some((machine.frame_room)()),
+        turns.map(|turns| turns.all()),
+    ];
+    let mut at = layout::rodata_end();
+    while at < layout::image_end() {
+        let behind = apart.iter().flatten().filter(|range| range.start >= at);
+        let next = behind.min_by_key(|range| range.start);
+        let (end, then) = next.map_or((layout::image_end(), usize::MAX), |range| {
+            (range.start, range.end)
+        });
+        map.map(at, end - at, Use::Data)?;
+        at = then;
+    }
+    let stack = stacks.of(core.cpu);
+    map.map(stack.start + PAGE, stack.len() - PAGE, Use::Data)?;
+    if let Some(turns) = turns.filter(|_| core.dispatcher().is_some()) {
+        let own = turns.of(core.cpu);
+        map.map(own.start, own.len(), Use::Data)?;
+    }
+    map.map(common.start, common.len(), Use::Data)?;
+    map.map(
+        layout::image_end(),
+        loaded_end() - layout::image_end(),
+        Use::Constants,
+    )?;
+    map.map(board.gicd_base, board.gicd_size, Use::Device)?;
+    if registry::irqchip().is_some() {
+        map.map(board.gicc_base, board.gicc_size, Use::Device)?;
+    } else {
+        for cpu in 0..machine.cores.len() {
+            map.map(
+                board.gicr_base + cpu * board.gicr_stride,
+                2 * GIC_FRAME,
+                Use::Device,
+            )?;
+        }
+    }
+    map.map(
+        board.uart_base,
+        board.uart_size.next_multiple_of(PAGE),
+        Use::Device,
+    )?;
+
+    let console_core = machine.console_core() == Some(core.cpu);
+    for vm in machine.vms() {
+        let own = vm.vcpu_on(core.cpu).is_some();
+        if own {
+            map_range(&mut map, vm.description().status, Use::Data)?;
+            map.map(vm.tables.start, vm.tables.len(), Use::Data)?;
+            if colouring::frames(vm.index).is_some() {
+                // Not among Mortise's own, yet what is withdrawn is withdrawn there.
+                map.map(vm.stage2.root(), PAGE, Use::Data)?;
+            }
+        }
+        if let Console::Ring(ring) = vm.description().console
+            && (own || console_core)
+        {
+            map_range(&mut map, ring, Use::Data)?;
+        }
+    }
+    map_iommu(core, &mut map)?;
+    let mut reached = Ok(());
+    for extension in registry::vm_extensions() {
+        extension.memory_ranges(core, &mut |range| {
+            reached = reached.and_then(|()| map_range(&mut map, range, Use::Data));
+        });
+        extension.register_pages(core, &mut |page| {
+            let (start, size) = (page.start() as usize, page.size() as usize);
+            reached = reached.and_then(|()| map.map(start, size, Use::Device));
+        });
+    }
+    reached.map(|()| map)
+}
+
+fn map_range(map: &mut KernelMap<El2>, range: PhysicalRange, purpose: Use) -> Result<(), Error> {
+    colouring::pieces(range, |done, place, size| {
+        let start = range.start() + done;
+        map.map_to(start as usize, place as usize, size as usize, purpose)
+    })
+}
+
+/// Builds the stage 2 of a virtual machine.
+pub(crate) fn guest_map(
+    frames: &'static dyn core_paging::Frames,
+    description: &core_manifest::Vm,
+    board: &Board,
+) -> Result<GuestMap, Error> {
+    use core_manifest::MappingKind;
+    let mut map = GuestMap::new(frames)?;
+    if registry::irqchip().is_some() {
+        // The CPU interface of whichever core runs it, but for GICC_DIR, a page further.
+        map.map(board.gicc_base, board.gicc_base, PAGE, Access::Device)?;
+    }
+    for mapping in &description.mappings {
+        let access = match mapping.kind {
+            MappingKind::Ram => Access::Full,
+            MappingKind::Shared { writable: true } => Access::ReadWrite,
+            MappingKind::Shared { writable: false } => Access::ReadOnly,
+            MappingKind::Device => Access::Device,
+        };
+        let (from, to) = (mapping.intermediate, mapping.physical);
+        colouring::pieces(to, |done, place, size| {
+            let ipa = from.start() + done;
+            map.map(ipa as usize, place as usize, size as usize, access)
+        })?;
+    }
+    Ok(map)
+}
+
+/// Maps what it takes to answer for the devices of who runs here first.
+#[inline(always)]
+pub(crate) fn map_iommu(core: &Core, map: &mut KernelMap<El2>) -> Result<(), Error> {
+    if registry::iommu().is_some()
+        && let Some(owner) = core.machine.has_devices()
+        && owner.cpu(0) == core.cpu
+    {
+        let board = &core.machine.board;
+        map.map(board.iommu_base, board.iommu_size, Use::Device)?;
+        map.map(board.pci_base, board.pci_size, Use::Device)?;
+        if let Some(tables) = core.machine.device_tables.get() {
+            map.map(tables.start, tables.len(), Use::Data)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! VMs of the manifest, made at boot.
+
+use super::maps::guest_map;
+use crate::machine::{
+    Machine, Vm, colouring,
+    description::{Description, VmError},
+    interrupts::Interrupts,
+    lost_cores::LostCores,
+    restart::RestartSequence,
+    stage2::Stage2,
+    suspension::Suspension,
+};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use core_manifest::{FaultPolicy, limits};
+use core_ring::Area;
+use core_statistics::StatusWriter;
+use core_sync::TicketLock;
+use mortise_psci::Power;
+use mortise_vdev_pl011::Pl011;
+
+/// Virtual machine `index` as `description` has it. With `kick` it must call
+/// for its log to be emptied.
+pub(crate) fn new_vm(
+    index: usize,
+    description: &'static core_manifest::Vm,
+    machine: &'static Machine,
+    kick: bool,
+) -> Result<Vm, VmError> {
+    let frames = colouring::frames(index).unwrap_or(machine.frames);
+    let first = machine.next_frame();
+    let map = guest_map(frames, description, &machine.board)?;
+    let stage2 = Stage2::Fixed(map);
+    let page = description.status;
+    // SAFETY: the early table maps all of RAM; the manifest's parser has
+    // checked that the page is nobody else's, and guests map it read-only.
+    let area = unsafe { Area::from_raw(page.start() as *mut u8, page.size() as usize) };
+    let vcpus = description.cpus.len();
+    let restarts = match description.on_fault {
+        FaultPolicy::Restart { limit } => limit,
+        FaultPolicy::Stop => 0,
+    };
+    let status = area
+        .and_then(|area| StatusWriter::create(area, description.name, vcpus).ok())
+        .ok_or(VmError::Status)?;
+    Ok(Vm {
+        index,
+        stage2,
+        tables: first..machine.next_frame(),
+        status,
+        power: TicketLock::new(Power::new(vcpus, restarts)),
+        interrupts: Interrupts::new(&machine.board, description)?,
+        serial: TicketLock::new(Pl011::new()),
+        log: TicketLock::new(None),
+        fault: TicketLock::new(None),
+        kick,
+        orders: AtomicU8::new(0),
+        denied: AtomicU64::new(0),
+        away: AtomicU32::new(0),
+        owed: AtomicU32::new(0),
+        suspension: Suspension::new(),
+        lost_cores: LostCores::new(),
+        restart: RestartSequence::first(),
+        timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
+        started: AtomicBool::new(false),
+        alive: AtomicBool::new(true),
+        description: Description::of(description),
+        slot: None,
+    })
+}

@@ -1,0 +1,74 @@
+//! List registers of a core.
+
+use crate::machine::{Core, Vm, options};
+use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
+use mortise_vgic::ListRegister;
+
+/// `ICH_HCR_EL2` (IHI 0069, 12.4.5).
+pub(crate) mod hcr {
+    pub const EN: u64 = 1;
+    pub const EOI_COUNT_SHIFT: u64 = 27;
+    pub const EOI_COUNT: u64 = 0x1f << EOI_COUNT_SHIFT;
+}
+
+/// Takes the virtual CPU interface of this core back to power-on: off, empty, no
+/// group enabled, and no priority passes until the guest sets its mask.
+pub(crate) fn reset_virtual_interface() {
+    ich_hcr_el2::write(0);
+    // Of an interface that is never turned on nothing is seen.
+    if options::virtual_devices() {
+        clear_list_registers();
+    }
+    hw_arch::registers::ich_ap0r0_el2::write(0);
+    hw_arch::registers::ich_ap1r0_el2::write(0);
+    hw_arch::registers::ich_vmcr_el2::write(0);
+    hw_arch::barrier::isb();
+}
+
+/// Turns the virtual CPU interface of this core on, with what stands in it.
+pub(crate) fn open_virtual_interface() {
+    ich_hcr_el2::write(ich_hcr_el2::read() | hcr::EN);
+    hw_arch::barrier::isb();
+}
+
+/// Whether an interrupt waits in a list register of this core.
+#[inline(never)]
+pub(crate) fn is_interrupt_listed(core: &Core) -> bool {
+    let mut listed = core.listed.get().registers();
+    while listed != 0 {
+        let index = listed.trailing_zeros() as usize;
+        listed &= listed - 1;
+        if ListRegister::from_bits(ich_lr::read(index)).is_pending() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Injects the virtual timer's interrupt, which is active in the physical controller, by its
+/// template, if there is one and its list register is free.
+#[inline]
+pub(crate) fn list_timer(core: &Core, vm: &Vm, vcpu: usize) -> bool {
+    let template = vm.timer_template(vcpu);
+    let fits = template != 0 && ListRegister::from_bits(ich_lr::read(0)).is_free();
+    if fits {
+        ich_lr::write(0, template);
+        core.record_injection(ListRegister::from_bits(template).intid());
+        let listed = core.listed.get().with_lr(0, true);
+        core.listed
+            .set(listed.with_timer_irq(mortise_vcpu::TimerIrq::InLr0));
+    }
+    fits
+}
+
+pub(crate) fn clear_list_registers() {
+    for index in 0..list_registers() {
+        ich_lr::write(index, 0);
+    }
+    let core = Core::current();
+    core.listed.set(core.listed.get().cleared());
+}
+
+pub(crate) fn list_registers() -> usize {
+    (ich_vtr_el2::read() & 0x1f) as usize + 1
+}

@@ -1,0 +1,170 @@
+//! Virtual CPU interface of a core: its list registers and `ICH_*` registers.
+
+use super::list_registers::*;
+use super::vm_interrupts::{VmInterrupts, refresh};
+use crate::machine::{Core, Vm};
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU64, Ordering};
+use hw_arch::registers::ich_lr;
+use hw_irqchip_gicv3::cpu_interface;
+use mortise_vcpu::{ColdContext, Context, LrUsage, TimerIrq};
+
+/// Virtual CPU interface of a core.
+pub trait VirtualInterface {
+    /// Whether the guest in the registers has an interrupt to take.
+    #[must_use]
+    fn has_pending_list_register(&self) -> bool;
+
+    /// Brings the list registers of the virtual CPU in the registers up to date.
+    fn refresh(&'static self, vm: &'static Vm, vcpu: usize);
+
+    /// Gives the virtual CPU in the registers an interrupt that was acknowledged for it; false, and
+    /// nothing is done, if something goes first.
+    #[must_use]
+    fn inject(&'static self, vm: &'static Vm, vcpu: usize, intid: u32) -> bool;
+
+    /// Gives the virtual CPU in the registers the interrupt of its timer, which is due,
+    /// before the hardware can: it would be an exit. Not if it cannot be done at once.
+    fn inject_timer(&'static self, vm: &'static Vm, vcpu: usize);
+
+    /// Takes the virtual CPU interface of the one in the registers into `context`, with what is `listed`
+    /// there, where that is [usual](LrUsage::is_fast_switch). The interrupt of its timer is not active in the
+    /// physical controller from here on.
+    fn save_virtual_interface(&self, context: &Context, listed: LrUsage);
+
+    /// The same where it may be any.
+    fn save_virtual_interface_slow(&self, context: &Context, rare: &ColdContext);
+
+    /// Puts the virtual CPU interface of one that comes into the registers, with what is `listed` there,
+    /// where that is usual. The
+    /// interrupt of its timer, if that is due, is listed by its [template](Vm::timer_template) if
+    /// there is one and the list register for it is free, and made active.
+    fn restore_virtual_interface(
+        &self,
+        context: &Context,
+        listed: LrUsage,
+        template: &Cell<&AtomicU64>,
+    );
+
+    /// The same where it may be any.
+    fn restore_virtual_interface_slow(
+        &self,
+        context: &Context,
+        rare: &ColdContext,
+        template: &Cell<&AtomicU64>,
+    );
+}
+
+impl VirtualInterface for Core {
+    #[inline]
+    fn has_pending_list_register(&self) -> bool {
+        // A list register that is empty by itself, as its interrupt has ended, needs no look.
+        let empty = hw_arch::registers::ich_elrsr_el2::read();
+        u64::from(self.listed.get().registers()) & !empty != 0 && is_interrupt_listed(self)
+    }
+
+    fn refresh(&'static self, vm: &'static Vm, vcpu: usize) {
+        refresh(self, vm, vcpu);
+    }
+
+    fn inject(&'static self, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
+        let Some(gic) = vm.interrupts.shared() else {
+            return true;
+        };
+        let mut gic = gic.lock();
+        if self.preemption_pending() {
+            return false;
+        }
+        let machine = self.machine;
+        gic.inject_hardware(vcpu, intid, &mut VmInterrupts { machine, vm });
+        true
+    }
+
+    #[inline(never)]
+    fn inject_timer(&'static self, vm: &'static Vm, vcpu: usize) {
+        if list_timer(self, vm, vcpu) {
+            self.activate_timer();
+        }
+    }
+
+    #[inline(always)]
+    fn save_virtual_interface(&self, context: &Context, listed: LrUsage) {
+        context.save_interface();
+        context.set_lr_usage(match listed.has_timer_in_lr0() {
+            true => take_first(self, context, listed),
+            false => listed,
+        });
+    }
+
+    fn save_virtual_interface_slow(&self, context: &Context, rare: &ColdContext) {
+        let listed = self.listed.get();
+        self.save_virtual_interface(context, listed);
+        rare.save_lrs(listed);
+        if listed.timer_irq() == TimerIrq::InOtherLr {
+            context.set_lr_usage(listed.with_timer_irq(deactivate_timer(self)));
+        }
+    }
+
+    #[inline(always)]
+    fn restore_virtual_interface(
+        &self,
+        context: &Context,
+        listed: LrUsage,
+        template: &Cell<&AtomicU64>,
+    ) {
+        context.load_interface();
+        self.listed.set(match listed.has_timer_in_lr0() {
+            true => list_due(self, context, template.get(), listed),
+            false => listed,
+        });
+    }
+
+    fn restore_virtual_interface_slow(
+        &self,
+        context: &Context,
+        rare: &ColdContext,
+        template: &Cell<&AtomicU64>,
+    ) {
+        let listed = context.lr_usage();
+        rare.load_lrs(listed);
+        self.restore_virtual_interface(context, listed, template);
+        if listed.timer_irq() == TimerIrq::InOtherLr {
+            self.activate_timer();
+        }
+    }
+}
+
+#[inline(always)]
+fn take_first(core: &Core, context: &Context, listed: LrUsage) -> LrUsage {
+    // The guest's end of it frees its list register and deactivates it, at once.
+    if context.is_lr0_free() {
+        return listed.with_timer_irq(TimerIrq::NotListed);
+    }
+    cpu_interface::deactivate(core.machine.board.virtual_timer);
+    listed.with_timer_irq(TimerIrq::InOtherLr)
+}
+
+/// Ends the active state of the virtual timer's interrupt.
+#[cold]
+#[inline(never)]
+fn deactivate_timer(core: &Core) -> TimerIrq {
+    let board = &core.machine.board;
+    let private = board.redistributor(core.cpu);
+    if !private.is_active(board.virtual_timer) {
+        return TimerIrq::NotListed;
+    }
+    private.deactivate(board.virtual_timer);
+    TimerIrq::InOtherLr
+}
+
+#[inline(always)]
+fn list_due(core: &Core, context: &Context, template: &AtomicU64, listed: LrUsage) -> LrUsage {
+    let template = template.load(Ordering::Acquire);
+    if template == 0 || !context.is_lr0_free() {
+        return listed.with_timer_irq(TimerIrq::NotListed);
+    }
+    ich_lr::write(0, template);
+    core.record_injection(core.machine.board.virtual_timer);
+    core.activate_timer();
+    listed.with_lr(0, true).with_timer_irq(TimerIrq::InLr0)
+}

@@ -1,0 +1,234 @@
+//! The physical interrupt controller behind a virtual one.
+
+use super::list_registers::{clear_list_registers, hcr, list_registers};
+use crate::machine::{Core, Machine, Vm, interface::WakeReason};
+use core_sync::TicketLock;
+use hw_arch::registers::{ich_hcr_el2, ich_lr};
+use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
+use mortise_vgic::{ListRegister, Maintenance, PhysicalGic};
+
+/// Bits of several virtual machines can share a register that is written back as
+/// a whole.
+pub(crate) static MERGE: TicketLock<()> = TicketLock::new(());
+
+/// This core's list registers, and the interrupts that `vm` owns.
+pub(crate) struct VmInterrupts {
+    pub machine: &'static Machine,
+    pub vm: &'static Vm,
+}
+
+impl VmInterrupts {
+    /// Runs `private` on the redistributor of `vcpu`, or `shared` on the
+    /// distributor, whichever `intid` belongs to.
+    fn on<R>(
+        &self,
+        intid: u32,
+        vcpu: usize,
+        private: impl FnOnce(hw_irqchip_gicv3::Redistributor) -> R,
+        shared: impl FnOnce(hw_irqchip_gicv3::Distributor) -> R,
+    ) -> R {
+        let board = &self.machine.board;
+        if intid < FIRST_SPI {
+            private(board.redistributor(self.vm.cpu(vcpu)))
+        } else {
+            shared(board.distributor())
+        }
+    }
+
+    /// Whether a private interrupt of `vcpu` is only the guest's idea of it: a core that
+    /// several share has it enabled, at one priority, for whoever is there.
+    fn is_apart(&self, intid: u32, vcpu: usize) -> bool {
+        intid < FIRST_SPI && self.is_shared_core(self.vm.cpu(vcpu))
+    }
+
+    fn is_shared_core(&self, cpu: usize) -> bool {
+        let core = self.machine.cores.get(cpu);
+        core.is_some_and(|core| core.dispatcher().is_some())
+    }
+}
+
+impl PhysicalGic for VmInterrupts {
+    fn list_registers(&self) -> usize {
+        list_registers()
+    }
+
+    fn read_lr(&self, index: usize) -> ListRegister {
+        ListRegister::from_bits(ich_lr::read(index))
+    }
+
+    fn write_lr(&mut self, index: usize, value: ListRegister) {
+        ich_lr::write(index, value.bits());
+        let core = Core::current();
+        if value.is_pending() {
+            core.record_injection(value.intid());
+        }
+        let something = value != ListRegister::EMPTY;
+        core.listed.set(core.listed.get().with_lr(index, something));
+    }
+
+    fn clear_lrs(&mut self) {
+        clear_list_registers();
+    }
+
+    fn take_eoi_count(&mut self) -> usize {
+        let value = ich_hcr_el2::read();
+        if value & hcr::EOI_COUNT != 0 {
+            ich_hcr_el2::write(value & !hcr::EOI_COUNT);
+        }
+        ((value & hcr::EOI_COUNT) >> hcr::EOI_COUNT_SHIFT) as usize
+    }
+
+    fn set_maintenance(&mut self, wanted: Maintenance) {
+        let others = ich_hcr_el2::read() & !Maintenance::ALL.bits();
+        ich_hcr_el2::write(others | wanted.bits());
+    }
+
+    fn kick(&mut self, vcpu: usize) {
+        let core = Core::current();
+        let here = core.dispatcher().is_some() && core.cpu == self.vm.cpu(vcpu);
+        // Who is in the registers hears of it on its way, without a doorbell if nothing goes first.
+        if here && core.is_running(self.vm) && !core.preemption_pending() {
+            self.defer_refresh();
+        } else {
+            self.machine.notify(self.vm, vcpu);
+        }
+    }
+
+    #[inline]
+    fn should_yield(&self) -> bool {
+        Core::current().preemption_pending()
+    }
+
+    fn defer_refresh(&mut self) -> bool {
+        let core = Core::current();
+        let dispatcher = core.dispatcher();
+        if let Some(dispatcher) = dispatcher {
+            dispatcher.wake(core, self.vm, WakeReason::StateChanged);
+        }
+        dispatcher.is_some()
+    }
+
+    fn set_template(&mut self, intid: u32, vcpu: usize, value: ListRegister) {
+        if intid == self.machine.board.virtual_timer {
+            self.vm.set_timer_template(vcpu, value.bits());
+        }
+    }
+
+    fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool) {
+        if self.is_apart(intid, vcpu) {
+            return;
+        }
+        self.on(
+            intid,
+            vcpu,
+            |private| {
+                if enabled {
+                    private.enable(intid)
+                } else {
+                    private.disable(intid)
+                }
+            },
+            |shared| {
+                if enabled {
+                    shared.enable(intid)
+                } else {
+                    shared.disable(intid)
+                }
+            },
+        );
+    }
+
+    fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool) {
+        if self.is_apart(intid, vcpu) {
+            return;
+        }
+        self.on(
+            intid,
+            vcpu,
+            |private| private.set_pending(intid, pending),
+            |shared| shared.set_pending(intid, pending),
+        );
+    }
+
+    fn pending_word(&self, first: u32, vcpu: usize) -> u32 {
+        if self.is_apart(first, vcpu) {
+            return 0;
+        }
+        self.on(
+            first,
+            vcpu,
+            |private| private.pending_word(first),
+            |shared| shared.pending_word(first),
+        )
+    }
+
+    fn set_route(&mut self, intid: u32, vcpu: usize) {
+        let board = &self.machine.board;
+        let affinity = board.redistributor(self.vm.cpu(vcpu)).affinity();
+        board.distributor().route(intid, affinity);
+    }
+
+    fn set_edge(&mut self, intid: u32, vcpu: usize, edge: bool) {
+        if self.is_apart(intid, vcpu) {
+            return;
+        }
+        let trigger = if edge { Trigger::Edge } else { Trigger::Level };
+        let _guard = MERGE.lock();
+        self.on(
+            intid,
+            vcpu,
+            |private| private.set_trigger(intid, trigger),
+            |shared| shared.set_trigger(intid, trigger),
+        );
+    }
+
+    fn deactivate(&mut self, intid: u32, vcpu: usize) {
+        let board = &self.machine.board;
+        if intid >= FIRST_SPI {
+            return board.distributor().deactivate(intid);
+        }
+        let cpu = self.vm.cpu(vcpu);
+        if !self.is_shared_core(cpu) || Core::current().is_running(self.vm) {
+            board.redistributor(cpu).deactivate(intid);
+        }
+    }
+}
+
+/// Brings this core's list registers up to date.
+pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
+    if let Some(gic) = vm.interrupts.shared() {
+        gic.lock().refresh_lrs(
+            vcpu,
+            &mut VmInterrupts {
+                machine: core.machine,
+                vm,
+            },
+        );
+    }
+}
+
+/// Does the same with one that no [template](Vm::timer_template) serves.
+pub(crate) fn list(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
+    let mut physical = VmInterrupts {
+        machine: core.machine,
+        vm,
+    };
+    let gic = vm.interrupts.shared();
+    gic.is_some_and(|gic| gic.lock().inject_hardware(vcpu, intid, &mut physical))
+}
+
+/// Virtual interrupts that software raises.
+pub trait RaiseInterrupt {
+    /// Raises an interrupt that [`add_interrupt`](Self::add_interrupt) gave it, unless its
+    /// interrupts are its own.
+    fn raise(&'static self, machine: &'static Machine, intid: u32);
+}
+
+impl RaiseInterrupt for Vm {
+    fn raise(&'static self, machine: &'static Machine, intid: u32) {
+        if let Some(gic) = self.interrupts.shared() {
+            gic.lock()
+                .pulse(intid, &mut VmInterrupts { machine, vm: self });
+        }
+    }
+}

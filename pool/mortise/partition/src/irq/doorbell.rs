@@ -1,0 +1,60 @@
+//! Doorbell of a core.
+
+use super::posted::inject_posted_irq;
+use crate::machine::{Core, registry};
+use core::sync::atomic::Ordering;
+use core_trace::Event;
+use hw_irqchip_gicv3::{Group, cpu_interface};
+
+/// Takes the doorbell. What it is about stands in the VM's power states or in its
+/// virtual interrupt controller.
+pub(crate) fn doorbell(core: &'static Core) {
+    if let Some(chip) = registry::irqchip() {
+        return core.answer_by(chip);
+    }
+    while let Some(intid) = cpu_interface::acknowledge(Group::Zero) {
+        cpu_interface::end(Group::Zero, intid);
+        core.record(Event::Enter, intid.into());
+        core.record(Event::Leave, intid.into());
+        if core.is_split() {
+            cpu_interface::deactivate(intid);
+        }
+    }
+    // Acknowledging orders nothing by itself. A look at what it is about that came
+    // before would find nothing, and the doorbell would be spent.
+    hw_arch::barrier::dsb_sy();
+    match core.dispatcher() {
+        Some(_) => wake_pending_vms(core),
+        None => inject_posted_irq(core),
+    }
+}
+
+/// Tells the dispatcher of a shared core what other cores have to say.
+pub(crate) fn wake_pending_vms(core: &'static Core) {
+    if let Some(dispatcher) = core.dispatcher() {
+        let mut pending_vms = core.pending_vms.swap(0, Ordering::Acquire);
+        while pending_vms != 0 {
+            let index = pending_vms.trailing_zeros() as usize;
+            pending_vms &= pending_vms - 1;
+            if let Some(vm) = core.machine.vm(index) {
+                core.tell(dispatcher, vm);
+            }
+        }
+    }
+}
+
+/// Tells the dispatcher of a shared core what one of the other cores' mails says, or does one of the
+/// core's own [errands](Core::send_pending_ipi); false if there is none. For as long as there are, the
+/// doorbell stays pending.
+pub(crate) fn wake_one_pending_vm(core: &'static Core) -> bool {
+    let pending_vms = core.pending_vms.load(Ordering::Acquire);
+    let first = pending_vms & pending_vms.wrapping_neg();
+    let (Some(dispatcher), 1..) = (core.dispatcher(), first) else {
+        return core.send_pending_ipi();
+    };
+    core.pending_vms.fetch_and(!first, Ordering::AcqRel);
+    if let Some(vm) = core.machine.vm(first.trailing_zeros() as usize) {
+        core.tell(dispatcher, vm);
+    }
+    true
+}

@@ -1,0 +1,23 @@
+//! Interrupt of the IOMMU.
+
+use crate::machine::{Core, registry};
+
+/// Takes the IOMMU's interrupt, if this one is; false if not. What is more than one interrupt may
+/// keep the owner from is for the next.
+#[inline(always)]
+pub(crate) fn hears_iommu(core: &'static Core, intid: u32) -> bool {
+    let Some(iommu) = registry::iommu() else {
+        return false;
+    };
+    let machine = core.machine;
+    if intid != machine.board.iommu_irq {
+        return false;
+    }
+    hw_irqchip_gicv3::cpu_interface::deactivate(intid);
+    if let Some(owner) = machine.has_devices()
+        && iommu.report_events(machine, owner)
+    {
+        machine.board.distributor().set_pending(intid, true);
+    }
+    true
+}

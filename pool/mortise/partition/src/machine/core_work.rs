@@ -1,0 +1,63 @@
+//! Deferred work of a core, and its periodic work.
+
+use super::{
+    deferred_work::{DUE, OVERDUE, PATIENCE, PRESSING},
+    periodic::{PeriodicWork, Progress},
+    topology::{Core, Machine},
+};
+
+impl Core {
+    /// Notes that Mortise itself has something to do here by now. If it is still there to be done
+    /// when this comes again, it waits for nobody any more.
+    pub fn hypervisor_timer_expired(&'static self) {
+        let kinds = self.deferred_work.kinds();
+        let waits = kinds[DUE].replace(1) != 0;
+        kinds[OVERDUE].set(waits.into());
+        let clock = self.clock();
+        self.set_hypervisor_deadline(match waits {
+            false => clock.ticks() + clock.frequency().ticks(PATIENCE),
+            true => u64::MAX,
+        });
+    }
+
+    /// Whether there are chores.
+    #[inline]
+    #[must_use]
+    pub fn has_deferred_work(&self) -> bool {
+        self.deferred_work.all() != 0
+    }
+
+    /// Whether some of them wait for nobody.
+    #[inline]
+    #[must_use]
+    pub fn has_urgent_work(&self) -> bool {
+        self.deferred_work.all() & PRESSING != 0
+    }
+
+    /// Arms periodic work on this core.
+    pub(crate) fn arm(&'static self, work: &'static PeriodicWork<&'static Machine>) {
+        let machine = self.machine;
+        let first = machine.hypervisor_timer.arm(&machine.board.clock, work);
+        self.enable_hypervisor_timer();
+        self.set_hypervisor_deadline(first);
+    }
+
+    /// Completes the periodic work that is due.
+    pub(crate) fn run_periodic_work(&'static self) {
+        while self.step_periodic_work(&|| false) {}
+    }
+
+    /// Continues periodic work that is due until `stop` returns true; returns whether more may be due.
+    /// If none is, the hypervisor timer is armed for the next expiry.
+    pub(crate) fn step_periodic_work(&'static self, stop: &dyn Fn() -> bool) -> bool {
+        let machine = self.machine;
+        let clock = machine.board.clock;
+        match machine.hypervisor_timer.step(clock, machine, stop) {
+            Progress::More => true,
+            Progress::IdleUntil(first) => {
+                self.set_hypervisor_deadline(first);
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Physical interrupts of a core and of a VM.
+
+use super::{
+    interface::Irqchip,
+    priority::{OWN_PRIORITY, device_priority},
+    registry,
+    topology::{Core, Machine},
+    vm::Vm,
+};
+use core_manifest::limits;
+use core_trace::Event;
+use hw_irqchip_gicv3::{Group, cpu_interface};
+
+impl Core {
+    /// Acknowledges one, which is to be taken.
+    #[inline(always)]
+    #[must_use]
+    pub fn acknowledge(&self) -> u32 {
+        cpu_interface::acknowledge_any(Group::One)
+    }
+
+    /// Whether an interrupt that was acknowledged is the hypervisor timer's, which is ended then.
+    #[inline(always)]
+    pub fn is_hypervisor_timer(&self, intid: u32) -> bool {
+        let is_hypervisor_timer = intid == self.machine.board.hypervisor_timer;
+        if is_hypervisor_timer {
+            cpu_interface::end(Group::One, intid);
+            self.record(Event::Enter, intid.into());
+            self.record(Event::Leave, intid.into());
+            cpu_interface::deactivate(intid);
+        }
+        is_hypervisor_timer
+    }
+
+    /// Puts an interrupt of a guest's back as it was, pending in the controller, and has the hypervisor
+    /// timer's be taken for come; false if it is Mortise's own, or none.
+    #[inline(always)]
+    #[must_use]
+    pub fn repend(&self, intid: u32) -> bool {
+        let of_timer = intid == self.machine.board.virtual_timer;
+        if !of_timer && self.machine.spi_owners.of(intid) >= limits::VMS {
+            return false;
+        }
+        cpu_interface::end(Group::One, intid);
+        if of_timer {
+            // It comes again as long as the timer signals.
+            cpu_interface::deactivate(intid);
+        } else {
+            self.repend_spi(intid);
+        }
+        let timer = self.machine.board.hypervisor_timer;
+        self.record(Event::Enter, timer.into());
+        self.record(Event::Leave, timer.into());
+        true
+    }
+
+    /// Returns a device's interrupt that was taken to the controller: it is pending again, and active no more.
+    #[inline(always)]
+    pub fn repend_spi(&self, intid: u32) {
+        let distributor = self.machine.board.distributor();
+        distributor.set_pending(intid, true);
+        cpu_interface::deactivate(intid);
+    }
+
+    /// Makes the virtual timer's interrupt active in the physical controller.
+    #[inline]
+    pub(crate) fn activate_timer(&self) {
+        if let Some(set_active) = self.timer_activation.get() {
+            set_active.write();
+        }
+    }
+
+    /// Lets the hypervisor timer wake this core.
+    pub fn enable_hypervisor_timer(&self) {
+        let board = &self.machine.board;
+        let private = board.redistributor(self.cpu);
+        private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
+        private.enable(board.hypervisor_timer);
+    }
+
+    /// Takes this core's doorbell.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn answer_by(&self, chip: &dyn Irqchip) {
+        chip.acknowledge_doorbell(&self.machine.board.gic());
+        hw_arch::barrier::dsb_sy();
+    }
+
+    /// Waits on behalf of this core's guest.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn sleep_by(&self, chip: &dyn Irqchip) {
+        chip.wait(&self.machine.board.gic(), hw_arch::cpu::wait_for_interrupt);
+    }
+}
+
+impl Vm {
+    /// Sends its shared interrupts to its first core, where they go until it says
+    /// otherwise: never to a core that is not its own. Those that come to Mortise are noted to be
+    /// its, and as urgent as it is itself.
+    pub(crate) fn route(&self, machine: &Machine) {
+        if let Some(chip) = registry::irqchip() {
+            return self.route_by(chip, machine);
+        }
+        let affinity = machine.board.redistributor(self.cpu(0)).affinity();
+        let distributor = machine.board.distributor();
+        for &intid in &self.description().interrupts {
+            distributor.route(intid.into(), affinity);
+            if self.is_shared() {
+                machine.spi_owners.give(intid.into(), self.index);
+                let priority = device_priority(self.schedule().priority);
+                distributor.set_priority(intid.into(), priority);
+            }
+        }
+    }
+
+    /// Sends its shared interrupts to its first core.
+    pub(crate) fn route_by(&self, chip: &dyn Irqchip, machine: &Machine) {
+        let intids = self.description().interrupts.iter();
+        let serial = self.has_serial().then_some(machine.board.uart_irq);
+        for intid in intids.map(|&intid| intid.into()).chain(serial) {
+            chip.route(&machine.board.gic(), intid, self.cpu(0));
+        }
+    }
+
+    /// Tells it the level of its serial port's line.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn set_serial_interrupt(&self, machine: &Machine) {
+        if let Some(chip) = registry::irqchip() {
+            let level = self.serial.lock().interrupt();
+            chip.set_pending(&machine.board.gic(), machine.board.uart_irq, level);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Interrupt controller of a core at its start.
+
+use crate::{
+    console::attach::attach,
+    gic::list_registers::reset_virtual_interface,
+    machine::{
+        Core,
+        fatal::stop,
+        priority::{OWN_PRIORITY, TIMER_PRIORITY},
+        registry,
+    },
+};
+use hw_irqchip_gicv3::{Group, cpu_interface};
+
+/// Makes this core's half of the interrupt controller ready: the doorbell in
+/// Group 0 and most urgent, everything else in Group 1 and off.
+pub(crate) fn settle(core: &'static Core) {
+    let board = &core.machine.board;
+    if let Some(chip) = registry::irqchip() {
+        if let Err(why) = chip.init_core(&board.gic(), core.cpu) {
+            stop(format_args!("CPU {}: {why}", core.cpu));
+        }
+        return;
+    }
+    // SAFETY: system registers for the interrupt controller; nothing else at
+    // EL2 depends on it. Enable stays zero: EL1 must not leave them.
+    unsafe { hw_arch::registers::icc_sre_el2::write(0x7) };
+    hw_arch::barrier::isb();
+    let private = board.redistributor(core.cpu);
+    private.initialise();
+    private.set_group(board.doorbell, Group::Zero);
+    private.set_priority(board.doorbell, 0);
+    private.enable(board.doorbell);
+    let split = core.is_split();
+    cpu_interface::initialise(if split {
+        cpu_interface::EndMode::DropPriority
+    } else {
+        cpu_interface::EndMode::Deactivate
+    });
+    cpu_interface::set_group_enabled(Group::Zero, true);
+    reset_virtual_interface();
+    if split {
+        private.set_priority(board.maintenance, OWN_PRIORITY);
+        private.enable(board.maintenance);
+    }
+    core.timer_activation
+        .set(private.active_bit(board.virtual_timer));
+    if core.dispatcher().is_some() {
+        // Whoever is there has its timer in the hardware, and Mortise its own.
+        private.set_priority(board.virtual_timer, TIMER_PRIORITY);
+        private.enable(board.virtual_timer);
+    }
+    if core.dispatcher().is_some() || core.core_task().is_some() {
+        private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
+        private.enable(board.hypervisor_timer);
+    }
+    if core.machine.console_core() == Some(core.cpu) {
+        attach(core);
+    }
+}

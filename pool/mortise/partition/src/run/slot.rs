@@ -1,0 +1,74 @@
+//! Filling and emptying of a VM slot, in bounded steps.
+
+use super::restart_sequence::silence;
+use crate::{
+    console::log_drain::conclude,
+    machine::{Core, Machine, Vm, resumable::Step},
+};
+use core::sync::atomic::Ordering;
+use mortise_psci::Power;
+
+/// Filling and emptying of a VM slot.
+pub trait SlotLifecycle {
+    /// Makes a vacant place ready for a [beginning](Self::begin), part by part; what follows, nothing
+    /// behind the last.
+    fn ready(&'static self, machine: &'static Machine, part: Step) -> Option<Step>;
+
+    /// Has nobody live there any more, in whose name no core acts and whose vCPUs none has: its memory
+    /// is withdrawn, its console closed. Step by part; what follows, nothing behind the last.
+    fn vacate(&'static self, machine: &'static Machine, part: Step) -> Option<Step>;
+}
+
+impl SlotLifecycle for Vm {
+    fn ready(&'static self, machine: &'static Machine, part: Step) -> Option<Step> {
+        let slot = self.vacant_slot()?;
+        let more = match part.stage {
+            0 => {
+                let vcpus = self.vcpus();
+                if let Some(gic) = self.interrupts.shared() {
+                    gic.lock().set_vcpus(vcpus).ok()?;
+                }
+                *self.power.lock() = Power::new(vcpus, 0);
+                false
+            }
+            // Whoever lived there before may have left something enabled or pending.
+            1 => return Some(part.resume_at(silence(self, machine, part.number))),
+            2 => {
+                self.begin_life();
+                false
+            }
+            _ => {
+                slot.backlog.lock().clear();
+                slot.vacant.store(false, Ordering::Release);
+                return None;
+            }
+        };
+        Some(part.next(more))
+    }
+
+    fn vacate(&'static self, machine: &'static Machine, part: Step) -> Option<Step> {
+        let slot = self.slot()?;
+        let more = match part.stage {
+            0 => {
+                let more = !conclude(machine, self, &|| Core::current().preemption_pending());
+                if !more {
+                    *self.log.lock() = None;
+                }
+                more
+            }
+            1 => {
+                slot.vacant.store(true, Ordering::Release);
+                slot.map.withdraw();
+                mortise_vcpu::invalidate_translations_of(self.vttbr());
+                slot.map.restore();
+                false
+            }
+            2 => self.alive.load(Ordering::Acquire) && machine.vm_stopped(self, part.number),
+            _ => {
+                self.note_end(machine);
+                return None;
+            }
+        };
+        Some(part.next(more))
+    }
+}

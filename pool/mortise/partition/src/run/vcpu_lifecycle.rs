@@ -1,0 +1,226 @@
+//! The two ends of what a vCPU does on its core: it is made ready to start, and taken down.
+//!
+//! Both are work in [parts](crate::resumable), as who shares the core does not wait for it.
+
+use super::{fault_report::explain, restart_sequence::advance};
+use crate::{
+    gic::{
+        list_registers::{open_virtual_interface, reset_virtual_interface},
+        vm_interrupts::{VmInterrupts, refresh},
+    },
+    irq::deliver::serve_pending,
+    machine::{
+        Core, Vm, registry,
+        resumable::{Step, run_to_completion},
+    },
+};
+use hw_arch::cpu;
+use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_hypercall::Start;
+use mortise_psci::{LEADER, NextAction, VcpuSet};
+
+/// What comes of a vCPU at rest.
+#[derive(Debug, Clone, Copy)]
+pub enum ParkedAction {
+    /// It is to start here.
+    Start(Start),
+    /// An interrupt is pending, and it has more to do behind that.
+    Interrupted,
+    /// It has nothing to do until it is called.
+    Idle,
+}
+
+/// The part of silencing a core's interrupts behind those of the virtual controller's: its interface.
+const INTERFACE: usize = usize::MAX;
+
+/// Starts and stops of vCPUs on a core.
+pub trait VcpuLifecycle {
+    /// Does what a vCPU at rest has to, ending runs and beginning them if it leads, until an
+    /// interrupt is pending; says what is to come of it.
+    fn service_parked_vcpu(&'static self, vm: &'static Vm, vcpu: usize) -> ParkedAction;
+
+    /// Makes this core's EL1 and its interrupts ready for a start.
+    #[must_use]
+    fn prepare_start(
+        &'static self,
+        vm: &'static Vm,
+        vcpu: usize,
+        start: Start,
+        part: Step,
+    ) -> Option<Step>;
+
+    /// Ends what a vCPU in this core's registers did, whose general registers are `x`: it rests from
+    /// here on.
+    #[must_use]
+    fn stop_vcpu(
+        &'static self,
+        vm: &'static Vm,
+        vcpu: usize,
+        x: &[u64; 31],
+        part: Step,
+    ) -> Option<Step>;
+
+    /// Sleeps on a core that is lent until something is pending, and takes it. One whose virtual
+    /// machine is held says that it is away.
+    fn wait_on_lent_core(&'static self, vm: &'static Vm, vcpu: usize);
+
+    /// Ends a loan: EL1 and the interrupts of this core are as after CPU_OFF, and its virtual
+    /// machine may count on that. `x` are the general registers of what ran there last.
+    fn return_core(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]);
+}
+
+impl VcpuLifecycle for Core {
+    fn service_parked_vcpu(&'static self, vm: &'static Vm, vcpu: usize) -> ParkedAction {
+        loop {
+            if vcpu == LEADER && !advance(self, vm) || self.preemption_pending() {
+                return ParkedAction::Interrupted;
+            }
+            let next = vm.power.lock().next_action(vcpu);
+            match next {
+                NextAction::Start(start) => return ParkedAction::Start(start),
+                NextAction::EndRun(end) => vm.restart.end(end),
+                NextAction::Wait => {
+                    if vcpu == LEADER {
+                        self.machine.idle_work(self, vm);
+                    }
+                    return ParkedAction::Idle;
+                }
+            }
+        }
+    }
+
+    fn prepare_start(
+        &'static self,
+        vm: &'static Vm,
+        vcpu: usize,
+        start: Start,
+        part: Step,
+    ) -> Option<Step> {
+        let more = match part.stage {
+            0 => return Some(part.resume_at(reset_interrupts(self, vm, vcpu, part.number))),
+            // SAFETY: no guest is in the middle of anything here: this vCPU starts.
+            1 => unsafe { mortise_vcpu::reset(start.entry, part.number) },
+            2 => {
+                if vm.is_shared() {
+                    open_virtual_interface();
+                }
+                if vm.is_shared() && self.dispatcher().is_none() {
+                    refresh(self, vm, vcpu);
+                }
+                match registry::irqchip() {
+                    Some(chip) => chip.hand_over(&self.machine.board.gic()),
+                    // SAFETY: system register access for EL1, which nothing else depends on.
+                    None => unsafe { hw_arch::registers::icc_sre_el1::write(7) },
+                }
+                hw_arch::barrier::isb();
+                self.record_run(Some((vm, vcpu)));
+                false
+            }
+            3 => vcpu == LEADER && self.machine.vm_starts(vm, part.number),
+            4 => {
+                if vcpu == LEADER {
+                    vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
+                }
+                false
+            }
+            5 => {
+                let wanted = self.preemption_pending();
+                if vcpu == LEADER && !wanted {
+                    self.machine.report(vm.name(), " running", &[]);
+                }
+                wanted
+            }
+            _ => return None,
+        };
+        Some(part.next(more))
+    }
+
+    fn stop_vcpu(
+        &'static self,
+        vm: &'static Vm,
+        vcpu: usize,
+        x: &[u64; 31],
+        part: Step,
+    ) -> Option<Step> {
+        let more = match part.stage {
+            0 => explain(self, vm, vcpu, x),
+            // SAFETY: this vCPU has ended what it did.
+            1 => unsafe { mortise_vcpu::reset(0, part.number) },
+            2 => return Some(part.resume_at(reset_interrupts(self, vm, vcpu, part.number))),
+            3 => {
+                // Nothing of it is left to be disturbed: now others may count on its rest.
+                let number = vm.rests(self.machine, vcpu).bits() as usize;
+                let stage = part.stage + 1;
+                return (number != 0).then_some(Step { stage, number });
+            }
+            _ => {
+                let calls = VcpuSet::from_bits(part.number as u32);
+                vm.call(calls, self.machine);
+                return None;
+            }
+        };
+        Some(part.next(more))
+    }
+
+    fn wait_on_lent_core(&'static self, vm: &'static Vm, vcpu: usize) {
+        rest_off_core(self, vm, vcpu);
+    }
+
+    fn return_core(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) {
+        run_to_completion(|part| self.stop_vcpu(vm, vcpu, x, part));
+    }
+}
+
+/// Takes this core's interrupts back to what a core that is turned on finds:
+/// nothing of what ran before interrupts what comes, or wakes a core at rest.
+/// From a part on, 0 at first, until it is wanted; which is next, nothing behind the last.
+pub(crate) fn reset_interrupts(
+    core: &Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    part: usize,
+) -> Option<usize> {
+    let machine = core.machine;
+    if let Some(chip) = registry::irqchip() {
+        chip.reset_core(&machine.board.gic());
+        return None;
+    }
+    if let Some(gic) = vm.interrupts.shared() {
+        let mut physical = VmInterrupts { machine, vm };
+        let mut next = part;
+        while next != INTERFACE {
+            if core.preemption_pending() {
+                return Some(next);
+            }
+            let following = gic.lock().reset_vcpu(vcpu, next, &mut physical);
+            next = following.unwrap_or(INTERFACE);
+        }
+        if core.preemption_pending() {
+            return Some(INTERFACE);
+        }
+    } else {
+        cpu_interface::set_group_enabled(Group::One, false);
+        let board = &machine.board;
+        board.redistributor(core.cpu).reset(1 << board.doorbell);
+        hw_arch::registers::icc_ap1r0_el1::write(0);
+        hw_arch::registers::icc_bpr1_el1::write(0);
+    }
+    reset_virtual_interface();
+    hw_arch::barrier::isb();
+    None
+}
+
+/// Rests, as a vCPU that is off its core if it is to be.
+pub(crate) fn rest_off_core(core: &'static Core, vm: &'static Vm, vcpu: usize) {
+    if vm.is_descheduled() {
+        vm.mark_off_core(vcpu, core.clock().ticks());
+    }
+    rest(core);
+}
+
+/// Sleeps until something happens, and takes what comes to Mortise.
+pub(crate) fn rest(core: &'static Core) {
+    core.record_run(None);
+    cpu::wait_for_interrupt();
+    serve_pending(core);
+}

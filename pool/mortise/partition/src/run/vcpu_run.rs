@@ -1,0 +1,233 @@
+//! A core's life: into Mortise, into a guest, and to rest.
+//!
+//! ```text
+//! boot ─► settle ─► wait ──start──► enter ─► guest ◄─► exit
+//!                    ▲                                    │
+//!                    └──── CPU_OFF, end of the run ───────┘
+//! ```
+//!
+//! The core of a virtual machine's first vCPU leads it: it fills the memory,
+//! waits until the other vCPUs rest, and ends the run as was decided: for good,
+//! or by a new one. Who decides, who waits for whom and who must be called is
+//! the state machine of [`mortise_psci::Power`]. A core at rest still takes
+//! Mortise's own interrupts, so that the console goes on.
+
+use super::{
+    init::settle,
+    vcpu_lifecycle::{ParkedAction, VcpuLifecycle, reset_interrupts, rest, rest_off_core},
+    virtual_time::{StoppedTimer, set_counter},
+};
+use crate::{
+    gic::{list_registers::is_interrupt_listed, vm_interrupts::refresh},
+    irq::{deliver::serve_pending, doorbell::wake_pending_vms},
+    machine::{
+        Core, Vm,
+        interface::CoreTask,
+        registry,
+        resumable::run_to_completion,
+        trace,
+        vm::{DISCARDED, ENDING},
+    },
+};
+use core_statistics::ExitKind;
+use hw_arch::cpu;
+use mortise_hypercall::{SMCCC_VERSION, Start, VERSION_1_1};
+use mortise_psci::VERSION;
+use mortise_vcpu::{ConstantReply, Frame, InterruptMode, Traps};
+
+/// Calls whose answer is always the same, which the vectors give on a core that is not shared.
+pub(crate) static CONSTANT_REPLIES: [ConstantReply; 3] = [
+    ConstantReply::new(VERSION.0, VERSION.1),
+    ConstantReply::new(SMCCC_VERSION, VERSION_1_1),
+    ConstantReply::END,
+];
+
+/// Takes this core from its first Rust instruction into its guest.
+pub(crate) fn run(core: &'static Core) -> ! {
+    install_shared_vectors(core);
+    core.start_trace();
+    settle(core);
+    if let Some(dispatcher) = core.dispatcher() {
+        hold_all(core);
+        wake_pending_vms(core);
+        dispatcher.begin(core)
+    }
+    let Some((vm, vcpu)) = core.current_vcpu() else {
+        core.record_run(None);
+        if let Some(core_task) = core.core_task() {
+            run_core_task(core, core_task);
+        }
+        loop {
+            rest(core);
+        }
+    };
+    // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
+    unsafe { vm.traps().apply(vm.vttbr(), vcpu) };
+    // Nobody waits for it here.
+    let _whole = reset_interrupts(core, vm, vcpu, 0);
+    let start = wait_for_start(core, vm, vcpu);
+    run_to_completion(|part| core.prepare_start(vm, vcpu, start, part));
+    // SAFETY: this core's frame is used here and by its exits only; its stack is its
+    // own; `prepare` has reset EL1, and this function never returns.
+    unsafe {
+        let frame = &core.resident.frame;
+        frame.get().start(start.argument, core.stack_top());
+        core.check_entry();
+        mortise_vcpu::enter(frame)
+    }
+}
+
+/// Makes this core's vectors those that are right for who runs on it.
+fn install_shared_vectors(core: &Core) {
+    if core.dispatcher().is_some() {
+        return mortise_vcpu::install_shared_vectors();
+    }
+    if let Some((vm, vcpu)) = core.current_vcpu() {
+        enable_fast_paths(core, vm, vcpu);
+    }
+    // SAFETY: the only frame that is entered here is the resident's, if one is.
+    unsafe { mortise_vcpu::install_fast_vectors() };
+}
+
+/// Has the exits counted of the virtual CPU that has this core to itself, and the vectors do what
+/// they can for it; with a trace nothing, as what they do is not recorded.
+fn enable_fast_paths(core: &Core, vm: &'static Vm, vcpu: usize) {
+    const { assert!(ExitKind::Interrupt as u32 == 0 && ExitKind::Hypercall as u32 == 1) };
+    if let Some(exits) = vm.exits(vcpu) {
+        core.resident.count_in(exits.words());
+    }
+    if let (Some(template), false) = (vm.timer_template_of(vcpu), trace::recorded()) {
+        let timer = core.machine.board.virtual_timer;
+        core.resident
+            .enable_fast_paths(timer, template, &CONSTANT_REPLIES);
+    }
+}
+
+/// Sets the traps of a core that several share, which are the same for all of them.
+fn hold_all(core: &Core) {
+    let traps = Traps {
+        interrupts: InterruptMode::Shared,
+        trap_wait: true,
+        trap_pmu_and_debug: true,
+        trap_physical_timer: true,
+    };
+    // Nobody's guest runs before its own stage 2 is in place; until then any will do.
+    if let Some(vm) = core.machine.vms().next() {
+        // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
+        unsafe { traps.apply(vm.vttbr(), 0) };
+    }
+}
+
+/// Rests until vCPU `vcpu` is to start, ending and beginning runs if it leads.
+fn wait_for_start(core: &'static Core, vm: &'static Vm, vcpu: usize) -> Start {
+    loop {
+        if vm.hold_requested() {
+            rest_off_core(core, vm, vcpu);
+            continue;
+        }
+        match core.service_parked_vcpu(vm, vcpu) {
+            ParkedAction::Start(start) => {
+                if vm.has_to_wait() {
+                    wait_while_held(core, vm, vcpu);
+                }
+                set_counter(vm);
+                return start;
+            }
+            ParkedAction::Interrupted => serve_pending(core),
+            ParkedAction::Idle if core.is_borrowed(vm, vcpu) => {}
+            ParkedAction::Idle if vm.awaits_cores(core.machine) => {
+                cpu::relax();
+                serve_pending(core);
+            }
+            ParkedAction::Idle => rest_off_core(core, vm, vcpu),
+        }
+    }
+}
+
+/// Rests, off its core, for as long as a vCPU [has to wait](Vm::has_to_wait): it has to at first.
+fn wait_while_held(core: &'static Core, vm: &'static Vm, vcpu: usize) {
+    loop {
+        vm.mark_off_core(vcpu, core.clock().ticks());
+        rest(core);
+        if !vm.has_to_wait() {
+            return;
+        }
+    }
+}
+
+/// Lets a guest that waits rest until something comes for it. The core does
+/// not wake for what is pending in a list register already.
+pub(crate) fn idle(core: &'static Core, vm: &'static Vm, vcpu: usize) {
+    if let Some(dispatcher) = core.dispatcher() {
+        if !is_interrupt_listed(core) {
+            dispatcher.wait(core);
+        }
+        return;
+    }
+    if let Some(chip) = registry::irqchip() {
+        return core.sleep_by(chip);
+    }
+    refresh(core, vm, vcpu);
+    if !vm.is_shared() {
+        return unclaimed(vm, cpu::wait_for_interrupt);
+    }
+    // The vectors may have listed the timer's, and noted it nowhere.
+    core.listed.set(core.listed.get().with_lr(0, true));
+    if !is_interrupt_listed(core) {
+        cpu::wait_for_interrupt();
+    }
+}
+
+/// Ends an exit: returns when the guest is to go on, at its next instruction
+/// or, if its run ends, at a new start.
+pub(crate) fn leave(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+    if !vm.may_run() {
+        apply_orders(core, vm, vcpu, frame);
+    }
+}
+
+/// Rests as long as the VM is held or suspended; begins anew if its run ended, or was discarded.
+/// What came for the guest meanwhile is listed behind that, once.
+#[cold]
+pub(crate) fn apply_orders(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+    if vm.has_to_wait() {
+        let timer = StoppedTimer::stop();
+        unclaimed(vm, || wait_while_held(core, vm, vcpu));
+        timer.go_on(vm);
+    }
+    // Not by whether it is free: an order to wait that came just now has its doorbell behind it.
+    if vm.orders() & (DISCARDED | ENDING) != 0 {
+        start_anew(core, vm, vcpu, frame);
+    } else {
+        refresh(core, vm, vcpu);
+    }
+}
+
+/// Rests until this vCPU is started, then lets the guest go on there.
+pub(crate) fn start_anew(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+    core.check_stop(vm, vcpu);
+    run_to_completion(|part| core.stop_vcpu(vm, vcpu, &frame.x, part));
+    let start = wait_for_start(core, vm, vcpu);
+    run_to_completion(|part| core.prepare_start(vm, vcpu, start, part));
+    // SAFETY: this core's stack is its own, and an exit leaves nothing on it.
+    unsafe { frame.start(start.argument, core.stack_top()) };
+}
+
+/// Has a core do something during which the doorbell comes, whatever priority its guest, which may own
+/// its interrupts, claims to be active.
+fn unclaimed(vm: &Vm, wait: impl FnOnce()) {
+    if vm.is_shared() || registry::irqchip().is_some() {
+        return wait();
+    }
+    let active = hw_arch::registers::icc_ap1r0_el1::read();
+    hw_arch::registers::icc_ap1r0_el1::write(0);
+    hw_arch::barrier::isb();
+    wait();
+    hw_arch::registers::icc_ap1r0_el1::write(active);
+}
+
+/// Runs it to its end, with which the machine may go off.
+pub(crate) fn run_core_task(core: &'static Core, core_task: &dyn CoreTask) {
+    core_task.run(core);
+    core.machine.end_one();
+}

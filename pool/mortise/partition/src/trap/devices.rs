@@ -1,0 +1,232 @@
+//! Loads and stores that a device of Mortise's answers, or a extension.
+
+use crate::{
+    console,
+    gic::vm_interrupts::{MERGE, VmInterrupts},
+    machine::{
+        Board, Core, Vm,
+        interface::{DeviceResponse, Irqchip, OwnedInterrupts},
+        registry,
+    },
+};
+use hw_arch::mmio::Mmio;
+use mortise_gicd::{
+    Access as GicAccess, Decision, FRAME_SIZE, Frame as GicFrame, Operation, PhysicalFrame,
+    PhysicalRegister, Width,
+};
+use mortise_vcpu::{Access, Frame};
+
+/// No device is at the address.
+pub(crate) struct NoDevice;
+
+/// What became of an access.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is done.
+    Done,
+    /// Something came that goes first: the guest is to make it again.
+    Again,
+}
+
+/// Carries out a guest's access to a device.
+pub(crate) fn access(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    ipa: u64,
+    access: Access,
+    frame: &mut Frame,
+) -> Result<Outcome, NoDevice> {
+    let board = &core.machine.board;
+    let address = usize::try_from(ipa).map_err(|_| NoDevice)?;
+    let stored = access.write.then(|| frame.register(access.register));
+    let value = if let Some(place) = gic_frame(board, vm, address) {
+        match gic(core, vm, vcpu, place, access, stored) {
+            Some(value) => value,
+            None => return Ok(Outcome::Again),
+        }
+    } else if vm.has_serial() && inside(address, board.uart_base, board.uart_size) {
+        match console::pl011::access(core, vm, address - board.uart_base, stored) {
+            Some(value) => value,
+            None => return Ok(Outcome::Again),
+        }
+    } else if !registry::devices().is_empty()
+        && let Some(answer) = registered(core, vm, ipa, access, stored)
+    {
+        match answer {
+            DeviceResponse::Value(value) => value,
+            DeviceResponse::Retry => return Ok(Outcome::Again),
+        }
+    } else if access.write {
+        return Err(NoDevice);
+    } else if core.preemption_pending() {
+        return Ok(Outcome::Again);
+    } else {
+        let mut vm_extensions = registry::vm_extensions().iter();
+        vm_extensions
+            .find_map(|extension| extension.load(core, vm, vcpu, ipa))
+            .ok_or(NoDevice)?
+    };
+    if !access.write {
+        frame.set_register(access.register, access.extend(value));
+    }
+    Ok(Outcome::Done)
+}
+
+/// What the libraries' devices answer, if one of them has something there.
+#[inline(never)]
+fn registered(
+    core: &'static Core,
+    vm: &'static Vm,
+    ipa: u64,
+    access: Access,
+    stored: Option<u64>,
+) -> Option<DeviceResponse> {
+    let mut devices = registry::devices().iter();
+    devices.find_map(|device| device.access(core, vm, ipa, access, stored))
+}
+
+const fn inside(address: usize, base: usize, size: usize) -> bool {
+    address >= base && address - base < size
+}
+
+/// The frame of the interrupt controller at `address`, as the guest numbers
+/// them: its redistributors are those of its own vCPUs, one after the other.
+fn gic_frame(board: &Board, vm: &Vm, address: usize) -> Option<(GicFrame, usize)> {
+    if inside(address, board.gicd_base, FRAME_SIZE) {
+        Some((GicFrame::Distributor, address - board.gicd_base))
+    } else if registry::irqchip().is_none()
+        && inside(address, board.gicr_base, vm.vcpus() * 2 * FRAME_SIZE)
+    {
+        Some(GicFrame::in_redistributors(address - board.gicr_base))
+    } else {
+        None
+    }
+}
+
+fn gic(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    (frame, offset): (GicFrame, usize),
+    access: Access,
+    stored: Option<u64>,
+) -> Option<u64> {
+    let access = GicAccess {
+        frame,
+        offset,
+        width: Width::from_sas(u64::from(access.width.trailing_zeros())),
+        operation: stored.map_or(Operation::Read, Operation::Write),
+    };
+    if let Some(gic) = vm.interrupts.shared() {
+        let mut physical = VmInterrupts {
+            machine: core.machine,
+            vm,
+        };
+        return gic.lock().access(vcpu, access, &mut physical);
+    }
+    let Some(gic) = vm.interrupts.direct() else {
+        return Some(0);
+    };
+    let board = &core.machine.board;
+    Some(match registry::irqchip() {
+        Some(chip) => mediate_by(chip, board, gic, vcpu, access),
+        None => mediate(board, gic, || gic.decide(access)),
+    })
+}
+
+/// Carries out what a direct guest's access to the physical controller may do, as that is decided.
+#[inline]
+fn mediate(board: &Board, gic: &OwnedInterrupts, decide: impl FnOnce() -> Decision) -> u64 {
+    match decide() {
+        Decision::Value(value) => value,
+        Decision::Read {
+            register,
+            mask,
+            ones,
+        } => load(board, register) & mask | ones,
+        Decision::ReadRoute { register, half } => {
+            half.of(gic.route(physical(board, register.frame).read64(register.offset)))
+        }
+        Decision::Write { register, value } => {
+            store(board, register, value);
+            0
+        }
+        Decision::WriteBytes {
+            register,
+            mask,
+            value,
+        } => {
+            for byte in (0..4).filter(|byte| mask >> (byte * 8) & 1 != 0) {
+                let register = PhysicalRegister {
+                    offset: register.offset + byte,
+                    width: Width::Byte,
+                    ..register
+                };
+                store(board, register, u64::from(value >> (byte * 8) & 0xff));
+            }
+            0
+        }
+        Decision::Merge {
+            register,
+            mask,
+            value,
+        } => {
+            let _guard = MERGE.lock();
+            let old = load(board, register);
+            store(
+                board,
+                register,
+                old & !u64::from(mask) | u64::from(value & mask),
+            );
+            0
+        }
+        Decision::Ignore => 0,
+    }
+}
+
+/// The same as a controller other than the GICv3 decides.
+#[cold]
+#[inline(never)]
+fn mediate_by(
+    chip: &dyn Irqchip,
+    board: &Board,
+    gic: &OwnedInterrupts,
+    vcpu: usize,
+    access: GicAccess,
+) -> u64 {
+    let carry = |decision| mediate(board, gic, || decision);
+    chip.access(&board.gic(), gic, vcpu, access, &carry)
+}
+
+fn physical(board: &Board, frame: PhysicalFrame) -> Mmio {
+    if registry::irqchip().is_some() {
+        // One for all: what is private is that of the core that accesses it.
+        return board.gic().distributor;
+    }
+    match frame {
+        PhysicalFrame::Distributor => board.distributor().frame(),
+        PhysicalFrame::Redistributor(cpu) => board.redistributor(cpu).control_frame(),
+        PhysicalFrame::Sgi(cpu) => board.redistributor(cpu).private_frame(),
+    }
+}
+
+fn load(board: &Board, register: PhysicalRegister) -> u64 {
+    let frame = physical(board, register.frame);
+    match register.width {
+        Width::Byte => frame.read8(register.offset).into(),
+        Width::Half => frame.read16(register.offset).into(),
+        Width::Word => frame.read32(register.offset).into(),
+        Width::Double => frame.read64(register.offset),
+    }
+}
+
+fn store(board: &Board, register: PhysicalRegister, value: u64) {
+    let frame = physical(board, register.frame);
+    match register.width {
+        Width::Byte => frame.write8(register.offset, value as u8),
+        Width::Half => frame.write16(register.offset, value as u16),
+        Width::Word => frame.write32(register.offset, value as u32),
+        Width::Double => frame.write64(register.offset, value),
+    }
+}

@@ -1,0 +1,144 @@
+//! Short ways for exits that guests make most, on a core that one virtual CPU has to itself.
+//!
+//! Each does what the general way does ([`exits`](super::exits)), to which everything else goes, and
+//! finds out at once what that finds out step by step: accesses to enable bits of the distributor that
+//! change nothing, a virtual CPU's SGIs to itself, and brief calls. Nobody looks for orders to the virtual machine, as who gives one
+//! rings the doorbell behind it.
+
+use crate::{
+    gic::vm_interrupts::VmInterrupts,
+    machine::{Core, Vm, registry, trace},
+};
+use core_statistics::ExitKind;
+use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
+use mortise_gicd::{EnableRegister, SgiRequest};
+use mortise_vcpu::{ExitClass, Frame, enter, skip_instruction, word_access_ipa};
+
+const HYPERCALL: usize = ExitKind::Hypercall as usize;
+const MMIO: usize = ExitKind::Mmio as usize;
+const SYSTEM_REGISTER: usize = ExitKind::SystemRegister as usize;
+
+/// Does what a synchronous exit other than a call asks for, with x19 to x29 as they were; false if there is no short way for it, and
+/// nothing is done.
+#[inline(always)]
+pub(crate) fn exit(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) -> bool {
+    // With a trace the general way records what happens.
+    if trace::recorded() {
+        return false;
+    }
+    match ExitClass::last() {
+        Some(ExitClass::WordAccess { register, write }) => word(core, vm, frame, register, write),
+        Some(ExitClass::SgiWrite { register }) => {
+            let request = SgiRequest::new(frame.register(register));
+            request.is_to(vcpu) && sgi(core, vm, vcpu, request.intid())
+        }
+        None => false,
+    }
+}
+
+/// Answers a call that has a short way.
+#[inline(always)]
+pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
+    if trace::recorded() {
+        return false;
+    }
+    let [x0, x1, ..] = frame.x;
+    let mut brief = registry::hypercalls()
+        .iter()
+        .filter_map(|group| group.brief);
+    let found = brief.find(|brief| brief.function == x0 as u32);
+    let answer = found.and_then(|brief| (brief.answer)(x1));
+    if let Some(value) = answer {
+        frame.x[0] = value;
+        frame.x[1..4].fill(0);
+        core.resident.count::<HYPERCALL>();
+    }
+    answer.is_some()
+}
+
+/// Sends the virtual CPU an SGI of Group 1 that it asked for itself.
+#[inline(always)]
+fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
+    let sent = if let Some(gic) = vm.interrupts.shared() {
+        let machine = core.machine;
+        let mut physical = VmInterrupts { machine, vm };
+        gic.lock().relist_sgi(vcpu, intid, &mut physical)
+    } else if registry::irqchip().is_some() {
+        false
+    } else {
+        let direct = vm.interrupts.direct();
+        let value = direct.and_then(|gic| gic.sgi_to_self(vcpu, intid));
+        value.is_some_and(|value| {
+            icc_sgi1r_el1::write(value);
+            isb();
+            true
+        })
+    };
+    if sent {
+        core.resident.count::<SYSTEM_REGISTER>();
+        skip_instruction();
+    }
+    sent
+}
+
+/// Carries out an access to a word, if it is one of enable bits in the distributor and nothing follows.
+#[inline(always)]
+fn word(
+    core: &'static Core,
+    vm: &'static Vm,
+    frame: &mut Frame,
+    register: u8,
+    write: bool,
+) -> bool {
+    let base = core.distributor as u64;
+    let offset = word_access_ipa().wrapping_sub(base) as usize;
+    let Some(EnableRegister { row, sets }) = EnableRegister::at(offset) else {
+        return false;
+    };
+    let owned = || vm.interrupts.direct().map_or(0, |gic| gic.owned_word(row));
+    if write {
+        let value = frame.register(register) as u32;
+        let done = match vm.interrupts.shared() {
+            Some(gic) => gic.lock().is_noop_write(row, sets, value),
+            // Zeroes have no effect.
+            None => {
+                let value = value & owned();
+                if value != 0 {
+                    distributor(core).write32(offset, value);
+                }
+                true
+            }
+        };
+        if done {
+            finish(core);
+        }
+        return done;
+    }
+    let value = match vm.interrupts.shared() {
+        Some(gic) => gic.lock().enabled_word(row),
+        None => match owned() {
+            0 => 0,
+            owned => distributor(core).read32(offset) & owned,
+        },
+    };
+    finish(core);
+    frame.set_register(register, value.into());
+    if Frame::is_callee_saved(register) {
+        core.check_entry();
+        // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
+        // more.
+        unsafe { enter(&core.resident.frame) }
+    }
+    true
+}
+
+#[inline(always)]
+fn finish(core: &Core) {
+    core.resident.count::<MMIO>();
+    skip_instruction();
+}
+
+#[inline(always)]
+fn distributor(core: &Core) -> Mmio {
+    core.machine.board.distributor().frame()
+}
